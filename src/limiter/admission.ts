@@ -6,28 +6,50 @@ import type { Quantity } from "./window.ts";
 export type Correction = Readonly<Record<Quantity, number>>;
 
 /** Slots and window counts taken for one admitted request. */
+export interface Taken {
+  /** Frees the slots and corrects the counts. Must be called at most once. */
+  end(correction: Correction): Promise<void> | void;
+}
+
+/** An admitted request. */
 export interface Reservation {
   readonly admitted: true;
   readonly state: LimitWindows;
   /** Tokens counted against the tokens per minute. */
   readonly tokens: number;
-  /** Frees the slots and corrects the counts. Must be called at most once. */
-  end(correction: Correction): Promise<void> | void;
+  readonly taken: Taken;
 }
 
 /** Returns an admission that ends its reservation once, however often it is settled or cancelled. */
-export function createAdmission({ state, tokens, end }: Reservation): Admission {
-  let ended: Promise<void> | undefined;
-  const endOnce = (correction: Correction) => {
-    ended ??= Promise.resolve(end(correction));
-    return ended;
-  };
-  return {
-    admitted: true,
-    state,
-    settle: (used) => endOnce({ requests: 0, tokens: isTokenCount(used) ? Math.ceil(used) - tokens : 0 }),
-    cancel: () => endOnce({ requests: -1, tokens: -tokens }),
-  };
+export function createAdmission({ state, tokens, taken }: Omit<Reservation, "admitted">): Admission {
+  return new EndedOnce(state, tokens, taken);
+}
+
+class EndedOnce implements Admission {
+  readonly admitted = true;
+  readonly state: LimitWindows;
+  readonly #tokens: number;
+  readonly #taken: Taken;
+  #ended: Promise<void> | undefined;
+
+  constructor(state: LimitWindows, tokens: number, taken: Taken) {
+    this.state = state;
+    this.#tokens = tokens;
+    this.#taken = taken;
+  }
+
+  settle(used: number): Promise<void> {
+    return this.#end({ requests: 0, tokens: isTokenCount(used) ? Math.ceil(used) - this.#tokens : 0 });
+  }
+
+  cancel(): Promise<void> {
+    return this.#end({ requests: -1, tokens: -this.#tokens });
+  }
+
+  #end(correction: Correction): Promise<void> {
+    this.#ended ??= this.#taken.end(correction) ?? Promise.resolve();
+    return this.#ended;
+  }
 }
 
 /**
@@ -43,47 +65,37 @@ function isTokenCount(tokens: number): boolean {
   return tokens >= 0 && tokens <= Number.MAX_SAFE_INTEGER;
 }
 
-/** The counts of the last minute and the running requests, of a key or an account. */
+/** The counts of the last minute of a key or an account, with its current limits. */
 export interface WindowSnapshot {
+  readonly limits: Limits;
   readonly requests: number;
   readonly tokens: number;
-  readonly running: number;
   /** Milliseconds until the window counts none of the quantity, if nothing else is admitted. */
-  resetMs(of: Quantity): number;
-}
-
-/** Window snapshot of a key or account, with its current limits. */
-export interface LimitedSnapshot {
-  readonly snapshot: WindowSnapshot;
-  readonly limits: Limits;
+  readonly requestsResetMs: number;
+  readonly tokensResetMs: number;
 }
 
 /** Returns the state of each per-minute limit: of the key or of the account, whichever has less remaining. */
-export function limitStateOf(key: LimitedSnapshot, account: LimitedSnapshot): LimitWindows {
-  return { requests: tighterState(key, account, "requests"), tokens: tighterState(key, account, "tokens") };
-}
-
-/** Returns the per-minute limit of a quantity; `undefined` is unlimited. */
-export function limitOf(limits: Limits, of: Quantity): number | undefined {
-  return of === "requests" ? limits.requestsPerMinute : limits.tokensPerMinute;
-}
-
-function tighterState(key: LimitedSnapshot, account: LimitedSnapshot, of: Quantity): LimitWindow | undefined {
-  const keyRemaining = remainingOf(key, of);
-  const accountRemaining = remainingOf(account, of);
-  if (keyRemaining === undefined && accountRemaining === undefined) return undefined;
-  const isKey =
-    accountRemaining === undefined || (keyRemaining !== undefined && keyRemaining <= accountRemaining);
-  const { snapshot, limits } = isKey ? key : account;
+export function limitStateOf(key: WindowSnapshot, account: WindowSnapshot): LimitWindows {
   return {
-    limit: limitOf(limits, of) ?? 0,
-    remaining: (isKey ? keyRemaining : accountRemaining) ?? 0,
-    resetMs: snapshot.resetMs(of),
+    requests: tighterOf(requestsOf(key), requestsOf(account)),
+    tokens: tighterOf(tokensOf(key), tokensOf(account)),
   };
 }
 
-function remainingOf({ snapshot, limits }: LimitedSnapshot, of: Quantity): number | undefined {
-  const limit = limitOf(limits, of);
-  if (limit === undefined) return undefined;
-  return Math.max(limit - snapshot[of], 0);
+function requestsOf({ limits, requests, requestsResetMs }: WindowSnapshot): LimitWindow | undefined {
+  return windowOf(limits.requestsPerMinute, requests, requestsResetMs);
+}
+
+function tokensOf({ limits, tokens, tokensResetMs }: WindowSnapshot): LimitWindow | undefined {
+  return windowOf(limits.tokensPerMinute, tokens, tokensResetMs);
+}
+
+function windowOf(limit: number | undefined, used: number, resetMs: number): LimitWindow | undefined {
+  return limit === undefined ? undefined : { limit, remaining: Math.max(limit - used, 0), resetMs };
+}
+
+function tighterOf(key: LimitWindow | undefined, account: LimitWindow | undefined): LimitWindow | undefined {
+  if (!key || !account) return key ?? account;
+  return key.remaining <= account.remaining ? key : account;
 }

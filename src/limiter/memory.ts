@@ -1,20 +1,20 @@
+import type { LimitWindows } from "../domain/limit-windows.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
 import {
   type Correction,
   checkTokens,
   createAdmission,
-  type LimitedSnapshot,
-  limitOf,
   limitStateOf,
   type Reservation,
+  type Taken,
+  type WindowSnapshot,
 } from "./admission.ts";
-import type { AdmissionRequest, LimitDecline, Limiter, Limits, LimitUsage } from "./limiter.ts";
+import type { AdmissionRequest, LimitDecline, Limiter, Limits } from "./limiter.ts";
 import {
   advance,
   correct,
   createSteadyClock,
   createWindow,
-  type Quantity,
   resetMs,
   take,
   type Window,
@@ -32,10 +32,8 @@ export interface MemoryLimiterOptions {
 export interface MemoryLimiter extends Limiter {
   /** Decides like `admit`, without metrics. The caller turns the reservation into an admission. */
   reserve(request: AdmissionRequest): Reservation | LimitDecline;
-  /**
-   * Counts a request admitted elsewhere, ignoring the limits. The returned function ends it; call it once.
-   */
-  record(request: AdmissionRequest): (correction: Correction) => void;
+  /** Counts a request admitted elsewhere, ignoring the limits. */
+  record(request: AdmissionRequest): Taken;
 }
 
 /** Needs no lock: nothing is awaited between the decision and the reservation. */
@@ -48,28 +46,35 @@ export function createMemoryLimiter({
   const accounts = createCallerTable();
 
   function openAttempt(request: AdmissionRequest): Attempt {
+    const tokens = checkTokens(request.tokens);
     const nowMs = clock();
-    const key = { caller: keys.find(keyNameOf(request), nowMs), limits: request.keyLimits };
-    const account = { caller: accounts.find(request.accountId, nowMs), limits: request.accountLimits };
-    return { key, account, tokens: checkTokens(request.tokens), nowMs, clock };
+    const key = keys.find(keyNameOf(request), nowMs);
+    const account = accounts.find(request.accountId, nowMs);
+    return { request, key, account, tokens, nowMs };
   }
 
-  function usage(request: Omit<AdmissionRequest, "tokens">): LimitUsage {
-    const nowMs = clock();
-    const key = { caller: keys.peek(keyNameOf(request), nowMs), limits: request.keyLimits };
-    const account = { caller: accounts.peek(request.accountId, nowMs), limits: request.accountLimits };
-    return { ...stateOf({ key, account, nowMs }), running: key.caller.running };
+  function reserve(request: AdmissionRequest): Reservation | LimitDecline {
+    const attempt = openAttempt(request);
+    const declined = decline(attempt);
+    if (declined) return declined;
+    const taken = new TakenHere(attempt, clock);
+    return { admitted: true, state: stateOf(attempt), tokens: attempt.tokens, taken };
   }
 
   return {
     async admit(request) {
-      const decision = decide(openAttempt(request));
+      const decision = reserve(request);
       metrics?.decided("memory", decision.admitted ? "admitted" : decision.bound);
       return decision.admitted ? createAdmission(decision) : decision;
     },
-    reserve: (request) => decide(openAttempt(request)),
-    record: (request) => takeBoth(openAttempt(request)),
-    usage: async (request) => usage(request),
+    reserve,
+    record: (request) => new TakenHere(openAttempt(request), clock),
+    async usage(request) {
+      const nowMs = clock();
+      const key = keys.peek(keyNameOf(request), nowMs);
+      const account = accounts.peek(request.accountId, nowMs);
+      return { ...stateOf({ request, key, account, nowMs }), running: key.running };
+    },
     ping: async () => undefined,
     close: () => undefined,
   };
@@ -80,83 +85,104 @@ function keyNameOf({ accountId, keyId }: Pick<AdmissionRequest, "accountId" | "k
   return `${accountId}\0${keyId}`;
 }
 
-/** Usage of a key or an account, with its current limits. */
-interface LimitedCaller {
-  readonly caller: CallerUsage;
-  readonly limits: Limits;
-}
-
 /** One request with the usage of its key and account, all at one time. */
 interface Attempt {
-  readonly key: LimitedCaller;
-  readonly account: LimitedCaller;
+  readonly request: Pick<AdmissionRequest, "keyLimits" | "accountLimits">;
+  readonly key: CallerUsage;
+  readonly account: CallerUsage;
   readonly tokens: number;
   readonly nowMs: number;
-  readonly clock: () => number;
 }
 
-function decide(attempt: Attempt): Reservation | LimitDecline {
-  const { key, account, tokens, nowMs } = attempt;
-  const rateWaitMs = Math.max(rateWait(key, tokens, nowMs), rateWait(account, tokens, nowMs));
-  if (rateWaitMs > 0) return decline("rate", Math.ceil(rateWaitMs / 1000), attempt);
-  if (isFull(key) || isFull(account)) return decline("concurrency", 1, attempt);
-  const end = takeBoth(attempt);
-  return { admitted: true, state: stateOf(attempt), tokens, end };
+/** Returns the decline of a request; `undefined` when it fits all limits. */
+function decline(attempt: Attempt): LimitDecline | undefined {
+  const { request, key, account, tokens, nowMs } = attempt;
+  const { keyLimits, accountLimits } = request;
+  const rateWaitMs = Math.max(
+    rateWait(key.window, keyLimits, { tokens, nowMs }),
+    rateWait(account.window, accountLimits, { tokens, nowMs }),
+  );
+  if (rateWaitMs > 0) {
+    const retryAfterS = Math.ceil(rateWaitMs / 1000);
+    return { admitted: false, bound: "rate", retryAfterS, state: stateOf(attempt) };
+  }
+  if (isFull(key, keyLimits) || isFull(account, accountLimits)) {
+    return { admitted: false, bound: "concurrency", retryAfterS: 1, state: stateOf(attempt) };
+  }
+  return undefined;
 }
 
-function decline(bound: LimitDecline["bound"], retryAfterS: number, attempt: Attempt): LimitDecline {
-  return { admitted: false, bound, retryAfterS, state: stateOf(attempt) };
+/** A slot and the counts of one request, of its key and its account. */
+class TakenHere implements Taken {
+  readonly #key: CallerUsage;
+  readonly #account: CallerUsage;
+  readonly #second: number;
+  readonly #clock: () => number;
+
+  constructor({ key, account, tokens, nowMs }: Attempt, clock: () => number) {
+    this.#key = key;
+    this.#account = account;
+    this.#clock = clock;
+    this.#second = take(key.window, nowMs, tokens);
+    take(account.window, nowMs, tokens);
+    key.running += 1;
+    account.running += 1;
+  }
+
+  end(correction: Correction): void {
+    const nowMs = this.#clock();
+    this.#endOf(this.#key, nowMs, correction);
+    this.#endOf(this.#account, nowMs, correction);
+  }
+
+  #endOf(caller: CallerUsage, nowMs: number, correction: Correction): void {
+    caller.running -= 1;
+    advance(caller.window, nowMs);
+    correct(caller.window, this.#second, correction);
+  }
 }
 
-/**
- * Takes a slot and counts the request, for key and account. The returned function undoes both; call it once.
- */
-function takeBoth({ key, account, tokens, nowMs, clock }: Attempt): (correction: Correction) => void {
-  const second = take(key.caller.window, nowMs, tokens);
-  take(account.caller.window, nowMs, tokens);
-  key.caller.running += 1;
-  account.caller.running += 1;
-  return (correction) => {
-    const endMs = clock();
-    for (const { caller } of [key, account]) {
-      caller.running -= 1;
-      advance(caller.window, endMs);
-      correct(caller.window, second, correction);
-    }
-  };
-}
-
-function stateOf({ key, account, nowMs }: Pick<Attempt, "key" | "account" | "nowMs">) {
-  return limitStateOf(snapshotOf(key, nowMs), snapshotOf(account, nowMs));
-}
-
-function snapshotOf({ caller, limits }: LimitedCaller, nowMs: number): LimitedSnapshot {
-  const { window, running } = caller;
-  const { requests, tokens } = window;
-  return { snapshot: { requests, tokens, running, resetMs: (of) => resetMs(window, nowMs, of) }, limits };
-}
-
-/** Returns the milliseconds until both per-minute limits admit the request; 0 when they admit it now. */
-function rateWait(caller: LimitedCaller, tokens: number, nowMs: number): number {
-  return Math.max(
-    windowWait(caller, nowMs, { of: "requests", amount: 1 }),
-    windowWait(caller, nowMs, { of: "tokens", amount: tokens }),
+function stateOf({ request, key, account, nowMs }: Omit<Attempt, "tokens">): LimitWindows {
+  return limitStateOf(
+    snapshotOf(key.window, request.keyLimits, nowMs),
+    snapshotOf(account.window, request.accountLimits, nowMs),
   );
 }
 
-function windowWait(
-  { caller, limits }: LimitedCaller,
-  nowMs: number,
-  wanted: { of: Quantity; amount: number },
-): number {
-  const limit = limitOf(limits, wanted.of);
-  if (limit === undefined) return 0;
-  const excess = limit <= 0 ? Number.POSITIVE_INFINITY : caller.window[wanted.of] + wanted.amount - limit;
-  return waitMs(caller.window, nowMs, { of: wanted.of, excess });
+function snapshotOf(window: Window, limits: Limits, nowMs: number): WindowSnapshot {
+  const { requests, tokens } = window;
+  return {
+    limits,
+    requests,
+    tokens,
+    requestsResetMs: resetMs(window, nowMs, "requests"),
+    tokensResetMs: resetMs(window, nowMs, "tokens"),
+  };
 }
 
-function isFull({ caller, limits }: LimitedCaller): boolean {
-  return limits.concurrentRequests !== undefined && caller.running >= limits.concurrentRequests;
+/** Returns the milliseconds until both per-minute limits admit the request; 0 when they admit it now. */
+function rateWait(
+  window: Window,
+  { requestsPerMinute, tokensPerMinute }: Limits,
+  { tokens, nowMs }: Pick<Attempt, "tokens" | "nowMs">,
+): number {
+  const requestsOver = excess(window.requests, 1, requestsPerMinute);
+  const tokensOver = excess(window.tokens, tokens, tokensPerMinute);
+  if (requestsOver <= 0 && tokensOver <= 0) return 0;
+  return Math.max(
+    waitMs(window, nowMs, { of: "requests", excess: requestsOver }),
+    waitMs(window, nowMs, { of: "tokens", excess: tokensOver }),
+  );
+}
+
+/** Returns by how much a limit would be exceeded. A limit of 0 admits nothing, not even zero tokens. */
+function excess(used: number, wanted: number, limit: number | undefined): number {
+  if (limit === undefined) return 0;
+  return limit <= 0 ? Number.POSITIVE_INFINITY : used + wanted - limit;
+}
+
+function isFull({ running }: CallerUsage, { concurrentRequests }: Limits): boolean {
+  return concurrentRequests !== undefined && running >= concurrentRequests;
 }
 
 /** Usage of one key or account. Takes about 2 KB, whatever its limits. */

@@ -1,35 +1,4 @@
---[[
-  Admits requests one after the other. Each must fit the limits of its key and of its account, or nothing is
-  taken.
-
-  Input, for each request:
-    KEYS 1, 2    window and leases of its key
-    KEYS 3, 4    window and leases of its account
-    ARGV 1       lease id, names the slot until its release
-    ARGV 2       tokens: input estimate plus maximum output tokens
-    ARGV 3       six limits, separated by spaces; '-' is unlimited. Requests per minute, tokens per minute and
-                 concurrent requests of its key, then of its account.
-
-  Output, for each request:
-    1            0 admitted, 1 a per-minute limit is exceeded, 2 a concurrency limit is exceeded
-    2            longest wait in ms for the exceeded per-minute limits; 0 when none is exceeded
-    3            second of the admission, the key for later corrections
-    4-8          snapshot of the key: requests, tokens, ms until each is reset, running
-    9-13         snapshot of the account, with the fields of 4-8
-]]
 local ADMITTED, SHORT, FULL = 0, 1, 2
-
--- Parsed limits by their text: most callers share a few texts.
-local known_limits = {}
-
-local function limits_of(text)
-  local limits = known_limits[text]
-  if limits then return limits end
-  limits = {}
-  for limit in string.gmatch(text, '%S+') do limits[#limits + 1] = tonumber(limit) or math.huge end
-  known_limits[text] = limits
-  return limits
-end
 
 local function excess(used, wanted, limit)
   return limit > 0 and used + wanted - limit or math.huge
@@ -49,19 +18,37 @@ local function take(caller, now_ms, tokens, lease, lease_end)
   add_lease(caller, lease, lease_end)
 end
 
-local reply = {}
-for request = 0, #KEYS / 4 - 1 do
-  local at = request * 3
-  local key, account, now_ms = callers_at(request * 4 + 1)
-  local lease, tokens, limits = ARGV[at + 1], tonumber(ARGV[at + 2]), limits_of(ARGV[at + 3])
+--[[
+  Admits a request. It must fit the limits of its key and of its account, or nothing is taken.
+
+    lease         id of the slot, until its release
+    key_at        position of the key's window in KEYS
+    account_at    position of the account's window in KEYS
+    tokens        input estimate plus maximum output tokens
+    key_requests, key_tokens, key_slots              limits of the key: requests per minute, tokens per minute
+                                                     and concurrent requests
+    account_requests, account_tokens, account_slots  limits of the account
+
+  Appends 11 numbers to the reply:
+    1             0 admitted, 1 a per-minute limit is exceeded, 2 a concurrency limit is exceeded
+    2             longest wait in ms for the exceeded per-minute limits; 0 when none is exceeded
+    3             second of the admission, the key for later corrections
+    4-7           snapshot of the key: requests, tokens, ms until each is reset
+    8-11          snapshot of the account, with the fields of 4-7
+]]
+local function admit(
+  reply, lease, key_at, account_at, tokens,
+  key_requests, key_tokens, key_slots, account_requests, account_tokens, account_slots
+)
+  local key, account, now_ms = callers_at(key_at, account_at)
   local wait = math.max(
-    rate_wait_ms(key, now_ms, tokens, limits[1], limits[2]),
-    rate_wait_ms(account, now_ms, tokens, limits[4], limits[5]))
+    rate_wait_ms(key, now_ms, tokens, key_requests, key_tokens),
+    rate_wait_ms(account, now_ms, tokens, account_requests, account_tokens))
 
   local outcome = ADMITTED
   if wait > 0 then
     outcome = SHORT
-  elseif key.running >= limits[3] or account.running >= limits[6] then
+  elseif key.running >= key_slots or account.running >= account_slots then
     outcome = FULL
   else
     local lease_end = lease_text(now_ms)
@@ -73,5 +60,3 @@ for request = 0, #KEYS / 4 - 1 do
   append_snapshot(reply, key, now_ms)
   append_snapshot(reply, account, now_ms)
 end
-save_callers()
-return reply

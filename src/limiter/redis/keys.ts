@@ -10,20 +10,33 @@ export interface CallerIds {
  */
 const LAYOUT = 1;
 
-/**
- * Returns the Redis keys of a caller: window and leases of its key, window and leases of its account. All
- * keys of an account have one hash tag, so that a cluster keeps them on one node.
- */
-export function keysOf({ accountId, keyId }: CallerIds): readonly string[] {
-  const account = accountKey(accountId);
-  const key = `${account}:key:${encode(keyId)}`;
-  return [key, `${key}:leases`, account, `${account}:leases`];
+/** Redis keys of the windows of a key and its account. */
+export interface CallerWindows {
+  readonly key: string;
+  readonly account: string;
 }
 
-/** Returns the Redis keys of a probe on an account's server. Nothing in them counts for the account. */
-export function probeKeysOf(accountId: string): readonly string[] {
-  const probe = `${accountKey(accountId)}:probe`;
-  return [`${probe}:key`, `${probe}:key:leases`, probe, `${probe}:leases`];
+/** All keys of an account have one hash tag, so that a cluster keeps them on one node. */
+export function windowsOf({ accountId, keyId }: CallerIds): CallerWindows {
+  const account = accountKey(accountId);
+  return { key: `${account}:key:${encode(keyId)}`, account };
+}
+
+/** Returns the windows of a probe on an account's server. Nothing in them counts for the account. */
+export function probeWindowsOf(accountId: string): CallerWindows {
+  const account = `${accountKey(accountId)}:probe`;
+  return { key: `${account}:key`, account };
+}
+
+/** Returns the Redis key of the leases that belong to a window. */
+export function leasesOf(window: string): string {
+  return `${window}:leases`;
+}
+
+/** Returns the Redis keys of a caller: window and leases of its key, window and leases of its account. */
+export function keysOf(ids: CallerIds): readonly string[] {
+  const { key, account } = windowsOf(ids);
+  return [key, leasesOf(key), account, leasesOf(account)];
 }
 
 /** Returns the Redis key of the recorded answer to a restoration of an account's counts. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { NO_CORRECTION, type Release } from "./batch.ts";
 import type { CallerIds } from "./keys.ts";
 import { chunked } from "./scripts.ts";
-import { NO_CORRECTION, type Release } from "./store.ts";
 
 /**
  * Leases of this process's running requests. A lease is one concurrency slot in Redis for 30 s after each

@@ -7,6 +7,7 @@ import {
   createAdmission,
   limitStateOf,
   type Reservation,
+  type Taken,
 } from "../admission.ts";
 import {
   type Admission,
@@ -18,8 +19,8 @@ import {
   SHARED_LIMITER_TIMEOUT_MS,
 } from "../limiter.ts";
 import { createMemoryLimiter } from "../memory.ts";
+import type { RedisDecision, RedisSnapshot } from "./batch.ts";
 import { createResilientStore, type ResilientStore, type ResilientStoreOptions } from "./resilient-store.ts";
-import type { RedisDecision } from "./store.ts";
 
 type StoreOptions = Pick<ResilientStoreOptions, "connection" | "log" | "clockLua" | "timeoutMs">;
 
@@ -71,7 +72,7 @@ export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
     const reserved = local.reserve(withShare(request, replicas));
     metrics.decided(reserved.admitted ? "redis" : "memory", reserved.admitted ? "admitted" : reserved.bound);
     if (reserved.admitted) {
-      return createSharedAdmission(store, request, { decision, lease, endLocally: reserved.end });
+      return createSharedAdmission(store, request, { decision, lease, takenLocally: reserved.taken });
     }
     const { accountId, keyId, tokens } = request;
     void store.release({ accountId, keyId, lease, second: decision.second, requests: -1, tokens: -tokens });
@@ -80,20 +81,22 @@ export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
 
   return {
     async admit(unchecked) {
-      const request = { ...unchecked, tokens: checkTokens(unchecked.tokens) };
+      const tokens = checkTokens(unchecked.tokens);
+      const request = tokens === unchecked.tokens ? unchecked : { ...unchecked, tokens };
       const lease = store.newLease();
-      const decision = await store.admit(request, lease);
-      if (!decision) return admitOffline(request);
-      if (decision.hadOutage && decision.outcome === "admitted" && onFailure === "local") {
+      const online = await store.admit(request, lease);
+      if (!online) return admitOffline(request);
+      const { decision, hadOutage } = online;
+      if (hadOutage && decision.outcome === "admitted" && onFailure === "local") {
         return admitAfterOutage(request, { decision, lease });
       }
       metrics.decided("redis", decision.outcome);
       if (decision.outcome !== "admitted") return declineOf(decision, decision.outcome, request);
-      return createSharedAdmission(store, request, { decision, lease, endLocally: local.record(request) });
+      return createSharedAdmission(store, request, { decision, lease, takenLocally: local.record(request) });
     },
     async usage(request) {
-      const snapshots = await store.usage(request);
-      if (snapshots) return { ...stateOf(snapshots, request), running: snapshots.key.running };
+      const used = await store.usage(request);
+      if (used) return { ...stateOf(used, request), running: used.keyRunning };
       if (onFailure === "deny") throw new LimiterError("Redis is down, and usage is unknown without it");
       return local.usage(withShare(request, replicas));
     },
@@ -108,23 +111,40 @@ interface SharedDecision {
   readonly lease: string;
 }
 
-/** Returns the admission of a request that Redis admitted. `endLocally` ends its record in this process. */
+/** Returns the admission of a request that Redis admitted. */
 function createSharedAdmission(
   store: ResilientStore,
   request: AdmissionRequest,
-  {
-    decision,
-    lease,
-    endLocally,
-  }: SharedDecision & { readonly endLocally: (correction: Correction) => unknown },
+  shared: SharedDecision & { readonly takenLocally: Taken },
 ): Admission {
-  const { accountId, keyId, tokens } = request;
-  store.keepLease(lease, { accountId, keyId });
-  const end = (correction: Correction) => {
-    endLocally(correction);
-    return store.release({ accountId, keyId, lease, second: decision.second, ...correction });
-  };
-  return createAdmission({ admitted: true, state: stateOf(decision, request), tokens, end });
+  store.keepLease(shared.lease, request);
+  const state = stateOf(shared.decision, request);
+  return createAdmission({ state, tokens: request.tokens, taken: new SharedTaken(store, request, shared) });
+}
+
+/** A slot and the counts of one request, in Redis and in this process. */
+class SharedTaken implements Taken {
+  readonly #store: ResilientStore;
+  readonly #request: AdmissionRequest;
+  readonly #shared: SharedDecision & { readonly takenLocally: Taken };
+
+  constructor(
+    store: ResilientStore,
+    request: AdmissionRequest,
+    shared: SharedDecision & { readonly takenLocally: Taken },
+  ) {
+    this.#store = store;
+    this.#request = request;
+    this.#shared = shared;
+  }
+
+  end(correction: Correction): Promise<void> {
+    const { decision, lease, takenLocally } = this.#shared;
+    void takenLocally.end(correction);
+    const { accountId, keyId } = this.#request;
+    const { requests, tokens } = correction;
+    return this.#store.release({ accountId, keyId, lease, second: decision.second, requests, tokens });
+  }
 }
 
 /** Returns the admission of a request that was admitted without Redis. */
@@ -138,12 +158,12 @@ function createOfflineAdmission(
   store.keepLease(lease, { accountId, keyId });
   const offline = store.recordOffline(request);
   const end = async (correction: Correction) => {
-    await reserved.end(correction);
+    await reserved.taken.end(correction);
     const release = async () =>
       store.release({ accountId, keyId, lease, ...(await offline.end(correction)) });
     await waitAtMost(SHARED_LIMITER_TIMEOUT_MS, release());
   };
-  return createAdmission({ ...reserved, end });
+  return createAdmission({ ...reserved, taken: { end } });
 }
 
 function declineOf(
@@ -158,13 +178,10 @@ function declineOf(
 type BothLimits = Pick<AdmissionRequest, "keyLimits" | "accountLimits">;
 
 function stateOf(
-  snapshots: Pick<RedisDecision, "key" | "account">,
+  { key, account }: { readonly key: RedisSnapshot; readonly account: RedisSnapshot },
   { keyLimits, accountLimits }: BothLimits,
 ): LimitWindows {
-  return limitStateOf(
-    { snapshot: snapshots.key, limits: keyLimits },
-    { snapshot: snapshots.account, limits: accountLimits },
-  );
+  return limitStateOf({ ...key, limits: keyLimits }, { ...account, limits: accountLimits });
 }
 
 /** Replaces both limits by this gateway's share of them. */

@@ -1,21 +1,13 @@
 --[[
-  Renews leases of running requests. A lost lease is restored, whatever the limits are.
+  Renews the lease of a running request. A lost lease is restored, whatever the limits are.
 
-  Input, for each request:
-    KEYS 1, 2    window and leases of its key
-    KEYS 3, 4    window and leases of its account
-    ARGV 1       lease id
-
-  Output, for each request:
-    1            0
+    lease         id of the slot
+    key_at        position of the key's window in KEYS
+    account_at    position of the account's window in KEYS
 ]]
-local reply = {}
-for request = 1, #KEYS / 4 do
-  local key, account = caller_at(request * 4 - 3), caller_at(request * 4 - 1)
+local function renew(lease, key_at, account_at)
+  local key, account = caller_at(key_at), caller_at(account_at)
   local lease_end = lease_text(steady_ms(key, account, clock_now_ms))
-  renew_lease(key, ARGV[request], lease_end)
-  renew_lease(account, ARGV[request], lease_end)
-  reply[request] = 0
+  renew_lease(key, lease, lease_end)
+  renew_lease(account, lease, lease_end)
 end
-save_callers()
-return reply

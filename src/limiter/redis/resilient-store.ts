@@ -2,19 +2,13 @@ import type { Log } from "../../telemetry/log.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
 import type { AdmissionRequest } from "../limiter.ts";
 import { createSteadyClock } from "../window.ts";
+import { NO_CORRECTION, type RedisDecision, type Release } from "./batch.ts";
 import type { RedisConnection } from "./connection.ts";
 import type { CallerIds } from "./keys.ts";
 import { createLeases } from "./leases.ts";
 import type { OfflineAdmission } from "./offline-admissions.ts";
 import { createShards, type Shard } from "./shards.ts";
-import {
-  createRedisStore,
-  NO_CORRECTION,
-  type RedisDecision,
-  type RedisStore,
-  type RedisStoreOptions,
-  type Release,
-} from "./store.ts";
+import { createRedisStore, type RedisStore, type RedisStoreOptions, type RedisUsage } from "./store.ts";
 
 export interface ResilientStoreOptions extends RedisStoreOptions {
   readonly connection: RedisConnection;
@@ -29,7 +23,8 @@ export interface ResilientStoreOptions extends RedisStoreOptions {
 }
 
 /** A decision that Redis returned in time. */
-interface OnlineDecision extends RedisDecision {
+export interface OnlineDecision {
+  readonly decision: RedisDecision;
   /** Whether the shard went down after the call: other requests may have been admitted without Redis. */
   readonly hadOutage: boolean;
 }
@@ -50,7 +45,7 @@ export interface ResilientStore {
   /** Records a request that was admitted without Redis. */
   recordOffline(request: AdmissionRequest): OfflineAdmission;
   /** Resolves with `undefined` when Redis does not answer. */
-  usage(ids: CallerIds): Promise<Pick<RedisDecision, "key" | "account"> | undefined>;
+  usage(ids: CallerIds): Promise<RedisUsage | undefined>;
   /** Resolves when Redis is up, or marks it down after one second. */
   start(): Promise<void>;
   /** Rejects when Redis does not work. */
@@ -82,28 +77,19 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
     shards.probe();
   });
 
-  /** Calls Redis. Resolves with `undefined` when the shard is down, or fails and is marked down. */
-  async function tryCall<Reply>(shard: Shard, call: () => Promise<Reply>): Promise<Reply | undefined> {
-    if (shard.isDown) return undefined;
-    const { outages } = shard;
-    try {
-      return await call();
-    } catch (fault) {
-      // A fault of a call from before an outage does not concern the shard after the outage.
-      if (shard.outages === outages) shard.markDown(fault);
-      return undefined;
-    }
-  }
-
   async function admit(request: AdmissionRequest, lease: string): Promise<OnlineDecision | undefined> {
     const shard = shardOf(request);
     if (shard.isDown) return undefined;
     const { outages } = shard;
-    const decision = await tryCall(shard, () => store.admit(request, lease));
-    if (decision) return { ...decision, hadOutage: shard.outages !== outages };
-    // Redis may have admitted the request although no answer came.
-    shard.pendingReleases.add(cancellationOf(request, lease));
-    return undefined;
+    try {
+      const decision = await store.admit(request, lease);
+      return { decision, hadOutage: shard.outages !== outages };
+    } catch (fault) {
+      reportFault(shard, outages, fault);
+      // Redis may have admitted the request although no answer came.
+      shard.pendingReleases.add(cancellationOf(request, lease));
+      return undefined;
+    }
   }
 
   async function release(released: Release): Promise<void> {
@@ -152,6 +138,23 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
       connection.close();
     },
   };
+}
+
+/** Calls Redis. Resolves with `undefined` when the shard is down, or fails and is marked down. */
+async function tryCall<Reply>(shard: Shard, call: () => Promise<Reply>): Promise<Reply | undefined> {
+  if (shard.isDown) return undefined;
+  const { outages } = shard;
+  try {
+    return await call();
+  } catch (fault) {
+    reportFault(shard, outages, fault);
+    return undefined;
+  }
+}
+
+/** `outages` are those before the call: its fault does not concern the shard after a later outage. */
+function reportFault(shard: Shard, outages: number, fault: unknown): void {
+  if (shard.outages === outages) shard.markDown(fault);
 }
 
 /** Whether Redis needs the release of a lease that was never renewed: it corrects an admission. */

@@ -11,7 +11,7 @@
     for each second of ARGV: the second under which it is counted here; 0 when it is older than a minute
 ]]
 local function restore()
-  local key, account, now_ms = callers_at(1)
+  local key, account, now_ms = callers_at(1, 3)
   local seconds = {}
   for at = 1, #ARGV, 3 do
     local age_ms, requests, tokens = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])

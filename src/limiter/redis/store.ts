@@ -1,39 +1,24 @@
-import type { WindowSnapshot } from "../admission.ts";
-import { type AdmissionRequest, type Limits, SHARED_LIMITER_TIMEOUT_MS } from "../limiter.ts";
-import type { RedisConnection } from "./connection.ts";
-import { type CallerIds, keysOf, probeKeysOf, restoredKeyOf } from "./keys.ts";
+import { type AdmissionRequest, SHARED_LIMITER_TIMEOUT_MS } from "../limiter.ts";
 import {
-  createScriptBatches,
-  createScripts,
-  REDIS_CLOCK,
-  type Script,
-  type ScriptArgument,
-  withTimeout,
-} from "./scripts.ts";
+  Batch,
+  decodeSnapshot,
+  NO_CORRECTION,
+  type RedisDecision,
+  type RedisSnapshot,
+  type Release,
+} from "./batch.ts";
+import { createBatches } from "./batches.ts";
+import type { RedisConnection } from "./connection.ts";
+import { type CallerIds, keysOf, probeWindowsOf, restoredKeyOf, windowsOf } from "./keys.ts";
+import { createScripts, REDIS_CLOCK, withTimeout } from "./scripts.ts";
 
-/** Decision of Redis about a request. */
-export interface RedisDecision {
-  readonly outcome: "admitted" | "rate" | "concurrency";
-  /** Longest wait of the exceeded per-minute limits; 0 when none is exceeded. */
-  readonly waitMs: number;
-  /** Second of the admission, the key for later corrections. */
-  readonly second: number;
-  readonly key: WindowSnapshot;
-  readonly account: WindowSnapshot;
+/** Windows and running requests of a key and its account. */
+export interface RedisUsage {
+  readonly key: RedisSnapshot;
+  readonly account: RedisSnapshot;
+  readonly keyRunning: number;
+  readonly accountRunning: number;
 }
-
-/** Release of an admission's lease, with the correction of its counts. */
-export interface Release extends CallerIds {
-  readonly lease: string;
-  /** Second of the admission; `undefined` when Redis never reported one. */
-  readonly second: number | undefined;
-  /** Differences to add to the admission's counts. */
-  readonly requests: number;
-  readonly tokens: number;
-}
-
-/** Fields of a release that only frees the slot. */
-export const NO_CORRECTION = { second: undefined, requests: 0, tokens: 0 };
 
 /** Admissions of one second that were made without Redis. */
 export interface OfflineSecond {
@@ -51,7 +36,7 @@ export interface RedisStore {
   /** Returns whether the admission's lease still existed. */
   settle(release: Release): Promise<boolean>;
   renew(ids: CallerIds, lease: string): Promise<void>;
-  usage(ids: CallerIds): Promise<Pick<RedisDecision, "key" | "account">>;
+  usage(ids: CallerIds): Promise<RedisUsage>;
   /**
    * Counts offline admissions. Returns the second in Redis of each, 0 for one older than a minute. A repeated
    * call with the same id changes nothing and returns the same.
@@ -61,10 +46,7 @@ export interface RedisStore {
   probe(accountId: string): Promise<void>;
 }
 
-const OUTCOMES = ["admitted", "rate", "concurrency"] as const;
-const NO_LIMITS = formatLimits({ keyLimits: {}, accountLimits: {} });
-/** Numbers of a snapshot in a reply: requests, tokens, ms until each is reset, running. */
-const SNAPSHOT_LENGTH = 5;
+const PROBE = { keyLimits: {}, accountLimits: {}, tokens: 0 };
 
 export interface RedisStoreOptions {
   /** Lua source of the scripts' clock. Default: the server's clock; tests use another. */
@@ -79,75 +61,46 @@ export function createRedisStore(
 ): RedisStore {
   const inTime = <Reply>(reply: Promise<Reply>) => withTimeout(timeoutMs, reply);
   const scripts = createScripts(client, clockLua);
-  const batched = (script: Script, replyLength: number) => {
-    const run = createScriptBatches((keys, args) => inTime(script(keys, args)), replyLength);
-    return (ids: CallerIds, ...args: readonly ScriptArgument[]) =>
-      run({ group: client.isCluster ? ids.accountId : "", keys: keysOf(ids), args });
-  };
-  const admit = batched(scripts.admit, 3 + 2 * SNAPSHOT_LENGTH);
-  const settle = batched(scripts.settle, 1);
-  const renew = batched(scripts.renew, 1);
+  const send = (batch: Batch) => void runBatch(batch, inTime(scripts.batch(batch.keys, [batch.encode()])));
+  const batches = createBatches(send);
+  // In a cluster, the keys of a call must be of one account.
+  const batchOf = ({ accountId }: CallerIds) => batches.open(client.isCluster ? accountId : "");
   return {
-    async admit(request, lease) {
-      return decodeDecision(await admit(request, lease, request.tokens, formatLimits(request)));
-    },
-    async settle(release) {
-      const { lease, second = "", requests, tokens } = release;
-      const [found] = await settle(release, lease, second, requests, tokens);
-      return found === 1;
-    },
-    async renew(ids, lease) {
-      await renew(ids, lease);
-    },
+    admit: (request, lease) => batchOf(request).admit(windowsOf(request), request, lease),
+    settle: (release) => batchOf(release).settle(windowsOf(release), release),
+    renew: (ids, lease) => batchOf(ids).renew(windowsOf(ids), lease),
     async usage(ids) {
       const reply = await inTime(scripts.usage(keysOf(ids), []));
-      return { key: decodeSnapshot(reply, 0), account: decodeSnapshot(reply, SNAPSHOT_LENGTH) };
+      return {
+        key: decodeSnapshot(reply, 0),
+        account: decodeSnapshot(reply, 4),
+        keyRunning: reply[8] ?? 0,
+        accountRunning: reply[9] ?? 0,
+      };
     },
     restore(ids, id, seconds) {
       const args = seconds.flatMap(({ ageMs, requests, tokens }) => [ageMs, requests, tokens]);
-      const keys = [...keysOf(ids), restoredKeyOf(ids.accountId, id)];
-      return inTime(scripts.restore(keys, args));
+      return inTime(scripts.restore([...keysOf(ids), restoredKeyOf(ids.accountId, id)], args));
     },
     async probe(accountId) {
-      const keys = probeKeysOf(accountId);
+      const windows = probeWindowsOf(accountId);
       const lease = crypto.randomUUID();
-      const [outcome] = await inTime(scripts.admit(keys, [lease, 0, NO_LIMITS]));
-      if (outcome !== 0) throw new TypeError("Redis did not admit a probe");
-      await inTime(scripts.settle(keys, [lease, "", 0, 0]));
+      const [taking, freeing] = [new Batch(), new Batch()];
+      const taken = taking.admit(windows, PROBE, lease);
+      send(taking);
+      if ((await taken).outcome !== "admitted") throw new TypeError("Redis did not admit a probe");
+      const freed = freeing.settle(windows, { lease, ...NO_CORRECTION });
+      send(freeing);
+      await freed;
     },
   };
 }
 
-function formatLimits({ keyLimits, accountLimits }: Pick<AdmissionRequest, "keyLimits" | "accountLimits">) {
-  return `${formatLimitsOf(keyLimits)} ${formatLimitsOf(accountLimits)}`;
-}
-
-function formatLimitsOf(limits: Limits): string {
-  const { requestsPerMinute = "-", tokensPerMinute = "-", concurrentRequests = "-" } = limits;
-  return `${requestsPerMinute} ${tokensPerMinute} ${concurrentRequests}`;
-}
-
-function decodeDecision(reply: readonly number[]): RedisDecision {
-  const [outcome = 0, waitMs = 0, second = 0] = reply;
-  return {
-    outcome: OUTCOMES[outcome] ?? "rate",
-    waitMs,
-    second,
-    key: decodeSnapshot(reply, 3),
-    account: decodeSnapshot(reply, 3 + SNAPSHOT_LENGTH),
-  };
-}
-
-/** Decodes the numbers written by `append_snapshot` of `caller.lua`. */
-function decodeSnapshot(reply: readonly number[], at: number): WindowSnapshot {
-  const [requests = 0, tokens = 0, requestsResetMs = 0, tokensResetMs = 0, running = 0] = reply.slice(
-    at,
-    at + SNAPSHOT_LENGTH,
-  );
-  return {
-    requests,
-    tokens,
-    running,
-    resetMs: (of) => (of === "requests" ? requestsResetMs : tokensResetMs),
-  };
+/** Resolves or rejects the requests of a batch by the reply to it. */
+async function runBatch(batch: Batch, reply: Promise<readonly number[]>): Promise<void> {
+  try {
+    batch.resolve(await reply);
+  } catch (fault) {
+    batch.reject(fault);
+  }
 }

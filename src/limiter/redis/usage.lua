@@ -7,12 +7,14 @@
     KEYS 3, 4    window and leases of the account
 
   Output:
-    1-5          snapshot of the key: requests, tokens, ms until each is reset, running
-    6-10         snapshot of the account, with the fields of 1-5
+    1-4          snapshot of the key: requests, tokens, ms until each is reset
+    5-8          snapshot of the account, with the fields of 1-4
+    9, 10        running requests of the key and of the account
 ]]
-local key, account, now_ms = callers_at(1)
+local key, account, now_ms = callers_at(1, 3)
 local reply = {}
 append_snapshot(reply, key, now_ms)
 append_snapshot(reply, account, now_ms)
+reply[#reply + 1], reply[#reply + 2] = key.running, account.running
 save_callers()
 return reply

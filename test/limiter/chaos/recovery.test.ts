@@ -1,5 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { type Admission, type AdmissionRequest, LimiterError } from "../../../src/limiter/limiter.ts";
+import {
+  type Admission,
+  type AdmissionRequest,
+  type LimitDecline,
+  LimiterError,
+} from "../../../src/limiter/limiter.ts";
 import { keysOf } from "../../../src/limiter/redis/keys.ts";
 import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";
 import { startTcpRelay } from "../../support/tcp-relay.ts";
@@ -158,6 +163,24 @@ test.each([
   await until(async () => (await counted(request)).running === 1);
   await admitted[0]?.cancel();
   expect((await counted({ ...request, keyLimits: LIMITS })).requests).toBe(0);
+});
+
+// Regression: a Redis without the script of the restoration decided this request before it had the script.
+test("a request at the moment when Redis is back is decided after the offline admissions, also without the script", async () => {
+  const request = newRequest({ keyLimits: { requestsPerMinute: 1 } });
+  const { promise: atOnce, resolve } = Promise.withResolvers<Promise<Admission | LimitDecline>>();
+  const { relay, limiter } = await start({
+    onFailure: "local",
+    onBack: () => resolve(limiter.admit(request)),
+  });
+  relay.holdAnswers();
+  await limiter.admit(newRequest());
+  expect((await limiter.admit(request)).admitted).toBe(true);
+  await server.ask("SCRIPT", "FLUSH");
+  // Loads all other scripts.
+  await loadScripts();
+  relay.letThrough();
+  expect((await atOnce).admitted).toBe(false);
 });
 
 test("releases that Redis did not receive are sent when it is back, without delaying their callers", async () => {

@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, expect } from "bun:test";
+import type { Release } from "../../../src/limiter/redis/batch.ts";
 import type { CallerIds } from "../../../src/limiter/redis/keys.ts";
-import {
-  createRedisStore,
-  type OfflineSecond,
-  type RedisStore,
-  type Release,
-} from "../../../src/limiter/redis/store.ts";
+import { createRedisStore, type OfflineSecond, type RedisStore } from "../../../src/limiter/redis/store.ts";
 import { createManualClock } from "../manual-clock.ts";
 import { type ClockedRedis, connectClocked } from "./redis.ts";
 
@@ -59,9 +55,9 @@ export function useStore() {
     },
 
     async running(names: CallerIds): Promise<number> {
-      const { key, account } = await store.usage(names);
-      expect(account.running).toBe(key.running);
-      return key.running;
+      const { keyRunning, accountRunning } = await store.usage(names);
+      expect(accountRunning).toBe(keyRunning);
+      return keyRunning;
     },
 
     /** Deletes keys, as a restarted server without its data, or their expiry, would. */
