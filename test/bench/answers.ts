@@ -81,12 +81,18 @@ function wholeFault(body: string): string | undefined {
 function streamFault(body: string): string | undefined {
   const frames = body.split("\n\n").filter((each) => each.startsWith("data: "));
   if (frames.pop() !== "data: [DONE]") return "a stream without its end";
-  if (frames.length !== EVENTS) return `${frames.length} events instead of ${EVENTS}`;
   const events = frames.map((each) => JSON.parse(each.slice("data: ".length)));
+  if (events.length + joinedEvents(events.at(-1)) !== EVENTS)
+    return `${events.length} events instead of ${EVENTS}`;
   const text = events.map((event) => event.choices[0]?.delta.content ?? "").join("");
   if (text !== WORD.repeat(EVENTS - 2)) return "a text that is not the upstream's";
   const usage = events.at(-1)?.usage;
   return usage?.total_tokens === wireUsage.total_tokens ? undefined : "a usage that is not the upstream's";
+}
+
+/** The events that the last one contains beside the usage: some gateways join the finish to it. */
+function joinedEvents(last?: { choices: readonly { finish_reason?: string | null }[] }): number {
+  return last?.choices[0]?.finish_reason ? 1 : 0;
 }
 
 function frame(choice: object): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { faultOf, STREAM_FRAMES, WHOLE_BODY } from "./answers.ts";
-import { type Answer, createResponseParser } from "./connection.ts";
+import { type Answer, createResponseParser, printRequest } from "./connection.ts";
 import { medianOf, percentilesOf } from "./measurements.ts";
 
 const WHOLE = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -44,6 +44,19 @@ describe("createResponseParser", () => {
   });
 });
 
+test("printRequest prints the path and the headers of a target", () => {
+  const target = {
+    url: "http://127.0.0.1:80",
+    secret: "key",
+    path: "/v2",
+    headers: { "x-upstream": "here" },
+  };
+  const [line, ...rest] = Buffer.from(printRequest(target, "{}")).toString().split("\r\n");
+  expect(line).toBe("POST /v2 HTTP/1.1");
+  expect(rest).toContain("authorization: Bearer key");
+  expect(rest.slice(-3)).toEqual(["x-upstream: here", "", "{}"]);
+});
+
 describe("faultOf", () => {
   test("accepts the answers of the upstream", () => {
     expect(faultOf(WHOLE_BODY, false)).toBeUndefined();
@@ -56,6 +69,14 @@ describe("faultOf", () => {
     ["one event", STREAM_FRAMES.slice(1)],
   ])("reports a stream without %s", (_name, frames) => {
     expect(faultOf(frames.join(""), true)).toBeString();
+  });
+
+  test("accepts a stream whose finish event reports the usage", () => {
+    const [finish = "", usage = ""] = STREAM_FRAMES.slice(-3);
+    const joined = finish.replace(/\}\s*$/, `,"usage":${/"usage":(\{.*?\})/.exec(usage)?.[1]}}\n\n`);
+    expect(
+      faultOf([...STREAM_FRAMES.slice(0, -3), joined, "data: [DONE]\n\n"].join(""), true),
+    ).toBeUndefined();
   });
 
   test("reports a body that the upstream did not send", () => {

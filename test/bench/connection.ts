@@ -3,6 +3,10 @@ export interface Target {
   readonly url: string;
   /** Sent as a bearer token; "" for none. */
   readonly secret: string;
+  /** Default: the path of chat completions. */
+  readonly path?: string;
+  /** Headers beside those of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ConnectionEvents {
@@ -73,11 +77,10 @@ export async function openConnection(url: string, events: ConnectionEvents): Pro
   };
 }
 
-/** Encodes one request, by default to chat completions. */
+/** Encodes one request. */
 export function printRequest(
-  { url, secret }: Target,
+  { url, secret, path = "/v1/chat/completions", headers = {} }: Target,
   body: string,
-  path = "/v1/chat/completions",
 ): Uint8Array {
   const lines = [
     `POST ${path} HTTP/1.1`,
@@ -85,6 +88,7 @@ export function printRequest(
     "content-type: application/json",
     `content-length: ${Buffer.byteLength(body)}`,
     ...(secret === "" ? [] : [`authorization: Bearer ${secret}`]),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
 }

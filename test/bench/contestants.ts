@@ -120,7 +120,13 @@ export interface MoneyResult {
 }
 
 /** Stops the gateway and compares its wallet with its answers. */
-export async function checkMoney({ gateway, gatewayProcess }: Contestants): Promise<MoneyResult> {
+export async function checkMoney({
+  gateway,
+  gatewayProcess,
+}: {
+  readonly gateway: Pick<Contestant, "answers">;
+  readonly gatewayProcess: BenchGateway;
+}): Promise<MoneyResult> {
   await gatewayProcess.stop();
   const { posted, held } = await gatewayProcess.wallet();
   const auditIsClean = await gatewayProcess.isAuditClean();

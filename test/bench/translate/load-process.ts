@@ -28,7 +28,7 @@ const CHECKED_EVERY = 50;
 
 answerJobs<TranslateLoad>(async (load) => {
   const { client: format, stream, ms } = load;
-  const request = printRequest(load.target, encodeRequest({ ...load, format }), PATHS[format]);
+  const request = printRequest({ ...load.target, path: PATHS[format] }, encodeRequest({ ...load, format }));
   const faults: string[] = [];
   let answers = 0;
   let inTime = 0;
