@@ -54,6 +54,14 @@ function counting(store: Store): Store & { readonly sizes: number[] } {
   };
 }
 
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function turnsUntil(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await turns(1);
+}
+
 function openBatcher(client: Database, options = {}) {
   const store = counting(createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined }));
   return { store, batcher: createBatcher(store, options) };
@@ -113,6 +121,33 @@ describe("the batch loop", () => {
     const elsewhere = batcher.submit("hold", holdOf(0n, { walletId: "other" }));
     await Promise.all([first, second, elsewhere]);
     expect(store.sizes).toEqual([2, 1]);
+    client.close();
+  });
+
+  test("commits nothing while the log syncs, and then together what arrived meanwhile", async () => {
+    const client = connect(open.database.path, 0);
+    const syncs: PromiseWithResolvers<void>[] = [];
+    const sync = () => {
+      const next = Promise.withResolvers<void>();
+      syncs.push(next);
+      return next.promise;
+    };
+    const store = counting(createSqliteStore({ client, now: () => NOON_MS, sync }));
+    const batcher = createBatcher(store);
+    const hold = (name: string) => batcher.submit("hold", holdOf(1n, { holdId: holdIdOf(name) }));
+    const first = hold("h1");
+    await turnsUntil(() => syncs.length === 1);
+    const later = [hold("h2"), turns(3).then(() => hold("h3"))];
+    await turns(6);
+    expect(store.sizes).toEqual([1]);
+
+    syncs[0]?.reject(new Error("The disk is gone"));
+    expect(await errorCodeOf(first)).toBe("unavailable");
+    await turnsUntil(() => syncs.length === 2);
+    expect(store.sizes).toEqual([1, 2]);
+    syncs[1]?.resolve();
+    expect(await Promise.all(later)).toMatchObject([{ granted: 1n }, { granted: 1n }]);
+    await batcher.close();
     client.close();
   });
 

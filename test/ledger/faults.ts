@@ -70,13 +70,17 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a heartbeat shortens a hold's life", "Math.max(", "Math.min("],
     ["a heartbeat extends a resolved hold", 'if (hold.state !== "held")', 'if (hold.state === "settled")'],
   ],
-  "core/headroom.ts": [
+  "core/working-book.ts": [
     [
       "a limit of the whole wallet binds no key",
-      "limit.keyId !== undefined && limit.keyId !== keyId",
-      "limit.keyId !== keyId",
+      "limit.keyId === undefined || limit.keyId === keyId",
+      "limit.keyId === keyId",
     ],
-    ["a deleted limit still binds", "if (limit.deletedAtMs !== undefined) continue;", ""],
+    ["a limit binds every key", "limit.keyId === undefined || limit.keyId === keyId", "true"],
+    ["a deleted limit still binds", "limit.deletedAtMs === undefined && isBound", "isBound"],
+    ["a limit set in the batch does not bind", "this.#inForce.clear();", ""],
+  ],
+  "core/headroom.ts": [
     [
       "a limit ignores its time zone",
       "periodStart(limit.period, nowMs, limit.timeZone)",

@@ -91,10 +91,10 @@ export interface Transfer {
 }
 
 /**
- * The part of a wallet's book that the commands of a batch need, read under the wallet's lock. Complete for
- * those commands: a hold or posting that is not in the book does not exist.
+ * The rows of a wallet's book that the commands of a batch need, as of the wallet's lock. Complete for those
+ * commands: a hold or posting that is not in the book does not exist.
  */
-export interface Book {
+export interface BookRows {
   readonly wallet: Wallet | undefined;
   readonly holds: ReadonlyMap<string, Hold>;
   /** By limit id; deleted limits included. */
@@ -103,8 +103,14 @@ export interface Book {
   readonly counters: ReadonlyMap<string, Counter>;
   /** Top-ups, charges and refunds by {@link postingKey}. */
   readonly postings: ReadonlyMap<string, Transfer>;
-  /** Open holds that were past their time when the book was read. */
+  /** Open holds that were past their time when the batch began. */
   readonly dueHoldIds: readonly string[];
+}
+
+/** A wallet's book as the rules read it. */
+export interface Book extends BookRows {
+  /** Returns the limits in force that bind a key, those of the whole wallet included, sorted by id. */
+  limitsInForce(keyId: string): readonly StoredLimit[];
 }
 
 /** The changes of an accepted command: whole new rows, and transfers to append. */

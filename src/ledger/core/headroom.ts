@@ -29,16 +29,10 @@ interface Remainder {
 
 /** The limits in force for a key, with those of the whole wallet, sorted by id. */
 export function limitsOf(book: Book, keyId: string, nowMs: number): readonly BoundLimit[] {
-  const bound: BoundLimit[] = [];
-  for (const limit of book.limits.values()) {
-    if (limit.keyId !== undefined && limit.keyId !== keyId) continue;
-    if (limit.deletedAtMs !== undefined) continue;
+  return book.limitsInForce(keyId).map((limit) => {
     const periodStartMs = periodStart(limit.period, nowMs, limit.timeZone);
-    bound.push({ limit, key: { limitId: limit.limitId, periodStartMs } });
-  }
-  return bound.length > 1
-    ? bound.sort((one, other) => (one.key.limitId < other.key.limitId ? -1 : 1))
-    : bound;
+    return { limit, key: { limitId: limit.limitId, periodStartMs } };
+  });
 }
 
 export function headroomOf(money: Money, bound: readonly BoundLimit[]): Headroom {

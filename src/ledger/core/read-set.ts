@@ -22,9 +22,78 @@ export interface ReadSet {
 /** The most due holds that one transaction reads. The sweeper expires the rest. */
 export const DUE_HOLDS_MAX = 500;
 
+/** Receives the ids of the rows that a command reads. All of them are valid ids. */
+export interface RowReader {
+  hold(holdId: string): void;
+  /** A key that spends: its limits in force and those of the whole wallet. */
+  key(keyId: string): void;
+  /** A limit to be set or deleted, whether in force or not. */
+  limit(limitId: string): void;
+  /** The new value of a limit to be set: its counter of the current period. */
+  newLimit(limit: SpendLimit): void;
+  posting(kind: TransferKind, transferId: string): void;
+}
+
+/** Passes every row that a command reads to `reader`, but its wallet. */
+export function readRows({ kind, request }: Command, reader: RowReader): void {
+  switch (kind) {
+    case "create_wallet":
+    case "set_wallet_state":
+      return;
+    case "hold":
+      readKey(reader, request.keyId);
+      readHold(reader, request.holdId);
+      return;
+    case "extend":
+    case "settle":
+    case "release":
+    case "expire":
+      readHold(reader, request.holdId);
+      return;
+    case "top_up":
+      readPosting(reader, TRANSFER_KINDS.topUp, request.topUpId);
+      return;
+    case "charge":
+      readKey(reader, request.keyId);
+      readPosting(reader, TRANSFER_KINDS.charge, request.chargeId);
+      return;
+    case "refund":
+      readHold(reader, request.holdId);
+      readPosting(reader, TRANSFER_KINDS.refund, request.refundId);
+      return;
+    case "set_spend_limit":
+      readLimit(reader, request.limitId);
+      if (hasPeriod(request)) reader.newLimit(request);
+      return;
+    case "delete_spend_limit":
+      readLimit(reader, request.limitId);
+  }
+}
+
+function readHold(reader: RowReader, holdId: string): void {
+  if (isHoldId(holdId)) reader.hold(holdId);
+}
+
+function readKey(reader: RowReader, keyId: string): void {
+  if (isId(keyId)) reader.key(keyId);
+}
+
+function readLimit(reader: RowReader, limitId: string): void {
+  if (isId(limitId)) reader.limit(limitId);
+}
+
+function readPosting(reader: RowReader, kind: TransferKind, transferId: string): void {
+  if (isId(transferId)) reader.posting(kind, transferId);
+}
+
+/** Whether the current period of a limit can be computed. */
+function hasPeriod({ limitId, timeZone }: SpendLimit): boolean {
+  return isId(limitId) && (timeZone === undefined || isTimeZone(timeZone));
+}
+
 /** Collects the read set of each wallet that the commands of a batch name. */
 export function readSetsOf(commands: readonly Command[]): ReadonlyMap<string, ReadSet> {
-  const byWallet = new Map<string, GrowingReadSet>();
+  const byWallet = new Map<string, ReadSet & RowReader>();
   for (const command of commands) {
     const { walletId } = command.request;
     let readSet = byWallet.get(walletId);
@@ -32,9 +101,29 @@ export function readSetsOf(commands: readonly Command[]): ReadonlyMap<string, Re
       readSet = emptyReadSet();
       byWallet.set(walletId, readSet);
     }
-    if (isId(walletId)) add(readSet, command);
+    if (isId(walletId)) readRows(command, readSet);
   }
   return byWallet;
+}
+
+function emptyReadSet(): ReadSet & RowReader {
+  const holdIds = new Set<string>();
+  const keyIds = new Set<string>();
+  const limitIds = new Set<string>();
+  const limits: SpendLimit[] = [];
+  const postings: { kind: TransferKind; transferId: string }[] = [];
+  return {
+    holdIds,
+    keyIds,
+    limitIds,
+    limits,
+    postings,
+    hold: (holdId) => holdIds.add(holdId),
+    key: (keyId) => keyIds.add(keyId),
+    limit: (limitId) => limitIds.add(limitId),
+    newLimit: (limit) => limits.push(limit),
+    posting: (kind, transferId) => postings.push({ kind, transferId }),
+  };
 }
 
 /**
@@ -61,72 +150,4 @@ export function receiptsOf(postings: Iterable<Transfer>): readonly string[] {
     if (kind === TRANSFER_KINDS.charge && holdId !== undefined) holdIds.push(holdId);
   }
   return holdIds;
-}
-
-interface GrowingReadSet extends ReadSet {
-  readonly holdIds: Set<string>;
-  readonly keyIds: Set<string>;
-  readonly limitIds: Set<string>;
-  readonly limits: SpendLimit[];
-  readonly postings: { kind: TransferKind; transferId: string }[];
-}
-
-function emptyReadSet(): GrowingReadSet {
-  return { holdIds: new Set(), keyIds: new Set(), limitIds: new Set(), limits: [], postings: [] };
-}
-
-function add(readSet: GrowingReadSet, { kind, request }: Command): void {
-  switch (kind) {
-    case "create_wallet":
-    case "set_wallet_state":
-      return;
-    case "hold":
-      addKey(readSet, request.keyId);
-      addHold(readSet, request.holdId);
-      return;
-    case "extend":
-    case "settle":
-    case "release":
-    case "expire":
-      addHold(readSet, request.holdId);
-      return;
-    case "top_up":
-      addPosting(readSet, TRANSFER_KINDS.topUp, request.topUpId);
-      return;
-    case "charge":
-      addKey(readSet, request.keyId);
-      addPosting(readSet, TRANSFER_KINDS.charge, request.chargeId);
-      return;
-    case "refund":
-      addHold(readSet, request.holdId);
-      addPosting(readSet, TRANSFER_KINDS.refund, request.refundId);
-      return;
-    case "set_spend_limit":
-      addLimit(readSet, request.limitId);
-      if (hasPeriod(request)) readSet.limits.push(request);
-      return;
-    case "delete_spend_limit":
-      addLimit(readSet, request.limitId);
-  }
-}
-
-function addHold({ holdIds }: GrowingReadSet, holdId: string): void {
-  if (isHoldId(holdId)) holdIds.add(holdId);
-}
-
-function addKey({ keyIds }: GrowingReadSet, keyId: string): void {
-  if (isId(keyId)) keyIds.add(keyId);
-}
-
-function addLimit({ limitIds }: GrowingReadSet, limitId: string): void {
-  if (isId(limitId)) limitIds.add(limitId);
-}
-
-function addPosting({ postings }: GrowingReadSet, kind: TransferKind, transferId: string): void {
-  if (isId(transferId)) postings.push({ kind, transferId });
-}
-
-/** Whether the current period of a limit can be computed. */
-function hasPeriod({ limitId, timeZone }: SpendLimit): boolean {
-  return isId(limitId) && (timeZone === undefined || isTimeZone(timeZone));
 }

@@ -1,5 +1,6 @@
 import {
   type Book,
+  type BookRows,
   type Changes,
   type Counter,
   counterKey,
@@ -11,10 +12,22 @@ import {
   type Wallet,
 } from "./book.ts";
 
-/** The book of a wallet during a batch: each command sees the changes of the commands before it. */
+/**
+ * The book of a wallet during a batch: each command sees the changes of the commands before it. A store may
+ * keep the book for the next batch, when the changes were committed.
+ */
 export interface WorkingBook extends Book {
+  dueHoldIds: readonly string[];
   readonly writeSet: WriteSet;
+  readonly counters: Map<string, Counter>;
+  readonly postings: Map<string, Transfer>;
   apply(changes: Changes): void;
+  /** Adds limits that a store read. */
+  addLimits(limits: Iterable<StoredLimit>): void;
+  /** Adds holds that a store read, and that are not in the book. */
+  addHolds(holds: Iterable<Hold>): void;
+  /** Starts the next batch, after a commit: empties the write set, and forgets ended holds and postings. */
+  startBatch(): void;
 }
 
 /** The rows that a store must write, each once and in its last state. */
@@ -32,7 +45,7 @@ export interface WriteSet {
 }
 
 /** A book as a store reads it. */
-export interface LoadedBook extends Book {
+export interface LoadedBook extends BookRows {
   readonly holds: Map<string, Hold>;
   readonly limits: Map<string, StoredLimit>;
   readonly counters: Map<string, Counter>;
@@ -41,61 +54,118 @@ export interface LoadedBook extends Book {
 
 /** Opens a book for a batch. Changes the maps of `loaded`. */
 export function createWorkingBook(loaded: LoadedBook): WorkingBook {
-  const { holds, limits, counters, postings, dueHoldIds } = loaded;
-  let wallet = loaded.wallet;
-  const writes = {
+  return new OpenBook(loaded);
+}
+
+const NO_LIMITS: readonly StoredLimit[] = [];
+const NO_HOLD_IDS: readonly string[] = [];
+
+class OpenBook implements WorkingBook {
+  wallet: Wallet | undefined;
+  readonly holds: Map<string, Hold>;
+  readonly limits: Map<string, StoredLimit>;
+  readonly counters: Map<string, Counter>;
+  readonly postings: Map<string, Transfer>;
+  dueHoldIds: readonly string[];
+  writeSet = emptyWriteSet();
+  /** By key id, the results of `limitsInForce` since a limit changed. */
+  readonly #inForce = new Map<string, readonly StoredLimit[]>();
+  /** Holds of the book that are not open. */
+  #endedHoldIds: string[] = [];
+
+  constructor({ wallet, holds, limits, counters, postings, dueHoldIds }: LoadedBook) {
+    this.wallet = wallet;
+    this.holds = holds;
+    this.limits = limits;
+    this.counters = counters;
+    this.postings = postings;
+    this.dueHoldIds = dueHoldIds;
+  }
+
+  limitsInForce(keyId: string): readonly StoredLimit[] {
+    if (this.limits.size === 0) return NO_LIMITS;
+    const known = this.#inForce.get(keyId);
+    if (known) return known;
+    const inForce = [...this.limits.values()]
+      .filter((limit) => limit.deletedAtMs === undefined && isBound(keyId, limit))
+      .sort((one, other) => (one.limitId < other.limitId ? -1 : 1));
+    this.#inForce.set(keyId, inForce);
+    return inForce;
+  }
+
+  apply(changes: Changes): void {
+    if (changes.wallet) this.#applyWallet(changes.wallet);
+    for (const hold of changes.holds ?? []) this.#applyHold(hold);
+    for (const counter of changes.counters ?? []) {
+      this.counters.set(counterKey(counter), counter);
+      this.writeSet.counters.set(counterKey(counter), counter);
+    }
+    if (changes.resolutions) {
+      for (const [holdId, resolution] of changes.resolutions)
+        this.writeSet.resolutions.set(holdId, resolution);
+    }
+    for (const transfer of changes.transfers ?? []) {
+      this.writeSet.transfers.push(transfer);
+      this.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
+    }
+    if (changes.limits) this.#applyLimits(changes.limits);
+  }
+
+  addHolds(holds: Iterable<Hold>): void {
+    for (const hold of holds) this.#keepHold(hold);
+  }
+
+  addLimits(limits: Iterable<StoredLimit>): void {
+    for (const limit of limits) this.limits.set(limit.limitId, limit);
+    this.#inForce.clear();
+  }
+
+  startBatch(): void {
+    this.writeSet = emptyWriteSet();
+    this.dueHoldIds = NO_HOLD_IDS;
+    if (this.postings.size > 0) this.postings.clear();
+    for (const holdId of this.#endedHoldIds) this.holds.delete(holdId);
+    this.#endedHoldIds = [];
+  }
+
+  #applyWallet(wallet: Wallet): void {
+    if (!this.wallet) this.writeSet.createsWallet = true;
+    this.wallet = wallet;
+    this.writeSet.wallet = wallet;
+  }
+
+  #applyHold(hold: Hold): void {
+    const { newHolds, changedHolds } = this.writeSet;
+    const isNew = !this.holds.has(hold.holdId) || newHolds.has(hold.holdId);
+    (isNew ? newHolds : changedHolds).set(hold.holdId, hold);
+    this.#keepHold(hold);
+  }
+
+  #keepHold(hold: Hold): void {
+    this.holds.set(hold.holdId, hold);
+    if (hold.state !== "held") this.#endedHoldIds.push(hold.holdId);
+  }
+
+  #applyLimits(limits: readonly StoredLimit[]): void {
+    for (const limit of limits) this.writeSet.limits.set(limit.limitId, limit);
+    this.addLimits(limits);
+  }
+}
+
+/** Whether a limit binds a key while the limit is in force. */
+function isBound(keyId: string, limit: StoredLimit): boolean {
+  return limit.keyId === undefined || limit.keyId === keyId;
+}
+
+function emptyWriteSet() {
+  return {
+    wallet: undefined as Wallet | undefined,
+    createsWallet: false,
     newHolds: new Map<string, Hold>(),
     changedHolds: new Map<string, Hold>(),
     resolutions: new Map<string, Resolution>(),
     counters: new Map<string, Counter>(),
     transfers: [] as Transfer[],
     limits: new Map<string, StoredLimit>(),
-  };
-  let changesWallet = false;
-
-  const applyHold = (hold: Hold) => {
-    const isNew = !holds.has(hold.holdId) || writes.newHolds.has(hold.holdId);
-    (isNew ? writes.newHolds : writes.changedHolds).set(hold.holdId, hold);
-    holds.set(hold.holdId, hold);
-  };
-  const applyCounter = (counter: Counter) => {
-    counters.set(counterKey(counter), counter);
-    writes.counters.set(counterKey(counter), counter);
-  };
-
-  return {
-    get wallet() {
-      return wallet;
-    },
-    holds,
-    limits,
-    counters,
-    postings,
-    dueHoldIds,
-    get writeSet() {
-      return {
-        ...writes,
-        wallet: changesWallet ? wallet : undefined,
-        createsWallet: changesWallet && loaded.wallet === undefined,
-      };
-    },
-    apply(changes) {
-      if (changes.wallet) {
-        wallet = changes.wallet;
-        changesWallet = true;
-      }
-      for (const hold of changes.holds ?? []) applyHold(hold);
-      for (const counter of changes.counters ?? []) applyCounter(counter);
-      for (const [holdId, resolution] of changes.resolutions ?? [])
-        writes.resolutions.set(holdId, resolution);
-      for (const transfer of changes.transfers ?? []) {
-        writes.transfers.push(transfer);
-        postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
-      }
-      for (const limit of changes.limits ?? []) {
-        limits.set(limit.limitId, limit);
-        writes.limits.set(limit.limitId, limit);
-      }
-    },
   };
 }

@@ -95,35 +95,45 @@ function failLate({ reject }: QueuedCommand): void {
 /** Completes the commands of committed batches once their changes are durable. */
 export interface Completions {
   complete(batch: Pick<QueueBatch, "queued" | "decisions">): void;
+  /** Whether a batch waits for the disk. */
+  isWaiting(): boolean;
   /** Resolves when every batch passed to `complete` is completed. */
   settled(): Promise<void>;
 }
 
 /**
- * The next batch may commit while the disk syncs, because its commit follows in the same log. When the sync
- * fails, commands fail as `unavailable`. Repeating a command shows whether it was applied.
+ * When the sync fails, commands fail as `unavailable`. Repeating a command shows whether it was applied.
+ * Without `sync`, commits are durable at once.
  */
 export function createCompletions(sync: (() => Promise<void>) | undefined): Completions {
   let last = Promise.resolve();
+  let waiting = 0;
 
-  async function completeDurable({ queued, decisions }: Pick<QueueBatch, "queued" | "decisions">) {
+  async function completeSynced({ queued, decisions }: Pick<QueueBatch, "queued" | "decisions">) {
+    waiting += 1;
     try {
       await sync?.();
-      for (const [index, command] of queued.entries()) settleCommand(command, decisions[index]);
+      completeAll(queued, decisions);
     } catch (error) {
       failAll(queued, error);
     }
+    waiting -= 1;
   }
 
   return {
     complete(batch) {
-      last = completeDurable(batch);
+      last = completeSynced(batch);
     },
+    isWaiting: () => waiting > 0,
     settled: () => last,
   };
 }
 
-function settleCommand(
+function completeAll(queued: readonly QueuedCommand[], decisions: readonly Decision<CommandResult>[]): void {
+  for (const [index, command] of queued.entries()) completeCommand(command, decisions[index]);
+}
+
+function completeCommand(
   { resolve, reject }: QueuedCommand,
   decision: Decision<CommandResult> | undefined,
 ): void {

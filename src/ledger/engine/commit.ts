@@ -36,9 +36,19 @@ export function hasWork({ queue, inDoubt, isAway, isClosing }: CommitState): boo
  * away. Returns the milliseconds to wait before the next step.
  */
 export function commitNext(state: CommitState): Promise<number> {
+  if (state.completions.isWaiting()) return waitForSync(state);
   if (state.inDoubt) return resolveInDoubt(state, state.inDoubt);
   if (state.isAway) return probeDatabase(state);
   return commitBatch(state);
+}
+
+/**
+ * Waits for the running sync. A batch committed now would need the next one, so that its commands lose no time
+ * by waiting, and more commands share their commit.
+ */
+async function waitForSync({ completions }: CommitState): Promise<number> {
+  await completions.settled();
+  return 0;
 }
 
 async function commitBatch(state: CommitState): Promise<number> {

@@ -1,6 +1,5 @@
 import type { Nanos } from "../../domain/money.ts";
 import {
-  type Book,
   balancesOf,
   type Counter,
   counterKey,
@@ -144,7 +143,7 @@ function mostTakenBy({ kind, request }: Command): Nanos | undefined {
  * Whether a hold of the batch might find too little headroom. Only then are due holds read: reading them
  * always would slow every batch down.
  */
-function mayFallShort(book: Book, spent: Nanos | undefined, nowMs: number): boolean {
+function mayFallShort(book: LoadedBook, spent: Nanos | undefined, nowMs: number): boolean {
   if (!book.wallet) return false;
   if (spent === undefined || balancesOf(book.wallet).available < spent) return true;
   return book.limits.values().some((limit) => {

@@ -17,7 +17,7 @@ export interface SqliteLedgerOptions extends BatchOptions {
 
 /**
  * Creates a ledger in a SQLite file, over a connection of its own. Several processes may share the file:
- * every batch reads its rows under the file's lock.
+ * a batch never decides on rows that another process has changed.
  */
 export function createSqliteLedger({
   database: { path },

@@ -1,8 +1,7 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { CLOCK_SKEW_MAX_MS } from "../core/expire.ts";
-import { readSetsOf } from "../core/read-set.ts";
 import { type Store, StoreError, type StoreFault } from "../engine/store.ts";
-import { createLoader } from "./load.ts";
+import { createBooks } from "./books.ts";
 import { createWriter } from "./write.ts";
 
 export interface SqliteStoreParts {
@@ -17,7 +16,7 @@ export interface SqliteStoreParts {
  * waits: when another process is writing, it throws `busy` at once.
  */
 export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Store {
-  const load = createLoader(client);
+  const books = createBooks(client);
   const write = createWriter(client);
   const begin = client.query("BEGIN IMMEDIATE");
   const commit = client.query("COMMIT");
@@ -38,11 +37,13 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
       try {
         begin.run();
         const nowMs = now();
-        const books = load(readSetsOf(batch.collect()), nowMs);
-        batch.decide(books, nowMs);
-        write(books);
+        const opened = books.open(batch.collect(), nowMs);
+        batch.decide(opened, nowMs);
+        write(opened);
+        books.keep();
         commit.run();
       } catch (error) {
+        books.drop();
         if (client.inTransaction) rollBack(client);
         throw new StoreError(faultOf(error), error);
       }

@@ -1,0 +1,241 @@
+import type { Database } from "bun:sqlite";
+import { counterKey, type Hold, type LimitPeriodKey, postingKey, type TransferKind } from "../core/book.ts";
+import type { Command } from "../core/command.ts";
+import { periodStart } from "../core/period.ts";
+import { DUE_HOLDS_MAX, type RowReader, readRows, receiptsOf } from "../core/read-set.ts";
+import { isId } from "../core/validate.ts";
+import { createWorkingBook, type WorkingBook } from "../core/working-book.ts";
+import {
+  type CounterRow,
+  type HoldRow,
+  readCounter,
+  readHold,
+  readSpendLimit,
+  readTransfer,
+  readWallet,
+  type SpendLimitRow,
+  type TransferRow,
+  type WalletRow,
+} from "../queries/rows.ts";
+import type { SpendLimit } from "../records.ts";
+
+const HOLD_COLUMNS = `wallet_id, hold_id, key_id, state, late, requested, minimum, granted, accrued, actual,
+  captured, refunded, ttl_ms, created_at_ms, expires_at_ms, resolved_at_ms, limits, surface, model, metadata`;
+
+/**
+ * The books of wallets, kept in memory from batch to batch. Kept are the wallet, its open holds, and the
+ * limits and counters that commands needed. A commit of another connection, also one of this process, drops
+ * every book: the rows are read again when commands need them.
+ */
+export interface Books {
+  /** Opens the books of a batch. Must be called inside its transaction. */
+  open(commands: readonly Command[], nowMs: number): ReadonlyMap<string, WorkingBook>;
+  /** Keeps the opened books, with their changes, for the next batch. Must be called before the commit. */
+  keep(): void;
+  /** Drops every book. Must be called when the transaction failed. */
+  drop(): void;
+}
+
+/** A book in memory. */
+interface KeptBook extends WorkingBook {
+  /** The keys whose limits in force are in the book. */
+  readonly keyIds: Set<string>;
+  /** How many rows were counted when the book was last kept. */
+  keptRows: number;
+}
+
+/** The most rows kept, of all wallets together. Above it, the wallets that were read first are dropped. */
+const ROWS_MAX = 100_000;
+
+export function createBooks(client: Database, rowsMax = ROWS_MAX): Books {
+  const statements = prepare(client);
+  const reader = new BookReader(statements);
+  /** By wallet id, in the order of their first reading. */
+  const kept = new Map<string, KeptBook>();
+  let opened = new Map<string, KeptBook>();
+  let dataVersion: number | undefined;
+  let rows = 0;
+
+  const drop = () => {
+    kept.clear();
+    rows = 0;
+    dataVersion = undefined;
+  };
+  const dropIfChanged = () => {
+    const row = statements.dataVersion.get();
+    if (row?.data_version !== dataVersion) drop();
+    dataVersion = row?.data_version;
+  };
+  const dropOldest = () => {
+    for (const [walletId, book] of kept) {
+      if (rows <= rowsMax) return;
+      kept.delete(walletId);
+      rows -= book.keptRows;
+    }
+  };
+
+  return {
+    open(commands, nowMs) {
+      dropIfChanged();
+      opened = new Map();
+      for (const command of commands) {
+        const { walletId } = command.request;
+        let book = opened.get(walletId);
+        if (!book) {
+          book = kept.get(walletId) ?? readBook(statements, walletId);
+          opened.set(walletId, book);
+        }
+        if (isId(walletId)) reader.readInto(book, command, nowMs);
+      }
+      if (statements.anyDue.get(nowMs)) reader.readDue(opened, commands, nowMs);
+      return opened;
+    },
+    keep() {
+      for (const [walletId, book] of opened) {
+        book.startBatch();
+        if (!book.wallet) continue;
+        if (book.keptRows === 0) kept.set(walletId, book);
+        const count = rowsOf(book);
+        rows += count - book.keptRows;
+        book.keptRows = count;
+      }
+      if (rows > rowsMax) dropOldest();
+    },
+    drop,
+  };
+}
+
+function rowsOf({ holds, limits, counters, keyIds }: KeptBook): number {
+  return 1 + holds.size + limits.size + counters.size + keyIds.size;
+}
+
+function readBook(statements: Statements, walletId: string): KeptBook {
+  const row = isId(walletId) ? statements.wallet.get(walletId) : null;
+  const book = createWorkingBook({
+    wallet: row ? readWallet(row) : undefined,
+    holds: new Map(),
+    limits: new Map(),
+    counters: new Map(),
+    postings: new Map(),
+    dueHoldIds: [],
+  });
+  return Object.assign(book, { keyIds: new Set<string>(), keptRows: 0 });
+}
+
+/** Reads into a book the rows that a command needs and that the book does not have. */
+class BookReader implements RowReader {
+  readonly #statements: Statements;
+  #book!: KeptBook;
+  #walletId = "";
+  #nowMs = 0;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
+  readInto(book: KeptBook, command: Command, nowMs: number): void {
+    this.#book = book;
+    this.#walletId = command.request.walletId;
+    this.#nowMs = nowMs;
+    readRows(command, this);
+  }
+
+  /** Reads the due holds of the wallets that spend. */
+  readDue(opened: ReadonlyMap<string, KeptBook>, commands: readonly Command[], nowMs: number): void {
+    const spenders = commands.filter(({ kind }) => kind === "hold" || kind === "charge");
+    const walletIds = JSON.stringify(spenders.map(({ request }) => request.walletId));
+    for (const row of this.#statements.due.all(nowMs, walletIds, DUE_HOLDS_MAX)) {
+      const book = opened.get(row.wallet_id);
+      if (!book) continue;
+      this.#book = book;
+      this.#walletId = row.wallet_id;
+      if (!book.holds.has(row.hold_id)) this.#addHold(readHold(row));
+      book.dueHoldIds = [...book.dueHoldIds, row.hold_id];
+    }
+  }
+
+  hold(holdId: string): void {
+    if (this.#book.holds.has(holdId)) return;
+    const row = this.#statements.hold.get(this.#walletId, holdId);
+    if (row) this.#addHold(readHold(row));
+  }
+
+  key(keyId: string): void {
+    const { keyIds } = this.#book;
+    if (!keyIds.has(keyId)) {
+      const rows = this.#statements.limitsOfKey.all(this.#walletId, keyId);
+      this.#book.addLimits(rows.map(readSpendLimit));
+      keyIds.add(keyId);
+    }
+    for (const limit of this.#book.limitsInForce(keyId)) this.newLimit(limit);
+  }
+
+  limit(limitId: string): void {
+    if (this.#book.limits.has(limitId)) return;
+    const row = this.#statements.limit.get(this.#walletId, limitId);
+    if (row) this.#book.addLimits([readSpendLimit(row)]);
+  }
+
+  newLimit({ limitId, period, timeZone }: SpendLimit): void {
+    this.#counter({ limitId, periodStartMs: periodStart(period, this.#nowMs, timeZone) });
+  }
+
+  posting(kind: TransferKind, transferId: string): void {
+    const row = this.#statements.posting.get(this.#walletId, transferId, kind);
+    if (!row) return;
+    const transfer = readTransfer(row);
+    this.#book.postings.set(postingKey(kind, transferId), transfer);
+    for (const receiptId of receiptsOf([transfer])) this.hold(receiptId);
+  }
+
+  #addHold(hold: Hold): void {
+    this.#book.addHolds([hold]);
+    for (const key of hold.limits) this.#counter(key);
+  }
+
+  #counter(key: LimitPeriodKey): void {
+    const { counters } = this.#book;
+    const name = counterKey(key);
+    if (counters.has(name)) return;
+    const row = this.#statements.counter.get(this.#walletId, key.limitId, key.periodStartMs);
+    counters.set(name, readCounter(key, row));
+  }
+}
+
+type Statements = ReturnType<typeof prepare>;
+
+function prepare(client: Database) {
+  /** Integers are read as bigint, as the row types require. */
+  const query = <Row, Parameters extends (string | number)[]>(sql: string) =>
+    client.query<Row, Parameters>(sql).safeIntegers(true);
+  return {
+    /** Changes with every commit of another connection. */
+    dataVersion: client.query<{ data_version: number }, []>("PRAGMA data_version"),
+    anyDue: client.query<object, [number]>(
+      "SELECT 1 FROM holds INDEXED BY holds_open WHERE state = 'held' AND expires_at_ms <= ? LIMIT 1",
+    ),
+    wallet: query<WalletRow, [string]>("SELECT * FROM wallets WHERE wallet_id = ?"),
+    hold: query<HoldRow, [string, string]>(
+      `SELECT ${HOLD_COLUMNS} FROM holds WHERE wallet_id = ? AND hold_id = ?`,
+    ),
+    // Uses the index of open holds: by wallet, SQLite would scan every hold that the wallets ever had.
+    due: query<HoldRow, [number, string, number]>(
+      `SELECT ${HOLD_COLUMNS} FROM holds INDEXED BY holds_open
+        WHERE state = 'held' AND expires_at_ms <= ? AND wallet_id IN (SELECT value FROM json_each(?))
+        ORDER BY expires_at_ms LIMIT ?`,
+    ),
+    limitsOfKey: query<SpendLimitRow, [string, string]>(
+      `SELECT * FROM spend_limits
+        WHERE wallet_id = ? AND (key_id IS NULL OR key_id = ?) AND deleted_at_ms IS NULL`,
+    ),
+    limit: query<SpendLimitRow, [string, string]>(
+      "SELECT * FROM spend_limits WHERE wallet_id = ? AND limit_id = ?",
+    ),
+    counter: query<CounterRow, [string, string, number]>(
+      "SELECT used, held FROM limit_counters WHERE wallet_id = ? AND limit_id = ? AND period_start_ms = ?",
+    ),
+    posting: query<TransferRow, [string, string, number]>(
+      "SELECT * FROM transfers WHERE wallet_id = ? AND transfer_id = ? AND kind = ?",
+    ),
+  };
+}

@@ -1,0 +1,289 @@
+// The books that the SQLite store keeps in memory: what other connections commit, and what a failed batch
+// decided, must not stay in them or be missing from them.
+import type { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { connect, openDatabase } from "../../src/db/sqlite/database.ts";
+import { auditSqlite } from "../../src/ledger/audit/audit.ts";
+import type { Command } from "../../src/ledger/core/command.ts";
+import { type Batcher, createBatcher } from "../../src/ledger/engine/batcher.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
+import type { Store } from "../../src/ledger/engine/store.ts";
+import type { SettleRequest } from "../../src/ledger/ledger.ts";
+import { createBooks } from "../../src/ledger/sqlite/books.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
+import { createSqliteStore } from "../../src/ledger/sqlite/store.ts";
+import { steps } from "./commands.ts";
+import { batchesOf, decideAll, expectSame, runAll } from "./contract/batches.ts";
+import {
+  errorCodeOf,
+  FACTS,
+  holdIdOf,
+  holdOf,
+  NOON_MS,
+  type OpenLedger,
+  openLedger,
+  temporaryFolder,
+  WALLET,
+} from "./samples.ts";
+
+const MINUTE_MS = 60_000;
+const walletId = WALLET;
+let open: OpenLedger;
+
+beforeEach(async () => {
+  open = await openLedger(100n);
+});
+
+afterEach(async () => {
+  expect((await auditSqlite(open.database, open.clock.nowMs)).findings).toEqual([]);
+  await open.close();
+});
+
+function settleOf(name: string, amount: bigint): SettleRequest {
+  return { walletId, holdId: holdIdOf(name), amount, facts: FACTS };
+}
+
+describe("between two batches of a ledger, another connection", () => {
+  let other: LocalLedger;
+
+  beforeEach(async () => {
+    other = createSqliteLedger({ database: open.database, now: () => open.clock.nowMs });
+    await open.ledger.hold(holdOf(60n));
+  });
+
+  afterEach(() => other.close());
+
+  const next = (amount: bigint) => open.ledger.hold(holdOf(amount, { holdId: holdIdOf("next") }));
+  const limit = { walletId, limitId: "l1", keyId: "k1", period: "day", amount: 70n } as const;
+
+  test("tops up the wallet, and the next hold uses the new money", async () => {
+    expect(await errorCodeOf(next(90n))).toBe("balance_on_hold");
+    await other.topUp({ walletId, topUpId: "more", amount: 50n });
+    expect(await next(90n)).toMatchObject({ balances: { posted: 150n, held: 150n } });
+  });
+
+  test("freezes the wallet, and the next hold is declined", async () => {
+    await other.setWalletState({ walletId, state: "frozen" });
+    expect(await errorCodeOf(next(1n))).toBe("wallet_frozen");
+    await other.setWalletState({ walletId, state: "active" });
+    expect(await next(1n)).toMatchObject({ granted: 1n });
+  });
+
+  test("sets, changes and deletes a spending limit, and each binds the next hold", async () => {
+    await other.setSpendLimit({ ...limit, amount: 5n });
+    expect(await errorCodeOf(next(6n))).toBe("spending_limit_exceeded");
+    await other.setSpendLimit({ ...limit, amount: 6n });
+    expect(await errorCodeOf(next(7n))).toBe("spending_limit_exceeded");
+    await other.deleteSpendLimit(limit);
+    expect(await next(7n)).toMatchObject({ granted: 7n });
+  });
+
+  test("spends under a limit, and the next hold has only the rest of it", async () => {
+    await open.ledger.setSpendLimit(limit);
+    await open.ledger.hold(holdOf(10n, { holdId: holdIdOf("mine") }));
+    await other.settle(settleOf("mine", 9n));
+    await other.hold(holdOf(20n, { holdId: holdIdOf("theirs") }));
+    await other.settle(settleOf("h1", 0n));
+    expect(await errorCodeOf(next(42n))).toBe("spending_limit_exceeded");
+    expect(await next(41n)).toMatchObject({ granted: 41n });
+  });
+
+  test("settles an open hold, and settling it again is a replay or a conflict", async () => {
+    await other.settle(settleOf("h1", 20n));
+    expect(await open.ledger.settle(settleOf("h1", 20n))).toMatchObject({
+      replayed: true,
+      balances: { posted: 80n, held: 0n },
+    });
+    expect(await errorCodeOf(open.ledger.settle(settleOf("h1", 21n)))).toBe("conflict");
+    expect(await errorCodeOf(open.ledger.release(settleOf("h1", 0n)))).toBe("hold_settled");
+  });
+
+  test("extends an open hold, and the hold does not expire at its old time", async () => {
+    await other.extend({ walletId, holdId: holdIdOf("h1"), accrued: 3n, ttlMs: 2 * MINUTE_MS });
+    open.clock.nowMs += MINUTE_MS;
+    expect(await errorCodeOf(next(90n))).toBe("balance_on_hold");
+    open.clock.nowMs += MINUTE_MS;
+    expect(await next(90n)).toMatchObject({ balances: { posted: 97n, held: 90n } });
+  });
+
+  test("expires an open hold, and its settlement is a late one", async () => {
+    await open.ledger.extend({ walletId, holdId: holdIdOf("h1"), accrued: 30n, ttlMs: MINUTE_MS });
+    open.clock.nowMs += MINUTE_MS;
+    expect(await other.sweep()).toBe(1);
+    expect(await open.ledger.settle(settleOf("h1", 40n))).toMatchObject({ balances: { posted: 60n } });
+    expect(await open.ledger.receipt(walletId, holdIdOf("h1"))).toMatchObject({ late: true });
+  });
+
+  test("takes a hold of an id, and the next hold of this id is a replay", async () => {
+    await other.hold(holdOf(5n, { holdId: holdIdOf("next") }));
+    expect(await next(5n)).toMatchObject({ replayed: true, balances: { held: 65n } });
+  });
+});
+
+describe("a ledger alone on its file", () => {
+  test("expires its own due holds when a hold needs their money", async () => {
+    await open.ledger.hold(holdOf(100n));
+    open.clock.nowMs += MINUTE_MS;
+    const taken = await open.ledger.hold(holdOf(100n, { holdId: holdIdOf("h2") }));
+    expect(taken).toMatchObject({ balances: { posted: 100n, held: 100n } });
+  });
+
+  test("counts against the limit of the new period when the period ends", async () => {
+    await open.ledger.setSpendLimit({ walletId, limitId: "l1", keyId: "k1", period: "day", amount: 10n });
+    await open.ledger.hold(holdOf(10n));
+    await open.ledger.settle(settleOf("h1", 10n));
+    const tomorrow = holdOf(10n, { holdId: holdIdOf("h2") });
+    expect(await errorCodeOf(open.ledger.hold(tomorrow))).toBe("spending_limit_exceeded");
+    open.clock.nowMs += 12 * 60 * MINUTE_MS;
+    expect(await open.ledger.hold(tomorrow)).toMatchObject({ granted: 10n });
+  });
+
+  test("replays the settlement of a hold that ended batches ago", async () => {
+    await open.ledger.hold(holdOf(10n));
+    await open.ledger.settle(settleOf("h1", 4n));
+    await open.ledger.topUp({ walletId, topUpId: "more", amount: 1n });
+    expect(await open.ledger.settle(settleOf("h1", 4n))).toMatchObject({
+      replayed: true,
+      balances: { posted: 97n },
+    });
+  });
+});
+
+/** A batcher on a connection of the test, which can make the connection's statements fail. */
+interface FailingBatcher {
+  readonly client: Database;
+  readonly batcher: Batcher;
+}
+
+/** Each makes writes fail until the returned function is called. None commits on another connection. */
+const FAULTS: readonly (readonly [string, (given: FailingBatcher) => () => void])[] = [
+  [
+    "a write is rejected",
+    ({ client }) => {
+      client.run("CREATE TEMP TRIGGER poison BEFORE INSERT ON main.holds BEGIN SELECT RAISE(ABORT, ''); END");
+      return () => client.run("DROP TRIGGER temp.poison");
+    },
+  ],
+  [
+    "the disk is full",
+    ({ client }) => {
+      const pages = Number(client.query("PRAGMA page_count").values()[0]?.[0]);
+      client.run(`PRAGMA max_page_count = ${pages}`);
+      return () => client.run("PRAGMA max_page_count = 1000000");
+    },
+  ],
+  [
+    "another connection is writing",
+    () => {
+      const blocker = connect(open.database.path, 0);
+      blocker.run("BEGIN IMMEDIATE");
+      return () => {
+        blocker.run("ROLLBACK");
+        blocker.close();
+      };
+    },
+  ],
+];
+
+test.each(FAULTS)("when %s, the books show nothing of the failed batch", async (_, fail) => {
+  const client = connect(open.database.path, 0);
+  const store = createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined });
+  const batcher = createBatcher(store, { busyMaxMs: 20 });
+  await batcher.submit("hold", holdOf(10n));
+  const metadata = { long: "x".repeat(4_000) };
+  const request = (index: number) => holdOf(1n, { holdId: holdIdOf(`failed${index}`), metadata });
+
+  const recover = fail({ client, batcher });
+  const failed = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => errorCodeOf(batcher.submit("hold", request(index)))),
+  );
+  recover();
+
+  expect(new Set(failed)).toEqual(new Set(["unavailable"]));
+  // Also brings back a batcher that gave the database up: it pings the database until a command is taken.
+  const balances = await submitUntilTaken(batcher, { kind: "create_wallet", request: { walletId } });
+  expect(balances).toEqual({ posted: 100n, held: 10n, available: 90n });
+  expect(await batcher.submit("hold", request(0))).toMatchObject({ replayed: false });
+  client.close();
+});
+
+async function submitUntilTaken(batcher: Batcher, { kind, request }: Command): Promise<unknown> {
+  for (;;) {
+    try {
+      return await batcher.submit(kind, request);
+    } catch {
+      await Bun.sleep(1);
+    }
+  }
+}
+
+test("a commit that fails leaves nothing in the books", async () => {
+  const client = connect(open.database.path, 0);
+  const store = createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined });
+  const batcher = createBatcher(store);
+  await batcher.submit("hold", holdOf(10n));
+  // Checked at the commit, after every write of the batch: each hold of this table lacks its parent.
+  client.run("PRAGMA foreign_keys = ON");
+  client.run(`CREATE TEMP TABLE parents (id INTEGER PRIMARY KEY);
+    CREATE TEMP TABLE children (id INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED);
+    CREATE TEMP TRIGGER poison AFTER INSERT ON main.holds BEGIN INSERT INTO children VALUES (1); END`);
+  expect(await errorCodeOf(batcher.submit("hold", holdOf(5n, { holdId: holdIdOf("h2") })))).toBe(
+    "unavailable",
+  );
+  client.run("DROP TRIGGER temp.poison");
+  const taken = await batcher.submit("hold", holdOf(5n, { holdId: holdIdOf("h2") }));
+  expect(taken).toMatchObject({ replayed: false, balances: { held: 15n } });
+  client.close();
+});
+
+test("books beyond the bound are read again, the others are not", async () => {
+  await open.ledger.createWallet("b");
+  const client = connect(open.database.path, 0);
+  const books = createBooks(client, 1);
+  const postedOf = (id: string) => {
+    client.run("BEGIN IMMEDIATE");
+    const opened = books.open([{ kind: "create_wallet", request: { walletId: id } }], NOON_MS);
+    const posted = opened.get(id)?.wallet?.posted;
+    books.keep();
+    client.run("COMMIT");
+    return posted;
+  };
+  expect(postedOf(walletId)).toBe(100n);
+  // A change on the connection of the books themselves, which they cannot see.
+  client.run("UPDATE wallets SET posted = 101");
+  expect(postedOf(walletId)).toBe(100n);
+  expect(postedOf("b")).toBe(101n);
+  expect(postedOf(walletId)).toBe(101n);
+  client.run("UPDATE wallets SET posted = CASE wallet_id WHEN 'b' THEN 0 ELSE 100 END");
+  client.close();
+});
+
+test("two stores that take turns on one file decide like the rules alone", async () => {
+  const folder = temporaryFolder();
+  const { path, close } = openDatabase(join(folder.path, "ledger.db"));
+  const clients = [connect(path, 0), connect(path, 0)];
+  const clock = { nowMs: NOON_MS };
+  const stores = clients.map((client) =>
+    createSqliteStore({ client, now: () => clock.nowMs, sync: async () => undefined }),
+  );
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(steps, fc.infiniteStream(fc.nat(1)), async (given, turns) => {
+      const store = {
+        transact: (ids, batch) => stores[turns.next().value ?? 0]?.transact(ids, batch),
+      } satisfies Pick<Store, "transact">;
+      const batches = batchesOf(given);
+      run += 1;
+      // Safe because running batches needs no more of a store than its clock and its transactions.
+      const opened = { store: store as Store, clock } as Parameters<typeof runAll>[0];
+      const completions = await runAll(opened, batches, { run: `run${run}-`, isWhole: false });
+      expectSame(completions, decideAll(batches), batches);
+    }),
+    { numRuns: 40 },
+  );
+  for (const client of clients) client.close();
+  close();
+  folder.remove();
+});
