@@ -16,19 +16,19 @@ export interface CooperativeYield {
 
 /**
  * Time is accumulated over turns: 10 ms of work delay the next piece by one turn, which is short on an idle
- * loop.
+ * loop. `clock` returns milliseconds.
  */
-export function createCooperativeYield(): CooperativeYield {
+export function createCooperativeYield(clock = () => performance.now()): CooperativeYield {
   const waiting = createFairQueue<() => void>();
   let workedMs = 0;
   let isTurnScheduled = false;
 
   function work<Result>(piece: () => Result): Result {
-    const startedAt = performance.now();
+    const startedAt = clock();
     try {
       return piece();
     } finally {
-      workedMs += performance.now() - startedAt;
+      workedMs += clock() - startedAt;
       if (workedMs >= TURN_MS_MAX) scheduleTurn();
     }
   }

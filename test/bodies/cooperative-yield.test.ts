@@ -1,15 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 
-/** Works longer than the limit of one event-loop turn. */
-function fillTurn(): void {
-  const endMs = performance.now() + 11;
-  while (performance.now() < endMs);
+/** A cooperative yield with a scripted clock, and a piece of work that fills one event-loop turn. */
+function start() {
+  let nowMs = 0;
+  const yielding = createCooperativeYield(() => nowMs);
+  const fillTurn = (): void => {
+    nowMs += 11;
+  };
+  return { yielding, fillTurn };
 }
 
 describe("a cooperative yield", () => {
   test("runs work at once while the turn has time left", () => {
-    const yielding = createCooperativeYield();
+    const { yielding } = start();
     expect(yielding.run("a", () => 7)).toBe(7);
     expect(() =>
       yielding.run("a", () => {
@@ -19,7 +23,7 @@ describe("a cooperative yield", () => {
   });
 
   test("delays work after a long piece to a later turn, and lets other callbacks run before", async () => {
-    const yielding = createCooperativeYield();
+    const { yielding, fillTurn } = start();
     const order: string[] = [];
     expect(yielding.run("a", fillTurn)).toBeUndefined();
     const later = [1, 2, 3].map((each) =>
@@ -35,7 +39,7 @@ describe("a cooperative yield", () => {
   });
 
   test("rejects only the promise of a piece that throws", async () => {
-    const yielding = createCooperativeYield();
+    const { yielding, fillTurn } = start();
     expect(yielding.run("a", fillTurn)).toBeUndefined();
     const bad = yielding.run("a", () => {
       throw new Error("bad");
@@ -46,7 +50,7 @@ describe("a cooperative yield", () => {
   });
 
   test("delays an owner's only piece by one piece of an owner with a hundred", async () => {
-    const yielding = createCooperativeYield();
+    const { yielding, fillTurn } = start();
     const order: string[] = [];
     expect(yielding.run("many", fillTurn)).toBeUndefined();
     const many = Array.from({ length: 100 }, () => yielding.run("many", () => order.push("many")));
