@@ -71,7 +71,7 @@ class ClientReply implements HttpReply {
 
   write(text: string): Promise<void> | undefined {
     this.#last = text;
-    return this.#openStream().write(text);
+    return (this.#stream ?? this.#openStream()).write(text);
   }
 
   end(text: string): void {
