@@ -23,7 +23,7 @@ export interface ResilientStoreOptions extends RedisStoreOptions {
 }
 
 /** A decision that Redis returned in time. */
-export interface OnlineDecision {
+interface OnlineDecision {
   readonly decision: RedisDecision;
   /** Whether the shard went down after the call: other requests may have been admitted without Redis. */
   readonly hadOutage: boolean;

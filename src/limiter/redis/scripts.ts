@@ -14,7 +14,7 @@ import window from "./window.lua" with { type: "text" };
 /** Scripts without their common part. */
 const MAIN = { batch: [settle, renew, admit, batch].join("\n"), usage, restore };
 
-export type ScriptArgument = string | number;
+type ScriptArgument = string | number;
 
 /** Runs a script. The header of its `.lua` file documents the reply. */
 export type Script = (keys: readonly string[], args: readonly ScriptArgument[]) => Promise<readonly number[]>;
