@@ -44,8 +44,22 @@ export const STREAM_FRAMES: readonly string[] = [
   "data: [DONE]\n\n",
 ];
 
+export interface RequestOptions {
+  readonly model: string;
+  readonly stream: boolean;
+  /** Least size of the body; the user message is padded. Default: about half a KB. */
+  readonly bytes?: number;
+}
+
 /** The body of a request to the gateway or the proxy. */
-export function requestBody(options: { model: string; stream: boolean }): string {
+export function requestBody(options: RequestOptions): string {
+  const body = printBody(options, "Say the word.");
+  const missing = (options.bytes ?? 0) - body.length;
+  if (missing <= 0) return body;
+  return printBody(options, `Say the word.${WORD.repeat(Math.ceil(missing / WORD.length))}`);
+}
+
+function printBody(options: RequestOptions, userText: string): string {
   return JSON.stringify({
     model: options.model,
     messages: [
@@ -53,7 +67,7 @@ export function requestBody(options: { model: string; stream: boolean }): string
         role: "system",
         content: "You are a benchmark. Answer with as many words as you are asked for. ".repeat(4),
       },
-      { role: "user", content: "Say the word." },
+      { role: "user", content: userText },
     ],
     max_tokens: 256,
     temperature: 0.5,

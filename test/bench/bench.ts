@@ -1,14 +1,18 @@
 import { benchBodies } from "./bodies/bench-bodies.ts";
 import { benchGateway } from "./gateway/bench-gateway.ts";
+import { benchGrowth } from "./growth/bench-growth.ts";
+import { benchGuard } from "./guard/bench-guard.ts";
 import { benchLedger } from "./ledger/bench-ledger.ts";
 import { benchLimiter } from "./limiter/bench-limiter.ts";
 import { benchPeers } from "./peers/bench-peers.ts";
 import { benchTranslate } from "./translate/bench-translate.ts";
 import { benchUpstream } from "./upstream/bench-upstream.ts";
 
-// usage: `bun run bench [bodies|ledger|limiter|peers|translate|upstream] [--quick] [--json]`
+// usage: `bun run bench [bodies|growth|guard|ledger|limiter|peers|translate|upstream] [--quick] [--json]`
 const [subject, ...rest] = Bun.argv.slice(2);
 if (subject === "bodies") await benchBodies(rest);
+else if (subject === "growth") await benchGrowth(rest);
+else if (subject === "guard") await benchGuard(rest);
 else if (subject === "ledger") await benchLedger(rest);
 else if (subject === "limiter") await benchLimiter(rest);
 else if (subject === "peers") await benchPeers(rest);

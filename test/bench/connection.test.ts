@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { faultOf, STREAM_FRAMES, WHOLE_BODY } from "./answers.ts";
-import { type Answer, createResponseParser, printRequest } from "./connection.ts";
+import { FAST_MODEL, faultOf, requestBody, STREAM_FRAMES, WHOLE_BODY } from "./answers.ts";
+import { type Answer, createResponseParser, openConnection, printRequest } from "./connection.ts";
 import { medianOf, percentilesOf } from "./measurements.ts";
 
 const WHOLE = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -55,6 +55,37 @@ test("printRequest prints the path and the headers of a target", () => {
   expect(line).toBe("POST /v2 HTTP/1.1");
   expect(rest).toContain("authorization: Bearer key");
   expect(rest.slice(-3)).toEqual(["x-upstream: here", "", "{}"]);
+});
+
+describe("openConnection", () => {
+  test("sends a request that is larger than the buffer of its socket", async () => {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async (request) => new Response(`${(await request.arrayBuffer()).byteLength}`),
+    });
+    const url = `http://127.0.0.1:${server.port}`;
+    const body = "x".repeat(20 * 1024 * 1024);
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const connection = await openConnection(url, { onAnswer: resolve, onBroken: reject });
+    connection.send(printRequest({ url, secret: "" }, body), { keepBody: true });
+    expect(await promise).toEqual({ status: 200, body: `${body.length}` });
+    connection.close();
+    await server.stop(true);
+  });
+});
+
+describe("requestBody", () => {
+  const body = (bytes: number) => requestBody({ model: FAST_MODEL, stream: false, bytes });
+
+  test.each([10_000, 1_000_000])("is padded to %d bytes", (bytes) => {
+    expect(body(bytes).length).toBeWithin(bytes, bytes + 20);
+    expect(JSON.parse(body(bytes)).model).toBe(FAST_MODEL);
+  });
+
+  test("is not padded to a size that it has anyway", () => {
+    expect(body(1)).toBe(requestBody({ model: FAST_MODEL, stream: false }));
+  });
 });
 
 describe("faultOf", () => {

@@ -27,6 +27,7 @@ export async function openConnection(url: string, events: ConnectionEvents): Pro
   const { hostname, port } = new URL(url);
   let isDue = false;
   let isClosed = false;
+  let unsent: Uint8Array | undefined;
 
   const parser = createResponseParser({
     onFirstBody: () => events.onFirstBody?.(),
@@ -42,6 +43,14 @@ export async function openConnection(url: string, events: ConnectionEvents): Pro
     if (isDue) events.onBroken(reason);
   }
 
+  function write(open: Bun.Socket, bytes: Uint8Array): void {
+    const written = open.write(bytes);
+    unsent = written < bytes.length ? bytes.subarray(Math.max(0, written)) : undefined;
+    if (!isClosed && written >= 0) return;
+    isClosed = false;
+    breakOff("A request could not be written");
+  }
+
   const socket = await Bun.connect({
     hostname,
     port: Number(port),
@@ -54,6 +63,7 @@ export async function openConnection(url: string, events: ConnectionEvents): Pro
           open.terminate();
         }
       },
+      drain: (open) => unsent && write(open, unsent),
       close: () => breakOff("The connection was closed before the answer was complete"),
       error: (_open, error) => breakOff(error.message),
     },
@@ -64,11 +74,7 @@ export async function openConnection(url: string, events: ConnectionEvents): Pro
     send(request, { keepBody }) {
       isDue = true;
       parser.keepBody = keepBody;
-      // A request is smaller than the socket buffer, which is empty by now.
-      if (isClosed || socket.write(request) !== request.length) {
-        isClosed = false;
-        breakOff("A request could not be written");
-      }
+      write(socket, request);
     },
     close() {
       isDue = false;

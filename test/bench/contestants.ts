@@ -1,15 +1,20 @@
 import { type Nanos, printUsd } from "../../src/domain/money.ts";
 import type { Target } from "./connection.ts";
+import { type Form, formsBeside } from "./form.ts";
 import type { LoadJob } from "./load-process.ts";
 import type { ClosedLoop, ClosedLoopResult, OpenLoop, OpenLoopResult } from "./loops.ts";
 import type { Tally } from "./measurements.ts";
+import { cpuUs } from "./process-stats.ts";
 import { startChild, startJobProcess } from "./processes.ts";
+import { type BenchServers, startServers } from "./servers.ts";
 import { type BenchGateway, COST, type ExtraConfig, startGateway, TOP_UP } from "./start-gateway.ts";
 
 /** One of the measured processes, and the number of its answers. Throws on the first wrong answer. */
 export interface Contestant {
   readonly name: "upstream" | "proxy" | "gateway";
   readonly pid: number;
+  /** CPU time so far, in microseconds. */
+  cpuUs(): number;
   readonly answers: number;
   closedLoop(job: Omit<ClosedLoop, "target">): Promise<ClosedLoopResult>;
   openLoop(job: Omit<OpenLoop, "target">): Promise<OpenLoopResult>;
@@ -17,19 +22,43 @@ export interface Contestant {
   withOpenStreams<T>(count: number, act: () => Promise<T>): Promise<T>;
 }
 
+/** A gateway of another form. */
+interface BesideContestant {
+  /** Such as "without Redis". */
+  readonly label: string;
+  readonly contestant: Contestant;
+}
+
 export interface Contestants {
   readonly upstream: Contestant;
   readonly proxy: Contestant;
   readonly gateway: Contestant;
   readonly gatewayProcess: BenchGateway;
+  /** Gateways of simpler forms: see {@link formsBeside}. */
+  readonly beside: readonly BesideContestant[];
+  /** The servers of the gateway and of those beside it. */
+  readonly servers: BenchServers;
   stop(): Promise<void>;
 }
 
-/** Starts upstream, proxy and gateway, each in a process of its own. `offer` adds models to the gateway. */
-export async function startContestants(offer?: ExtraConfig): Promise<Contestants> {
+const DEFAULT_FORM: Form = { database: "sqlite", hasRedis: false };
+
+/**
+ * Starts upstream, proxy and gateways, each in a process of its own. `offer` adds models to the gateways;
+ * `form` is that of the gateway, `others` those of the gateways beside it.
+ */
+export async function startContestants(
+  offer?: ExtraConfig,
+  form = DEFAULT_FORM,
+  others = formsBeside(form),
+): Promise<Contestants> {
   const upstream = await startChild("upstream-process.ts");
   const proxy = await startChild("proxy-process.ts", [upstream.url]);
-  const gatewayProcess = await startGateway(upstream.url, {}, offer);
+  const servers = await startServers([form, ...others]);
+  const startOf = async (each: Form) => startGateway(upstream.url, await servers.environmentFor(each), offer);
+  const gatewayProcess = await startOf(form);
+  const besideProcesses: { readonly label: string; readonly process: BenchGateway }[] = [];
+  for (const other of others) besideProcesses.push({ label: other.label, process: await startOf(other) });
   const load = startLoad();
   const contestantOf = (
     name: Contestant["name"],
@@ -40,9 +69,15 @@ export async function startContestants(offer?: ExtraConfig): Promise<Contestants
     proxy: contestantOf("proxy", proxy),
     gateway: contestantOf("gateway", gatewayProcess),
     gatewayProcess,
+    beside: besideProcesses.map(({ label, process }) => ({
+      label,
+      contestant: contestantOf("gateway", process),
+    })),
+    servers,
     async stop() {
-      await Promise.all([load.stop(), gatewayProcess.remove()]);
-      await Promise.all([proxy.stop(), upstream.stop()]);
+      const gateways = [gatewayProcess, ...besideProcesses.map(({ process }) => process)];
+      await Promise.all([load.stop(), ...gateways.map((each) => each.remove())]);
+      await Promise.all([proxy.stop(), upstream.stop(), servers.stop()]);
     },
   };
 }
@@ -68,6 +103,7 @@ function createContestant({ name, pid, load, target, upstreamUrl }: ContestantPa
   return {
     name,
     pid,
+    cpuUs: () => cpuUs(pid),
     get answers() {
       return answers;
     },

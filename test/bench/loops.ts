@@ -19,6 +19,12 @@ export interface ClosedLoop {
   readonly model?: string;
   readonly connections: number;
   readonly ms: number;
+  /** Addresses of replicas, used by the connections in turn. Default: that of the target. */
+  readonly urls?: readonly string[];
+  /** Keys, used by the requests in turn. Default: that of the target. */
+  readonly secrets?: readonly string[];
+  /** Least size of a request body. */
+  readonly bodyBytes?: number;
 }
 
 export interface ClosedLoopResult extends Tally {
@@ -33,19 +39,24 @@ export async function runClosedLoop({
   model = kind === "burst" ? BURST_MODEL : FAST_MODEL,
   connections,
   ms,
+  urls = [target.url],
+  secrets = [target.secret],
+  bodyBytes = 0,
 }: ClosedLoop): Promise<ClosedLoopResult> {
   const isStream = kind !== "whole";
-  const request = printRequest(target, requestBody({ model, stream: isStream }));
+  const body = requestBody({ model, stream: isStream, bytes: bodyBytes });
+  const requests = secrets.map((secret) => printRequest({ ...target, secret }, body));
   const tally = createTally(isStream);
   const latenciesMs: number[] = [];
   const startMs = performance.now();
   const endMs = startMs + ms;
   let inTime = 0;
+  let turn = 0;
 
-  async function runConnection(): Promise<void> {
+  async function runConnection(url = target.url): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let sentMs = 0;
-    const connection = await openConnection(target.url, {
+    const connection = await openConnection(url, {
       onAnswer(answer) {
         const nowMs = performance.now();
         tally.count(answer);
@@ -60,15 +71,16 @@ export async function runClosedLoop({
       },
     });
     function send(): void {
+      const request = requests[turn++ % requests.length];
       sentMs = performance.now();
-      connection.send(request, { keepBody: tally.checksNextBody() });
+      if (request) connection.send(request, { keepBody: tally.checksNextBody() });
     }
     send();
     await promise;
     connection.close();
   }
 
-  await Promise.all(Array.from({ length: connections }, runConnection));
+  await Promise.all(Array.from({ length: connections }, (_, at) => runConnection(urls[at % urls.length])));
   return { ...tally.sum(), perSecond: (inTime / ms) * 1000, latencyMs: percentilesOf(latenciesMs) };
 }
 

@@ -8,9 +8,22 @@ const USER_TIME = 11;
 
 /** CPU time of all threads of a process so far, in microseconds (Linux). */
 export function cpuUs(pid: number): number {
+  const [user = 0, system = 0] = readTimes(pid);
+  return (user + system) * TICK_US;
+}
+
+/** User and system time of a process, and of its children that have ended, in clock ticks. */
+function readTimes(pid: number): readonly number[] {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[USER_TIME]) + Number(fields[USER_TIME + 1])) * TICK_US;
+  return fields.slice(USER_TIME, USER_TIME + 4).map(Number);
+}
+
+/** CPU time of a process and its descendants so far, in microseconds. Includes children that have ended (Linux). */
+export function cpuUsOfTree(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+  const own = readTimes(pid).reduce((sum, ticks) => sum + ticks, 0) * TICK_US;
+  return children.reduce((sum, child) => sum + cpuUsOfTree(Number(child)), own);
 }
 
 /** Resident memory of a process and its children, in MB (Linux). */

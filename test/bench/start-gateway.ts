@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { costOf } from "../../src/domain/model.ts";
@@ -12,13 +12,18 @@ export interface BenchGateway {
   readonly url: string;
   readonly secret: string;
   readonly pid: number;
+  readonly databaseUrl: string;
   /** Stops the process by SIGTERM. The wallet can be read afterwards. */
   stop(): Promise<void>;
+  /** Starts another gateway on the same database, with a data folder of its own. */
+  startReplica(): Promise<Replica>;
   wallet(): Promise<Wallet>;
   /** Whether `tollgate audit` finds no problem. */
   isAuditClean(): Promise<boolean>;
   remove(): Promise<void>;
 }
+
+export type Replica = Pick<BenchGateway, "url" | "pid" | "stop">;
 
 interface Wallet {
   readonly posted: Nanos;
@@ -48,9 +53,11 @@ export const COST: Nanos = costOf(
 export interface ExtraConfig {
   readonly upstreams: Readonly<Record<string, object>>;
   readonly models: Readonly<Record<string, object>>;
+  /** Limits of every account, beside the wide ones. */
+  readonly accountLimits?: Readonly<Record<string, number>>;
 }
 
-const NO_EXTRA_CONFIG: ExtraConfig = { upstreams: {}, models: {} };
+export const NO_EXTRA_CONFIG: ExtraConfig = { upstreams: {}, models: {} };
 
 /** Starts a gateway. `special` adds environment variables, `offer` adds upstreams and models. */
 export async function startGateway(
@@ -61,8 +68,7 @@ export async function startGateway(
   const folder = await mkdtemp(join(tmpdir(), "tollgate-bench-"));
   await chmod(folder, 0o700);
   await Bun.write(join(folder, "tollgate.yaml"), printConfig(upstreamUrl, offer));
-  const port = freePort();
-  const environment = { ...environmentOf(folder, port), ...special };
+  const environment = { ...environmentOf(folder), ...special };
 
   async function run(...args: readonly string[]): Promise<unknown> {
     const child = Bun.spawn(["bun", COMMAND, ...args, "--json"], {
@@ -82,25 +88,20 @@ export async function startGateway(
   );
   await run("topup", "--account", ACCOUNT, "--amount", "1000000", "--id", "seed");
 
-  const log = Bun.file(join(folder, "gateway.log"));
-  const child = Bun.spawn(["bun", COMMAND, "serve"], {
-    cwd: folder,
-    env: environment,
-    stdout: log,
-    stderr: log,
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await untilReady(url, child).catch(async (error: Error) => {
-    throw new Error(`${error.message}\n${await log.text()}`);
-  });
-
+  const served = await serve(folder, environment);
+  const replicas: Served[] = [];
   return {
-    url,
+    url: served.url,
     secret,
-    pid: child.pid,
-    async stop() {
-      child.kill("SIGTERM");
-      await child.exited;
+    pid: served.pid,
+    databaseUrl: environment.DATABASE_URL,
+    stop: served.stop,
+    async startReplica() {
+      const ownFolder = join(folder, `replica-${replicas.length}`);
+      await mkdir(ownFolder);
+      const replica = await serve(ownFolder, { ...environment, TOLLGATE_DATA: ownFolder });
+      replicas.push(replica);
+      return replica;
     },
     wallet: async () => readWallet(await run("account", "list")),
     isAuditClean: () =>
@@ -109,11 +110,36 @@ export async function startGateway(
         () => false,
       ),
     async remove() {
-      child.kill("SIGKILL");
-      await child.exited;
+      await Promise.all([served, ...replicas].map((each) => each.kill()));
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A running gateway process. */
+interface Served extends Replica {
+  kill(): Promise<void>;
+}
+
+/** Starts a gateway on a free port. Resolves when it is ready. */
+async function serve(folder: string, environment: Readonly<Record<string, string>>): Promise<Served> {
+  const port = freePort();
+  const log = Bun.file(join(folder, "gateway.log"));
+  const child = Bun.spawn(["bun", COMMAND, "serve"], {
+    cwd: folder,
+    env: { ...environment, PORT: `${port}` },
+    stdout: log,
+    stderr: log,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(url, child).catch(async (error: Error) => {
+    throw new Error(`${error.message}\n${await log.text()}`);
+  });
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await child.exited;
+  };
+  return { url, pid: child.pid, stop: () => end("SIGTERM"), kill: () => end("SIGKILL") };
 }
 
 const WIDE = {
@@ -138,7 +164,7 @@ export function modelEntry(routes: readonly object[]): object {
 }
 
 /** Returns JSON, which is also YAML. */
-function printConfig(upstreamUrl: string, { upstreams, models }: ExtraConfig): string {
+function printConfig(upstreamUrl: string, { upstreams, models, accountLimits }: ExtraConfig): string {
   const own = [FAST_MODEL, BURST_MODEL, SLOW_MODEL].map((model) => [
     model,
     modelEntry([{ upstream: "bench", model }]),
@@ -147,18 +173,17 @@ function printConfig(upstreamUrl: string, { upstreams, models }: ExtraConfig): s
     upstreams: { bench: upstreamEntry(upstreamUrl), ...upstreams },
     models: { ...Object.fromEntries(own), ...models },
     limits: WIDE,
-    account_limits: WIDE,
+    account_limits: { ...WIDE, ...accountLimits },
   });
 }
 
 /** Only the variables that a program needs. The gateway has defaults for all others. */
-function environmentOf(folder: string, port: number): Record<string, string> {
+function environmentOf(folder: string) {
   const { PATH = "", HOME = "" } = process.env;
   return {
     PATH,
     HOME,
     HOST: "127.0.0.1",
-    PORT: `${port}`,
     TOLLGATE_CONFIG: join(folder, "tollgate.yaml"),
     DATABASE_URL: `sqlite:${join(folder, "tollgate.db")}`,
     // Several gateways run at a time, and the benchmark uses neither port.

@@ -118,7 +118,8 @@ function answerBodies(): readonly CostlyBody[] {
 
 const MESSAGE = { role: "user", content: "hi" };
 
-function extraConfigOf(url: string): ExtraConfig {
+/** The configuration of a gateway whose upstream is `bodies/upstream-process.ts` at this address. */
+export function extraConfigOf(url: string): ExtraConfig {
   const models = [
     [MODELS.openai, "bench"],
     [MODELS.anthropic, "anthropic"],

@@ -1,3 +1,4 @@
+import { STALL_MS_MAX } from "../gateway/plan.ts";
 import { below, tablePrinter } from "../report-table.ts";
 import type { MemoryResult } from "./measure-memory.ts";
 import type { Stretch } from "./probe-process.ts";
@@ -19,7 +20,7 @@ export interface BodyResult {
 }
 
 const printCells = tablePrinter(0, 11);
-const ALONE_MS_MAX = 100;
+const ALONE_MS_MAX = STALL_MS_MAX;
 const TOGETHER_MS_MAX = 250;
 
 /**

@@ -1,9 +1,17 @@
 import { parseArgs } from "node:util";
 import type { AnswerKind } from "../answers.ts";
+import { FORM_OPTIONS, type Form, readForm } from "../form.ts";
 
-/** What is measured, how long, and the aims. */
-export interface Plan {
+/** What is measured, and how long. */
+export interface Plan extends Durations {
+  readonly form: Form;
   readonly printsJson: boolean;
+  readonly isQuick: boolean;
+  /** Whether the results are appended to the committed history. */
+  readonly isKept: boolean;
+}
+
+export interface Durations {
   readonly rounds: number;
   readonly roundMs: number;
   readonly warmUpMs: number;
@@ -16,18 +24,29 @@ export interface Plan {
 export interface Cell {
   readonly kind: AnswerKind;
   readonly connections: number;
-  /** Least ratio of the gateway's rate to the proxy's. */
-  readonly ratioMin?: number;
 }
 
-export const ADDED_MS_MAX = { p50: 1, p99: 5 };
-export const OPEN_STREAMS_MB_MAX = 400;
+/** A bound, and a further one for later. */
+export interface Aim {
+  readonly aim: number;
+  readonly beyond?: number;
+}
+
+/** The aims of one cell in one form. */
+export interface CellAims {
+  /** Least ratio of the gateway's rate to the proxy's. */
+  readonly ratio?: Aim;
+  /** Most CPU time per answer, as a multiple of the proxy's. */
+  readonly cpuRatio?: Aim;
+  /** Least ratio of the rate to that of the gateway without Redis. */
+  readonly withoutRedis?: Aim;
+}
 
 const CELLS: readonly Cell[] = [
-  { kind: "whole", connections: 32, ratioMin: 0.4 },
-  { kind: "whole", connections: 128, ratioMin: 0.55 },
-  { kind: "stream", connections: 32, ratioMin: 0.8 },
-  { kind: "stream", connections: 128, ratioMin: 0.8 },
+  { kind: "whole", connections: 32 },
+  { kind: "whole", connections: 128 },
+  { kind: "stream", connections: 32 },
+  { kind: "stream", connections: 128 },
 ];
 
 const BURSTS: readonly Cell[] = [
@@ -35,32 +54,81 @@ const BURSTS: readonly Cell[] = [
   { kind: "burst", connections: 128 },
 ];
 
-/** Parses the options: `--quick` takes twenty seconds, `--json` prints one object. */
+/** Aims by the kind of answer and the number of connections. */
+type AimTable = Readonly<Record<string, CellAims>>;
+
+const ON_SQLITE: AimTable = {
+  "whole 32": { ratio: { aim: 0.35, beyond: 0.5 }, cpuRatio: { aim: 3.5, beyond: 2.5 } },
+  "whole 128": { ratio: { aim: 0.45, beyond: 0.6 } },
+  "stream 32": { ratio: { aim: 0.9 } },
+  "stream 128": { ratio: { aim: 0.9 } },
+};
+const ON_POSTGRES: AimTable = {
+  "whole 32": { ratio: { aim: 0.22 } },
+  "whole 128": { ratio: { aim: 0.28 } },
+};
+const WITH_REDIS: AimTable = {
+  "whole 32": { withoutRedis: { aim: 0.88 } },
+  "whole 128": { withoutRedis: { aim: 0.92 } },
+};
+
+export const ADDED_MS_MAX = { p50: 1, p99: 5 };
+export const OPEN_STREAMS_MB_MAX = 150;
+export const IDLE_MB_MAX = 84;
+export const STALL_MS_MAX = 50;
+
+/** Returns the aims of a cell: of the default form, of PostgreSQL, or of Redis beside the same form without. */
+export function aimsOf({ database, hasRedis }: Form, { kind, connections }: Cell): CellAims {
+  const onDatabase = database === "postgres" ? ON_POSTGRES : ON_SQLITE;
+  return (hasRedis ? WITH_REDIS : onDatabase)[`${kind} ${connections}`] ?? {};
+}
+
+const FULL: Durations = {
+  rounds: 7,
+  roundMs: 2000,
+  warmUpMs: 2000,
+  cells: [...CELLS, ...BURSTS],
+  steady: { perSecond: 500, rounds: 4, roundMs: 5000 },
+  openStreams: 2000,
+};
+
+const QUICK: Durations = {
+  rounds: 3,
+  roundMs: 800,
+  warmUpMs: 600,
+  cells: CELLS,
+  steady: { perSecond: 500, rounds: 2, roundMs: 1000 },
+  openStreams: 2000,
+};
+
+/**
+ * What the guard measures: fewer rounds than a kept run, and no latency or memory. The rounds are as long as
+ * those of a kept run, because answers that are late for the end of a round do not count.
+ */
+export const GUARD_DURATIONS = { rounds: 3, roundMs: FULL.roundMs, warmUpMs: 700, cells: CELLS };
+/** Load before the first cell of the guard. A gateway costs more until its code is compiled. */
+export const GUARD_WARM_UP_MS = 8000;
+
+/**
+ * Parses the options: `--database postgres` and `--redis` choose the form, `--quick` takes a minute,
+ * `--json` prints one object, `--keep` keeps the results. Throws for a quick run that is to be kept.
+ */
 export function readPlan(args: readonly string[]): Plan {
   const { values } = parseArgs({
     args: [...args],
-    options: { quick: { type: "boolean" }, json: { type: "boolean" } },
+    options: {
+      ...FORM_OPTIONS,
+      quick: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+      keep: { type: "boolean", default: false },
+    },
   });
-  const printsJson = values.json ?? false;
-  const steady = { perSecond: 500, rounds: 4, roundMs: 5000 };
-  if (!values.quick) {
-    return {
-      printsJson,
-      rounds: 7,
-      roundMs: 2000,
-      warmUpMs: 2000,
-      cells: [...CELLS, ...BURSTS],
-      steady,
-      openStreams: 2000,
-    };
-  }
+  if (values.quick && values.keep) throw new Error("Cannot keep a quick run: its figures vary too much");
   return {
-    printsJson,
-    rounds: 3,
-    roundMs: 400,
-    warmUpMs: 300,
-    cells: CELLS,
-    steady: { ...steady, rounds: 2, roundMs: 1000 },
-    openStreams: 2000,
+    form: readForm(values),
+    printsJson: values.json,
+    isQuick: values.quick,
+    isKept: values.keep,
+    ...(values.quick ? QUICK : FULL),
   };
 }

@@ -1,74 +1,107 @@
 import type { MoneyResult } from "../contestants.ts";
-import { atLeast, printMoney, tablePrinter, twoDecimals, verdict } from "../report-table.ts";
-import type { CellResult, MemoryResult, SteadyResult } from "./bench-gateway.ts";
-import { ADDED_MS_MAX, OPEN_STREAMS_MB_MAX } from "./plan.ts";
+import { type Form, ON_SQLITE, printForm, WITHOUT_REDIS } from "../form.ts";
+import { printMoney, tablePrinter, twoDecimals, verdict } from "../report-table.ts";
+import type { MemoryResult, SteadyResult } from "./bench-gateway.ts";
+import { ADDED_MS_MAX, type Aim, aimsOf, IDLE_MB_MAX, OPEN_STREAMS_MB_MAX, STALL_MS_MAX } from "./plan.ts";
+import type { StallResult } from "./stall.ts";
+import type { CellResult } from "./throughput.ts";
 
 export interface Report {
+  readonly form: Form;
   readonly throughput: readonly CellResult[];
   readonly steady: SteadyResult;
+  readonly stall: StallResult;
   readonly memory: MemoryResult;
   readonly money: MoneyResult;
 }
 
-const HEADINGS = [
-  "answers",
-  "conns",
-  "proxy/s",
-  "p50",
-  "p99",
-  "gateway/s",
-  "p50",
-  "p99",
-  "ratio",
-  "aim",
-  "proxy µs",
-  "gw µs",
-  "CPU ratio",
-  "ceiling/s",
+const row = tablePrinter(0, 13);
+
+/** One column of the table. A cell without a value is "-". */
+interface Column {
+  readonly heading: string;
+  print(cell: CellResult, form: Form): string | undefined;
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "answers", print: ({ kind }) => kind },
+  { heading: "conns", print: ({ connections }) => `${connections}` },
+  { heading: "rate ÷ proxy", print: ({ ratio }) => twoDecimals(ratio) },
+  { heading: "aim", print: (cell, form) => leastOf(cell.ratio, aimsOf(form, cell).ratio) },
+  { heading: "CPU ÷ proxy", print: ({ cpuRatio }) => twoDecimals(cpuRatio) },
+  { heading: "aim", print: (cell, form) => mostOf(cell.cpuRatio, aimsOf(form, cell).cpuRatio) },
+  { heading: "gateway/s", print: ({ gateway }) => gateway.perSecond.toFixed(0) },
+  { heading: "p50 ms", print: ({ gateway }) => twoDecimals(gateway.p50Ms) },
+  { heading: "p99 ms", print: ({ gateway }) => twoDecimals(gateway.p99Ms) },
+  { heading: "CPU µs", print: ({ gateway }) => gateway.cpuUs.toFixed(0) },
+  { heading: "proxy/s", print: ({ proxy }) => proxy.perSecond.toFixed(0) },
+  { heading: "p50 ms", print: ({ proxy }) => twoDecimals(proxy.p50Ms) },
+  { heading: "p99 ms", print: ({ proxy }) => twoDecimals(proxy.p99Ms) },
+  { heading: "CPU µs", print: ({ proxy }) => proxy.cpuUs.toFixed(0) },
+  { heading: "upstream/s", print: ({ ceilingPerSecond }) => ceilingPerSecond.toFixed(0) },
 ];
-const row = tablePrinter(0, 11);
+
+const REDIS_COLUMNS: readonly Column[] = [
+  { heading: "÷ no Redis", print: (cell) => besideOf(cell, WITHOUT_REDIS)?.ratio.toFixed(2) },
+  {
+    heading: "aim",
+    print: (cell, form) => leastOf(besideOf(cell, WITHOUT_REDIS)?.ratio, aimsOf(form, cell).withoutRedis),
+  },
+  { heading: "CPU", print: (cell) => besideOf(cell, WITHOUT_REDIS)?.cpuRatio.toFixed(2) },
+  { heading: "Redis µs", print: ({ serverCpuUs }) => serverCpuUs.redis?.toFixed(0) },
+];
+
+const POSTGRES_COLUMNS: readonly Column[] = [
+  { heading: "÷ SQLite", print: (cell) => besideOf(cell, ON_SQLITE)?.ratio.toFixed(2) },
+  { heading: "CPU", print: (cell) => besideOf(cell, ON_SQLITE)?.cpuRatio.toFixed(2) },
+  { heading: "Postgres µs", print: ({ serverCpuUs }) => serverCpuUs.postgres?.toFixed(0) },
+];
 
 /** Prints the report. Times are in milliseconds, CPU time per answer in microseconds. */
-export function printReport({ throughput, steady, memory, money }: Report): string {
+export function printReport({ form, throughput, steady, stall, memory, money }: Report): string {
+  const columns = [
+    ...COLUMNS,
+    ...(form.hasRedis ? REDIS_COLUMNS : []),
+    ...(form.database === "postgres" ? POSTGRES_COLUMNS : []),
+  ];
   return [
-    row("", HEADINGS),
-    ...throughput.map((cell) => row("", cellsOf(cell))),
+    printForm(form),
+    row(
+      "",
+      columns.map(({ heading }) => heading),
+    ),
+    ...throughput.map((cell) =>
+      row(
+        "",
+        columns.map(({ print }) => print(cell, form) ?? "-"),
+      ),
+    ),
     "",
     ...printSteady(steady),
     "",
-    `${memory.streams} open streams: gateway ${mb(memory.gateway.openMb)} (before ${mb(memory.gateway.beforeMb)}), ` +
-      `proxy ${mb(memory.proxy.openMb)} (before ${mb(memory.proxy.beforeMb)}); ` +
-      `aim under ${OPEN_STREAMS_MB_MAX} MB: ${verdict(memory.gateway.openMb < OPEN_STREAMS_MB_MAX)}`,
+    printStall(stall, steady),
+    ...printMemory(memory),
     printMoney(money),
   ].join("\n");
 }
 
-function cellsOf({
-  kind,
-  connections,
-  proxy,
-  gateway,
-  ratio,
-  ratioMin,
-  cpuRatio,
-  ceilingPerSecond,
-}: CellResult): string[] {
-  return [
-    kind,
-    `${connections}`,
-    proxy.perSecond.toFixed(0),
-    twoDecimals(proxy.p50Ms),
-    twoDecimals(proxy.p99Ms),
-    gateway.perSecond.toFixed(0),
-    twoDecimals(gateway.p50Ms),
-    twoDecimals(gateway.p99Ms),
-    ratio.toFixed(2),
-    ratioMin === undefined ? "-" : atLeast(ratio, ratioMin),
-    proxy.cpuUs.toFixed(0),
-    gateway.cpuUs.toFixed(0),
-    cpuRatio.toFixed(1),
-    ceilingPerSecond.toFixed(0),
-  ];
+function besideOf({ beside }: CellResult, label: string) {
+  return beside.find((each) => each.label === label);
+}
+
+/** A lower bound: "0.35 SHORT", "0.35 ok", or "0.5 beyond" when the further aim is reached. */
+function leastOf(value: number | undefined, aim: Aim | undefined): string | undefined {
+  return value === undefined ? undefined : printAim(aim, (bound) => value >= bound);
+}
+
+function mostOf(value: number, aim: Aim | undefined): string | undefined {
+  return printAim(aim, (bound) => value <= bound);
+}
+
+function printAim(aim: Aim | undefined, isReached: (bound: number) => boolean): string | undefined {
+  if (!aim) return undefined;
+  if (aim.beyond !== undefined && isReached(aim.beyond)) return `${aim.beyond} beyond`;
+  return `${aim.aim} ${verdict(isReached(aim.aim))}`;
 }
 
 function printSteady({ perSecond, proxy, gateway, added, late }: SteadyResult): string[] {
@@ -78,6 +111,24 @@ function printSteady({ perSecond, proxy, gateway, added, late }: SteadyResult): 
     `  p50: proxy ${twoDecimals(proxy.p50)}, gateway ${twoDecimals(gateway.p50)}, added ${twoDecimals(added.p50)} ms`,
     `  p99: proxy ${twoDecimals(proxy.p99)}, gateway ${twoDecimals(gateway.p99)}, added ${twoDecimals(added.p99)} ms`,
     `  aim under ${ADDED_MS_MAX.p50} and ${ADDED_MS_MAX.p99} ms added: ${verdict(isReached)}`,
+  ];
+}
+
+function printStall({ steadyMs, bodiesMs }: StallResult, { perSecond }: SteadyResult): string {
+  return (
+    `longest stall of the event loop: ${steadyMs.toFixed(0)} ms at ${perSecond} requests/s, ` +
+    `${bodiesMs.toFixed(0)} ms with costly bodies; ` +
+    `aim at most ${STALL_MS_MAX} ms: ${verdict(Math.max(steadyMs, bodiesMs) <= STALL_MS_MAX)}`
+  );
+}
+
+function printMemory({ idle, streams, proxy, gateway }: MemoryResult): string[] {
+  return [
+    `idle after the start: gateway ${mb(idle.gatewayMb)}, proxy ${mb(idle.proxyMb)}; ` +
+      `aim at most ${IDLE_MB_MAX} MB: ${verdict(idle.gatewayMb <= IDLE_MB_MAX)}`,
+    `${streams} open streams: gateway ${mb(gateway.openMb)} (before ${mb(gateway.beforeMb)}), ` +
+      `proxy ${mb(proxy.openMb)} (before ${mb(proxy.beforeMb)}); ` +
+      `aim at most ${OPEN_STREAMS_MB_MAX} MB: ${verdict(gateway.openMb <= OPEN_STREAMS_MB_MAX)}`,
   ];
 }
 
