@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import { type Authenticate, type Caller, digestOf, isSecret } from "./key.ts";
@@ -32,7 +32,7 @@ export function createAuthenticate({
   now = Date.now,
   monotonicMs = () => performance.now(),
 }: AuthenticateParts): Authenticate {
-  const read = createSharedReads((digest) => readCaller(database, digest), {
+  const read = createSharedReads(createCallerRead(database), {
     now: monotonicMs,
     sharedMs: CACHE_AGE_MS_MAX,
   });
@@ -69,14 +69,16 @@ function isInForce({ key }: Caller, nowMs: number): boolean {
   return key.revokedAtMs === undefined && (key.expiresAtMs === undefined || nowMs < key.expiresAtMs);
 }
 
-async function readCaller(
-  { db, tables: { accounts, apiKeys } }: Database,
-  digest: string,
-): Promise<Caller | undefined> {
-  const [row] = await db
+/** The query is built once: with many keys, nearly each request reads its own. */
+function createCallerRead({ db, tables: { accounts, apiKeys } }: Database) {
+  const query = db
     .select({ key: apiKeys, state: accounts.state })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(eq(apiKeys.digest, digest));
-  return row && Object.freeze({ key: readKey(row.key), accountSuspended: row.state === "suspended" });
+    .where(eq(apiKeys.digest, sql.placeholder("digest")))
+    .prepare();
+  return async (digest: string): Promise<Caller | undefined> => {
+    const [row] = await query.execute({ digest });
+    return row && Object.freeze({ key: readKey(row.key), accountSuspended: row.state === "suspended" });
+  };
 }

@@ -17,7 +17,7 @@ interface Tables {
 }
 
 interface Queries {
-  /** For awaited queries alone: `all`, `get`, `run` and `prepare` exist for SQLite only. */
+  /** For awaited queries, prepared ones included: `all`, `get` and `run` exist for SQLite only. */
   readonly db: Pick<BunSQLiteDatabase, "select" | "insert" | "update" | "delete">;
   readonly tables: Tables;
   /** Resolves when the database answers a query. */
