@@ -1,7 +1,7 @@
 import type { Permit } from "../upstream/circuit.ts";
 import { type AnswerHead, isClaudeModel } from "../wire/codecs.ts";
 import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
-import { createSseDecoder } from "../wire/sse.ts";
+import { createSseDecoder, type SseListener } from "../wire/sse.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens } from "./quote.ts";
@@ -202,14 +202,21 @@ function createChunkReader({ cooperativeYield }: Gateway, { reader, unsent, cont
   const { hold, meter } = context.held;
   const decoder = createSseDecoder();
 
-  function read(bytes: Uint8Array | undefined): void {
-    for (const event of bytes ? decoder.push(bytes) : decoder.end()) {
-      const part = reader.read(event);
-      meter.add(part);
-      unsent.text += part.text;
-      if (part.generated !== "") unsent.bytes = 0;
-    }
+  function take(part: ReplyPart): void {
+    meter.add(part);
+    unsent.text += part.text;
+    if (part.generated !== "") unsent.bytes = 0;
   }
+  const listener: SseListener = {
+    read: (event) => take(reader.read(event)),
+    readText(text, start) {
+      const part = reader.readRepeated?.(text, start);
+      if (part) take(part);
+      return part?.end ?? start;
+    },
+  };
+  const read = (bytes: Uint8Array | undefined) => decoder.decode(bytes, listener);
+
   async function readInPieces(bytes: Uint8Array): Promise<void> {
     for (let start = 0; start < bytes.byteLength; start += PIECE_BYTES_MAX) {
       const piece = bytes.subarray(start, start + PIECE_BYTES_MAX);

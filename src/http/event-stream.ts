@@ -3,6 +3,8 @@ const SILENCE_MS = 15_000;
 /** Bytes buffered for a slow client before reading from the upstream pauses. */
 const BUFFER_BYTES = 64 * 1024;
 
+const encoder = new TextEncoder();
+
 /** A response body that is written in chunks and opens with its first chunk. */
 export interface EventStream {
   readonly isOpen: boolean;
@@ -27,7 +29,6 @@ export function createEventStream({
   silenceMs = SILENCE_MS,
   onOpen,
 }: EventStreamOptions): EventStream {
-  const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let room = Promise.withResolvers<void>();
   let isOpen = false;

@@ -1,12 +1,13 @@
 import { findValue, type Path } from "./json/edit.ts";
 import { skipString } from "./json/scan.ts";
-import type { ReplyPart } from "./reply-part.ts";
+import type { RepeatedPart, ReplyPart } from "./reply-part.ts";
 import { printSse, type SseEvent, type SseFrame } from "./sse.ts";
 
 /** Longer events are parsed, within the bounds of the parser. */
 const EVENT_CHARS_MAX = 65_536;
 /** Examples that are learned in vain before a stream is left to the parser. Each match pays for one more. */
 const VAIN_EXAMPLES_MAX = 8;
+const EVENT_END = "\n\n";
 /** A string with one of these characters has escapes, or is invalid. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a JSON string must not contain them.
 const NEEDS_PARSER = /[\\\u0000-\u001f]/;
@@ -30,11 +31,13 @@ interface Example {
 
 /**
  * Reads events that differ from the event before them only in their generated text, as nearly all events of a
- * stream do. They are compared instead of parsed, with the same result.
+ * stream do. They are compared instead of decoded and parsed, with the same result.
  */
 export interface RepeatedEvents {
-  /** Returns the part of an event like the example. Forgets the example at any other event. */
-  read(event: SseEvent): ReplyPart | undefined;
+  /** Reads the events from `start` on that repeat the example; `undefined` if none does. */
+  read(text: string, start: number): RepeatedPart | undefined;
+  /** Must be called before an event is read in another way: it may change how an equal one is read. */
+  forget(): void;
   learn(example: Example): void;
 }
 
@@ -43,12 +46,13 @@ export function createRepeatedEvents(): RepeatedEvents {
   let vainExamplesLeft = VAIN_EXAMPLES_MAX;
 
   return {
-    read(event) {
-      if (pattern === undefined) return undefined;
-      const part = event.event === pattern.name ? match(pattern, event.data) : undefined;
-      if (part === undefined) pattern = undefined;
-      else if (vainExamplesLeft < VAIN_EXAMPLES_MAX) vainExamplesLeft += 1;
+    read(text, start) {
+      const part = pattern && readRun(pattern, text, start);
+      if (part && vainExamplesLeft < VAIN_EXAMPLES_MAX) vainExamplesLeft += 1;
       return part;
+    },
+    forget() {
+      pattern = undefined;
     },
     learn(example) {
       if (vainExamplesLeft === 0 || example.paths.length === 0) return;
@@ -60,8 +64,7 @@ export function createRepeatedEvents(): RepeatedEvents {
 
 /** An example without the values at its paths, which are its holes. */
 interface Pattern {
-  readonly name: string | undefined;
-  /** The data before the first hole, between the holes, and after the last one; quotes are included. */
+  /** The event before the first hole, between the holes, and after the last one; quotes are included. */
   readonly read: readonly string[];
   /** The frame for the client, cut like `read`. */
   readonly printed: readonly string[];
@@ -81,19 +84,17 @@ interface Hole {
 
 function patternOf({ event, part, frame, paths }: Example): Pattern | undefined {
   const { data } = event;
-  const text = printSse(frame);
-  if (part.usage || part.generated === "" || part.text !== text || data.includes("\n")) return undefined;
+  if (part.usage || part.generated === "" || data.includes("\n")) return undefined;
   const holes = findHoles(data, paths);
-  const printedHoles = frame.data === data ? holes : findHoles(frame.data, paths);
   const generated = holes?.findIndex(({ isGenerated }) => isGenerated) ?? -1;
   const value = holes?.[generated];
-  if (!holes || !printedHoles || !value) return undefined;
-  if (decodeString(data.slice(value.start, value.end)) !== part.generated) return undefined;
-  const dataStart = text.length - frame.data.length - "\n\n".length;
+  if (!holes || !value || decodeString(data.slice(value.start, value.end)) !== part.generated)
+    return undefined;
+  const printed = cutFrame(frame, frame.data === data ? holes : findHoles(frame.data, paths));
+  if (!printed || part.text !== printSse(frame)) return undefined;
   return {
-    name: event.event,
-    read: cutAt(holes, data, 0),
-    printed: cutAt(printedHoles, text, dataStart),
+    read: cutFrame(event, holes) ?? [],
+    printed,
     isString: holes.map(({ isString }) => isString),
     generated,
     isReadable: part.isReadable,
@@ -114,41 +115,59 @@ function findHoles(data: string, paths: readonly Path[]): readonly Hole[] | unde
   return holes.sort((one, other) => one.start - other.start);
 }
 
-function cutAt(holes: readonly Hole[], text: string, offset: number): readonly string[] {
+/** Prints an event, cut at the holes in its data. */
+function cutFrame(frame: SseFrame, holes: readonly Hole[] | undefined): readonly string[] | undefined {
+  const text = printSse(frame);
+  const dataStart = text.length - frame.data.length - EVENT_END.length;
   let from = 0;
-  const pieces = holes.map(({ start, end }) => {
-    const piece = text.slice(from, offset + start);
-    from = offset + end;
+  const pieces = holes?.map(({ start, end }) => {
+    const piece = text.slice(from, dataStart + start);
+    from = dataStart + end;
     return piece;
   });
-  return [...pieces, text.slice(from)];
+  return pieces && [...pieces, text.slice(from)];
 }
 
-/** Reads an event that differs from the pattern in its holes only. */
-function match({ read, printed, isString, generated, isReadable }: Pattern, data: string) {
+/** Reads the events that differ from the pattern in their holes only. */
+function readRun(pattern: Pattern, text: string, start: number): RepeatedPart | undefined {
+  const { isReadable } = pattern;
+  const run = { text: "", isOutput: true, isReadable, generated: "", usage: undefined, end: start };
+  while (readOne(pattern, text, run));
+  return run.end > start ? run : undefined;
+}
+
+type Run = { -readonly [Key in "text" | "generated" | "end"]: RepeatedPart[Key] };
+
+/** Adds the event at the end of a run to it. Returns false for another event. */
+function readOne({ read, printed, isString, generated }: Pattern, text: string, run: Run): boolean {
   const [head = ""] = read;
-  if (data.length > EVENT_CHARS_MAX || !data.startsWith(head)) return undefined;
-  const part = { text: printed[0] ?? "", isOutput: true, isReadable, generated: "", usage: undefined };
-  let start = head.length;
+  if (!text.startsWith(head, run.end)) return false;
+  let start = run.end + head.length;
+  let frame = printed[0] ?? "";
+  let output = "";
   for (let hole = 0; hole < isString.length; hole += 1) {
     const isText = isString[hole] ?? false;
-    const end = isText ? skipString(data, start - 1) - 1 : endOfCount(data, start);
+    const end = isText ? skipString(text, start - 1) - 1 : endOfCount(text, start);
     const after = read[hole + 1] ?? "";
-    if (!data.startsWith(after, end)) return undefined;
-    const raw = data.slice(start, end);
+    if (!text.startsWith(after, end)) return false;
+    const raw = text.slice(start, end);
     const value = isText ? decodeString(raw) : raw || undefined;
-    if (value === undefined) return undefined;
-    if (hole === generated) part.generated = value;
-    part.text += raw + (printed[hole + 1] ?? "");
+    if (value === undefined) return false;
+    if (hole === generated) output = value;
+    frame += raw + (printed[hole + 1] ?? "");
     start = end + after.length;
   }
-  return start === data.length && part.generated !== "" ? part : undefined;
+  if (output === "" || start - run.end > EVENT_CHARS_MAX) return false;
+  run.text += frame;
+  run.generated += output;
+  run.end = start;
+  return true;
 }
 
 /** Returns the index after a count, or `start` if there is none. */
-function endOfCount(data: string, start: number): number {
+function endOfCount(text: string, start: number): number {
   COUNT.lastIndex = start;
-  return COUNT.test(data) ? COUNT.lastIndex : start;
+  return COUNT.test(text) ? COUNT.lastIndex : start;
 }
 
 /** Decodes a string without its quotes; `undefined` if it is invalid. */

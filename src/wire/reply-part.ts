@@ -20,6 +20,12 @@ export interface ReplyPart {
   readonly unrepresentable?: UpstreamFault | undefined;
 }
 
+/** The parts of some events as one part. */
+export interface RepeatedPart extends ReplyPart {
+  /** Index after the last of the events. */
+  readonly end: number;
+}
+
 /**
  * Reads one streamed answer event by event into parts for the client. Holds back the finish and everything
  * after it until {@link ending}, so that the client sees the end only after the settlement. One reader per
@@ -28,6 +34,11 @@ export interface ReplyPart {
 export interface ReplyReader {
   /** Reads one SSE event. Throws {@link UpstreamFault} for an error event and for a malformed event. */
   read(event: SseEvent): ReplyPart;
+  /**
+   * Reads the events of a decoder's text from `start` on that repeat the event before them; `undefined` if none
+   * does. They may be read by {@link read} as well.
+   */
+  readRepeated?(text: string, start: number): RepeatedPart | undefined;
   /** Whether the upstream has sent a finish reason for every choice. */
   readonly finished: boolean;
   /** Whether the upstream has sent its last event; nothing more is read. */

@@ -14,9 +14,24 @@ interface SseLimits {
   readonly eventLinesMax?: number;
 }
 
+/** Reads the events of a decoder, in the order of the stream. */
+export interface SseListener {
+  read(event: SseEvent): void;
+  /**
+   * Called with a text whose lines end in LF, where an event may begin at `start`. May read whole events by
+   * itself, and returns the index after them; returns `start` if it read none.
+   */
+  readText?(text: string, start: number): number;
+}
+
 /** Decodes bytes into events, wherever the chunks are cut. One decoder per stream. */
 interface SseDecoder {
-  /** Returns the events that these bytes complete. Throws {@link UpstreamFault} above a limit. */
+  /**
+   * Reads the events that these bytes complete. Without bytes, the stream has ended: reads the last event if
+   * its blank line is missing. Throws {@link UpstreamFault} above a limit.
+   */
+  decode(bytes: Uint8Array | undefined, listener: SseListener): void;
+  /** Returns the events that `decode` reads. */
   push(bytes: Uint8Array): SseEvent[];
   /** Returns the last event if the stream ended without its blank line. */
   end(): SseEvent[];
@@ -24,7 +39,7 @@ interface SseDecoder {
 
 /** An event to print; `data` may contain line feeds. */
 export interface SseFrame {
-  readonly event?: string;
+  readonly event?: string | undefined;
   readonly data: string;
 }
 
@@ -36,6 +51,7 @@ const EVENT_LINES_MAX = 10_000;
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 const DATA_FIELD = "data: ";
+const STREAMED = { stream: true } as const;
 
 /**
  * Creates a decoder that accepts LF, CRLF and CR, with or without BOM, and drops comments, ids and retries.
@@ -53,19 +69,23 @@ export function createSseDecoder(limits: SseLimits = { eventCharsMax: EVENT_CHAR
     return rest.includes("\r") ? rest.replaceAll("\r\n", "\n").replaceAll("\r", "\n") : rest;
   };
 
-  const read = (text: string): SseEvent[] => {
-    const events = lines.read(normaliseLineEnds(text));
+  const read = (text: string, listener: SseListener): void => {
+    lines.read(normaliseLineEnds(text), listener);
     if (lines.pendingChars() > limits.eventCharsMax) throw new UpstreamFault("An event is too long");
+  };
+
+  const decode = (bytes: Uint8Array | undefined, listener: SseListener): void => {
+    read(bytes ? decoder.decode(bytes, STREAMED) : decoder.decode(), listener);
+    if (bytes === undefined && lines.pendingChars() > 0) read("\n\n", listener);
+  };
+
+  const collect = (bytes: Uint8Array | undefined): SseEvent[] => {
+    const events: SseEvent[] = [];
+    decode(bytes, { read: (event) => void events.push(event) });
     return events;
   };
 
-  return {
-    push: (bytes) => read(decoder.decode(bytes, { stream: true })),
-    end: () => {
-      const events = read(decoder.decode());
-      return lines.pendingChars() > 0 ? [...events, ...read("\n\n")] : events;
-    },
-  };
+  return { decode, push: collect, end: () => collect(undefined) };
 }
 
 /** Prints one event; each line feed in the data starts another data line. */
@@ -97,17 +117,27 @@ function createLineReader(linesMax: number) {
     else if (line === "data") addData("");
   };
 
+  const isBetweenEvents = () => partial === "" && data === undefined && event === undefined;
+  const readAhead = (text: string, start: number, listener: SseListener): number =>
+    listener.readText && isBetweenEvents() ? listener.readText(text, start) : start;
+  const endEvent = (listener: SseListener): void => {
+    const ended = data === undefined ? undefined : { event, data };
+    event = undefined;
+    data = undefined;
+    dataLines = 0;
+    if (ended) listener.read(ended);
+  };
+
   return {
     pendingChars: () => partial.length + (data?.length ?? 0) + (event?.length ?? 0),
 
-    /** Returns the events that the text completes. Lines must end in LF. */
-    read(text: string): SseEvent[] {
-      const events: SseEvent[] = [];
-      let start = 0;
-      for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
-        if (isWholeEvent(text, start, end) && partial === "" && data === undefined && event === undefined) {
-          events.push({ event, data: text.slice(start + DATA_FIELD.length, end) });
-          start = end + 2;
+    /** Reads the events that the text completes. Lines must end in LF. */
+    read(text: string, listener: SseListener): void {
+      let start = readAhead(text, 0, listener);
+      for (let end = text.indexOf("\n", start); end >= 0; end = text.indexOf("\n", start)) {
+        if (isBetweenEvents() && isWholeEvent(text, start, end)) {
+          listener.read({ event: undefined, data: text.slice(start + DATA_FIELD.length, end) });
+          start = readAhead(text, end + 2, listener);
           continue;
         }
         const line = partial + text.slice(start, end);
@@ -115,14 +145,11 @@ function createLineReader(linesMax: number) {
         start = end + 1;
         if (line !== "") readField(line);
         else {
-          if (data !== undefined) events.push({ event, data });
-          event = undefined;
-          data = undefined;
-          dataLines = 0;
+          endEvent(listener);
+          start = readAhead(text, start, listener);
         }
       }
-      partial += start === 0 ? text : text.slice(start);
-      return events;
+      if (start < text.length) partial += start === 0 ? text : text.slice(start);
     },
   };
 }

@@ -75,6 +75,12 @@ describe("relay() of a stream", () => {
     ["breaks after its output", [START, BLOCK, HI, BROKEN], START + BLOCK + HI, true],
     ["ends without a finish", [START, BLOCK, HI], START + BLOCK + HI, true],
     ["turns into nonsense", [START, BLOCK, `${HI}event: x\ndata: {\n\n`], START + BLOCK + HI, true],
+    [
+      "turns into nonsense after repeated deltas",
+      [`${START + BLOCK + HI + HI + HI}event: x\ndata: {\n\n`],
+      START + BLOCK + HI + HI + HI,
+      true,
+    ],
   ])("throws for one that %s, and sends what came before", async (_name, chunks, text, isCommitted) => {
     const { thrown, sent, meter } = await relayAnswer(streamed(chunks), STREAMED);
     expect(thrown).toBeInstanceOf(Error);

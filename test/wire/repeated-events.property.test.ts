@@ -4,8 +4,11 @@ import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
 import { openaiResponses } from "../../src/wire/openai-responses/protocol.ts";
 import type { WireProtocol } from "../../src/wire/protocol.ts";
-import { createRepeatedEvents } from "../../src/wire/repeated-events.ts";
+import { createRepeatedEvents, type RepeatedEvents } from "../../src/wire/repeated-events.ts";
+import type { ReplyPart, ReplyReader } from "../../src/wire/reply-part.ts";
+import { createSseDecoder, printSse, type SseListener } from "../../src/wire/sse.ts";
 import { UpstreamFault } from "../../src/wire/upstream-fault.ts";
+import { hasRecordings, recordedLines, recordings } from "../support/recordings.ts";
 import { requestOf } from "./play.ts";
 
 /** A kind of event of a format, without the JSON text of its generated string. */
@@ -62,8 +65,11 @@ const RESPONSES: readonly Shape[] = [
 
 /** Text of a JSON string, mostly valid. */
 const stringText = fc.oneof(
-  { weight: 6, arbitrary: fc.string({ unit: "grapheme", minLength: 1 }).map((text) => JSON.stringify(text)) },
-  { weight: 2, arbitrary: fc.constantFrom('"\\n"', '"\\"quoted\\""', '"\\ud800"', '"\\\\"', '"\\u0041b"') },
+  {
+    weight: 40,
+    arbitrary: fc.string({ unit: "grapheme", minLength: 1 }).map((text) => JSON.stringify(text)),
+  },
+  { weight: 12, arbitrary: fc.constantFrom('"\\n"', '"\\"quoted\\""', '"\\ud800"', '"\\\\"', '"\\u0041b"') },
   {
     weight: 1,
     arbitrary: fc.constantFrom(
@@ -85,11 +91,12 @@ const stringText = fc.oneof(
 
 /** Runs of one shape with different texts, as models send them. Some events have one character replaced. */
 function streamsOf(shapes: readonly Shape[]) {
-  const change = fc.option(fc.tuple(fc.nat(), fc.constantFrom('"', "\\", "{", "]", " ", "0", "\t")), {
-    nil: undefined,
-    freq: 8,
-  });
-  const texts = fc.array(fc.tuple(stringText, fc.nat(12), change), { minLength: 1, maxLength: 8 });
+  const character = fc.constantFrom('"', "\\", "{", "]", " ", "0", "\t");
+  const change = fc.oneof(
+    { weight: 30, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.tuple(fc.nat(), character) },
+  );
+  const texts = fc.array(fc.tuple(stringText, fc.nat(12), change), { minLength: 2, maxLength: 8 });
   return fc.array(fc.tuple(fc.constantFrom(...shapes), texts), { maxLength: 8 }).map((runs) =>
     runs.flatMap(([shape, pieces]) =>
       pieces.map(([text, count, changed]) => {
@@ -102,24 +109,71 @@ function streamsOf(shapes: readonly Shape[]) {
   );
 }
 
-/** Reads a stream, every event with the name that `nameOf` returns. */
-function readAll(
-  wire: WireProtocol,
-  members: object,
-  stream: readonly string[],
-  nameOf: (at: number) => string,
-) {
-  const reader = wire.readStream(requestOf(wire, members));
-  const results = stream.map((data, at) => {
-    try {
-      return { ...reader.read({ event: nameOf(at), data }), finished: reader.finished };
-    } catch (fault) {
-      if (fault instanceof UpstreamFault) return fault.message;
-      throw fault;
-    }
+/** Everything that is read from a stream up to its fault. */
+function readAll(reader: ReplyReader, chunks: readonly Uint8Array[]) {
+  const decoder = createSseDecoder();
+  const read = { text: "", generated: "", isReadable: false, isOutput: false, usage: undefined as unknown };
+  const take = (part: ReplyPart) => {
+    read.text += part.text;
+    read.generated += part.generated;
+    read.isReadable ||= part.isReadable;
+    read.isOutput ||= part.isOutput;
+    read.usage = part.usage ?? read.usage;
+  };
+  let repeated = 0;
+  const listener: SseListener = {
+    read: (event) => take(reader.read(event)),
+    readText(text, start) {
+      const part = reader.readRepeated?.(text, start);
+      if (part === undefined) return start;
+      repeated += 1;
+      take(part);
+      return part.end;
+    },
+  };
+  const fault = faultOf(() => {
+    for (const each of chunks) decoder.decode(each, listener);
+    decoder.decode(undefined, listener);
   });
-  return { results, ending: reader.finished ? reader.ending() : undefined };
+  const { finished, done } = reader;
+  return { read: { ...read, fault, finished, done, ending: finished && reader.ending() }, repeated };
 }
+
+/** A reader that parses every event. */
+function parsingOnly(reader: ReplyReader): ReplyReader {
+  return {
+    read: reader.read,
+    ending: reader.ending,
+    get finished() {
+      return reader.finished;
+    },
+    get done() {
+      return reader.done;
+    },
+  };
+}
+
+function faultOf(act: () => void): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (fault) {
+    if (fault instanceof UpstreamFault) return fault.message;
+    throw fault;
+  }
+}
+
+function print(stream: readonly string[], name: string | undefined): Uint8Array {
+  return encoder.encode(stream.map((data) => printSse({ event: name, data })).join(""));
+}
+
+/** Cuts bytes at the given positions, taken modulo their length. */
+function cutBytes(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const ends = [...cuts.map((at) => at % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  return ends.map((end, at) => bytes.subarray(at === 0 ? 0 : ends[at - 1], end));
+}
+
+const encoder = new TextEncoder();
 
 describe("a stream whose events repeat", () => {
   test.each<[name: string, wire: WireProtocol, members: object, shapes: readonly Shape[]]>([
@@ -129,15 +183,38 @@ describe("a stream whose events repeat", () => {
     ["responses", openaiResponses, { input: "hi" }, RESPONSES],
   ])("of %s is read as if every event was parsed", (_, wire, members, shapes) => {
     const start = shapes === MESSAGES && shapes[0] ? [shapes[0]("", 0)] : [];
+    const request = requestOf(wire, members);
+    let repeated = 0;
     fc.assert(
-      fc.property(streamsOf(shapes), (stream) => {
-        const whole = [...start, ...stream];
-        // No event repeats one of another name, so that each of them is parsed.
-        const parsed = readAll(wire, members, whole, (at) => `name${at % 2}`);
-        expect(readAll(wire, members, whole, () => "name")).toEqual(parsed);
-      }),
-      { numRuns: 3_000 },
+      fc.property(
+        streamsOf(shapes),
+        fc.option(fc.constant("name"), { nil: undefined }),
+        fc.array(fc.nat(), { maxLength: 3 }),
+        (stream, name, cuts) => {
+          const chunks = cutBytes(print([...start, ...stream], name), cuts);
+          const parsed = readAll(parsingOnly(wire.readStream(request)), chunks);
+          const compared = readAll(wire.readStream(request), chunks);
+          expect(compared.read).toEqual(parsed.read);
+          repeated += compared.repeated;
+        },
+      ),
+      { numRuns: 1_000 },
     );
+    expect(repeated).toBeGreaterThan(100);
+  });
+});
+
+describe.skipIf(!hasRecordings)("recorded streams", () => {
+  test.each(recordings("streamed"))("$name is read as if every event was parsed", ({ name, protocol }) => {
+    const wire = protocol === "openai" ? openaiChat : anthropicMessages;
+    const lines = recordedLines(name);
+    const events = lines.map((data) => printSse({ event: JSON.parse(data).type, data })).join("");
+    const request = requestOf(wire);
+    for (const cut of [[], [100], [1_000, 1_001, 5_000]]) {
+      const chunks = cutBytes(encoder.encode(events), cut);
+      const parsed = readAll(parsingOnly(wire.readStream(request)), chunks);
+      expect(readAll(wire.readStream(request), chunks).read).toEqual(parsed.read);
+    }
   });
 });
 
@@ -155,28 +232,38 @@ describe("createRepeatedEvents", () => {
     frame: { data: '{"t":"a"}' },
     paths: [["t"]],
   };
-  const eventOf = (data: string, event?: string) => ({ event, data });
+  const eventOf = (data: string) => ({ event: undefined, data });
+  const readOne = ({ read }: RepeatedEvents, data: string) => read(`data: ${data}\n\n`, 0);
 
-  test("reads an event that differs in its text only", () => {
+  test("reads the events that differ in their text only as one part", () => {
     const repeated = createRepeatedEvents();
     repeated.learn(example);
-    const text = 'data: {"t":"b\\n"}\n\n';
-    expect(repeated.read(eventOf('{"t":"b\\n"}'))).toEqual({ ...part, text, generated: "b\n" });
+    const run = 'data: {"t":"b\\n"}\n\ndata: {"t":"c"}\n\n';
+    const text = `: comment\n\n${run}data: {"u":"d"}\n\n`;
+    const end = text.indexOf('data: {"u"');
+    expect(repeated.read(text, 0)).toBeUndefined();
+    expect(repeated.read(text, 11)).toEqual({ ...part, text: run, generated: "b\nc", end });
   });
 
   test.each([
-    ["another text before", '{"u":"b"}', undefined],
-    ["another text behind", '{"t":"b","u":1}', undefined],
-    ["an empty text", '{"t":""}', undefined],
-    ["a control character in the text", '{"t":"\u0001"}', undefined],
-    ["an invalid escape in the text", '{"t":"\\x"}', undefined],
-    ["another name", '{"t":"b"}', "error"],
-    ["a text above 65,536 characters", `{"t":"${"b".repeat(65_536)}"}`, undefined],
-  ])("does not read an event with %s, and forgets its example", (_, data, name) => {
+    ["another text before", '{"u":"b"}'],
+    ["another text behind", '{"t":"b","u":1}'],
+    ["an empty text", '{"t":""}'],
+    ["a control character in the text", '{"t":"\u0001"}'],
+    ["an invalid escape in the text", '{"t":"\\x"}'],
+    ["a text that does not end", '{"t":"b'],
+    ["a text above 65,536 characters", `{"t":"${"b".repeat(65_536)}"}`],
+  ])("does not read an event with %s", (_, data) => {
     const repeated = createRepeatedEvents();
     repeated.learn(example);
-    expect(repeated.read(eventOf(data, name))).toBeUndefined();
-    expect(repeated.read(eventOf('{"t":"b"}'))).toBeUndefined();
+    expect(readOne(repeated, data)).toBeUndefined();
+  });
+
+  test("reads nothing after it has forgotten its example", () => {
+    const repeated = createRepeatedEvents();
+    repeated.learn(example);
+    repeated.forget();
+    expect(readOne(repeated, '{"t":"b"}')).toBeUndefined();
   });
 
   test.each([
@@ -190,24 +277,18 @@ describe("createRepeatedEvents", () => {
     const repeated = createRepeatedEvents();
     // The cast is safe: the usage of the second case is never read.
     repeated.learn({ ...example, ...change } as typeof example);
-    expect(repeated.read(eventOf('{"t":"b"}'))).toBeUndefined();
+    expect(readOne(repeated, '{"t":"b"}')).toBeUndefined();
   });
 
-  test("learns no more after eight examples in vain, and one more for each event that matched", () => {
+  test("learns no more after eight examples in vain, and one more for each run that matched", () => {
     const repeated = createRepeatedEvents();
-    const learnAndMiss = () => {
-      repeated.learn(example);
-      repeated.read(eventOf("{}"));
+    const matchesAfter = (examples: number) => {
+      for (let learned = 0; learned < examples; learned += 1) {
+        repeated.forget();
+        repeated.learn(example);
+      }
+      return readOne(repeated, '{"t":"b"}') !== undefined;
     };
-    for (let vain = 0; vain < 7; vain += 1) learnAndMiss();
-    repeated.learn(example);
-    expect(repeated.read(eventOf('{"t":"b"}'))).toBeDefined();
-    repeated.read(eventOf("{}"));
-    repeated.learn(example);
-    expect(repeated.read(eventOf('{"t":"b"}'))).toBeDefined();
-    learnAndMiss();
-    learnAndMiss();
-    repeated.learn(example);
-    expect(repeated.read(eventOf('{"t":"b"}'))).toBeUndefined();
+    expect([8, 1, 1, 2].map(matchesAfter)).toEqual([true, true, true, false]);
   });
 });

@@ -84,25 +84,37 @@ export type Path = readonly (string | 0)[];
  * where the path has keys and zeros. Returns `undefined` if a key on the path is missing or repeated.
  */
 export function findValue(text: string, path: Path): Span | undefined {
-  let found: Span = { start: 0, end: text.length };
+  let found: Span | undefined = { start: 0, end: text.length };
   for (const step of path) {
-    const container = text.slice(found.start, found.end);
-    const inner = step === 0 ? findFirstElement(container) : findMember(container, step);
-    if (inner === undefined) return undefined;
-    found = { start: found.start + inner.start, end: found.start + inner.end };
+    found = step === 0 ? findFirstElement(text, found.start) : findMember(text, step, found.start);
+    if (found === undefined) return undefined;
   }
   return found;
 }
 
-function findFirstElement(text: string): Span {
-  const start = skipSpace(text, skipSpace(text, 0) + 1);
+function findFirstElement(text: string, arrayStart: number): Span {
+  const start = skipSpace(text, skipSpace(text, arrayStart) + 1);
   return { start, end: skipValue(text, start) };
 }
 
-/** Returns the position of a member's value; `undefined` if the key is missing or repeated. */
-export function findMember(text: string, key: string): Span | undefined {
-  const [match, ...others] = findMatches(text, { [key]: once }).matches;
-  return match && others.length === 0 ? { start: match.valueStart, end: match.end } : undefined;
+/**
+ * Returns the position of a member's value in the object that begins at `objectStart`; `undefined` if the key
+ * is missing or repeated.
+ */
+export function findMember(text: string, key: string, objectStart = 0): Span | undefined {
+  let found: Span | undefined;
+  let start = skipSpace(text, skipSpace(text, objectStart) + 1);
+  while (text.charCodeAt(start) === QUOTE) {
+    const keyEnd = skipString(text, start);
+    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = skipValue(text, valueStart);
+    if (readKey(text.slice(start + 1, keyEnd - 1)) === key) {
+      if (found) return undefined;
+      found = { start: valueStart, end };
+    }
+    start = nextAfter(text, end);
+  }
+  return found;
 }
 
 /** Keeps a member but writes a repeated key once, so that every reader takes the value that was checked. */

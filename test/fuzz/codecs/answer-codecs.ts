@@ -3,7 +3,8 @@ import { GatewayError } from "../../../src/errors.ts";
 import type { CodecSession } from "../../../src/wire/protocol-pair.ts";
 import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
-import { createSseDecoder } from "../../../src/wire/sse.ts";
+import type { ReplyPart } from "../../../src/wire/reply-part.ts";
+import { createSseDecoder, type SseListener } from "../../../src/wire/sse.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { drawOne } from "../../support/seeded-random.ts";
 import { type AnswerRequest, answerOf } from "../cases/fuzz-answer.ts";
@@ -72,13 +73,21 @@ function readStream(dialogue: CodecSession, bytes: Buffer): string | undefined {
   const decoder = createSseDecoder();
   let text = "";
   let isReadable = false;
+  const take = (part: ReplyPart) => {
+    text += part.text;
+    isReadable ||= part.isReadable;
+  };
+  const listener: SseListener = {
+    read: (event) => take(reader.read(event)),
+    readText(decoded, start) {
+      const part = reader.readRepeated?.(decoded, start);
+      if (part) take(part);
+      return part?.end ?? start;
+    },
+  };
   try {
-    for (const event of [...decoder.push(bytes), ...decoder.end()]) {
-      if (reader.done) break;
-      const part = reader.read(event);
-      text += part.text;
-      isReadable ||= part.isReadable;
-    }
+    decoder.decode(bytes, listener);
+    decoder.decode(undefined, listener);
   } catch (thrown) {
     if (!(reader.finished && thrown instanceof UpstreamFault)) throw thrown;
   }

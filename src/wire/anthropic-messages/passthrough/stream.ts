@@ -81,9 +81,10 @@ export function readStream(request: RequestFacts): ReplyReader {
     get done() {
       return isDone;
     },
+    readRepeated: repeated.read,
     read(event) {
-      const part = isDone ? SILENT : repeated.read(event);
-      if (part) return part;
+      repeated.forget();
+      if (isDone) return SILENT;
       const parsed = parseEvent(event);
       if (parsed) return readEvent(parsed, event);
       // An answer that has finished stays complete when a later event is malformed.

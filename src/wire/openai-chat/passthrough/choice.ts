@@ -16,7 +16,8 @@ type Edits = Record<string, ValueEdit>;
 
 /** Reads one choice of a streamed answer. Its first delta gets a role, and its finish reason is sent once. */
 export function createChoiceReader() {
-  const toolCalls = createToolCallReader();
+  /** Created with the first tool call: most streams have none. */
+  let toolCalls: ReturnType<typeof createToolCallReader> | undefined;
   let isFirst = true;
   let isFinished = false;
 
@@ -24,6 +25,7 @@ export function createChoiceReader() {
     const edits: Edits = {};
     if (isFirst && readText(delta.role) === "") edits.role = () => '"assistant"';
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
+      toolCalls ??= createToolCallReader();
       const editCalls = toolCalls.read(delta.tool_calls, idPrefix);
       if (editCalls) edits.tool_calls = editCalls;
     }
@@ -47,7 +49,7 @@ export function createChoiceReader() {
       const delta = isJsonObject(choice.delta) ? choice.delta : undefined;
       const deltaEdits = editsOfDelta(delta ?? {}, idPrefix);
       const content = delta ? readContent(delta) : NO_CONTENT;
-      const reason = readFinishReason(choice.finish_reason, toolCalls.hasCalls());
+      const reason = readFinishReason(choice.finish_reason, toolCalls?.hasCalls() ?? false);
       const editFinish = editOfFinish(choice.finish_reason, reason);
 
       const edits: Edits = {};

@@ -59,10 +59,10 @@ export function readStream(request: RequestFacts): ReplyReader {
     get done() {
       return isDone;
     },
+    readRepeated: repeated.read,
     read(event) {
+      repeated.forget();
       if (isDone) return SILENT;
-      const part = repeated.read(event);
-      if (part) return part;
       if (event.data.startsWith(END_MARK)) {
         isDone = true;
         if (!isFinished()) throw new UpstreamFault("The answer ended without a finish");

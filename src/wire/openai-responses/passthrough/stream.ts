@@ -71,9 +71,10 @@ export function readStream(request: RequestFacts): ReplyReader {
     get done() {
       return ending !== undefined;
     },
+    readRepeated: repeated.read,
     read(event) {
-      if (ending !== undefined) return SILENT;
-      return repeated.read(event) ?? readEvent(parseEvent(event), event);
+      repeated.forget();
+      return ending === undefined ? readEvent(parseEvent(event), event) : SILENT;
     },
     ending() {
       if (ending === undefined) throw new Error("There is no ending before the finish");
