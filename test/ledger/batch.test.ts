@@ -320,6 +320,16 @@ test("a decline in a batch does not affect its other commands", async () => {
   expect(await open.ledger.balances(WALLET)).toEqual({ posted: 90n, held: 60n, available: 30n });
 });
 
+test("a refund with the id of its hold is replayed in its own batch", async () => {
+  await open.ledger.hold(holdOf(60n));
+  const holdId = holdIdOf("h1");
+  const settled = open.ledger.settle({ walletId: WALLET, holdId, amount: 10n, facts: FACTS });
+  const refund = () => open.ledger.refund({ walletId: WALLET, refundId: holdId, holdId, amount: 4n });
+  const [, first, second] = await Promise.all([settled, refund(), refund()]);
+  expect([first.replayed, second.replayed]).toEqual([false, true]);
+  expect(second.balances).toEqual({ posted: 94n, held: 0n, available: 94n });
+});
+
 test("a hold in doubt is not declined as late after its commit status is known", async () => {
   const client = connect(open.database.path, 0);
   const store = createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined });

@@ -117,8 +117,8 @@ export interface Book extends BookRows {
 export interface Changes {
   readonly wallet?: Wallet;
   readonly holds?: readonly Hold[];
-  /** By hold id. */
-  readonly resolutions?: ReadonlyMap<string, Resolution>;
+  /** Each with its hold id. */
+  readonly resolutions?: readonly (readonly [holdId: string, resolution: Resolution])[];
   readonly counters?: readonly Counter[];
   readonly transfers?: readonly Transfer[];
   readonly limits?: readonly StoredLimit[];

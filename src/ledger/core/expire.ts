@@ -88,7 +88,7 @@ export function mergeChanges(first: Changes, second: Changes): Changes {
     ...second,
     holds: [...(first.holds ?? []), ...(second.holds ?? [])],
     counters: [...(first.counters ?? []), ...(second.counters ?? [])],
-    resolutions: new Map([...(first.resolutions ?? []), ...(second.resolutions ?? [])]),
+    resolutions: [...(first.resolutions ?? []), ...(second.resolutions ?? [])],
     transfers: [...(first.transfers ?? []), ...(second.transfers ?? [])],
   };
 }

@@ -61,7 +61,7 @@ export function resolveHold(
   return {
     wallet: { ...moved, lastSeq: lastSeq + transfers.length },
     holds: [resolved],
-    resolutions: new Map([[hold.holdId, transition.resolution]]),
+    resolutions: [[hold.holdId, transition.resolution]],
     counters: hold.limits.map((key) => {
       const counter = counterOf(money, key);
       return { ...counter, used: counter.used + booked, held: counter.held - freed };

@@ -8,6 +8,7 @@ import {
   postingKey,
   type Resolution,
   type StoredLimit,
+  TRANSFER_KINDS,
   type Transfer,
   type Wallet,
 } from "./book.ts";
@@ -100,13 +101,11 @@ class OpenBook implements WorkingBook {
       this.counters.set(counterKey(counter), counter);
       this.writeSet.counters.set(counterKey(counter), counter);
     }
-    if (changes.resolutions) {
-      for (const [holdId, resolution] of changes.resolutions)
-        this.writeSet.resolutions.set(holdId, resolution);
-    }
+    for (const [holdId, resolution] of changes.resolutions ?? [])
+      this.writeSet.resolutions.set(holdId, resolution);
     for (const transfer of changes.transfers ?? []) {
       this.writeSet.transfers.push(transfer);
-      this.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
+      if (isPosting(transfer)) this.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
     }
     if (changes.limits) this.#applyLimits(changes.limits);
   }
@@ -150,6 +149,11 @@ class OpenBook implements WorkingBook {
     for (const limit of limits) this.writeSet.limits.set(limit.limitId, limit);
     this.addLimits(limits);
   }
+}
+
+/** Whether a transfer is a top-up, charge or refund. Only these are looked up by their ids. */
+function isPosting({ kind }: Transfer): boolean {
+  return kind === TRANSFER_KINDS.topUp || kind === TRANSFER_KINDS.charge || kind === TRANSFER_KINDS.refund;
 }
 
 /** Whether a limit binds a key while the limit is in force. */

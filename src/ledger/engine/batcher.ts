@@ -30,9 +30,9 @@ export interface BatchOptions {
 }
 
 /**
- * The batch loop. Commands wait for the end of the event-loop turn; all commands of that turn are decided in
- * order and committed once. One transaction runs at a time. commit.ts handles failed transactions. While the
- * database stays away, commands fail at once.
+ * The batch loop. Commands wait for the end of the event-loop turn, and while an earlier batch is synced to
+ * disk; all commands that waited are decided in order and committed once. One transaction runs at a time.
+ * commit.ts handles failed transactions. While the database stays away, commands fail at once.
  */
 export function createBatcher(store: Store, options: BatchOptions = {}): Batcher {
   const {

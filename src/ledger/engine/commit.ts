@@ -32,8 +32,8 @@ export function hasWork({ queue, inDoubt, isAway, isClosing }: CommitState): boo
 }
 
 /**
- * Takes the next step: commits queued commands, resolves a transaction in doubt, or pings a database that is
- * away. Returns the milliseconds to wait before the next step.
+ * Takes the next step: waits for a running sync, commits queued commands, resolves a transaction in doubt, or
+ * pings a database that is away. Returns the milliseconds to wait before the next step.
  */
 export function commitNext(state: CommitState): Promise<number> {
   if (state.completions.isWaiting()) return waitForSync(state);

@@ -19,9 +19,6 @@ import {
 } from "../queries/rows.ts";
 import type { SpendLimit } from "../records.ts";
 
-const HOLD_COLUMNS = `wallet_id, hold_id, key_id, state, late, requested, minimum, granted, accrued, actual,
-  captured, refunded, ttl_ms, created_at_ms, expires_at_ms, resolved_at_ms, limits, surface, model, metadata`;
-
 /**
  * The books of wallets, kept in memory from batch to batch. Kept are the wallet, its open holds, and the
  * limits and counters that commands needed. A commit of another connection, also one of this process, drops
@@ -203,6 +200,9 @@ class BookReader implements RowReader {
 }
 
 type Statements = ReturnType<typeof prepare>;
+
+const HOLD_COLUMNS = `wallet_id, hold_id, key_id, state, late, requested, minimum, granted, accrued, actual,
+  captured, refunded, ttl_ms, created_at_ms, expires_at_ms, resolved_at_ms, limits, surface, model, metadata`;
 
 function prepare(client: Database) {
   /** Integers are read as bigint, as the row types require. */
