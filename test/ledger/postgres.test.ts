@@ -158,6 +158,34 @@ describe("a hold above the headroom of a limit", () => {
   });
 });
 
+describe("a daily limit", () => {
+  const dayMs = 86_400_000;
+  const todayMs = Math.floor(NOON_MS / dayMs) * dayMs;
+  const limit = { walletId: WALLET, limitId: "l1", keyId: "k1", period: "day", amount: 50n } as const;
+  const use = (periodStartMs: number, used: bigint) =>
+    env.client.unsafe("INSERT INTO limit_counters VALUES ($1, 'l1', $2, $3, 0)", [
+      WALLET,
+      periodStartMs,
+      used,
+    ]);
+  const clearCounters = () => env.client.unsafe("DELETE FROM limit_counters WHERE held = 0");
+
+  test("is unused on a day after the newest day that has a counter", async () => {
+    await env.ledger.setSpendLimit(limit);
+    await use(todayMs - dayMs, 45n);
+    expect(await hold("h1", 50n)).toMatchObject({ granted: 50n });
+    await clearCounters();
+  });
+
+  test("keeps its use of today when a later day has a counter, because the clock ran ahead", async () => {
+    await env.ledger.setSpendLimit(limit);
+    await use(todayMs + dayMs, 0n);
+    await use(todayMs, 45n);
+    expect(await errorCodeOf(hold("h1", 10n))).toBe("spending_limit_exceeded");
+    await clearCounters();
+  });
+});
+
 test("a wallet that two processes create at once is created once, and both batches succeed", async () => {
   const created = await whileLocked(
     () =>

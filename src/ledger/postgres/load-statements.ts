@@ -11,7 +11,7 @@ import {
   type TransferRow,
   type Value,
 } from "../queries/rows.ts";
-import { encodeColumns } from "./array.ts";
+import { encodeArray, encodeColumns } from "./array.ts";
 import type { Connection } from "./session.ts";
 
 /** An item with the wallet it belongs to. */
@@ -19,14 +19,27 @@ type OfWallet<Name extends string, Item> = { readonly walletId: string } & {
   readonly [name in Name]: Item;
 };
 
-/** The reading statements of a batch. A read without ids sends nothing to the server. */
+/** What a batch reads of its transaction, and the holds that its commands name. */
+interface OpeningRead {
+  /** The database's clock, read after the lock. */
+  readonly nowMs: number;
+  readonly transactionId: string;
+  readonly holds: readonly OfWallet<"hold", Hold>[];
+}
+
+/** A limit with its newest counter; `undefined` when the limit was never used. */
+type BoundLimit = OfWallet<"limit", StoredLimit> & { readonly newest: Counter | undefined };
+
+/** The reading statements of a batch. A read without ids sends nothing to the server, except `opening`. */
 export interface LoadStatements {
-  /** The database's clock and the id of the transaction. */
-  transaction(): Promise<{ readonly nowMs: number; readonly transactionId: string }>;
+  opening(ids: readonly { walletId: string; holdId: string }[]): Promise<OpeningRead>;
   holds(ids: readonly { walletId: string; holdId: string }[]): Promise<readonly OfWallet<"hold", Hold>[]>;
   /** Open holds past their time, longest overdue first. */
   due(walletIds: readonly string[], nowMs: number, max: number): Promise<readonly OfWallet<"hold", Hold>[]>;
-  limits(readSets: ReadonlyMap<string, ReadSet>): Promise<readonly OfWallet<"limit", StoredLimit>[]>;
+  /** The limits in force of the keys that spend, and of their wallets. */
+  boundLimits(readSets: ReadonlyMap<string, ReadSet>): Promise<readonly BoundLimit[]>;
+  /** The limits that commands set or delete, deleted ones included. */
+  namedLimits(readSets: ReadonlyMap<string, ReadSet>): Promise<readonly OfWallet<"limit", StoredLimit>[]>;
   postings(readSets: ReadonlyMap<string, ReadSet>): Promise<readonly OfWallet<"transfer", Transfer>[]>;
   counters(
     keys: readonly (LimitPeriodKey & { walletId: string })[],
@@ -43,32 +56,32 @@ export function createLoadStatements({ client }: Connection): LoadStatements {
   ): Promise<readonly Row[]> => (rows.length === 0 ? [] : run<Row>(sql, encodeColumns(rows)));
 
   return {
-    async transaction() {
-      const [row] = await run<{ now_ms: bigint; transaction_id: string }>(TRANSACTION, []);
-      if (!row) throw new Error("Cannot read the time of the database");
-      return { nowMs: Number(row.now_ms), transactionId: row.transaction_id };
+    async opening(ids) {
+      const rows = await run<OpeningRow>(OPENING, keyColumnsOf(ids));
+      const [first] = rows;
+      if (!first) throw new Error("Cannot read the time of the database");
+      const holds = rows.flatMap((row) => (isHoldRow(row) ? [holdOf(row)] : []));
+      return { nowMs: Number(first.now_ms), transactionId: first.transaction_id, holds };
     },
     async holds(ids) {
-      const keys = ids.map(({ walletId, holdId }) => [walletId, holdId]);
-      return (await runForRows<HoldRow>(HOLDS, keys)).map(holdOf);
+      if (ids.length === 0) return [];
+      return (await run<HoldRow>(HOLDS, keyColumnsOf(ids))).map(holdOf);
     },
     async due(walletIds, nowMs, max) {
       if (walletIds.length === 0) return [];
-      const [wallets = "{}"] = encodeColumns(walletIds.map((walletId) => [walletId]));
-      return (await run<HoldRow>(DUE, [wallets, nowMs, max])).map(holdOf);
+      return (await run<HoldRow>(DUE, [encodeArray(walletIds), nowMs, max])).map(holdOf);
     },
-    async limits(readSets) {
-      const [bound, named] = await Promise.all([
-        runForRows<LimitRow>(
-          LIMITS_OF_KEYS,
-          pairs(readSets, ({ keyIds }) => keyIds),
-        ),
-        runForRows<LimitRow>(
-          LIMITS,
-          pairs(readSets, ({ limitIds }) => limitIds),
-        ),
-      ]);
-      return [...bound, ...named].map((row) => ({ walletId: row.wallet_id, limit: readSpendLimit(row) }));
+    async boundLimits(readSets) {
+      const keys = pairs(readSets, ({ keyIds }) => keyIds);
+      return (await runForRows<BoundLimitRow>(LIMITS_OF_KEYS, keys)).map((row) => {
+        const limit = readSpendLimit(row);
+        return { walletId: row.wallet_id, limit, newest: newestCounterOf(row) };
+      });
+    },
+    async namedLimits(readSets) {
+      const ids = pairs(readSets, ({ limitIds }) => limitIds);
+      const rows = await runForRows<LimitRow>(LIMITS, ids);
+      return rows.map((row) => ({ walletId: row.wallet_id, limit: readSpendLimit(row) }));
     },
     async postings(readSets) {
       const keys = [...readSets].flatMap(([walletId, { postings }]) =>
@@ -91,8 +104,31 @@ interface WalletOwned {
   readonly wallet_id: string;
 }
 type LimitRow = SpendLimitRow & WalletOwned;
+type BoundLimitRow = LimitRow & {
+  readonly period_start_ms: bigint | null;
+  readonly used: bigint | null;
+  readonly held: bigint | null;
+};
+/** A hold, or nulls when no hold was found: the clock and the transaction are always returned. */
+type OpeningRow = (HoldRow | { readonly hold_id: null }) & {
+  readonly now_ms: bigint;
+  readonly transaction_id: string;
+};
 type CounterKeyRow = CounterRow &
   WalletOwned & { readonly limit_id: string; readonly period_start_ms: bigint };
+
+function isHoldRow(row: OpeningRow): row is OpeningRow & HoldRow {
+  return row.hold_id !== null;
+}
+
+function newestCounterOf({ limit_id, period_start_ms, used, held }: BoundLimitRow): Counter | undefined {
+  if (period_start_ms === null || used === null || held === null) return undefined;
+  return readCounter({ limitId: limit_id, periodStartMs: Number(period_start_ms) }, { used, held });
+}
+
+function keyColumnsOf(ids: readonly { walletId: string; holdId: string }[]): Value[] {
+  return [encodeArray(ids.map(({ walletId }) => walletId)), encodeArray(ids.map(({ holdId }) => holdId))];
+}
 
 function holdOf(row: HoldRow): OfWallet<"hold", Hold> {
   return { walletId: row.wallet_id, hold: readHold(row) };
@@ -105,16 +141,21 @@ function pairs(
   return [...readSets].flatMap(([walletId, each]) => Array.from(idsOf(each), (id) => [walletId, id]));
 }
 
-const TRANSACTION = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
-  pg_current_xact_id()::text AS transaction_id`;
-
 /** JSON columns as text, which the driver would parse. Small integers as bigint, as in SQLite. */
 const HOLD_COLUMNS = `h.wallet_id, h.hold_id, h.key_id, h.state, h.late::integer::bigint AS late, h.requested,
   h.minimum, h.granted, h.accrued, h.actual, h.captured, h.refunded, h.ttl_ms, h.created_at_ms, h.expires_at_ms,
   h.resolved_at_ms, h.limits::text AS limits, h.surface, h.model, h.metadata::text AS metadata`;
 
-const HOLDS = `SELECT ${HOLD_COLUMNS} FROM unnest($1::text[], $2::uuid[]) AS k (wallet_id, hold_id)
+const FOUND_HOLDS = `unnest($1::text[], $2::uuid[]) AS k (wallet_id, hold_id)
   JOIN holds h ON h.wallet_id = k.wallet_id AND h.hold_id = k.hold_id`;
+
+/** Needs parameters: the driver sends a statement without parameters as text, in a round trip of its own. */
+const OPENING = `SELECT t.now_ms, t.transaction_id, ${HOLD_COLUMNS}
+  FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
+      pg_current_xact_id()::text AS transaction_id) AS t
+    LEFT JOIN (${FOUND_HOLDS}) ON true`;
+
+const HOLDS = `SELECT ${HOLD_COLUMNS} FROM ${FOUND_HOLDS}`;
 
 const DUE = `SELECT ${HOLD_COLUMNS} FROM holds h
   WHERE h.state = 'held' AND h.expires_at_ms <= $2::bigint AND h.wallet_id = ANY($1::text[])
@@ -122,11 +163,14 @@ const DUE = `SELECT ${HOLD_COLUMNS} FROM holds h
 
 const LIMIT_COLUMNS = "l.wallet_id, l.limit_id, l.key_id, l.period, l.time_zone, l.amount, l.deleted_at_ms";
 
-const LIMITS_OF_KEYS = `SELECT ${LIMIT_COLUMNS}
-  FROM (SELECT DISTINCT wallet_id FROM unnest($1::text[]) AS w (wallet_id)) AS w
-    JOIN spend_limits l ON l.wallet_id = w.wallet_id AND l.key_id IS NULL AND l.deleted_at_ms IS NULL
-  UNION ALL SELECT ${LIMIT_COLUMNS} FROM unnest($1::text[], $2::text[]) AS k (wallet_id, key_id)
-    JOIN spend_limits l ON l.wallet_id = k.wallet_id AND l.key_id = k.key_id AND l.deleted_at_ms IS NULL`;
+const LIMITS_OF_KEYS = `SELECT ${LIMIT_COLUMNS}, c.period_start_ms, c.used, c.held
+  FROM (SELECT l.* FROM (SELECT DISTINCT wallet_id FROM unnest($1::text[]) AS w (wallet_id)) AS w
+      JOIN spend_limits l ON l.wallet_id = w.wallet_id AND l.key_id IS NULL AND l.deleted_at_ms IS NULL
+    UNION ALL SELECT l.* FROM unnest($1::text[], $2::text[]) AS k (wallet_id, key_id)
+      JOIN spend_limits l ON l.wallet_id = k.wallet_id AND l.key_id = k.key_id AND l.deleted_at_ms IS NULL) AS l
+  LEFT JOIN LATERAL (SELECT period_start_ms, used, held FROM limit_counters AS c
+    WHERE c.wallet_id = l.wallet_id AND c.limit_id = l.limit_id
+    ORDER BY period_start_ms DESC LIMIT 1) AS c ON true`;
 
 const LIMITS = `SELECT ${LIMIT_COLUMNS} FROM unnest($1::text[], $2::text[]) AS k (wallet_id, limit_id)
   JOIN spend_limits l ON l.wallet_id = k.wallet_id AND l.limit_id = k.limit_id`;

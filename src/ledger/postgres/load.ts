@@ -45,15 +45,21 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
   const books = new Map<string, GrowingBook>();
   for (const walletId of readSets.keys()) books.set(walletId, emptyBook(wallets.get(walletId)));
 
-  const [transaction, limits, holds, postings] = await Promise.all([
-    statements.transaction(),
-    statements.limits(readSets),
-    statements.holds(holdIdsOf(readSets)),
+  const [opening, boundLimits, namedLimits, postings] = await Promise.all([
+    statements.opening(holdIdsOf(readSets)),
+    statements.boundLimits(readSets),
+    statements.namedLimits(readSets),
     statements.postings(readSets),
   ]);
-  const nowMs = now ? now() : transaction.nowMs;
-  for (const { walletId, limit } of limits) books.get(walletId)?.limits.set(limit.limitId, limit);
-  addHolds(books, holds);
+  const nowMs = now ? now() : opening.nowMs;
+  addHolds(books, opening.holds);
+  for (const { walletId, limit, newest } of boundLimits) {
+    const book = books.get(walletId);
+    book?.limits.set(limit.limitId, limit);
+    book?.newestPeriods.set(limit.limitId, newest?.periodStartMs ?? Number.NEGATIVE_INFINITY);
+    if (newest) book?.counters.set(counterKey(newest), newest);
+  }
+  for (const { walletId, limit } of namedLimits) books.get(walletId)?.limits.set(limit.limitId, limit);
   for (const { walletId, transfer } of postings) {
     books.get(walletId)?.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
   }
@@ -63,11 +69,15 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
   return {
     books: new Map([...books].map(([walletId, book]) => [walletId, createWorkingBook(book)])),
     nowMs,
-    transactionId: transaction.transactionId,
+    transactionId: opening.transactionId,
   };
 }
 
-type GrowingBook = LoadedBook & { readonly dueHoldIds: string[] };
+type GrowingBook = LoadedBook & {
+  readonly dueHoldIds: string[];
+  /** By limit id, the start of the newest period that has a counter; -Infinity when none has. */
+  readonly newestPeriods: Map<string, number>;
+};
 type Books = ReadonlyMap<string, GrowingBook>;
 type ReadSets = ReadonlyMap<string, ReadSet>;
 
@@ -162,6 +172,7 @@ function emptyBook(wallet: Wallet | undefined): GrowingBook {
     counters: new Map<string, Counter>(),
     postings: new Map<string, Transfer>(),
     dueHoldIds: [],
+    newestPeriods: new Map<string, number>(),
   };
 }
 
@@ -176,9 +187,12 @@ function addHolds(books: Books, holds: Iterable<{ walletId: string; hold: Hold }
   for (const { walletId, hold } of holds) books.get(walletId)?.holds.set(hold.holdId, hold);
 }
 
-/** Adds zeros for the counters that are not read yet, and returns their keys. A missing row means zeros. */
+/**
+ * Adds zeros for the counters that are not read yet. Returns the keys of those that may have a row: not of
+ * periods after the newest one that has a counter.
+ */
 function addMissingCounters(
-  { limits, holds, counters }: GrowingBook,
+  { limits, holds, counters, newestPeriods }: GrowingBook,
   readSet: ReadSet | undefined,
   nowMs: number,
 ): readonly LimitPeriodKey[] {
@@ -186,7 +200,8 @@ function addMissingCounters(
   for (const key of countersOf([...limits.values(), ...(readSet?.limits ?? [])], holds.values(), nowMs)) {
     if (counters.has(counterKey(key))) continue;
     counters.set(counterKey(key), { ...key, used: 0n, held: 0n });
-    missing.push(key);
+    const newest = newestPeriods.get(key.limitId);
+    if (newest === undefined || key.periodStartMs < newest) missing.push(key);
   }
   return missing;
 }

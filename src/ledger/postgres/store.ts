@@ -103,23 +103,16 @@ async function lockWallets(
 const LOCK = `SELECT wallet_id, posted, held, credit_limit, state, last_seq, created_at_ms FROM wallets
   WHERE wallet_id = ANY($1::text[]) ORDER BY wallet_id FOR UPDATE`;
 
-/**
- * Sends the writes and COMMIT in order and waits for all at once. When a write fails, COMMIT rolls back. The
- * driver sends at the end of an event-loop turn, so the server runs one write while the next is encoded.
- */
+/** Sends the writes and COMMIT at once, in one round trip. When a write fails, COMMIT rolls back. */
 async function commit(
   { client, server }: Connection,
-  writes: Iterable<Write>,
+  writes: readonly Write[],
   transactionId: string,
 ): Promise<void> {
-  const sent: Promise<unknown>[] = [];
+  const end = writes.length > 0 ? client`COMMIT` : client`ROLLBACK`;
   try {
-    for (const { sql, values } of writes) {
-      if (sent.length > 0) await new Promise((resolve) => setImmediate(resolve));
-      sent.push(client.unsafe(sql, values).execute());
-    }
-    const end = sent.length > 0 ? client`COMMIT`.execute() : client`ROLLBACK`.execute();
-    await Promise.all([...sent, end]);
+    const sent = writes.map(({ sql, values }) => client.unsafe(sql, values).execute());
+    await Promise.all([...sent, end.execute()]);
   } catch (error) {
     throw storeErrorOf(error, `${transactionId} ${server}`);
   }

@@ -111,8 +111,8 @@ export const ROW_TYPES = {
   batch_limit: [...LIMIT_KEY, ...LIMIT],
 } as const satisfies Record<string, readonly Column[]>;
 
-/** The writing statements of a batch. Parameters: the rows as an array of a row type, and their number. */
-export const STATEMENTS = {
+/** The writes of a batch, by the kind of their rows. Each takes its rows as an array of a row type. */
+const WRITES = {
   newWallets: insert("wallets", "batch_wallet"),
   wallets: update("wallets", "batch_wallet", { key: WALLET_KEY, set: WALLET }),
   newHolds: insert("holds", "batch_hold"),
@@ -123,6 +123,32 @@ export const STATEMENTS = {
   limits: upsert("spend_limits", "batch_limit", { key: LIMIT_KEY, set: LIMIT }),
 };
 
+export type RowKind = keyof typeof WRITES;
+
+const statements = new Map<string, string>();
+
+/**
+ * Returns one statement that writes rows of these kinds. No two kinds may write the same row. Parameters: the
+ * rows of each kind, then the number of all rows. Fails by a division by zero unless every row was written:
+ * otherwise rows changed after they were read.
+ */
+export function writeStatementOf(kinds: readonly RowKind[]): string {
+  const key = kinds.join();
+  let statement = statements.get(key);
+  if (statement === undefined) {
+    statement = joinWrites(kinds);
+    statements.set(key, statement);
+  }
+  return statement;
+}
+
+function joinWrites(kinds: readonly RowKind[]): string {
+  const writes = kinds.map((kind, i) => `written${i} AS (${WRITES[kind](`$${i + 1}`)} RETURNING 1)`);
+  const counts = kinds.map((_, i) => `(SELECT count(*) FROM written${i})`);
+  return `WITH ${writes.join(", ")}
+    SELECT 1 / (${counts.join(" + ")} = $${kinds.length + 1}::bigint)::integer`;
+}
+
 type RowType = keyof typeof ROW_TYPES;
 
 interface UpdateColumns {
@@ -130,30 +156,26 @@ interface UpdateColumns {
   readonly set: readonly Column[];
 }
 
-function insert(table: string, type: RowType): string {
+/** A statement that takes its rows from a parameter. */
+type Write = (rows: string) => string;
+
+function insert(table: string, type: RowType): Write {
   const columns = namesOf(ROW_TYPES[type]);
-  return withCount(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM unnest($1::${type}[])`);
+  return (rows) => `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM unnest(${rows}::${type}[])`;
 }
 
 /** Inserts rows whose key is new; updates the other columns of existing rows. */
-function upsert(table: string, type: RowType, { key, set }: UpdateColumns): string {
-  const columns = namesOf(ROW_TYPES[type]);
+function upsert(table: string, type: RowType, { key, set }: UpdateColumns): Write {
+  const insertion = insert(table, type);
   const replaced = set.map(([name]) => `${name} = excluded.${name}`);
-  return withCount(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM unnest($1::${type}[])
-      ON CONFLICT (${namesOf(key)}) DO UPDATE SET ${replaced.join(", ")}`);
+  return (rows) => `${insertion(rows)} ON CONFLICT (${namesOf(key)}) DO UPDATE SET ${replaced.join(", ")}`;
 }
 
-function update(table: string, type: RowType, { key, set }: UpdateColumns): string {
+function update(table: string, type: RowType, { key, set }: UpdateColumns): Write {
   const assigned = set.map(([name]) => `${name} = r.${name}`);
   const match = key.map(([name]) => `t.${name} = r.${name}`);
-  return withCount(`UPDATE ${table} AS t SET ${assigned.join(", ")} FROM unnest($1::${type}[]) AS r
-      WHERE ${match.join(" AND ")}`);
-}
-
-/** Fails by a division by zero unless every row was written: otherwise rows changed after they were read. */
-function withCount(write: string): string {
-  return `WITH written AS (${write} RETURNING 1)
-    SELECT 1 / (count(*) = $2::integer)::integer FROM written`;
+  return (rows) => `UPDATE ${table} AS t SET ${assigned.join(", ")}
+    FROM unnest(${rows}::${type}[]) AS r WHERE ${match.join(" AND ")}`;
 }
 
 function namesOf(columns: readonly Column[]): string {

@@ -9,7 +9,7 @@ import {
   type Value,
 } from "../queries/rows.ts";
 import { encodeRows } from "./array.ts";
-import { STATEMENTS } from "./write-statements.ts";
+import { type RowKind, writeStatementOf } from "./write-statements.ts";
 
 /** A writing statement with its parameters. */
 export interface Write {
@@ -17,25 +17,31 @@ export interface Write {
   readonly values: Value[];
 }
 
-/** The most rows of one statement. While the server writes them, the next statement is encoded. */
-const ROWS_MAX = 128;
-
 /**
- * Yields the statements that write a batch, to be sent in order; each is encoded when it is requested. None
- * for a batch without changes. New wallets come first: a session that creates the same wallet at once waits
- * there, and fails before it writes anything else.
+ * Returns the statements that write a batch, to be sent in order; none for a batch without changes. All but
+ * two kinds of rows share a statement. New wallets come first: a session that creates the same wallet at once
+ * waits there, and fails before it writes anything else. Resolutions of new holds come last, because a
+ * statement cannot update a row that it inserts.
  */
-export function* encodeWrites(books: ReadonlyMap<string, WorkingBook>): Generator<Write> {
-  const rows = rowsOf(books);
-  for (const kind of ORDER) {
-    for (let start = 0; start < rows[kind].length; start += ROWS_MAX) {
-      const some = rows[kind].slice(start, start + ROWS_MAX);
-      yield { sql: STATEMENTS[kind], values: [encodeRows(some), some.length] };
-    }
+export function encodeWrites(books: ReadonlyMap<string, WorkingBook>): readonly Write[] {
+  const first = createRows();
+  const rows = createRows();
+  const last = createRows();
+  for (const walletId of [...books.keys()].sort()) {
+    const book = books.get(walletId);
+    if (book) addRows({ first, rows, last }, walletId, book);
   }
+  return [first, rows, last].flatMap(encodeWrite);
 }
 
-const ORDER = [
+function encodeWrite(rows: Rows): readonly Write[] {
+  const kinds = KINDS.filter((kind) => rows[kind].length > 0);
+  if (kinds.length === 0) return [];
+  const count = kinds.reduce((sum, kind) => sum + rows[kind].length, 0);
+  return [{ sql: writeStatementOf(kinds), values: [...kinds.map((kind) => encodeRows(rows[kind])), count] }];
+}
+
+const KINDS = [
   "newWallets",
   "wallets",
   "newHolds",
@@ -44,12 +50,12 @@ const ORDER = [
   "transfers",
   "counters",
   "limits",
-] as const;
+] as const satisfies readonly RowKind[];
 
-type Rows = Record<(typeof ORDER)[number], (readonly Value[])[]>;
+type Rows = Record<RowKind, (readonly Value[])[]>;
 
-function rowsOf(books: ReadonlyMap<string, WorkingBook>): Rows {
-  const rows: Rows = {
+function createRows(): Rows {
+  return {
     newWallets: [],
     wallets: [],
     newHolds: [],
@@ -59,16 +65,17 @@ function rowsOf(books: ReadonlyMap<string, WorkingBook>): Rows {
     counters: [],
     limits: [],
   };
-  for (const walletId of [...books.keys()].sort()) {
-    const book = books.get(walletId);
-    if (book) addRows(rows, walletId, book);
-  }
-  return rows;
 }
 
-function addRows(rows: Rows, walletId: string, { writeSet }: WorkingBook): void {
+interface Statements {
+  readonly first: Rows;
+  readonly rows: Rows;
+  readonly last: Rows;
+}
+
+function addRows({ first, rows, last }: Statements, walletId: string, { writeSet }: WorkingBook): void {
   const { wallet, createsWallet, newHolds, changedHolds, resolutions } = writeSet;
-  if (wallet) (createsWallet ? rows.newWallets : rows.wallets).push(walletValues(wallet));
+  if (wallet) (createsWallet ? first.newWallets : rows.wallets).push(walletValues(wallet));
   for (const hold of newHolds.values()) {
     rows.newHolds.push([walletId, hold.holdId, ...stateValues(hold), ...requestValues(hold)]);
   }
@@ -77,8 +84,9 @@ function addRows(rows: Rows, walletId: string, { writeSet }: WorkingBook): void 
   }
   for (const [holdId, resolution] of resolutions) {
     const hold = newHolds.get(holdId) ?? changedHolds.get(holdId);
-    if (hold)
-      rows.resolutions.push([walletId, holdId, ...stateValues(hold), ...resolutionValues(resolution)]);
+    if (!hold) continue;
+    const values = [walletId, holdId, ...stateValues(hold), ...resolutionValues(resolution)];
+    (newHolds.has(holdId) ? last : rows).resolutions.push(values);
   }
   for (const transfer of writeSet.transfers) rows.transfers.push(transferValues(walletId, transfer));
   for (const { limitId, periodStartMs, used, held } of writeSet.counters.values()) {
