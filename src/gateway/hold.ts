@@ -15,6 +15,9 @@ export interface Quoted {
   readonly quote: Quote;
 }
 
+/** A ledger in this process loses power together with the request, whose settlement is synced with its hold. */
+const LOST_WITH_LEDGER = { awaitsDisk: false } as const;
+
 /**
  * Reserves the most that a request may cost, or the affordable part of it. Returns the decline of a wallet or
  * a spending limit. Rejects when the ledger is away.
@@ -26,7 +29,7 @@ export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHo
   const remembered = gateway.declines.recall(keyId, minimum);
   if (remembered) return remembered;
   try {
-    const { granted } = await gateway.ledger.hold({
+    const request = {
       walletId,
       holdId: call.id,
       keyId,
@@ -34,7 +37,8 @@ export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHo
       minimum,
       ttlMs: gateway.holdTtlMs,
       facts: { surface: call.wire.surface, model: quote.model.id },
-    });
+    };
+    const { granted } = await gateway.ledger.hold(request, LOST_WITH_LEDGER);
     gateway.holdHealth.taken();
     return { walletId, holdId: call.id, granted };
   } catch (fault) {

@@ -74,6 +74,11 @@ export interface HoldRequest {
 export interface HoldOptions {
   /** A hold not decided by this Unix time fails with `deadline_exceeded` and is not taken. */
   readonly deadlineMs?: number | undefined;
+  /**
+   * Default: true. `false` grants the hold when it is committed, before the commit is on disk: only for a
+   * holder on the ledger's machine, because a loss of power then forgets the hold. Has no effect over gRPC.
+   */
+  readonly awaitsDisk?: boolean | undefined;
 }
 
 export interface HoldGrant {

@@ -151,6 +151,34 @@ describe("the batch loop", () => {
     client.close();
   });
 
+  test("grants a hold that does not await the disk when it is committed, unless the disk has failed", async () => {
+    const client = connect(open.database.path, 0);
+    const syncs: PromiseWithResolvers<void>[] = [];
+    const sync = () => {
+      const next = Promise.withResolvers<void>();
+      syncs.push(next);
+      return next.promise;
+    };
+    const batcher = createBatcher(createSqliteStore({ client, now: () => NOON_MS, sync }));
+    const hold = (name: string) =>
+      batcher.submit("hold", holdOf(1n, { holdId: holdIdOf(name) }), { awaitsDisk: false });
+    await hold("h1");
+    expect(syncs).toHaveLength(0);
+
+    const facts = { outcome: "ok", source: "none", attempts: [] } as const;
+    const released = batcher.submit("release", { walletId: WALLET, holdId: holdIdOf("h1"), facts });
+    await hold("h2");
+    expect(syncs).toHaveLength(1);
+    syncs[0]?.reject(new Error("The disk is gone"));
+    expect(await errorCodeOf(released)).toBe("unavailable");
+    const failed = hold("h3");
+    await turnsUntil(() => syncs.length === 2);
+    syncs[1]?.reject(new Error("The disk is gone"));
+    expect(await errorCodeOf(failed)).toBe("unavailable");
+    await batcher.close();
+    client.close();
+  });
+
   test("fails only the commands that exceed the queue", async () => {
     const client = connect(open.database.path, 0);
     const { batcher } = openBatcher(client, { queueMax: 3 });

@@ -8,6 +8,8 @@ export interface QueuedCommand {
   readonly command: Command;
   /** Unix milliseconds after which the command is not decided any more. */
   readonly deadlineMs: number | undefined;
+  /** Whether the command completes only when its commit is on disk. */
+  readonly awaitsDisk: boolean;
   readonly resolve: (result: CommandResult) => void;
   readonly reject: (error: LedgerError) => void;
 }
@@ -92,7 +94,7 @@ function failLate({ reject }: QueuedCommand): void {
   reject(new LedgerError("deadline_exceeded"));
 }
 
-/** Completes the commands of committed batches once their changes are durable. */
+/** Completes the commands of committed batches, those that await the disk once their changes are on it. */
 export interface Completions {
   complete(batch: Pick<QueueBatch, "queued" | "decisions">): void;
   /** Whether a batch waits for the disk. */
@@ -102,41 +104,53 @@ export interface Completions {
 }
 
 /**
- * When the sync fails, commands fail as `unavailable`. Repeating a command shows whether it was applied.
- * Without `sync`, commits are durable at once.
+ * When the sync fails, commands fail as `unavailable`. Repeating a command shows whether it was applied. From
+ * then on every command awaits the disk, until a sync succeeds. Without `sync`, commits are on disk at once.
  */
 export function createCompletions(sync: (() => Promise<void>) | undefined): Completions {
   let last = Promise.resolve();
   let waiting = 0;
+  let hasDiskFailed = false;
 
-  async function completeSynced({ queued, decisions }: Pick<QueueBatch, "queued" | "decisions">) {
+  async function completeSynced(commands: readonly DecidedCommand[], awaitDisk: () => Promise<void>) {
     waiting += 1;
     try {
-      await sync?.();
-      completeAll(queued, decisions);
+      await awaitDisk();
+      hasDiskFailed = false;
+      for (const command of commands) completeCommand(command);
     } catch (error) {
-      failAll(queued, error);
+      hasDiskFailed = true;
+      failAll(
+        commands.map(({ queued }) => queued),
+        error,
+      );
     }
     waiting -= 1;
   }
 
   return {
-    complete(batch) {
-      last = completeSynced(batch);
+    complete({ queued, decisions }) {
+      const synced: DecidedCommand[] = [];
+      for (let index = 0; index < queued.length; index++) {
+        const command = queued[index];
+        if (!command) continue;
+        const decided = { queued: command, decision: decisions[index] };
+        if (sync && (command.awaitsDisk || hasDiskFailed)) synced.push(decided);
+        else completeCommand(decided);
+      }
+      if (sync && synced.length > 0) last = completeSynced(synced, sync);
     },
     isWaiting: () => waiting > 0,
     settled: () => last,
   };
 }
 
-function completeAll(queued: readonly QueuedCommand[], decisions: readonly Decision<CommandResult>[]): void {
-  for (const [index, command] of queued.entries()) completeCommand(command, decisions[index]);
+interface DecidedCommand {
+  readonly queued: QueuedCommand;
+  readonly decision: Decision<CommandResult> | undefined;
 }
 
-function completeCommand(
-  { resolve, reject }: QueuedCommand,
-  decision: Decision<CommandResult> | undefined,
-): void {
+function completeCommand({ queued: { resolve, reject }, decision }: DecidedCommand): void {
   if (decision && "result" in decision) resolve(decision.result);
   else reject(new LedgerError(decision?.declined ?? "unavailable", undefined, decision?.shortfall));
 }

@@ -6,7 +6,7 @@ import type { Store } from "./store.ts";
 
 /** Takes commands one by one and commits them in batches. */
 export interface Batcher {
-  /** Resolves when the command is durable. Rejects with LedgerError. */
+  /** Resolves when the command is durable, or committed without `awaitsDisk`. Rejects with LedgerError. */
   submit<Kind extends CommandKind>(
     kind: Kind,
     request: RequestOf<Kind>,
@@ -57,13 +57,14 @@ export function createBatcher(store: Store, options: BatchOptions = {}): Batcher
   const loop = createLoop({ hasWork: () => hasWork(state), step: () => commitNext(state) });
 
   return {
-    submit(kind, request, { deadlineMs } = {}) {
+    submit(kind, request, { deadlineMs, awaitsDisk = true } = {}) {
       if (state.isClosing || state.isAway) return Promise.reject(new LedgerError("unavailable"));
       if (queue.length >= queueMax) return Promise.reject(new LedgerError("queue_full"));
       return new Promise((resolve, reject) => {
         // Safe because kind and request came as a pair, and decide returns the result of that kind.
         const command = { kind, request } as Command;
-        queue.push({ command, deadlineMs, resolve: resolve as QueuedCommand["resolve"], reject });
+        const settle = { resolve: resolve as QueuedCommand["resolve"], reject };
+        queue.push({ command, deadlineMs, awaitsDisk, ...settle });
         loop.wake();
       });
     },
