@@ -1,7 +1,7 @@
 import type { Permit } from "../upstream/circuit.ts";
 import { type AnswerHead, isClaudeModel } from "../wire/codecs.ts";
 import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
-import { createSseDecoder, type SseListener } from "../wire/sse.ts";
+import { createSseDecoder, type SseEvent, type SseListener } from "../wire/sse.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens } from "./quote.ts";
@@ -10,6 +10,7 @@ import {
   type Candidate,
   failed,
   type HeldRequest,
+  type Meter,
   type Outcome,
   type Reply,
   unrepresentable,
@@ -117,9 +118,9 @@ async function relayStream(
   timeouts: AttemptTimeouts,
 ): Promise<Outcome> {
   const reader = context.candidate.codec.readStream(headOf(context));
-  const unsent: Unsent = { text: "", bytes: 0 };
+  const stream = new RelayedStream(gateway, reader, context, timeouts);
   try {
-    await pump(gateway, answer, { reader, unsent, context, timeouts });
+    await stream.pump(answer);
   } catch (fault) {
     // After its finish an answer is complete, whatever becomes of the connection.
     if (!reader.finished) throw fault;
@@ -127,7 +128,7 @@ async function relayStream(
   }
   if (!reader.finished) throw new UpstreamFault("The answer ended without a finish");
   if (!context.held.meter.isReadable) return { kind: "empty" };
-  return endWith(unsent.text, reader);
+  return endWith(stream.unsentText, reader);
 }
 
 /** Some answers prove only at their end to be unrepresentable in the client's format. */
@@ -150,102 +151,103 @@ function headOf({ held: { call, quote }, candidate: { route, printOptions } }: R
   };
 }
 
-/** The part of a stream that is kept in memory, beside the generated text in the meter. */
-interface Unsent {
+/** One stream that is relayed as it arrives. A class, because closures for each stream cost more memory. */
+class RelayedStream implements SseListener {
   /**
    * Text that the client gets next. Kept until the first output, so that another candidate can still answer.
    */
-  text: string;
+  unsentText = "";
   /** Bytes since the client was last sent text, or the meter last got generated text. */
-  bytes: number;
-}
+  #unsentBytes = 0;
+  readonly #gateway: Gateway;
+  readonly #reader: ReplyReader;
+  readonly #context: RelayContext;
+  readonly #meter: Meter;
+  readonly #timeouts: AttemptTimeouts;
+  readonly #decoder = createSseDecoder();
 
-interface Pump {
-  readonly reader: ReplyReader;
-  readonly unsent: Unsent;
-  readonly context: RelayContext;
-  readonly timeouts: AttemptTimeouts;
-}
+  constructor(gateway: Gateway, reader: ReplyReader, context: RelayContext, timeouts: AttemptTimeouts) {
+    this.#gateway = gateway;
+    this.#reader = reader;
+    this.#context = context;
+    this.#meter = context.held.meter;
+    this.#timeouts = timeouts;
+  }
 
-/** Relays a stream as it arrives. Throws {@link UpstreamFault} when it would have to keep above 32 MiB. */
-async function pump(gateway: Gateway, answer: Response, state: Pump): Promise<void> {
-  const { reader, unsent, context, timeouts } = state;
-  const { meter } = context.held;
-  const body = answer.body?.getReader();
-  const readChunk = createChunkReader(gateway, state);
-  for (let ended = body === undefined; !ended && !reader.done; ) {
-    const chunk = await body?.read();
-    // After its finish an upstream has one short limit, whatever else it sends.
-    if (!reader.finished) timeouts.progress();
-    ended = chunk?.done ?? true;
-    unsent.bytes += chunk?.value?.byteLength ?? 0;
-    if (Math.max(unsent.bytes, meter.generatedChars) > ANSWER_BYTES_MAX)
-      throw new UpstreamFault("The answer is too long");
-    try {
-      const reading = readChunk(chunk?.value);
-      if (reading !== undefined) await reading;
-      if (reader.finished) timeouts.finished();
-    } finally {
-      // Also after a fault in this chunk: the events before it were generated, and are charged.
-      const room = meter.hasOutput ? sendOn(unsent, context, timeouts) : undefined;
-      if (room !== undefined) await timeouts.untilRead(room);
+  /** Reads to the end. Throws {@link UpstreamFault} when it would have to keep above 32 MiB. */
+  async pump(answer: Response): Promise<void> {
+    const body = answer.body?.getReader();
+    for (let ended = body === undefined; !ended && !this.#reader.done; ) {
+      const chunk = await body?.read();
+      // After its finish an upstream has one short limit, whatever else it sends.
+      if (!this.#reader.finished) this.#timeouts.progress();
+      ended = chunk?.done ?? true;
+      this.#unsentBytes += chunk?.value?.byteLength ?? 0;
+      if (Math.max(this.#unsentBytes, this.#meter.generatedChars) > ANSWER_BYTES_MAX)
+        throw new UpstreamFault("The answer is too long");
+      try {
+        const reading = this.#readChunk(chunk?.value);
+        if (reading !== undefined) await reading;
+        if (this.#reader.finished) this.#timeouts.finished();
+      } finally {
+        // Also after a fault in this chunk: the events before it were generated, and are charged.
+        const room = this.#meter.hasOutput ? this.#sendOn() : undefined;
+        if (room !== undefined) await this.#timeouts.untilRead(room);
+      }
     }
+    if (body && this.#reader.done) drainForReuse(body);
   }
-  if (body && reader.done) drainForReuse(body);
-}
 
-/**
- * Returns a function that decodes and meters one chunk, or the end of the body when it is given none. It
- * returns a promise where it has to yield: a large chunk is cut, which is as large as what waited in the kernel.
- */
-function createChunkReader({ cooperativeYield }: Gateway, { reader, unsent, context }: Pump) {
-  const { hold, meter } = context.held;
-  const decoder = createSseDecoder();
-
-  function take(part: ReplyPart): void {
-    meter.add(part);
-    unsent.text += part.text;
-    if (part.generated !== "") unsent.bytes = 0;
+  read(event: SseEvent): void {
+    this.#take(this.#reader.read(event));
   }
-  const listener: SseListener = {
-    read: (event) => take(reader.read(event)),
-    readText(text, start) {
-      const part = reader.readRepeated?.(text, start);
-      if (part) take(part);
-      return part?.end ?? start;
-    },
-  };
-  const read = (bytes: Uint8Array | undefined) => decoder.decode(bytes, listener);
 
-  async function readInPieces(bytes: Uint8Array): Promise<void> {
-    for (let start = 0; start < bytes.byteLength; start += PIECE_BYTES_MAX) {
-      const piece = bytes.subarray(start, start + PIECE_BYTES_MAX);
-      await cooperativeYield.run(hold.walletId, () => read(piece));
-    }
+  readText(text: string, start: number): number {
+    const part = this.#reader.readRepeated?.(text, start);
+    if (part) this.#take(part);
+    return part?.end ?? start;
   }
-  return (bytes: Uint8Array | undefined): void | Promise<void> =>
-    bytes && bytes.byteLength > PIECE_BYTES_MAX
-      ? readInPieces(bytes)
-      : cooperativeYield.run(hold.walletId, () => read(bytes));
-}
 
-/**
- * Records that the upstream has output, hidden or not, and sends the text that the client may see. Returns
- * the promise of room while the client reads too slowly.
- */
-function sendOn(
-  unsent: Unsent,
-  { held: { meter }, reply, permit }: RelayContext,
-  timeouts: AttemptTimeouts,
-): Promise<void> | undefined {
-  timeouts.began();
-  permit.began();
-  if (unsent.text === "") return undefined;
-  const { text } = unsent;
-  unsent.text = "";
-  unsent.bytes = 0;
-  meter.commit();
-  return reply.write(text);
+  #take(part: ReplyPart): void {
+    this.#meter.add(part);
+    this.unsentText += part.text;
+    if (part.generated !== "") this.#unsentBytes = 0;
+  }
+
+  /**
+   * Decodes and meters one chunk, or the end of the body when it is given none. Returns a promise where it has
+   * to yield: a large chunk is cut, which is as large as what waited in the kernel.
+   */
+  #readChunk(bytes: Uint8Array | undefined): void | Promise<void> {
+    if (bytes && bytes.byteLength > PIECE_BYTES_MAX) return this.#readInPieces(bytes);
+    return this.#readPiece(bytes);
+  }
+
+  async #readInPieces(bytes: Uint8Array): Promise<void> {
+    for (let start = 0; start < bytes.byteLength; start += PIECE_BYTES_MAX)
+      await this.#readPiece(bytes.subarray(start, start + PIECE_BYTES_MAX));
+  }
+
+  #readPiece(bytes: Uint8Array | undefined): void | Promise<void> {
+    const { walletId } = this.#context.held.hold;
+    return this.#gateway.cooperativeYield.run(walletId, () => this.#decoder.decode(bytes, this));
+  }
+
+  /**
+   * Records that the upstream has output, hidden or not, and sends the text that the client may see. Returns
+   * the promise of room while the client reads too slowly.
+   */
+  #sendOn(): Promise<void> | undefined {
+    const { reply, permit } = this.#context;
+    this.#timeouts.began();
+    permit.began();
+    if (this.unsentText === "") return undefined;
+    const text = this.unsentText;
+    this.unsentText = "";
+    this.#unsentBytes = 0;
+    this.#meter.commit();
+    return reply.write(text);
+  }
 }
 
 /** After the last event, waits up to 1 s for the end of the body. The connection can then be reused. */

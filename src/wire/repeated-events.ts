@@ -42,24 +42,29 @@ export interface RepeatedEvents {
 }
 
 export function createRepeatedEvents(): RepeatedEvents {
-  let pattern: Pattern | undefined;
-  let vainExamplesLeft = VAIN_EXAMPLES_MAX;
+  return new LearnedEvents();
+}
 
-  return {
-    read(text, start) {
-      const part = pattern && readRun(pattern, text, start);
-      if (part && vainExamplesLeft < VAIN_EXAMPLES_MAX) vainExamplesLeft += 1;
-      return part;
-    },
-    forget() {
-      pattern = undefined;
-    },
-    learn(example) {
-      if (vainExamplesLeft === 0 || example.paths.length === 0) return;
-      vainExamplesLeft -= 1;
-      pattern = patternOf(example);
-    },
-  };
+/** A class, because closures for each stream cost more memory. */
+class LearnedEvents implements RepeatedEvents {
+  #pattern: Pattern | undefined;
+  #vainExamplesLeft = VAIN_EXAMPLES_MAX;
+
+  read(text: string, start: number): RepeatedPart | undefined {
+    const part = this.#pattern && readRun(this.#pattern, text, start);
+    if (part && this.#vainExamplesLeft < VAIN_EXAMPLES_MAX) this.#vainExamplesLeft += 1;
+    return part;
+  }
+
+  forget(): void {
+    this.#pattern = undefined;
+  }
+
+  learn(example: Example): void {
+    if (this.#vainExamplesLeft === 0 || example.paths.length === 0) return;
+    this.#vainExamplesLeft -= 1;
+    this.#pattern = patternOf(example);
+  }
 }
 
 /** An example without the values at its paths, which are its holes. */

@@ -48,6 +48,7 @@ const EVENT_CHARS_MAX = 16 * 1024 * 1024;
  * Providers send an event in one line. A line costs far more memory than its characters until it is joined.
  */
 const EVENT_LINES_MAX = 10_000;
+const DEFAULT_LIMITS: SseLimits = { eventCharsMax: EVENT_CHARS_MAX };
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 const DATA_FIELD = "data: ";
@@ -58,34 +59,52 @@ const STREAMED = { stream: true } as const;
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
-export function createSseDecoder(limits: SseLimits = { eventCharsMax: EVENT_CHARS_MAX }): SseDecoder {
-  const decoder = new TextDecoder();
-  const lines = createLineReader(limits.eventLinesMax ?? EVENT_LINES_MAX);
-  let isAfterCr = false;
+export function createSseDecoder(limits: SseLimits = DEFAULT_LIMITS): SseDecoder {
+  return new EventDecoder(limits);
+}
 
-  const normaliseLineEnds = (text: string): string => {
-    const rest = isAfterCr && text.startsWith("\n") ? text.slice(1) : text;
-    if (text !== "") isAfterCr = text.endsWith("\r");
+/** A class, because closures for each stream cost more memory. */
+class EventDecoder implements SseDecoder {
+  readonly #limits: SseLimits;
+  readonly #decoder = new TextDecoder();
+  readonly #lines: LineReader;
+  #isAfterCr = false;
+
+  constructor(limits: SseLimits) {
+    this.#limits = limits;
+    this.#lines = new LineReader(limits.eventLinesMax ?? EVENT_LINES_MAX);
+  }
+
+  decode(bytes: Uint8Array | undefined, listener: SseListener): void {
+    this.#read(bytes ? this.#decoder.decode(bytes, STREAMED) : this.#decoder.decode(), listener);
+    if (bytes === undefined && this.#lines.pendingChars() > 0) this.#read("\n\n", listener);
+  }
+
+  push(bytes: Uint8Array): SseEvent[] {
+    return this.#collect(bytes);
+  }
+
+  end(): SseEvent[] {
+    return this.#collect(undefined);
+  }
+
+  #read(text: string, listener: SseListener): void {
+    this.#lines.read(this.#normaliseLineEnds(text), listener);
+    if (this.#lines.pendingChars() > this.#limits.eventCharsMax)
+      throw new UpstreamFault("An event is too long");
+  }
+
+  #normaliseLineEnds(text: string): string {
+    const rest = this.#isAfterCr && text.startsWith("\n") ? text.slice(1) : text;
+    if (text !== "") this.#isAfterCr = text.endsWith("\r");
     return rest.includes("\r") ? rest.replaceAll("\r\n", "\n").replaceAll("\r", "\n") : rest;
-  };
+  }
 
-  const read = (text: string, listener: SseListener): void => {
-    lines.read(normaliseLineEnds(text), listener);
-    if (lines.pendingChars() > limits.eventCharsMax) throw new UpstreamFault("An event is too long");
-  };
-
-  const decode = (bytes: Uint8Array | undefined, listener: SseListener): void => {
-    read(bytes ? decoder.decode(bytes, STREAMED) : decoder.decode(), listener);
-    if (bytes === undefined && lines.pendingChars() > 0) read("\n\n", listener);
-  };
-
-  const collect = (bytes: Uint8Array | undefined): SseEvent[] => {
+  #collect(bytes: Uint8Array | undefined): SseEvent[] {
     const events: SseEvent[] = [];
-    decode(bytes, { read: (event) => void events.push(event) });
+    this.decode(bytes, { read: (event) => void events.push(event) });
     return events;
-  };
-
-  return { decode, push: collect, end: () => collect(undefined) };
+  }
 }
 
 /** Prints one event; each line feed in the data starts another data line. */
@@ -100,56 +119,69 @@ function isWholeEvent(text: string, start: number, end: number): boolean {
   return text.charCodeAt(end + 1) === LINE_FEED && text.startsWith(DATA_FIELD, start);
 }
 
-function createLineReader(linesMax: number) {
-  let partial = "";
-  let event: string | undefined;
-  let data: string | undefined;
-  let dataLines = 0;
+/** Reads lines into events. */
+class LineReader {
+  readonly #linesMax: number;
+  #partial = "";
+  #event: string | undefined;
+  #data: string | undefined;
+  #dataLines = 0;
 
-  const addData = (value: string): void => {
-    dataLines += 1;
-    if (dataLines > linesMax) throw new UpstreamFault("An event has too many lines");
-    data = data === undefined ? value : `${data}\n${value}`;
-  };
-  const readField = (line: string): void => {
-    if (line.startsWith("data:")) addData(line.slice(line.charCodeAt(5) === SPACE ? 6 : 5));
-    else if (line.startsWith("event:")) event = line.slice(line.charCodeAt(6) === SPACE ? 7 : 6) || undefined;
-    else if (line === "data") addData("");
-  };
+  constructor(linesMax: number) {
+    this.#linesMax = linesMax;
+  }
 
-  const isBetweenEvents = () => partial === "" && data === undefined && event === undefined;
-  const readAhead = (text: string, start: number, listener: SseListener): number =>
-    listener.readText && isBetweenEvents() ? listener.readText(text, start) : start;
-  const endEvent = (listener: SseListener): void => {
-    const ended = data === undefined ? undefined : { event, data };
-    event = undefined;
-    data = undefined;
-    dataLines = 0;
-    if (ended) listener.read(ended);
-  };
+  pendingChars(): number {
+    return this.#partial.length + (this.#data?.length ?? 0) + (this.#event?.length ?? 0);
+  }
 
-  return {
-    pendingChars: () => partial.length + (data?.length ?? 0) + (event?.length ?? 0),
-
-    /** Reads the events that the text completes. Lines must end in LF. */
-    read(text: string, listener: SseListener): void {
-      let start = readAhead(text, 0, listener);
-      for (let end = text.indexOf("\n", start); end >= 0; end = text.indexOf("\n", start)) {
-        if (isBetweenEvents() && isWholeEvent(text, start, end)) {
-          listener.read({ event: undefined, data: text.slice(start + DATA_FIELD.length, end) });
-          start = readAhead(text, end + 2, listener);
-          continue;
-        }
-        const line = partial + text.slice(start, end);
-        partial = "";
-        start = end + 1;
-        if (line !== "") readField(line);
-        else {
-          endEvent(listener);
-          start = readAhead(text, start, listener);
-        }
+  /** Reads the events that the text completes. Lines must end in LF. */
+  read(text: string, listener: SseListener): void {
+    let start = this.#readAhead(text, 0, listener);
+    for (let end = text.indexOf("\n", start); end >= 0; end = text.indexOf("\n", start)) {
+      if (this.#isBetweenEvents() && isWholeEvent(text, start, end)) {
+        listener.read({ event: undefined, data: text.slice(start + DATA_FIELD.length, end) });
+        start = this.#readAhead(text, end + 2, listener);
+        continue;
       }
-      if (start < text.length) partial += start === 0 ? text : text.slice(start);
-    },
-  };
+      const line = this.#partial + text.slice(start, end);
+      this.#partial = "";
+      start = end + 1;
+      if (line !== "") this.#readField(line);
+      else {
+        this.#endEvent(listener);
+        start = this.#readAhead(text, start, listener);
+      }
+    }
+    if (start < text.length) this.#partial += start === 0 ? text : text.slice(start);
+  }
+
+  #isBetweenEvents(): boolean {
+    return this.#partial === "" && this.#data === undefined && this.#event === undefined;
+  }
+
+  #readAhead(text: string, start: number, listener: SseListener): number {
+    return listener.readText && this.#isBetweenEvents() ? listener.readText(text, start) : start;
+  }
+
+  #readField(line: string): void {
+    if (line.startsWith("data:")) this.#addData(line.slice(line.charCodeAt(5) === SPACE ? 6 : 5));
+    else if (line.startsWith("event:"))
+      this.#event = line.slice(line.charCodeAt(6) === SPACE ? 7 : 6) || undefined;
+    else if (line === "data") this.#addData("");
+  }
+
+  #addData(value: string): void {
+    this.#dataLines += 1;
+    if (this.#dataLines > this.#linesMax) throw new UpstreamFault("An event has too many lines");
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+  }
+
+  #endEvent(listener: SseListener): void {
+    const ended = this.#data === undefined ? undefined : { event: this.#event, data: this.#data };
+    this.#event = undefined;
+    this.#data = undefined;
+    this.#dataLines = 0;
+    if (ended) listener.read(ended);
+  }
 }

@@ -12,15 +12,15 @@ interface Opened {
   opens(): number;
   /** Everything that the reader has read. */
   text(): string;
-  body(): ReadableStream<Uint8Array> | undefined;
+  body(): ReadableStream<string> | undefined;
 }
 
 function open({ reads = true } = {}): Opened {
   let opens = 0;
   let text = "";
-  let opened: ReadableStream<Uint8Array> | undefined;
-  const read = async (body: ReadableStream<Uint8Array>) => {
-    for await (const chunk of body) text += new TextDecoder().decode(chunk);
+  let opened: ReadableStream<string> | undefined;
+  const read = async (body: ReadableStream<string>) => {
+    for await (const chunk of body) text += chunk;
   };
   const stream = createEventStream({
     keepAlive: PING,
@@ -73,6 +73,24 @@ describe("an event stream without writes", () => {
     expect(stream.write("y".repeat(1_000_000))).toBeUndefined();
     await Bun.sleep(SILENCE_MS * 3);
     stream.end("end");
+  });
+});
+
+describe("the body", () => {
+  test("is sent in UTF-8, each chunk by itself, with half a surrogate pair replaced", async () => {
+    const texts = ["héé 日本", "😀", "half \ud83d", "\ude00 half", "y".repeat(200_000)];
+    await using server = Bun.serve({
+      port: 0,
+      fetch: () =>
+        new Promise<Response>((resolve) => {
+          const onOpen = (body: ReadableStream<string>) => resolve(new Response(body));
+          const stream = createEventStream({ keepAlive: PING, onOpen });
+          for (const text of texts) void stream.write(text);
+          stream.end("");
+        }),
+    });
+    const sent = await (await fetch(server.url)).bytes();
+    expect(sent).toEqual(Buffer.concat(texts.map((text) => new TextEncoder().encode(text))));
   });
 });
 

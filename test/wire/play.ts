@@ -64,8 +64,8 @@ export function play(
   const decoder = createSseDecoder();
   const pieces = typeof chunks === "string" ? [new TextEncoder().encode(chunks)] : chunks;
   const parts: ReplyPart[] = [];
-  for (const piece of pieces) parts.push(...decoder.push(piece).map(reader.read));
-  parts.push(...decoder.end().map(reader.read));
+  for (const piece of pieces) parts.push(...decoder.push(piece).map((event) => reader.read(event)));
+  parts.push(...decoder.end().map((event) => reader.read(event)));
   return {
     parts,
     early: parts.map((part) => part.text).join(""),

@@ -142,8 +142,8 @@ function readAll(reader: ReplyReader, chunks: readonly Uint8Array[]) {
 /** A reader that parses every event. */
 function parsingOnly(reader: ReplyReader): ReplyReader {
   return {
-    read: reader.read,
-    ending: reader.ending,
+    read: (event) => reader.read(event),
+    ending: () => reader.ending(),
     get finished() {
       return reader.finished;
     },
@@ -233,7 +233,7 @@ describe("createRepeatedEvents", () => {
     paths: [["t"]],
   };
   const eventOf = (data: string) => ({ event: undefined, data });
-  const readOne = ({ read }: RepeatedEvents, data: string) => read(`data: ${data}\n\n`, 0);
+  const readOne = (repeated: RepeatedEvents, data: string) => repeated.read(`data: ${data}\n\n`, 0);
 
   test("reads the events that differ in their text only as one part", () => {
     const repeated = createRepeatedEvents();

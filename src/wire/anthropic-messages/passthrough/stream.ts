@@ -81,7 +81,7 @@ export function readStream(request: RequestFacts): ReplyReader {
     get done() {
       return isDone;
     },
-    readRepeated: repeated.read,
+    readRepeated: (text, start) => repeated.read(text, start),
     read(event) {
       repeated.forget();
       if (isDone) return SILENT;

@@ -15,56 +15,52 @@ export interface ChoiceStep extends Content {
 type Edits = Record<string, ValueEdit>;
 
 /** Reads one choice of a streamed answer. Its first delta gets a role, and its finish reason is sent once. */
-export function createChoiceReader() {
+export class ChoiceReader {
+  isFinished = false;
   /** Created with the first tool call: most streams have none. */
-  let toolCalls: ReturnType<typeof createToolCallReader> | undefined;
-  let isFirst = true;
-  let isFinished = false;
+  #toolCalls: ReturnType<typeof createToolCallReader> | undefined;
+  #isFirst = true;
 
-  const editsOfDelta = (delta: JsonObject, idPrefix: string): Edits => {
+  /** Reads the choice of one chunk. Throws {@link UpstreamFault} for an unknown finish reason. */
+  read(choice: JsonObject, idPrefix: string): ChoiceStep {
+    const delta = isJsonObject(choice.delta) ? choice.delta : undefined;
+    const deltaEdits = this.#editsOfDelta(delta ?? {}, idPrefix);
+    const content = delta ? readContent(delta) : NO_CONTENT;
+    const reason = readFinishReason(choice.finish_reason, this.#toolCalls?.hasCalls() ?? false);
+    const editFinish = this.#editOfFinish(choice.finish_reason, reason);
+
     const edits: Edits = {};
-    if (isFirst && readText(delta.role) === "") edits.role = () => '"assistant"';
+    if (delta === undefined || hasKeys(deltaEdits)) {
+      edits.delta = (text) => editMembers(delta && text ? text : "{}", deltaEdits);
+    }
+    if (editFinish) edits.finish_reason = editFinish;
+    if (choice.index === undefined) edits.index = () => "0";
+    return {
+      generated: content.generated,
+      isReadable: content.isReadable || reason === "content_filter",
+      edits: hasKeys(edits) ? edits : undefined,
+    };
+  }
+
+  #editsOfDelta(delta: JsonObject, idPrefix: string): Edits {
+    const edits: Edits = {};
+    if (this.#isFirst && readText(delta.role) === "") edits.role = () => '"assistant"';
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
-      toolCalls ??= createToolCallReader();
-      const editCalls = toolCalls.read(delta.tool_calls, idPrefix);
+      this.#toolCalls ??= createToolCallReader();
+      const editCalls = this.#toolCalls.read(delta.tool_calls, idPrefix);
       if (editCalls) edits.tool_calls = editCalls;
     }
-    isFirst = false;
+    this.#isFirst = false;
     return edits;
-  };
+  }
 
   /** Returns the edit of `finish_reason`: a known reason once, else null, for which some hosts send "". */
-  const editOfFinish = (value: unknown, reason: FinishReason | undefined): ValueEdit | undefined => {
-    const sent = isFinished ? undefined : reason;
-    isFinished ||= reason !== undefined;
+  #editOfFinish(value: unknown, reason: FinishReason | undefined): ValueEdit | undefined {
+    const sent = this.isFinished ? undefined : reason;
+    this.isFinished ||= reason !== undefined;
     if (sent !== undefined) return sent === value ? undefined : () => JSON.stringify(sent);
     return value === null || value === undefined ? undefined : () => "null";
-  };
-
-  return {
-    isFinished: () => isFinished,
-
-    /** Reads the choice of one chunk. Throws {@link UpstreamFault} for an unknown finish reason. */
-    read(choice: JsonObject, idPrefix: string): ChoiceStep {
-      const delta = isJsonObject(choice.delta) ? choice.delta : undefined;
-      const deltaEdits = editsOfDelta(delta ?? {}, idPrefix);
-      const content = delta ? readContent(delta) : NO_CONTENT;
-      const reason = readFinishReason(choice.finish_reason, toolCalls?.hasCalls() ?? false);
-      const editFinish = editOfFinish(choice.finish_reason, reason);
-
-      const edits: Edits = {};
-      if (delta === undefined || hasKeys(deltaEdits)) {
-        edits.delta = (text) => editMembers(delta && text ? text : "{}", deltaEdits);
-      }
-      if (editFinish) edits.finish_reason = editFinish;
-      if (choice.index === undefined) edits.index = () => "0";
-      return {
-        generated: content.generated,
-        isReadable: content.isReadable || reason === "content_filter",
-        edits: hasKeys(edits) ? edits : undefined,
-      };
-    },
-  };
+  }
 }
 
 function hasKeys(record: Edits): boolean {

@@ -2,12 +2,12 @@ import { editElements, editMembers, findMember, type Path, type ValueEdit } from
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import type { RequestFacts } from "../../model-request.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
-import { type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
+import { type RepeatedPart, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { CHOICES_MAX, callIdPrefixOf, END_MARK, parseChunk, readIndex, requireChoice } from "../chunk.ts";
 import { readUsage, usageOfChunk } from "../usage.ts";
-import { type ChoiceStep, createChoiceReader } from "./choice.ts";
+import { ChoiceReader, type ChoiceStep } from "./choice.ts";
 
 /**
  * Reads a streamed chat answer. Chunks pass through except the model's name, usage that the client did not
@@ -17,106 +17,131 @@ import { type ChoiceStep, createChoiceReader } from "./choice.ts";
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
 export function readStream(request: RequestFacts): ReplyReader {
-  const choices = createChoices(request.choices);
-  const modelText = JSON.stringify(request.model);
-  const renameModel = createModelRename(modelText);
-  const repeated = createRepeatedEvents();
-  let held = "";
-  let usageChunk: UsageChunk | undefined;
-  let isDone = false;
+  return new StreamReader(request);
+}
 
-  const isFinished = () => choices.areAllFinished() && (isDone || choices.haveAllBegun());
+/** A class, because closures for each stream cost more memory. */
+class StreamReader implements ReplyReader {
+  readonly #request: RequestFacts;
+  readonly #modelText: string;
+  readonly #choices: Choices;
+  readonly #rename: ModelRename;
+  readonly #repeated = createRepeatedEvents();
+  #held = "";
+  #usageChunk: UsageChunk | undefined;
+  #isDone = false;
 
-  const readChunk = (chunk: JsonObject, event: SseEvent): ReplyPart => {
+  constructor(request: RequestFacts) {
+    this.#request = request;
+    this.#modelText = JSON.stringify(request.model);
+    this.#choices = new Choices(request.choices);
+    this.#rename = new ModelRename(this.#modelText);
+  }
+
+  get finished(): boolean {
+    return this.#choices.areAllFinished() && (this.#isDone || this.#choices.haveAllBegun());
+  }
+
+  get done(): boolean {
+    return this.#isDone;
+  }
+
+  readRepeated(text: string, start: number): RepeatedPart | undefined {
+    return this.#repeated.read(text, start);
+  }
+
+  read(event: SseEvent): ReplyPart {
+    this.#repeated.forget();
+    if (this.#isDone) return SILENT;
+    if (event.data.startsWith(END_MARK)) {
+      this.#isDone = true;
+      if (!this.finished) throw new UpstreamFault("The answer ended without a finish");
+      return SILENT;
+    }
+    const chunk = parseChunk(event);
+    if (chunk) return this.#readChunk(chunk, event);
+    // Invalid JSON after the finish does not invalidate a complete answer.
+    if (this.finished) return SILENT;
+    throw new UpstreamFault("A chunk is not JSON");
+  }
+
+  ending(): string {
+    if (!this.finished) throw new Error("There is no ending before the finish");
+    const usage =
+      this.#request.wantsUsage && this.#usageChunk ? printUsageChunk(this.#usageChunk, this.#modelText) : "";
+    return `${this.#held}${usage}data: ${END_MARK}\n\n`;
+  }
+
+  #readChunk(chunk: JsonObject, event: SseEvent): ReplyPart {
     const { data } = event;
     const reported = usageOfChunk(chunk);
     const usage = readUsage(reported);
     const hasUsage = isJsonObject(chunk.usage);
-    if (isJsonObject(reported)) usageChunk = { data, reported };
+    if (isJsonObject(reported)) this.#usageChunk = { data, reported };
     const list = readArray(chunk.choices);
     // The finish is sent last, so output after it would reach the client in the wrong order.
-    if (isFinished()) return { ...SILENT, usage };
+    if (this.finished) return { ...SILENT, usage };
     if (list.length > CHOICES_MAX) throw new UpstreamFault("There are too many choices");
     if (list.length === 0 && (hasUsage || !Array.isArray(chunk.choices))) return { ...SILENT, usage };
 
-    const steps = choices.read(list, chunk);
+    const steps = this.#choices.read(list, chunk);
     const edited = editChunk(chunk, data, steps);
-    const frame = { data: chunk.model === request.model ? edited : renameModel(edited) };
+    const frame = { data: chunk.model === this.#request.model ? edited : this.#rename.edit(edited) };
     const text = printSse(frame);
-    if (isFinished()) {
-      held = text;
+    if (this.finished) {
+      this.#held = text;
       return { ...sumOfSteps(steps), text: "", usage };
     }
     const part = { ...sumOfSteps(steps), text, usage };
-    if (isRepeatable(chunk, steps)) repeated.learn({ event, part, frame, paths: pathsOf(chunk, part) });
+    if (isRepeatable(chunk, steps)) this.#repeated.learn({ event, part, frame, paths: pathsOf(chunk, part) });
     return part;
-  };
-
-  return {
-    get finished() {
-      return isFinished();
-    },
-    get done() {
-      return isDone;
-    },
-    readRepeated: repeated.read,
-    read(event) {
-      repeated.forget();
-      if (isDone) return SILENT;
-      if (event.data.startsWith(END_MARK)) {
-        isDone = true;
-        if (!isFinished()) throw new UpstreamFault("The answer ended without a finish");
-        return SILENT;
-      }
-      const chunk = parseChunk(event);
-      if (chunk) return readChunk(chunk, event);
-      // Invalid JSON after the finish does not invalidate a complete answer.
-      if (isFinished()) return SILENT;
-      throw new UpstreamFault("A chunk is not JSON");
-    },
-    ending() {
-      if (!isFinished()) throw new Error("There is no ending before the finish");
-      const usage = request.wantsUsage && usageChunk ? printUsageChunk(usageChunk, modelText) : "";
-      return `${held}${usage}data: ${END_MARK}\n\n`;
-    },
-  };
+  }
 }
 
 /** Reads the requested number of choices of one answer. */
-function createChoices(requested: number) {
-  const readers = new Map<number, ReturnType<typeof createChoiceReader>>();
-  let open = 0;
-  let isBroken = false;
+class Choices {
+  readonly #requested: number;
+  readonly #readers = new Map<number, ChoiceReader>();
+  #open = 0;
+  #isBroken = false;
 
-  const begin = (index: number) => {
-    const reader = createChoiceReader();
-    readers.set(index, reader);
-    open += 1;
-    return reader;
-  };
+  constructor(requested: number) {
+    this.#requested = requested;
+  }
 
-  const readOne = (element: unknown, chunk: JsonObject): ChoiceStep => {
+  haveAllBegun(): boolean {
+    return this.#readers.size >= this.#requested;
+  }
+
+  /** Returns whether at least one choice has begun and all that have begun are finished. */
+  areAllFinished(): boolean {
+    return !this.#isBroken && this.#open === 0 && this.#readers.size > 0;
+  }
+
+  /** Reads the choices of one chunk. If one throws, no choice counts as finished: the chunk is not sent. */
+  read(list: readonly unknown[], chunk: JsonObject): readonly ChoiceStep[] {
+    this.#isBroken = true;
+    const steps = list.map((element) => this.#readOne(element, chunk));
+    this.#isBroken = false;
+    return steps;
+  }
+
+  #readOne(element: unknown, chunk: JsonObject): ChoiceStep {
     const choice = requireChoice(element);
-    const index = readIndex(choice, requested);
-    const reader = readers.get(index) ?? begin(index);
-    const wasFinished = reader.isFinished();
+    const index = readIndex(choice, this.#requested);
+    const reader = this.#readers.get(index) ?? this.#begin(index);
+    const wasFinished = reader.isFinished;
     const step = reader.read(choice, callIdPrefixOf(chunk, index));
-    if (!wasFinished && reader.isFinished()) open -= 1;
+    if (!wasFinished && reader.isFinished) this.#open -= 1;
     return step;
-  };
+  }
 
-  return {
-    haveAllBegun: () => readers.size >= requested,
-    /** Returns whether at least one choice has begun and all that have begun are finished. */
-    areAllFinished: () => !isBroken && open === 0 && readers.size > 0,
-    /** Reads the choices of one chunk. If one throws, no choice counts as finished: the chunk is not sent. */
-    read(list: readonly unknown[], chunk: JsonObject): readonly ChoiceStep[] {
-      isBroken = true;
-      const steps = list.map((element) => readOne(element, chunk));
-      isBroken = false;
-      return steps;
-    },
-  };
+  #begin(index: number): ChoiceReader {
+    const reader = new ChoiceReader();
+    this.#readers.set(index, reader);
+    this.#open += 1;
+    return reader;
+  }
 }
 
 /** Number of chunks whose beginning is learned before later chunks are edited one by one. */
@@ -126,24 +151,30 @@ const LEARNED_HEADS_MAX = 4;
  * Replaces the model's name in every chunk of one stream. Most chunks begin alike up to the model's name, so
  * the renamed beginning is kept and compared. Later chunks are not scanned.
  */
-function createModelRename(modelText: string): (data: string) => string {
-  let head: string | undefined;
-  let renamedHead = "";
-  let learned = 0;
+class ModelRename {
+  readonly #modelText: string;
+  #head: string | undefined;
+  #renamedHead = "";
+  #learned = 0;
 
-  const learn = (data: string): void => {
-    learned += 1;
+  constructor(modelText: string) {
+    this.#modelText = modelText;
+  }
+
+  edit(data: string): string {
+    if (this.#head !== undefined && data.startsWith(this.#head))
+      return this.#renamedHead + data.slice(this.#head.length);
+    if (this.#learned < LEARNED_HEADS_MAX) this.#learn(data);
+    return editMembers(data, { model: () => this.#modelText });
+  }
+
+  #learn(data: string): void {
+    this.#learned += 1;
     const name = findMember(data, "model");
     if (name === undefined) return;
-    head = data.slice(0, name.end);
-    renamedHead = data.slice(0, name.start) + modelText;
-  };
-
-  return (data) => {
-    if (head !== undefined && data.startsWith(head)) return renamedHead + data.slice(head.length);
-    if (learned < LEARNED_HEADS_MAX) learn(data);
-    return editMembers(data, { model: () => modelText });
-  };
+    this.#head = data.slice(0, name.end);
+    this.#renamedHead = data.slice(0, name.start) + this.#modelText;
+  }
 }
 
 /** Returns whether reading such a chunk again returns the same: it has no usage, no edits and no finish. */

@@ -71,7 +71,7 @@ export function readStream(request: RequestFacts): ReplyReader {
     get done() {
       return ending !== undefined;
     },
-    readRepeated: repeated.read,
+    readRepeated: (text, start) => repeated.read(text, start),
     read(event) {
       repeated.forget();
       return ending === undefined ? readEvent(parseEvent(event), event) : SILENT;
