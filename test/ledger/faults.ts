@@ -60,7 +60,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a frozen wallet takes holds", 'if (wallet.state === "frozen") return decline("wallet_frozen");', ""],
     ["a minimum above the amount is taken", "request.minimum > request.amount ||", ""],
     ["a hold holds nothing of the wallet", "held: money.wallet.held + granted", "held: money.wallet.held"],
-    ["a hold holds nothing of its limits", "held: counter.held + granted", "held: counter.held"],
+    ["a hold holds nothing of its limits", "reserved: granted", "reserved: 0n"],
     ["a hold is due at once", "expiresAtMs: nowMs + request.ttlMs", "expiresAtMs: nowMs"],
     [
       "a heartbeat lowers the accrued amount",
@@ -150,15 +150,15 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ],
     ["a hold is freed twice", 'hold.state === "held" ? hold.granted : 0n', "hold.granted"],
     ["a limit does not count a cost", "used: counter.used + booked", "used: counter.used"],
-    ["a limit keeps the held amount of a resolved hold", "held: counter.held - freed", "held: counter.held"],
+    ["a limit keeps the held amount of a resolved hold", "reserved: -freed", "reserved: 0n"],
     [
       "a late settlement is not marked late",
       'late: hold.late || hold.state === "expired"',
       "late: hold.late",
     ],
-    ["a cost of 0 writes a transfer", "booked > 0n ?", "booked >= 0n ?"],
-    ["two transfers have one number", "seq: moved.lastSeq + 1", "seq: moved.lastSeq"],
-    ["the wallet does not count its transfers", "lastSeq: lastSeq + transfers.length", "lastSeq"],
+    ["a cost of 0 writes a transfer", "isMoved = booked > 0n", "isMoved = booked >= 0n"],
+    ["two transfers have one number", "seq: wallet.lastSeq", "seq: wallet.lastSeq - 1"],
+    ["the wallet does not count its transfers", "isMoved ? lastSeq + 1 : lastSeq", "lastSeq"],
     ["a capture debits the wrong account", "debitAccount: ACCOUNTS.wallet", "debitAccount: ACCOUNTS.funding"],
     [
       "the largest remainder bounds the bookable amount",

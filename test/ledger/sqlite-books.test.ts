@@ -149,6 +149,16 @@ describe("a ledger alone on its file", () => {
       balances: { posted: 97n },
     });
   });
+  test("finds ended holds whose ids came in any order", async () => {
+    const holdIds = [5, 3, 4].map((digit) => `${holdIdOf("h1").slice(0, -1)}${digit}`);
+    for (const holdId of holdIds) {
+      await open.ledger.hold(holdOf(10n, { holdId }));
+      await open.ledger.settle({ ...settleOf("h1", 4n), holdId });
+    }
+    for (const holdId of holdIds) {
+      expect(await open.ledger.hold(holdOf(10n, { holdId }))).toMatchObject({ replayed: true });
+    }
+  });
 });
 
 /** A batcher on a connection of the test, which can make the connection's statements fail. */

@@ -27,9 +27,13 @@ interface Remainder {
   readonly unheld: Nanos;
 }
 
+const UNBOUND: readonly BoundLimit[] = [];
+
 /** The limits in force for a key, with those of the whole wallet, sorted by id. */
 export function limitsOf(book: Book, keyId: string, nowMs: number): readonly BoundLimit[] {
-  return book.limitsInForce(keyId).map((limit) => {
+  const inForce = book.limitsInForce(keyId);
+  if (inForce.length === 0) return UNBOUND;
+  return inForce.map((limit) => {
     const periodStartMs = periodStart(limit.period, nowMs, limit.timeZone);
     return { limit, key: { limitId: limit.limitId, periodStartMs } };
   });

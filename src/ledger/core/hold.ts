@@ -1,9 +1,9 @@
 import type { ExtendRequest, HoldGrant, HoldRequest, LedgerErrorCode } from "../ledger.ts";
-import { balancesOf, type Hold } from "./book.ts";
+import { balancesOf, type Hold, type LimitPeriodKey } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
 import { expireDue, mergeChanges } from "./expire.ts";
 import { type BoundLimit, declineForHeadroom, type Headroom, headroomOf, limitsOf } from "./headroom.ts";
-import { counterOf, type Money } from "./resolve.ts";
+import { changeCounters, type Money } from "./resolve.ts";
 import {
   areRequestFacts,
   isAmount,
@@ -73,6 +73,8 @@ function isSame(stored: Hold, request: HoldRequest, metadata: string | undefined
   );
 }
 
+const NO_KEYS: readonly LimitPeriodKey[] = [];
+
 function grant(
   money: Money,
   request: HoldRequest,
@@ -90,7 +92,7 @@ function grant(
 ) {
   const granted = headroom.least < request.amount ? headroom.least : request.amount;
   const wallet = { ...money.wallet, held: money.wallet.held + granted };
-  const keys = limits.map(({ key }) => key);
+  const keys = limits.length === 0 ? NO_KEYS : limits.map(({ key }) => key);
   const taken: Hold = {
     holdId: request.holdId,
     keyId: request.keyId,
@@ -111,10 +113,7 @@ function grant(
     facts: request.facts,
     metadata,
   };
-  const counters = keys.map((key) => {
-    const counter = counterOf(money, key);
-    return { ...counter, held: counter.held + granted };
-  });
+  const counters = changeCounters(money, keys, { booked: 0n, reserved: granted });
   const result = { granted, balances: balancesOf(wallet), replayed: false };
   return { result, changes: { wallet, holds: [taken], counters } };
 }

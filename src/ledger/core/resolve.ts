@@ -48,8 +48,13 @@ export function resolveHold(
   const freed = hold.state === "held" ? hold.granted : 0n;
   const booked = transition.captured - hold.captured;
   const { posted, held, lastSeq } = money.wallet;
-  const moved = { ...money.wallet, posted: posted - booked, held: held - freed };
-  const transfers = booked > 0n ? [captureOf(moved, hold, transition, booked)] : [];
+  const isMoved = booked > 0n;
+  const wallet: Wallet = {
+    ...money.wallet,
+    posted: posted - booked,
+    held: held - freed,
+    lastSeq: isMoved ? lastSeq + 1 : lastSeq,
+  };
   const resolved: Hold = {
     ...hold,
     state: transition.state,
@@ -59,27 +64,41 @@ export function resolveHold(
     resolvedAtMs: transition.nowMs,
   };
   return {
-    wallet: { ...moved, lastSeq: lastSeq + transfers.length },
+    wallet,
     holds: [resolved],
     resolutions: [[hold.holdId, transition.resolution]],
-    counters: hold.limits.map((key) => {
-      const counter = counterOf(money, key);
-      return { ...counter, used: counter.used + booked, held: counter.held - freed };
-    }),
-    transfers,
+    counters: changeCounters(money, hold.limits, { booked, reserved: -freed }),
+    transfers: isMoved ? [captureOf(wallet, hold, transition, booked)] : NO_TRANSFERS,
   };
 }
 
-function captureOf(moved: Wallet, { holdId }: Hold, transition: HoldTransition, amount: Nanos): Transfer {
+const NO_TRANSFERS: readonly Transfer[] = [];
+const NO_COUNTERS: readonly Counter[] = [];
+
+/** Returns the counters of a hold's limits, with the booked and reserved amounts added. */
+export function changeCounters(
+  money: Money,
+  keys: readonly LimitPeriodKey[],
+  { booked, reserved }: { readonly booked: Nanos; readonly reserved: Nanos },
+): readonly Counter[] {
+  if (keys.length === 0) return NO_COUNTERS;
+  return keys.map((key) => {
+    const counter = counterOf(money, key);
+    return { ...counter, used: counter.used + booked, held: counter.held + reserved };
+  });
+}
+
+/** Returns the transfer of a capture. `wallet` is the wallet after it. */
+function captureOf(wallet: Wallet, { holdId }: Hold, transition: HoldTransition, amount: Nanos): Transfer {
   const { kind, transferId = holdId, nowMs } = transition;
   return {
-    seq: moved.lastSeq + 1,
+    seq: wallet.lastSeq,
     transferId,
     kind,
     debitAccount: ACCOUNTS.wallet,
     creditAccount: ACCOUNTS.usageRevenue,
     amount,
-    postedAfter: moved.posted,
+    postedAfter: wallet.posted,
     holdId,
     createdAtMs: nowMs,
   };

@@ -58,8 +58,7 @@ export function createWorkingBook(loaded: LoadedBook): WorkingBook {
   return new OpenBook(loaded);
 }
 
-const NO_LIMITS: readonly StoredLimit[] = [];
-const NO_HOLD_IDS: readonly string[] = [];
+const NONE: readonly never[] = [];
 
 class OpenBook implements WorkingBook {
   wallet: Wallet | undefined;
@@ -84,7 +83,7 @@ class OpenBook implements WorkingBook {
   }
 
   limitsInForce(keyId: string): readonly StoredLimit[] {
-    if (this.limits.size === 0) return NO_LIMITS;
+    if (this.limits.size === 0) return NONE;
     const known = this.#inForce.get(keyId);
     if (known) return known;
     const inForce = [...this.limits.values()]
@@ -96,14 +95,15 @@ class OpenBook implements WorkingBook {
 
   apply(changes: Changes): void {
     if (changes.wallet) this.#applyWallet(changes.wallet);
-    for (const hold of changes.holds ?? []) this.#applyHold(hold);
-    for (const counter of changes.counters ?? []) {
-      this.counters.set(counterKey(counter), counter);
-      this.writeSet.counters.set(counterKey(counter), counter);
+    for (const hold of changes.holds ?? NONE) this.#applyHold(hold);
+    for (const counter of changes.counters ?? NONE) {
+      const name = counterKey(counter);
+      this.counters.set(name, counter);
+      this.writeSet.counters.set(name, counter);
     }
-    for (const [holdId, resolution] of changes.resolutions ?? [])
+    for (const [holdId, resolution] of changes.resolutions ?? NONE)
       this.writeSet.resolutions.set(holdId, resolution);
-    for (const transfer of changes.transfers ?? []) {
+    for (const transfer of changes.transfers ?? NONE) {
       this.writeSet.transfers.push(transfer);
       if (isPosting(transfer)) this.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
     }
@@ -121,7 +121,7 @@ class OpenBook implements WorkingBook {
 
   startBatch(): void {
     this.writeSet = emptyWriteSet();
-    this.dueHoldIds = NO_HOLD_IDS;
+    this.dueHoldIds = NONE;
     if (this.postings.size > 0) this.postings.clear();
     for (const holdId of this.#endedHoldIds) this.holds.delete(holdId);
     this.#endedHoldIds = [];

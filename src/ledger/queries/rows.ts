@@ -9,7 +9,14 @@ import type {
   TransferKind,
   Wallet,
 } from "../core/book.ts";
-import { ATTEMPTS_MAX, type HoldState, type LimitPeriod, type SpendLimit } from "../records.ts";
+import {
+  ATTEMPTS_MAX,
+  type Attempt,
+  type HoldState,
+  type LimitPeriod,
+  type OutcomeFacts,
+  type SpendLimit,
+} from "../records.ts";
 
 /** A wallet as a statement returns it: in this and the other row types, every integer is a bigint. */
 export interface WalletRow {
@@ -196,16 +203,29 @@ export function resolutionValues({ facts, metadata }: Resolution): readonly Valu
     usage?.outputTokens ?? null,
     firstOutputMs === undefined ? null : Math.round(firstOutputMs),
     totalMs === undefined ? null : Math.round(totalMs),
-    JSON.stringify(facts.attempts.slice(-ATTEMPTS_MAX)),
+    JSON.stringify(lastAttempts(facts)),
     metadata ?? null,
   ];
 }
 
+function lastAttempts({ attempts }: OutcomeFacts): readonly Attempt[] {
+  return attempts.length > ATTEMPTS_MAX ? attempts.slice(-ATTEMPTS_MAX) : attempts;
+}
+
 /** The columns of a transfer, `wallet_id` to `created_at_ms`. */
 export function transferValues(walletId: string, transfer: Transfer): readonly Value[] {
-  const { seq, transferId, kind, debitAccount, creditAccount, amount, postedAfter, createdAtMs } = transfer;
-  const head = [walletId, seq, transferId, kind, debitAccount, creditAccount, amount, postedAfter];
-  return [...head, transfer.holdId ?? null, createdAtMs];
+  return [
+    walletId,
+    transfer.seq,
+    transfer.transferId,
+    transfer.kind,
+    transfer.debitAccount,
+    transfer.creditAccount,
+    transfer.amount,
+    transfer.postedAfter,
+    transfer.holdId ?? null,
+    transfer.createdAtMs,
+  ];
 }
 
 /** The columns of a limit, `wallet_id` to `deleted_at_ms`. */

@@ -55,6 +55,7 @@ export function createBooks(client: Database, rowsMax = ROWS_MAX): Books {
 
   const drop = () => {
     kept.clear();
+    reader.forget();
     rows = 0;
     dataVersion = undefined;
   };
@@ -82,13 +83,14 @@ export function createBooks(client: Database, rowsMax = ROWS_MAX): Books {
           book = kept.get(walletId) ?? readBook(statements, walletId);
           opened.set(walletId, book);
         }
-        if (isId(walletId)) reader.readInto(book, command, nowMs);
+        if (book.wallet || isId(walletId)) reader.readInto(book, command, nowMs);
       }
       if (statements.anyDue.get(nowMs)) reader.readDue(opened, commands, nowMs);
       return opened;
     },
     keep() {
       for (const [walletId, book] of opened) {
+        for (const holdId of book.writeSet.newHolds.keys()) reader.raiseLastHoldId(holdId);
         book.startBatch();
         if (!book.wallet) continue;
         if (book.keptRows === 0) kept.set(walletId, book);
@@ -122,6 +124,8 @@ function readBook(statements: Statements, walletId: string): KeptBook {
 /** Reads into a book the rows that a command needs and that the book does not have. */
 class BookReader implements RowReader {
   readonly #statements: Statements;
+  /** No hold of the table has a higher id. `undefined`: not known. */
+  #lastHoldId: string | undefined;
   #book!: KeptBook;
   #walletId = "";
   #nowMs = 0;
@@ -135,6 +139,16 @@ class BookReader implements RowReader {
     this.#walletId = command.request.walletId;
     this.#nowMs = nowMs;
     readRows(command, this);
+  }
+
+  /** Must be called for each hold that this connection inserts. */
+  raiseLastHoldId(holdId: string): void {
+    if (this.#lastHoldId !== undefined && holdId > this.#lastHoldId) this.#lastHoldId = holdId;
+  }
+
+  /** Must be called when another connection may have inserted holds. */
+  forget(): void {
+    this.#lastHoldId = undefined;
   }
 
   /** Reads the due holds of the wallets that spend. */
@@ -153,6 +167,9 @@ class BookReader implements RowReader {
 
   hold(holdId: string): void {
     if (this.#book.holds.has(holdId)) return;
+    // Ids grow with time, so that the id of a new hold is nearly always above every id of the table.
+    this.#lastHoldId ??= this.#statements.lastHold.get()?.hold_id ?? "";
+    if (holdId > this.#lastHoldId) return;
     const row = this.#statements.hold.get(this.#walletId, holdId);
     if (row) this.#addHold(readHold(row));
   }
@@ -215,6 +232,9 @@ function prepare(client: Database) {
       "SELECT 1 FROM holds INDEXED BY holds_open WHERE state = 'held' AND expires_at_ms <= ? LIMIT 1",
     ),
     wallet: query<WalletRow, [string]>("SELECT * FROM wallets WHERE wallet_id = ?"),
+    lastHold: client.query<{ hold_id: string }, []>(
+      "SELECT hold_id FROM holds ORDER BY hold_id DESC LIMIT 1",
+    ),
     hold: query<HoldRow, [string, string]>(
       `SELECT ${HOLD_COLUMNS} FROM holds WHERE wallet_id = ? AND hold_id = ?`,
     ),

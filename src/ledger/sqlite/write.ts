@@ -1,5 +1,5 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
-import type { Wallet } from "../core/book.ts";
+import type { Database } from "bun:sqlite";
+import type { Hold, Resolution, Wallet } from "../core/book.ts";
 import type { WorkingBook, WriteSet } from "../core/working-book.ts";
 import {
   limitValues,
@@ -7,6 +7,7 @@ import {
   resolutionValues,
   stateValues,
   transferValues,
+  type Value,
 } from "../queries/rows.ts";
 
 /** Writes the changes of a batch. Must be called inside its transaction. */
@@ -15,29 +16,35 @@ export type WriteBooks = (books: ReadonlyMap<string, WorkingBook>) => void;
 export function createWriter(client: Database): WriteBooks {
   const statements = prepare(client);
 
-  const writeHolds = (walletId: string, writeSet: WriteSet) => {
-    const { newHolds, changedHolds, resolutions } = writeSet;
+  const insertHold = (walletId: string, hold: Hold) => {
+    if (isUntouched(hold)) statements.insertOpenHold.run(openHoldValues(walletId, hold));
+    else statements.insertHold.run([walletId, hold.holdId, ...requestValues(hold), ...stateValues(hold)]);
+  };
+
+  const updateHold = (walletId: string, hold: Hold, resolution: Resolution | undefined) => {
+    if (!resolution) statements.updateHold.run([...stateValues(hold), walletId, hold.holdId]);
+    else {
+      const resolved = [...stateValues(hold), ...resolutionValues(resolution), walletId, hold.holdId];
+      statements.resolveHold.run(resolved);
+    }
+  };
+
+  const writeHolds = (walletId: string, { newHolds, changedHolds, resolutions }: WriteSet) => {
     for (const hold of newHolds.values()) {
-      statements.insertHold.run(walletId, hold.holdId, ...requestValues(hold), ...stateValues(hold));
+      insertHold(walletId, hold);
+      const resolution = resolutions.get(hold.holdId);
+      if (resolution) updateHold(walletId, hold, resolution);
     }
-    for (const hold of changedHolds.values()) {
-      if (!resolutions.has(hold.holdId))
-        statements.updateHold.run(...stateValues(hold), walletId, hold.holdId);
-    }
-    for (const [holdId, resolution] of resolutions) {
-      const hold = newHolds.get(holdId) ?? changedHolds.get(holdId);
-      if (!hold) continue;
-      statements.resolveHold.run(...stateValues(hold), ...resolutionValues(resolution), walletId, holdId);
-    }
+    for (const hold of changedHolds.values()) updateHold(walletId, hold, resolutions.get(hold.holdId));
   };
 
   const writeWallet = ({ createsWallet, wallet }: WriteSet) => {
     if (!wallet) return;
     if (createsWallet) {
       const { walletId, creditLimit, createdAtMs } = wallet;
-      statements.insertWallet.run(walletId, creditLimit, createdAtMs);
+      statements.insertWallet.run([walletId, creditLimit, createdAtMs]);
     }
-    statements.updateWallet.run(...walletValues(wallet));
+    statements.updateWallet.run(walletValues(wallet));
   };
 
   return (books) => {
@@ -45,17 +52,27 @@ export function createWriter(client: Database): WriteBooks {
       writeWallet(writeSet);
       writeHolds(walletId, writeSet);
       for (const transfer of writeSet.transfers) {
-        statements.insertTransfer.run(...transferValues(walletId, transfer));
+        statements.insertTransfer.run(transferValues(walletId, transfer));
       }
       for (const { limitId, periodStartMs, used, held } of writeSet.counters.values()) {
-        statements.upsertCounter.run(walletId, limitId, periodStartMs, used, held);
+        statements.upsertCounter.run([walletId, limitId, periodStartMs, used, held]);
       }
-      for (const limit of writeSet.limits.values()) statements.upsertLimit.run(...limitValues(limit));
+      for (const limit of writeSet.limits.values()) statements.upsertLimit.run(limitValues(limit));
     }
   };
 }
 
-function walletValues({ posted, held, state, lastSeq, walletId }: Wallet): SQLQueryBindings[] {
+/** Whether a new hold is as the hold command made it: nearly always. */
+function isUntouched({ state, accrued }: Hold): boolean {
+  return state === "held" && accrued === 0n;
+}
+
+/** The columns of {@link isUntouched} holds that are not constant. */
+function openHoldValues(walletId: string, hold: Hold): readonly Value[] {
+  return [walletId, hold.holdId, hold.expiresAtMs, ...requestValues(hold)];
+}
+
+function walletValues({ posted, held, state, lastSeq, walletId }: Wallet): readonly Value[] {
   return [posted, held, state, lastSeq, walletId];
 }
 
@@ -66,8 +83,13 @@ const RESOLUTION = `outcome = ?, source = ?, upstream = ?, upstream_model = ?, p
   cached_input_tokens = ?, cache_write_tokens = ?, cache_write_1h_tokens = ?, output_tokens = ?,
   first_output_ms = ?, total_ms = ?, attempts = ?, settle_metadata = ?`;
 
+/** Bun takes the values as one array too, without copying them. Its types lack that form. */
+interface WriteStatement {
+  run(values: readonly Value[]): unknown;
+}
+
 function prepare(client: Database) {
-  const query = (sql: string) => client.query<unknown, SQLQueryBindings[]>(sql);
+  const query = (sql: string) => client.query(sql) as unknown as WriteStatement;
   return {
     insertWallet:
       query(`INSERT INTO wallets (wallet_id, credit_limit, created_at_ms, posted, held, state, last_seq)
@@ -78,6 +100,9 @@ function prepare(client: Database) {
     insertHold: query(`INSERT INTO holds (wallet_id, hold_id, key_id, requested, minimum, granted, ttl_ms,
       created_at_ms, limits, surface, model, metadata, state, late, accrued, actual, captured, refunded,
       expires_at_ms, resolved_at_ms) VALUES (${Array(20).fill("?").join(", ")})`),
+    insertOpenHold: query(`INSERT INTO holds (wallet_id, hold_id, expires_at_ms, key_id, requested, minimum,
+      granted, ttl_ms, created_at_ms, limits, surface, model, metadata, state, late, accrued, captured, refunded)
+      VALUES (${Array(13).fill("?").join(", ")}, 'held', 0, 0, 0, 0)`),
     updateHold: query(`UPDATE holds SET ${STATE} WHERE wallet_id = ? AND hold_id = ?`),
     resolveHold: query(`UPDATE holds SET ${STATE}, ${RESOLUTION} WHERE wallet_id = ? AND hold_id = ?`),
     insertTransfer:
