@@ -65,12 +65,21 @@ export class SharedTimer {
 
   /** Settles like `awaited`, or rejects with the error of `late` after `ms` milliseconds. */
   limit<Value>(ms: number, awaited: Promise<Value>, late: () => Error): Promise<Value> {
-    const { promise, resolve, reject } = Promise.withResolvers<Value>();
-    const dueAt = this.#clock() + ms;
-    const deadline: Deadline = { dueAt: () => dueAt, onDue: () => reject(late()) };
-    this.add(deadline);
-    awaited.then(resolve, reject).finally(() => this.delete(deadline));
-    return promise;
+    return new Promise((resolve, reject) => {
+      const dueAt = this.#clock() + ms;
+      const deadline: Deadline = { dueAt: () => dueAt, onDue: () => reject(late()) };
+      this.add(deadline);
+      awaited.then(
+        (value) => {
+          this.delete(deadline);
+          resolve(value);
+        },
+        (fault: unknown) => {
+          this.delete(deadline);
+          reject(fault);
+        },
+      );
+    });
   }
 
   #check(): void {

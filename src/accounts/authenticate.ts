@@ -38,9 +38,12 @@ export function createAuthenticate({
   });
   const cache = new Map<string, CacheEntry>();
 
-  const find = async (digest: string): Promise<Caller | undefined> => {
+  const findCached = (digest: string): Caller | undefined => {
     const cached = cache.get(digest);
-    if (cached && isFresh(cached.readAtMs, monotonicMs())) return cached.caller;
+    return cached && isFresh(cached.readAtMs, monotonicMs()) ? cached.caller : undefined;
+  };
+
+  const readCaller = async (digest: string): Promise<Caller | undefined> => {
     cache.delete(digest);
     const { value: caller, beganAtMs } = await read(digest);
     if (caller) remember(digest, { caller, readAtMs: beganAtMs });
@@ -55,7 +58,8 @@ export function createAuthenticate({
 
   return async (secret) => {
     if (secret === undefined || !isSecret(secret)) throw new GatewayError("unknown_key");
-    const caller = await find(digestOf(secret));
+    const digest = digestOf(secret);
+    const caller = findCached(digest) ?? (await readCaller(digest));
     if (!caller || !isInForce(caller, now())) throw new GatewayError("unknown_key");
     return caller;
   };

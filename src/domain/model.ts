@@ -70,13 +70,12 @@ export interface Model {
 
 /** Returns the cost of an answer, rounded up once. */
 export function costOf(usage: Usage, price: Price): Nanos {
-  return picosToNanos(
-    BigInt(usage.inputTokens) * price.input +
-      BigInt(usage.cachedInputTokens) * price.cachedInput +
-      BigInt(usage.cacheWriteTokens) * price.cacheWrite +
-      BigInt(usage.cacheWrite1hTokens) * price.cacheWrite1h +
-      BigInt(usage.outputTokens) * price.output,
-  );
+  let picos = BigInt(usage.inputTokens) * price.input + BigInt(usage.outputTokens) * price.output;
+  // Most answers neither read nor write a prompt cache.
+  if (usage.cachedInputTokens !== 0) picos += BigInt(usage.cachedInputTokens) * price.cachedInput;
+  if (usage.cacheWriteTokens !== 0) picos += BigInt(usage.cacheWriteTokens) * price.cacheWrite;
+  if (usage.cacheWrite1hTokens !== 0) picos += BigInt(usage.cacheWrite1hTokens) * price.cacheWrite1h;
+  return picosToNanos(picos);
 }
 
 /** Returns the input classes, the cheapest first; equal prices keep the order of {@link Usage}. */
@@ -92,8 +91,9 @@ export function cheapestFirst(price: Price): readonly InputClass[] {
 
 /** Returns the highest price of an input token. */
 export function dearestInput(price: Price): PicosPerToken {
-  return [price.cachedInput, price.cacheWrite, price.cacheWrite1h].reduce(
-    (dearest, each) => (each > dearest ? each : dearest),
-    price.input,
-  );
+  let dearest = price.input;
+  if (price.cachedInput > dearest) dearest = price.cachedInput;
+  if (price.cacheWrite > dearest) dearest = price.cacheWrite;
+  if (price.cacheWrite1h > dearest) dearest = price.cacheWrite1h;
+  return dearest;
 }

@@ -7,6 +7,7 @@ export type PicosPerToken = bigint;
 const NANO_DIGITS = 9;
 const PRICE_DIGITS = 6;
 const PICOS_PER_NANO = 1000n;
+const ROUNDING_UP = PICOS_PER_NANO - 1n;
 const DECIMALS_MIN = 2;
 const ZERO = "0".charCodeAt(0);
 
@@ -35,7 +36,7 @@ export function printPrice(price: PicosPerToken): string {
 
 /** Converts a sum of tokens × price to money, rounded up: the only rounding of a request. */
 export function picosToNanos(picos: bigint): Nanos {
-  return (picos + PICOS_PER_NANO - 1n) / PICOS_PER_NANO;
+  return (picos + ROUNDING_UP) / PICOS_PER_NANO;
 }
 
 /** Converts money to a sum of tokens × price. */

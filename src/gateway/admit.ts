@@ -65,7 +65,12 @@ export async function cancelAdmission(
 
 /** Returns the limits of a key: its own, and the configured ones where it has none. */
 export function limitsOf({ key }: Caller, defaults: Limits): Limits {
-  return { ...defaults, ...key.limits };
+  const { limits } = key;
+  return {
+    requestsPerMinute: limits.requestsPerMinute ?? defaults.requestsPerMinute,
+    tokensPerMinute: limits.tokensPerMinute ?? defaults.tokensPerMinute,
+    concurrentRequests: limits.concurrentRequests ?? defaults.concurrentRequests,
+  };
 }
 
 function admissionOf(

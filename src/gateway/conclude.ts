@@ -29,8 +29,11 @@ export function conclude(held: HeldRequest, settled: Settled, reply: Reply): voi
   const chargedUsd = printUsd(charged);
   record(held, settled, chargedUsd);
   const isCharged = charged > 0n;
-  reply.setHeaders({ "x-tollgate-cost-usd": chargedUsd });
-  if (balances) reply.setHeaders({ "x-tollgate-balance-usd": printUsd(balances.available) });
+  reply.setHeaders(
+    balances
+      ? { "x-tollgate-cost-usd": chargedUsd, "x-tollgate-balance-usd": printUsd(balances.available) }
+      : { "x-tollgate-cost-usd": chargedUsd },
+  );
   if (outcome.kind === "empty") throw new GatewayError(isCharged ? "empty_charged" : "empty_released");
   if ("error" in outcome) throw isCharged ? chargedForm(outcome.error) : outcome.error;
   reply.end(outcome.kind === "finished" ? outcome.ending : "");

@@ -69,7 +69,9 @@ function announce({ quote }: HeldRequest, reply: Reply): void {
 
 /** The time of all attempts together, in milliseconds. */
 function longestTotalMs(candidates: readonly Candidate[]): number {
-  return Math.max(...candidates.map(({ upstream }) => upstream.timeouts.totalMs));
+  let longest = 0;
+  for (const { upstream } of candidates) longest = Math.max(longest, upstream.timeouts.totalMs);
+  return longest;
 }
 
 /**

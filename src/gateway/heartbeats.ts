@@ -18,28 +18,28 @@ export interface Heartbeats {
 class Heartbeat implements Disposable {
   readonly hold: HeldMoney;
   readonly meter: Pick<Meter, "accrued">;
-  readonly #live: Map<string, Heartbeat>;
+  readonly #live: Set<Heartbeat>;
 
-  constructor(hold: HeldMoney, meter: Pick<Meter, "accrued">, live: Map<string, Heartbeat>) {
+  constructor(hold: HeldMoney, meter: Pick<Meter, "accrued">, live: Set<Heartbeat>) {
     this.hold = hold;
     this.meter = meter;
     this.#live = live;
-    live.set(hold.holdId, this);
+    live.add(this);
   }
 
   [Symbol.dispose](): void {
-    this.#live.delete(this.hold.holdId);
+    this.#live.delete(this);
   }
 }
 
 export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): Heartbeats {
-  const live = new Map<string, Heartbeat>();
+  const live = new Set<Heartbeat>();
   const timer = setInterval(beatAll, holdTtlMs / 3);
   /** Keeps the log to one line when an outage begins and one when it ends. */
   let isLedgerAway = false;
 
   async function beatAll(): Promise<void> {
-    const faults = await Promise.all([...live.values()].map(beat));
+    const faults = await Promise.all([...live].map(beat));
     if (faults.length === 0) return;
     const away = faults.find(isRetryable);
     if (away && !isLedgerAway) log.warn(describeFault(away), "heartbeats failed");
@@ -47,12 +47,14 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
     isLedgerAway = away !== undefined;
   }
 
-  async function beat({ hold: { walletId, holdId }, meter }: Heartbeat): Promise<unknown> {
+  async function beat(heartbeat: Heartbeat): Promise<unknown> {
+    const { hold, meter } = heartbeat;
+    const { walletId, holdId } = hold;
     try {
       await ledger.extend({ walletId, holdId, accrued: meter.accrued(), ttlMs: holdTtlMs });
     } catch (fault) {
       // A hold may end between its heartbeat and the commit, also before its request has the result.
-      if (live.has(holdId) && !isRetryable(fault) && !isEnded(fault)) {
+      if (live.has(heartbeat) && !isRetryable(fault) && !isEnded(fault)) {
         log.warn({ request: holdId, ...describeFault(fault) }, "heartbeat declined");
       }
       return fault;

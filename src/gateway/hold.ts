@@ -25,7 +25,9 @@ const LOST_WITH_LEDGER = { awaitsDisk: false } as const;
 export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHold | Decline> {
   const { call, caller, quote } = quoted;
   const { id: keyId, accountId: walletId } = caller.key;
-  const minimum = amountOf(quote, quote.outputTokensMin);
+  const amount = amountOf(quote, quote.outputTokensMax);
+  const canLower = quote.outputTokensMin < quote.outputTokensMax;
+  const minimum = canLower ? amountOf(quote, quote.outputTokensMin) : amount;
   const remembered = gateway.declines.recall(keyId, minimum);
   if (remembered) return remembered;
   try {
@@ -33,14 +35,14 @@ export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHo
       walletId,
       holdId: call.id,
       keyId,
-      amount: amountOf(quote, quote.outputTokensMax),
+      amount,
       minimum,
       ttlMs: gateway.holdTtlMs,
       facts: { surface: call.wire.surface, model: quote.model.id },
     };
     const { granted } = await gateway.ledger.hold(request, LOST_WITH_LEDGER);
     gateway.holdHealth.taken();
-    return { walletId, holdId: call.id, granted };
+    return { walletId, holdId: call.id, granted, isWhole: granted === amount };
   } catch (fault) {
     return declineOrThrow(gateway, quoted, fault);
   }

@@ -35,6 +35,8 @@ export class RequestMeter implements Meter {
   readonly #clock: () => number;
   /** The latest report. */
   #usage: Usage | undefined;
+  /** Whether every number of the latest report is a whole number from 0. */
+  #isWhole = false;
   /** The countable classes of the latest report, and of earlier reports where it has none. */
   #counted: Usage | undefined;
   /** `#counted` cut to the request's bound; computed when first read. */
@@ -53,6 +55,7 @@ export class RequestMeter implements Meter {
     this.isCommitted = false;
     this.generatedChars = 0;
     this.#usage = undefined;
+    this.#isWhole = false;
     this.#counted = undefined;
     this.#bounded = undefined;
     if (this.#pieces.length > 0) this.#pieces = [];
@@ -61,7 +64,8 @@ export class RequestMeter implements Meter {
   add(part: ReplyPart): void {
     if (part.usage) {
       this.#usage = part.usage;
-      this.#counted = countedOf(part.usage, this.#counted);
+      this.#isWhole = isCounted(part.usage);
+      this.#counted = this.#isWhole ? part.usage : countedOf(part.usage, this.#counted);
       this.#bounded = undefined;
     }
     if (part.generated !== "") {
@@ -81,11 +85,11 @@ export class RequestMeter implements Meter {
   }
 
   get isUsageRejected(): boolean {
-    return this.#usage !== undefined && !this.#isWhole();
+    return this.#usage !== undefined && !this.#isWhole;
   }
 
   reported(): Usage | undefined {
-    return this.#isWhole() ? this.#boundedUsage().counted : undefined;
+    return this.#isWhole ? this.#boundedUsage().counted : undefined;
   }
 
   counted(): Usage {
@@ -108,13 +112,9 @@ export class RequestMeter implements Meter {
     const { candidate } = this;
     if (!candidate || !this.isCommitted) return 0n;
     const { counted } = this.#boundedUsage();
-    const input = this.#isWhole() ? counted : withEstimatedInput(counted, this.#quote);
+    const input = this.#isWhole ? counted : withEstimatedInput(counted, this.#quote);
     const accrued = withOutputAtLeast(input, this.generatedChars);
     return costOf(accrued, priceOf(this.#quote, candidate, accrued));
-  }
-
-  #isWhole(): boolean {
-    return this.#usage !== undefined && isCounted(this.#usage);
   }
 
   #boundedUsage(): BoundedUsage {

@@ -35,7 +35,7 @@ export function quoteRequest(plan: QuotedPlan): Quote {
   const outputTokensMax = outputTokensMaxOf(model, request);
   const mayLower = plan.mayClamp || request.outputTokensMax === undefined;
   const outputTokensMin = mayLower ? Math.min(leastOutput(request), outputTokensMax) : outputTokensMax;
-  const contextWindow = Math.max(...candidates.map((candidate) => windowOn(plan, candidate)));
+  const contextWindow = widestWindow(plan, candidates);
   const inputTokens = boundInput(plan, contextWindow);
   const prices = highestPrices(plan, contextWindow, inputTokens);
   return { model, request, betas, contextWindow, prices, inputTokens, outputTokensMax, outputTokensMin };
@@ -53,9 +53,9 @@ function leastOutput({ thinkingTokens }: RequestFacts): number {
 
 /** The cost at a given output limit and the highest prices. */
 export function amountOf({ prices, inputTokens, request }: Quote, outputTokensMax: number): Nanos {
-  return picosToNanos(
-    BigInt(inputTokens) * prices.input + BigInt(request.choices) * BigInt(outputTokensMax) * prices.output,
-  );
+  const ofOneChoice = BigInt(outputTokensMax) * prices.output;
+  const output = request.choices === 1 ? ofOneChoice : BigInt(request.choices) * ofOneChoice;
+  return picosToNanos(BigInt(inputTokens) * prices.input + output);
 }
 
 /** Input bound plus all output that may come: what a tokens-per-minute limit counts. */
@@ -134,6 +134,15 @@ function windowOn(
   return Math.max(model.contextWindow, widened);
 }
 
+function widestWindow(
+  request: Pick<Quote, "model" | "betas">,
+  candidates: readonly PricedCandidate[],
+): number {
+  let widest = request.model.contextWindow;
+  for (const candidate of candidates) widest = Math.max(widest, windowOn(request, candidate));
+  return widest;
+}
+
 /** How often an upstream may read the prompt for one answer. */
 function readingsOf({ serverTools, readings = 1 }: InputSize): number {
   return serverTools ? READINGS_MAX : readings;
@@ -156,11 +165,16 @@ function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: num
   let output: PicosPerToken = 0n;
   for (const { route } of plan.candidates) {
     const { price, longPrice = price } = route;
-    for (const each of isLong ? [price, longPrice] : [price]) {
-      const dearest = dearestInput(each);
-      if (dearest > input) input = dearest;
-      if (each.output > output) output = each.output;
+    input = larger(input, dearestInput(price));
+    output = larger(output, price.output);
+    if (isLong) {
+      input = larger(input, dearestInput(longPrice));
+      output = larger(output, longPrice.output);
     }
   }
   return { input, output };
+}
+
+function larger(one: PicosPerToken, other: PicosPerToken): PicosPerToken {
+  return one > other ? one : other;
 }

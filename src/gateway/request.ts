@@ -126,12 +126,14 @@ export interface OpenHold {
   readonly holdId: string;
   /** Between the quote at `outputTokensMin` and the quote at `outputTokensMax`. */
   readonly granted: Nanos;
+  /** Whether all of the quote was granted. */
+  readonly isWhole: boolean;
 }
 
 /** An event source for `abort`; every `AbortSignal` is one. */
 export interface AbortSource {
   readonly aborted: boolean;
-  addEventListener(type: "abort", listener: () => void, options: { readonly once: true }): void;
+  addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
 

@@ -33,7 +33,7 @@ export function createRouteQueue(
       const next = firstPermit(left.length > 1 ? coolingLast(left) : left);
       if (!next) return undefined;
       permits += 1;
-      left = left.filter((candidate) => candidate !== next.candidate);
+      left = left.length > 1 ? left.filter((candidate) => candidate !== next.candidate) : [];
       return next;
     },
   };

@@ -29,7 +29,7 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
     await cancelAdmission(gateway, { call, caller, slot }, reply);
     throw declineError(hold, reply);
   }
-  const quote = clampToGrant(requested, hold.granted);
+  const quote = hold.isWhole ? requested : clampToGrant(requested, hold.granted);
   const meter = new RequestMeter(quote, gateway.clock);
   using _heartbeat = gateway.heartbeats.start(hold, meter);
   using running = gateway.callers.start(caller.key.id);

@@ -24,16 +24,17 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
   const charge = await chargeFor(answer.outcome, held, gateway);
   if (charge.usage) reportExcess(gateway, held);
   const { walletId, holdId } = held.hold;
-  const request = { walletId, holdId, facts: outcomeFacts(gateway, { held, answer, charge }) };
+  const { amount } = charge;
+  const facts = outcomeFacts(gateway, { held, answer, charge });
   const entry: OutboxEntry =
     charge.source === "none"
-      ? { kind: "release", request }
-      : { kind: "settle", request: { ...request, amount: charge.amount } };
+      ? { kind: "release", request: { walletId, holdId, facts } }
+      : { kind: "settle", request: { walletId, holdId, amount, facts } };
   const released = slot.settle(charge.usage ? totalTokensOf(charge.usage) : 0);
   const settlement = await bookOrStore(gateway, entry);
   await released;
   return {
-    charged: settlement?.captured ?? charge.amount,
+    charged: settlement?.captured ?? amount,
     balances: settlement?.balances,
   };
 }

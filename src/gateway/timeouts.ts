@@ -8,8 +8,6 @@ export type Timeout = "connect" | "first_output" | "idle" | "total" | "deadline"
 /** After its finish an upstream has at most a usage report and an end mark to send. */
 const FINISH_MS_MAX = 10_000;
 
-const ONCE = { once: true } as const;
-
 export interface TimeoutOptions {
   readonly timeouts: UpstreamTimeouts;
   /** A whole answer has no first-output limit: until it begins, only the total limit applies. */
@@ -52,7 +50,7 @@ export class AttemptTimeouts implements CallObserver, Deadline {
     this.#progressAt = startedAt;
     this.#silenceMaxMs = timeouts.idleMs;
     for (const source of abortSources) {
-      source.addEventListener("abort", this.#abort, ONCE);
+      source.addEventListener("abort", this.#abort);
       if (source.aborted) this.abort();
     }
     timer.add(this);
@@ -167,7 +165,7 @@ async function untilAborted(signal: AbortSignal, awaited: Promise<void>): Promis
   if (signal.aborted) return;
   const { promise: aborted, resolve } = Promise.withResolvers<void>();
   const giveUp = () => resolve();
-  signal.addEventListener("abort", giveUp, ONCE);
+  signal.addEventListener("abort", giveUp);
   await Promise.race([awaited, aborted]);
   signal.removeEventListener("abort", giveUp);
 }

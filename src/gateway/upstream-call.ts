@@ -33,8 +33,11 @@ export async function prepareCall(
 }
 
 /** Prints a body now, and again each time that it is sent once more. */
-export async function printCallBody(print: () => Soon<Printed>): Promise<CallBody> {
-  return new PrintedBody(await print(), print);
+export function printCallBody(print: () => Soon<Printed>): Soon<CallBody> {
+  const printed = print();
+  return printed instanceof Promise
+    ? printed.then((each) => new PrintedBody(each, print))
+    : new PrintedBody(printed, print);
 }
 
 class PrintedBody implements CallBody {

@@ -187,6 +187,7 @@ function isFull({ running }: CallerUsage, { concurrentRequests }: Limits): boole
 
 /** Usage of one key or account. Takes about 2 KB, whatever its limits. */
 interface CallerUsage {
+  readonly id: string;
   readonly window: Window;
   /** Requests admitted and not yet ended. */
   running: number;
@@ -209,38 +210,45 @@ const SWEPT_PER_FIND = 2;
 
 export function createCallerTable(): CallerTable {
   const callers = new Map<string, CallerUsage>();
-  let unswept = callers.entries();
+  let unswept = callers.values();
 
   function sweep(nowMs: number): void {
     for (let count = 0; count < SWEPT_PER_FIND; count += 1) {
       const next = unswept.next();
       if (next.done) {
-        unswept = callers.entries();
+        unswept = callers.values();
         return;
       }
-      const [id, caller] = next.value;
+      const caller = next.value;
       advance(caller.window, nowMs);
-      if (caller.running === 0 && caller.window.requests === 0) callers.delete(id);
+      if (caller.running === 0 && caller.window.requests === 0) callers.delete(caller.id);
     }
   }
 
-  function peek(id: string, nowMs: number): CallerUsage {
+  function findKnown(id: string, nowMs: number): CallerUsage | undefined {
     const caller = callers.get(id);
-    if (!caller) return { window: createWindow(), running: 0 };
-    advance(caller.window, nowMs);
+    if (caller) advance(caller.window, nowMs);
+    return caller;
+  }
+
+  function add(id: string): CallerUsage {
+    const caller = createUsage(id);
+    callers.set(id, caller);
     return caller;
   }
 
   return {
     find(id, nowMs) {
       sweep(nowMs);
-      const caller = peek(id, nowMs);
-      callers.set(id, caller);
-      return caller;
+      return findKnown(id, nowMs) ?? add(id);
     },
-    peek,
+    peek: (id, nowMs) => findKnown(id, nowMs) ?? createUsage(id),
     get size() {
       return callers.size;
     },
   };
+}
+
+function createUsage(id: string): CallerUsage {
+  return { id, window: createWindow(), running: 0 };
 }

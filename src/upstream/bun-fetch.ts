@@ -105,7 +105,8 @@ function send(
 /** Sends a call whose connection is assumed, and watches it until the host answers. */
 async function sendPlain(watch: ConnectWatch, request: PostRequest, options: SendOptions): Promise<Response> {
   const { headers } = request;
-  const body = await request.body.take();
+  const taken = request.body.take();
+  const body = taken instanceof Promise ? await taken : taken;
   options.connected();
   const watched = watch.start(request.url, options.observer);
   try {

@@ -83,7 +83,7 @@ export function createHeldRequest(options: HeldRequestOptions = {}): HeldRequest
   const quote = quoteRequest(plan);
   const meter = new RequestMeter(quote, clock);
   const body = { ...openBody(wire, text), request, promptText: request.promptText };
-  const hold = { walletId: "w", holdId: call.id, granted: 0n };
+  const hold = { walletId: "w", holdId: call.id, granted: 0n, isWhole: true };
   return { call, body, plan, quote, hold, meter, caller };
 }
 
