@@ -1,8 +1,11 @@
 import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
+import type { Surface } from "../domain/model.ts";
+import type { PrintOptions } from "../wire/codecs.ts";
+import type { ModelRequest } from "../wire/model-request.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
-import { type Body, decodeBody, type NewAnswer, type NewBody, type Soon } from "./body.ts";
+import { type Body, decodeBody, type NewAnswer, type NewBody, type Printed, type Soon } from "./body.ts";
 import type { CooperativeYield } from "./cooperative-yield.ts";
-import { type OpenBody, openBody } from "./open-body.ts";
+import { type OpenBody, openBody, type Planned, type PlanQuestion } from "./open-body.ts";
 import { createRemoteBodies, type RemoteOptions } from "./remote-bodies.ts";
 
 /**
@@ -45,8 +48,8 @@ export function createBodies(
       const { owner, wire, blocks } = body;
       const open = cooperativeYield.run(owner, () => openBody(wire, decodeBody(blocks)));
       return open instanceof Promise
-        ? open.then((each) => localBody(each, owner, cooperativeYield))
-        : localBody(open, owner, cooperativeYield);
+        ? open.then((each) => new LocalBody(each, owner, cooperativeYield))
+        : new LocalBody(open, owner, cooperativeYield);
     },
     readAnswer(answer) {
       if (bytesOf(answer.blocks) > inProcessBytesMax) return worker.readAnswer(answer);
@@ -59,13 +62,33 @@ export function createBodies(
   };
 }
 
-/** A body that is small enough for this thread. */
-function localBody(body: OpenBody, owner: string, cooperativeYield: CooperativeYield): Body {
-  return {
-    request: body.request,
-    plan: (questions) => cooperativeYield.run(owner, () => body.plan(questions)),
-    print: (surface, options) => cooperativeYield.run(owner, () => body.print(surface, options)),
-    printCount: (model, betas) => cooperativeYield.run(owner, () => body.printCount(model, betas)),
-    promptText: () => cooperativeYield.run(owner, body.request.promptText),
-  };
+/** A body that is small enough for this thread. A class, because closures for each request cost more. */
+class LocalBody implements Body {
+  readonly request: ModelRequest;
+  readonly #body: OpenBody;
+  readonly #owner: string;
+  readonly #yield: CooperativeYield;
+
+  constructor(body: OpenBody, owner: string, cooperativeYield: CooperativeYield) {
+    this.request = body.request;
+    this.#body = body;
+    this.#owner = owner;
+    this.#yield = cooperativeYield;
+  }
+
+  plan(questions: readonly PlanQuestion[]): Soon<readonly Planned[]> {
+    return this.#yield.run(this.#owner, () => this.#body.plan(questions));
+  }
+
+  print(surface: Surface, options: PrintOptions): Soon<Printed> {
+    return this.#yield.run(this.#owner, () => this.#body.print(surface, options));
+  }
+
+  printCount(model: string, betas: readonly string[] | undefined): Soon<Printed> {
+    return this.#yield.run(this.#owner, () => this.#body.printCount(model, betas));
+  }
+
+  promptText(): Soon<string> {
+    return this.#yield.run(this.#owner, () => this.#body.request.promptText());
+  }
 }

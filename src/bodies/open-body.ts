@@ -38,46 +38,57 @@ export interface OpenBody {
  * needed.
  */
 export function openBody(wire: WireProtocol, text: string, facts?: RequestFacts): OpenBody {
-  const request = facts ? reopen(wire, text, facts) : wire.parseRequest(text);
-  const sessions = new Map<Surface, CodecSession>();
+  return new ParsedBody(wire, facts ? reopen(wire, text, facts) : wire.parseRequest(text));
+}
 
-  function sessionWith(surface: Surface, readChat = request.readChat): CodecSession {
-    const session = sessions.get(surface) ?? openSession({ wire, request, readChat }, surface);
-    sessions.set(surface, session);
-    return session;
+/** A class, because closures for each request cost more. */
+class ParsedBody implements OpenBody {
+  readonly request: ModelRequest;
+  readonly #wire: WireProtocol;
+  /** By the format of the upstream. */
+  readonly #sessions: Partial<Record<Surface, CodecSession>> = {};
+
+  constructor(wire: WireProtocol, request: ModelRequest) {
+    this.request = request;
+    this.#wire = wire;
   }
-  function planOne({ surface, options }: PlanQuestion, readChat: () => ChatRequest): Planned {
+
+  plan(questions: readonly PlanQuestion[]): readonly Planned[] {
+    // The neutral form takes several times the memory of its text, and is dropped after this call.
+    const readChat = lazily(this.request.readChat);
+    return questions.map((question) => this.#planOne(question, readChat));
+  }
+
+  print(surface: Surface, options: PrintOptions): string {
+    return this.#sessionWith(surface, this.request.readChat).printUpstreamRequest(options);
+  }
+
+  printCount(model: string, betas: readonly string[] | undefined): string {
+    return printCountRequest(this.request, model, betas);
+  }
+
+  #planOne({ surface, options }: PlanQuestion, readChat: () => ChatRequest): Planned {
     let session: CodecSession;
     try {
-      session = sessionWith(surface, readChat);
+      session = this.#sessionWith(surface, readChat);
     } catch (untranslatable) {
       return { untranslatable };
     }
     const sizes = options.map((each) => session.textBytes(each));
     return { context: session.context, textBytes: Math.max(0, ...sizes) };
   }
-  return {
-    request,
-    plan(questions) {
-      // The neutral form takes several times the memory of its text, and is dropped after this call.
-      const readChat = lazily(request.readChat);
-      return questions.map((question) => planOne(question, readChat));
-    },
-    print: (surface, options) => sessionWith(surface).printUpstreamRequest(options),
-    printCount: (model, betas) => printCountRequest(request, model, betas),
-  };
-}
 
-interface Opening {
-  readonly wire: WireProtocol;
-  readonly request: ModelRequest;
-  readChat(): ChatRequest;
-}
+  #sessionWith(surface: Surface, readChat: () => ChatRequest): CodecSession {
+    const session = this.#sessions[surface] ?? this.#openSession(surface, readChat);
+    this.#sessions[surface] = session;
+    return session;
+  }
 
-function openSession({ wire, request, readChat }: Opening, surface: Surface): CodecSession {
-  const pair = findProtocolPair(wire, [surface]);
-  if (!pair) throw new GatewayError("not_built");
-  return pair.begin(request, readChat);
+  #openSession(surface: Surface, readChat: () => ChatRequest): CodecSession {
+    const pair = findProtocolPair(this.#wire, [surface]);
+    if (!pair) throw new GatewayError("not_built");
+    return pair.begin(this.request, readChat);
+  }
 }
 
 function reopen(wire: WireProtocol, text: string, facts: RequestFacts): ModelRequest {

@@ -74,11 +74,14 @@ export function bytesOf(blocks: readonly Uint8Array[]): number {
   return bytes;
 }
 
+/** Decoders of whole texts. They keep no state, because they never decode a part of a stream. */
+const FATAL_DECODER = new TextDecoder("utf-8", { fatal: true });
+const REPLACING_DECODER = new TextDecoder();
+
 /** Decodes UTF-8. Throws TypeError for invalid bytes when `fatal`; replaces them otherwise. */
 export function decodeBlocks(blocks: readonly Uint8Array[], { fatal }: { readonly fatal: boolean }): string {
+  if (blocks.length === 1) return (fatal ? FATAL_DECODER : REPLACING_DECODER).decode(blocks[0]);
   const decoder = new TextDecoder("utf-8", { fatal });
-  const [only, ...others] = blocks;
-  if (only && others.length === 0) return decoder.decode(only);
   let text = "";
   for (const block of blocks) text += decoder.decode(block, { stream: true });
   return text + decoder.decode();

@@ -68,23 +68,49 @@ function pairOf(client: WireProtocol, wire: WireProtocol): ProtocolPair | undefi
 }
 
 function passthrough(wire: WireProtocol): ProtocolPair {
-  const answers = (context: AnswerContext): AnswerReader => ({
-    wire,
-    isPassthrough: true,
-    context,
-    readStream: () => wire.readStream(context.request),
-    readWhole: (_, text) => wire.readWhole(context.request, text),
-  });
   return {
     wire,
     isPassthrough: true,
-    begin: (request) => ({
-      ...answers(passthroughContext(request)),
-      textBytes: () => request.input.textBytes,
-      printUpstreamRequest: (options) => wire.printUpstreamRequest(request, options),
-    }),
-    answers,
+    begin: (request) => new PassthroughSession(wire, request),
+    answers: (context) => new PassthroughReader(wire, context),
   };
+}
+
+/** A class, because closures for each request cost more. */
+class PassthroughReader implements AnswerReader {
+  readonly isPassthrough = true;
+  readonly wire: WireProtocol;
+  readonly context: AnswerContext;
+
+  constructor(wire: WireProtocol, context: AnswerContext) {
+    this.wire = wire;
+    this.context = context;
+  }
+
+  readStream(): ReplyReader {
+    return this.wire.readStream(this.context.request);
+  }
+
+  readWhole(_: AnswerHead, text: string): ReplyPart {
+    return this.wire.readWhole(this.context.request, text);
+  }
+}
+
+class PassthroughSession extends PassthroughReader implements CodecSession {
+  readonly #request: ModelRequest;
+
+  constructor(wire: WireProtocol, request: ModelRequest) {
+    super(wire, passthroughContext(request));
+    this.#request = request;
+  }
+
+  textBytes(): number {
+    return this.#request.input.textBytes;
+  }
+
+  printUpstreamRequest(options: PrintOptions): string {
+    return this.wire.printUpstreamRequest(this.#request, options);
+  }
 }
 
 /** Returns the context of answers that pass through. */

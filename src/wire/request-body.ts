@@ -57,13 +57,18 @@ export function requireName(value: unknown, path: string): string {
 export function requireMessages(body: JsonObject): readonly JsonObject[] {
   const { messages } = body;
   if (!Array.isArray(messages) || messages.length === 0) reject("messages");
-  return messages.map((message: unknown, position) => {
-    const path = `messages[${position}]`;
-    if (!isJsonObject(message)) reject(path);
-    if (typeof message.role !== "string") reject(`${path}.role`);
-    if (!isContent(message.content)) reject(`${path}.content`);
-    return message;
-  });
+  for (let position = 0; position < messages.length; position += 1) {
+    const fault = findFault(messages[position]);
+    if (fault !== undefined) reject(`messages[${position}]${fault}`);
+  }
+  return messages;
+}
+
+/** Returns the path of what is wrong with a message, within the message. */
+function findFault(message: unknown): string | undefined {
+  if (!isJsonObject(message)) return "";
+  if (typeof message.role !== "string") return ".role";
+  return isContent(message.content) ? undefined : ".content";
 }
 
 /** Returns an integer from 1 to `max`; `undefined` when omitted or null. Throws `wrong_shape`. */
@@ -157,13 +162,11 @@ function isContent(content: unknown): boolean {
 
 function countMembers(body: JsonObject): number {
   let members = 0;
-  const waiting: unknown[] = [body];
-  while (waiting.length > 0) {
-    const value = waiting.pop();
-    if (typeof value !== "object" || value === null) continue;
+  const waiting: object[] = [body];
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     const children = childrenOf(value);
     if (children !== value) members += children.length;
-    for (const child of children) if (typeof child === "object") waiting.push(child);
+    for (const child of children) if (typeof child === "object" && child !== null) waiting.push(child);
   }
   return members;
 }

@@ -26,7 +26,8 @@ const HOLDERS = ["svg", "parameters"];
  * path below `path`, as in `tools[0].model`.
  */
 export function rejectUnpricedTools(tools: readonly unknown[], path = "tools"): void {
-  for (const [position, tool] of tools.entries()) {
+  for (let position = 0; position < tools.length; position += 1) {
+    const tool = tools[position];
     if (!isJsonObject(tool)) continue;
     const place = `${path}[${position}]`;
     rejectTool(tool, place);

@@ -103,6 +103,14 @@ describe("editMembers", () => {
     );
   });
 
+  test("writes a repeated key that is only sent once with its last value, and adds none", () => {
+    const text = '{"n":1,"model":"x","n":2,"other":1,"n":3,"other":2}';
+    const sentOnce = new Set(["model", "n", "absent"]);
+    expect(editMembers(text, { model: () => '"y"' }, sentOnce)).toBe(
+      '{"n":3,"model":"y","other":1,"other":2}',
+    );
+  });
+
   test.each([
     ["replaces a value in place", '{ "a" : 1 ,"model":"x" }', '{ "a" : 1 ,"model":"y" }'],
     ["finds a key that is written in escapes", '{"mod\\u0065l":"x"}', '{"mod\\u0065l":"y"}'],

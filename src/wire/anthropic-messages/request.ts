@@ -1,5 +1,5 @@
 import { isHostReasoning, mayHoldHostReasoning } from "../host-reasoning.ts";
-import { editElements, editMembers, onceEach } from "../json/edit.ts";
+import { type Edits, editElements, editMembers } from "../json/edit.ts";
 import { isJsonObject, type JsonObject, parseJsonObject, readArray, readText } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
@@ -42,7 +42,6 @@ const SENT_ONCE = new Set([
   "plugins",
   ...BETA_FIELDS,
 ]);
-const ONCE = onceEach(SENT_ONCE);
 const UNPRICED_RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "inference_geo"]));
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names]);
 /** A limit of 0 asks for no answer: the provider only writes the prompt to its cache. */
@@ -87,14 +86,14 @@ export function parseRequest(text: string): ModelRequest {
  * not allowed.
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
-  return editMembers(request.text, {
-    ...ONCE,
+  const edits: Edits = {
     model: () => JSON.stringify(options.model),
     max_tokens: () => String(options.outputTokensMax),
     thread: dropNewThread,
     messages: (value) => value && dropForeignReasoning(value),
     ...(request.betas && allowBodyBetas(options.betas)),
-  });
+  };
+  return editMembers(request.text, edits, SENT_ONCE);
 }
 
 /**

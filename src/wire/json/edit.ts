@@ -22,24 +22,28 @@ interface Match {
   readonly nextStart: number;
   /** Whether a member that is not edited precedes this one. */
   readonly followsUnedited: boolean;
+  /** Whether an earlier member has the key. */
+  readonly isRepeat: boolean;
+  /** The last of the members that repeat the key of this one. */
+  last: Match | undefined;
 }
 
-type Edits = Readonly<Record<string, ValueEdit>>;
+export type Edits = Readonly<Record<string, ValueEdit>>;
+
+const NO_KEYS: ReadonlySet<string> = new Set();
 
 /**
  * Edits members in the text of a JSON object and keeps every other byte. The text must be valid JSON. A
  * repeated key is edited once, with its last value as JSON.parse takes it, and is written once. New members
- * are appended.
+ * are appended. The keys of `sentOnce` are treated like edits with {@link once}.
  */
-export function editMembers(text: string, edits: Edits): string {
-  const { matches, end, hasUnedited } = findMatches(text, edits);
+export function editMembers(text: string, edits: Edits, sentOnce = NO_KEYS): string {
+  const { matches, end, hasUnedited } = findMatches(text, edits, sentOnce);
   let result = "";
   let cursor = 0;
   let isWritten = false;
-  const done = new Set<string>();
   for (const match of matches) {
-    const value = done.has(match.key) ? undefined : edits[match.key]?.(lastValueOf(text, matches, match.key));
-    done.add(match.key);
+    const value = match.isRepeat ? undefined : editLast(text, match, edits);
     const follows = isWritten || match.followsUnedited;
     if (value !== undefined) {
       result += text.slice(cursor, match.valueStart) + value;
@@ -50,7 +54,7 @@ export function editMembers(text: string, edits: Edits): string {
       cursor = follows ? match.end : match.nextStart;
     }
   }
-  const added = printAdded(edits, done);
+  const added = printAdded(edits, matches);
   if (added === "") return result + text.slice(cursor);
   const comma = isWritten || hasUnedited ? "," : "";
   return result + text.slice(cursor, end) + comma + added + text.slice(end);
@@ -120,13 +124,10 @@ export function findMember(text: string, key: string, objectStart = 0): Span | u
 /** Keeps a member but writes a repeated key once, so that every reader takes the value that was checked. */
 export const once: ValueEdit = (value) => value;
 
-/** Returns edits that apply {@link once} to each key. */
-export function onceEach(keys: Iterable<string>): Edits {
-  return Object.fromEntries(Array.from(keys, (key) => [key, once]));
-}
-
-function findMatches(text: string, edits: Edits) {
+function findMatches(text: string, edits: Edits, sentOnce: ReadonlySet<string>) {
   const matches: Match[] = [];
+  /** One for each key, so that their number does not grow with the text. */
+  const firsts: Match[] = [];
   let hasUnedited = false;
   let previousEnd = skipSpace(text, 0) + 1;
   let start = skipSpace(text, previousEnd);
@@ -136,8 +137,22 @@ function findMatches(text: string, edits: Edits) {
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, valueStart);
     const nextStart = nextAfter(text, end);
-    if (Object.hasOwn(edits, key)) {
-      matches.push({ key, start, valueStart, end, previousEnd, nextStart, followsUnedited: hasUnedited });
+    if (sentOnce.has(key) || Object.hasOwn(edits, key)) {
+      const first = findByKey(firsts, key);
+      const match: Match = {
+        key,
+        start,
+        valueStart,
+        end,
+        previousEnd,
+        nextStart,
+        followsUnedited: hasUnedited,
+        isRepeat: first !== undefined,
+        last: undefined,
+      };
+      matches.push(match);
+      if (first) first.last = match;
+      else firsts.push(match);
     } else hasUnedited = true;
     previousEnd = end;
     start = nextStart;
@@ -151,18 +166,25 @@ function nextAfter(text: string, end: number): number {
   return text.charCodeAt(comma) === COMMA ? skipSpace(text, comma + 1) : comma;
 }
 
-function lastValueOf(text: string, matches: readonly Match[], key: string): string | undefined {
-  const match = matches.findLast((each) => each.key === key);
-  return match && text.slice(match.valueStart, match.end);
+/** Edits the value of the last member with a key, or keeps it if the key is only sent once. */
+function editLast(text: string, match: Match, edits: Edits): string | undefined {
+  const { valueStart, end } = match.last ?? match;
+  const value = text.slice(valueStart, end);
+  return Object.hasOwn(edits, match.key) ? edits[match.key]?.(value) : value;
 }
 
-function printAdded(edits: Edits, done: ReadonlySet<string>): string {
+function printAdded(edits: Edits, found: readonly Match[]): string {
   let added = "";
-  for (const [key, edit] of Object.entries(edits)) {
-    const value = done.has(key) ? undefined : edit(undefined);
+  for (const key in edits) {
+    const value = findByKey(found, key) ? undefined : edits[key]?.(undefined);
     if (value !== undefined) added += `${added && ","}${JSON.stringify(key)}:${value}`;
   }
   return added;
+}
+
+function findByKey(matches: readonly Match[], key: string): Match | undefined {
+  for (const match of matches) if (match.key === key) return match;
+  return undefined;
 }
 
 function readKey(raw: string): string {

@@ -18,6 +18,8 @@ interface JsonBounds extends JsonMeasure {
 }
 
 const DEFAULT_MAX: JsonBounds = { ...PIECE_MAX, escapes: ESCAPES_MAX };
+/** A key that folding leaves unchanged. */
+const LOWER_CASE = /^[a-z0-9_]*$/;
 /** Longer than every field that the gateway checks, in any spelling. */
 const KEY_CHARS_MAX = 64;
 
@@ -87,9 +89,11 @@ export function readCount(value: unknown): number {
  * match keys case-insensitively and would read a value that the gateway has neither checked nor edited.
  */
 export function findMiscased(body: JsonObject, fields: ReadonlySet<string>): string | undefined {
-  return Object.keys(body).find(
-    (key) => key.length <= KEY_CHARS_MAX && !fields.has(key) && fields.has(foldCase(key)),
-  );
+  for (const key of Object.keys(body)) {
+    const mayBeMiscased = key.length <= KEY_CHARS_MAX && !LOWER_CASE.test(key);
+    if (mayBeMiscased && !fields.has(key) && fields.has(foldCase(key))) return key;
+  }
+  return undefined;
 }
 
 /** Folds upwards, then downwards: case-insensitive readers take "ſ" for "s" and the Kelvin sign for "k". */

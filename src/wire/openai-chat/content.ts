@@ -54,7 +54,7 @@ function readReasoning(message: JsonObject): string {
 }
 
 function readContentParts(content: unknown): string {
-  return joinTexts(readArray(content).filter((part) => !isReasoning(part)));
+  return Array.isArray(content) ? joinTexts(content.filter((part) => !isReasoning(part))) : "";
 }
 
 function isReasoning(part: unknown): boolean {

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { editMembers, once, onceEach } from "../json/edit.ts";
+import { type Edits, editMembers, once } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
@@ -44,7 +44,6 @@ const SENT_ONCE = new Set([
   "deferred",
   "session_params",
 ]);
-const ONCE = onceEach(SENT_ONCE);
 const UNPRICED_RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "models", "modalities"]));
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names]);
 
@@ -85,13 +84,13 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
   const limitField = options.outputLimitField ?? request.outputLimitField ?? "max_completion_tokens";
   const limitOf = (field: string) => () =>
     field === limitField ? String(options.outputTokensMax) : undefined;
-  return editMembers(request.text, {
-    ...ONCE,
+  const edits: Edits = {
     model: () => JSON.stringify(options.model),
     max_tokens: limitOf("max_tokens"),
     max_completion_tokens: limitOf("max_completion_tokens"),
     stream_options: request.stream ? includeUsage : once,
-  });
+  };
+  return editMembers(request.text, edits, SENT_ONCE);
 }
 
 function includeUsage(streamOptions: string | undefined): string {

@@ -52,7 +52,7 @@ function runsAtUpstream(tool: unknown): boolean {
 
 function sizeOfMessage(message: JsonObject): PartSize {
   if (isSet(message.audio)) return UNBOUNDED_SIZE;
-  return sumOfSizes(readArray(message.content).map(sizeOfPart));
+  return Array.isArray(message.content) ? sumOfSizes(message.content.map(sizeOfPart)) : TEXT_SIZE;
 }
 
 function sizeOfPart(part: unknown): PartSize {

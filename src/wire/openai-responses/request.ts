@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { editElements, editMembers, onceEach } from "../json/edit.ts";
+import { type Edits, editElements, editMembers } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
@@ -43,7 +43,6 @@ const SENT_ONCE = new Set([
   "speed",
   "context_management",
 ]);
-const ONCE = onceEach(SENT_ONCE);
 /** No field may repeat: the request is rejected for repeated keys before this check. */
 const UNPRICED_RULE = createUnpricedRule(new Set());
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names, "plugins"]);
@@ -85,13 +84,13 @@ export function parseRequest(text: string): ModelRequest {
  * off, because no later request may refer to the answer. Drops reasoning that the upstream cannot read.
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
-  return editMembers(request.text, {
-    ...ONCE,
+  const edits: Edits = {
     model: () => JSON.stringify(options.model),
     max_output_tokens: () => String(options.outputTokensMax),
     store: () => "false",
     input: (value) => value && dropUnreadable(value),
-  });
+  };
+  return editMembers(request.text, edits, SENT_ONCE);
 }
 
 function checkOptions(body: JsonObject): void {

@@ -21,15 +21,15 @@ export function readWhole(request: RequestFacts, text: string): ReplyPart {
 
   const choices = list.map(readChoice);
   const edits: Record<string, ValueEdit> = { model: () => JSON.stringify(request.model) };
-  if (choices.some((choice) => choice.reason !== choice.upstreamReason))
-    edits.choices = (raw) => editReasons(raw, choices);
-  return {
-    text: editMembers(text, edits),
-    isOutput: true,
-    isReadable: choices.some((choice) => choice.isReadable),
-    generated: choices.map((choice) => choice.generated).join(""),
-    usage: readUsage(body.usage),
-  };
+  let generated = "";
+  let isReadable = false;
+  for (const choice of choices) {
+    generated += choice.generated;
+    isReadable ||= choice.isReadable;
+    if (choice.reason !== choice.upstreamReason) edits.choices ??= (raw) => editReasons(raw, choices);
+  }
+  const usage = readUsage(body.usage);
+  return { text: editMembers(text, edits), isOutput: true, isReadable, generated, usage };
 }
 
 interface WholeChoice extends Content {
