@@ -5,13 +5,14 @@ import { until } from "../support/timeouts.ts";
 const URL = "http://127.0.0.1:1/v1";
 
 /** A watch whose probes are counted and find the host as given, and its calls that were reported lost. */
-function watchHost(reachable: boolean) {
+function watchHost(reachable: boolean, probeMs = 0) {
   const probes: number[] = [];
   const lost: string[] = [];
   const watch = createConnectWatch({
     connectMs: 40,
     async probe(_url, ms) {
       probes.push(ms);
+      await Bun.sleep(probeMs);
       return reachable;
     },
   });
@@ -28,7 +29,8 @@ describe("the connect watch of a host", () => {
   });
 
   test("reports silent calls of an unreachable host, after one probe for half of the connect limit", async () => {
-    const { probes, lost, start } = watchHost(false);
+    // Longer than both calls are silent.
+    const { probes, lost, start } = watchHost(false, 100);
     start("one");
     start("two");
     await until(() => lost.length === 2);
