@@ -239,7 +239,7 @@ describe("a server", () => {
     await untilDone(() => ledger.ping());
     expect(Number(await postedOf())).toBeWithin(acknowledged, outcomes.length + 1);
     // The result of a failed mutation is unknown; repeating its id applies it once.
-    await Promise.all(outcomes.map((_, id) => topUp(id)));
+    await Promise.all(outcomes.map((_, id) => untilDone(() => topUp(id))));
     expect(await postedOf()).toBe(BigInt(outcomes.length));
   });
 
