@@ -1,4 +1,5 @@
 import type { Caller } from "../../src/accounts/key.ts";
+import type { Body } from "../../src/bodies/body.ts";
 import { openBody } from "../../src/bodies/open-body.ts";
 import type { Model, Route } from "../../src/domain/model.ts";
 import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
@@ -7,7 +8,7 @@ import { quoteRequest } from "../../src/gateway/quote.ts";
 import type { Call, Candidate, HeldRequest, Meter, Plan, RunningCaller } from "../../src/gateway/request.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
 import type { InputSize, ModelRequest } from "../../src/wire/model-request.ts";
-import { findProtocolPair, passthroughContext } from "../../src/wire/protocol-pair.ts";
+import { type AnswerReader, findProtocolPair, passthroughContext } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import type { ReplyPart } from "../../src/wire/reply-part.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
@@ -82,7 +83,14 @@ export function createHeldRequest(options: HeldRequestOptions = {}): HeldRequest
   const plan: Plan = { model, request, candidates, textBytes: 0, betas, mayClamp: false };
   const quote = quoteRequest(plan);
   const meter = new RequestMeter(quote, clock);
-  const body = { ...openBody(wire, text), request, promptText: request.promptText };
+  const opened = openBody(wire, text);
+  const body: Body = {
+    request,
+    plan: (questions) => opened.plan(questions),
+    print: (surface, options) => opened.print(surface, options),
+    printCount: (modelId, allowed) => opened.printCount(modelId, allowed),
+    promptText: () => request.promptText(),
+  };
   const hold = { walletId: "w", holdId: call.id, granted: 0n, isWhole: true };
   return { call, body, plan, quote, hold, meter, caller };
 }
@@ -101,8 +109,18 @@ function createCandidate(
   return {
     route,
     upstream,
-    codec: { ...passthrough, isPassthrough: options.isPassthrough ?? true },
+    codec: readerOf(passthrough, options.isPassthrough ?? true),
     printOptions: { model, outputTokensMax: 1_000, outputLimitField: undefined, betas, stream, traits },
+  };
+}
+
+function readerOf(session: AnswerReader, isPassthrough: boolean): AnswerReader {
+  return {
+    wire: session.wire,
+    isPassthrough,
+    context: session.context,
+    readStream: (head) => session.readStream(head),
+    readWhole: (head, text) => session.readWhole(head, text),
   };
 }
 

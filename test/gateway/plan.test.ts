@@ -55,8 +55,10 @@ async function plan(options: PlanOptions) {
   const opened = openBody(wire, TEXTS[client]);
   const questions: PlanQuestion[] = [];
   const body: Body = {
-    ...opened,
-    promptText: opened.request.promptText,
+    request: opened.request,
+    print: (surface, printOptions) => opened.print(surface, printOptions),
+    printCount: (modelId, betas) => opened.printCount(modelId, betas),
+    promptText: () => opened.request.promptText(),
     plan(asked) {
       questions.push(...asked);
       return options.planned
