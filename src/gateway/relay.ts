@@ -5,7 +5,7 @@ import { createSseDecoder, type SseEvent, type SseListener } from "../wire/sse.t
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens } from "./quote.ts";
-import { type BodyBytes, readBounded } from "./read-bounded.ts";
+import { type BodyBytes, readBody } from "./read-bounded.ts";
 import {
   type Candidate,
   failed,
@@ -19,8 +19,6 @@ import type { AttemptTimeouts } from "./timeouts.ts";
 
 /** Memory that one answer may take; no model writes 32 MiB. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
-/** Up to this size an answer of known length is read at once. */
-const AT_ONCE_BYTES_MAX = 64 * 1024;
 /** Bytes of one embedding: four thousand numbers of a dozen digits, and some more. */
 const VECTOR_BYTES_MAX = 64 * 1024;
 /** Bytes that are decoded without a yield: thousands of the smallest events, which take milliseconds. */
@@ -68,28 +66,6 @@ async function relayWhole(
   meter.add(part);
   if (part.unrepresentable) return unrepresentable(part.unrepresentable);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
-}
-
-/**
- * Reads the body of a whole answer. A small one of known length is read at once, which costs least; the idle
- * limit then applies to all of it.
- */
-async function readBody(
-  answer: Response,
-  bytesMax: number,
-  timeouts: AttemptTimeouts,
-): Promise<BodyBytes | undefined> {
-  const { headers } = answer;
-  const length = headers.get("content-length");
-  // An answer with a content-length is complete; another may begin long after its headers.
-  if (length !== null) timeouts.began();
-  // A chunked body ends where it wants to, whatever its length says.
-  const isBounded = length !== null && !headers.has("transfer-encoding");
-  if (isBounded && Number(length) <= AT_ONCE_BYTES_MAX) return { blocks: [await answer.bytes()] };
-  return readBounded(answer, bytesMax, () => {
-    timeouts.began();
-    timeouts.progress();
-  });
 }
 
 /**

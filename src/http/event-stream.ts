@@ -43,7 +43,7 @@ class TextStream implements EventStream, UnderlyingDefaultSource<string>, Deadli
   readonly #silenceMs: number;
   readonly #body: ReadableStream<string>;
   #controller: ReadableStreamDefaultController<string> | undefined;
-  /** Resolves with room in the buffer; made when there is none. */
+  /** Resolves when the buffer has room again; set only while the buffer is full. */
   #room: PromiseWithResolvers<void> | undefined;
   #isClosed = false;
   /** Clock reading of the latest chunk, or of the latest silence that a full buffer left unfilled. */

@@ -169,7 +169,7 @@ function readOne({ read, printed, isString, generated }: Pattern, text: string, 
   return true;
 }
 
-/** Returns the index after a count, or `start` if there is none. */
+/** Returns the index after the count at `start`; `start` itself when no count begins there. */
 function endOfCount(text: string, start: number): number {
   COUNT.lastIndex = start;
   return COUNT.test(text) ? COUNT.lastIndex : start;

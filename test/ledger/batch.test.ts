@@ -54,6 +54,17 @@ function counting(store: Store): Store & { readonly sizes: number[] } {
   };
 }
 
+/** Syncs that end when a test resolves or rejects them; `syncs` lists those that began. */
+function scriptedSyncs() {
+  const syncs: PromiseWithResolvers<void>[] = [];
+  const sync = () => {
+    const next = Promise.withResolvers<void>();
+    syncs.push(next);
+    return next.promise;
+  };
+  return { sync, syncs };
+}
+
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -126,12 +137,7 @@ describe("the batch loop", () => {
 
   test("commits nothing while the log syncs, and then together what arrived meanwhile", async () => {
     const client = connect(open.database.path, 0);
-    const syncs: PromiseWithResolvers<void>[] = [];
-    const sync = () => {
-      const next = Promise.withResolvers<void>();
-      syncs.push(next);
-      return next.promise;
-    };
+    const { sync, syncs } = scriptedSyncs();
     const store = counting(createSqliteStore({ client, now: () => NOON_MS, sync }));
     const batcher = createBatcher(store);
     const hold = (name: string) => batcher.submit("hold", holdOf(1n, { holdId: holdIdOf(name) }));
@@ -153,12 +159,7 @@ describe("the batch loop", () => {
 
   test("grants a hold that does not await the disk when it is committed, unless the disk has failed", async () => {
     const client = connect(open.database.path, 0);
-    const syncs: PromiseWithResolvers<void>[] = [];
-    const sync = () => {
-      const next = Promise.withResolvers<void>();
-      syncs.push(next);
-      return next.promise;
-    };
+    const { sync, syncs } = scriptedSyncs();
     const batcher = createBatcher(createSqliteStore({ client, now: () => NOON_MS, sync }));
     const hold = (name: string) =>
       batcher.submit("hold", holdOf(1n, { holdId: holdIdOf(name) }), { awaitsDisk: false });
