@@ -1,25 +1,32 @@
+import type { InferInsertModel, InferSelectModel, Table } from "drizzle-orm";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { DatabaseLocation } from "./location.ts";
+import type * as postgresConsole from "./postgres/console-schema.ts";
 import type { PostgresDatabase } from "./postgres/database.ts";
-import type {
-  accounts as postgresAccounts,
-  apiKeys as postgresApiKeys,
-  gateways as postgresGateways,
-} from "./postgres/schema.ts";
+import type * as postgresPeople from "./postgres/people-schema.ts";
+import type * as postgresSchema from "./postgres/schema.ts";
+import * as consoleTables from "./sqlite/console-schema.ts";
 import { openDatabase, type SqliteDatabase } from "./sqlite/database.ts";
+import * as peopleTables from "./sqlite/people-schema.ts";
 import { accounts, apiKeys, gateways } from "./sqlite/schema.ts";
+import { createSqliteTransact, type Transact } from "./transact.ts";
 
 /** The tables outside the ledger. */
-interface Tables {
-  readonly accounts: typeof accounts;
-  readonly apiKeys: typeof apiKeys;
-  readonly gateways: typeof gateways;
-}
+const TABLES = { accounts, apiKeys, gateways, ...peopleTables, ...consoleTables };
+type Tables = typeof TABLES;
+
+type PostgresTables = Pick<typeof postgresSchema, "accounts" | "apiKeys" | "gateways"> &
+  typeof postgresPeople &
+  typeof postgresConsole;
+
+/** Query builders of both dialects. */
+export type Db = Pick<BunSQLiteDatabase, "select" | "insert" | "update" | "delete">;
 
 interface Queries {
   /** For awaited queries, prepared ones included: `all`, `get` and `run` exist for SQLite only. */
-  readonly db: Pick<BunSQLiteDatabase, "select" | "insert" | "update" | "delete">;
+  readonly db: Db;
   readonly tables: Tables;
+  readonly transact: Transact<Db>;
   /** Resolves when the database answers a query. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -33,51 +40,39 @@ export type Database =
 /** Opens a database and migrates it. Rejects when it cannot be used, or a newer program migrated it. */
 export async function connectDatabase(location: DatabaseLocation): Promise<Database> {
   if (location.dialect === "sqlite") return overSqlite(openDatabase(location.path));
-  const [{ openPostgres }, schema] = await Promise.all([
+  const [{ openPostgres }, { accounts, apiKeys, gateways }, people, others] = await Promise.all([
     import("./postgres/database.ts"),
     import("./postgres/schema.ts"),
+    import("./postgres/people-schema.ts"),
+    import("./postgres/console-schema.ts"),
   ]);
-  return overPostgres(await openPostgres(location.url), schema);
+  const tables = { accounts, apiKeys, gateways, ...people, ...others };
+  return overPostgres(await openPostgres(location.url), tables);
 }
 
 function overSqlite(sqlite: SqliteDatabase): Database {
+  const transact = createSqliteTransact(sqlite.path);
   return {
     dialect: "sqlite",
     sqlite,
     db: sqlite.db,
-    tables: { accounts, apiKeys, gateways },
+    tables: TABLES,
+    transact,
     ping: async () => void sqlite.client.query("SELECT 1").get(),
-    close: async () => sqlite.close(),
+    async close() {
+      await transact.close();
+      sqlite.close();
+    },
   };
 }
 
-/** The row types of a dialect. Listed one by one, because Drizzle infers each from its own table. */
-interface SqliteRows {
-  readonly account: typeof accounts.$inferSelect;
-  readonly newAccount: typeof accounts.$inferInsert;
-  readonly key: typeof apiKeys.$inferSelect;
-  readonly newKey: typeof apiKeys.$inferInsert;
-  readonly gateway: typeof gateways.$inferSelect;
-  readonly newGateway: typeof gateways.$inferInsert;
-}
-
-interface PostgresRows {
-  readonly account: typeof postgresAccounts.$inferSelect;
-  readonly newAccount: typeof postgresAccounts.$inferInsert;
-  readonly key: typeof postgresApiKeys.$inferSelect;
-  readonly newKey: typeof postgresApiKeys.$inferInsert;
-  readonly gateway: typeof postgresGateways.$inferSelect;
-  readonly newGateway: typeof postgresGateways.$inferInsert;
-}
-
-interface PostgresTables {
-  readonly accounts: typeof postgresAccounts;
-  readonly apiKeys: typeof postgresApiKeys;
-  readonly gateways: typeof postgresGateways;
-}
+/** The rows that a dialect reads and writes, by table. */
+type Rows<Tables extends Record<string, Table>> = {
+  readonly [Name in keyof Tables]: readonly [InferSelectModel<Tables[Name]>, InferInsertModel<Tables[Name]>];
+};
 
 /** `never`, so that nothing is assignable, unless the rows of both dialects are equal. */
-type TablesWithEqualRows = [SqliteRows, PostgresRows] extends [PostgresRows, SqliteRows]
+type TablesWithEqualRows = [Rows<Tables>, Rows<PostgresTables>] extends [Rows<PostgresTables>, Rows<Tables>]
   ? PostgresTables
   : never;
 
@@ -91,6 +86,7 @@ function overPostgres(postgres: PostgresDatabase, tables: TablesWithEqualRows): 
     postgres,
     db: postgres.db as unknown as Queries["db"],
     tables: tables as unknown as Tables,
+    transact: (work) => postgres.db.transaction((tx) => work(tx as unknown as Db)),
     ping: async () => void (await postgres.client.unsafe("SELECT 1")),
     close: () => postgres.close(),
   };

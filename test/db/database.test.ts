@@ -49,7 +49,7 @@ test("a reopened database keeps its rows", async () => {
   first.close();
   const again = openDatabase(path);
   expect(await again.db.select().from(accounts)).toEqual([
-    { id: "1", name: "acme", email: null, state: "active", createdAtMs: 5 },
+    { id: "1", name: "acme", email: null, state: "active", createdAtMs: 5, version: 1 },
   ]);
   expect(await again.db.select().from(apiKeys)).toMatchObject([
     { ...key, models: ["a", "b"], allowsClamp: true, expiresAtMs: null },

@@ -2,6 +2,10 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "postgresql",
-  schema: "./src/db/postgres/schema.ts",
+  schema: [
+    "./src/db/postgres/schema.ts",
+    "./src/db/postgres/people-schema.ts",
+    "./src/db/postgres/console-schema.ts",
+  ],
   out: "./src/db/postgres/migrations",
 });

@@ -1,39 +1,6 @@
 import { sql } from "drizzle-orm";
-import {
-  bigint,
-  boolean,
-  check,
-  customType,
-  index,
-  pgTable,
-  primaryKey,
-  smallint,
-  uniqueIndex,
-  uuid,
-} from "drizzle-orm/pg-core";
-
-/** Text that compares and sorts by its bytes, as in SQLite, whatever the collation of the database. */
-const bytewise = customType<{ data: string; driverData: string }>({
-  dataType: () => 'text COLLATE "C"',
-});
-
-/** A value as printed JSON in a text column, because the driver encodes JSON columns twice. */
-const printedJson = customType<{ data: unknown; driverData: string }>({
-  dataType: () => "text",
-  toDriver: (value) => JSON.stringify(value),
-  fromDriver: (printed) => JSON.parse(printed),
-});
-
-/** JSON that stays as printed. Reading it through the driver requires a cast to text. */
-const verbatimJson = customType<{ data: string; driverData: string }>({
-  dataType: () => "json",
-});
-
-/** Money. */
-const nanos = (name: string) => bigint(name, { mode: "bigint" });
-
-/** Whole numbers up to 2^53. */
-const whole = (name: string) => bigint(name, { mode: "number" });
+import { boolean, check, index, pgTable, primaryKey, smallint, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { bytewise, nanos, printedJson, verbatimJson, whole } from "./columns.ts";
 
 // Tables and columns have the names and meanings of ../sqlite/schema.ts. Partitions, triggers and storage,
 // which Drizzle cannot express, are in migrations/0001_storage.sql.
@@ -45,6 +12,8 @@ export const accounts = pgTable("accounts", {
   email: bytewise("email"),
   state: bytewise("state").$type<"active" | "suspended">().notNull().default("active"),
   createdAtMs: whole("created_at_ms").notNull(),
+  /** Increases with each change; an edit of an older version is a conflict. */
+  version: whole("version").notNull().default(1),
 });
 
 /**
@@ -67,6 +36,14 @@ export const apiKeys = pgTable(
     createdAtMs: whole("created_at_ms").notNull(),
     expiresAtMs: whole("expires_at_ms"),
     revokedAtMs: whole("revoked_at_ms"),
+    /** The person or management key that created the key; null for one of the command line. */
+    createdBy: bytewise("created_by"),
+    /** Increases with each change; an edit of an older version is a conflict. */
+    version: whole("version").notNull().default(1),
+    /** Digest and hint of the secret before the last rotation, which is valid until `previousEndsAtMs`. */
+    previousDigest: bytewise("previous_digest").unique(),
+    previousHint: bytewise("previous_hint"),
+    previousEndsAtMs: whole("previous_ends_at_ms"),
   },
   (table) => [index("api_keys_account").on(table.accountId)],
 );

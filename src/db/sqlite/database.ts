@@ -7,6 +7,7 @@ import appendOnly from "./migrations/0001_append-only.sql" with { type: "text" }
 import chargesAndZones from "./migrations/0002_charges-and-zones.sql" with { type: "text" };
 import inOrderOfTime from "./migrations/0003_in-order-of-time.sql" with { type: "text" };
 import gateways from "./migrations/0004_gateways.sql" with { type: "text" };
+import consoleTables from "./migrations/0005_console.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
@@ -28,7 +29,7 @@ export function openDatabase(path: string): SqliteDatabase {
   createPrivately(path);
   const client = connect(path, BUSY_MS);
   try {
-    useWal(client);
+    switchToWal(client);
     migrate(client);
   } catch (error) {
     client.close();
@@ -50,7 +51,7 @@ export function connect(path: string, busyMs: number): Database {
  * Switches to WAL. When two processes open a new file at once, SQLite reports a deadlock as SQLITE_BUSY
  * without waiting, so this retries.
  */
-function useWal(client: Database): void {
+function switchToWal(client: Database): void {
   const deadline = performance.now() + BUSY_MS;
   for (;;) {
     try {
@@ -74,7 +75,14 @@ function createPrivately(path: string): void {
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
  * folder.
  */
-export const MIGRATIONS: readonly string[] = [books, appendOnly, chargesAndZones, inOrderOfTime, gateways];
+export const MIGRATIONS: readonly string[] = [
+  books,
+  appendOnly,
+  chargesAndZones,
+  inOrderOfTime,
+  gateways,
+  consoleTables,
+];
 
 /**
  * Migrates the database, once even when several processes start together. Throws when a newer program

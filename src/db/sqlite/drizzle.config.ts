@@ -2,6 +2,10 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "sqlite",
-  schema: "./src/db/sqlite/schema.ts",
+  schema: [
+    "./src/db/sqlite/schema.ts",
+    "./src/db/sqlite/people-schema.ts",
+    "./src/db/sqlite/console-schema.ts",
+  ],
   out: "./src/db/sqlite/migrations",
 });

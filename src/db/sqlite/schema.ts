@@ -1,29 +1,6 @@
 import { sql } from "drizzle-orm";
-import {
-  check,
-  customType,
-  index,
-  integer,
-  primaryKey,
-  sqliteTable,
-  text,
-  uniqueIndex,
-} from "drizzle-orm/sqlite-core";
-import type { Nanos } from "../../domain/money.ts";
-
-/**
- * Money in an integer column. Reading throws RangeError for an unsafe number, when the connection reads
- * integers as numbers: failing is better than rounding money.
- */
-const nanos = customType<{ data: Nanos; driverData: bigint | number }>({
-  dataType: () => "integer",
-  fromDriver(value) {
-    if (typeof value === "number" && !Number.isSafeInteger(value)) {
-      throw new RangeError("Cannot read an amount exactly: the statement must read integers as bigint");
-    }
-    return BigInt(value);
-  },
-});
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { nanos } from "./columns.ts";
 
 /** Accounts. The wallet of an account has its id. */
 export const accounts = sqliteTable("accounts", {
@@ -34,6 +11,8 @@ export const accounts = sqliteTable("accounts", {
     .notNull()
     .default("active"),
   createdAtMs: integer("created_at_ms").notNull(),
+  /** Increases with each change; an edit of an older version is a conflict. */
+  version: integer().notNull().default(1),
 });
 
 /**
@@ -56,6 +35,14 @@ export const apiKeys = sqliteTable(
     createdAtMs: integer("created_at_ms").notNull(),
     expiresAtMs: integer("expires_at_ms"),
     revokedAtMs: integer("revoked_at_ms"),
+    /** The person or management key that created the key; null for one of the command line. */
+    createdBy: text("created_by"),
+    /** Increases with each change; an edit of an older version is a conflict. */
+    version: integer().notNull().default(1),
+    /** Digest and hint of the secret before the last rotation, which is valid until `previousEndsAtMs`. */
+    previousDigest: text("previous_digest").unique(),
+    previousHint: text("previous_hint"),
+    previousEndsAtMs: integer("previous_ends_at_ms"),
   },
   (table) => [index("api_keys_account").on(table.accountId)],
 );
