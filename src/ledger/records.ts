@@ -2,6 +2,7 @@
 import type { Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";
+import type { RollUpState, UsageQuery, UsageReport } from "./usage-records.ts";
 
 /** The reads of a ledger. They see committed changes only. Reject with {@link LedgerError}. */
 export interface LedgerReads {
@@ -15,18 +16,29 @@ export interface LedgerReads {
   spendLimits(walletId: string, keyId?: string): Promise<readonly SpendLimitUsage[]>;
   /** `undefined` for an unknown wallet or hold. */
   receipt(walletId: string, holdId: string): Promise<Receipt | undefined>;
+  /** The receipts with this id in any wallet, at most 10: ids are chosen by callers, and nearly unique. */
+  receiptsById(holdId: string): Promise<readonly Receipt[]>;
   /** Newest first. */
-  receipts(filter: ReceiptFilter, page: PageRequest): Promise<Page<Receipt>>;
-  /** The journal of a wallet, newest first. */
-  transfers(walletId: string, page: PageRequest): Promise<Page<JournalLine>>;
-  /** Sorted by the dimensions of `groupBy`. Rejects with `invalid_query` above 10,000 rows. */
-  usage(query: UsageQuery): Promise<readonly UsageRow[]>;
+  receipts(filter: ReceiptFilter, page: PageRequest): Promise<ReceiptPage>;
+  /** Open holds, oldest first. `undefined` selects every wallet. */
+  runningHolds(walletId: string | undefined, page: PageRequest): Promise<Page<RunningHold>>;
+  /** Sums of the open holds, one row per wallet that has any, sorted by id. `undefined`: every wallet. */
+  runningTotals(walletId: string | undefined): Promise<readonly RunningTotals[]>;
+  /** The journal of a wallet, newest first unless the range has another order. */
+  transfers(walletId: string, page: PageRequest, range?: TransferRange): Promise<Page<JournalLine>>;
+  /** Sums of the whole journal of a wallet. Reads all of it. Zeros for an unknown wallet. */
+  journalTotals(walletId: string): Promise<JournalTotals>;
+  /** Rejects with `invalid_query` above 10,000 rows. */
+  usage(query: UsageQuery): Promise<UsageReport>;
+  rollUps(): Promise<RollUpState>;
 }
 
 export interface WalletSummary {
   readonly walletId: string;
   readonly state: WalletState;
   readonly balances: Balances;
+  /** How far `posted` may fall below the held amount. */
+  readonly creditLimit: Nanos;
   readonly createdAtMs: number;
 }
 
@@ -61,6 +73,29 @@ export interface SpendLimitUsage extends SpendLimit {
   readonly held: Nanos;
   /** The next period's start in Unix milliseconds; `undefined` for `total`. */
   readonly resetsAtMs: number | undefined;
+}
+
+/** An open hold. */
+export interface RunningHold {
+  readonly walletId: string;
+  readonly holdId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly granted: Nanos;
+  /** The cost of the request at its last heartbeat. */
+  readonly accrued: Nanos;
+  readonly createdAtMs: number;
+  /** When the hold expires unless another heartbeat comes. */
+  readonly expiresAtMs: number;
+}
+
+/** The open holds of one wallet. */
+export interface RunningTotals {
+  readonly walletId: string;
+  readonly count: number;
+  /** Equals the wallet's `held` of the same moment. */
+  readonly granted: Nanos;
+  readonly oldestCreatedAtMs: number;
 }
 
 /** The public view of a hold, open or ended, or of a charge. */
@@ -138,6 +173,24 @@ export interface JournalLine {
   readonly createdAtMs: number;
 }
 
+/** Selects transfers by the time of their commit, in Unix milliseconds. */
+export interface TransferRange {
+  readonly fromMs?: number | undefined;
+  /** Exclusive. */
+  readonly toMs?: number | undefined;
+  /** Default: newest first. */
+  readonly order?: "newest_first" | "oldest_first" | undefined;
+}
+
+/** `posted = toppedUp − charged + refunded`, all from 0. */
+export interface JournalTotals {
+  readonly toppedUp: Nanos;
+  /** Settlements, captures of expired holds, late settlements and charges. */
+  readonly charged: Nanos;
+  readonly refunded: Nanos;
+  readonly transfers: number;
+}
+
 /** Why money moved: a hold's capture, its expiry, its late settlement, or a posting with an id of its own. */
 export type TransferKindName =
   | "top_up"
@@ -164,9 +217,16 @@ export interface Page<Item> {
   readonly nextToken: string | undefined;
 }
 
+/** A page of receipts. A page with fewer items than its size may have a `nextToken`, to search on. */
+export interface ReceiptPage extends Page<Receipt> {
+  /** Unix milliseconds: every matching receipt from this time on is on this page or an earlier one. */
+  readonly searchedToMs: number | undefined;
+}
+
 /** Selects receipts. A receipt must match every condition given. */
 export interface ReceiptFilter {
-  readonly walletId: string;
+  /** `undefined` selects the receipts of every wallet. Only for operators. */
+  readonly walletId: string | undefined;
   /** Unix milliseconds. Selects receipts whose id has this time or a later one. */
   readonly fromMs?: number | undefined;
   /** Unix milliseconds. Selects receipts whose id has an earlier time. */
@@ -177,28 +237,11 @@ export interface ReceiptFilter {
   readonly upstream?: string | undefined;
   readonly state?: HoldState | undefined;
   readonly outcome?: string | undefined;
+  readonly metadata?: MetadataCondition | undefined;
 }
 
-/** The most dimensions of a usage query. */
-export const DIMENSIONS_MAX = 4;
-
-export interface UsageQuery extends ReceiptFilter {
-  /** At most {@link DIMENSIONS_MAX}, each once. Without a dimension, one row sums all receipts. */
-  readonly groupBy: readonly UsageDimension[];
-}
-
-/** A dimension to group usage by. `hour` and `day` are in UTC. */
-export type UsageDimension = "hour" | "day" | "key" | "surface" | "model" | "upstream" | "outcome" | "source";
-
-/** The sums of a group of receipts. */
-export interface UsageRow {
-  /**
-   * One value per dimension of the query: Unix milliseconds for `hour` and `day`, null for an unknown value.
-   */
-  readonly group: Readonly<Partial<Record<UsageDimension, string | number | null>>>;
-  readonly requests: number;
-  readonly captured: Nanos;
-  readonly refunded: Nanos;
-  /** Summed over the receipts that have a usage. */
-  readonly usage: Usage;
+/** Selects receipts whose metadata has a member with this text, number or boolean, compared as text. */
+export interface MetadataCondition {
+  readonly name: string;
+  readonly value: string;
 }

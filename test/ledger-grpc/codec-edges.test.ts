@@ -18,11 +18,10 @@ import {
 import {
   decodePage,
   decodeReceiptFilter,
-  decodeUsageQuery,
   encodePage,
   encodeReceiptFilter,
-  encodeUsageQuery,
 } from "../../src/ledger-grpc/codec/receipts.ts";
+import { decodeUsageQuery, encodeUsageQuery } from "../../src/ledger-grpc/codec/usage.ts";
 import { decodeSpendLimit, decodeWalletStateRequest } from "../../src/ledger-grpc/codec/wallets.ts";
 import { FACTS, holdOf } from "../ledger/samples.ts";
 

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import type { UsageDimension } from "../../src/ledger/records.ts";
+import type { Balances } from "../../src/ledger/records.ts";
+import {
+  HISTOGRAM_BOUNDS_MS,
+  type UsageDimension,
+  type UsageReport,
+} from "../../src/ledger/usage-records.ts";
 import {
   decodeExtendRequest,
   decodeHoldRequest,
@@ -13,26 +18,28 @@ import {
   encodeSettleRequest,
 } from "../../src/ledger-grpc/codec/holds.ts";
 import {
+  decodeJournalTotals,
+  decodeTransfer,
+  decodeTransferRange,
+  encodeJournalTotals,
+  encodeTransfer,
+  encodeTransferRange,
+} from "../../src/ledger-grpc/codec/journal.ts";
+import {
   decodeChargeRequest,
   decodeRefundRequest,
   decodeTopUpRequest,
-  decodeTransfer,
   encodeChargeRequest,
   encodeRefundRequest,
   encodeTopUpRequest,
-  encodeTransfer,
 } from "../../src/ledger-grpc/codec/postings.ts";
 import {
   decodePage,
   decodeReceipt,
   decodeReceiptFilter,
-  decodeUsageQuery,
-  decodeUsageRow,
   encodePage,
   encodeReceipt,
   encodeReceiptFilter,
-  encodeUsageQuery,
-  encodeUsageRow,
 } from "../../src/ledger-grpc/codec/receipts.ts";
 import {
   decodeBalancesResult,
@@ -46,6 +53,20 @@ import {
   encodePostingResult,
   encodeSettlementResult,
 } from "../../src/ledger-grpc/codec/results.ts";
+import {
+  decodeRunningHold,
+  decodeRunningTotals,
+  encodeRunningHold,
+  encodeRunningTotals,
+} from "../../src/ledger-grpc/codec/running-holds.ts";
+import {
+  decodeRollUps,
+  decodeUsageQuery,
+  decodeUsageReport,
+  encodeRollUps,
+  encodeUsageQuery,
+  encodeUsageReport,
+} from "../../src/ledger-grpc/codec/usage.ts";
 import {
   decodeSpendLimit,
   decodeSpendLimitUsage,
@@ -118,7 +139,7 @@ const LIMIT = {
   amount: NANOS,
 };
 const FILTER = {
-  walletId: TEXT,
+  walletId: maybe(TEXT),
   fromMs: maybe(ID_TIME),
   toMs: maybe(ID_TIME),
   keyId: maybe(TEXT),
@@ -127,6 +148,7 @@ const FILTER = {
   upstream: maybe(TEXT),
   state: maybe(HOLD_STATE),
   outcome: maybe(TEXT),
+  metadata: maybe(fc.record({ name: TEXT, value: TEXT })),
 };
 const DIMENSIONS: readonly UsageDimension[] = [
   "hour",
@@ -137,7 +159,11 @@ const DIMENSIONS: readonly UsageDimension[] = [
   "upstream",
   "outcome",
   "source",
+  "wallet",
 ];
+function creditOf({ posted, held, available }: Balances): bigint {
+  return available - posted + held;
+}
 const GROUP_BY = fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { maxLength: 4 });
 
 describe("a message survives encoding and decoding:", () => {
@@ -232,12 +258,14 @@ describe("a message survives encoding and decoding:", () => {
   test("Wallet", () =>
     survives(
       "Wallet",
-      fc.record({
-        walletId: TEXT,
-        state: fc.constantFrom("active", "frozen"),
-        balances: BALANCES,
-        createdAtMs: TIME,
-      }),
+      fc
+        .record({
+          walletId: TEXT,
+          state: fc.constantFrom("active" as const, "frozen" as const),
+          balances: BALANCES,
+          createdAtMs: TIME,
+        })
+        .map((wallet) => ({ ...wallet, creditLimit: creditOf(wallet.balances) })),
       encodeWallet,
       decodeWallet,
     ));
@@ -296,27 +324,95 @@ describe("a message survives encoding and decoding:", () => {
   test("QueryUsageRequest", () =>
     survives(
       "QueryUsageRequest",
-      fc.record({ ...FILTER, groupBy: GROUP_BY }),
+      fc.record({ ...FILTER, groupBy: GROUP_BY, offsetHours: fc.integer({ min: -14, max: 14 }) }),
       encodeUsageQuery,
       decodeUsageQuery,
     ));
-  test("UsageRow", () => {
-    const row = GROUP_BY.chain((groupBy) =>
+  test("a usage report", () => {
+    const histogram = fc.array(COUNT, {
+      minLength: HISTOGRAM_BOUNDS_MS.length + 1,
+      maxLength: HISTOGRAM_BOUNDS_MS.length + 1,
+    });
+    const report = GROUP_BY.chain((groupBy) =>
       fc.record({
-        group: fc.record(Object.fromEntries(groupBy.map((each) => [each, fc.option(groupValue(each))]))),
-        requests: COUNT,
-        captured: NANOS,
-        refunded: NANOS,
-        usage: USAGE,
+        rows: fc.array(
+          fc.record({
+            group: fc.record(Object.fromEntries(groupBy.map((each) => [each, fc.option(groupValue(each))]))),
+            requests: COUNT,
+            open: COUNT,
+            settled: COUNT,
+            released: COUNT,
+            expired: COUNT,
+            captured: NANOS,
+            refunded: NANOS,
+            usage: USAGE,
+            firstOutputMs: histogram,
+            totalMs: histogram,
+          }),
+          { maxLength: 3 },
+        ),
+        resolution: fc.constantFrom("hour" as const, "day" as const),
+        offsetHours: fc.integer({ min: -14, max: 14 }),
       }),
     );
     survives(
-      "UsageRow",
-      row,
-      (each) => encodeUsageRow(each, Object.keys(each.group) as UsageDimension[]),
-      decodeUsageRow,
+      "QueryUsageResponse",
+      // Safe because every dimension of a group has a value.
+      report as fc.Arbitrary<UsageReport>,
+      (each) => encodeUsageReport(each, Object.keys(each.rows[0]?.group ?? {}) as UsageDimension[]),
+      decodeUsageReport,
     );
   });
+  test("RunningHold", () =>
+    survives(
+      "RunningHold",
+      fc.record({
+        walletId: TEXT,
+        holdId: TEXT,
+        keyId: TEXT,
+        model: TEXT,
+        granted: NANOS,
+        accrued: NANOS,
+        createdAtMs: TIME,
+        expiresAtMs: TIME,
+      }),
+      encodeRunningHold,
+      decodeRunningHold,
+    ));
+  test("RunningTotals", () =>
+    survives(
+      "RunningTotals",
+      fc.record({ walletId: TEXT, count: COUNT, granted: NANOS, oldestCreatedAtMs: TIME }),
+      encodeRunningTotals,
+      decodeRunningTotals,
+    ));
+  test("a range of transfers", () =>
+    survives(
+      "ListTransfersRequest",
+      fc.record({
+        fromMs: maybe(TIME),
+        toMs: maybe(TIME),
+        order: fc.constantFrom("newest_first" as const, "oldest_first" as const),
+      }),
+      encodeTransferRange,
+      decodeTransferRange,
+    ));
+  test("JournalTotals", () =>
+    survives(
+      "SumTransfersResponse",
+      fc.record({ toppedUp: NANOS, charged: NANOS, refunded: NANOS, transfers: COUNT }),
+      encodeJournalTotals,
+      decodeJournalTotals,
+    ));
+  test("RollUpState", () =>
+    survives(
+      "GetRollUpsResponse",
+      fc
+        .record({ closedFromMs: TIME, closedToMs: TIME, staleHours: COUNT, isBackfilling: fc.boolean() })
+        .filter(({ closedFromMs, closedToMs }) => closedFromMs !== closedToMs),
+      encodeRollUps,
+      decodeRollUps,
+    ));
   test("MutationResult of each kind", () => {
     const replayed = fc.boolean();
     survives("MutationResult", BALANCES, encodeBalancesResult, decodeBalancesResult);

@@ -2,15 +2,11 @@ import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
 import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
 import type { LedgerReads } from "../../ledger/records.ts";
 import { encodeId, encodeText } from "../codec/fields.ts";
-import { decodeTransfer } from "../codec/postings.ts";
-import {
-  decodeReceipt,
-  decodeUsageRow,
-  encodePage,
-  encodeReceiptFilter,
-  encodeUsageQuery,
-} from "../codec/receipts.ts";
+import { decodeJournalTotals, decodeTransfer, encodeTransferRange } from "../codec/journal.ts";
+import { decodeReceipt, decodeReceiptPage, encodePage, encodeReceiptFilter } from "../codec/receipts.ts";
+import { decodeRunningHold, decodeRunningTotals } from "../codec/running-holds.ts";
 import { decodeCallError } from "../codec/status.ts";
+import { decodeRollUps, decodeUsageReport, encodeUsageQuery } from "../codec/usage.ts";
 import { decodeBalances, decodeSpendLimitUsage, decodeWallet } from "../codec/wallets.ts";
 import { ledgerService } from "../service.ts";
 import type { Connection } from "./connection.ts";
@@ -58,21 +54,50 @@ export function createRemoteReads({
       }),
     async receipts(filter, page) {
       const request = { filter: encodeReceiptFilter(filter), ...encodePage(page) };
-      const { holds, nextPageToken } = await readRows(ledgerService.ListHolds, request);
-      return { items: holds.map(decodeReceipt), nextToken: nextPageToken || undefined };
+      return decodeReceiptPage(await readRows(ledgerService.ListHolds, request));
     },
-    async transfers(walletId, page) {
-      const request = { walletId: encodeText(walletId), ...encodePage(page) };
+    async receiptsById(holdId) {
+      const { holds } = await readRow(ledgerService.FindHolds, { holdId: encodeId(holdId) });
+      return holds.map(decodeReceipt);
+    },
+    async runningHolds(walletId, page) {
+      const request = { ...encodeScope(walletId), ...encodePage(page) };
+      const { holds, nextPageToken } = await readRows(ledgerService.ListRunningHolds, request);
+      return { items: holds.map(decodeRunningHold), nextToken: nextPageToken || undefined };
+    },
+    async runningTotals(walletId) {
+      const { totals } = await readRows(ledgerService.SumRunningHolds, encodeScope(walletId));
+      return totals.map(decodeRunningTotals);
+    },
+    async transfers(walletId, page, range = {}) {
+      const request = {
+        walletId: encodeText(walletId),
+        ...encodePage(page),
+        ...encodeTransferRange(range),
+      };
       const { transfers, nextPageToken } = await readRows(ledgerService.ListTransfers, request);
       return { items: transfers.map(decodeTransfer), nextToken: nextPageToken || undefined };
     },
+    async journalTotals(walletId) {
+      return decodeJournalTotals(
+        await readRows(ledgerService.SumTransfers, { walletId: encodeText(walletId) }),
+      );
+    },
     async usage(query) {
-      return (await readRows(ledgerService.QueryUsage, encodeUsageQuery(query))).rows.map(decodeUsageRow);
+      return decodeUsageReport(await readRows(ledgerService.QueryUsage, encodeUsageQuery(query)));
+    },
+    async rollUps() {
+      return decodeRollUps(await readRow(ledgerService.GetRollUps, {}));
     },
     async ping() {
       await readRow(ledgerService.Ping, {});
     },
   };
+}
+
+/** Without a wallet, the request is for all wallets. */
+function encodeScope(walletId: string | undefined): { walletId?: string } {
+  return walletId === undefined ? {} : { walletId: encodeText(walletId) };
 }
 
 /** Returns the row, or `undefined` when the service answers that the row does not exist. */

@@ -3,15 +3,16 @@ import type { HoldState as WireHoldState } from "../../gen/tollgate/ledger/v1/Ho
 import type { SpendLimitPeriod } from "../../gen/tollgate/ledger/v1/SpendLimitPeriod.ts";
 import type { TransferKind } from "../../gen/tollgate/ledger/v1/TransferKind.ts";
 import type { UsageDimension as WireUsageDimension } from "../../gen/tollgate/ledger/v1/UsageDimension.ts";
+import type { UsageResolution } from "../../gen/tollgate/ledger/v1/UsageResolution.ts";
 import type { WalletState as WireWalletState } from "../../gen/tollgate/ledger/v1/WalletState.ts";
 import type {
   ChargeSource,
   HoldState,
   LimitPeriod,
   TransferKindName,
-  UsageDimension,
   WalletState,
 } from "../../ledger/records.ts";
+import type { UsageDimension, UsageReport } from "../../ledger/usage-records.ts";
 import { type FieldFault, InvalidField } from "./fields.ts";
 
 /** Translates between a string union of the ledger and an enum of the proto. */
@@ -79,7 +80,13 @@ export const usageDimensions = codecOf<UsageDimension, Extract<WireUsageDimensio
     upstream: "USAGE_DIMENSION_UPSTREAM",
     outcome: "USAGE_DIMENSION_OUTCOME",
     source: "USAGE_DIMENSION_SOURCE",
+    wallet: "USAGE_DIMENSION_WALLET",
   },
+);
+
+export const usageResolutions = codecOf<UsageReport["resolution"], Extract<UsageResolution, string>>(
+  "USAGE_RESOLUTION_UNSPECIFIED",
+  { hour: "USAGE_RESOLUTION_HOUR", day: "USAGE_RESOLUTION_DAY" },
 );
 
 /** A number that no enum of the proto has. */

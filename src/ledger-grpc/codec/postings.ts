@@ -10,10 +10,7 @@ import type {
   CreateTopUpRequest,
   CreateTopUpRequest__Output,
 } from "../../gen/tollgate/ledger/v1/CreateTopUpRequest.ts";
-import type { Transfer, Transfer__Output } from "../../gen/tollgate/ledger/v1/Transfer.ts";
 import type { ChargeRequest, RefundRequest, TopUpRequest } from "../../ledger/ledger.ts";
-import type { JournalLine } from "../../ledger/records.ts";
-import { transferKinds } from "./enums.ts";
 import {
   decodeOutcome,
   decodeRequestFacts,
@@ -21,16 +18,7 @@ import {
   encodeRequestFacts,
   SETTLED_OUTCOME,
 } from "./facts.ts";
-import {
-  decodeNanos,
-  decodeNumber,
-  decodeTime,
-  encodeId,
-  encodeNanos,
-  encodeTime,
-  required,
-  sparse,
-} from "./fields.ts";
+import { decodeNanos, encodeId, encodeNanos, required, sparse } from "./fields.ts";
 import { decodeMetadata, encodeMetadata } from "./metadata.ts";
 
 export function encodeTopUpRequest({ walletId, topUpId, amount }: TopUpRequest): CreateTopUpRequest {
@@ -80,29 +68,5 @@ export function decodeRefundRequest(wire: CreateRefundRequest__Output): RefundRe
     refundId: wire.refundId,
     holdId: wire.holdId,
     amount: decodeNanos(wire.amountNanos),
-  };
-}
-
-export function encodeTransfer(line: JournalLine): Transfer {
-  return sparse<Transfer>({
-    sequence: line.seq,
-    transferId: line.transferId,
-    kind: transferKinds.encode(line.kind),
-    amountNanos: encodeNanos(line.amount),
-    postedAfterNanos: encodeNanos(line.postedAfter),
-    holdId: line.holdId,
-    createTime: encodeTime(line.createdAtMs),
-  });
-}
-
-export function decodeTransfer(wire: Transfer__Output): JournalLine {
-  return {
-    seq: decodeNumber(wire.sequence),
-    transferId: wire.transferId,
-    kind: transferKinds.decode(wire.kind, "transfer.kind"),
-    amount: decodeNanos(wire.amountNanos),
-    postedAfter: decodeNanos(wire.postedAfterNanos),
-    holdId: wire.holdId,
-    createdAtMs: decodeTime(required(wire.createTime, "transfer.create_time"), "transfer.create_time"),
   };
 }

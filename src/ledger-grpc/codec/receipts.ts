@@ -2,38 +2,26 @@ import type { Timestamp, Timestamp__Output } from "../../gen/google/protobuf/Tim
 import type { Hold, Hold__Output } from "../../gen/tollgate/ledger/v1/Hold.ts";
 import type { HoldFilter, HoldFilter__Output } from "../../gen/tollgate/ledger/v1/HoldFilter.ts";
 import type {
-  QueryUsageRequest,
-  QueryUsageRequest__Output,
-} from "../../gen/tollgate/ledger/v1/QueryUsageRequest.ts";
-import type { UsageGroup, UsageGroup__Output } from "../../gen/tollgate/ledger/v1/UsageGroup.ts";
-import type { UsageRow__Output, UsageRow as WireUsageRow } from "../../gen/tollgate/ledger/v1/UsageRow.ts";
-import type {
-  PageRequest,
-  Receipt,
-  ReceiptFilter,
-  UsageDimension,
-  UsageQuery,
-  UsageRow,
-} from "../../ledger/records.ts";
-import { holdStates, usageDimensions } from "./enums.ts";
+  ListHoldsResponse,
+  ListHoldsResponse__Output,
+} from "../../gen/tollgate/ledger/v1/ListHoldsResponse.ts";
+import type { PageRequest, Receipt, ReceiptFilter, ReceiptPage } from "../../ledger/records.ts";
+import { holdStates } from "./enums.ts";
 import {
   decodeOutcome,
   decodeRequestFacts,
-  decodeUsage,
   encodeOutcome,
   encodeRequestFacts,
-  encodeUsage,
   SETTLED_OUTCOME,
 } from "./facts.ts";
 import {
   decodeNanos,
-  decodeNumber,
   decodeTime,
-  encodeCount,
   encodeInt32,
   encodeNanos,
   encodeText,
   encodeTime,
+  InvalidField,
   required,
   sparse,
 } from "./fields.ts";
@@ -81,7 +69,8 @@ export function decodeReceipt(wire: Hold__Output | null): Receipt {
 export function encodeReceiptFilter(filter: ReceiptFilter): HoldFilter {
   const text = (each: string | undefined) => (each === undefined ? undefined : encodeText(each));
   return sparse<HoldFilter>({
-    walletId: encodeText(filter.walletId),
+    walletId: filter.walletId === undefined ? "" : encodeText(filter.walletId),
+    allWallets: filter.walletId === undefined || undefined,
     startTime: encodeBound(filter.fromMs),
     endTime: encodeBound(filter.toMs),
     keyId: text(filter.keyId),
@@ -90,19 +79,25 @@ export function encodeReceiptFilter(filter: ReceiptFilter): HoldFilter {
     upstream: text(filter.upstream),
     state: filter.state && holdStates.encode(filter.state),
     outcome: text(filter.outcome),
+    metadata: filter.metadata && {
+      name: encodeText(filter.metadata.name),
+      value: encodeText(filter.metadata.value),
+    },
   });
 }
 
-/** Encodes a bound of the time in hold ids. One outside of its 48 bits becomes -1 ms, which is declined. */
-function encodeBound(ms: number | undefined): Timestamp | undefined {
+/** Encodes a bound of time, of 48 bits as in hold ids. Any other number becomes -1 ms, which is declined. */
+export function encodeBound(ms: number | undefined): Timestamp | undefined {
   if (ms === undefined) return undefined;
   return encodeTime(Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48 ? ms : -1);
 }
 
 export function decodeReceiptFilter(wire: HoldFilter__Output | null): ReceiptFilter {
   const filter = required(wire, "filter", "invalid_query");
+  const isAll = filter.allWallets;
+  if (isAll && filter.walletId !== "") throw new InvalidField("filter.all_wallets", "invalid_query");
   return {
-    walletId: filter.walletId,
+    walletId: isAll ? undefined : filter.walletId,
     fromMs: decodeBound(filter.startTime, "filter.start_time"),
     toMs: decodeBound(filter.endTime, "filter.end_time"),
     keyId: filter.keyId,
@@ -111,11 +106,29 @@ export function decodeReceiptFilter(wire: HoldFilter__Output | null): ReceiptFil
     upstream: filter.upstream,
     state: holdStates.decodeOptional(filter.state, "filter.state", "invalid_query"),
     outcome: filter.outcome,
+    metadata: filter.metadata ?? undefined,
   };
 }
 
-function decodeBound(wire: Timestamp__Output | null, field: string): number | undefined {
+export function decodeBound(wire: Timestamp__Output | null, field: string): number | undefined {
   return wire ? decodeTime(wire, field, "invalid_query") : undefined;
+}
+
+export function encodeReceiptPage({ items, nextToken, searchedToMs }: ReceiptPage): ListHoldsResponse {
+  return sparse<ListHoldsResponse>({
+    holds: items.map(encodeReceipt),
+    nextPageToken: nextToken ?? "",
+    searchedToTime: searchedToMs === undefined ? undefined : encodeTime(searchedToMs),
+  });
+}
+
+export function decodeReceiptPage(wire: ListHoldsResponse__Output): ReceiptPage {
+  const searched = wire.searchedToTime;
+  return {
+    items: wire.holds.map(decodeReceipt),
+    nextToken: wire.nextPageToken || undefined,
+    searchedToMs: searched ? decodeTime(searched, "searched_to_time") : undefined,
+  };
 }
 
 /**
@@ -128,52 +141,4 @@ export function encodePage({ size, token }: PageRequest): { pageSize: number; pa
 
 export function decodePage(wire: { readonly pageSize?: number; readonly pageToken: string }): PageRequest {
   return { size: wire.pageSize ?? PAGE_SIZE_DEFAULT, token: wire.pageToken || undefined };
-}
-
-export function encodeUsageQuery(query: UsageQuery): QueryUsageRequest {
-  return { filter: encodeReceiptFilter(query), groupBy: query.groupBy.map(usageDimensions.encode) };
-}
-
-export function decodeUsageQuery(wire: QueryUsageRequest__Output): UsageQuery {
-  return {
-    ...decodeReceiptFilter(wire.filter),
-    groupBy: wire.groupBy.map((each) => usageDimensions.decode(each, "group_by", "invalid_query")),
-  };
-}
-
-/** Encodes a row; its groups are in the order of `groupBy`. */
-export function encodeUsageRow(row: UsageRow, groupBy: readonly UsageDimension[]): WireUsageRow {
-  return {
-    group: groupBy.map((dimension) => encodeGroup(dimension, row.group[dimension] ?? null)),
-    requests: encodeCount(row.requests),
-    capturedNanos: encodeNanos(row.captured),
-    refundedNanos: encodeNanos(row.refunded),
-    usage: encodeUsage(row.usage),
-  };
-}
-
-export function decodeUsageRow(wire: UsageRow__Output): UsageRow {
-  return {
-    group: Object.fromEntries(wire.group.map(decodeGroup)),
-    requests: decodeNumber(wire.requests),
-    captured: decodeNanos(wire.capturedNanos),
-    refunded: decodeNanos(wire.refundedNanos),
-    usage: decodeUsage(required(wire.usage, "row.usage")),
-  };
-}
-
-function encodeGroup(dimension: UsageDimension, value: string | number | null): UsageGroup {
-  const wire = usageDimensions.encode(dimension);
-  if (value === null) return { dimension: wire };
-  if (typeof value === "number") return { dimension: wire, time: encodeTime(value) };
-  return { dimension: wire, text: value };
-}
-
-function decodeGroup({
-  dimension,
-  time,
-  text,
-}: UsageGroup__Output): [UsageDimension, string | number | null] {
-  const value = time ? decodeTime(time, "row.group.time") : (text ?? null);
-  return [usageDimensions.decode(dimension, "row.group.dimension"), value];
 }

@@ -49,16 +49,20 @@ export function encodeWallet(wallet: WalletSummary): Wallet {
     walletId: encodeId(wallet.walletId),
     state: walletStates.encode(wallet.state),
     balances: encodeBalances(wallet.balances),
+    creditLimitNanos: encodeNanos(wallet.creditLimit),
     createTime: encodeTime(wallet.createdAtMs),
   };
 }
 
 export function decodeWallet(wire: Wallet__Output | null): WalletSummary {
-  const { walletId, state, balances, createTime } = required(wire, "wallet");
+  const { walletId, state, createTime, ...rest } = required(wire, "wallet");
+  const balances = decodeBalances(rest.balances);
   return {
     walletId,
     state: walletStates.decode(state, "wallet.state"),
-    balances: decodeBalances(balances),
+    balances,
+    // Not from the field, which a server of an older version does not send.
+    creditLimit: balances.available - balances.posted + balances.held,
     createdAtMs: decodeTime(required(createTime, "wallet.create_time"), "wallet.create_time"),
   };
 }

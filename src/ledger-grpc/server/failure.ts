@@ -1,7 +1,8 @@
 import { NANOS_MAX } from "../../domain/money.ts";
 import { isId, isTtl } from "../../ledger/core/validate.ts";
 import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
-import { DIMENSIONS_MAX, PAGE_SIZE_MAX } from "../../ledger/records.ts";
+import { PAGE_SIZE_MAX } from "../../ledger/records.ts";
+import { DIMENSIONS_MAX } from "../../ledger/usage-records.ts";
 import { InvalidField } from "../codec/fields.ts";
 import type { Reason } from "../codec/reasons.ts";
 import type { ErrorSubject } from "../codec/status.ts";

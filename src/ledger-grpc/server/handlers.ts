@@ -3,16 +3,7 @@ import type { BatchMutateRequest__Output } from "../../gen/tollgate/ledger/v1/Ba
 import type { LedgerServiceHandlers } from "../../gen/tollgate/ledger/v1/LedgerService.ts";
 import { LedgerError } from "../../ledger/ledger.ts";
 import { InvalidField } from "../codec/fields.ts";
-import { encodeTransfer } from "../codec/postings.ts";
-import {
-  decodePage,
-  decodeReceiptFilter,
-  decodeUsageQuery,
-  encodeReceipt,
-  encodeUsageRow,
-} from "../codec/receipts.ts";
 import { encodeCallError } from "../codec/status.ts";
-import { encodeBalances, encodeSpendLimitUsage, encodeWallet } from "../codec/wallets.ts";
 import { isUndecodable } from "../service.ts";
 import { describeFailure } from "./failure.ts";
 import {
@@ -23,6 +14,7 @@ import {
   type MutationTarget,
   type TimeSpan,
 } from "./mutations.ts";
+import { createReadHandlers } from "./read-handlers.ts";
 import type { MutationStreams } from "./stream.ts";
 
 /** Returns the handler of every call of the service. */
@@ -55,41 +47,7 @@ export function createHandlers(target: MutationTarget, streams: MutationStreams)
     DeleteSpendLimit: mutation(MUTATIONS.deleteSpendLimit),
     BatchMutate: unary(batchMutate(target), onFault),
     StreamMutations: (call) => streams.handle(call),
-    GetWallet: read(async ({ walletId }) => {
-      const wallet = await ledger.wallet(walletId);
-      if (!wallet) throw new LedgerError("wallet_not_found");
-      return { balances: encodeBalances(wallet.balances), wallet: encodeWallet(wallet) };
-    }),
-    ListWallets: read(async (wire) => {
-      const { items, nextToken } = await ledger.wallets(decodePage(wire));
-      return { wallets: items.map(encodeWallet), nextPageToken: nextToken ?? "" };
-    }),
-    GetHold: read(async ({ walletId, holdId }) => {
-      const receipt = await ledger.receipt(walletId, holdId);
-      if (!receipt) throw new LedgerError("hold_not_found");
-      return { hold: encodeReceipt(receipt) };
-    }),
-    ListHolds: read(async (wire) => {
-      const { items, nextToken } = await ledger.receipts(decodeReceiptFilter(wire.filter), decodePage(wire));
-      return { holds: items.map(encodeReceipt), nextPageToken: nextToken ?? "" };
-    }),
-    ListTransfers: read(async (wire) => {
-      const { items, nextToken } = await ledger.transfers(wire.walletId, decodePage(wire));
-      return { transfers: items.map(encodeTransfer), nextPageToken: nextToken ?? "" };
-    }),
-    ListSpendLimits: read(async ({ walletId, keyId }) => {
-      const limits = await ledger.spendLimits(walletId, keyId || undefined);
-      return { limits: limits.map(encodeSpendLimitUsage) };
-    }),
-    QueryUsage: read(async (wire) => {
-      const query = decodeUsageQuery(wire);
-      const rows = await ledger.usage(query);
-      return { rows: rows.map((row) => encodeUsageRow(row, query.groupBy)) };
-    }),
-    Ping: read(async () => {
-      await ledger.ping();
-      return {};
-    }),
+    ...createReadHandlers(ledger, read),
   };
 }
 

@@ -27,6 +27,10 @@ export interface Dialect {
   elements(json: string): string;
   /** The n-th element, from 0, of a `value` of {@link Dialect.elements} that is an array itself. */
   item(n: number, type: "text" | "integer"): string;
+  /** A member of a JSON object as text: `name` is a placeholder. NULL when the object lacks it. */
+  member(column: string, name: string): string;
+  /** The table of holds, read by the index of open holds where the planner would not choose it. */
+  readonly openHolds: string;
   /** The column that orders the transfers of one wallet by their numbers. */
   readonly transferOrder: string;
 }
@@ -38,6 +42,9 @@ export const SQLITE: Dialect = {
   idTimeMs: (column) => `(('0x' || substr(${column}, 1, 8) || substr(${column}, 10, 4)) ->> '$')`,
   elements: (json) => `json_each(${json})`,
   item: (n) => `value ->> ${n}`,
+  member: (column, name) => `(SELECT CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+    WHEN 'null' THEN 'null' ELSE CAST(value AS text) END FROM json_each(${column}) WHERE key = ${name} LIMIT 1)`,
+  openHolds: "holds INDEXED BY holds_open",
   // The table has no index by number. Its rows are in order of time, and the newest are read first.
   transferOrder: "rowid",
 };
@@ -50,6 +57,9 @@ export const POSTGRES: Dialect = {
     `('x' || substr(${column}::text, 1, 8) || substr(${column}::text, 10, 4))::bit(48)::bigint`,
   elements: (json) => `json_array_elements(${json}::text::json)`,
   item: (n, type) => (type === "integer" ? `(value ->> ${n})::bigint` : `value ->> ${n}`),
+  member: (column, name) =>
+    `(SELECT coalesce(value, 'null') FROM json_each_text(${column}) WHERE key = ${name} LIMIT 1)`,
+  openHolds: "holds",
   transferOrder: "seq",
 };
 

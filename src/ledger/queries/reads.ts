@@ -1,8 +1,9 @@
 import type { LedgerReads } from "../records.ts";
 import type { Dialect, RunQuery } from "./query.ts";
-import { createReceiptList, createReceiptRead } from "./receipts.ts";
+import { createReceiptFind, createReceiptList, createReceiptRead } from "./receipts.ts";
+import { createRunningHoldList, createRunningTotalsRead } from "./running-holds.ts";
 import { createSpendLimitList } from "./spend-limits.ts";
-import { createTransferList } from "./transfers.ts";
+import { createJournalTotalsRead, createTransferList } from "./transfers.ts";
 import { createUsageRead } from "./usage.ts";
 import { createBalancesRead, createWalletList, createWalletRead } from "./wallets.ts";
 
@@ -24,8 +25,13 @@ export function createLedgerReads(database: LedgerDatabase, now: () => number): 
     spendLimits: createSpendLimitList(runShort, dialect, now),
     receipt: createReceiptRead(runShort, dialect),
     wallets: createWalletList(runLong, dialect),
+    receiptsById: createReceiptFind(runShort, dialect),
     receipts: createReceiptList(runLong, dialect),
+    runningHolds: createRunningHoldList(runLong, dialect),
+    runningTotals: createRunningTotalsRead(runLong, dialect),
     transfers: createTransferList(runLong, dialect),
-    usage: createUsageRead(runLong, dialect),
+    journalTotals: createJournalTotalsRead(runLong, dialect),
+    usage: createUsageRead(runLong, dialect, now),
+    rollUps: async () => ({ closedFromMs: 0, closedToMs: 0, staleHours: 0, isBackfilling: false }),
   };
 }

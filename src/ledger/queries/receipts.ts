@@ -1,15 +1,14 @@
 import type { Price } from "../../domain/model.ts";
 import type { Usage } from "../../domain/usage.ts";
-import { LedgerError } from "../ledger.ts";
 import type {
   Attempt,
   ChargeSource,
   HoldState,
   OutcomeFacts,
-  Page,
   PageRequest,
   Receipt,
   ReceiptFilter,
+  ReceiptPage,
 } from "../records.ts";
 import { createPage, type PagedList, readPage } from "./page.ts";
 import {
@@ -21,6 +20,7 @@ import {
   type RunQuery,
   type Values,
 } from "./query.ts";
+import { conditionsOf } from "./receipt-filter.ts";
 
 export function createReceiptRead(run: RunQuery, dialect: Dialect) {
   return async (walletId: string, holdId: string): Promise<Receipt | undefined> => {
@@ -33,68 +33,60 @@ export function createReceiptRead(run: RunQuery, dialect: Dialect) {
   };
 }
 
-/** Newest first, by the time in the ids. */
-export function createReceiptList(run: RunQuery, dialect: Dialect) {
-  return async (filter: ReceiptFilter, page: PageRequest): Promise<Page<Receipt>> => {
+/** The most receipts of one id. */
+const SAME_ID_MAX = 10;
+
+export function createReceiptFind(run: RunQuery, dialect: Dialect) {
+  return async (holdId: string): Promise<readonly Receipt[]> => {
+    if (!isUuid(holdId)) return [];
     const values = createValues(dialect);
-    const conditions = [...conditionsOf(filter, values)];
-    const list = listOf(filter);
-    const { after, rowsMax } = readPage(list, page);
-    if (after !== undefined) conditions.push(`hold_id < ${values.add(after)}`);
-    const sql = `SELECT ${receiptColumns(dialect)} FROM holds WHERE ${conditions.join(" AND ")}
-      ORDER BY hold_id DESC LIMIT ${values.add(rowsMax)}`;
-    const rows = await run({ sql, values: values.all });
-    return createPage(list, page, { rows, read: readReceipt, positionOf: ({ holdId }) => holdId });
+    const sql = `SELECT ${receiptColumns(dialect)} FROM holds WHERE hold_id = ${values.add(holdId)}
+      ORDER BY wallet_id LIMIT ${SAME_ID_MAX}`;
+    return (await run({ sql, values: values.all })).map(readReceipt);
   };
 }
 
+/** Newest first, by the time in the ids. */
+export function createReceiptList(run: RunQuery, dialect: Dialect) {
+  return async (filter: ReceiptFilter, page: PageRequest): Promise<ReceiptPage> => {
+    const values = createValues(dialect);
+    const conditions = [...conditionsOf(filter, values, dialect)];
+    const list = listOf(filter);
+    const { after, rowsMax } = readPage(list, page);
+    if (after !== undefined) conditions.push(afterPosition(after, values));
+    const sql = `SELECT ${receiptColumns(dialect)} FROM holds WHERE ${conditions.join(" AND ") || "true"}
+      ORDER BY hold_id DESC, wallet_id DESC LIMIT ${values.add(rowsMax)}`;
+    const rows = await run({ sql, values: values.all });
+    const found = createPage(list, page, { rows, read: readReceipt, positionOf: positionIn(filter) });
+    return { ...found, searchedToMs: undefined };
+  };
+}
+
+/** A list of one wallet goes on after a hold id, a list of all wallets after a hold id and a wallet. */
 function listOf(filter: ReceiptFilter): PagedList {
-  const { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome } = filter;
-  const conditions = { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome };
-  return { name: ["receipts", conditions], isPosition: isUuid };
+  const { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, metadata } = filter;
+  const conditions = { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, metadata };
+  return { name: ["receipts", conditions], isPosition };
 }
 
-/** The time in a UUIDv7 has 48 bits. */
-const TIME_MS_MAX = 2 ** 48 - 1;
-
-/** The columns that a filter compares with a text. */
-const TEXT_COLUMNS = {
-  keyId: "key_id",
-  surface: "surface",
-  model: "model",
-  upstream: "upstream",
-  state: "state",
-  outcome: "outcome",
-} as const satisfies Partial<Record<keyof ReceiptFilter, string>>;
-
-const STATES: ReadonlySet<string> = new Set(["held", "settled", "released", "expired"]);
-
-/**
- * Returns the SQL conditions of a filter over `holds`. A time range becomes a range of ids, which the primary
- * key serves. Throws `invalid_query`.
- */
-export function conditionsOf(filter: ReceiptFilter, values: Values): readonly string[] {
-  if (!isStorable(filter.walletId)) throw new LedgerError("invalid_query");
-  if (filter.state !== undefined && !STATES.has(filter.state)) throw new LedgerError("invalid_query");
-  const conditions = [`wallet_id = ${values.add(filter.walletId)}`];
-  if (filter.fromMs !== undefined) conditions.push(`hold_id >= ${values.add(firstIdOf(filter.fromMs))}`);
-  if (filter.toMs !== undefined) conditions.push(`hold_id < ${values.add(firstIdOf(filter.toMs))}`);
-  for (const [name, column] of Object.entries(TEXT_COLUMNS)) {
-    // Safe because the keys of TEXT_COLUMNS are text fields of a filter.
-    const text = filter[name as keyof typeof TEXT_COLUMNS];
-    if (text === undefined) continue;
-    if (!isStorable(text)) throw new LedgerError("invalid_query");
-    conditions.push(`${column} = ${values.add(text)}`);
-  }
-  return conditions;
+function isPosition(text: string): boolean {
+  const isSeparated = text.length === UUID_LENGTH || text[UUID_LENGTH] === " ";
+  return isSeparated && isUuid(text.slice(0, UUID_LENGTH)) && isStorable(text);
 }
 
-/** The smallest id of a millisecond. */
-function firstIdOf(atMs: number): string {
-  if (!Number.isInteger(atMs) || atMs < 0 || atMs > TIME_MS_MAX) throw new LedgerError("invalid_query");
-  const digits = atMs.toString(16).padStart(12, "0");
-  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+function positionIn({ walletId }: ReceiptFilter) {
+  return (receipt: Receipt) =>
+    walletId === undefined ? `${receipt.holdId} ${receipt.walletId}` : receipt.holdId;
 }
+
+function afterPosition(after: string, values: Values): string {
+  const holdId = values.add(after.slice(0, UUID_LENGTH));
+  if (after.length === UUID_LENGTH) return `hold_id < ${holdId}`;
+  const walletId = values.add(after.slice(UUID_LENGTH + 1));
+  return `hold_id <= ${holdId} AND (hold_id < ${holdId} OR wallet_id < ${walletId})`;
+}
+
+const UUID_LENGTH = 36;
 
 const RECEIPT_COLUMNS = `wallet_id, hold_id, key_id, state, late, granted, captured, refunded, created_at_ms, resolved_at_ms,
   surface, model, outcome, source, upstream, upstream_model, price_input, price_output, price_cached_input,

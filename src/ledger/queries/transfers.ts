@@ -1,8 +1,15 @@
 import { ACCOUNTS, TRANSFER_KINDS } from "../core/book.ts";
 import { LedgerError } from "../ledger.ts";
-import type { JournalLine, Page, PageRequest, TransferKindName } from "../records.ts";
+import type {
+  JournalLine,
+  JournalTotals,
+  Page,
+  PageRequest,
+  TransferKindName,
+  TransferRange,
+} from "../records.ts";
 import { createPage, type PagedList, readPage } from "./page.ts";
-import { createValues, type Dialect, isStorable, type Row, type RunQuery } from "./query.ts";
+import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
 
 const KIND_NAMES: ReadonlyMap<number, TransferKindName> = new Map<number, TransferKindName>([
   [TRANSFER_KINDS.topUp, "top_up"],
@@ -13,19 +20,70 @@ const KIND_NAMES: ReadonlyMap<number, TransferKindName> = new Map<number, Transf
   [TRANSFER_KINDS.charge, "charge"],
 ]);
 
-/** The journal of a wallet, newest first. */
+/** The journal of a wallet, in the order of its numbers or the reverse. */
 export function createTransferList(run: RunQuery, dialect: Dialect) {
-  return async (walletId: string, page: PageRequest): Promise<Page<JournalLine>> => {
-    if (!isStorable(walletId)) throw new LedgerError("invalid_query");
-    const list: PagedList = { name: ["transfers", walletId], isPosition: isSequenceNumber };
-    const { after, rowsMax } = readPage(list, page);
+  return async (
+    walletId: string,
+    page: PageRequest,
+    range: TransferRange = {},
+  ): Promise<Page<JournalLine>> => {
     const values = createValues(dialect);
-    const conditions = [`wallet_id = ${values.add(walletId)}`];
-    if (after !== undefined) conditions.push(`seq < ${values.add(BigInt(after))}`);
+    const conditions = conditionsOf(walletId, range, values);
+    const isAscending = range.order === "oldest_first";
+    const list: PagedList = { name: nameOf(walletId, range), isPosition: isSequenceNumber };
+    const { after, rowsMax } = readPage(list, page);
+    if (after !== undefined) conditions.push(`seq ${isAscending ? ">" : "<"} ${values.add(BigInt(after))}`);
     const sql = `SELECT seq, transfer_id, kind, credit_account, amount, posted_after, hold_id, created_at_ms
-      FROM transfers WHERE ${conditions.join(" AND ")} ORDER BY ${dialect.transferOrder} DESC LIMIT ${values.add(rowsMax)}`;
+      FROM transfers WHERE ${conditions.join(" AND ")}
+      ORDER BY ${dialect.transferOrder} ${isAscending ? "ASC" : "DESC"} LIMIT ${values.add(rowsMax)}`;
     const rows = await run({ sql, values: values.all });
     return createPage(list, page, { rows, read: readLine, positionOf: ({ seq }) => `${seq}` });
+  };
+}
+
+function nameOf(walletId: string, { fromMs, toMs, order }: TransferRange): PagedList["name"] {
+  const isWhole = fromMs === undefined && toMs === undefined && order !== "oldest_first";
+  return isWhole ? ["transfers", walletId] : ["transfers", walletId, { fromMs, toMs, order }];
+}
+
+function conditionsOf(walletId: string, { fromMs, toMs, order }: TransferRange, values: Values): string[] {
+  const isOrder = order === undefined || order === "newest_first" || order === "oldest_first";
+  if (!isStorable(walletId) || !isTime(fromMs) || !isTime(toMs) || !isOrder)
+    throw new LedgerError("invalid_query");
+  const conditions = [`wallet_id = ${values.add(walletId)}`];
+  if (fromMs !== undefined) conditions.push(`created_at_ms >= ${values.add(fromMs)}`);
+  if (toMs !== undefined) conditions.push(`created_at_ms < ${values.add(toMs)}`);
+  return conditions;
+}
+
+function isTime(ms: number | undefined): boolean {
+  return ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48);
+}
+
+/** High and low parts are summed separately: a sum of 64-bit amounts may exceed 64 bits. */
+const PART = 1_000_000_000n;
+
+/** Sums the whole journal of a wallet by what the transfers were for. */
+export function createJournalTotalsRead(run: RunQuery, dialect: Dialect) {
+  return async (walletId: string): Promise<JournalTotals> => {
+    if (!isStorable(walletId)) throw new LedgerError("invalid_query");
+    const values = createValues(dialect);
+    const sql = `SELECT kind, count(*) AS count, sum(amount / ${PART}) AS high, sum(amount % ${PART}) AS low
+      FROM transfers WHERE wallet_id = ${values.add(walletId)} GROUP BY kind`;
+    const sums = (await run({ sql, values: values.all })).map((row) => ({
+      kind: Number(row.kind),
+      count: Number(row.count),
+      amount: BigInt(String(row.high)) * PART + BigInt(String(row.low)),
+    }));
+    const total = (matches: (kind: number) => boolean) =>
+      sums.reduce((sum, { kind, amount }) => (matches(kind) ? sum + amount : sum), 0n);
+    const { topUp, refund } = TRANSFER_KINDS;
+    return {
+      toppedUp: total((kind) => kind === topUp),
+      charged: total((kind) => kind !== topUp && kind !== refund),
+      refunded: total((kind) => kind === refund),
+      transfers: sums.reduce((sum, { count }) => sum + count, 0),
+    };
   };
 }
 

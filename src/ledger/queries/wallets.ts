@@ -46,5 +46,11 @@ function readSummary(row: Row): WalletSummary {
     "last_seq"
   >;
   const balances = balancesOf({ posted, held, creditLimit: credit_limit });
-  return { walletId: wallet_id, state, balances, createdAtMs: Number(created_at_ms) };
+  return {
+    walletId: wallet_id,
+    state,
+    balances,
+    creditLimit: credit_limit,
+    createdAtMs: Number(created_at_ms),
+  };
 }

@@ -155,7 +155,7 @@ export function describeConcurrency(env: LedgerEnv): void {
       await another.settle({ ...ended(), amount: 31n });
       expect(await env.receipt("h1")).toMatchObject({ captured: 31n });
       expect((await env.ledger.transfers(env.walletId, { size: 9 })).items).toHaveLength(2);
-      const usage = await another.usage({ walletId: env.walletId, groupBy: [] });
+      const { rows: usage } = await another.usage({ walletId: env.walletId, groupBy: [] });
       expect(usage).toMatchObject([{ requests: 1, captured: 31n }]);
     });
 

@@ -33,7 +33,7 @@ export function describeExactness(env: LedgerEnv): void {
           { amount: -3n * ODD, postedAfter: 7n * ODD + 100n },
         ],
       });
-      const usage = await env.ledger.usage({ walletId: env.walletId, groupBy: [] });
+      const { rows: usage } = await env.ledger.usage({ walletId: env.walletId, groupBy: [] });
       expect(usage).toMatchObject([{ captured: 3n * ODD, refunded: ODD }]);
     });
 

@@ -56,7 +56,7 @@ export function describeFacts(env: LedgerEnv): void {
         const of = { walletId: env.walletId, surface: text, model: text, upstream: text, outcome: text };
         expect((await env.ledger.receipts(of, { size: 5 })).items).toHaveLength(2);
         const groupBy = ["surface", "upstream"] as const;
-        expect(await env.ledger.usage({ ...of, groupBy })).toMatchObject([
+        expect((await env.ledger.usage({ ...of, groupBy })).rows).toMatchObject([
           { group: { surface: text, upstream: text }, requests: 2, captured: 20n },
         ]);
       },

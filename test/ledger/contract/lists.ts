@@ -107,6 +107,7 @@ export function describeLists(env: LedgerEnv): void {
         walletId: env.walletId,
         state: "frozen",
         balances: { posted: 100n, held: 30n, available: 70n },
+        creditLimit: 0n,
         createdAtMs: NOON_MS,
       });
       expect(mine).toEqual(await env.ledger.wallet(env.walletId));

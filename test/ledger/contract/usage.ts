@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { UsageDimension, UsageQuery } from "../../../src/ledger/records.ts";
+import {
+  HISTOGRAM_BOUNDS_MS,
+  type UsageDimension,
+  type UsageQuery,
+} from "../../../src/ledger/usage-records.ts";
 import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 
@@ -13,10 +17,21 @@ const NO_USAGE = {
   outputTokens: 0,
 };
 
+/** Counts durations by bucket, one by one. */
+function histogramOf(durations: readonly (number | undefined)[]): readonly number[] {
+  const counts = [...HISTOGRAM_BOUNDS_MS, Number.POSITIVE_INFINITY].map(() => 0);
+  for (const ms of durations) {
+    if (ms === undefined) continue;
+    const bucket = [...HISTOGRAM_BOUNDS_MS, Number.POSITIVE_INFINITY].findIndex((bound) => ms <= bound);
+    counts[bucket] = (counts[bucket] ?? 0) + 1;
+  }
+  return counts;
+}
+
 /** Usage: sums of receipts by group. */
 export function describeUsage(env: LedgerEnv): void {
-  const usage = (query: Partial<UsageQuery> = {}) =>
-    env.ledger.usage({ walletId: env.walletId, groupBy: [], ...query });
+  const usage = async (query: Partial<UsageQuery> = {}) =>
+    (await env.ledger.usage({ walletId: env.walletId, groupBy: [], ...query })).rows;
 
   /** Five receipts over three hours and two days: settled, refunded, open, released and expired. */
   async function fill(): Promise<void> {
@@ -40,8 +55,10 @@ export function describeUsage(env: LedgerEnv): void {
 
   describe("usage", () => {
     test("without receipts is one row of zeros, or no row when grouped", async () => {
+      const none = { requests: 0, open: 0, settled: 0, released: 0, expired: 0 };
+      const [firstOutputMs, totalMs] = [histogramOf([]), histogramOf([])];
       expect(await usage()).toEqual([
-        { group: {}, requests: 0, captured: 0n, refunded: 0n, usage: NO_USAGE },
+        { group: {}, ...none, captured: 0n, refunded: 0n, usage: NO_USAGE, firstOutputMs, totalMs },
       ]);
       expect(await usage({ groupBy: ["key"] })).toEqual([]);
     });
@@ -53,6 +70,10 @@ export function describeUsage(env: LedgerEnv): void {
         {
           group: {},
           requests: 5,
+          open: 1,
+          settled: 2,
+          released: 1,
+          expired: 1,
           captured: 15n,
           refunded: 2n,
           usage: {
@@ -62,6 +83,8 @@ export function describeUsage(env: LedgerEnv): void {
             cacheWrite1hTokens: 2 * (one?.cacheWrite1hTokens ?? 0),
             outputTokens: 2 * (one?.outputTokens ?? 0),
           },
+          firstOutputMs: histogramOf([FACTS.firstOutputMs, FACTS.firstOutputMs]),
+          totalMs: histogramOf([FACTS.totalMs, FACTS.totalMs]),
         },
       ]);
     });

@@ -2,6 +2,7 @@
 
 import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
 import type { HoldState as _tollgate_ledger_v1_HoldState, HoldState__Output as _tollgate_ledger_v1_HoldState__Output } from '../../../tollgate/ledger/v1/HoldState.ts';
+import type { MetadataCondition as _tollgate_ledger_v1_MetadataCondition, MetadataCondition__Output as _tollgate_ledger_v1_MetadataCondition__Output } from '../../../tollgate/ledger/v1/MetadataCondition.ts';
 
 export interface HoldFilter {
   'walletId'?: (string);
@@ -13,6 +14,8 @@ export interface HoldFilter {
   'upstream'?: (string);
   'state'?: (_tollgate_ledger_v1_HoldState);
   'outcome'?: (string);
+  'allWallets'?: (boolean);
+  'metadata'?: (_tollgate_ledger_v1_MetadataCondition | null);
   '_keyId'?: "keyId";
   '_surface'?: "surface";
   '_model'?: "model";
@@ -30,6 +33,8 @@ export interface HoldFilter__Output {
   'upstream'?: (string);
   'state': (_tollgate_ledger_v1_HoldState__Output);
   'outcome'?: (string);
+  'allWallets': (boolean);
+  'metadata': (_tollgate_ledger_v1_MetadataCondition__Output | null);
   '_keyId'?: "keyId";
   '_surface'?: "surface";
   '_model'?: "model";

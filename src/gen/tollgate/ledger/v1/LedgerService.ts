@@ -18,12 +18,18 @@ import type { DeleteSpendLimitRequest as _tollgate_ledger_v1_DeleteSpendLimitReq
 import type { DeleteSpendLimitResponse as _tollgate_ledger_v1_DeleteSpendLimitResponse, DeleteSpendLimitResponse__Output as _tollgate_ledger_v1_DeleteSpendLimitResponse__Output } from '../../../tollgate/ledger/v1/DeleteSpendLimitResponse.ts';
 import type { ExtendHoldRequest as _tollgate_ledger_v1_ExtendHoldRequest, ExtendHoldRequest__Output as _tollgate_ledger_v1_ExtendHoldRequest__Output } from '../../../tollgate/ledger/v1/ExtendHoldRequest.ts';
 import type { ExtendHoldResponse as _tollgate_ledger_v1_ExtendHoldResponse, ExtendHoldResponse__Output as _tollgate_ledger_v1_ExtendHoldResponse__Output } from '../../../tollgate/ledger/v1/ExtendHoldResponse.ts';
+import type { FindHoldsRequest as _tollgate_ledger_v1_FindHoldsRequest, FindHoldsRequest__Output as _tollgate_ledger_v1_FindHoldsRequest__Output } from '../../../tollgate/ledger/v1/FindHoldsRequest.ts';
+import type { FindHoldsResponse as _tollgate_ledger_v1_FindHoldsResponse, FindHoldsResponse__Output as _tollgate_ledger_v1_FindHoldsResponse__Output } from '../../../tollgate/ledger/v1/FindHoldsResponse.ts';
 import type { GetHoldRequest as _tollgate_ledger_v1_GetHoldRequest, GetHoldRequest__Output as _tollgate_ledger_v1_GetHoldRequest__Output } from '../../../tollgate/ledger/v1/GetHoldRequest.ts';
 import type { GetHoldResponse as _tollgate_ledger_v1_GetHoldResponse, GetHoldResponse__Output as _tollgate_ledger_v1_GetHoldResponse__Output } from '../../../tollgate/ledger/v1/GetHoldResponse.ts';
+import type { GetRollUpsRequest as _tollgate_ledger_v1_GetRollUpsRequest, GetRollUpsRequest__Output as _tollgate_ledger_v1_GetRollUpsRequest__Output } from '../../../tollgate/ledger/v1/GetRollUpsRequest.ts';
+import type { GetRollUpsResponse as _tollgate_ledger_v1_GetRollUpsResponse, GetRollUpsResponse__Output as _tollgate_ledger_v1_GetRollUpsResponse__Output } from '../../../tollgate/ledger/v1/GetRollUpsResponse.ts';
 import type { GetWalletRequest as _tollgate_ledger_v1_GetWalletRequest, GetWalletRequest__Output as _tollgate_ledger_v1_GetWalletRequest__Output } from '../../../tollgate/ledger/v1/GetWalletRequest.ts';
 import type { GetWalletResponse as _tollgate_ledger_v1_GetWalletResponse, GetWalletResponse__Output as _tollgate_ledger_v1_GetWalletResponse__Output } from '../../../tollgate/ledger/v1/GetWalletResponse.ts';
 import type { ListHoldsRequest as _tollgate_ledger_v1_ListHoldsRequest, ListHoldsRequest__Output as _tollgate_ledger_v1_ListHoldsRequest__Output } from '../../../tollgate/ledger/v1/ListHoldsRequest.ts';
 import type { ListHoldsResponse as _tollgate_ledger_v1_ListHoldsResponse, ListHoldsResponse__Output as _tollgate_ledger_v1_ListHoldsResponse__Output } from '../../../tollgate/ledger/v1/ListHoldsResponse.ts';
+import type { ListRunningHoldsRequest as _tollgate_ledger_v1_ListRunningHoldsRequest, ListRunningHoldsRequest__Output as _tollgate_ledger_v1_ListRunningHoldsRequest__Output } from '../../../tollgate/ledger/v1/ListRunningHoldsRequest.ts';
+import type { ListRunningHoldsResponse as _tollgate_ledger_v1_ListRunningHoldsResponse, ListRunningHoldsResponse__Output as _tollgate_ledger_v1_ListRunningHoldsResponse__Output } from '../../../tollgate/ledger/v1/ListRunningHoldsResponse.ts';
 import type { ListSpendLimitsRequest as _tollgate_ledger_v1_ListSpendLimitsRequest, ListSpendLimitsRequest__Output as _tollgate_ledger_v1_ListSpendLimitsRequest__Output } from '../../../tollgate/ledger/v1/ListSpendLimitsRequest.ts';
 import type { ListSpendLimitsResponse as _tollgate_ledger_v1_ListSpendLimitsResponse, ListSpendLimitsResponse__Output as _tollgate_ledger_v1_ListSpendLimitsResponse__Output } from '../../../tollgate/ledger/v1/ListSpendLimitsResponse.ts';
 import type { ListTransfersRequest as _tollgate_ledger_v1_ListTransfersRequest, ListTransfersRequest__Output as _tollgate_ledger_v1_ListTransfersRequest__Output } from '../../../tollgate/ledger/v1/ListTransfersRequest.ts';
@@ -44,6 +50,10 @@ import type { SettleHoldRequest as _tollgate_ledger_v1_SettleHoldRequest, Settle
 import type { SettleHoldResponse as _tollgate_ledger_v1_SettleHoldResponse, SettleHoldResponse__Output as _tollgate_ledger_v1_SettleHoldResponse__Output } from '../../../tollgate/ledger/v1/SettleHoldResponse.ts';
 import type { StreamMutationsRequest as _tollgate_ledger_v1_StreamMutationsRequest, StreamMutationsRequest__Output as _tollgate_ledger_v1_StreamMutationsRequest__Output } from '../../../tollgate/ledger/v1/StreamMutationsRequest.ts';
 import type { StreamMutationsResponse as _tollgate_ledger_v1_StreamMutationsResponse, StreamMutationsResponse__Output as _tollgate_ledger_v1_StreamMutationsResponse__Output } from '../../../tollgate/ledger/v1/StreamMutationsResponse.ts';
+import type { SumRunningHoldsRequest as _tollgate_ledger_v1_SumRunningHoldsRequest, SumRunningHoldsRequest__Output as _tollgate_ledger_v1_SumRunningHoldsRequest__Output } from '../../../tollgate/ledger/v1/SumRunningHoldsRequest.ts';
+import type { SumRunningHoldsResponse as _tollgate_ledger_v1_SumRunningHoldsResponse, SumRunningHoldsResponse__Output as _tollgate_ledger_v1_SumRunningHoldsResponse__Output } from '../../../tollgate/ledger/v1/SumRunningHoldsResponse.ts';
+import type { SumTransfersRequest as _tollgate_ledger_v1_SumTransfersRequest, SumTransfersRequest__Output as _tollgate_ledger_v1_SumTransfersRequest__Output } from '../../../tollgate/ledger/v1/SumTransfersRequest.ts';
+import type { SumTransfersResponse as _tollgate_ledger_v1_SumTransfersResponse, SumTransfersResponse__Output as _tollgate_ledger_v1_SumTransfersResponse__Output } from '../../../tollgate/ledger/v1/SumTransfersResponse.ts';
 
 export interface LedgerServiceClient extends grpc.Client {
   BatchMutate(argument: _tollgate_ledger_v1_BatchMutateRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_BatchMutateResponse__Output>): grpc.ClientUnaryCall;
@@ -118,6 +128,15 @@ export interface LedgerServiceClient extends grpc.Client {
   extendHold(argument: _tollgate_ledger_v1_ExtendHoldRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ExtendHoldResponse__Output>): grpc.ClientUnaryCall;
   extendHold(argument: _tollgate_ledger_v1_ExtendHoldRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_ExtendHoldResponse__Output>): grpc.ClientUnaryCall;
   
+  FindHolds(argument: _tollgate_ledger_v1_FindHoldsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_FindHoldsResponse__Output>): grpc.ClientUnaryCall;
+  FindHolds(argument: _tollgate_ledger_v1_FindHoldsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_FindHoldsResponse__Output>): grpc.ClientUnaryCall;
+  FindHolds(argument: _tollgate_ledger_v1_FindHoldsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_FindHoldsResponse__Output>): grpc.ClientUnaryCall;
+  FindHolds(argument: _tollgate_ledger_v1_FindHoldsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_FindHoldsResponse__Output>): grpc.ClientUnaryCall;
+  findHolds(argument: _tollgate_ledger_v1_FindHoldsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_FindHoldsResponse__Output>): grpc.ClientUnaryCall;
+  findHolds(argument: _tollgate_ledger_v1_FindHoldsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_FindHoldsResponse__Output>): grpc.ClientUnaryCall;
+  findHolds(argument: _tollgate_ledger_v1_FindHoldsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_FindHoldsResponse__Output>): grpc.ClientUnaryCall;
+  findHolds(argument: _tollgate_ledger_v1_FindHoldsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_FindHoldsResponse__Output>): grpc.ClientUnaryCall;
+  
   GetHold(argument: _tollgate_ledger_v1_GetHoldRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_GetHoldResponse__Output>): grpc.ClientUnaryCall;
   GetHold(argument: _tollgate_ledger_v1_GetHoldRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_GetHoldResponse__Output>): grpc.ClientUnaryCall;
   GetHold(argument: _tollgate_ledger_v1_GetHoldRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_GetHoldResponse__Output>): grpc.ClientUnaryCall;
@@ -126,6 +145,15 @@ export interface LedgerServiceClient extends grpc.Client {
   getHold(argument: _tollgate_ledger_v1_GetHoldRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_GetHoldResponse__Output>): grpc.ClientUnaryCall;
   getHold(argument: _tollgate_ledger_v1_GetHoldRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_GetHoldResponse__Output>): grpc.ClientUnaryCall;
   getHold(argument: _tollgate_ledger_v1_GetHoldRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_GetHoldResponse__Output>): grpc.ClientUnaryCall;
+  
+  GetRollUps(argument: _tollgate_ledger_v1_GetRollUpsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_GetRollUpsResponse__Output>): grpc.ClientUnaryCall;
+  GetRollUps(argument: _tollgate_ledger_v1_GetRollUpsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_GetRollUpsResponse__Output>): grpc.ClientUnaryCall;
+  GetRollUps(argument: _tollgate_ledger_v1_GetRollUpsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_GetRollUpsResponse__Output>): grpc.ClientUnaryCall;
+  GetRollUps(argument: _tollgate_ledger_v1_GetRollUpsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_GetRollUpsResponse__Output>): grpc.ClientUnaryCall;
+  getRollUps(argument: _tollgate_ledger_v1_GetRollUpsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_GetRollUpsResponse__Output>): grpc.ClientUnaryCall;
+  getRollUps(argument: _tollgate_ledger_v1_GetRollUpsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_GetRollUpsResponse__Output>): grpc.ClientUnaryCall;
+  getRollUps(argument: _tollgate_ledger_v1_GetRollUpsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_GetRollUpsResponse__Output>): grpc.ClientUnaryCall;
+  getRollUps(argument: _tollgate_ledger_v1_GetRollUpsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_GetRollUpsResponse__Output>): grpc.ClientUnaryCall;
   
   GetWallet(argument: _tollgate_ledger_v1_GetWalletRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_GetWalletResponse__Output>): grpc.ClientUnaryCall;
   GetWallet(argument: _tollgate_ledger_v1_GetWalletRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_GetWalletResponse__Output>): grpc.ClientUnaryCall;
@@ -144,6 +172,15 @@ export interface LedgerServiceClient extends grpc.Client {
   listHolds(argument: _tollgate_ledger_v1_ListHoldsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_ListHoldsResponse__Output>): grpc.ClientUnaryCall;
   listHolds(argument: _tollgate_ledger_v1_ListHoldsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListHoldsResponse__Output>): grpc.ClientUnaryCall;
   listHolds(argument: _tollgate_ledger_v1_ListHoldsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_ListHoldsResponse__Output>): grpc.ClientUnaryCall;
+  
+  ListRunningHolds(argument: _tollgate_ledger_v1_ListRunningHoldsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  ListRunningHolds(argument: _tollgate_ledger_v1_ListRunningHoldsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_ListRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  ListRunningHolds(argument: _tollgate_ledger_v1_ListRunningHoldsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  ListRunningHolds(argument: _tollgate_ledger_v1_ListRunningHoldsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_ListRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  listRunningHolds(argument: _tollgate_ledger_v1_ListRunningHoldsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  listRunningHolds(argument: _tollgate_ledger_v1_ListRunningHoldsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_ListRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  listRunningHolds(argument: _tollgate_ledger_v1_ListRunningHoldsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  listRunningHolds(argument: _tollgate_ledger_v1_ListRunningHoldsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_ListRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
   
   ListSpendLimits(argument: _tollgate_ledger_v1_ListSpendLimitsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListSpendLimitsResponse__Output>): grpc.ClientUnaryCall;
   ListSpendLimits(argument: _tollgate_ledger_v1_ListSpendLimitsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_ListSpendLimitsResponse__Output>): grpc.ClientUnaryCall;
@@ -231,6 +268,24 @@ export interface LedgerServiceClient extends grpc.Client {
   streamMutations(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_tollgate_ledger_v1_StreamMutationsRequest, _tollgate_ledger_v1_StreamMutationsResponse__Output>;
   streamMutations(options?: grpc.CallOptions): grpc.ClientDuplexStream<_tollgate_ledger_v1_StreamMutationsRequest, _tollgate_ledger_v1_StreamMutationsResponse__Output>;
   
+  SumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  SumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  SumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  SumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  sumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  sumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  sumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  sumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
+  
+  SumTransfers(argument: _tollgate_ledger_v1_SumTransfersRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersResponse__Output>): grpc.ClientUnaryCall;
+  SumTransfers(argument: _tollgate_ledger_v1_SumTransfersRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersResponse__Output>): grpc.ClientUnaryCall;
+  SumTransfers(argument: _tollgate_ledger_v1_SumTransfersRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersResponse__Output>): grpc.ClientUnaryCall;
+  SumTransfers(argument: _tollgate_ledger_v1_SumTransfersRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersResponse__Output>): grpc.ClientUnaryCall;
+  sumTransfers(argument: _tollgate_ledger_v1_SumTransfersRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersResponse__Output>): grpc.ClientUnaryCall;
+  sumTransfers(argument: _tollgate_ledger_v1_SumTransfersRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersResponse__Output>): grpc.ClientUnaryCall;
+  sumTransfers(argument: _tollgate_ledger_v1_SumTransfersRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersResponse__Output>): grpc.ClientUnaryCall;
+  sumTransfers(argument: _tollgate_ledger_v1_SumTransfersRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersResponse__Output>): grpc.ClientUnaryCall;
+  
 }
 
 export interface LedgerServiceHandlers extends grpc.UntypedServiceImplementation {
@@ -250,11 +305,17 @@ export interface LedgerServiceHandlers extends grpc.UntypedServiceImplementation
   
   ExtendHold: grpc.handleUnaryCall<_tollgate_ledger_v1_ExtendHoldRequest__Output, _tollgate_ledger_v1_ExtendHoldResponse>;
   
+  FindHolds: grpc.handleUnaryCall<_tollgate_ledger_v1_FindHoldsRequest__Output, _tollgate_ledger_v1_FindHoldsResponse>;
+  
   GetHold: grpc.handleUnaryCall<_tollgate_ledger_v1_GetHoldRequest__Output, _tollgate_ledger_v1_GetHoldResponse>;
+  
+  GetRollUps: grpc.handleUnaryCall<_tollgate_ledger_v1_GetRollUpsRequest__Output, _tollgate_ledger_v1_GetRollUpsResponse>;
   
   GetWallet: grpc.handleUnaryCall<_tollgate_ledger_v1_GetWalletRequest__Output, _tollgate_ledger_v1_GetWalletResponse>;
   
   ListHolds: grpc.handleUnaryCall<_tollgate_ledger_v1_ListHoldsRequest__Output, _tollgate_ledger_v1_ListHoldsResponse>;
+  
+  ListRunningHolds: grpc.handleUnaryCall<_tollgate_ledger_v1_ListRunningHoldsRequest__Output, _tollgate_ledger_v1_ListRunningHoldsResponse>;
   
   ListSpendLimits: grpc.handleUnaryCall<_tollgate_ledger_v1_ListSpendLimitsRequest__Output, _tollgate_ledger_v1_ListSpendLimitsResponse>;
   
@@ -276,6 +337,10 @@ export interface LedgerServiceHandlers extends grpc.UntypedServiceImplementation
   
   StreamMutations: grpc.handleBidiStreamingCall<_tollgate_ledger_v1_StreamMutationsRequest__Output, _tollgate_ledger_v1_StreamMutationsResponse>;
   
+  SumRunningHolds: grpc.handleUnaryCall<_tollgate_ledger_v1_SumRunningHoldsRequest__Output, _tollgate_ledger_v1_SumRunningHoldsResponse>;
+  
+  SumTransfers: grpc.handleUnaryCall<_tollgate_ledger_v1_SumTransfersRequest__Output, _tollgate_ledger_v1_SumTransfersResponse>;
+  
 }
 
 export interface LedgerServiceDefinition extends grpc.ServiceDefinition {
@@ -287,9 +352,12 @@ export interface LedgerServiceDefinition extends grpc.ServiceDefinition {
   CreateWallet: MethodDefinition<_tollgate_ledger_v1_CreateWalletRequest, _tollgate_ledger_v1_CreateWalletResponse, _tollgate_ledger_v1_CreateWalletRequest__Output, _tollgate_ledger_v1_CreateWalletResponse__Output>
   DeleteSpendLimit: MethodDefinition<_tollgate_ledger_v1_DeleteSpendLimitRequest, _tollgate_ledger_v1_DeleteSpendLimitResponse, _tollgate_ledger_v1_DeleteSpendLimitRequest__Output, _tollgate_ledger_v1_DeleteSpendLimitResponse__Output>
   ExtendHold: MethodDefinition<_tollgate_ledger_v1_ExtendHoldRequest, _tollgate_ledger_v1_ExtendHoldResponse, _tollgate_ledger_v1_ExtendHoldRequest__Output, _tollgate_ledger_v1_ExtendHoldResponse__Output>
+  FindHolds: MethodDefinition<_tollgate_ledger_v1_FindHoldsRequest, _tollgate_ledger_v1_FindHoldsResponse, _tollgate_ledger_v1_FindHoldsRequest__Output, _tollgate_ledger_v1_FindHoldsResponse__Output>
   GetHold: MethodDefinition<_tollgate_ledger_v1_GetHoldRequest, _tollgate_ledger_v1_GetHoldResponse, _tollgate_ledger_v1_GetHoldRequest__Output, _tollgate_ledger_v1_GetHoldResponse__Output>
+  GetRollUps: MethodDefinition<_tollgate_ledger_v1_GetRollUpsRequest, _tollgate_ledger_v1_GetRollUpsResponse, _tollgate_ledger_v1_GetRollUpsRequest__Output, _tollgate_ledger_v1_GetRollUpsResponse__Output>
   GetWallet: MethodDefinition<_tollgate_ledger_v1_GetWalletRequest, _tollgate_ledger_v1_GetWalletResponse, _tollgate_ledger_v1_GetWalletRequest__Output, _tollgate_ledger_v1_GetWalletResponse__Output>
   ListHolds: MethodDefinition<_tollgate_ledger_v1_ListHoldsRequest, _tollgate_ledger_v1_ListHoldsResponse, _tollgate_ledger_v1_ListHoldsRequest__Output, _tollgate_ledger_v1_ListHoldsResponse__Output>
+  ListRunningHolds: MethodDefinition<_tollgate_ledger_v1_ListRunningHoldsRequest, _tollgate_ledger_v1_ListRunningHoldsResponse, _tollgate_ledger_v1_ListRunningHoldsRequest__Output, _tollgate_ledger_v1_ListRunningHoldsResponse__Output>
   ListSpendLimits: MethodDefinition<_tollgate_ledger_v1_ListSpendLimitsRequest, _tollgate_ledger_v1_ListSpendLimitsResponse, _tollgate_ledger_v1_ListSpendLimitsRequest__Output, _tollgate_ledger_v1_ListSpendLimitsResponse__Output>
   ListTransfers: MethodDefinition<_tollgate_ledger_v1_ListTransfersRequest, _tollgate_ledger_v1_ListTransfersResponse, _tollgate_ledger_v1_ListTransfersRequest__Output, _tollgate_ledger_v1_ListTransfersResponse__Output>
   ListWallets: MethodDefinition<_tollgate_ledger_v1_ListWalletsRequest, _tollgate_ledger_v1_ListWalletsResponse, _tollgate_ledger_v1_ListWalletsRequest__Output, _tollgate_ledger_v1_ListWalletsResponse__Output>
@@ -300,4 +368,6 @@ export interface LedgerServiceDefinition extends grpc.ServiceDefinition {
   SetWalletState: MethodDefinition<_tollgate_ledger_v1_SetWalletStateRequest, _tollgate_ledger_v1_SetWalletStateResponse, _tollgate_ledger_v1_SetWalletStateRequest__Output, _tollgate_ledger_v1_SetWalletStateResponse__Output>
   SettleHold: MethodDefinition<_tollgate_ledger_v1_SettleHoldRequest, _tollgate_ledger_v1_SettleHoldResponse, _tollgate_ledger_v1_SettleHoldRequest__Output, _tollgate_ledger_v1_SettleHoldResponse__Output>
   StreamMutations: MethodDefinition<_tollgate_ledger_v1_StreamMutationsRequest, _tollgate_ledger_v1_StreamMutationsResponse, _tollgate_ledger_v1_StreamMutationsRequest__Output, _tollgate_ledger_v1_StreamMutationsResponse__Output>
+  SumRunningHolds: MethodDefinition<_tollgate_ledger_v1_SumRunningHoldsRequest, _tollgate_ledger_v1_SumRunningHoldsResponse, _tollgate_ledger_v1_SumRunningHoldsRequest__Output, _tollgate_ledger_v1_SumRunningHoldsResponse__Output>
+  SumTransfers: MethodDefinition<_tollgate_ledger_v1_SumTransfersRequest, _tollgate_ledger_v1_SumTransfersResponse, _tollgate_ledger_v1_SumTransfersRequest__Output, _tollgate_ledger_v1_SumTransfersResponse__Output>
 }

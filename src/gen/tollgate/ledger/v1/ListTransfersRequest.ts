@@ -1,10 +1,14 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
+import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
 
 export interface ListTransfersRequest {
   'walletId'?: (string);
   'pageSize'?: (number);
   'pageToken'?: (string);
+  'startTime'?: (_google_protobuf_Timestamp | null);
+  'endTime'?: (_google_protobuf_Timestamp | null);
+  'oldestFirst'?: (boolean);
   '_pageSize'?: "pageSize";
 }
 
@@ -12,5 +16,8 @@ export interface ListTransfersRequest__Output {
   'walletId': (string);
   'pageSize'?: (number);
   'pageToken': (string);
+  'startTime': (_google_protobuf_Timestamp__Output | null);
+  'endTime': (_google_protobuf_Timestamp__Output | null);
+  'oldestFirst': (boolean);
   '_pageSize'?: "pageSize";
 }

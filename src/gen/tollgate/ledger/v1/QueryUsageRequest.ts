@@ -6,9 +6,11 @@ import type { UsageDimension as _tollgate_ledger_v1_UsageDimension, UsageDimensi
 export interface QueryUsageRequest {
   'filter'?: (_tollgate_ledger_v1_HoldFilter | null);
   'groupBy'?: (_tollgate_ledger_v1_UsageDimension)[];
+  'offsetHours'?: (number);
 }
 
 export interface QueryUsageRequest__Output {
   'filter': (_tollgate_ledger_v1_HoldFilter__Output | null);
   'groupBy': (_tollgate_ledger_v1_UsageDimension__Output)[];
+  'offsetHours': (number);
 }

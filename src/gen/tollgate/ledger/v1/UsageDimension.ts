@@ -10,6 +10,7 @@ export const UsageDimension = {
   USAGE_DIMENSION_UPSTREAM: 'USAGE_DIMENSION_UPSTREAM',
   USAGE_DIMENSION_OUTCOME: 'USAGE_DIMENSION_OUTCOME',
   USAGE_DIMENSION_SOURCE: 'USAGE_DIMENSION_SOURCE',
+  USAGE_DIMENSION_WALLET: 'USAGE_DIMENSION_WALLET',
 } as const;
 
 export type UsageDimension =
@@ -31,5 +32,7 @@ export type UsageDimension =
   | 7
   | 'USAGE_DIMENSION_SOURCE'
   | 8
+  | 'USAGE_DIMENSION_WALLET'
+  | 9
 
 export type UsageDimension__Output = typeof UsageDimension[keyof typeof UsageDimension]

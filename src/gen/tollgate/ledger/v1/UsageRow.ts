@@ -10,6 +10,12 @@ export interface UsageRow {
   'capturedNanos'?: (number | string | Long);
   'refundedNanos'?: (number | string | Long);
   'usage'?: (_tollgate_ledger_v1_TokenUsage | null);
+  'open'?: (number | string | Long);
+  'settled'?: (number | string | Long);
+  'released'?: (number | string | Long);
+  'expired'?: (number | string | Long);
+  'firstOutputCounts'?: (number | string | Long)[];
+  'totalCounts'?: (number | string | Long)[];
 }
 
 export interface UsageRow__Output {
@@ -18,4 +24,10 @@ export interface UsageRow__Output {
   'capturedNanos': (Long);
   'refundedNanos': (Long);
   'usage': (_tollgate_ledger_v1_TokenUsage__Output | null);
+  'open': (Long);
+  'settled': (Long);
+  'released': (Long);
+  'expired': (Long);
+  'firstOutputCounts': (Long)[];
+  'totalCounts': (Long)[];
 }

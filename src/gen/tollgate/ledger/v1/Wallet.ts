@@ -3,12 +3,14 @@
 import type { WalletState as _tollgate_ledger_v1_WalletState, WalletState__Output as _tollgate_ledger_v1_WalletState__Output } from '../../../tollgate/ledger/v1/WalletState.ts';
 import type { Balances as _tollgate_ledger_v1_Balances, Balances__Output as _tollgate_ledger_v1_Balances__Output } from '../../../tollgate/ledger/v1/Balances.ts';
 import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
+import type { Long } from '@grpc/proto-loader';
 
 export interface Wallet {
   'walletId'?: (string);
   'state'?: (_tollgate_ledger_v1_WalletState);
   'balances'?: (_tollgate_ledger_v1_Balances | null);
   'createTime'?: (_google_protobuf_Timestamp | null);
+  'creditLimitNanos'?: (number | string | Long);
 }
 
 export interface Wallet__Output {
@@ -16,4 +18,5 @@ export interface Wallet__Output {
   'state': (_tollgate_ledger_v1_WalletState__Output);
   'balances': (_tollgate_ledger_v1_Balances__Output | null);
   'createTime': (_google_protobuf_Timestamp__Output | null);
+  'creditLimitNanos': (Long);
 }

@@ -1,0 +1,10 @@
+// Original file: proto/tollgate/ledger/v1/ledger.proto
+
+
+export interface SumTransfersRequest {
+  'walletId'?: (string);
+}
+
+export interface SumTransfersRequest__Output {
+  'walletId': (string);
+}

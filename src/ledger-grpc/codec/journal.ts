@@ -1,0 +1,82 @@
+import type {
+  ListTransfersRequest,
+  ListTransfersRequest__Output,
+} from "../../gen/tollgate/ledger/v1/ListTransfersRequest.ts";
+import type {
+  SumTransfersResponse,
+  SumTransfersResponse__Output,
+} from "../../gen/tollgate/ledger/v1/SumTransfersResponse.ts";
+import type { Transfer, Transfer__Output } from "../../gen/tollgate/ledger/v1/Transfer.ts";
+import type { JournalLine, JournalTotals, TransferRange } from "../../ledger/records.ts";
+import { transferKinds } from "./enums.ts";
+import {
+  decodeNanos,
+  decodeNumber,
+  decodeTime,
+  encodeCount,
+  encodeNanos,
+  encodeTime,
+  required,
+  sparse,
+} from "./fields.ts";
+import { decodeBound, encodeBound } from "./receipts.ts";
+
+type WireRange = Pick<ListTransfersRequest, "startTime" | "endTime" | "oldestFirst">;
+
+export function encodeTransferRange({ fromMs, toMs, order }: TransferRange): WireRange {
+  return sparse<WireRange>({
+    startTime: encodeBound(fromMs),
+    endTime: encodeBound(toMs),
+    oldestFirst: order === "oldest_first" || undefined,
+  });
+}
+
+export function decodeTransferRange(wire: ListTransfersRequest__Output): TransferRange {
+  return {
+    fromMs: decodeBound(wire.startTime, "start_time"),
+    toMs: decodeBound(wire.endTime, "end_time"),
+    order: wire.oldestFirst ? "oldest_first" : "newest_first",
+  };
+}
+
+export function encodeTransfer(line: JournalLine): Transfer {
+  return sparse<Transfer>({
+    sequence: line.seq,
+    transferId: line.transferId,
+    kind: transferKinds.encode(line.kind),
+    amountNanos: encodeNanos(line.amount),
+    postedAfterNanos: encodeNanos(line.postedAfter),
+    holdId: line.holdId,
+    createTime: encodeTime(line.createdAtMs),
+  });
+}
+
+export function decodeTransfer(wire: Transfer__Output): JournalLine {
+  return {
+    seq: decodeNumber(wire.sequence),
+    transferId: wire.transferId,
+    kind: transferKinds.decode(wire.kind, "transfer.kind"),
+    amount: decodeNanos(wire.amountNanos),
+    postedAfter: decodeNanos(wire.postedAfterNanos),
+    holdId: wire.holdId,
+    createdAtMs: decodeTime(required(wire.createTime, "transfer.create_time"), "transfer.create_time"),
+  };
+}
+
+export function encodeJournalTotals(totals: JournalTotals): SumTransfersResponse {
+  return {
+    toppedUpNanos: encodeNanos(totals.toppedUp),
+    chargedNanos: encodeNanos(totals.charged),
+    refundedNanos: encodeNanos(totals.refunded),
+    transfers: encodeCount(totals.transfers),
+  };
+}
+
+export function decodeJournalTotals(wire: SumTransfersResponse__Output): JournalTotals {
+  return {
+    toppedUp: decodeNanos(wire.toppedUpNanos),
+    charged: decodeNanos(wire.chargedNanos),
+    refunded: decodeNanos(wire.refundedNanos),
+    transfers: decodeNumber(wire.transfers),
+  };
+}

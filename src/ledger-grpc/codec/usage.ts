@@ -1,0 +1,149 @@
+import type { Long } from "@grpc/proto-loader";
+import type {
+  GetRollUpsResponse,
+  GetRollUpsResponse__Output,
+} from "../../gen/tollgate/ledger/v1/GetRollUpsResponse.ts";
+import type {
+  QueryUsageRequest,
+  QueryUsageRequest__Output,
+} from "../../gen/tollgate/ledger/v1/QueryUsageRequest.ts";
+import type {
+  QueryUsageResponse,
+  QueryUsageResponse__Output,
+} from "../../gen/tollgate/ledger/v1/QueryUsageResponse.ts";
+import type { UsageGroup, UsageGroup__Output } from "../../gen/tollgate/ledger/v1/UsageGroup.ts";
+import type { UsageRow__Output, UsageRow as WireUsageRow } from "../../gen/tollgate/ledger/v1/UsageRow.ts";
+import type {
+  Histogram,
+  RollUpState,
+  UsageDimension,
+  UsageQuery,
+  UsageReport,
+  UsageRow,
+} from "../../ledger/usage-records.ts";
+import { usageDimensions, usageResolutions } from "./enums.ts";
+import { decodeUsage, encodeUsage } from "./facts.ts";
+import {
+  decodeNanos,
+  decodeNumber,
+  decodeTime,
+  encodeCount,
+  encodeNanos,
+  encodeTime,
+  required,
+  sparse,
+} from "./fields.ts";
+import { decodeReceiptFilter, encodeReceiptFilter } from "./receipts.ts";
+
+/** An offset that no ledger accepts. */
+const OFFSET_INVALID = 99;
+
+export function encodeUsageQuery(query: UsageQuery): QueryUsageRequest {
+  const { offsetHours = 0 } = query;
+  return {
+    filter: encodeReceiptFilter(query),
+    groupBy: query.groupBy.map(usageDimensions.encode),
+    offsetHours:
+      Number.isInteger(offsetHours) && Math.abs(offsetHours) < OFFSET_INVALID ? offsetHours : OFFSET_INVALID,
+  };
+}
+
+export function decodeUsageQuery(wire: QueryUsageRequest__Output): UsageQuery {
+  return {
+    ...decodeReceiptFilter(wire.filter),
+    groupBy: wire.groupBy.map((each) => usageDimensions.decode(each, "group_by", "invalid_query")),
+    offsetHours: wire.offsetHours,
+  };
+}
+
+export function encodeUsageReport(
+  report: UsageReport,
+  groupBy: readonly UsageDimension[],
+): QueryUsageResponse {
+  return {
+    rows: report.rows.map((row) => encodeUsageRow(row, groupBy)),
+    resolution: usageResolutions.encode(report.resolution),
+    offsetHours: report.offsetHours,
+  };
+}
+
+export function decodeUsageReport(wire: QueryUsageResponse__Output): UsageReport {
+  return {
+    rows: wire.rows.map(decodeUsageRow),
+    resolution: usageResolutions.decode(wire.resolution, "resolution"),
+    offsetHours: wire.offsetHours,
+  };
+}
+
+/** Encodes a row; its groups are in the order of `groupBy`. */
+function encodeUsageRow(row: UsageRow, groupBy: readonly UsageDimension[]): WireUsageRow {
+  return {
+    group: groupBy.map((dimension) => encodeGroup(dimension, row.group[dimension] ?? null)),
+    requests: encodeCount(row.requests),
+    capturedNanos: encodeNanos(row.captured),
+    refundedNanos: encodeNanos(row.refunded),
+    usage: encodeUsage(row.usage),
+    open: encodeCount(row.open),
+    settled: encodeCount(row.settled),
+    released: encodeCount(row.released),
+    expired: encodeCount(row.expired),
+    firstOutputCounts: row.firstOutputMs.map(encodeCount),
+    totalCounts: row.totalMs.map(encodeCount),
+  };
+}
+
+function decodeUsageRow(wire: UsageRow__Output): UsageRow {
+  return {
+    group: Object.fromEntries(wire.group.map(decodeGroup)),
+    requests: decodeNumber(wire.requests),
+    captured: decodeNanos(wire.capturedNanos),
+    refunded: decodeNanos(wire.refundedNanos),
+    usage: decodeUsage(required(wire.usage, "row.usage")),
+    open: decodeNumber(wire.open),
+    settled: decodeNumber(wire.settled),
+    released: decodeNumber(wire.released),
+    expired: decodeNumber(wire.expired),
+    firstOutputMs: decodeHistogram(wire.firstOutputCounts),
+    totalMs: decodeHistogram(wire.totalCounts),
+  };
+}
+
+function decodeHistogram(counts: readonly Long[]): Histogram {
+  return counts.map(decodeNumber);
+}
+
+function encodeGroup(dimension: UsageDimension, value: string | number | null): UsageGroup {
+  const wire = usageDimensions.encode(dimension);
+  if (value === null) return { dimension: wire };
+  if (typeof value === "number") return { dimension: wire, time: encodeTime(value) };
+  return { dimension: wire, text: value };
+}
+
+function decodeGroup({
+  dimension,
+  time,
+  text,
+}: UsageGroup__Output): [UsageDimension, string | number | null] {
+  const value = time ? decodeTime(time, "row.group.time") : (text ?? null);
+  return [usageDimensions.decode(dimension, "row.group.dimension"), value];
+}
+
+export function encodeRollUps(state: RollUpState): GetRollUpsResponse {
+  const isEmpty = state.closedFromMs === state.closedToMs;
+  return sparse<GetRollUpsResponse>({
+    closedFromTime: isEmpty ? undefined : encodeTime(state.closedFromMs),
+    closedToTime: isEmpty ? undefined : encodeTime(state.closedToMs),
+    staleHours: encodeCount(state.staleHours),
+    isBackfilling: state.isBackfilling,
+  });
+}
+
+export function decodeRollUps(wire: GetRollUpsResponse__Output): RollUpState {
+  const { closedFromTime, closedToTime } = wire;
+  return {
+    closedFromMs: closedFromTime ? decodeTime(closedFromTime, "closed_from_time") : 0,
+    closedToMs: closedToTime ? decodeTime(closedToTime, "closed_to_time") : 0,
+    staleHours: decodeNumber(wire.staleHours),
+    isBackfilling: wire.isBackfilling,
+  };
+}

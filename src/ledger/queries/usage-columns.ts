@@ -1,0 +1,93 @@
+import { HISTOGRAM_BOUNDS_MS, type Histogram, type UsageRow } from "../usage-records.ts";
+import type { Row } from "./query.ts";
+
+/** A sum that usage reports. Roll-ups have a column of this name. */
+interface Measure {
+  readonly name: string;
+  /** The SQL that sums up receipts. */
+  readonly ofReceipts: string;
+}
+
+/** High and low parts of amounts are summed separately: a sum of 64-bit amounts may exceed 64 bits. */
+const PART = 1_000_000_000n;
+
+const AMOUNTS = [
+  "captured",
+  "refunded",
+  "input_tokens",
+  "cached_input_tokens",
+  "cache_write_tokens",
+  "cache_write_1h_tokens",
+  "output_tokens",
+] as const;
+type Amount = (typeof AMOUNTS)[number];
+
+const STATES = ["settled", "released", "expired"] as const;
+const DURATIONS = ["first_output", "total"] as const;
+
+/** Every measure, in the order of the columns of the roll-ups. */
+export const MEASURES: readonly Measure[] = [
+  { name: "requests", ofReceipts: "count(*)" },
+  ...STATES.map((state) => ({ name: state, ofReceipts: `count(*) FILTER (WHERE state = '${state}')` })),
+  ...AMOUNTS.flatMap((column) => [
+    { name: `${column}_high`, ofReceipts: `sum(${column} / ${PART})` },
+    { name: `${column}_low`, ofReceipts: `sum(${column} % ${PART})` },
+  ]),
+  ...DURATIONS.flatMap((duration) =>
+    Array.from({ length: HISTOGRAM_BOUNDS_MS.length + 1 }, (_, bucket) => ({
+      name: `${duration}_${bucket}`,
+      ofReceipts: `count(*) FILTER (WHERE ${isInBucket(`${duration}_ms`, bucket)})`,
+    })),
+  ),
+];
+
+function isInBucket(column: string, bucket: number): string {
+  const above = HISTOGRAM_BOUNDS_MS[bucket - 1];
+  const upTo = HISTOGRAM_BOUNDS_MS[bucket];
+  const bounds = [
+    above !== undefined && `${column} > ${above}`,
+    upTo !== undefined && `${column} <= ${upTo}`,
+  ];
+  return bounds.filter(Boolean).join(" AND ");
+}
+
+/** The SQL that sums up rows that have a column for each measure. */
+export const SUMS_OF_SUMS: readonly string[] = MEASURES.map(({ name }) => `sum(${name}) AS ${name}`);
+
+/** The SQL that sums up receipts. */
+export const SUMS_OF_RECEIPTS: readonly string[] = MEASURES.map(
+  ({ name, ofReceipts }) => `${ofReceipts} AS ${name}`,
+);
+
+/** Reads the measures of a row. A sum of no rows is null, and read as 0. */
+export function readMeasures(row: Row): Omit<UsageRow, "group"> {
+  const count = (name: string) => Number(row[name] ?? 0);
+  const amount = (column: Amount) => partOf(row, `${column}_high`) * PART + partOf(row, `${column}_low`);
+  const tokens = (column: Amount) => Number(amount(column));
+  const histogram = (duration: (typeof DURATIONS)[number]): Histogram =>
+    Array.from({ length: HISTOGRAM_BOUNDS_MS.length + 1 }, (_, bucket) => count(`${duration}_${bucket}`));
+  const [requests, settled, released, expired] = ["requests", ...STATES].map(count);
+  return {
+    requests: requests ?? 0,
+    open: (requests ?? 0) - (settled ?? 0) - (released ?? 0) - (expired ?? 0),
+    settled: settled ?? 0,
+    released: released ?? 0,
+    expired: expired ?? 0,
+    captured: amount("captured"),
+    refunded: amount("refunded"),
+    usage: {
+      inputTokens: tokens("input_tokens"),
+      cachedInputTokens: tokens("cached_input_tokens"),
+      cacheWriteTokens: tokens("cache_write_tokens"),
+      cacheWrite1hTokens: tokens("cache_write_1h_tokens"),
+      outputTokens: tokens("output_tokens"),
+    },
+    firstOutputMs: histogram("first_output"),
+    totalMs: histogram("total"),
+  };
+}
+
+function partOf(row: Row, name: string): bigint {
+  // Safe because sums are integers, or the text of one.
+  return BigInt((row[name] ?? 0) as bigint | string | number);
+}

@@ -1,0 +1,83 @@
+// Usage: sums of receipts by group, and the state of the roll-ups that make them fast.
+import type { Nanos } from "../domain/money.ts";
+import type { Usage } from "../domain/usage.ts";
+import type { ReceiptFilter } from "./records.ts";
+
+/** The most dimensions of a usage query. */
+export const DIMENSIONS_MAX = 4;
+
+export interface UsageQuery extends ReceiptFilter {
+  /** At most {@link DIMENSIONS_MAX}, each once. Without a dimension, one row sums all receipts. */
+  readonly groupBy: readonly UsageDimension[];
+  /**
+   * Whole hours, -14 to 14, that the viewer's clock is ahead of UTC; shifts groups by `day`. Default: 0.
+   * Applied to one wallet over at most 31 days; see {@link UsageReport.offsetHours}.
+   */
+  readonly offsetHours?: number | undefined;
+}
+
+/** A dimension to group usage by. `hour` is in UTC; `day` starts at midnight, see `offsetHours`. */
+export type UsageDimension =
+  | "hour"
+  | "day"
+  | "wallet"
+  | "key"
+  | "surface"
+  | "model"
+  | "upstream"
+  | "outcome"
+  | "source";
+
+/** The sums over all receipts that match a query, exact to the last committed one. */
+export interface UsageReport {
+  /** Sorted by the dimensions of `groupBy`. */
+  readonly rows: readonly UsageRow[];
+  /** The finest time dimension that suits the range: hours up to 31 days, UTC days beyond. */
+  readonly resolution: "hour" | "day";
+  /** The offset that groups by `day` have: that of the query, or 0 where days are in UTC. */
+  readonly offsetHours: number;
+}
+
+/** The sums of a group of receipts. */
+export interface UsageRow {
+  /**
+   * One value per dimension of the query: Unix milliseconds for `hour` and `day`, null for an unknown value.
+   */
+  readonly group: Readonly<Partial<Record<UsageDimension, string | number | null>>>;
+  /** All receipts: the sum of the four states. */
+  readonly requests: number;
+  readonly open: number;
+  readonly settled: number;
+  readonly released: number;
+  readonly expired: number;
+  readonly captured: Nanos;
+  readonly refunded: Nanos;
+  /** Summed over the receipts that have a usage. */
+  readonly usage: Usage;
+  /** Receipts by their time to the first output; those without output are not counted. */
+  readonly firstOutputMs: Histogram;
+  /** Receipts by their total time; those without one are not counted. */
+  readonly totalMs: Histogram;
+}
+
+/**
+ * Counts of durations by bucket, one more than {@link HISTOGRAM_BOUNDS_MS} has bounds. A bucket counts
+ * durations above the bound before it and up to its own; the last has no bound.
+ */
+export type Histogram = readonly number[];
+
+/** The upper bounds of the buckets in milliseconds, inclusive. */
+export const HISTOGRAM_BOUNDS_MS: readonly number[] = Object.freeze([
+  50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000,
+]);
+
+/** Which hours of usage are summed up in advance. The others are summed from the receipts. */
+export interface RollUpState {
+  /** Unix milliseconds: hours from `closedFromMs` to before `closedToMs` are summed up. Equal: none is. */
+  readonly closedFromMs: number;
+  readonly closedToMs: number;
+  /** Hours of wallets that changed since, or that have open holds. */
+  readonly staleHours: number;
+  /** Whether hours before `closedFromMs` are still to be summed up. */
+  readonly isBackfilling: boolean;
+}
