@@ -390,8 +390,8 @@ describe("a message survives encoding and decoding:", () => {
     survives(
       "ListTransfersRequest",
       fc.record({
-        fromMs: maybe(TIME),
-        toMs: maybe(TIME),
+        fromMs: maybe(ID_TIME),
+        toMs: maybe(ID_TIME),
         order: fc.constantFrom("newest_first" as const, "oldest_first" as const),
       }),
       encodeTransferRange,
