@@ -6,6 +6,7 @@ export default defineConfig({
     "./src/db/postgres/schema.ts",
     "./src/db/postgres/people-schema.ts",
     "./src/db/postgres/console-schema.ts",
+    "./src/db/postgres/usage-schema.ts",
   ],
   out: "./src/db/postgres/migrations",
 });

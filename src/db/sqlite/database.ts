@@ -8,6 +8,7 @@ import chargesAndZones from "./migrations/0002_charges-and-zones.sql" with { typ
 import inOrderOfTime from "./migrations/0003_in-order-of-time.sql" with { type: "text" };
 import gateways from "./migrations/0004_gateways.sql" with { type: "text" };
 import consoleTables from "./migrations/0005_console.sql" with { type: "text" };
+import usage from "./migrations/0006_usage.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
@@ -82,6 +83,7 @@ export const MIGRATIONS: readonly string[] = [
   inOrderOfTime,
   gateways,
   consoleTables,
+  usage,
 ];
 
 /**

@@ -6,6 +6,7 @@ export default defineConfig({
     "./src/db/sqlite/schema.ts",
     "./src/db/sqlite/people-schema.ts",
     "./src/db/sqlite/console-schema.ts",
+    "./src/db/sqlite/usage-schema.ts",
   ],
   out: "./src/db/sqlite/migrations",
 });

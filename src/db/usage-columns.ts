@@ -1,0 +1,32 @@
+const AMOUNTS = [
+  "captured",
+  "refunded",
+  "input_tokens",
+  "cached_input_tokens",
+  "cache_write_tokens",
+  "cache_write_1h_tokens",
+  "output_tokens",
+];
+const BUCKETS = 10;
+
+/**
+ * The columns of roll-ups that count or sum, in both databases. Null is 0. An amount is
+ * `high * 1,000,000,000 + low`, because a sum of 64-bit amounts may exceed 64 bits. `first_output_N` and
+ * `total_N` are buckets of histograms.
+ */
+export const MEASURE_COLUMNS: readonly string[] = [
+  "requests",
+  "settled",
+  "released",
+  "expired",
+  ...AMOUNTS.flatMap((amount) => [`${amount}_high`, `${amount}_low`]),
+  ...bucketsOf("first_output"),
+  ...bucketsOf("total"),
+];
+
+function bucketsOf(duration: string): readonly string[] {
+  return Array.from({ length: BUCKETS }, (_, bucket) => `${duration}_${bucket}`);
+}
+
+/** Stands for an unknown value in the key of a roll-up. No fact of a receipt has control characters. */
+export const UNKNOWN = "\u0001";
