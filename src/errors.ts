@@ -40,13 +40,14 @@ export const ERRORS = {
   nothing_stored: invalid(422, NOTHING_STORED),
   thread_not_stored: invalid(422, NOTHING_STORED),
 
+  wrong_signature: invalid(400, "The signature of this event is missing, wrong, or out of date."),
+
   unknown_key: unauthenticated("invalid_api_key", "The API key is missing or not recognised."),
   key_revoked: unauthenticated("invalid_api_key", "The API key was revoked while the request ran."),
   key_revoked_charged: unauthenticated(
     "invalid_api_key",
     "The API key was revoked before the answer was complete. The processed tokens were billed.",
   ),
-  // The contract fixes these for the console, whose routes are not built yet.
   no_session: unauthenticated("not_authenticated", "The console session is missing or has expired."),
   wrong_password: unauthenticated("invalid_credentials", "The e-mail or password is wrong."),
   not_permitted: forbidden("This action is not permitted."),
@@ -78,6 +79,7 @@ export const ERRORS = {
   unknown_model: notFound("The model does not exist."),
   unknown_route: notFound("No route matches this method and path."),
   unknown_receipt: notFound("There is no such receipt."),
+  unknown_item: notFound("There is nothing here with this id."),
 
   conflict: final({
     ...columns("conflict", [409, "invalid_request_error"], [409, "conflict_error"]),
@@ -88,6 +90,7 @@ export const ERRORS = {
     message: "The request body exceeds the size limit of 30 MiB.",
   }),
 
+  sign_in_throttled: throttled("rate_limit_exceeded", "Too many attempts: wait as long as retry-after says."),
   rate_limited: throttled(
     "rate_limit_exceeded",
     "The per-minute limit is reached: wait as long as retry-after says.",
@@ -121,6 +124,7 @@ export const ERRORS = {
   ),
   empty_released: empty("The model finished without readable output. Nothing was charged."),
   upstream_unavailable: unavailable("The model cannot be reached."),
+  payments_unavailable: unavailable("The payment provider cannot be reached. Nothing was charged."),
   answer_too_large: final(unavailable("The model's answer is too large to pass on. Nothing was charged.")),
   upstream_broke_charged: unavailable(
     "The model stopped before its answer was complete. The processed tokens were billed.",
@@ -147,6 +151,27 @@ export interface ErrorDetail {
   readonly retryAfterS?: number;
   /** The internal reason, for the log alone. */
   readonly reason?: unknown;
+  readonly facts?: RefusalFacts | undefined;
+}
+
+/** The numbers of the moment in which a request was refused. Kept for its account, never sent. */
+export interface RefusalFacts {
+  /** The key of a secret that is known, but no longer in force. */
+  readonly key?: { readonly id: string; readonly accountId: string };
+  /** Amounts in nano-USD: the smallest acceptable hold, what was available, and that without open holds. */
+  readonly money?: { readonly needed: bigint; readonly available: bigint; readonly unheld: bigint };
+  readonly limit?: LimitFacts;
+}
+
+/** A limit that was reached. */
+export interface LimitFacts {
+  readonly name: "requests" | "tokens" | "concurrency";
+  /** Whose limit it is. `either` when the limits of both may have been reached. */
+  readonly owner: "key" | "account" | "either";
+  readonly max: number;
+  /** What was counted in the last minute; absent for concurrency. */
+  readonly used?: number;
+  readonly needed: number;
 }
 
 /** The only error that crosses the parts of the gateway: a row of {@link ERRORS} and its details. */
@@ -156,6 +181,7 @@ export class GatewayError extends Error {
   readonly publicMessage: string;
   readonly retryAfterS: number | undefined;
   readonly kind: Cause;
+  readonly facts: RefusalFacts | undefined;
 
   constructor(kind: Cause, detail: ErrorDetail = {}) {
     super(kind, { cause: detail.reason });
@@ -163,6 +189,7 @@ export class GatewayError extends Error {
     this.row = ERRORS[kind];
     this.publicMessage = detail.message ?? withPath(this.row.message, detail.path);
     this.retryAfterS = detail.retryAfterS;
+    this.facts = detail.facts;
   }
 }
 

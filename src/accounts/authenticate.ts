@@ -60,7 +60,8 @@ export function createAuthenticate({
     if (secret === undefined || !isSecret(secret)) throw new GatewayError("unknown_key");
     const digest = digestOf(secret);
     const caller = findCached(digest) ?? (await readCaller(digest));
-    if (!caller || !isInForce(caller, now())) throw new GatewayError("unknown_key");
+    if (!caller) throw new GatewayError("unknown_key");
+    if (!isInForce(caller, now())) throw new GatewayError("unknown_key", { facts: { key: caller.key } });
     return caller;
   };
 }

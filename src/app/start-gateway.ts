@@ -19,6 +19,7 @@ import { newRequestId } from "../http/identity.ts";
 import { createIncomingBodies } from "../http/incoming-bodies.ts";
 import { listen as listenHttp } from "../http/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { startRefusalRecorder } from "../refusals/recorder.ts";
 import { openSettlementOutbox } from "../settlement-outbox/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
@@ -27,6 +28,7 @@ import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import { SharedTimer, waitAtMost } from "../time.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
+import { type RunningConsole, startConsole } from "./start-console.ts";
 import { type RunningLedger, startLedger } from "./start-ledger.ts";
 import { type RunningLimiter, startLimiter } from "./start-limiter.ts";
 
@@ -49,6 +51,7 @@ export interface RunningGateway {
   readonly metricsAddress: string | undefined;
   readonly database: Database;
   readonly ledger: Ledger;
+  readonly console: RunningConsole;
   /** Applies another configuration to later requests. A running request keeps the one that it began with. */
   apply(config: LiveConfig): void;
   /**
@@ -124,6 +127,7 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
   const bodies = createBodies(cooperativeYield);
   const clock = () => performance.now();
   const timer = new SharedTimer(clock);
+  const refusals = startRefusalRecorder({ database, log });
   const shutdown = new Shutdown();
   const upstreams = createUpstreams({ builtIn: [createDemoUpstream()], metrics, log, clock });
   let latest: LiveConfig = config;
@@ -139,6 +143,7 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
     heartbeats,
     callers,
     declines: createDeclineMemory(clock),
+    refusals,
     holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
     holdTtlMs: config.holdTtlMs,
     clock,
@@ -165,6 +170,7 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
       callers.close();
       tokens.close();
       bodies.close();
+      await refusals.close();
       await outbox.close();
     },
   };
@@ -192,7 +198,7 @@ function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metri
       await http.stop(drainMs);
       await served?.stop();
     };
-    return { url: http.url, metricsAddress: served?.address, stop };
+    return { url: http.url, console: http.console, metricsAddress: served?.address, stop };
   } catch (error) {
     void http.stop(0);
     throw error;
@@ -208,11 +214,21 @@ function serveRequests(config: Config, parts: Parts) {
   });
   let isDraining = false;
   const { gateway, database } = parts;
-  const { ledger, limiter, holdHealth } = gateway();
+  const { ledger, limiter, holdHealth, log } = gateway();
   const isUp = createReadiness([database.ping, ledger.ping, limiter.ping, holdHealth.check]);
   const isReady = async () => !isDraining && isUp();
   const corsOrigins = () => parts.config().corsOrigins;
-  const http = { gateway, bodyBudget, incomingBodies, running, corsOrigins, isReady };
+  const url = () => server.url;
+  const console = startConsole(config, { database, ledger, gateway, config: parts.config, url, log });
+  const http = {
+    gateway,
+    bodyBudget,
+    incomingBodies,
+    running,
+    corsOrigins,
+    isReady,
+    console: console.entry,
+  };
   const server = listenHttp(http, config);
   const stop = async (drainMs: number) => {
     isDraining = true;
@@ -222,7 +238,8 @@ function serveRequests(config: Config, parts: Parts) {
     parts.abortRequests();
     await waitAtMost(ABORT_MS, ended);
     await server.close();
+    await console.close();
     await waitAtMost(SETTLE_MS, running.idle());
   };
-  return { url: server.url, stop };
+  return { url: server.url, console, stop };
 }

@@ -26,6 +26,7 @@ const LIVE: Readonly<Record<string, Read>> = {
   account_limits: ({ accountLimits }) => accountLimits,
   "billing.client_disconnect": ({ clientDisconnect }) => clientDisconnect,
   "http.cors_origins": ({ corsOrigins }) => corsOrigins,
+  "console.sign_up": ({ signUp }) => signUp,
   drain_s: ({ drainMs }) => drainMs,
 };
 

@@ -5,6 +5,7 @@ import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
 import { createWorkerQueue } from "../workers/worker-queue.ts";
 import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
+import type { ConsoleConfig } from "./console.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { readEnvironment, readProcess, readStorage, type StorageConfig } from "./environment.ts";
 import { type CheckedFile, checkFile } from "./file.ts";
@@ -22,6 +23,7 @@ export interface Config extends LedgerProcessConfig, LiveConfig {
   /** Whether the file has no models, so that the catalog is the built-in demo model alone. */
   readonly isDemoOnly: boolean;
   readonly limiter: LimiterConfig;
+  readonly console: ConsoleConfig;
   /** Maximum bytes of all request bodies in memory. */
   readonly bodyBytesInFlightMax: number;
   /** Maximum for the bodies of one account. Default: a quarter of `bodyBytesInFlightMax`. */
@@ -41,6 +43,8 @@ export interface LiveConfig {
   readonly clientDisconnect: "charge_input" | "free";
   /** Web origins whose pages may read responses. Default: none. */
   readonly corsOrigins?: readonly string[] | "*" | undefined;
+  /** Who may create an account in the console: everybody, invited people or nobody. Default: invited. */
+  readonly signUp?: "open" | "invited" | "closed" | undefined;
   /** How long running requests may continue after SIGTERM. */
   readonly drainMs: number;
 }

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
 import type { DatabaseLocation } from "../db/location.ts";
+import { readConsole } from "./console.ts";
 import { readListen } from "./endpoint.ts";
 import { type LedgerConfig, readLedger } from "./ledger.ts";
 import type { Environment } from "./placeholders.ts";
@@ -29,6 +30,7 @@ export function readEnvironment(environment: Environment, folder: string, proble
       problems,
     ),
     redis: readRedis(environment, folder, problems),
+    console: readConsole(environment, problems),
     ...readProcess(environment, folder, problems),
   };
 }

@@ -70,6 +70,11 @@ export function findBaseUrlProblem(text: string): readonly [wrong: string, expec
   return ["is not encrypted", "https, or http on a loopback or private address"];
 }
 
+/** Whether a host, without brackets, is this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
 function isPrivateHost(hostname: string): boolean {
   if (hostname === "localhost" || hostname.endsWith(".localhost")) return true;
   const address = hostname.replace(/^\[|\]$/g, "");

@@ -130,6 +130,15 @@ export const ConfigFileSchema = Mapping({
       idle_s: Type.Optional(Count(4, 255)),
     }),
   ),
+  console: Type.Optional(
+    Mapping({
+      sign_up: Type.Optional(
+        Type.Union([Type.Literal("open"), Type.Literal("invited"), Type.Literal("closed")], {
+          description: "open, invited or closed",
+        }),
+      ),
+    }),
+  ),
   limiter: Type.Optional(
     Mapping({
       on_failure: Type.Optional(

@@ -23,6 +23,7 @@ export function readSettings(file: ConfigFile) {
     accountBodyBytesMax: file.account_limits?.body_bytes_in_flight,
     idleS: file.http?.idle_s,
     corsOrigins: file.http?.cors_origins,
+    signUp: file.console?.sign_up ?? "invited",
     holdTtlMs: (file.billing?.hold_ttl_s ?? HOLD_TTL_S) * 1_000,
     ...readLedgerSettings(file),
   };

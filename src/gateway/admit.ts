@@ -1,6 +1,6 @@
 import type { Caller } from "../accounts/key.ts";
-import { GatewayError } from "../errors.ts";
-import type { Admission, AdmissionRequest, Limits } from "../limiter/limiter.ts";
+import { GatewayError, type LimitFacts } from "../errors.ts";
+import type { Admission, AdmissionRequest, LimitDecline, Limits } from "../limiter/limiter.ts";
 import type { Gateway } from "./gateway.ts";
 import { clampToMinute } from "./quote.ts";
 import type { Call, Quote, Reply } from "./request.ts";
@@ -48,7 +48,8 @@ export async function admit(
   reply.setHeaders(call.wire.limitHeaders(decision.state, Date.now()));
   if (decision.admitted) return new AdmittedSlot(decision);
   const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
-  throw new GatewayError(cause, { retryAfterS: decision.retryAfterS });
+  const limit = reachedLimit(gateway, { caller, tokens }, decision);
+  throw new GatewayError(cause, { retryAfterS: decision.retryAfterS, facts: limit ? { limit } : undefined });
 }
 
 /** Cancels the admission of a request whose hold was declined, and sets the limit headers anew. */
@@ -71,6 +72,32 @@ export function limitsOf({ key }: Caller, defaults: Limits): Limits {
     tokensPerMinute: limits.tokensPerMinute ?? defaults.tokensPerMinute,
     concurrentRequests: limits.concurrentRequests ?? defaults.concurrentRequests,
   };
+}
+
+/** Finds the limit that declined a request. The limiter returns the tighter window of key and account. */
+function reachedLimit(
+  { keyLimits, accountLimits }: Gateway,
+  { caller, tokens }: { readonly caller: Caller; readonly tokens: number },
+  { bound, state }: LimitDecline,
+): LimitFacts | undefined {
+  const limits = limitsOf(caller, keyLimits);
+  if (bound === "concurrency") {
+    const keyMax = limits.concurrentRequests ?? Infinity;
+    const accountMax = accountLimits.concurrentRequests ?? Infinity;
+    // The account runs at least as many requests as its key.
+    const owner = accountMax <= keyMax ? "account" : accountMax === Infinity ? "key" : "either";
+    return { name: "concurrency", owner, max: Math.min(keyMax, accountMax), needed: 1 };
+  }
+  const { requests } = state;
+  const isRequests = requests !== undefined && requests.remaining < 1;
+  const window = isRequests ? requests : state.tokens;
+  if (!window) return undefined;
+  const name = isRequests ? "requests" : "tokens";
+  const keyMax = isRequests ? limits.requestsPerMinute : limits.tokensPerMinute;
+  const accountMax = isRequests ? accountLimits.requestsPerMinute : accountLimits.tokensPerMinute;
+  const owner = keyMax !== window.limit ? "account" : accountMax === window.limit ? "either" : "key";
+  const used = window.limit - window.remaining;
+  return { name, owner, max: window.limit, used, needed: isRequests ? 1 : tokens };
 }
 
 function admissionOf(

@@ -4,6 +4,7 @@ import type { CooperativeYield } from "../bodies/cooperative-yield.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
+import type { RefusalRecorder } from "../refusals/refusal.ts";
 import type { SettlementOutbox } from "../settlement-outbox/entry.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
@@ -44,6 +45,7 @@ export interface Gateway extends GatewaySettings {
   readonly heartbeats: Heartbeats;
   readonly callers: CallerWatch;
   readonly declines: DeclineMemory;
+  readonly refusals: RefusalRecorder;
   readonly holdHealth: HoldHealth;
   readonly holdTtlMs: number;
   /** Monotonic milliseconds. */

@@ -51,7 +51,8 @@ export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHo
 /** Creates the error of a declined hold and sets its amounts as headers. */
 export function declineError(decline: Decline, reply: Reply): GatewayError {
   reply.setHeaders(declineHeaders(decline));
-  return new GatewayError(causeOf(decline));
+  const { shortfall } = decline;
+  return new GatewayError(causeOf(decline), shortfall ? { facts: { money: shortfall } } : {});
 }
 
 function declineOrThrow(gateway: Gateway, { call, caller }: Quoted, fault: unknown): Decline {

@@ -28,6 +28,7 @@ export interface ReadRequest {
 export async function readRequest(gateway: Gateway, call: Call, caller: Caller): Promise<ReadRequest> {
   const blocks = await call.readBody(caller);
   const body = await gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
+  call.model = body.request.model;
   if (gateway.clock() - call.startedAt < CALLER_TRUSTED_MS) return { body, caller };
   return { body, caller: await gateway.authenticate(call.secret) };
 }

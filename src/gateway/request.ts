@@ -36,6 +36,8 @@ export interface Call {
   readBody(caller: Caller): Promise<readonly Uint8Array[]>;
   /** The request's log line, filled in while the request runs. */
   readonly record: RequestRecord;
+  /** The model as the body names it, which may not exist; set when the body has been read. */
+  model?: string | undefined;
 }
 
 /** One line of the request log. Never holds a secret or text of a client or an upstream. */

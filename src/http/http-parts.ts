@@ -16,6 +16,8 @@ export interface HttpParts {
   /** Resolves with `false` while draining, and while a dependency does not answer. */
   isReady(): Promise<boolean>;
   readonly connectionIdle: ConnectionIdle;
+  /** Answers `/console` and everything below it. `peer` is the address of the connection. */
+  console(request: Request, peer: string | undefined): Promise<Response>;
 }
 
 /** Counts the model requests that are not settled, for which a shutdown waits. */

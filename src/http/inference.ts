@@ -1,6 +1,7 @@
 import type { Caller } from "../accounts/key.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { reportRefusal } from "../gateway/refuse.ts";
 import type { Call, Reply } from "../gateway/request.ts";
 import { runRequest } from "../gateway/run-request.ts";
 import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
@@ -59,6 +60,7 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     createdAtS: Math.floor(Date.now() / 1000),
     readBody: (caller) => body.read(senderOf(caller, gateway)),
     record: readClientRetry(headers),
+    model: undefined,
   };
   const reply = createReply({ request, requestId: call.id, wire, onEnd: () => body.replied() });
   void runRoute(gateway, { route, call, reply, body, request, running: parts.running });
@@ -101,13 +103,14 @@ async function runRoute(gateway: Gateway, run: Run): Promise<void> {
 }
 
 /** Sends an error as the reply, after the rest of the body where an unread rest would lose the error. */
-async function fail({ log }: Gateway, { call, reply, body, request }: Run, thrown: unknown): Promise<void> {
+async function fail(gateway: Gateway, { call, reply, body, request }: Run, thrown: unknown): Promise<void> {
   body.release();
   await discardBody(request);
   const error = reply.fail(thrown);
   const isDisconnected = isClientDisconnect(thrown, reply);
+  if (!isDisconnected) reportRefusal(gateway, call, error);
   call.record.outcome ??= isDisconnected ? "client_closed" : error.row.code;
-  if (!isDisconnected) logInternalError(log, call.id, error);
+  if (!isDisconnected) logInternalError(gateway.log, call.id, error);
 }
 
 /** Whether the client disconnected while its body was in transit, which is not an internal error. */

@@ -45,6 +45,7 @@ export function listen(
   parts: Omit<HttpParts, "connectionIdle">,
   { host, port, idleS = IDLE_S }: ListenOptions,
 ): HttpServer {
+  const peerOf = (request: Request): string | undefined => server.requestIP(request)?.address;
   const connectionIdle = createConnectionIdle((request, seconds) => server.timeout(request, seconds), idleS);
   const server = Bun.serve({
     hostname: host,
@@ -54,7 +55,7 @@ export function listen(
     maxRequestBodySize: BUN_BODY_BYTES_MAX,
     // Without this, Bun's error page shows source code to the client, unless NODE_ENV is "production".
     development: false,
-    ...createRoutes({ ...parts, connectionIdle }),
+    ...createRoutes({ ...parts, connectionIdle }, peerOf),
     error(fault) {
       parts.gateway().log.error(describeFault(fault), "request failed outside of its route");
       return errorResponse(new GatewayError("internal"), WIRES.chat, { requestId: newRequestId() });
@@ -70,7 +71,7 @@ async function drain(server: Server<undefined>): Promise<void> {
 }
 
 /** Returns the routes of Bun's router, and `fetch` for all other paths. */
-function createRoutes(parts: HttpParts) {
+function createRoutes(parts: HttpParts, peerOf: (request: Request) => string | undefined) {
   const app = createApp(parts);
   const forBrowsers = (handle: Handle) => (request: Request) => {
     const origins = parts.corsOrigins();
@@ -82,11 +83,14 @@ function createRoutes(parts: HttpParts) {
     forBrowsers((request) => (request.method === "POST" ? answer(request) : rejectUnrouted(request)));
   const appPaths = app.routes.map(({ path }) => path);
   const inference = inferenceHandlers(parts).map(({ path, answer }) => [path, answerPosts(answer)]);
+  const openConsole = (request: Request) => parts.console(request, peerOf(request));
   return {
     routes: {
       ...rawRoutes(NOT_BUILT_PATHS, forBrowsers(rejectUnrouted), reject),
       ...rawRoutes(appPaths, handle, reject),
       ...Object.fromEntries(inference),
+      "/console": openConsole,
+      "/console/*": openConsole,
     },
     fetch: reject,
   };

@@ -42,9 +42,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "errors.ts",
       "gateway",
       "http",
+      "http/console",
       "ledger",
       "ledger-grpc",
       "limiter",
+      "refusals",
       "settlement-outbox",
       "telemetry",
       "time.ts",
@@ -91,6 +93,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     packages: ["bun", "elysia"],
   },
+  "http/console": {
+    holds: "the API of the console: guard, routes, their schemas",
+    imports: ["accounts", "db", "errors.ts", "gateway", "http", "ledger/ledger.ts", "telemetry", "wire"],
+    packages: ["elysia"],
+  },
   gateway: {
     holds: "the story of a request",
     imports: [
@@ -102,6 +109,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/ledger.ts",
       "ledger/records.ts",
       "limiter/limiter.ts",
+      "refusals/refusal.ts",
       "settlement-outbox/entry.ts",
       "telemetry",
       "time.ts",
@@ -156,6 +164,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     holds: "the ledger: interface, rules, batch engine, stores, queries, audit",
     imports: ["db", "domain"],
     packages: ["bun", "bun:sqlite", "node:fs", "node:path", "node:worker_threads"],
+  },
+  refusals: {
+    holds: "refused requests, counted in memory and kept for 7 days",
+    imports: ["db", "domain", "errors.ts", "telemetry", "time.ts"],
+    packages: ["drizzle-orm"],
   },
   "limiter/redis": {
     holds: "the limiter shared by replicas, in Redis scripts",

@@ -58,6 +58,7 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
     heartbeats: notCalled("heartbeats"),
     callers: notCalled("callers"),
     declines: notCalled("declines"),
+    refusals: notCalled("refusals"),
     holdHealth: notCalled("holdHealth"),
     holdTtlMs: 60_000,
     clock,

@@ -1,3 +1,4 @@
+import { requireChromium } from "../support/chromium.ts";
 import { requireNode, requirePip, requirePython } from "../support/installed-programs.ts";
 import { requirePostgres, startPostgresServer } from "../support/postgres-server.ts";
 import { requireRedis, startRedisServer } from "../support/redis-server.ts";
@@ -10,7 +11,14 @@ export type SharedServers = Partial<Record<"TEST_DATABASE_URL" | "TEST_REDIS_URL
  * package manager serves one caller at a time. Ignores errors: the tests that need a program report them.
  */
 export async function installPrograms(): Promise<void> {
-  for (const install of [requirePostgres, requireRedis, requireNode, requirePython, requirePip]) {
+  for (const install of [
+    requirePostgres,
+    requireRedis,
+    requireNode,
+    requirePython,
+    requirePip,
+    requireChromium,
+  ]) {
     await install().catch(() => undefined);
   }
 }

@@ -146,6 +146,12 @@ function configOf(
     models: models ?? [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
     keyLimits: limits ?? {},
     accountLimits: accountLimits ?? {},
+    console: {
+      publicUrl: undefined,
+      trustedProxies: [],
+      mail: undefined,
+      stripe: { secretKey: undefined, webhookSecret: undefined },
+    },
     limiter: { redis: undefined, onFailure: "local", replicas: 1 },
     bodyBytesInFlightMax: 512 * 1024 * 1024,
     clientDisconnect: "charge_input",

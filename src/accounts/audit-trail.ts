@@ -1,0 +1,92 @@
+import { and, desc, eq, gte, lt, type SQL } from "drizzle-orm";
+import type { Database, Db } from "../db/database.ts";
+import type { auditEntries } from "../db/sqlite/people-schema.ts";
+import type { Actor } from "./actor.ts";
+
+/** The author of a change: a person, a management key, the command line, or the gateway itself. */
+export interface AuditActor {
+  readonly kind: Actor["kind"] | "command_line" | "system";
+  readonly id: string;
+  readonly name: string;
+  readonly acting?: Actor["acting"];
+  readonly address?: string | undefined;
+}
+
+/** The author of changes by `tollgate` commands. */
+export const COMMAND_LINE: AuditActor = { kind: "command_line", id: "command_line", name: "command line" };
+/** The author of changes by background work. */
+export const SYSTEM: AuditActor = { kind: "system", id: "system", name: "system" };
+
+/** A change. `before` and `after` hold the changed members only, in JSON, and never a secret. */
+export interface Change {
+  /** The account that the change concerns; `undefined` for the platform. */
+  readonly accountId?: string | undefined;
+  /** Noun and past participle: "member.removed". */
+  readonly action: string;
+  /** The id of the changed thing. */
+  readonly target: string;
+  readonly before?: object | undefined;
+  readonly after?: object | undefined;
+}
+
+/** Writes the audit entry of a change, in the transaction `tx` of the change. */
+export async function recordChange(
+  { tables }: Database,
+  tx: Db,
+  actor: AuditActor,
+  change: Change,
+  nowMs: number,
+): Promise<void> {
+  const { accountId, action, target, before, after } = change;
+  const { acting } = actor;
+  const isActing = acting !== undefined && acting.accountId === accountId && nowMs < acting.untilMs;
+  await tx.insert(tables.auditEntries).values({
+    id: Bun.randomUUIDv7("hex", nowMs),
+    accountId: accountId ?? null,
+    actorKind: actor.kind,
+    actorId: actor.id,
+    actorName: actor.name,
+    isActing,
+    action,
+    target,
+    before: before ? JSON.stringify(before) : null,
+    after: after ? JSON.stringify(after) : null,
+    address: actor.address ?? null,
+    atMs: nowMs,
+  });
+}
+
+export type AuditEntry = typeof auditEntries.$inferSelect;
+
+/** Selects audit entries. An entry must match every condition given. */
+export interface AuditFilter {
+  /** Absent: entries of all accounts and of the platform. */
+  readonly accountId?: string | undefined;
+  /** The id or the name of an author. */
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+}
+
+/** Lists entries, newest first, from those older than the entry `after`. */
+export async function listAuditEntries(
+  { db, tables: { auditEntries } }: Database,
+  filter: AuditFilter,
+  { size, after }: { readonly size: number; readonly after: string | undefined },
+): Promise<readonly AuditEntry[]> {
+  const conditions: (SQL | undefined)[] = [
+    filter.accountId === undefined ? undefined : eq(auditEntries.accountId, filter.accountId),
+    filter.actor === undefined ? undefined : eq(auditEntries.actorName, filter.actor),
+    filter.action === undefined ? undefined : eq(auditEntries.action, filter.action),
+    filter.fromMs === undefined ? undefined : gte(auditEntries.atMs, filter.fromMs),
+    filter.toMs === undefined ? undefined : lt(auditEntries.atMs, filter.toMs),
+    after === undefined ? undefined : lt(auditEntries.id, after),
+  ];
+  return db
+    .select()
+    .from(auditEntries)
+    .where(and(...conditions))
+    .orderBy(desc(auditEntries.id))
+    .limit(size);
+}

@@ -1,0 +1,92 @@
+import { isIPv6 } from "node:net";
+import { GatewayError } from "../errors.ts";
+import type { Admission, Limiter } from "../limiter/limiter.ts";
+import { digestOf } from "./key.ts";
+
+interface ThrottleRule {
+  /** Attempts per minute of one address. */
+  readonly perAddress: number;
+  /** Attempts per minute on one subject, such as an e-mail address. */
+  readonly perSubject: number;
+  /** Whether an attempt that succeeds is not counted: a correct password is no guess. */
+  readonly forgetsSuccess: boolean;
+}
+
+/**
+ * What is throttled. One address reaches its own limit before that of a subject, so that nobody alone can
+ * lock another person out.
+ */
+const RULES = {
+  "sign-in": { perAddress: 10, perSubject: 20, forgetsSuccess: true },
+  "sign-up": { perAddress: 5, perSubject: 5, forgetsSuccess: false },
+  /** Whatever makes us send a mail. */
+  mail: { perAddress: 5, perSubject: 3, forgetsSuccess: false },
+  /** Secrets that a caller may try to guess: tokens of mails, redeem codes, shared links. */
+  guess: { perAddress: 20, perSubject: 20, forgetsSuccess: true },
+} as const satisfies Record<string, ThrottleRule>;
+
+export type ThrottleKind = keyof typeof RULES;
+
+export interface Attempt {
+  /** The caller's address. An IPv6 address counts with its /64 network. */
+  readonly address: string | undefined;
+  readonly subject?: string | undefined;
+}
+
+/**
+ * Counts an attempt and runs it. Rejects with `sign_in_throttled` and its `retry-after` when the address or the
+ * subject had too many within 60 seconds.
+ */
+export type Throttle = <Result>(
+  kind: ThrottleKind,
+  attempt: Attempt,
+  work: () => Promise<Result>,
+) => Promise<Result>;
+
+/** Throttles through the limiter of requests, so that all replicas with one Redis count together. */
+export function createThrottle(limiter: () => Pick<Limiter, "admit">): Throttle {
+  const count = async (id: string, requestsPerMinute: number): Promise<Admission> => {
+    const decision = await limiter().admit({
+      accountId: `throttle:${digestOf(id)}`,
+      keyId: "console",
+      keyLimits: { requestsPerMinute },
+      accountLimits: {},
+      tokens: 0,
+    });
+    if (decision.admitted) return decision;
+    throw new GatewayError("sign_in_throttled", { retryAfterS: decision.retryAfterS });
+  };
+  return async (kind, { address, subject }, work) => {
+    const { perAddress, perSubject, forgetsSuccess } = RULES[kind];
+    // Attempts without an address count together: they would otherwise pass unthrottled.
+    const network = address === undefined ? "unknown" : networkOf(address);
+    const counted: Admission[] = [];
+    let isForgotten = false;
+    try {
+      counted.push(await count(`${kind}:address:${network}`, perAddress));
+      if (subject !== undefined) counted.push(await count(`${kind}:subject:${subject}`, perSubject));
+      const result = await work();
+      isForgotten = forgetsSuccess;
+      return result;
+    } finally {
+      await Promise.all(counted.map((each) => (isForgotten ? each.cancel() : each.settle(0))));
+    }
+  };
+}
+
+/** One caller has a whole /64 network of IPv6 addresses. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped) return mapped;
+  const { hostname } = new URL(`http://[${address.split("%", 1)[0]}]`);
+  return expand(hostname.slice(1, -1)).slice(0, 4).join(":");
+}
+
+/** The eight groups of a compressed IPv6 address. */
+function expand(address: string): readonly string[] {
+  const [head = "", tail] = address.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  return [...left, ...Array<string>(8 - left.length - right.length).fill("0"), ...right];
+}

@@ -1,0 +1,39 @@
+import type { Actor } from "../../accounts/actor.ts";
+import type { Database } from "../../db/database.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Log } from "../../telemetry/log.ts";
+
+/** The settings of the console, from the environment and the configuration file. */
+export interface ConsoleSettings {
+  /** Origin of the console, without a slash at its end: "https://tollgate.example.com". */
+  readonly publicUrl: string;
+  /** Follows the configuration file. */
+  readonly signUp: "open" | "invited" | "closed";
+  /** Addresses, and networks such as "10.0.0.0/8", whose `x-forwarded-for` names the caller. */
+  readonly trustedProxies: readonly string[];
+  /** `undefined` when mails are printed on stderr. */
+  readonly mail?: { readonly url: string; readonly from: string } | undefined;
+  /** `undefined` when payments are refused. `apiBase` replaces Stripe's own origin. */
+  readonly stripe?:
+    | { readonly secretKey: string; readonly webhookSecret: string; readonly apiBase?: string | undefined }
+    | undefined;
+}
+
+/** The dependencies of the console's routes. */
+export interface ConsoleParts {
+  readonly database: Database;
+  readonly ledger: Ledger;
+  /** Returns the gateway under the latest configuration. */
+  gateway(): Gateway;
+  readonly settings: ConsoleSettings;
+  /** Finds the sender of a request by its session or management key; `undefined` without a valid one. */
+  identify(request: Request, address: string | undefined): Promise<Actor | undefined>;
+  /** Returns the caller's address: that of the connection, or the one that a trusted proxy reports. */
+  addressOf(request: Request, peer: string | undefined): string | undefined;
+  /** Answers paths outside of the API: the console's page and its assets. */
+  pages(request: Request): Promise<Response>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly log: Log;
+}

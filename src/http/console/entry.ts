@@ -1,0 +1,82 @@
+import { GatewayError, toGatewayError } from "../../errors.ts";
+import { WIRES } from "../../wire/registry.ts";
+import { errorResponse, logInternalError } from "../errors.ts";
+import { idHeaders, newRequestId, pathOf } from "../identity.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import { setContext } from "./request-context.ts";
+import { createConsoleApi } from "./routes.ts";
+
+/** Handles a request below `/console`. `peer` is the address of the connection. */
+export type ConsoleEntry = (request: Request, peer: string | undefined) => Promise<Response>;
+
+const API = "/console/api";
+const BODY_BYTES_MAX = 1024 * 1024;
+/** Reads its raw body itself, and no cookie. */
+const WEBHOOK_PATH = `${API}/stripe/webhook`;
+
+/** Creates the entry of `/console`: the API, and the pages of the browser's console. */
+export function createConsole(parts: ConsoleParts): ConsoleEntry {
+  const api = createConsoleApi(parts);
+  return async (request, peer) => {
+    const requestId = newRequestId();
+    try {
+      if (!isBelow(API, pathOf(request))) return await parts.pages(request);
+      const routed = await prepare(parts, request);
+      setContext(routed, { requestId, address: parts.addressOf(request, peer), received: request });
+      return withHeaders(await api.fetch(routed), requestId);
+    } catch (thrown) {
+      const error = toGatewayError(thrown);
+      logInternalError(parts.log, requestId, error);
+      return withHeaders(errorResponse(error, WIRES.chat, { requestId }), requestId);
+    }
+  };
+}
+
+function isBelow(root: string, path: string): boolean {
+  return path === root || path.startsWith(`${root}/`);
+}
+
+/**
+ * Checks origin and content type, and reads the body within its bound. Throws `not_permitted` for a request
+ * of another site, `not_json` for another content type, and `body_too_large` above 1 MiB.
+ */
+async function prepare({ settings }: ConsoleParts, request: Request): Promise<Request> {
+  if (request.method === "GET" || request.method === "HEAD") return request;
+  if (pathOf(request) === WEBHOOK_PATH) return request;
+  if (!isSameOrigin(request, settings.publicUrl)) throw new GatewayError("not_permitted");
+  const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  const body = await readBody(request);
+  if (body.byteLength > 0 && type !== "application/json") throw new GatewayError("not_json");
+  const { method, headers, signal, url } = request;
+  return new Request(url, { method, headers, signal, ...(body.byteLength > 0 ? { body } : {}) });
+}
+
+/** A management key is no cookie: no other site can make a browser send it. */
+function isSameOrigin({ headers }: Request, publicUrl: string): boolean {
+  if (headers.get("authorization") !== null && headers.get("cookie") === null) return true;
+  const site = headers.get("sec-fetch-site");
+  return site === null ? headers.get("origin") === publicUrl : site === "same-origin";
+}
+
+async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+  if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) {
+    throw new GatewayError("body_too_large");
+  }
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of request.body ?? []) {
+    total += chunk.byteLength;
+    if (total > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function withHeaders(response: Response, requestId: string): Response {
+  const { headers } = response;
+  for (const [name, value] of Object.entries(idHeaders(requestId))) headers.set(name, value);
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+  headers.set("x-content-type-options", "nosniff");
+  headers.set("referrer-policy", "no-referrer");
+  return response;
+}

@@ -1,0 +1,103 @@
+import { Elysia } from "elysia";
+import { type Account, findAccount } from "../../accounts/accounts.ts";
+import type { Actor, Role } from "../../accounts/actor.ts";
+import { findRole } from "../../accounts/members.ts";
+import { GatewayError } from "../../errors.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import { type AccountNeed, type Need, PERMISSIONS, type Permission } from "./permissions.ts";
+import { contextOf } from "./request-context.ts";
+
+/** The account of a path, and the caller's role in it. */
+export interface AccountAccess {
+  readonly account: Account;
+  readonly role: Role | "acting";
+}
+
+interface Access {
+  readonly actor: Actor | undefined;
+  readonly access: AccountAccess | undefined;
+}
+
+/** The parts of a request that the guard reads. */
+interface Guarded {
+  readonly request: Request;
+  /** Absent on a route without parameters. */
+  readonly params?: Record<string, string>;
+}
+
+/**
+ * Adds to routes what their caller must be: `needs` a permission in the account of the path, `needsSession`,
+ * `needsOperator`, or `isPublic`. Checked before the body is validated. Handlers get `actor`, and under
+ * `needs` also `account` and `role`. Throws `no_session`, `not_permitted`, or `unknown_item` for an account
+ * that the caller cannot see.
+ */
+export function createGuard(parts: ConsoleParts) {
+  const granted = new WeakMap<Request, Access>();
+  const check = async (name: Need, { request, params }: Guarded) => {
+    granted.set(request, await decide(parts, PERMISSIONS[name], { request, accountId: params?.account }));
+  };
+  const actorOnly = (name: "self" | "operator") => ({
+    detail: describeNeed(name),
+    transform: (context: Guarded) => check(name, context),
+    resolve: ({ request }: { request: Request }) => {
+      const actor = granted.get(request)?.actor;
+      if (!actor) throw new GatewayError("no_session");
+      return { actor };
+    },
+  });
+  return new Elysia({ name: "console-guard" }).macro({
+    needs: (name: AccountNeed) => ({
+      detail: describeNeed(name),
+      transform: (context: Guarded) => check(name, context),
+      resolve: ({ request }: { request: Request }) => {
+        const { actor, access } = granted.get(request) ?? {};
+        if (!actor || !access) throw new GatewayError("no_session");
+        return { actor, ...access };
+      },
+    }),
+    needsSession: actorOnly("self"),
+    needsOperator: actorOnly("operator"),
+    isPublic: {
+      detail: describeNeed("public"),
+      transform: (context: Guarded) => check("public", context),
+      resolve: ({ request }: { request: Request }) => ({ actor: granted.get(request)?.actor }),
+    },
+  });
+}
+
+/** Shown in the description of the API; the tests of all roles read it. */
+function describeNeed(name: Need): Record<string, unknown> {
+  return { "x-needs": name };
+}
+
+async function decide(
+  parts: ConsoleParts,
+  permission: Permission,
+  { request, accountId = "" }: { readonly request: Request; readonly accountId: string | undefined },
+): Promise<Access> {
+  const actor = await parts.identify(request, contextOf(request).address);
+  if (permission.scope === "public") return { actor, access: undefined };
+  if (!actor) throw new GatewayError("no_session");
+  if (permission.scope === "self") return { actor, access: undefined };
+  if (actor.session?.mustChangePassword) throw new GatewayError("not_permitted");
+  if (permission.scope === "operator") {
+    if (!actor.isOperator) throw new GatewayError("not_permitted");
+    return { actor, access: undefined };
+  }
+  const access = await findAccess(parts, actor, accountId);
+  if (!access) throw new GatewayError("unknown_item");
+  if (!permission.roles.includes(access.role)) throw new GatewayError("not_permitted");
+  return { actor, access };
+}
+
+/** `undefined` for an account that the actor cannot see, so that ids cannot be probed. */
+async function findAccess(
+  { database, now }: ConsoleParts,
+  actor: Actor,
+  accountId: string,
+): Promise<AccountAccess | undefined> {
+  const role = await findRole(database, actor, { accountId, nowMs: now() });
+  if (!role) return undefined;
+  const account = await findAccount(database, accountId);
+  return account?.id === accountId ? { account, role } : undefined;
+}

@@ -1,0 +1,155 @@
+import { type TSchema, t } from "elysia";
+import { errorEnvelope, id, time, usd } from "./shapes.ts";
+
+/** A limit per minute or of concurrent requests; 0 admits nothing. */
+const bound = t.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const count = t.Integer({ minimum: 0 });
+const name = t.String({ minLength: 1, maxLength: 100, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" });
+const models = t.Array(t.String({ minLength: 1, maxLength: 256 }), { minItems: 1, maxItems: 1000 });
+const amount = t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD with up to 9 decimals" });
+const period = t.Union([t.Literal("total"), t.Literal("day"), t.Literal("week"), t.Literal("month")]);
+
+const newSpendingLimit = t.Object({
+  amount_usd: amount,
+  period,
+  time_zone: t.Optional(t.String({ minLength: 1, maxLength: 64, description: "IANA name, default UTC" })),
+});
+
+/** The account of a path. */
+export const accountParams = t.Object({ account: id });
+/** A key of an account. */
+export const keyParams = t.Object({ account: id, key: id });
+
+export const newKeyBody = t.Object({
+  name,
+  models: t.Optional(t.Nullable(models)),
+  expires_at: t.Optional(t.Nullable(time)),
+  allows_clamp: t.Optional(t.Boolean()),
+  requests_per_minute: t.Optional(t.Nullable(bound)),
+  tokens_per_minute: t.Optional(t.Nullable(bound)),
+  concurrent_requests: t.Optional(t.Nullable(bound)),
+  spending_limit: t.Optional(t.Nullable(newSpendingLimit)),
+});
+
+/** Members that are absent stay as they are; null removes a limit, the expiry or the list of models. */
+export const keyChangeBody = t.Object({
+  version: t.Integer({ minimum: 1 }),
+  name: t.Optional(name),
+  models: t.Optional(t.Nullable(models)),
+  expires_at: t.Optional(t.Nullable(time)),
+  allows_clamp: t.Optional(t.Boolean()),
+  requests_per_minute: t.Optional(t.Nullable(bound)),
+  tokens_per_minute: t.Optional(t.Nullable(bound)),
+  concurrent_requests: t.Optional(t.Nullable(bound)),
+  spending_limit: t.Optional(t.Nullable(newSpendingLimit)),
+});
+
+export const versionBody = t.Object({ version: t.Integer({ minimum: 1 }) });
+
+/** The limits to try on the requests of the last 7 days. An absent or null limit refuses nothing. */
+export const simulationBody = t.Object({
+  requests_per_minute: t.Optional(t.Nullable(bound)),
+  tokens_per_minute: t.Optional(t.Nullable(bound)),
+  concurrent_requests: t.Optional(t.Nullable(bound)),
+  spending_limit: t.Optional(t.Nullable(newSpendingLimit)),
+});
+
+const source = t.Union([t.Literal("key"), t.Literal("default")], {
+  description: "whose limit it is: the key's own, or the configured default of all keys",
+});
+
+const rate = t.Object({ limit: count, used: count, remaining: count, resets_in_s: count, source });
+
+const spendingLimit = t.Object({
+  amount_usd: usd,
+  period,
+  time_zone: t.Nullable(t.String()),
+  used_usd: usd,
+  held_usd: usd,
+  remaining_usd: usd,
+  resets_at: t.Nullable(time),
+});
+
+const keyMembers = {
+  id,
+  name: t.String(),
+  hint: t.String(),
+  state: t.Union([t.Literal("active"), t.Literal("revoked"), t.Literal("expired")]),
+  created_at: time,
+  created_by: t.Nullable(t.Object({ id, name: t.String() })),
+  expires_at: t.Nullable(time),
+  revoked_at: t.Nullable(time),
+  previous: t.Nullable(t.Object({ hint: t.String(), ends_at: time })),
+  models: t.Nullable(t.Array(t.String())),
+  allows_clamp: t.Boolean(),
+  version: t.Integer(),
+  spending_limit: t.Nullable(spendingLimit),
+  requests_per_minute: t.Nullable(rate),
+  tokens_per_minute: t.Nullable(rate),
+  concurrent_requests: t.Nullable(t.Object({ limit: count, used: count, source })),
+  last_used_at: t.Nullable(time),
+  spent_30d_usd: usd,
+};
+
+export const key = t.Object(keyMembers);
+export const keyList = t.Object({ items: t.Array(key) });
+export const issuedKey = t.Object({ key, secret: t.String({ description: "shown only in this answer" }) });
+
+/** The limits that can refuse a request, in the words of the API. */
+const limitName = t.Union([
+  t.Literal("key_spending"),
+  t.Literal("key_requests"),
+  t.Literal("key_tokens"),
+  t.Literal("key_concurrency"),
+  t.Literal("account_requests"),
+  t.Literal("account_tokens"),
+  t.Literal("account_concurrency"),
+  t.Literal("account_spending"),
+  t.Literal("wallet"),
+]);
+
+const limit = t.Object({
+  limit: limitName,
+  owner: t.Union([t.Literal("key"), t.Literal("account"), t.Literal("wallet")]),
+  used: t.String(),
+  max: t.String(),
+  remaining: t.String(),
+  unit: t.Union([t.Literal("usd"), t.Literal("requests"), t.Literal("tokens")]),
+  share: t.Number({ description: "used ÷ max, from 0; 1 and more when nothing is left" }),
+  resets_at: t.Nullable(time),
+});
+
+export const keyPage = t.Object({
+  ...keyMembers,
+  bound_by: t.Nullable(
+    t.Object({ limit: limitName, text: t.String(), remaining: t.String(), resets_at: t.Nullable(time) }),
+  ),
+  next_refusal: t.Nullable(t.Object({ code: t.String(), text: t.String() })),
+  limits: t.Array(limit),
+});
+
+export const simulation = t.Object({
+  from: time,
+  to: time,
+  requests: count,
+  refused: count,
+  by: t.Array(
+    t.Object({
+      limit: t.Union([
+        t.Literal("requests_per_minute"),
+        t.Literal("tokens_per_minute"),
+        t.Literal("concurrent_requests"),
+        t.Literal("spending_limit"),
+      ]),
+      refused: count,
+      first_at: time,
+    }),
+  ),
+  first_at: t.Nullable(time),
+  is_cut: t.Boolean({ description: "true when only the newest 50,000 requests were read" }),
+});
+
+/** The answer to an edit of an older version: the error, and the item as it is now. */
+export function conflictWith<Item extends TSchema>(item: Item) {
+  return t.Object({ ...errorEnvelope.properties, current: item });
+}

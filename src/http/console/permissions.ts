@@ -1,0 +1,55 @@
+import type { Role } from "../../accounts/actor.ts";
+
+/** Roles inside an account. `acting` is a platform operator in a logged session inside the account. */
+type AccountRole = Role | "acting";
+
+/**
+ * Who may call a route:
+ * `public` everybody, `self` every signed-in person, `account` the listed roles of the account in the path,
+ * `operator` platform operators.
+ */
+export type Permission =
+  | { readonly scope: "public" }
+  | { readonly scope: "self" }
+  | { readonly scope: "account"; readonly roles: readonly AccountRole[] }
+  | { readonly scope: "operator" };
+
+const everyone = inAccount("owner", "developer", "viewer", "acting");
+const owners = inAccount("owner");
+
+/** What each need of a route requires. Guard, API description and the test of all roles are made from it. */
+export const PERMISSIONS = {
+  public: { scope: "public" },
+  self: { scope: "self" },
+  operator: { scope: "operator" },
+
+  "account.read": everyone,
+  "account.write": inAccount("owner", "acting"),
+  "keys.read": everyone,
+  "keys.create": inAccount("owner", "developer"),
+  /** Developers change the keys that they created. */
+  "keys.write": inAccount("owner", "developer", "acting"),
+  "wallet.read": everyone,
+  "wallet.write": owners,
+  "usage.read": everyone,
+  "requests.read": everyone,
+  "models.read": everyone,
+  playground: inAccount("owner", "developer"),
+  "members.read": everyone,
+  "members.write": owners,
+  "links.read": inAccount("owner", "acting"),
+  "links.write": owners,
+  "audit.read": inAccount("owner", "acting"),
+  "notices.read": everyone,
+  "notices.write": inAccount("owner", "acting"),
+  "management_keys.read": inAccount("owner", "acting"),
+  "management_keys.write": owners,
+} as const satisfies Record<string, Permission>;
+
+export type Need = keyof typeof PERMISSIONS;
+/** A need that is granted in the account of the path. */
+export type AccountNeed = Exclude<Need, "public" | "self" | "operator">;
+
+function inAccount<const Roles extends readonly AccountRole[]>(...roles: Roles) {
+  return { scope: "account", roles } as const;
+}

@@ -1,0 +1,161 @@
+import { type Static, t } from "elysia";
+
+const usd = t.String({ description: "USD with up to 9 decimals" });
+const time = t.String({ description: "ISO 8601, UTC" });
+const orNull = <Schema extends Parameters<typeof t.Nullable>[0]>(schema: Schema) =>
+  t.Union([schema, t.Null()]);
+const text = t.String({ maxLength: 256 });
+
+/** Filters of the list of requests. */
+export const requestsQuery = t.Object({
+  page: t.Optional(t.String({ maxLength: 4_000 })),
+  size: t.Optional(t.Integer({ minimum: 1, maximum: 100, description: "default: 50" })),
+  key: t.Optional(text),
+  model: t.Optional(text),
+  upstream: t.Optional(text),
+  outcome: t.Optional(text),
+  surface: t.Optional(text),
+  state: t.Optional(
+    t.Union([t.Literal("held"), t.Literal("settled"), t.Literal("released"), t.Literal("expired")]),
+  ),
+  from: t.Optional(time),
+  to: t.Optional(time),
+  metadata: t.Optional(t.String({ maxLength: 512, description: "name:value of a member of the metadata" })),
+});
+export type RequestsQueryText = Static<typeof requestsQuery>;
+
+const rowMembers = {
+  id: t.String({ description: "the request id, UUIDv7" }),
+  at: time,
+  model: t.String(),
+  upstream: orNull(t.String()),
+  key_id: t.String(),
+  key_name: orNull(t.String()),
+  surface: t.String(),
+  state: t.String({ description: "held, settled, released or expired" }),
+  outcome: orNull(t.String()),
+  input_tokens: orNull(t.Integer({ description: "all classes of input" })),
+  cached_input_tokens: orNull(t.Integer()),
+  output_tokens: orNull(t.Integer()),
+  first_output_ms: orNull(t.Integer()),
+  total_ms: orNull(t.Integer()),
+  granted_usd: usd,
+  charged_usd: usd,
+  source: orNull(t.String()),
+};
+
+const row = t.Object(rowMembers);
+export type RequestRow = Static<typeof row>;
+
+export const requestsAnswer = t.Object({
+  items: t.Array(row),
+  next: orNull(t.String()),
+  searched_to: orNull(
+    t.String({ description: "how far back a search by metadata has come; null when it came to the end" }),
+  ),
+});
+
+export const receiptAnswer = t.Object({
+  ...rowMembers,
+  resolved_at: orNull(time),
+  late: t.Boolean(),
+  refunded_usd: usd,
+  released_usd: usd,
+  upstream_model: orNull(t.String()),
+  attempts: t.Array(
+    t.Object({
+      upstream: t.String(),
+      status: t.Integer({ description: "0 without a response" }),
+      ms: t.Integer(),
+    }),
+  ),
+  lines: t.Array(
+    t.Object({
+      class: t.String({
+        description:
+          "input, cached_input, cache_write, cache_write_1h, output, or other: an amount without tokens",
+      }),
+      tokens: t.Integer(),
+      price_usd_per_million: t.String(),
+      amount_usd: t.String({ description: "exact USD with up to 12 decimals" }),
+    }),
+  ),
+  rounding_usd: t.String({ description: "under one nano-USD: the sum of lines and rounding is charged_usd" }),
+  source_text: t.String(),
+  outcome_text: t.String(),
+  metadata: orNull(t.Record(t.String(), t.Unknown())),
+});
+export type ReceiptJson = Static<typeof receiptAnswer>;
+
+export const findAnswer = t.Object({
+  items: t.Array(
+    t.Object({
+      kind: t.Union([
+        t.Literal("request"),
+        t.Literal("refusal"),
+        t.Literal("key"),
+        t.Literal("model"),
+        t.Literal("account"),
+      ]),
+      account_id: orNull(t.String()),
+      id: t.String(),
+      title: t.String(),
+    }),
+  ),
+});
+export type Found = Static<typeof findAnswer>["items"][number];
+
+/** Refused requests of one key, cause, model and minute. */
+const refusalMembers = {
+  minute: time,
+  key_id: t.String(),
+  key_name: orNull(t.String()),
+  model: orNull(t.String()),
+  code: t.String(),
+  cause: t.String(),
+  text: t.String(),
+  count: t.Integer(),
+  last_request_id: t.String(),
+  needed_usd: orNull(usd),
+  available_usd: orNull(usd),
+};
+
+export const refusalsQuery = t.Object({
+  page: t.Optional(t.String({ maxLength: 4_000 })),
+  size: t.Optional(t.Integer({ minimum: 1, maximum: 500, description: "default: 100" })),
+  from: t.Optional(time),
+  to: t.Optional(time),
+  key: t.Optional(text),
+  code: t.Optional(text),
+});
+
+const refusal = t.Object(refusalMembers);
+export type RefusalJson = Static<typeof refusal>;
+
+export const refusalsAnswer = t.Object({ items: t.Array(refusal), next: orNull(t.String()) });
+
+const quantity = orNull(
+  t.Object({
+    amount: t.String(),
+    unit: t.Union([t.Literal("usd"), t.Literal("requests"), t.Literal("tokens")]),
+  }),
+);
+
+export const refusalAnswer = t.Object({
+  ...refusalMembers,
+  request_id: t.String(),
+  exact: t.Boolean({
+    description:
+      "false when only other requests of the same key, cause and minute are stored: the numbers are theirs",
+  }),
+  at: time,
+  rule: t.String({ description: "the rule that refused the request, as a sentence" }),
+  needed: quantity,
+  had: quantity,
+  held_by: t.Array(t.Object({ request_id: t.String(), granted_usd: usd })),
+  cure: t.Union([t.Literal("raise_limit"), t.Literal("top_up"), t.Literal("wait"), t.Literal("none")]),
+  cure_text: t.String(),
+  retry_after_s: orNull(t.Integer()),
+  key: orNull(t.Object({ id: t.String(), name: t.String(), hint: t.String() })),
+});
+export type RefusalDetailJson = Static<typeof refusalAnswer>;

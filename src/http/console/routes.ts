@@ -1,0 +1,74 @@
+import { Elysia } from "elysia";
+import { GatewayError, toGatewayError } from "../../errors.ts";
+import { WIRES } from "../../wire/registry.ts";
+import { errorResponse, logInternalError } from "../errors.ts";
+import { accountsRoutes } from "./accounts.ts";
+import { apiDescriptionRoutes } from "./api-description.ts";
+import { auditTrailRoutes } from "./audit-trail.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import { findRoutes } from "./find.ts";
+import { keysRoutes } from "./keys.ts";
+import { managementKeysRoutes } from "./management-keys.ts";
+import { modelsRoutes } from "./models.ts";
+import { noticesRoutes } from "./notices.ts";
+import { operatorRoutes } from "./operator.ts";
+import { paymentsRoutes } from "./payments.ts";
+import { playgroundRoutes } from "./playground.ts";
+import { refusalsRoutes } from "./refusals.ts";
+import { contextOf } from "./request-context.ts";
+import { requestsRoutes } from "./requests.ts";
+import { sessionRoutes } from "./session.ts";
+import { sharedLinksRoutes } from "./shared-links.ts";
+import { teamRoutes } from "./team.ts";
+import { usageRoutes } from "./usage.ts";
+import { walletRoutes } from "./wallet.ts";
+
+/** Assembles the API of the console. Its type is that of the browser's client. */
+export function createConsoleApi(parts: ConsoleParts) {
+  return new Elysia({ prefix: "/console/api", strictPath: true, normalize: false })
+    .onError(({ request, code, error }) => {
+      const failure = readFailure(code, error);
+      const { requestId } = contextOf(request);
+      logInternalError(parts.log, requestId, failure);
+      return errorResponse(failure, WIRES.chat, { requestId });
+    })
+    .use(accountsRoutes(parts))
+    .use(apiDescriptionRoutes(parts))
+    .use(auditTrailRoutes(parts))
+    .use(findRoutes(parts))
+    .use(keysRoutes(parts))
+    .use(managementKeysRoutes(parts))
+    .use(modelsRoutes(parts))
+    .use(noticesRoutes(parts))
+    .use(operatorRoutes(parts))
+    .use(paymentsRoutes(parts))
+    .use(playgroundRoutes(parts))
+    .use(refusalsRoutes(parts))
+    .use(requestsRoutes(parts))
+    .use(sessionRoutes(parts))
+    .use(sharedLinksRoutes(parts))
+    .use(teamRoutes(parts))
+    .use(usageRoutes(parts))
+    .use(walletRoutes(parts));
+}
+
+/** The routes of the console's API, for its client. */
+export type ConsoleApi = ReturnType<typeof createConsoleApi>;
+
+/** Our own errors come first: Elysia takes the `code` of any thrown error for its own. */
+function readFailure(code: unknown, error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  if (code === "NOT_FOUND") return new GatewayError("unknown_route");
+  if (code === "PARSE") return new GatewayError("not_json");
+  if (code === "VALIDATION") return new GatewayError("wrong_shape", readPath(error));
+  return toGatewayError(error);
+}
+
+/** The path of the first bad field: `/limits/0` becomes `limits[0]`. */
+function readPath(error: unknown): { path?: string } {
+  if (typeof error !== "object" || error === null || !("all" in error)) return {};
+  const [first] = error.all as readonly { readonly path?: string }[];
+  const parts = first?.path?.split("/").filter(Boolean) ?? [];
+  const path = parts.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join("");
+  return path === "" ? {} : { path: path.replace(/^\./, "") };
+}

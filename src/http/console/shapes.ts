@@ -1,0 +1,29 @@
+import { type TSchema, t } from "elysia";
+
+/** An amount of money: "12.5" or "0.000000001". */
+export const usd = t.String({ description: "USD with up to 9 decimals" });
+
+export const time = t.String({ format: "date-time", description: "ISO 8601, UTC" });
+
+export const id = t.String({ minLength: 1, maxLength: 128 });
+
+/** An answer without content. */
+export const nothing = t.Object({});
+
+export const roleName = t.Union([t.Literal("owner"), t.Literal("developer"), t.Literal("viewer")]);
+
+/** One page of a list. `next` is the token of the next page, null on the last one. */
+export function pageOf<Item extends TSchema>(item: Item) {
+  return t.Object({ items: t.Array(item), next: t.Nullable(t.String()) });
+}
+
+/** The query of a list: the token of a page, and how many items it may have. */
+export const pageQuery = t.Object({
+  page: t.Optional(t.String({ maxLength: 512 })),
+  size: t.Optional(t.Integer({ minimum: 1, maximum: 200 })),
+});
+
+/** The envelope of every error. `code` is one of the error contract. */
+export const errorEnvelope = t.Object({
+  error: t.Object({ message: t.String(), type: t.String(), code: t.String() }),
+});

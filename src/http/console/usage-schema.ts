@@ -1,0 +1,136 @@
+import { type Static, t } from "elysia";
+
+const usd = t.String({ description: "USD with up to 9 decimals" });
+const time = t.String({ description: "ISO 8601, UTC" });
+const orNull = <Schema extends Parameters<typeof t.Nullable>[0]>(schema: Schema) =>
+  t.Union([schema, t.Null()]);
+
+/** Filters and grouping of a usage view. Times default to the last 30 days. */
+export const usageQuery = t.Object({
+  from: t.Optional(time),
+  to: t.Optional(time),
+  by: t.Optional(t.Union([t.Literal("hour"), t.Literal("day"), t.Literal("none")])),
+  group: t.Optional(
+    t.Union([
+      t.Literal("none"),
+      t.Literal("model"),
+      t.Literal("key"),
+      t.Literal("upstream"),
+      t.Literal("outcome"),
+    ]),
+  ),
+  key: t.Optional(t.String({ maxLength: 256 })),
+  model: t.Optional(t.String({ maxLength: 256 })),
+  upstream: t.Optional(t.String({ maxLength: 256 })),
+  outcome: t.Optional(t.String({ maxLength: 256 })),
+  offset_h: t.Optional(
+    t.Integer({
+      minimum: -14,
+      maximum: 14,
+      description: "whole hours that the viewer's days are ahead of UTC",
+    }),
+  ),
+});
+export type UsageQueryText = Static<typeof usageQuery>;
+
+/** The same for all accounts. */
+export const operatorUsageQuery = t.Composite([
+  t.Omit(usageQuery, ["group"]),
+  t.Object({
+    group: t.Optional(
+      t.Union([
+        t.Literal("none"),
+        t.Literal("account"),
+        t.Literal("model"),
+        t.Literal("key"),
+        t.Literal("upstream"),
+        t.Literal("outcome"),
+      ]),
+    ),
+  }),
+]);
+export type OperatorUsageQueryText = Static<typeof operatorUsageQuery>;
+
+/** Sums. The token classes are disjoint: `input_tokens` are neither read from a cache nor written to one. */
+const sums = {
+  requests: t.Integer(),
+  errors: t.Integer({ description: "requests that ended with another outcome than ok" }),
+  refused: t.Integer({ description: "refused before a hold was taken; in no other column" }),
+  cost_usd: usd,
+  input_tokens: t.Integer(),
+  cached_input_tokens: t.Integer(),
+  cache_write_tokens: t.Integer(),
+  output_tokens: t.Integer(),
+};
+
+const percentiles = orNull(
+  t.Object(
+    { p50: t.Number(), p95: t.Number(), p99: t.Number() },
+    { description: "milliseconds, interpolated inside of fixed buckets; 30000 means 30 s or more" },
+  ),
+);
+
+const total = t.Object({
+  ...sums,
+  first_output: percentiles,
+  total_time: percentiles,
+  histograms: t.Object({
+    bounds_ms: t.Array(t.Integer()),
+    first_output: t.Array(t.Integer({ description: "requests per bucket; the last has no upper bound" })),
+    total_time: t.Array(t.Integer()),
+  }),
+});
+export type UsageTotal = Static<typeof total>;
+
+const row = t.Object({
+  time: orNull(time),
+  group: orNull(t.String()),
+  group_name: orNull(t.String()),
+  ...sums,
+});
+export type UsageRowJson = Static<typeof row>;
+
+export const usageAnswer = t.Object({
+  from: time,
+  to: time,
+  resolution: t.Union([t.Literal("hour"), t.Literal("day")], {
+    description: "day: whole UTC days were read, and the range was widened to them",
+  }),
+  refused_since: t.String({ description: "refused requests are kept for 7 days; earlier ones count as 0" }),
+  rows: t.Array(row),
+  total,
+  groups: t.Array(
+    t.Composite([t.Object({ group: orNull(t.String()), group_name: orNull(t.String()) }), total]),
+  ),
+  previous: orNull(total),
+});
+export type UsageAnswer = Static<typeof usageAnswer>;
+
+export const anomaliesAnswer = t.Object({
+  items: t.Array(
+    t.Object({
+      day: t.String({ description: "UTC day: 2026-11-22" }),
+      cost_usd: usd,
+      usual_usd: t.String({ description: "median of the same weekday in the 8 weeks before" }),
+      key_id: orNull(t.String()),
+      key_name: orNull(t.String()),
+    }),
+  ),
+});
+
+export const whatIfBody = t.Object(
+  {
+    from: time,
+    to: time,
+    model: t.String({ maxLength: 256 }),
+    key: t.Optional(t.String({ maxLength: 256 })),
+  },
+  { additionalProperties: false },
+);
+
+const compared = { requests: t.Integer(), actual_usd: usd, what_if_usd: usd };
+
+export const whatIfAnswer = t.Object({
+  ...compared,
+  by_key: t.Array(t.Object({ key_id: t.String(), key_name: orNull(t.String()), ...compared })),
+});

@@ -1,0 +1,139 @@
+// The schemas of wallet and payments: what the routes take and answer.
+import { type TSchema, t } from "elysia";
+
+const usd = t.String({ description: "USD with up to 9 decimals" });
+const time = t.String({ format: "date-time", description: "ISO 8601, UTC" });
+const id = t.String({ minLength: 1, maxLength: 128 });
+
+/** One page of a list. `next` is the token of the next page, null on the last one. */
+function pageOf<Item extends TSchema>(item: Item) {
+  return t.Object({ items: t.Array(item), next: t.Nullable(t.String()) });
+}
+
+export const pageQuery = t.Object({
+  page: t.Optional(t.String({ maxLength: 512 })),
+  size: t.Optional(t.Integer({ minimum: 1, maximum: 200 })),
+});
+
+export const transfersQuery = t.Composite([
+  pageQuery,
+  t.Object({ from: t.Optional(time), to: t.Optional(time) }),
+]);
+
+/** A calendar month in UTC: "2026-11". */
+export const month = t.String({ pattern: "^\\d{4}-(0[1-9]|1[0-2])$", description: "a UTC month: 2026-11" });
+
+export const walletShape = t.Object({
+  posted_usd: usd,
+  held_usd: usd,
+  credit_usd: usd,
+  available_usd: usd,
+  running: t.Integer({ description: "open holds" }),
+  oldest_hold_at: t.Nullable(time),
+  spent_today_usd: usd,
+  spent_month_usd: usd,
+  runway_days: t.Nullable(t.Number({ description: "days until nothing is available, at the 7-day rate" })),
+  totals: t.Object({ topped_up_usd: usd, charged_usd: usd, refunded_usd: usd }),
+  state: t.Union([t.Literal("active"), t.Literal("frozen")]),
+});
+
+const transferKind = t.Union([
+  t.Literal("top_up"),
+  t.Literal("settlement"),
+  t.Literal("expiry_capture"),
+  t.Literal("late_settlement"),
+  t.Literal("refund"),
+  t.Literal("charge"),
+]);
+
+export const transfersShape = pageOf(
+  t.Object({
+    seq: t.Integer(),
+    at: time,
+    kind: transferKind,
+    id: t.String(),
+    amount_usd: usd,
+    balance_after_usd: usd,
+    request_id: t.Nullable(t.String()),
+  }),
+);
+
+export const holdsShape = pageOf(
+  t.Object({
+    request_id: t.String(),
+    key_id: t.String(),
+    key_name: t.Nullable(t.String()),
+    model: t.String(),
+    granted_usd: usd,
+    accrued_usd: usd,
+    created_at: time,
+    expires_at: time,
+  }),
+);
+
+export const statementsShape = t.Object({
+  items: t.Array(t.Object({ month, opening_usd: usd, closing_usd: usd, lines: t.Integer() })),
+});
+
+export const proofShape = t.Object({
+  checked_at: time,
+  top_ups_usd: usd,
+  charges_usd: usd,
+  refunds_usd: usd,
+  computed_posted_usd: usd,
+  posted_usd: usd,
+  held_sum_usd: usd,
+  held_usd: usd,
+  transfers: t.Integer(),
+  open_holds: t.Integer(),
+  is_busy: t.Boolean({ description: "the wallet changed too often for its holds to be compared" }),
+  ok: t.Boolean(),
+});
+
+/** 20 symbols of Crockford's base 32, with any separators that a person may type. */
+export const redeemBody = t.Object({ code: t.String({ minLength: 1, maxLength: 100 }) });
+
+export const checkoutBody = t.Object({
+  amount_usd: t.String({ pattern: "^\\d{1,5}(\\.\\d{1,2})?$", description: "USD from 5.00 to 10000.00" }),
+});
+
+export const newCheckoutShape = t.Object({ id, url: t.String() });
+
+export const checkoutShape = t.Object({
+  id,
+  amount_usd: usd,
+  state: t.Union([t.Literal("open"), t.Literal("paid"), t.Literal("expired")]),
+});
+
+export const webhookShape = t.Object({ received: t.Literal(true) });
+
+export const codesBody = t.Object({
+  amount_usd: t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD above 0" }),
+  count: t.Optional(t.Integer({ minimum: 1, maximum: 100, default: 1 })),
+  note: t.Optional(t.String({ maxLength: 200 })),
+  expires_at: t.Optional(t.Nullable(time)),
+});
+
+/** The only answer that has the text of a code. */
+export const newCodesShape = t.Object({
+  codes: t.Array(t.Object({ id, code: t.String(), amount_usd: usd })),
+});
+
+export const codesShape = pageOf(
+  t.Object({
+    id,
+    hint: t.String({ description: "the first 5 symbols" }),
+    amount_usd: usd,
+    note: t.Nullable(t.String()),
+    state: t.Union([t.Literal("open"), t.Literal("redeemed"), t.Literal("expired"), t.Literal("revoked")]),
+    created_by: t.String(),
+    created_at: time,
+    expires_at: t.Nullable(time),
+    redeemed_at: t.Nullable(time),
+    account_id: t.Nullable(t.String()),
+    account_name: t.Nullable(t.String()),
+    credited_at: t.Nullable(time),
+  }),
+);
+
+export const revokedCodeShape = t.Object({ id, revoked: t.Boolean() });

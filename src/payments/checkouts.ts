@@ -1,0 +1,179 @@
+import { and, asc, eq, isNotNull, isNull, or } from "drizzle-orm";
+import { type AuditActor, recordChange, SYSTEM } from "../accounts/audit-trail.ts";
+import type { Database, Db } from "../db/database.ts";
+import type { checkouts } from "../db/sqlite/console-schema.ts";
+import { type Nanos, parseUsd, printUsd } from "../domain/money.ts";
+import { GatewayError } from "../errors.ts";
+import { creditOnce, type PaymentParts } from "./credit.ts";
+import { type CheckoutEvent, type CheckoutPage, centsToNanos, type StripeClient } from "./stripe.ts";
+
+/**
+ * A payment by Stripe Checkout. Its id is our order id until the id of the session is known: the row is
+ * committed before Stripe hears of the order, so that no event can come before it.
+ */
+export type Checkout = typeof checkouts.$inferSelect;
+
+export const CHECKOUT_MIN: Nanos = parseUsd("5");
+export const CHECKOUT_MAX: Nanos = parseUsd("10000");
+const CENT: Nanos = centsToNanos(1);
+const CURRENCY = "usd";
+/** A session ends after 24 hours, and its event may come an hour late. */
+const OPEN_MS_MAX = 25 * 3_600_000;
+
+export interface CheckoutRequest {
+  readonly accountId: string;
+  /** USD in whole cents, {@link CHECKOUT_MIN} to {@link CHECKOUT_MAX}. */
+  readonly amount: Nanos;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+}
+
+/**
+ * Opens a page on which somebody can pay. Credits nothing. Rejects with `wrong_shape` for another amount, and
+ * with `payments_unavailable`.
+ */
+export async function createCheckout(
+  { database, now }: PaymentParts,
+  stripe: StripeClient,
+  actor: AuditActor,
+  { accountId, amount, successUrl, cancelUrl }: CheckoutRequest,
+): Promise<CheckoutPage> {
+  if (amount < CHECKOUT_MIN || amount > CHECKOUT_MAX || amount % CENT !== 0n) {
+    throw new GatewayError("wrong_shape", { path: "amount_usd" });
+  }
+  const { checkouts } = database.tables;
+  const createdAtMs = now();
+  const orderId = `order_${Bun.randomUUIDv7("hex", createdAtMs)}`;
+  const row = { id: orderId, accountId, amount, currency: CURRENCY, createdBy: actor.name, createdAtMs };
+  await database.transact(async (tx) => {
+    await tx.insert(checkouts).values(row);
+    const after = { amount_usd: printUsd(amount) };
+    const change = { accountId, action: "checkout.created", target: orderId, after };
+    await recordChange(database, tx, actor, change, createdAtMs);
+  });
+  const page = await stripe.createPage({ orderId, amount, successUrl, cancelUrl }).catch(async (error) => {
+    await expire(database, [orderId], now());
+    throw error;
+  });
+  // An event that came first has bound the session already.
+  await database.transact(async (tx) => {
+    await tx.update(checkouts).set({ id: page.sessionId }).where(eq(checkouts.id, orderId));
+  });
+  return page;
+}
+
+/** Finds a checkout of an account by its session id. */
+export async function findCheckout(
+  { db, tables: { checkouts } }: Database,
+  { accountId, sessionId }: { readonly accountId: string; readonly sessionId: string },
+): Promise<Checkout | undefined> {
+  const isOwn = and(eq(checkouts.id, sessionId), eq(checkouts.accountId, accountId));
+  const [row] = await db.select().from(checkouts).where(isOwn);
+  return row;
+}
+
+export function stateOfCheckout(
+  { paidAtMs, expiredAtMs, createdAtMs }: Checkout,
+  nowMs: number,
+): "open" | "paid" | "expired" {
+  if (paidAtMs !== null) return "paid";
+  return expiredAtMs !== null || nowMs > createdAtMs + OPEN_MS_MAX ? "expired" : "open";
+}
+
+/** What an event led to. `unknown` is a session of others, `mismatch` another amount or currency. */
+export type EventResult = "credited" | "expired" | "mismatch" | "unknown";
+
+/**
+ * Applies an event to its checkout, any number of times and in any order. A paid one is marked as paid and
+ * credited with the stored amount; the id of the session is that of the top-up. A late event of expiry
+ * changes nothing. Rejects with LedgerError when the credit fails: the event or the sweep repeats it.
+ */
+export async function applyEvent(parts: PaymentParts, event: CheckoutEvent): Promise<EventResult> {
+  const { database, now } = parts;
+  const ids = idsOf(event);
+  if (event.kind === "expired") return (await expire(database, ids, now())) ? "expired" : "unknown";
+  const claim = await database.transact((tx) => claimPayment(database, tx, event, now()));
+  if (typeof claim === "string") return claim;
+  if (claim.creditedAtMs === null) await creditCheckout(parts, claim);
+  return "credited";
+}
+
+function idsOf({ sessionId, orderId }: CheckoutEvent): readonly string[] {
+  return orderId === undefined ? [sessionId] : [sessionId, orderId];
+}
+
+/** Marks a checkout as paid under the id of its session. Returns its row, also when it was paid before. */
+async function claimPayment(
+  database: Database,
+  tx: Db,
+  event: CheckoutEvent,
+  paidAtMs: number,
+): Promise<Checkout | "unknown" | "mismatch"> {
+  const { checkouts } = database.tables;
+  const isMatch = anyOf(database, idsOf(event));
+  const [row] = await tx.select().from(checkouts).where(isMatch);
+  if (!row) return "unknown";
+  if (!isSameAmount(row, event)) return "mismatch";
+  const id = event.sessionId;
+  const claimed = await tx
+    .update(checkouts)
+    .set({ id, paidAtMs })
+    .where(and(isMatch, isNull(checkouts.paidAtMs)))
+    .returning();
+  if (claimed.length > 0) {
+    const { accountId, amount } = row;
+    const after = { amount_usd: printUsd(amount) };
+    const change = { accountId, action: "checkout.paid", target: id, after };
+    await recordChange(database, tx, SYSTEM, change, paidAtMs);
+  }
+  const [paid] = await tx.select().from(checkouts).where(eq(checkouts.id, id));
+  return paid ?? "unknown";
+}
+
+/** What was paid must be what we asked for, as we have stored it. */
+function isSameAmount(
+  { amount, currency }: Checkout,
+  { amountTotal, currency: paid }: CheckoutEvent,
+): boolean {
+  const isWhole = Number.isSafeInteger(amountTotal);
+  return isWhole && centsToNanos(amountTotal ?? 0) === amount && paid === currency;
+}
+
+/** Marks unpaid checkouts as expired. Returns whether there is any such checkout, also when it was paid. */
+async function expire(database: Database, ids: readonly string[], expiredAtMs: number): Promise<boolean> {
+  const { checkouts } = database.tables;
+  const isMatch = anyOf(database, ids);
+  return database.transact(async (tx) => {
+    await tx
+      .update(checkouts)
+      .set({ expiredAtMs })
+      .where(and(isMatch, isNull(checkouts.paidAtMs), isNull(checkouts.expiredAtMs)));
+    return (await tx.select().from(checkouts).where(isMatch)).length > 0;
+  });
+}
+
+function anyOf({ tables: { checkouts } }: Database, ids: readonly string[]) {
+  return or(...ids.map((id) => eq(checkouts.id, id)));
+}
+
+/** Tops up the wallet of a paid checkout, once. */
+export async function creditCheckout(
+  parts: PaymentParts,
+  { id, accountId, amount }: Pick<Checkout, "id" | "accountId" | "amount">,
+): Promise<void> {
+  const { transact, tables } = parts.database;
+  const { checkouts } = tables;
+  await creditOnce(parts, { walletId: accountId, topUpId: id, amount }, (creditedAtMs) =>
+    transact(async (tx) => {
+      await tx.update(checkouts).set({ creditedAtMs }).where(eq(checkouts.id, id));
+    }),
+  );
+}
+
+/** Finds paid checkouts without a credit, because a call failed or a process died. */
+export async function findUncreditedCheckouts({ database }: PaymentParts, countMax: number) {
+  const { db, tables } = database;
+  const { checkouts } = tables;
+  const isPaid = and(isNotNull(checkouts.paidAtMs), isNull(checkouts.creditedAtMs));
+  return db.select().from(checkouts).where(isPaid).orderBy(asc(checkouts.paidAtMs)).limit(countMax);
+}

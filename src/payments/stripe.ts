@@ -1,0 +1,190 @@
+// The only file that uses the library of Stripe. It is loaded at the first payment.
+import type { Stripe } from "stripe";
+import type { Nanos } from "../domain/money.ts";
+import { GatewayError } from "../errors.ts";
+
+export interface StripeSettings {
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+  /** Origin of the API, for tests: "http://127.0.0.1:12111". Default: that of Stripe. */
+  readonly apiBase?: string | undefined;
+}
+
+/** What a page of Stripe asks for. */
+export interface CheckoutOrder {
+  /** Our own id: the idempotency key of the order, which comes back in every event. */
+  readonly orderId: string;
+  /** USD in whole cents. */
+  readonly amount: Nanos;
+  /** Where the browser returns; neither page decides about a credit. */
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+}
+
+export interface CheckoutPage {
+  readonly sessionId: string;
+  /** Where the payer goes. */
+  readonly url: string;
+}
+
+/** What happened to a checkout session. */
+export interface CheckoutEvent {
+  readonly kind: "paid" | "expired";
+  readonly sessionId: string;
+  /** The order id of a session that we created. */
+  readonly orderId: string | undefined;
+  /** In the smallest unit of the currency. */
+  readonly amountTotal: number | undefined;
+  readonly currency: string | undefined;
+}
+
+/** Payments by Stripe Checkout. */
+export interface StripeClient {
+  /** Rejects with `payments_unavailable`. */
+  createPage(order: CheckoutOrder): Promise<CheckoutPage>;
+  /**
+   * Reads a signed event from its raw body. `undefined` for an event that concerns no checkout. Rejects with
+   * `wrong_signature` for a forged event, and for one sent over 5 minutes before or after `nowMs`.
+   */
+  readEvent(event: SignedEvent): Promise<CheckoutEvent | undefined>;
+}
+
+export interface SignedEvent {
+  readonly body: Uint8Array;
+  /** The header `stripe-signature`. */
+  readonly signature: string | undefined;
+  readonly nowMs: number;
+}
+
+/** A failed call of Stripe's API, without any of its text: `code` is "http_401", or "connection". */
+class StripeFault extends Error {
+  override readonly name = "StripeFault";
+  readonly code: string;
+
+  constructor(error: unknown) {
+    super();
+    const hasStatus = typeof error === "object" && error !== null && "statusCode" in error;
+    this.code = hasStatus && typeof error.statusCode === "number" ? `http_${error.statusCode}` : "connection";
+  }
+}
+
+const NANOS_PER_CENT = 10_000_000n;
+const TOLERANCE_S = 300;
+const API_TIMEOUT_MS = 20_000;
+const METADATA_ORDER = "tollgate_order";
+
+/** Converts whole cents, as Stripe counts USD. */
+export function centsToNanos(cents: number): Nanos {
+  return BigInt(cents) * NANOS_PER_CENT;
+}
+
+export function createStripeClient(settings: StripeSettings): StripeClient {
+  let loading: Promise<Stripe> | undefined;
+  const load = () => {
+    loading ??= connect(settings).catch((error) => {
+      // A failed load is tried again at the next payment.
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+  return {
+    async createPage(order) {
+      const stripe = await load();
+      const { id, url } = await createSession(stripe, order).catch((error) => {
+        throw new GatewayError("payments_unavailable", { reason: new StripeFault(error) });
+      });
+      if (!url) throw new GatewayError("payments_unavailable");
+      return { sessionId: id, url };
+    },
+    async readEvent(event) {
+      const { webhooks } = await load();
+      const signature = readSignature(event);
+      const { webhookSecret } = settings;
+      const body = Buffer.from(event.body);
+      const verified = await webhooks
+        .constructEventAsync(body, signature, webhookSecret, TOLERANCE_S, undefined, event.nowMs)
+        .catch(() => {
+          throw new GatewayError("wrong_signature");
+        });
+      return readCheckoutEvent(verified);
+    },
+  };
+}
+
+async function connect({ secretKey, apiBase }: StripeSettings): Promise<Stripe> {
+  const { Stripe } = await import("stripe");
+  return new Stripe(secretKey, {
+    telemetry: false,
+    maxNetworkRetries: 1,
+    timeout: API_TIMEOUT_MS,
+    ...(apiBase === undefined ? {} : readHost(apiBase)),
+  });
+}
+
+function readHost(apiBase: string) {
+  const { hostname, port, protocol } = new URL(apiBase);
+  return protocol === "http:"
+    ? { host: hostname, port: port || "80", protocol: "http" as const }
+    : { host: hostname, port: port || "443", protocol: "https" as const };
+}
+
+/** @see https://docs.stripe.com/api/checkout/sessions/create */
+function createSession(stripe: Stripe, { orderId, amount, successUrl, cancelUrl }: CheckoutOrder) {
+  const unitAmount = Number(amount / NANOS_PER_CENT);
+  const product = { name: "Wallet top-up" };
+  return stripe.checkout.sessions.create(
+    {
+      mode: "payment",
+      client_reference_id: orderId,
+      metadata: { [METADATA_ORDER]: orderId },
+      line_items: [
+        { quantity: 1, price_data: { currency: "usd", unit_amount: unitAmount, product_data: product } },
+      ],
+      success_url: successUrl,
+      cancel_url: cancelUrl,
+    },
+    { idempotencyKey: orderId },
+  );
+}
+
+/**
+ * Returns the header of an event unless it names no time, several, or one in the future: the library refuses
+ * old events only.
+ */
+function readSignature({ signature = "", nowMs }: SignedEvent): string {
+  const times = signature.split(",").filter((part) => part.trim().startsWith("t="));
+  const [only = "", ...others] = times;
+  const seconds = /^t=(\d{1,12})$/.exec(only)?.[1];
+  const isOurs = seconds !== undefined && others.length === 0;
+  if (!isOurs || Number(seconds) > Math.floor(nowMs / 1000) + TOLERANCE_S) {
+    throw new GatewayError("wrong_signature");
+  }
+  return signature;
+}
+
+/** @see https://docs.stripe.com/api/events/types */
+function readCheckoutEvent(event: Stripe.Event): CheckoutEvent | undefined {
+  switch (event.type) {
+    case "checkout.session.completed":
+      // A delayed payment method completes the session first, and is paid by a later event.
+      return event.data.object.payment_status === "paid" ? readSession(event.data.object, "paid") : undefined;
+    case "checkout.session.async_payment_succeeded":
+      return readSession(event.data.object, "paid");
+    case "checkout.session.async_payment_failed":
+    case "checkout.session.expired":
+      return readSession(event.data.object, "expired");
+    default:
+      return undefined;
+  }
+}
+
+function readSession(session: Stripe.Checkout.Session, kind: CheckoutEvent["kind"]): CheckoutEvent {
+  return {
+    kind,
+    sessionId: session.id,
+    orderId: session.metadata?.[METADATA_ORDER],
+    amountTotal: session.amount_total ?? undefined,
+    currency: session.currency ?? undefined,
+  };
+}

@@ -1,0 +1,56 @@
+import { LedgerError } from "../ledger/ledger.ts";
+import { describeFault, type Log } from "../telemetry/log.ts";
+import { creditCheckout, findUncreditedCheckouts } from "./checkouts.ts";
+import type { PaymentParts } from "./credit.ts";
+import { creditCode, findUncreditedCodes } from "./redeem-codes.ts";
+
+/** The most payments of one kind that one sweep credits. */
+const SWEEP_MAX = 100;
+const SWEEP_MS = 60_000;
+
+export interface SweepParts extends PaymentParts {
+  readonly log: Log;
+}
+
+/**
+ * Credits payments that are bound to a wallet without a credit: the ledger was away, or the process died in
+ * between. Safe in any number of processes at once. Returns how many it credited.
+ */
+export async function sweepPayments(parts: SweepParts): Promise<number> {
+  let credited = 0;
+  for (const code of await findUncreditedCodes(parts, SWEEP_MAX)) {
+    credited += await attempt(parts, code.id, () => creditCode(parts, code));
+  }
+  for (const checkout of await findUncreditedCheckouts(parts, SWEEP_MAX)) {
+    credited += await attempt(parts, checkout.id, () => creditCheckout(parts, checkout));
+  }
+  return credited;
+}
+
+/** One payment that cannot be credited must not hold up the others. */
+async function attempt({ log }: SweepParts, payment: string, credit: () => Promise<void>): Promise<number> {
+  try {
+    await credit();
+    log.info({ payment }, "payment credited by the sweep");
+    return 1;
+  } catch (thrown) {
+    const code = thrown instanceof LedgerError ? thrown.code : undefined;
+    log.warn({ payment, ledgerCode: code, ...describeFault(thrown) }, "payment not credited");
+    return 0;
+  }
+}
+
+/** Sweeps every minute, until the returned function is called; it resolves when a running sweep has ended. */
+export function startPaymentSweep(parts: SweepParts): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    running = running
+      .then(() => sweepPayments(parts))
+      .catch((fault) => parts.log.warn(describeFault(fault), "payment sweep failed"));
+  }, SWEEP_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

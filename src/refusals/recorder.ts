@@ -1,0 +1,146 @@
+import type { Database } from "../db/database.ts";
+import { describeFault, type Log } from "../telemetry/log.ts";
+import { waitAtMost } from "../time.ts";
+import { KEPT_MS, MINUTE_MS, type RefusalRecorder, type RefusedRequest, readRefused } from "./refusal.ts";
+import { type RefusalCount, ROWS_PER_WRITE, sweepRefusals, writeRefusals } from "./store.ts";
+
+/** A killed process loses the counts of at most this long. */
+const FLUSH_MS = 5_000;
+const SWEEP_MS = 3_600_000;
+/** The rows counted at once. Above it, refusals of further rows are not counted until rows are written. */
+const ROWS_MAX = 10_000;
+/** The latest requests of a row whose numbers are kept. */
+const RECENT_MAX = 8;
+const CLOSE_MS_MAX = 2_000;
+
+/** A recorder that writes its counts to the database every 5 s and deletes those of over 7 days ago. */
+export interface RunningRecorder extends RefusalRecorder {
+  /** Resolves when what was noted before is written, or the database failed. Never rejects. */
+  flush(): Promise<void>;
+  /** Writes the last counts, for at most 2 s. */
+  close(): Promise<void>;
+}
+
+export interface RecorderOptions {
+  readonly database: Database;
+  readonly log: Log;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+  /** Default: 5,000. */
+  readonly flushMs?: number;
+  /** Default: 10,000. */
+  readonly rowsMax?: number;
+}
+
+/** Starts a recorder. Its rows are its own: no other process writes them. */
+export function startRefusalRecorder(options: RecorderOptions): RunningRecorder {
+  return new MemoryRecorder(options);
+}
+
+interface Row extends Omit<RefusalCount, "count" | "recent"> {
+  /** The refusals that are not written yet. */
+  pending: number;
+  readonly recent: RefusedRequest[];
+}
+
+class MemoryRecorder implements RunningRecorder {
+  readonly #database: Database;
+  readonly #log: Log;
+  readonly #now: () => number;
+  readonly #rowsMax: number;
+  readonly #gatewayId = crypto.randomUUID();
+  readonly #rows = new Map<string, Row>();
+  readonly #timers: readonly Timer[];
+  #flushing: Promise<void> | undefined;
+  #uncounted = 0;
+
+  constructor({ database, log, now = Date.now, flushMs = FLUSH_MS, rowsMax = ROWS_MAX }: RecorderOptions) {
+    this.#database = database;
+    this.#log = log;
+    this.#now = now;
+    this.#rowsMax = rowsMax;
+    this.#timers = [
+      setInterval(() => void this.flush(), flushMs).unref(),
+      setInterval(() => void this.#sweep(), SWEEP_MS).unref(),
+    ];
+  }
+
+  note(refusal: Parameters<RefusalRecorder["note"]>[0]): void {
+    const atMs = this.#now();
+    const minuteMs = Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
+    const { accountId, keyId, cause, model = "" } = refusal;
+    const id = `${keyId} ${cause} ${minuteMs} ${model}`;
+    let row = this.#rows.get(id);
+    if (!row) {
+      if (this.#rows.size >= this.#rowsMax) {
+        this.#uncounted += 1;
+        return;
+      }
+      row = { accountId, keyId, cause, model, minuteMs, pending: 0, recent: [] };
+      this.#rows.set(id, row);
+    }
+    row.pending += 1;
+    if (row.recent.length >= RECENT_MAX) row.recent.shift();
+    row.recent.push(readRefused(refusal, atMs));
+  }
+
+  async flush(): Promise<void> {
+    // What was noted since a running flush began is in the next one.
+    while (this.#flushing) await this.#flushing;
+    this.#flushing = this.#write().finally(() => {
+      this.#flushing = undefined;
+    });
+    await this.#flushing;
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await waitAtMost(CLOSE_MS_MAX, this.flush());
+  }
+
+  async #write(): Promise<void> {
+    this.#logUncounted();
+    const rows = [...this.#rows.values()].filter(({ pending }) => pending > 0);
+    try {
+      for (let from = 0; from < rows.length; from += ROWS_PER_WRITE) {
+        const chunk = rows.slice(from, from + ROWS_PER_WRITE).map((row) => ({ row, count: countOf(row) }));
+        await writeRefusals(
+          this.#database,
+          this.#gatewayId,
+          chunk.map(({ count }) => count),
+        );
+        for (const { row, count } of chunk) row.pending -= count.count;
+      }
+    } catch (fault) {
+      this.#log.warn(describeFault(fault), "refused requests not written");
+    }
+    this.#forget();
+  }
+
+  /** A row is kept while its minute lasts, so that its latest requests stay together. */
+  #forget(): void {
+    const now = this.#now();
+    for (const [id, { pending, minuteMs }] of this.#rows) {
+      const isOver = now < minuteMs || now >= minuteMs + MINUTE_MS;
+      if (pending === 0 && isOver) this.#rows.delete(id);
+    }
+  }
+
+  #logUncounted(): void {
+    if (this.#uncounted === 0) return;
+    this.#log.warn({ requests: this.#uncounted }, "refused requests not counted");
+    this.#uncounted = 0;
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      await sweepRefusals(this.#database, this.#now() - KEPT_MS);
+    } catch (fault) {
+      this.#log.warn(describeFault(fault), "refused requests not swept");
+    }
+  }
+}
+
+function countOf({ pending, recent, ...row }: Row): RefusalCount {
+  return { ...row, count: pending, recent: [...recent] };
+}

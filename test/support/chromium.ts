@@ -1,0 +1,68 @@
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { requireProgram } from "./installed-programs.ts";
+
+/** Installs Debian's Chromium if needed and returns its path. */
+export function requireChromium(): Promise<string> {
+  return requireProgram({
+    name: "chromium",
+    folders: ["/usr/bin"],
+    debianPackage: "chromium",
+    variable: "PATH",
+  });
+}
+
+/** Starts a headless Chromium. It ends with `close`, or with this process. */
+export async function startChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: await requireChromium(),
+    // Debian's sandbox refuses root, and containers have a small /dev/shm.
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+  });
+}
+
+export interface WatchOptions {
+  /** Origin of the console. A request to another origin is a fault. */
+  readonly origin: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: "light" | "dark";
+  readonly timeZone?: string;
+}
+
+/** A browser page whose faults are collected: policy violations, page errors, requests to other hosts. */
+export interface WatchedPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Every fault so far, in words. Must be empty at the end of each test. */
+  readonly faults: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Opens a page in a context of its own: no cookie is shared with other pages. */
+export async function openWatchedPage(browser: Browser, options: WatchOptions): Promise<WatchedPage> {
+  const { origin, width = 1280, height = 900, theme = "light", timeZone = "Europe/Berlin" } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    timezoneId: timeZone,
+    locale: "en-GB",
+    reducedMotion: "reduce",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const faults: string[] = [];
+  await context.exposeBinding("__violated", (_source, text: string) => faults.push(`policy: ${text}`));
+  await context.addInitScript(() => {
+    const report = (window as unknown as { __violated(text: string): void }).__violated;
+    document.addEventListener("securitypolicyviolation", (event) => {
+      report(`${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile ?? ""}`);
+    });
+  });
+  const page = await context.newPage();
+  page.on("pageerror", (error) => faults.push(`page error: ${error.message}`));
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    const isOwn = url.origin === origin || url.protocol === "data:" || url.protocol === "blob:";
+    if (!isOwn) faults.push(`another host: ${url.origin}`);
+  });
+  return { page, context, faults, close: () => context.close() };
+}
