@@ -42,16 +42,23 @@ export const usageStale = pgTable(
 );
 
 /**
- * One row: which hours and days are summed up, from `from` to before `to`. A transaction that changes a
- * receipt of an hour before `fenceMs` writes the hour to `usage_stale`. `version` grows with each write of
- * the job.
+ * One row: which hours and days are summed up, from `from` to before `to`. `version` grows with each write
+ * of the job.
  */
 export const usageCursor = pgTable("usage_cursor", {
   id: whole("id").primaryKey(),
   version: whole("version").notNull(),
-  fenceMs: whole("fence_ms").notNull(),
   hoursFromMs: whole("hours_from_ms").notNull(),
   hoursToMs: whole("hours_to_ms").notNull(),
   daysFromMs: whole("days_from_ms").notNull(),
   daysToMs: whole("days_to_ms").notNull(),
+});
+
+/**
+ * One row: a transaction that changes a receipt of an hour before `fenceMs` writes the hour to `usage_stale`.
+ * A table of its own, because raising the fence in PostgreSQL locks it against the ledger's transactions.
+ */
+export const usageFence = pgTable("usage_fence", {
+  id: whole("id").primaryKey(),
+  fenceMs: whole("fence_ms").notNull(),
 });

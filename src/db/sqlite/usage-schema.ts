@@ -45,16 +45,23 @@ export const usageStale = sqliteTable(
 );
 
 /**
- * One row: which hours and days are summed up, from `from` to before `to`. A transaction that changes a
- * receipt of an hour before `fenceMs` writes the hour to `usage_stale`. `version` grows with each write of
- * the job.
+ * One row: which hours and days are summed up, from `from` to before `to`. `version` grows with each write
+ * of the job.
  */
 export const usageCursor = sqliteTable("usage_cursor", {
   id: integer("id").primaryKey(),
   version: integer("version").notNull(),
-  fenceMs: integer("fence_ms").notNull(),
   hoursFromMs: integer("hours_from_ms").notNull(),
   hoursToMs: integer("hours_to_ms").notNull(),
   daysFromMs: integer("days_from_ms").notNull(),
   daysToMs: integer("days_to_ms").notNull(),
+});
+
+/**
+ * One row: a transaction that changes a receipt of an hour before `fenceMs` writes the hour to `usage_stale`.
+ * A table of its own, because raising the fence in PostgreSQL locks it against the ledger's transactions.
+ */
+export const usageFence = sqliteTable("usage_fence", {
+  id: integer("id").primaryKey(),
+  fenceMs: integer("fence_ms").notNull(),
 });

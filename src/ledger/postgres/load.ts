@@ -24,6 +24,8 @@ export interface LoadedBatch {
   /** The database's clock, read after the lock: one clock orders the batches of all processes. */
   readonly nowMs: number;
   readonly transactionId: string;
+  /** Changes to receipts of earlier hours make the hour stale. */
+  readonly fenceMs: number;
 }
 
 export interface LoadRequest {
@@ -70,6 +72,7 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
     books: new Map([...books].map(([walletId, book]) => [walletId, createWorkingBook(book)])),
     nowMs,
     transactionId: opening.transactionId,
+    fenceMs: opening.fenceMs,
   };
 }
 

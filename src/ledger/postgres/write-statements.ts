@@ -98,6 +98,11 @@ const LIMIT: readonly Column[] = [
   ["deleted_at_ms", "bigint"],
 ];
 
+const STALE_KEY: readonly Column[] = [
+  ["wallet_id", "text"],
+  ["start_ms", "bigint"],
+];
+
 const CREATED: Column = ["created_at_ms", "bigint"];
 
 /** The row types that batches are sent as, with their fields in order. The migrations create them. */
@@ -109,6 +114,7 @@ export const ROW_TYPES = {
   batch_transfer: TRANSFER,
   batch_counter: [...COUNTER_KEY, ...COUNTER],
   batch_limit: [...LIMIT_KEY, ...LIMIT],
+  batch_stale_hour: [...STALE_KEY, ["changes", "bigint"]],
 } as const satisfies Record<string, readonly Column[]>;
 
 /** The writes of a batch, by the kind of their rows. Each takes its rows as an array of a row type. */
@@ -121,6 +127,8 @@ const WRITES = {
   transfers: insert("transfers", "batch_transfer"),
   counters: upsert("limit_counters", "batch_counter", { key: COUNTER_KEY, set: COUNTER }),
   limits: upsert("spend_limits", "batch_limit", { key: LIMIT_KEY, set: LIMIT }),
+  staleHours: (rows: string) => `${insert("usage_stale", "batch_stale_hour")(rows)}
+    ON CONFLICT (${namesOf(STALE_KEY)}) DO UPDATE SET changes = usage_stale.changes + 1`,
 };
 
 export type RowKind = keyof typeof WRITES;

@@ -1,5 +1,7 @@
 import type { Wallet } from "../core/book.ts";
 import type { WorkingBook } from "../core/working-book.ts";
+import { staleHoursOf } from "../engine/stale-hours.ts";
+import { firstIdOf } from "../queries/hold-time.ts";
 import {
   limitValues,
   requestValues,
@@ -23,13 +25,16 @@ export interface Write {
  * waits there, and fails before it writes anything else. Resolutions of new holds come last, because a
  * statement cannot update a row that it inserts.
  */
-export function encodeWrites(books: ReadonlyMap<string, WorkingBook>): readonly Write[] {
+export function encodeWrites(books: ReadonlyMap<string, WorkingBook>, fenceMs: number): readonly Write[] {
   const first = createRows();
   const rows = createRows();
   const last = createRows();
   for (const walletId of [...books.keys()].sort()) {
     const book = books.get(walletId);
     if (book) addRows({ first, rows, last }, walletId, book);
+  }
+  for (const { walletId, startMs } of staleHoursOf(books, firstIdOf(fenceMs))) {
+    rows.staleHours.push([walletId, startMs, 1]);
   }
   return [first, rows, last].flatMap(encodeWrite);
 }
@@ -50,6 +55,7 @@ const KINDS = [
   "transfers",
   "counters",
   "limits",
+  "staleHours",
 ] as const satisfies readonly RowKind[];
 
 type Rows = Record<RowKind, (readonly Value[])[]>;
@@ -64,6 +70,7 @@ function createRows(): Rows {
     transfers: [],
     counters: [],
     limits: [],
+    staleHours: [],
   };
 }
 

@@ -1,9 +1,7 @@
 import { LedgerError } from "../ledger.ts";
 import type { ReceiptFilter } from "../records.ts";
+import { firstIdOf, ID_TIME_MAX } from "./hold-time.ts";
 import { type Dialect, isStorable, type Values } from "./query.ts";
-
-/** The time in a UUIDv7 has 48 bits. */
-const TIME_MS_MAX = 2 ** 48 - 1;
 
 /** The columns that a filter compares with a text. */
 const TEXT_COLUMNS = {
@@ -25,8 +23,8 @@ export function conditionsOf(filter: ReceiptFilter, values: Values, { member }: 
   if (filter.state !== undefined && !STATES.has(filter.state)) throw new LedgerError("invalid_query");
   const conditions: string[] = [];
   if (filter.walletId !== undefined) conditions.push(`wallet_id = ${values.add(storable(filter.walletId))}`);
-  if (filter.fromMs !== undefined) conditions.push(`hold_id >= ${values.add(firstIdOf(filter.fromMs))}`);
-  if (filter.toMs !== undefined) conditions.push(`hold_id < ${values.add(firstIdOf(filter.toMs))}`);
+  if (filter.fromMs !== undefined) conditions.push(`hold_id >= ${values.add(boundOf(filter.fromMs))}`);
+  if (filter.toMs !== undefined) conditions.push(`hold_id < ${values.add(boundOf(filter.toMs))}`);
   for (const [name, column] of Object.entries(TEXT_COLUMNS)) {
     // Safe because the keys of TEXT_COLUMNS are text fields of a filter.
     const text = filter[name as keyof typeof TEXT_COLUMNS];
@@ -46,9 +44,8 @@ function storable(text: string): string {
   return text;
 }
 
-/** The smallest id of a millisecond. */
-export function firstIdOf(atMs: number): string {
-  if (!Number.isInteger(atMs) || atMs < 0 || atMs > TIME_MS_MAX) throw new LedgerError("invalid_query");
-  const digits = atMs.toString(16).padStart(12, "0");
-  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+/** Returns the smallest id of a millisecond. Throws `invalid_query` when no id can have the time. */
+function boundOf(atMs: number): string {
+  if (!Number.isInteger(atMs) || atMs < 0 || atMs > ID_TIME_MAX) throw new LedgerError("invalid_query");
+  return firstIdOf(atMs);
 }

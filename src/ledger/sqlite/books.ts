@@ -44,7 +44,8 @@ interface KeptBook extends WorkingBook {
 /** The most rows kept, of all wallets together. Above it, the wallets that were read first are dropped. */
 const ROWS_MAX = 100_000;
 
-export function createBooks(client: Database, rowsMax = ROWS_MAX): Books {
+/** `onDrop` is called when every book is dropped: other rows kept in memory may have changed too. */
+export function createBooks(client: Database, rowsMax = ROWS_MAX, onDrop = () => {}): Books {
   const statements = prepare(client);
   const reader = new BookReader(statements);
   /** By wallet id, in the order of their first reading. */
@@ -58,6 +59,7 @@ export function createBooks(client: Database, rowsMax = ROWS_MAX): Books {
     reader.forget();
     rows = 0;
     dataVersion = undefined;
+    onDrop();
   };
   const dropIfChanged = () => {
     const row = statements.dataVersion.get();

@@ -1,6 +1,7 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { CLOCK_SKEW_MAX_MS } from "../core/expire.ts";
 import { type Store, StoreError, type StoreFault } from "../engine/store.ts";
+import { firstIdOf } from "../queries/hold-time.ts";
 import { createBooks } from "./books.ts";
 import { createWriter } from "./write.ts";
 
@@ -16,7 +17,8 @@ export interface SqliteStoreParts {
  * waits: when another process is writing, it throws `busy` at once.
  */
 export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Store {
-  const books = createBooks(client);
+  const fence = createFence(client);
+  const books = createBooks(client, undefined, fence.forget);
   const write = createWriter(client);
   const begin = client.query("BEGIN IMMEDIATE");
   const commit = client.query("COMMIT");
@@ -39,7 +41,7 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
         const nowMs = now();
         const opened = books.open(batch.collect(), nowMs);
         batch.decide(opened, nowMs);
-        write(opened);
+        write(opened, fence.id());
         books.keep();
         commit.run();
       } catch (error) {
@@ -59,6 +61,24 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
     findDue(limit) {
       const nowMs = now();
       return [...due.all(nowMs, limit), ...ahead.all(limit, nowMs, CLOCK_SKEW_MAX_MS)].slice(0, limit);
+    },
+  };
+}
+
+/**
+ * The fence of the roll-ups, kept in memory from batch to batch. Must be forgotten when it may have changed:
+ * with a commit of another connection, and with the job's own commits.
+ */
+function createFence(client: Database): { id(): string; forget(): void } {
+  const select = client.query<{ fence_ms: number }, []>("SELECT fence_ms FROM usage_fence");
+  let id: string | undefined;
+  return {
+    id() {
+      id ??= firstIdOf(select.get()?.fence_ms ?? 0);
+      return id;
+    },
+    forget() {
+      id = undefined;
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Hold, Resolution, Wallet } from "../core/book.ts";
 import type { WorkingBook, WriteSet } from "../core/working-book.ts";
+import { staleHoursOf } from "../engine/stale-hours.ts";
 import {
   limitValues,
   requestValues,
@@ -10,8 +11,11 @@ import {
   type Value,
 } from "../queries/rows.ts";
 
-/** Writes the changes of a batch. Must be called inside its transaction. */
-export type WriteBooks = (books: ReadonlyMap<string, WorkingBook>) => void;
+/**
+ * Writes the changes of a batch, and the stale hours before the fence of the roll-ups. Must be called inside
+ * its transaction.
+ */
+export type WriteBooks = (books: ReadonlyMap<string, WorkingBook>, fenceId: string) => void;
 
 export function createWriter(client: Database): WriteBooks {
   const statements = prepare(client);
@@ -47,7 +51,10 @@ export function createWriter(client: Database): WriteBooks {
     statements.updateWallet.run(walletValues(wallet));
   };
 
-  return (books) => {
+  return (books, fenceId) => {
+    for (const { walletId, startMs } of staleHoursOf(books, fenceId)) {
+      statements.upsertStaleHour.run([walletId, startMs]);
+    }
     for (const [walletId, { writeSet }] of books) {
       writeWallet(writeSet);
       writeHolds(walletId, writeSet);
@@ -111,6 +118,8 @@ function prepare(client: Database) {
     upsertCounter: query(`INSERT INTO limit_counters (wallet_id, limit_id, period_start_ms, used, held)
       VALUES (?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET used = excluded.used, held = excluded.held`),
+    upsertStaleHour: query(`INSERT INTO usage_stale (wallet_id, start_ms, changes) VALUES (?, ?, 1)
+      ON CONFLICT DO UPDATE SET changes = changes + 1`),
     upsertLimit:
       query(`INSERT INTO spend_limits (wallet_id, limit_id, key_id, period, time_zone, amount, deleted_at_ms)
       VALUES (?, ?, ?, ?, ?, ?, ?)

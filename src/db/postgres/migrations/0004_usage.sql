@@ -1,7 +1,6 @@
 CREATE TABLE "usage_cursor" (
 	"id" bigint PRIMARY KEY NOT NULL,
 	"version" bigint NOT NULL,
-	"fence_ms" bigint NOT NULL,
 	"hours_from_ms" bigint NOT NULL,
 	"hours_to_ms" bigint NOT NULL,
 	"days_from_ms" bigint NOT NULL,
@@ -53,6 +52,11 @@ CREATE TABLE "usage_days" (
 	"total_7" bigint,
 	"total_8" bigint,
 	"total_9" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "usage_fence" (
+	"id" bigint PRIMARY KEY NOT NULL,
+	"fence_ms" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "usage_hours" (
@@ -115,7 +119,9 @@ CREATE INDEX "usage_hours_wallet" ON "usage_hours" USING btree ("wallet_id","sta
 -- Finds the holds of an hour of all wallets, in 1/1000 of the size of an index by id. Ids grow with time.
 CREATE INDEX "holds_time" ON "holds" USING brin ("hold_id") WITH (pages_per_range = 32, autosummarize = on);
 --> statement-breakpoint
-INSERT INTO "usage_cursor" VALUES (1, 1, 0, 0, 0, 0, 0);
+INSERT INTO "usage_cursor" VALUES (1, 1, 0, 0, 0, 0);
+--> statement-breakpoint
+INSERT INTO "usage_fence" VALUES (1, 0);
 --> statement-breakpoint
 CREATE TYPE "batch_stale_hour" AS (
 	"wallet_id" text,

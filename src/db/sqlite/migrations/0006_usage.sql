@@ -1,7 +1,6 @@
 CREATE TABLE `usage_cursor` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`version` integer NOT NULL,
-	`fence_ms` integer NOT NULL,
 	`hours_from_ms` integer NOT NULL,
 	`hours_to_ms` integer NOT NULL,
 	`days_from_ms` integer NOT NULL,
@@ -55,6 +54,11 @@ CREATE TABLE `usage_days` (
 	`total_9` integer,
 	PRIMARY KEY(`wallet_id`, `start_ms`, `key_id`, `model`, `upstream`, `outcome`)
 ) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `usage_fence` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`fence_ms` integer NOT NULL
+);
 --> statement-breakpoint
 CREATE TABLE `usage_hours` (
 	`wallet_id` text NOT NULL,
@@ -111,4 +115,6 @@ CREATE TABLE `usage_stale` (
 	PRIMARY KEY(`wallet_id`, `start_ms`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-INSERT INTO `usage_cursor` VALUES (1, 1, 0, 0, 0, 0, 0);
+INSERT INTO `usage_cursor` VALUES (1, 1, 0, 0, 0, 0);
+--> statement-breakpoint
+INSERT INTO `usage_fence` VALUES (1, 0);

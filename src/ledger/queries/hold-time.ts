@@ -1,0 +1,27 @@
+// The time in a hold id: the first 48 bits of a UUIDv7 are Unix milliseconds.
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** The largest time of an id. */
+export const ID_TIME_MAX = 2 ** 48 - 1;
+
+/** The smallest id of a millisecond, from 0 to {@link ID_TIME_MAX}. */
+export function firstIdOf(atMs: number): string {
+  const digits = atMs.toString(16).padStart(12, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+}
+
+export function timeOf(holdId: string): number {
+  return Number.parseInt(holdId.slice(0, 8) + holdId.slice(9, 13), 16);
+}
+
+/** The start of the UTC hour of an id. */
+export function hourOf(holdId: string): number {
+  return startOf(timeOf(holdId), HOUR_MS);
+}
+
+/** The start of the UTC hour or day that a time is in. */
+export function startOf(atMs: number, lengthMs: number): number {
+  return Math.floor(atMs / lengthMs) * lengthMs;
+}
