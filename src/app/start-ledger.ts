@@ -2,6 +2,7 @@ import type { LedgerProcessConfig } from "../config/config.ts";
 import { takeLedgerToken } from "../config/ledger.ts";
 import { startSweeper } from "../ledger/engine/sweeper.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { startRollUps } from "../ledger/roll-ups/runner.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { openStorage, type Storage } from "./storage.ts";
 
@@ -16,8 +17,8 @@ export interface RunningLedger extends Storage {
 }
 
 /**
- * Opens the storage and serves the ledger over gRPC when configured. Starts the sweeper of expired holds when
- * the ledger is local. Rejects when the database or the port cannot be used.
+ * Opens the storage and serves the ledger over gRPC when configured. Starts the sweeper of expired holds and
+ * the roll-ups of usage when the ledger is local. Rejects when the database or the port cannot be used.
  */
 export async function startLedger(config: LedgerProcessConfig, log: Log): Promise<RunningLedger> {
   const storage = await openStorage(config);
@@ -25,10 +26,12 @@ export async function startLedger(config: LedgerProcessConfig, log: Log): Promis
     const server = await serveLedger(storage.ledger, config, log);
     const onError = (fault: unknown) => log.error(describeFault(fault), "sweep failed");
     const sweeper = storage.local && startSweeper({ ledger: storage.local, onError });
+    const onRollUpError = (fault: unknown) => log.error(describeFault(fault), "usage roll-up failed");
+    const rollUps = storage.local && startRollUps({ ledger: storage.local, onError: onRollUpError });
     const stopServing = async () => server?.stop();
     const close = async () => {
       await stopServing();
-      await sweeper?.stop();
+      await Promise.all([sweeper?.stop(), rollUps?.stop()]);
       await storage.close();
     };
     return { ...storage, servedAt: server?.address, stopServing, close };

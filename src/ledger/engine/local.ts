@@ -1,18 +1,23 @@
 import { type Ledger, LedgerError } from "../ledger.ts";
 import type { LedgerReads } from "../records.ts";
+import { rollUpOnce } from "../roll-ups/job.ts";
+import type { RollUpStore } from "../roll-ups/store.ts";
 import { type BatchOptions, createBatcher } from "./batcher.ts";
 import type { Store } from "./store.ts";
 import { sweepOnce } from "./sweeper.ts";
 
-/** A ledger in this process. It can also expire holds that are past their time. */
+/** A ledger in this process. It can also expire holds that are past their time, and sum up usage. */
 export interface LocalLedger extends Ledger {
   /** Expires at most 500 holds that are past their time. Returns how many were due. */
   sweep(): Promise<number>;
+  /** Takes one step of the roll-ups of usage. Returns whether there may be more to do. */
+  rollUp(): Promise<boolean>;
 }
 
 export interface LocalLedgerParts {
   readonly store: Store;
   readonly reads: LedgerReads;
+  readonly rollUps: RollUpStore;
   readonly now: () => number;
   readonly options: BatchOptions;
   /** Closes the connections. Called when every command is completed. */
@@ -20,7 +25,8 @@ export interface LocalLedgerParts {
 }
 
 /** Creates a ledger over a store of either database. */
-export function createLocalLedger({ store, reads, now, options, close }: LocalLedgerParts): LocalLedger {
+export function createLocalLedger(parts: LocalLedgerParts): LocalLedger {
+  const { store, reads, rollUps, now, options, close } = parts;
   const batcher = createBatcher(store, { now, ...options });
   const { submit } = batcher;
   let closing: Promise<void> | undefined;
@@ -45,6 +51,7 @@ export function createLocalLedger({ store, reads, now, options, close }: LocalLe
       }
     },
     sweep: () => sweepOnce(store, submit),
+    rollUp: () => rollUpOnce(rollUps),
     close() {
       closing ??= batcher.close().then(close);
       return closing;

@@ -1,7 +1,8 @@
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import type { BatchOptions } from "../engine/batcher.ts";
 import { createLocalLedger, type LocalLedger } from "../engine/local.ts";
-import { createPostgresReads } from "./reads.ts";
+import { createPostgresReads, createRunQuery } from "./reads.ts";
+import { createPostgresRollUpStore } from "./roll-up-store.ts";
 import { createPostgresStore } from "./store.ts";
 
 export interface PostgresLedgerOptions extends BatchOptions {
@@ -17,6 +18,8 @@ export interface PostgresLedgerOptions extends BatchOptions {
  */
 export function createPostgresLedger({ database, now, ...options }: PostgresLedgerOptions): LocalLedger {
   const store = createPostgresStore({ database, now });
-  const reads = createPostgresReads({ client: database.client, now: now ?? Date.now });
-  return createLocalLedger({ store, reads, now: now ?? Date.now, options, close: store.close });
+  const { client } = database;
+  const reads = createPostgresReads({ client, now: now ?? Date.now });
+  const rollUps = createPostgresRollUpStore({ client, run: createRunQuery(client), now });
+  return createLocalLedger({ store, reads, rollUps, now: now ?? Date.now, options, close: store.close });
 }

@@ -22,7 +22,8 @@ export function createPostgresReads({ client, now }: PostgresReadsParts): Ledger
  */
 const TRIES_MAX = 8;
 
-function createRunQuery(client: SQL): RunQuery {
+/** Runs queries over a pool, again when the connection was dead. */
+export function createRunQuery(client: SQL): RunQuery {
   const run: (query: Query, tries: number) => Promise<readonly Row[]> = async (query, tries) => {
     try {
       return [...(await client.unsafe(query.sql, [...query.values]))];

@@ -1,6 +1,7 @@
 import type { LedgerReads } from "../records.ts";
 import type { Dialect, RunQuery } from "./query.ts";
 import { createReceiptFind, createReceiptList, createReceiptRead } from "./receipts.ts";
+import { createRollUpsRead } from "./roll-ups.ts";
 import { createRunningHoldList, createRunningTotalsRead } from "./running-holds.ts";
 import { createSpendLimitList } from "./spend-limits.ts";
 import { createJournalTotalsRead, createTransferList } from "./transfers.ts";
@@ -32,6 +33,6 @@ export function createLedgerReads(database: LedgerDatabase, now: () => number): 
     transfers: createTransferList(runLong, dialect),
     journalTotals: createJournalTotalsRead(runLong, dialect),
     usage: createUsageRead(runLong, dialect, now),
-    rollUps: async () => ({ closedFromMs: 0, closedToMs: 0, staleHours: 0, isBackfilling: false }),
+    rollUps: createRollUpsRead(runShort),
   };
 }

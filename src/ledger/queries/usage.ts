@@ -1,15 +1,27 @@
+import { UNKNOWN } from "../../db/usage-columns.ts";
 import { LedgerError } from "../ledger.ts";
 import { DIMENSIONS_MAX, type UsageDimension, type UsageQuery, type UsageReport } from "../usage-records.ts";
-import { createValues, type Dialect, type Row, type RunQuery } from "./query.ts";
+import {
+  type Coverage,
+  coverByReceipts,
+  coverRange,
+  type RollUpSnapshot,
+  rangeOf,
+  readSnapshot,
+  SNAPSHOT_COLUMNS,
+  type TimeRange,
+} from "./coverage.ts";
+import { DAY_MS, HOUR_MS } from "./hold-time.ts";
+import { createValues, type Dialect, type Row, type RunQuery, type Values } from "./query.ts";
 import { conditionsOf } from "./receipt-filter.ts";
 import { readMeasures, SUMS_OF_RECEIPTS, SUMS_OF_SUMS } from "./usage-columns.ts";
 
 const ROWS_MAX = 10_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Longer ranges are reported in UTC days. */
 const HOURS_RANGE_MAX_MS = 31 * DAY_MS;
 const OFFSET_MAX = 14;
+/** How often a sum is repeated because the roll-ups changed meanwhile, before it reads receipts only. */
+const TRIES_MAX = 5;
 
 const COLUMNS: Readonly<Record<Exclude<UsageDimension, "hour" | "day">, string>> = {
   wallet: "wallet_id",
@@ -21,23 +33,24 @@ const COLUMNS: Readonly<Record<Exclude<UsageDimension, "hour" | "day">, string>>
   source: "source",
 };
 
-/** Sums receipts by group. Unknown values (null) form a group, which is sorted first. */
+/** The dimensions, and the conditions of a filter, that roll-ups lack. */
+const RECEIPT_DIMENSIONS: readonly UsageDimension[] = ["surface", "source"];
+const RECEIPT_CONDITIONS = ["surface", "state", "metadata"] as const;
+
+/**
+ * Sums receipts by group: from roll-ups where they are current, else from the receipts. Both are read in one
+ * statement, so that every receipt counts once. Unknown values (null) form a group, which is sorted first.
+ */
 export function createUsageRead(run: RunQuery, dialect: Dialect, now: () => number) {
   return async (query: UsageQuery): Promise<UsageReport> => {
-    const { groupBy } = query;
     const resolution = resolutionOf(query, now());
     const offsetHours = offsetOf(query, resolution);
-    const values = createValues(dialect);
-    const conditions = conditionsOf(query, values, dialect);
-    const groups = groupBy.map(
-      (dimension) => `${expressionOf(dimension, dialect.idTimeMs("hold_id"), offsetHours)} AS "${dimension}"`,
-    );
-    const part = `SELECT ${[...groups, ...SUMS_OF_RECEIPTS].join(", ")} FROM holds
-      WHERE ${conditions.join(" AND ") || "true"} ${groupClause(groupBy)}`;
-    const sql = `SELECT ${[...groupBy.map((each) => `"${each}"`), ...SUMS_OF_SUMS].join(", ")}
-      FROM (${part}) AS parts ${groupClause(groupBy)} ${orderClause(groupBy)} LIMIT ${values.add(ROWS_MAX + 1)}`;
-    const rows = await run({ sql, values: values.all });
+    // Rejects an invalid filter before anything is read.
+    conditionsOf(query, createValues(dialect), dialect);
+    const plan = { query, offsetHours, range: rangeOf(query) };
+    const rows = await sumCovered(run, dialect, plan);
     if (rows.length > ROWS_MAX) throw new LedgerError("invalid_query");
+    const { groupBy } = query;
     return {
       rows: rows.map((row) => ({ group: readGroups(row, groupBy), ...readMeasures(row) })),
       resolution,
@@ -46,12 +59,137 @@ export function createUsageRead(run: RunQuery, dialect: Dialect, now: () => numb
   };
 }
 
+interface UsagePlan {
+  readonly query: UsageQuery;
+  readonly offsetHours: number;
+  readonly range: TimeRange;
+}
+
+async function sumCovered(run: RunQuery, dialect: Dialect, plan: UsagePlan): Promise<readonly Row[]> {
+  const { query, offsetHours, range } = plan;
+  const { walletId, groupBy } = query;
+  const takesDays = !groupBy.includes("hour") && !(groupBy.includes("day") && offsetHours !== 0);
+  for (let tries = 1; isInRollUps(query) && tries <= TRIES_MAX; tries++) {
+    const snapshot = await readSnapshot(run, dialect, { walletId, range });
+    const coverage = coverRange(range, snapshot, takesDays);
+    const rows = await runSums(run, dialect, plan, coverage);
+    if (isSame(rows[0], snapshot)) return withoutEmpty(rows);
+  }
+  return withoutEmpty(await runSums(run, dialect, plan, coverByReceipts(range)));
+}
+
+function isInRollUps(query: UsageQuery): boolean {
+  return (
+    !query.groupBy.some((dimension) => RECEIPT_DIMENSIONS.includes(dimension)) &&
+    RECEIPT_CONDITIONS.every((name) => query[name] === undefined)
+  );
+}
+
+/** Whether the roll-ups were in the same state when they were summed as when the coverage was chosen. */
+function isSame(row: Row | undefined, { version, staleCount }: RollUpSnapshot): boolean {
+  return Number(row?.version) === version && Number(row?.stale_count) === staleCount;
+}
+
+/** Removes the row that reports the state alone, when there is no group. */
+function withoutEmpty(rows: readonly Row[]): readonly Row[] {
+  return rows.filter(({ is_group }) => is_group !== null);
+}
+
+/** Sums the parts of a coverage. Every row also has the state of the roll-ups; a row without group, only it. */
+async function runSums(
+  run: RunQuery,
+  dialect: Dialect,
+  { query, offsetHours }: UsagePlan,
+  coverage: Coverage,
+): Promise<readonly Row[]> {
+  const { groupBy } = query;
+  const values = createValues(dialect);
+  const parts = [
+    ...coverage.receipts.map((range) => receiptSums(query, range, { values, dialect, offsetHours })),
+    ...coverage.hours.map((range) =>
+      rollUpSums("usage_hours", query, range, { values, dialect, offsetHours }),
+    ),
+    ...coverage.days.map((range) => rollUpSums("usage_days", query, range, { values, dialect, offsetHours })),
+  ];
+  if (parts.length === 0)
+    parts.push(receiptSums(query, { fromMs: 0, toMs: 0 }, { values, dialect, offsetHours }));
+  const groups = groupBy.map((each) => `"${each}"`);
+  const sql = `SELECT * FROM (SELECT ${SNAPSHOT_COLUMNS} FROM usage_cursor) AS state LEFT JOIN (
+      SELECT ${[...groups, ...SUMS_OF_SUMS].join(", ")}, 1 AS is_group
+      FROM (${parts.join("\nUNION ALL ")}) AS parts ${groupClause(groupBy)}
+    ) AS sums ON true ${orderClause(groupBy)} LIMIT ${values.add(ROWS_MAX + 1)}`;
+  return run({ sql, values: values.all });
+}
+
+interface PartOptions {
+  readonly values: Values;
+  readonly dialect: Dialect;
+  readonly offsetHours: number;
+}
+
+function receiptSums(
+  query: UsageQuery,
+  range: TimeRange,
+  { values, dialect, offsetHours }: PartOptions,
+): string {
+  const toMs = range.toMs > ID_LAST_MS ? undefined : range.toMs;
+  const conditions = conditionsOf({ ...query, fromMs: range.fromMs || undefined, toMs }, values, dialect);
+  const timeMs = dialect.idTimeMs("hold_id");
+  const groups = query.groupBy.map((each) => `${expressionOf(each, timeMs, offsetHours)} AS "${each}"`);
+  return `SELECT ${[...groups, ...SUMS_OF_RECEIPTS].join(", ")} FROM holds
+    WHERE ${conditions.join(" AND ") || "true"} ${groupClause(query.groupBy)}`;
+}
+
+const ID_LAST_MS = 2 ** 48 - 1;
+
+function rollUpSums(
+  table: "usage_hours" | "usage_days",
+  query: UsageQuery,
+  range: TimeRange,
+  { values, offsetHours }: PartOptions,
+): string {
+  const conditions = [
+    `start_ms >= ${values.add(range.fromMs)}`,
+    `start_ms < ${values.add(range.toMs)}`,
+    ...(query.walletId === undefined ? ["wallet_id = owner"] : [`wallet_id = ${values.add(query.walletId)}`]),
+    ...rollUpConditions(query, values),
+  ];
+  // By wallet, because the table is sorted by wallet first.
+  const from =
+    query.walletId === undefined
+      ? `(SELECT wallet_id AS owner FROM wallets) AS w CROSS JOIN ${table}`
+      : table;
+  const groups = query.groupBy.map((each) => {
+    const column = expressionOf(each, "start_ms", offsetHours);
+    return `${hasUnknown(each) ? `nullif(${column}, '${UNKNOWN}')` : column} AS "${each}"`;
+  });
+  return `SELECT ${[...groups, ...SUMS_OF_SUMS].join(", ")} FROM ${from}
+    WHERE ${conditions.join(" AND ")} ${groupClause(query.groupBy)}`;
+}
+
+/** Returns the conditions of a filter on the columns of a roll-up. */
+export function rollUpConditions(
+  { keyId, model, upstream, outcome }: Pick<UsageQuery, "keyId" | "model" | "upstream" | "outcome">,
+  values: Values,
+): readonly string[] {
+  const conditions: string[] = [];
+  for (const [column, text] of Object.entries({ key_id: keyId, model, upstream, outcome })) {
+    if (text !== undefined) conditions.push(`${column} = ${values.add(text)}`);
+  }
+  return conditions;
+}
+
+function hasUnknown(dimension: UsageDimension): boolean {
+  return dimension === "upstream" || dimension === "outcome";
+}
+
 /** Returns the offset to apply. Throws `invalid_query` for a query that no ledger accepts. */
 function offsetOf(query: UsageQuery, resolution: UsageReport["resolution"]): number {
   const { groupBy, offsetHours = 0 } = query;
   const areDistinct = new Set(groupBy).size === groupBy.length && groupBy.length <= DIMENSIONS_MAX;
   const isOffset = Number.isInteger(offsetHours) && Math.abs(offsetHours) <= OFFSET_MAX;
-  if (!areDistinct || !isOffset) throw new LedgerError("invalid_query");
+  const areKnown = groupBy.every((each) => each === "hour" || each === "day" || Object.hasOwn(COLUMNS, each));
+  if (!areDistinct || !isOffset || !areKnown) throw new LedgerError("invalid_query");
   return query.walletId !== undefined && resolution === "hour" ? offsetHours : 0;
 }
 
@@ -61,12 +199,9 @@ function resolutionOf({ fromMs, toMs }: UsageQuery, nowMs: number): UsageReport[
 
 function expressionOf(dimension: UsageDimension, timeMs: string, offsetHours: number): string {
   if (dimension === "hour") return `${timeMs} / ${HOUR_MS} * ${HOUR_MS}`;
-  if (dimension === "day") {
-    const shiftMs = offsetHours * HOUR_MS;
-    return `(${timeMs} + ${shiftMs}) / ${DAY_MS} * ${DAY_MS} - ${shiftMs}`;
-  }
-  if (!Object.hasOwn(COLUMNS, dimension)) throw new LedgerError("invalid_query");
-  return COLUMNS[dimension];
+  if (dimension !== "day") return COLUMNS[dimension];
+  const shiftMs = offsetHours * HOUR_MS;
+  return `(${timeMs} + ${shiftMs}) / ${DAY_MS} * ${DAY_MS} - ${shiftMs}`;
 }
 
 function groupClause(groupBy: readonly UsageDimension[]): string {
@@ -75,7 +210,7 @@ function groupClause(groupBy: readonly UsageDimension[]): string {
 
 function orderClause(groupBy: readonly UsageDimension[]): string {
   if (groupBy.length === 0) return "";
-  return `ORDER BY ${groupBy.map((_, index) => `${index + 1} NULLS FIRST`).join(", ")}`;
+  return `ORDER BY ${groupBy.map((each) => `"${each}" NULLS FIRST`).join(", ")}`;
 }
 
 function readGroups(row: Row, groupBy: readonly UsageDimension[]) {

@@ -2,7 +2,8 @@ import { connect, type SqliteDatabase } from "../../db/sqlite/database.ts";
 import type { BatchOptions } from "../engine/batcher.ts";
 import { createLocalLedger, type LocalLedger } from "../engine/local.ts";
 import { createLogSync } from "./log-sync.ts";
-import { createSqliteReads } from "./reads.ts";
+import { createInlineReader, createSqliteReads, createWorkerReader } from "./reads.ts";
+import { createSqliteRollUpStore } from "./roll-up-store.ts";
 import { createSqliteStore } from "./store.ts";
 
 /** Checkpoints every 16 MiB of log, so that a page written many times is copied once. */
@@ -30,12 +31,21 @@ export function createSqliteLedger({
   client.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const log = createLogSync(path);
   const store = createSqliteStore({ client, now, sync: log.sync });
-  const reads = createSqliteReads({ client, path, now });
+  const reader = createWorkerReader({ path });
+  const reads = createSqliteReads({ client, path, now, reader });
+  const rollUps = createSqliteRollUpStore({
+    client,
+    runShort: createInlineReader(client),
+    run: reader.run,
+    now,
+    forgetFence: store.forgetFence,
+  });
   // From now on, no statement may block the event loop.
   client.run("PRAGMA busy_timeout = 0");
   return createLocalLedger({
     store,
     reads,
+    rollUps,
     now,
     options,
     async close() {

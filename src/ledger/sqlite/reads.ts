@@ -11,6 +11,8 @@ export interface SqliteReadsParts {
   readonly client: Database;
   readonly path: string;
   readonly now: () => number;
+  /** Runs the long queries. Default: a reader of its own. */
+  readonly reader?: WorkerReader;
 }
 
 export interface SqliteReads extends LedgerReads {
@@ -19,13 +21,14 @@ export interface SqliteReads extends LedgerReads {
 }
 
 /** Creates the reads of a SQLite ledger. Lists and sums run in a worker, which the first of them starts. */
-export function createSqliteReads({ client, path, now }: SqliteReadsParts): SqliteReads {
-  const reader = createWorkerReader({ path });
+export function createSqliteReads(parts: SqliteReadsParts): SqliteReads {
+  const { client, path, now, reader = createWorkerReader({ path }) } = parts;
   const database = { dialect: SQLITE, runShort: createInlineReader(client), runLong: reader.run };
   return { ...createLedgerReads(database, now), close: reader.close };
 }
 
-function createInlineReader(client: Database): RunQuery {
+/** Runs queries on the event loop. */
+export function createInlineReader(client: Database): RunQuery {
   return async ({ sql, values }) => {
     try {
       return client

@@ -12,11 +12,16 @@ export interface SqliteStoreParts {
   sync(): Promise<void>;
 }
 
+export interface SqliteStore extends Store {
+  /** Must be called when the fence of the roll-ups was changed on the store's connection. */
+  forgetFence(): void;
+}
+
 /**
  * Stores the ledger in a SQLite file. A transaction locks the whole file and runs synchronously. It never
  * waits: when another process is writing, it throws `busy` at once.
  */
-export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Store {
+export function createSqliteStore({ client, now, sync }: SqliteStoreParts): SqliteStore {
   const fence = createFence(client);
   const books = createBooks(client, undefined, fence.forget);
   const write = createWriter(client);
@@ -35,6 +40,7 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
   );
 
   return {
+    forgetFence: fence.forget,
     transact(_walletIds, batch) {
       try {
         begin.run();

@@ -1,0 +1,137 @@
+import { SQL } from "bun";
+import { POSTGRES, type RunQuery } from "../queries/query.ts";
+import { ROLL_UP_COLUMNS } from "../roll-ups/aggregate.ts";
+import type { RollUpStore, RollUpValue, RollUpWrite } from "../roll-ups/store.ts";
+
+export interface PostgresRollUpParts {
+  /** A pool whose connections return integers as bigint. */
+  readonly client: SQL;
+  readonly run: RunQuery;
+  /** A clock for tests. Default: the database's clock, which all processes share. */
+  readonly now: (() => number) | undefined;
+}
+
+const JOB = "usage_roll_ups";
+const NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+/** Short, because every batch of the ledger queues behind a waiting lock of the fence. */
+const LOCK_TIMEOUT = "200ms";
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** Stores roll-ups in PostgreSQL. */
+export function createPostgresRollUpStore({ client, run, now }: PostgresRollUpParts): RollUpStore {
+  const holder = crypto.randomUUID();
+
+  const readNow = async () => {
+    if (now) return now();
+    const [row] = await run({ sql: `SELECT ${NOW_MS} AS now_ms`, values: [] });
+    return Number(row?.now_ms);
+  };
+
+  return {
+    dialect: POSTGRES,
+    runShort: run,
+    run,
+    now: readNow,
+    async takeLease(leaseMs) {
+      const nowMs = await readNow();
+      const taken = await run({ sql: LEASE, values: [JOB, holder, nowMs + leaseMs, nowMs] });
+      return taken.length > 0;
+    },
+    raiseFence: (fenceMs) =>
+      ifUnlocked(
+        client.begin(async (transaction) => {
+          await transaction.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+          // Waits for every batch that has read the fence; batches that begin now read the new one.
+          await transaction.unsafe("LOCK TABLE usage_fence IN ACCESS EXCLUSIVE MODE");
+          await transaction.unsafe("UPDATE usage_fence SET fence_ms = $1 WHERE fence_ms < $1", [fenceMs]);
+        }),
+      ),
+    write: async (change) => {
+      let isDone = false;
+      await client.begin(async (transaction) => {
+        isDone = await applyWrite(transaction, change);
+      });
+      return isDone;
+    },
+  };
+}
+
+async function ifUnlocked(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (error instanceof SQL.PostgresError && error.errno === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  }
+}
+
+async function applyWrite(transaction: SQL, change: RollUpWrite): Promise<boolean> {
+  const current = await transaction.unsafe(VERSION, [change.version]);
+  if (current.length === 0) return false;
+  const { table = "usage_hours", groups = [], stale = [], fresh = [], cursor } = change;
+  // Sorted as batches sort them, and before anything that a batch may wait for.
+  if (stale.length > 0) await transaction.unsafe(STALE, [printRows(stale)]);
+  const replaced = groups.filter(({ isContinued }) => !isContinued);
+  if (replaced.length > 0) await transaction.unsafe(removeFrom(table), [printRows(replaced)]);
+  const rows = groups.flatMap((group) => group.rows);
+  if (rows.length > 0) await transaction.unsafe(INSERTS[table], [printRollUps(rows)]);
+  if (cursor) {
+    const { hours, days } = cursor;
+    await transaction.unsafe(CURSOR, [hours.fromMs, hours.toMs, days.fromMs, days.toMs]);
+  }
+  if (fresh.length > 0) await transaction.unsafe(FRESH, [printRows(fresh)]);
+  return true;
+}
+
+interface HourRow {
+  readonly walletId: string;
+  readonly startMs: number;
+  readonly changes?: number;
+}
+
+function printRows(rows: readonly HourRow[]): string {
+  return JSON.stringify(
+    rows.map(({ walletId, startMs, changes }) => ({ wallet_id: walletId, start_ms: startMs, changes })),
+  );
+}
+
+/** Integers above 2^53 would be rounded as JSON numbers, so that all are texts. */
+function printRollUps(rows: readonly (readonly RollUpValue[])[]): string {
+  return JSON.stringify(
+    rows.map((row) =>
+      Object.fromEntries(
+        ROLL_UP_COLUMNS.map((name, index) => [name, row[index] === null ? null : String(row[index])]),
+      ),
+    ),
+  );
+}
+
+const VERSION = "UPDATE usage_cursor SET version = version + 1 WHERE version = $1 RETURNING 1";
+const CURSOR =
+  "UPDATE usage_cursor SET hours_from_ms = $1, hours_to_ms = $2, days_from_ms = $3, days_to_ms = $4";
+const HOURS = "json_to_recordset($1::text::json) AS r (wallet_id text, start_ms bigint, changes bigint)";
+const STALE = `INSERT INTO usage_stale (wallet_id, start_ms, changes) SELECT wallet_id, start_ms, 1
+  FROM ${HOURS} ON CONFLICT DO NOTHING`;
+/** Skips rows that a batch is changing: they stay stale. Waiting for them could end in a deadlock. */
+const FRESH = `DELETE FROM usage_stale AS s USING (SELECT s.wallet_id, s.start_ms FROM usage_stale AS s
+    JOIN ${HOURS} USING (wallet_id, start_ms) WHERE s.changes = r.changes FOR UPDATE OF s SKIP LOCKED) AS unchanged
+  WHERE s.wallet_id = unchanged.wallet_id AND s.start_ms = unchanged.start_ms`;
+const LEASE = `INSERT INTO leases AS l (job, holder, expires_at_ms) VALUES ($1, $2, $3) ON CONFLICT (job) DO UPDATE
+  SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
+  WHERE l.holder = excluded.holder OR l.expires_at_ms <= $4 OR l.expires_at_ms > $3 RETURNING 1`;
+
+function removeFrom(table: string): string {
+  return `DELETE FROM ${table} AS u USING ${HOURS} WHERE u.wallet_id = r.wallet_id AND u.start_ms = r.start_ms`;
+}
+
+const COLUMNS = ROLL_UP_COLUMNS.join(", ");
+const INSERTS = {
+  usage_hours: insertInto("usage_hours"),
+  usage_days: insertInto("usage_days"),
+};
+
+function insertInto(table: string): string {
+  return `INSERT INTO ${table} (${COLUMNS}) SELECT ${COLUMNS}
+    FROM json_populate_recordset(NULL::${table}, $1::text::json)`;
+}

@@ -1,0 +1,157 @@
+import { DAY_MS, HOUR_MS, ID_TIME_MAX, startOf } from "./hold-time.ts";
+import { createValues, type Dialect, type Row, type RunQuery } from "./query.ts";
+
+/** Unix milliseconds, from `fromMs` to before `toMs`. */
+export interface TimeRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The hours and days that are summed up. */
+export interface RollUpCursor {
+  /** Grows with each write of the job. */
+  readonly version: number;
+  readonly hours: TimeRange;
+  /** Within the days, every hour is within `hours`. */
+  readonly days: TimeRange;
+}
+
+/** The cursor with the number of stale hours: while both are equal, equal hours are stale. */
+export interface RollUpSnapshot extends RollUpCursor {
+  readonly staleCount: number;
+  /** Stale hours in the range and wallet asked for, the oldest first. */
+  readonly staleHours: readonly number[];
+}
+
+/** The SQL of the values that identify a snapshot. */
+export const SNAPSHOT_COLUMNS = `version, (SELECT count(*) FROM usage_stale) AS stale_count`;
+
+/** Reads which hours and days a sum of receipts can take from roll-ups, in one statement. */
+export async function readSnapshot(
+  run: RunQuery,
+  dialect: Dialect,
+  { walletId, range }: { readonly walletId: string | undefined; readonly range: TimeRange },
+): Promise<RollUpSnapshot> {
+  const values = createValues(dialect);
+  const conditions = [
+    `start_ms > ${values.add(range.fromMs - HOUR_MS)}`,
+    `start_ms < ${values.add(range.toMs)}`,
+    ...(walletId === undefined ? [] : [`wallet_id = ${values.add(walletId)}`]),
+  ];
+  const sql = `SELECT usage_cursor.*, ${SNAPSHOT_COLUMNS}, start_ms FROM usage_cursor
+    LEFT JOIN (SELECT DISTINCT start_ms FROM usage_stale WHERE ${conditions.join(" AND ")}) AS stale ON true
+    ORDER BY start_ms`;
+  const rows = await run({ sql, values: values.all });
+  const staleHours = rows.flatMap((row) => (row.start_ms === null ? [] : [Number(row.start_ms)]));
+  return { ...readCursor(rows[0]), staleCount: Number(rows[0]?.stale_count ?? 0), staleHours };
+}
+
+export function readCursor(row: Row | undefined): RollUpCursor {
+  const number = (name: string) => Number(row?.[name] ?? 0);
+  return {
+    version: number("version"),
+    hours: { fromMs: number("hours_from_ms"), toMs: number("hours_to_ms") },
+    days: { fromMs: number("days_from_ms"), toMs: number("days_to_ms") },
+  };
+}
+
+/** Which parts of a range are summed from which table. Together the parts are the range, without overlap. */
+export interface Coverage {
+  readonly receipts: readonly TimeRange[];
+  readonly hours: readonly TimeRange[];
+  readonly days: readonly TimeRange[];
+}
+
+/** The most parts of one kind; each is a part of the statement. */
+const PARTS_MAX = 50;
+
+/** All of a range from the receipts. */
+export function coverByReceipts(range: TimeRange): Coverage {
+  return { receipts: nonEmpty([range]), hours: [], days: [] };
+}
+
+/**
+ * Takes whole days from days when `takesDays`, other whole hours from hours, and the rest from the receipts:
+ * parts of hours at the ends, hours that are not summed up, and stale hours.
+ */
+export function coverRange(range: TimeRange, snapshot: RollUpSnapshot, takesDays: boolean): Coverage {
+  const inner = intersect(
+    { fromMs: ceilOf(range.fromMs, HOUR_MS), toMs: startOf(range.toMs, HOUR_MS) },
+    snapshot.hours,
+  );
+  if (isEmpty(inner)) return coverByReceipts(range);
+  const stale = joinStale(snapshot.staleHours.filter((hour) => hour >= inner.fromMs && hour < inner.toMs));
+  const fresh = without(inner, stale);
+  const days = takesDays ? nonEmpty(fresh.map((part) => wholeDays(part, snapshot.days))) : [];
+  return {
+    receipts: nonEmpty([
+      { fromMs: range.fromMs, toMs: inner.fromMs },
+      ...stale,
+      { fromMs: inner.toMs, toMs: range.toMs },
+    ]),
+    hours: fresh.flatMap((part) =>
+      without(
+        part,
+        days.filter((day) => !isEmpty(intersect(day, part))),
+      ),
+    ),
+    days,
+  };
+}
+
+/** The range of a filter, within the times that ids can have. */
+export function rangeOf({
+  fromMs,
+  toMs,
+}: {
+  fromMs?: number | undefined;
+  toMs?: number | undefined;
+}): TimeRange {
+  return { fromMs: fromMs ?? 0, toMs: toMs ?? ID_TIME_MAX + 1 };
+}
+
+export function isEmpty({ fromMs, toMs }: TimeRange): boolean {
+  return fromMs >= toMs;
+}
+
+function nonEmpty(ranges: readonly TimeRange[]): readonly TimeRange[] {
+  return ranges.filter((range) => !isEmpty(range));
+}
+
+export function intersect(one: TimeRange, other: TimeRange): TimeRange {
+  return { fromMs: Math.max(one.fromMs, other.fromMs), toMs: Math.min(one.toMs, other.toMs) };
+}
+
+/** Removes parts of a range. They must lie in it, sorted and without overlap. */
+function without(range: TimeRange, parts: readonly TimeRange[]): readonly TimeRange[] {
+  const ends = [...parts.map(({ fromMs }) => fromMs), range.toMs];
+  const starts = [range.fromMs, ...parts.map(({ toMs }) => toMs)];
+  return nonEmpty(starts.map((fromMs, index) => ({ fromMs, toMs: ends[index] ?? range.toMs })));
+}
+
+function wholeDays(part: TimeRange, days: TimeRange): TimeRange {
+  return intersect({ fromMs: ceilOf(part.fromMs, DAY_MS), toMs: startOf(part.toMs, DAY_MS) }, days);
+}
+
+/** Joins adjacent hours, and hours further apart when there are too many parts. */
+function joinStale(hours: readonly number[]): readonly TimeRange[] {
+  for (let gapMs = 0; ; gapMs = gapMs * 2 + HOUR_MS) {
+    const joined = joinHours(hours, gapMs);
+    if (joined.length <= PARTS_MAX) return joined;
+  }
+}
+
+/** Joins hours, sorted, that are at most `gapMs` apart. */
+export function joinHours(hours: readonly number[], gapMs: number): readonly TimeRange[] {
+  const joined: { fromMs: number; toMs: number }[] = [];
+  for (const hour of hours) {
+    const last = joined.at(-1);
+    if (last && hour - last.toMs <= gapMs) last.toMs = hour + HOUR_MS;
+    else joined.push({ fromMs: hour, toMs: hour + HOUR_MS });
+  }
+  return joined;
+}
+
+function ceilOf(atMs: number, lengthMs: number): number {
+  return Math.ceil(atMs / lengthMs) * lengthMs;
+}

@@ -1,0 +1,73 @@
+import { DAY_MS, HOUR_MS, hourOf, startOf } from "../queries/hold-time.ts";
+import { createValues } from "../queries/query.ts";
+import { countRolledUp, ROLL_UP_COLUMNS, sumDay, sumHour } from "./aggregate.ts";
+import { GRACE_MS, type RollUpJob, splitGroups, writeGroups } from "./step.ts";
+import type { RecomputedHour, RollUpGroup, RollUpStore } from "./store.ts";
+
+/** The most stale hours that a step chooses from. */
+const STALE_MAX = 10_000;
+
+/**
+ * Recomputes the stale hours of one wallet and day, and then the day. Returns whether it has. Hours with open
+ * holds stay stale, and so do hours that are not over, as after the clock was set back.
+ */
+export async function recomputeStale(job: RollUpJob): Promise<boolean> {
+  const hours = await chooseHours(job);
+  const [first] = hours;
+  if (!first) return false;
+  const { store, cursor } = job;
+  const groups: RollUpGroup[] = [];
+  for (const hour of hours) groups.push(...(await sumAgain(store, hour)));
+  let { version } = cursor;
+  if (groups.length > 0) {
+    if (!(await writeGroups(store, version, { table: "usage_hours", groups }))) return false;
+    version += splitGroups(groups).length;
+  }
+  const dayMs = startOf(first.startMs, DAY_MS);
+  const isDayClosed = dayMs >= cursor.days.fromMs && dayMs < cursor.days.toMs;
+  const days = isDayClosed ? await sumDay(store, { startMs: dayMs, walletId: first.walletId }) : [];
+  return writeGroups(store, version, { table: "usage_days", groups: days, fresh: hours });
+}
+
+/** Chooses closed stale hours without open holds, of one wallet and one day. */
+async function chooseHours({ store, cursor, nowMs }: RollUpJob): Promise<readonly RecomputedHour[]> {
+  const { runShort: run, dialect } = store;
+  const values = createValues(dialect);
+  const endMs = Math.min(cursor.hours.toMs, startOf(nowMs - GRACE_MS, HOUR_MS));
+  const sql = `SELECT wallet_id, start_ms, changes FROM usage_stale
+    WHERE start_ms >= ${values.add(cursor.hours.fromMs)} AND start_ms < ${values.add(endMs)}
+    ORDER BY wallet_id, start_ms LIMIT ${STALE_MAX}`;
+  const stale = await run({ sql, values: values.all });
+  if (stale.length === 0) return [];
+  const open = await readOpenHours(store);
+  const hours = stale
+    .map((row) => ({
+      walletId: String(row.wallet_id),
+      startMs: Number(row.start_ms),
+      changes: Number(row.changes),
+    }))
+    .filter(({ walletId, startMs }) => !open.has(`${startMs} ${walletId}`));
+  const [first] = hours;
+  if (!first) return [];
+  const dayMs = startOf(first.startMs, DAY_MS);
+  return hours.filter(
+    ({ walletId, startMs }) => walletId === first.walletId && startOf(startMs, DAY_MS) === dayMs,
+  );
+}
+
+async function readOpenHours({ runShort: run, dialect }: RollUpStore): Promise<ReadonlySet<string>> {
+  const sql = `SELECT wallet_id, hold_id FROM ${dialect.openHolds} WHERE state = 'held'`;
+  const rows = await run({ sql, values: [] });
+  return new Set(rows.map((row) => `${hourOf(String(row.hold_id))} ${row.wallet_id}`));
+}
+
+const REQUESTS = ROLL_UP_COLUMNS.indexOf("requests");
+
+/** Sums an hour of a wallet again. An hour whose receipts are gone keeps its roll-up. */
+async function sumAgain(store: RollUpStore, hour: RecomputedHour): Promise<readonly RollUpGroup[]> {
+  const groups = await sumHour(store, hour);
+  const requests = groups
+    .flatMap(({ rows }) => rows)
+    .reduce((sum, row) => sum + Number(row[REQUESTS] ?? 0), 0);
+  return requests < (await countRolledUp(store, hour)) ? [] : groups;
+}

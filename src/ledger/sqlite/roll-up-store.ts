@@ -1,0 +1,130 @@
+import { type Database, SQLiteError } from "bun:sqlite";
+import { type RunQuery, SQLITE } from "../queries/query.ts";
+import { ROLL_UP_COLUMNS } from "../roll-ups/aggregate.ts";
+import type { RollUpStore, RollUpValue, RollUpWrite } from "../roll-ups/store.ts";
+
+export interface SqliteRollUpParts {
+  /** The connection of the ledger: a commit of another one would drop its books. */
+  readonly client: Database;
+  /** Runs short queries on the event loop. */
+  readonly runShort: RunQuery;
+  /** Runs queries in the read worker. */
+  readonly run: RunQuery;
+  readonly now: () => number;
+  /** Must be called when the fence has changed. */
+  forgetFence(): void;
+}
+
+/** How often a write is tried again while another process writes, and the pause between. */
+const TRIES_MAX = 50;
+const PAUSE_MS = 2;
+
+/** A lease is renewed when this part of it has passed. */
+const RENEWED_AFTER = 1 / 3;
+
+const JOB = "usage_roll_ups";
+
+/** Stores roll-ups in a SQLite file. Its transactions are short and never wait on the event loop. */
+export function createSqliteRollUpStore(parts: SqliteRollUpParts): RollUpStore {
+  const { client, runShort, run, now, forgetFence } = parts;
+  const statements = prepare(client);
+  const holder = crypto.randomUUID();
+  let renewedAtMs = Number.NEGATIVE_INFINITY;
+
+  const transact = async (work: () => boolean): Promise<boolean> => {
+    for (let tries = 1; ; tries++) {
+      const done = tryTransact(client, work);
+      if (done !== "busy") return done;
+      if (tries === TRIES_MAX) return false;
+      await Bun.sleep(PAUSE_MS);
+    }
+  };
+
+  return {
+    dialect: SQLITE,
+    runShort,
+    run,
+    now: async () => now(),
+    async takeLease(leaseMs) {
+      const uptimeMs = performance.now();
+      if (uptimeMs - renewedAtMs < leaseMs * RENEWED_AFTER) return true;
+      const nowMs = now();
+      const isTaken = await transact(
+        () => statements.lease.run(JOB, holder, nowMs + leaseMs, nowMs, nowMs + leaseMs).changes > 0,
+      );
+      renewedAtMs = isTaken ? uptimeMs : Number.NEGATIVE_INFINITY;
+      return isTaken;
+    },
+    async raiseFence(fenceMs) {
+      // Every transaction takes the file's only write lock, so none is running, and later ones see the fence.
+      const isRaised = await transact(() => statements.fence.run(fenceMs, fenceMs).changes >= 0);
+      forgetFence();
+      return isRaised;
+    },
+    write: (change) => transact(() => applyWrite(statements, change)),
+  };
+}
+
+function tryTransact(client: Database, work: () => boolean): boolean | "busy" {
+  try {
+    client.run("BEGIN IMMEDIATE");
+    const isDone = work();
+    client.run(isDone ? "COMMIT" : "ROLLBACK");
+    return isDone;
+  } catch (error) {
+    if (client.inTransaction) client.run("ROLLBACK");
+    if (error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "")) return "busy";
+    throw error;
+  }
+}
+
+type Statements = ReturnType<typeof prepare>;
+
+function applyWrite(statements: Statements, change: RollUpWrite): boolean {
+  if (statements.version.run(change.version).changes === 0) return false;
+  for (const { walletId, startMs, rows, isContinued } of change.groups ?? []) {
+    const { remove, insert } = statements[change.table ?? "usage_hours"];
+    if (!isContinued) remove.run(walletId, startMs);
+    for (const row of rows) insert.run(...row);
+  }
+  if (change.cursor) {
+    const { hours, days } = change.cursor;
+    statements.cursor.run(hours.fromMs, hours.toMs, days.fromMs, days.toMs);
+  }
+  for (const { walletId, startMs } of change.stale ?? []) statements.stale.run(walletId, startMs);
+  for (const { walletId, startMs, changes } of change.fresh ?? []) {
+    statements.fresh.run(walletId, startMs, changes);
+  }
+  return true;
+}
+
+function prepare(client: Database) {
+  const tableOf = (table: string) => ({
+    remove: client.query<never, [string, number]>(
+      `DELETE FROM ${table} WHERE wallet_id = ? AND start_ms = ?`,
+    ),
+    insert: client.query<never, RollUpValue[]>(
+      `INSERT INTO ${table} (${ROLL_UP_COLUMNS.join(", ")}) VALUES (${ROLL_UP_COLUMNS.map(() => "?").join(", ")})`,
+    ),
+  });
+  return {
+    usage_hours: tableOf("usage_hours"),
+    usage_days: tableOf("usage_days"),
+    version: client.query<never, [number]>("UPDATE usage_cursor SET version = version + 1 WHERE version = ?"),
+    cursor: client.query<never, [number, number, number, number]>(
+      "UPDATE usage_cursor SET hours_from_ms = ?, hours_to_ms = ?, days_from_ms = ?, days_to_ms = ?",
+    ),
+    fence: client.query<never, [number, number]>("UPDATE usage_fence SET fence_ms = ? WHERE fence_ms < ?"),
+    stale: client.query<never, [string, number]>(
+      "INSERT INTO usage_stale (wallet_id, start_ms, changes) VALUES (?, ?, 1) ON CONFLICT DO NOTHING",
+    ),
+    fresh: client.query<never, [string, number, number]>(
+      "DELETE FROM usage_stale WHERE wallet_id = ? AND start_ms = ? AND changes = ?",
+    ),
+    lease: client.query<never, [string, string, number, number, number]>(
+      `INSERT INTO leases (job, holder, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+        SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
+        WHERE holder = excluded.holder OR expires_at_ms <= ? OR expires_at_ms > ?`,
+    ),
+  };
+}
