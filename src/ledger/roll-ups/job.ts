@@ -125,29 +125,44 @@ function closeHour(job: RollUpJob, { groups, stale, fresh }: ClosedHour, hours: 
   return writeGroups(job.store, job.cursor.version, { table: "usage_hours", groups, cursor, stale, fresh });
 }
 
+/** Closes the first day that is not closed, or skips to the first that has roll-ups of hours. */
 async function closeNextDay({ store, cursor }: RollUpJob): Promise<boolean> {
   const { hours, days } = cursor;
-  const isClosed = hours.fromMs <= days.toMs && days.toMs + DAY_MS <= hours.toMs;
-  if (!isClosed) return false;
+  const endMs = startOf(hours.toMs, DAY_MS);
+  if (hours.fromMs > days.toMs || days.toMs >= endMs) return false;
   const groups = await sumDay(store, { startMs: days.toMs });
-  const closed = { hours, days: { ...days, toMs: days.toMs + DAY_MS } };
+  const nextMs =
+    groups.length > 0 ? undefined : await findHour(store, "min", { fromMs: days.toMs, toMs: endMs });
+  const emptyToMs = nextMs === undefined ? endMs : startOf(nextMs, DAY_MS);
+  const closed = { hours, days: { ...days, toMs: groups.length > 0 ? days.toMs + DAY_MS : emptyToMs } };
   return writeGroups(store, cursor.version, { table: "usage_days", groups, cursor: closed });
 }
 
+/** Closes the day before the closed ones, or skips to the last that has roll-ups of hours. */
 async function closeOlderDay({ store, cursor }: RollUpJob): Promise<boolean> {
   const { hours, days } = cursor;
   const startMs = days.fromMs - DAY_MS;
   if (days.fromMs <= 0 || hours.fromMs > startMs) return false;
   const groups = await sumDay(store, { startMs });
-  const fromMs = groups.length > 0 ? startMs : await dayAfterLastHour(store, days.fromMs);
+  const lastMs =
+    groups.length > 0 ? undefined : await findHour(store, "max", { fromMs: 0, toMs: days.fromMs });
+  const emptyFromMs = lastMs === undefined ? 0 : startOf(lastMs, DAY_MS) + DAY_MS;
+  // Not before the closed hours: the days there may get roll-ups yet.
+  const fromMs =
+    groups.length > 0 ? startMs : Math.max(emptyFromMs, startOf(hours.fromMs + DAY_MS - 1, DAY_MS));
   const closed = { hours, days: { ...days, fromMs } };
   return writeGroups(store, cursor.version, { table: "usage_days", groups, cursor: closed });
 }
 
-/** The end of the last day before `beforeMs` that has roll-ups of hours; 0 when none has. */
-async function dayAfterLastHour({ run, dialect }: RollUpStore, beforeMs: number): Promise<number> {
+/** The first or last hour of a range that has roll-ups. */
+async function findHour(
+  { run, dialect }: RollUpStore,
+  end: "min" | "max",
+  { fromMs, toMs }: TimeRange,
+): Promise<number | undefined> {
   const values = createValues(dialect);
-  const sql = `SELECT max(start_ms) AS last FROM usage_hours WHERE start_ms < ${values.add(beforeMs)}`;
+  const sql = `SELECT ${end}(start_ms) AS hour_ms FROM usage_hours
+    WHERE start_ms >= ${values.add(fromMs)} AND start_ms < ${values.add(toMs)}`;
   const [row] = await run({ sql, values: values.all });
-  return row?.last === null || row === undefined ? 0 : startOf(Number(row.last), DAY_MS) + DAY_MS;
+  return row === undefined || row.hour_ms === null ? undefined : Number(row.hour_ms);
 }

@@ -7,6 +7,7 @@ import type {
   Ledger,
 } from "../../../src/ledger/ledger.ts";
 import type { Metadata, OutcomeFacts, SpendLimit } from "../../../src/ledger/records.ts";
+import type { RollUpStore } from "../../../src/ledger/roll-ups/store.ts";
 import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 
 /** A ledger under test, with the controls that only tests have. */
@@ -15,6 +16,10 @@ export interface LedgerUnderTest {
   /** The ledger's clock, fixed at {@link NOON_MS} until a test changes it. */
   readonly clock: { nowMs: number };
   sweep(): Promise<number>;
+  /** Takes one step of the roll-ups of usage. */
+  rollUp(): Promise<boolean>;
+  /** Opens the roll-ups as another process would, with a lease of its own. */
+  openRollUps(): RollUpStore;
   /** A sweep by another process on the same database. */
   sweepElsewhere(): Promise<number>;
   /** Opens another ledger on the same database, as a second process would. Closed with this one. */
@@ -57,11 +62,12 @@ export function useLedgerEnv(open: OpenLedger) {
     await ledger().topUp({ walletId: walletId(), topUpId: "funds", amount: FUNDS });
   });
   afterEach(async () => {
-    const { clock, sweep, audit } = underTest();
+    const { clock, sweep, rollUp, audit } = underTest();
     try {
       clock.nowMs = Math.max(clock.nowMs, NOON_MS) + YEARS_MS;
       // Bounded: a hold that cannot expire stays due, and fails the check of the held amount below.
       for (let round = 0; round < 20 && (await sweep()) > 0; round++);
+      for (let steps = 0; steps < 1_000 && (await rollUp()); steps++);
       const findings = await audit();
       const found = findings.filter((finding) => !foundBefore.has(Bun.inspect(finding)));
       for (const finding of found) foundBefore.add(Bun.inspect(finding));
@@ -131,6 +137,7 @@ function commandsOf(underTest: () => LedgerUnderTest, walletId: () => string) {
       return underTest().clock;
     },
     sweep: () => underTest().sweep(),
+    rollUp: () => underTest().rollUp(),
     sweepElsewhere: () => underTest().sweepElsewhere(),
     audit: () => underTest().audit(),
     openAnother: () => underTest().openAnother(),

@@ -1,7 +1,8 @@
 import { openPostgres } from "../../../src/db/postgres/database.ts";
 import { auditPostgres } from "../../../src/ledger/audit/audit.ts";
 import { createPostgresLedger } from "../../../src/ledger/postgres/ledger.ts";
-import { createPostgresReads } from "../../../src/ledger/postgres/reads.ts";
+import { createPostgresReads, createRunQuery } from "../../../src/ledger/postgres/reads.ts";
+import { createPostgresRollUpStore } from "../../../src/ledger/postgres/roll-up-store.ts";
 import { createPostgresStore } from "../../../src/ledger/postgres/store.ts";
 import { createTestDatabase } from "../../support/postgres-server.ts";
 import { NOON_MS } from "../samples.ts";
@@ -25,6 +26,11 @@ export async function openOnPostgres(): Promise<LedgerUnderTest> {
     ledger: first.ledger,
     clock,
     sweep: () => first.ledger.sweep(),
+    rollUp: () => first.ledger.rollUp(),
+    openRollUps() {
+      const { client } = first.database;
+      return createPostgresRollUpStore({ client, run: createRunQuery(client), now: () => clock.nowMs });
+    },
     async openAnother() {
       second ??= open();
       return (await second).ledger;

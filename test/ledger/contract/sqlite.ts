@@ -1,8 +1,10 @@
+import type { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { connect, openDatabase } from "../../../src/db/sqlite/database.ts";
 import { auditSqlite } from "../../../src/ledger/audit/audit.ts";
 import { createSqliteLedger } from "../../../src/ledger/sqlite/ledger.ts";
-import { createSqliteReads } from "../../../src/ledger/sqlite/reads.ts";
+import { createInlineReader, createSqliteReads } from "../../../src/ledger/sqlite/reads.ts";
+import { createSqliteRollUpStore } from "../../../src/ledger/sqlite/roll-up-store.ts";
 import { createSqliteStore } from "../../../src/ledger/sqlite/store.ts";
 import { NOON_MS, temporaryFolder } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
@@ -16,10 +18,24 @@ export async function openOnSqlite(): Promise<LedgerUnderTest> {
   const open = () => createSqliteLedger({ database, now: () => clock.nowMs });
   const first = open();
   let second: ReturnType<typeof open> | undefined;
+  const clients: Database[] = [];
   return {
     ledger: first,
     clock,
     sweep: () => first.sweep(),
+    rollUp: () => first.rollUp(),
+    openRollUps() {
+      const client = connect(database.path, 0);
+      clients.push(client);
+      const run = createInlineReader(client);
+      return createSqliteRollUpStore({
+        client,
+        run,
+        runShort: run,
+        now: () => clock.nowMs,
+        forgetFence() {},
+      });
+    },
     async openAnother() {
       second ??= open();
       return second;
@@ -34,6 +50,7 @@ export async function openOnSqlite(): Promise<LedgerUnderTest> {
     },
     async close() {
       for (const each of [first, second]) await each?.close();
+      for (const client of clients) client.close();
       database.close();
       folder.remove();
     },
