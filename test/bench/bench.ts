@@ -7,8 +7,9 @@ import { benchLimiter } from "./limiter/bench-limiter.ts";
 import { benchPeers } from "./peers/bench-peers.ts";
 import { benchTranslate } from "./translate/bench-translate.ts";
 import { benchUpstream } from "./upstream/bench-upstream.ts";
+import { benchUsage } from "./usage/bench-usage.ts";
 
-// usage: `bun run bench [bodies|growth|guard|ledger|limiter|peers|translate|upstream] [--quick] [--json]`
+// usage: `bun run bench [bodies|growth|guard|ledger|limiter|peers|translate|upstream|usage] [--quick] [--json]`
 const [subject, ...rest] = Bun.argv.slice(2);
 if (subject === "bodies") await benchBodies(rest);
 else if (subject === "growth") await benchGrowth(rest);
@@ -18,4 +19,5 @@ else if (subject === "limiter") await benchLimiter(rest);
 else if (subject === "peers") await benchPeers(rest);
 else if (subject === "translate") await benchTranslate(rest);
 else if (subject === "upstream") await benchUpstream(rest);
+else if (subject === "usage") await benchUsage(rest);
 else await benchGateway(Bun.argv.slice(2));

@@ -17,8 +17,8 @@ import { conditionsOf } from "./receipt-filter.ts";
 import { readMeasures, SUMS_OF_RECEIPTS, SUMS_OF_SUMS } from "./usage-columns.ts";
 
 const ROWS_MAX = 10_000;
-/** Longer ranges are reported in UTC days. */
-const HOURS_RANGE_MAX_MS = 31 * DAY_MS;
+/** Longer ranges are reported in UTC days: 31 days of one wallet, 7 days of all. */
+const HOURS_RANGE_MAX_MS = { one: 31 * DAY_MS, all: 7 * DAY_MS };
 const OFFSET_MAX = 14;
 /** How often a sum is repeated because the roll-ups changed meanwhile, before it reads receipts only. */
 const TRIES_MAX = 5;
@@ -193,8 +193,9 @@ function offsetOf(query: UsageQuery, resolution: UsageReport["resolution"]): num
   return query.walletId !== undefined && resolution === "hour" ? offsetHours : 0;
 }
 
-function resolutionOf({ fromMs, toMs }: UsageQuery, nowMs: number): UsageReport["resolution"] {
-  return fromMs !== undefined && (toMs ?? nowMs) - fromMs <= HOURS_RANGE_MAX_MS ? "hour" : "day";
+function resolutionOf({ walletId, fromMs, toMs }: UsageQuery, nowMs: number): UsageReport["resolution"] {
+  const maxMs = HOURS_RANGE_MAX_MS[walletId === undefined ? "all" : "one"];
+  return fromMs !== undefined && (toMs ?? nowMs) - fromMs <= maxMs ? "hour" : "day";
 }
 
 function expressionOf(dimension: UsageDimension, timeMs: string, offsetHours: number): string {
