@@ -136,18 +136,18 @@ function wholeDays(part: TimeRange, days: TimeRange): TimeRange {
 /** Joins adjacent hours, and hours further apart when there are too many parts. */
 function joinStale(hours: readonly number[]): readonly TimeRange[] {
   for (let gapMs = 0; ; gapMs = gapMs * 2 + HOUR_MS) {
-    const joined = joinHours(hours, gapMs);
+    const joined = joinStarts(hours, HOUR_MS, gapMs);
     if (joined.length <= PARTS_MAX) return joined;
   }
 }
 
-/** Joins hours, sorted, that are at most `gapMs` apart. */
-export function joinHours(hours: readonly number[], gapMs: number): readonly TimeRange[] {
+/** Joins hours or days, sorted by their starts, that are at most `gapMs` apart. */
+export function joinStarts(starts: readonly number[], lengthMs: number, gapMs: number): readonly TimeRange[] {
   const joined: { fromMs: number; toMs: number }[] = [];
-  for (const hour of hours) {
+  for (const fromMs of starts) {
     const last = joined.at(-1);
-    if (last && hour - last.toMs <= gapMs) last.toMs = hour + HOUR_MS;
-    else joined.push({ fromMs: hour, toMs: hour + HOUR_MS });
+    if (last && fromMs - last.toMs <= gapMs) last.toMs = fromMs + lengthMs;
+    else joined.push({ fromMs, toMs: fromMs + lengthMs });
   }
   return joined;
 }

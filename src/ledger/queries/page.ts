@@ -42,7 +42,8 @@ export function createPage<Row, Item>(
   return { items, nextToken: isLast ? undefined : printToken(list, positionOf(last)) };
 }
 
-function printToken(list: PagedList, position: string): string {
+/** The token of the page after a position. */
+export function printToken(list: PagedList, position: string): string {
   return Buffer.from(`${markOf(list)} ${position}`).toString("base64url");
 }
 

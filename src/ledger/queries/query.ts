@@ -31,6 +31,8 @@ export interface Dialect {
   member(column: string, name: string): string;
   /** The table of holds, read by the index of open holds where the planner would not choose it. */
   readonly openHolds: string;
+  /** The order of the primary key of holds. */
+  readonly holdsKey: "wallet first" | "id first";
   /** The column that orders the transfers of one wallet by their numbers. */
   readonly transferOrder: string;
 }
@@ -45,6 +47,7 @@ export const SQLITE: Dialect = {
   member: (column, name) => `(SELECT CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
     WHEN 'null' THEN 'null' ELSE CAST(value AS text) END FROM json_each(${column}) WHERE key = ${name} LIMIT 1)`,
   openHolds: "holds INDEXED BY holds_open",
+  holdsKey: "id first",
   // The table has no index by number. Its rows are in order of time, and the newest are read first.
   transferOrder: "rowid",
 };
@@ -60,6 +63,7 @@ export const POSTGRES: Dialect = {
   member: (column, name) =>
     `(SELECT coalesce(value, 'null') FROM json_each_text(${column}) WHERE key = ${name} LIMIT 1)`,
   openHolds: "holds",
+  holdsKey: "wallet first",
   transferOrder: "seq",
 };
 

@@ -1,6 +1,7 @@
 import type { LedgerReads } from "../records.ts";
 import type { Dialect, RunQuery } from "./query.ts";
-import { createReceiptFind, createReceiptList, createReceiptRead } from "./receipts.ts";
+import { createReceiptList } from "./receipt-list.ts";
+import { createReceiptFind, createReceiptRead } from "./receipts.ts";
 import { createRollUpsRead } from "./roll-ups.ts";
 import { createRunningHoldList, createRunningTotalsRead } from "./running-holds.ts";
 import { createSpendLimitList } from "./spend-limits.ts";

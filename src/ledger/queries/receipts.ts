@@ -1,26 +1,7 @@
 import type { Price } from "../../domain/model.ts";
 import type { Usage } from "../../domain/usage.ts";
-import type {
-  Attempt,
-  ChargeSource,
-  HoldState,
-  OutcomeFacts,
-  PageRequest,
-  Receipt,
-  ReceiptFilter,
-  ReceiptPage,
-} from "../records.ts";
-import { createPage, type PagedList, readPage } from "./page.ts";
-import {
-  createValues,
-  type Dialect,
-  isStorable,
-  isUuid,
-  type Row,
-  type RunQuery,
-  type Values,
-} from "./query.ts";
-import { conditionsOf } from "./receipt-filter.ts";
+import type { Attempt, ChargeSource, HoldState, OutcomeFacts, Receipt } from "../records.ts";
+import { createValues, type Dialect, isStorable, isUuid, type Row, type RunQuery } from "./query.ts";
 
 export function createReceiptRead(run: RunQuery, dialect: Dialect) {
   return async (walletId: string, holdId: string): Promise<Receipt | undefined> => {
@@ -46,48 +27,6 @@ export function createReceiptFind(run: RunQuery, dialect: Dialect) {
   };
 }
 
-/** Newest first, by the time in the ids. */
-export function createReceiptList(run: RunQuery, dialect: Dialect) {
-  return async (filter: ReceiptFilter, page: PageRequest): Promise<ReceiptPage> => {
-    const values = createValues(dialect);
-    const conditions = [...conditionsOf(filter, values, dialect)];
-    const list = listOf(filter);
-    const { after, rowsMax } = readPage(list, page);
-    if (after !== undefined) conditions.push(afterPosition(after, values));
-    const sql = `SELECT ${receiptColumns(dialect)} FROM holds WHERE ${conditions.join(" AND ") || "true"}
-      ORDER BY hold_id DESC, wallet_id DESC LIMIT ${values.add(rowsMax)}`;
-    const rows = await run({ sql, values: values.all });
-    const found = createPage(list, page, { rows, read: readReceipt, positionOf: positionIn(filter) });
-    return { ...found, searchedToMs: undefined };
-  };
-}
-
-/** A list of one wallet goes on after a hold id, a list of all wallets after a hold id and a wallet. */
-function listOf(filter: ReceiptFilter): PagedList {
-  const { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, metadata } = filter;
-  const conditions = { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, metadata };
-  return { name: ["receipts", conditions], isPosition };
-}
-
-function isPosition(text: string): boolean {
-  const isSeparated = text.length === UUID_LENGTH || text[UUID_LENGTH] === " ";
-  return isSeparated && isUuid(text.slice(0, UUID_LENGTH)) && isStorable(text);
-}
-
-function positionIn({ walletId }: ReceiptFilter) {
-  return (receipt: Receipt) =>
-    walletId === undefined ? `${receipt.holdId} ${receipt.walletId}` : receipt.holdId;
-}
-
-function afterPosition(after: string, values: Values): string {
-  const holdId = values.add(after.slice(0, UUID_LENGTH));
-  if (after.length === UUID_LENGTH) return `hold_id < ${holdId}`;
-  const walletId = values.add(after.slice(UUID_LENGTH + 1));
-  return `hold_id <= ${holdId} AND (hold_id < ${holdId} OR wallet_id < ${walletId})`;
-}
-
-const UUID_LENGTH = 36;
-
 const RECEIPT_COLUMNS = `wallet_id, hold_id, key_id, state, late, granted, captured, refunded, created_at_ms, resolved_at_ms,
   surface, model, outcome, source, upstream, upstream_model, price_input, price_output, price_cached_input,
   price_cache_write, price_cache_write_1h, input_tokens, cached_input_tokens, cache_write_tokens,
@@ -95,7 +34,7 @@ const RECEIPT_COLUMNS = `wallet_id, hold_id, key_id, state, late, granted, captu
 const JSON_COLUMNS = ["metadata", "settle_metadata", "attempts"];
 
 /** The columns that {@link readReceipt} reads. */
-function receiptColumns({ json }: Dialect): string {
+export function receiptColumns({ json }: Dialect): string {
   return [RECEIPT_COLUMNS, ...JSON_COLUMNS.map((column) => `${json(column)} AS ${column}`)].join(", ");
 }
 
@@ -134,7 +73,7 @@ interface ReceiptRow {
   readonly attempts: string | null;
 }
 
-function readReceipt(given: Row): Receipt {
+export function readReceipt(given: Row): Receipt {
   // Safe because the statement selects these columns, which have the schema's types.
   const row = given as unknown as ReceiptRow;
   return {

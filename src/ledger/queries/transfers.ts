@@ -8,6 +8,7 @@ import type {
   TransferKindName,
   TransferRange,
 } from "../records.ts";
+import { DAY_MS } from "./hold-time.ts";
 import { createPage, type PagedList, readPage } from "./page.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
 
@@ -30,14 +31,25 @@ export function createTransferList(run: RunQuery, dialect: Dialect) {
     const values = createValues(dialect);
     const conditions = conditionsOf(walletId, range, values);
     const isAscending = range.order === "oldest_first";
-    const list: PagedList = { name: nameOf(walletId, range), isPosition: isSequenceNumber };
+    const list: PagedList = { name: nameOf(walletId, range), isPosition };
     const { after, rowsMax } = readPage(list, page);
-    if (after !== undefined) conditions.push(`seq ${isAscending ? ">" : "<"} ${values.add(BigInt(after))}`);
+    const last = after === undefined ? undefined : readPosition(after);
+    if (last) conditions.push(`seq ${isAscending ? ">" : "<"} ${values.add(last.seq)}`);
+    if (dialect.transferOrder === "rowid") {
+      const { fromMs = 0, toMs } = range;
+      const from = isAscending ? Math.max(fromMs, last?.atMs ?? 0) : fromMs;
+      const to = isAscending ? toMs : smallest(toMs, last && last.atMs + 1);
+      conditions.push(...(await rowsBetween(run, from, to, values)));
+    }
     const sql = `SELECT seq, transfer_id, kind, credit_account, amount, posted_after, hold_id, created_at_ms
       FROM transfers WHERE ${conditions.join(" AND ")}
       ORDER BY ${dialect.transferOrder} ${isAscending ? "ASC" : "DESC"} LIMIT ${values.add(rowsMax)}`;
     const rows = await run({ sql, values: values.all });
-    return createPage(list, page, { rows, read: readLine, positionOf: ({ seq }) => `${seq}` });
+    return createPage(list, page, {
+      rows,
+      read: readLine,
+      positionOf: ({ seq, createdAtMs }) => `${seq} ${createdAtMs}`,
+    });
   };
 }
 
@@ -87,8 +99,62 @@ export function createJournalTotalsRead(run: RunQuery, dialect: Dialect) {
   };
 }
 
-function isSequenceNumber(text: string): boolean {
-  return /^[1-9]\d*$/.test(text) && Number.isSafeInteger(Number(text));
+/** The number of a transfer and its time, with which SQLite finds the row. */
+function isPosition(text: string): boolean {
+  const [seq = "", at = "", ...rest] = text.split(" ");
+  return (
+    [seq, at].every((each) => /^\d{1,16}$/.test(each) && Number.isSafeInteger(Number(each))) &&
+    rest.length === 0
+  );
+}
+
+function readPosition(text: string): { readonly seq: number; readonly atMs: number } {
+  const [seq, atMs] = text.split(" ").map(Number);
+  return { seq: seq ?? 0, atMs: atMs ?? 0 };
+}
+
+function smallest(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return Math.min(one, other);
+}
+
+/** How far the clock may have been set back between two transfers, so that a range of time has all of its own. */
+const CLOCK_SLACK_MS = 2 * DAY_MS;
+
+/**
+ * Returns the conditions on the row numbers of a range of time, for a table without an index by time. Rows
+ * are in the order of their commits, so that a binary search finds both ends.
+ */
+async function rowsBetween(
+  run: RunQuery,
+  fromMs: number,
+  toMs: number | undefined,
+  values: Values,
+): Promise<readonly string[]> {
+  const conditions: string[] = [];
+  if (fromMs > CLOCK_SLACK_MS)
+    conditions.push(`rowid >= ${values.add(await firstRowFrom(run, fromMs - CLOCK_SLACK_MS))}`);
+  if (toMs !== undefined)
+    conditions.push(`rowid < ${values.add(await firstRowFrom(run, toMs + CLOCK_SLACK_MS))}`);
+  return conditions;
+}
+
+/** The number of the first row of a time or a later one. */
+async function firstRowFrom(run: RunQuery, atMs: number): Promise<number> {
+  const [bounds] = await run({
+    sql: "SELECT min(rowid) AS low, max(rowid) AS high FROM transfers",
+    values: [],
+  });
+  let low = Number(bounds?.low ?? 1);
+  let end = Number(bounds?.high ?? 0) + 1;
+  while (low < end) {
+    const middle = Math.floor((low + end) / 2);
+    const sql = "SELECT rowid AS row, created_at_ms FROM transfers WHERE rowid >= ?1 ORDER BY rowid LIMIT 1";
+    const [row] = await run({ sql, values: [middle] });
+    if (row === undefined || Number(row.created_at_ms) >= atMs) end = middle;
+    else low = Number(row.row) + 1;
+  }
+  return low;
 }
 
 interface TransferRow {
