@@ -2,7 +2,7 @@
 import type { Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";
-import type { RollUpState, UsageQuery, UsageReport } from "./usage-records.ts";
+import type { RollUpState, UsageDimension, UsageReport } from "./usage-records.ts";
 
 /** The reads of a ledger. They see committed changes only. Reject with {@link LedgerError}. */
 export interface LedgerReads {
@@ -244,4 +244,15 @@ export interface ReceiptFilter {
 export interface MetadataCondition {
   readonly name: string;
   readonly value: string;
+}
+
+/** Selects the receipts that usage sums up. */
+export interface UsageQuery extends ReceiptFilter {
+  /** At most 4 dimensions, each once. Without a dimension, one row sums all receipts. */
+  readonly groupBy: readonly UsageDimension[];
+  /**
+   * Whole hours, -14 to 14, that the viewer's clock is ahead of UTC; shifts groups by `day`. Default: 0.
+   * Applied to one wallet over at most 31 days; see {@link UsageReport.offsetHours}.
+   */
+  readonly offsetHours?: number | undefined;
 }

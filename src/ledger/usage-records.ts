@@ -1,20 +1,9 @@
 // Usage: sums of receipts by group, and the state of the roll-ups that make them fast.
 import type { Nanos } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";
-import type { ReceiptFilter } from "./records.ts";
 
 /** The most dimensions of a usage query. */
 export const DIMENSIONS_MAX = 4;
-
-export interface UsageQuery extends ReceiptFilter {
-  /** At most {@link DIMENSIONS_MAX}, each once. Without a dimension, one row sums all receipts. */
-  readonly groupBy: readonly UsageDimension[];
-  /**
-   * Whole hours, -14 to 14, that the viewer's clock is ahead of UTC; shifts groups by `day`. Default: 0.
-   * Applied to one wallet over at most 31 days; see {@link UsageReport.offsetHours}.
-   */
-  readonly offsetHours?: number | undefined;
-}
 
 /** A dimension to group usage by. `hour` is in UTC; `day` starts at midnight, see `offsetHours`. */
 export type UsageDimension =

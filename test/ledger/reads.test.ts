@@ -3,9 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
 import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
-import type { LedgerReads, Page, PageRequest } from "../../src/ledger/records.ts";
+import type { LedgerReads, Page, PageRequest, UsageQuery } from "../../src/ledger/records.ts";
 import { createSqliteReads, type SqliteReads } from "../../src/ledger/sqlite/reads.ts";
-import type { UsageQuery } from "../../src/ledger/usage-records.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
 import { copyLedger } from "./copy-ledger.ts";
 import {

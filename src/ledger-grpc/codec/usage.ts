@@ -13,11 +13,11 @@ import type {
 } from "../../gen/tollgate/ledger/v1/QueryUsageResponse.ts";
 import type { UsageGroup, UsageGroup__Output } from "../../gen/tollgate/ledger/v1/UsageGroup.ts";
 import type { UsageRow__Output, UsageRow as WireUsageRow } from "../../gen/tollgate/ledger/v1/UsageRow.ts";
+import type { UsageQuery } from "../../ledger/records.ts";
 import type {
   Histogram,
   RollUpState,
   UsageDimension,
-  UsageQuery,
   UsageReport,
   UsageRow,
 } from "../../ledger/usage-records.ts";

@@ -9,7 +9,7 @@ export interface StaleHour {
 }
 
 /** Before the first id: no hour is summed up yet. */
-export const NO_FENCE = firstIdOf(0);
+const NO_FENCE = firstIdOf(0);
 
 /**
  * Returns the hours before the fence whose receipts a batch adds or ends, or whose cost it changes. An

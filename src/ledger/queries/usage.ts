@@ -1,6 +1,7 @@
 import { UNKNOWN } from "../../db/usage-columns.ts";
 import { LedgerError } from "../ledger.ts";
-import { DIMENSIONS_MAX, type UsageDimension, type UsageQuery, type UsageReport } from "../usage-records.ts";
+import type { UsageQuery } from "../records.ts";
+import { DIMENSIONS_MAX, type UsageDimension, type UsageReport } from "../usage-records.ts";
 import {
   type Coverage,
   coverByReceipts,

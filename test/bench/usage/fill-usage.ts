@@ -30,7 +30,7 @@ export interface Fill {
   readonly endMs: number;
 }
 
-export const WALLETS = 40;
+const WALLETS = 40;
 export const FILLED_RECEIPTS = 100_000;
 
 const KEYS = 12;

@@ -1,5 +1,5 @@
-import type { LedgerReads } from "../../../src/ledger/records.ts";
-import type { UsageDimension, UsageQuery } from "../../../src/ledger/usage-records.ts";
+import type { LedgerReads, UsageQuery } from "../../../src/ledger/records.ts";
+import type { UsageDimension } from "../../../src/ledger/usage-records.ts";
 import { BIG_WALLET, RARE_KEY, SMALL_WALLET } from "./fill-usage.ts";
 
 /** The time of one view: the median of its runs. */

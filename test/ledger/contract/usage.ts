@@ -1,9 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  HISTOGRAM_BOUNDS_MS,
-  type UsageDimension,
-  type UsageQuery,
-} from "../../../src/ledger/usage-records.ts";
+import type { UsageQuery } from "../../../src/ledger/records.ts";
+import { HISTOGRAM_BOUNDS_MS, type UsageDimension } from "../../../src/ledger/usage-records.ts";
 import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 

@@ -1,16 +1,16 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
 import { LedgerError } from "../../../src/ledger/ledger.ts";
-import type { OutcomeFacts } from "../../../src/ledger/records.ts";
+import type { OutcomeFacts, UsageQuery } from "../../../src/ledger/records.ts";
 import { rollUpOnce } from "../../../src/ledger/roll-ups/job.ts";
 import type { RollUpStore } from "../../../src/ledger/roll-ups/store.ts";
-import type { UsageDimension, UsageQuery } from "../../../src/ledger/usage-records.ts";
+import type { UsageDimension } from "../../../src/ledger/usage-records.ts";
 import type { LedgerUnderTest } from "../contract/env.ts";
 import { FACTS, holdIdOf } from "../samples.ts";
 import { plainUsage, readAll } from "./plain-usage.ts";
 
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 60 * MINUTE_MS;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** One step of a history. Numbers choose among what is there. */
 export type Step =

@@ -1,8 +1,7 @@
-import type { LedgerReads, Receipt } from "../../../src/ledger/records.ts";
+import type { LedgerReads, Receipt, UsageQuery } from "../../../src/ledger/records.ts";
 import {
   HISTOGRAM_BOUNDS_MS,
   type UsageDimension,
-  type UsageQuery,
   type UsageRow,
 } from "../../../src/ledger/usage-records.ts";
 
