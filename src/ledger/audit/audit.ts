@@ -1,16 +1,17 @@
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
-import { connect, type SqliteDatabase } from "../../db/sqlite/database.ts";
+import type { SqliteDatabase } from "../../db/sqlite/database.ts";
 import {
   createValues,
   type Dialect,
   POSTGRES,
-  type QueryValue,
   type Row,
   type RunQuery,
   SQLITE,
   type Values,
 } from "../queries/query.ts";
+import { createWorkerReader } from "../sqlite/reads.ts";
 import { type Invariant, invariantsOf, overdueHolds, type WalletRange } from "./invariants.ts";
+import { lateRollUps, usageInvariants } from "./usage-invariants.ts";
 
 /** A ledger's database of either dialect. */
 export type AuditedDatabase =
@@ -25,7 +26,7 @@ export interface AuditReport {
   readonly checked: readonly string[];
   /** At most 100 per invariant. */
   readonly findings: readonly Finding[];
-  /** Holds well past their time that no sweep has expired yet. At most 100. */
+  /** Holds well past their time that no sweep has expired yet, at most 100, and roll-ups that lag. */
   readonly warnings: readonly Finding[];
 }
 
@@ -49,33 +50,28 @@ export interface AuditOptions {
   readonly walletsPerSnapshot?: number;
 }
 
-const BUSY_MS = 5_000;
 const WALLETS_PER_SNAPSHOT = 1_000;
 /** A SQLite file has no index by wallet: each range would scan whole tables. */
 const ALL_WALLETS = Number.MAX_SAFE_INTEGER;
 
+/** The longest query of an audit, which reads whole tables. */
+const QUERY_MS_MAX = 600_000;
+
 /**
- * Audits a SQLite ledger, over a connection of its own. Takes no lock that blocks a running server. Must not
- * be called in a process that serves, because it blocks the event loop for the whole audit.
+ * Audits a SQLite ledger in a worker with a connection of its own. Takes no lock that blocks a running server,
+ * nor the event loop. Each invariant is checked by one statement, and so in one snapshot.
  */
 export async function auditSqlite(
   { path }: Pick<SqliteDatabase, "path">,
   nowMs: number,
   { walletsPerSnapshot = ALL_WALLETS }: AuditOptions = {},
 ): Promise<AuditReport> {
-  const client = connect(path, BUSY_MS);
-  const inSnapshot: AuditSource["inSnapshot"] = async (read) => {
-    client.run("BEGIN");
-    try {
-      return await read(async ({ sql, values }) => client.query<Row, QueryValue[]>(sql).all(...values));
-    } finally {
-      if (client.inTransaction) client.run("COMMIT");
-    }
-  };
+  const reader = createWorkerReader({ path, replyMsMax: QUERY_MS_MAX });
   try {
+    const inSnapshot: AuditSource["inSnapshot"] = (read) => read(reader.run);
     return await runAudit({ dialect: SQLITE, inSnapshot }, { nowMs, walletsPerSnapshot });
   } finally {
-    client.close();
+    reader.close();
   }
 }
 
@@ -161,11 +157,14 @@ async function auditRange(run: RunQuery, dialect: Dialect, { tally, nowMs, after
     const [row] = await runAll(`SELECT count(*) AS count FROM ${table} WHERE ${range("wallet_id")}`);
     tally.count(table, Number(row?.count));
   }
-  for (const invariant of invariantsOf(dialect, range)) {
+  for (const invariant of [...invariantsOf(dialect, range), ...usageInvariants(dialect, range)]) {
     tally.find(invariant, await runAll(limited(invariant)));
   }
   const overdue = overdueHolds(range, `${nowMs - GRACE_MS}`);
   tally.warn(overdue, await runAll(limited(overdue)));
+  if (after !== undefined) return;
+  const late = lateRollUps(nowMs);
+  tally.warn(late, await run({ sql: limited(late), values: [] }));
 }
 
 function rangeOf(values: Values, after: string | undefined, through: string | undefined): WalletRange {

@@ -5,6 +5,8 @@ export interface FillDialect {
   /** A UUIDv7 of a time, whose last digits are the number of the row. */
   holdId(ms: string): string;
   readonly isLate: string;
+  /** A text as a value of a JSON column. */
+  json(text: string): string;
 }
 
 export const SQLITE_FILL: FillDialect = {
@@ -12,6 +14,7 @@ export const SQLITE_FILL: FillDialect = {
     `(WITH RECURSIVE c(n) AS (SELECT ${from} UNION ALL SELECT n + 1 FROM c WHERE n + 1 < ${to}) SELECT n FROM c)`,
   holdId: (ms) => `printf('%08x-%04x-7%03x-8000-%012x', (${ms}) >> 16, (${ms}) & 65535, n & 4095, n)`,
   isLate: "0",
+  json: (text) => text,
 };
 
 export const POSTGRES_FILL: FillDialect = {
@@ -21,6 +24,7 @@ export const POSTGRES_FILL: FillDialect = {
   ) => `(lpad(to_hex((${ms}) >> 16), 8, '0') || '-' || lpad(to_hex((${ms}) & 65535), 4, '0') || '-7'
     || lpad(to_hex(n & 4095), 3, '0') || '-8000-' || lpad(to_hex(n), 12, '0'))::uuid`,
   isLate: "false",
+  json: (text) => `CAST(${text} AS json)`,
 };
 
 /** Receipts to make: spread evenly over the days before `endMs`. */
@@ -82,7 +86,8 @@ export function receiptStatement(dialect: FillDialect, fill: Fill, from: number,
       ms + 900, 'chat', 'model-' || model_no, CASE WHEN ${isOk} THEN 'ok' WHEN fate < 64000 THEN 'upstream_timeout'
       ELSE 'client_closed' END, CASE WHEN ${isOk} THEN 'reported' ELSE 'none' END, 'upstream-' || (model_no % 3),
       'model', 3000, 15000, 300, 3750, 6000, cost % 977, cost % 211, 0, 0, cost % 401,
-      50 + cost % 1900, 300 + cost % 21000, '[]', '{"team":"t' || (n % 9) || '"}'
+      50 + cost % 1900, 300 + cost % 21000, ${dialect.json("'[]'")},
+      ${dialect.json(`'{"team":"t' || (n % 9) || '"}'`)}
     FROM (SELECT n, ms, hold_id, fate, cost,
         CASE WHEN share < 30147 THEN key_no ELSE key_no % ${KEYS_OF_SMALL} END AS key_no,
         CASE WHEN share < 30147 THEN (key_no + ${random(4)} % 3) % ${KEYS} ELSE key_no % ${KEYS_OF_SMALL} END AS model_no,

@@ -3,6 +3,7 @@ import { describeBadInput } from "./bad-input.ts";
 import { describeCharges } from "./charges.ts";
 import { describeClosing } from "./closing.ts";
 import { describeConcurrency } from "./concurrency.ts";
+import { describeConsoleReads } from "./console-reads.ts";
 import { type OpenLedger, useLedgerEnv } from "./env.ts";
 import { describeExactness } from "./exactness.ts";
 import { describeFacts } from "./facts.ts";
@@ -40,6 +41,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeLists(env);
     describePages(env);
     describeUsage(env);
+    describeConsoleReads(env);
     describeConcurrency(env);
     describeClosing(open);
   });

@@ -9,8 +9,8 @@ import type { LedgerUnderTest } from "../contract/env.ts";
 import { FACTS, holdIdOf } from "../samples.ts";
 import { plainUsage, readAll } from "./plain-usage.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
 
 /** One step of a history. Numbers choose among what is there. */
 export type Step =

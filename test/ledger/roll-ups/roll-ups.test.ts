@@ -3,8 +3,8 @@ import fc from "fast-check";
 import type { LedgerUnderTest, OpenLedger } from "../contract/env.ts";
 import { openOnPostgres } from "../contract/postgres.ts";
 import { openOnSqlite } from "../contract/sqlite.ts";
-import { NOON_MS } from "../samples.ts";
-import { histories, openRivals, type Rivals, startHistory } from "./history.ts";
+import { FACTS, holdIdOf, NOON_MS } from "../samples.ts";
+import { HOUR_MS, histories, MINUTE_MS, openRivals, type Rivals, startHistory } from "./history.ts";
 
 const RUNS = Number(Bun.env.TEST_ROLL_UP_RUNS ?? 12);
 
@@ -38,7 +38,104 @@ function describeRollUps(name: string, open: OpenLedger): void {
       while (await env.rollUp());
       expect(await env.audit()).toEqual([]);
     }, 300_000);
+
+    test("an hour with an open hold is read from the receipts until the hold ends", async () => {
+      const { ledger, clock } = env;
+      clock.nowMs = NOON_MS + 400 * HOUR_MS + 59 * MINUTE_MS;
+      const walletId = await newWallet(env, "open over the end of an hour");
+      const holdId = holdIdOf("over the end", clock.nowMs);
+      const facts = { surface: "chat", model: "demo" };
+      await ledger.hold({
+        walletId,
+        holdId,
+        keyId: "k1",
+        amount: 9n,
+        minimum: 9n,
+        ttlMs: 9 * HOUR_MS,
+        facts,
+      });
+      clock.nowMs += 3 * HOUR_MS;
+      while (await env.rollUp());
+      const query = { walletId, groupBy: ["hour", "outcome"] } as const;
+      expect((await ledger.usage(query)).rows).toMatchObject([{ open: 1, settled: 0 }]);
+      expect((await ledger.rollUps()).staleHours).toBe(1);
+      await ledger.settle({ walletId, holdId, amount: 7n, facts: FACTS });
+      expect((await ledger.usage(query)).rows).toMatchObject([{ open: 0, settled: 1, captured: 7n }]);
+      while (await env.rollUp());
+      expect((await ledger.usage(query)).rows).toMatchObject([{ open: 0, settled: 1, captured: 7n }]);
+      expect((await ledger.rollUps()).staleHours).toBe(0);
+    });
+
+    test("receipts at the ends of an hour and a day count in theirs, before and after they are closed", async () => {
+      const { ledger, clock } = env;
+      const midnightMs = Date.UTC(2026, 2, 1);
+      clock.nowMs = midnightMs;
+      const walletId = await newWallet(env, "ends of hours");
+      for (const atMs of [-HOUR_MS, -1, 0, HOUR_MS - 1, HOUR_MS].map((ms) => midnightMs + ms)) {
+        const holdId = holdIdOf("end", atMs);
+        const facts = { surface: "chat", model: "demo" };
+        await ledger.hold({ walletId, holdId, keyId: "k1", amount: 1n, minimum: 1n, ttlMs: 9_000, facts });
+        await ledger.settle({ walletId, holdId, amount: 1n, facts: FACTS });
+      }
+      const counts = async (fromMs: number, toMs: number) =>
+        (await ledger.usage({ walletId, groupBy: ["day"], fromMs, toMs })).rows.map(
+          ({ requests }) => requests,
+        );
+      for (const hours of [0, 1, 3, 50]) {
+        clock.nowMs = midnightMs + hours * HOUR_MS;
+        while (await env.rollUp());
+        expect(await counts(midnightMs - HOUR_MS, midnightMs + 2 * HOUR_MS)).toEqual([2, 3]);
+        expect(await counts(midnightMs - 1, midnightMs + HOUR_MS - 1)).toEqual([1, 1]);
+        expect(await counts(midnightMs, midnightMs + HOUR_MS)).toEqual([2]);
+      }
+    });
+
+    test("a clock that ran ahead for days costs no receipt and no cent", async () => {
+      const { ledger, clock } = env;
+      clock.nowMs = Date.UTC(2027, 0, 1);
+      const walletId = await newWallet(env, "clock ahead");
+      while (await env.rollUp());
+      clock.nowMs = Date.UTC(2026, 5, 1, 10, 30);
+      for (const minutes of [0, 40, 80]) {
+        clock.nowMs += minutes * MINUTE_MS;
+        const holdId = holdIdOf(`ahead ${minutes}`, clock.nowMs);
+        const facts = { surface: "chat", model: "demo" };
+        await ledger.hold({ walletId, holdId, keyId: "k1", amount: 1n, minimum: 1n, ttlMs: 9_000, facts });
+        await ledger.settle({ walletId, holdId, amount: 1n, facts: FACTS });
+        while (await env.rollUp());
+      }
+      expect((await ledger.usage({ walletId, groupBy: [] })).rows).toMatchObject([
+        { requests: 3, captured: 3n },
+      ]);
+      expect((await ledger.receipts({ walletId }, { size: 9 })).items).toHaveLength(3);
+    });
+
+    test("the audit finds a roll-up that lost an hour, and warns of roll-ups that lag", async () => {
+      const { ledger, clock } = env;
+      clock.nowMs = Date.UTC(2027, 5, 1, 10, 30);
+      const walletId = await newWallet(env, "drift");
+      const facts = { surface: "chat", model: "demo" };
+      await ledger.charge({ walletId, chargeId: "c1", keyId: "k1", amount: 5n, facts, outcome: FACTS });
+      clock.nowMs += 50 * HOUR_MS;
+      expect(await env.audit()).toMatchObject([{ invariant: "U3" }]);
+      while (await env.rollUp());
+      expect(await env.audit()).toEqual([]);
+      const [state] = await rivals.one.run({ sql: "SELECT version FROM usage_cursor", values: [] });
+      const startMs = Date.UTC(2027, 5, 1, 10);
+      const groups = [{ walletId, startMs, rows: [], isContinued: false }];
+      await rivals.one.write({ version: Number(state?.version), table: "usage_hours", groups });
+      expect(await env.audit()).toMatchObject([
+        { invariant: "U1", walletId, subject: `${startMs}` },
+        { invariant: "U2", walletId },
+      ]);
+    });
   });
+}
+
+async function newWallet({ ledger }: LedgerUnderTest, walletId: string): Promise<string> {
+  await ledger.createWallet(walletId);
+  await ledger.topUp({ walletId, topUpId: "funds", amount: 1_000n });
+  return walletId;
 }
 
 describeRollUps("a SQLite file", openOnSqlite);

@@ -1,0 +1,75 @@
+import { DAY_MS, firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
+import type { Dialect } from "../queries/query.ts";
+import type { Invariant, WalletRange } from "./invariants.ts";
+
+const PART = "1000000000";
+
+/**
+ * The invariants of the roll-ups of usage. Hours that are stale are not compared: usage reads their receipts,
+ * which I5 compares with the journal.
+ */
+export function usageInvariants(dialect: Dialect, range: WalletRange): readonly Invariant[] {
+  return [hoursEqualJournal(dialect, range), daysEqualHours(range)];
+}
+
+/** From the journal and not from the receipts, so that it holds when old receipts are gone. */
+function hoursEqualJournal({ idTimeMs }: Dialect, range: WalletRange): Invariant {
+  const hour = `${idTimeMs("hold_id")} / ${HOUR_MS} * ${HOUR_MS}`;
+  return {
+    id: "U1",
+    claim: "usage by hour adds up to the captures and refunds of the journal",
+    sql: `SELECT wallet_id, CAST(start_ms AS text) AS subject FROM (
+        SELECT wallet_id, start_ms, sum(captured_high) AS captured_high, sum(captured_low) AS captured_low,
+          sum(refunded_high) AS refunded_high, sum(refunded_low) AS refunded_low
+        FROM usage_hours WHERE ${range("wallet_id")} GROUP BY wallet_id, start_ms
+      ) AS summed FULL JOIN (
+        SELECT wallet_id, ${hour} AS start_ms,
+          sum(CASE WHEN kind = 5 THEN 0 ELSE amount / ${PART} END) AS journal_captured_high,
+          sum(CASE WHEN kind = 5 THEN 0 ELSE amount % ${PART} END) AS journal_captured_low,
+          sum(CASE WHEN kind = 5 THEN amount / ${PART} ELSE 0 END) AS journal_refunded_high,
+          sum(CASE WHEN kind = 5 THEN amount % ${PART} ELSE 0 END) AS journal_refunded_low
+        FROM transfers WHERE hold_id IS NOT NULL AND ${range("wallet_id")} GROUP BY 1, 2
+      ) AS journal USING (wallet_id, start_ms)
+      WHERE start_ms >= (SELECT hours_from_ms FROM usage_cursor) AND start_ms < (SELECT hours_to_ms FROM usage_cursor)
+        AND (wallet_id, start_ms) NOT IN (SELECT wallet_id, start_ms FROM usage_stale)
+        AND (${differ("captured")} OR ${differ("refunded")})`,
+  };
+}
+
+/** Whether the sums of the two sides differ, each of a high and a low part. */
+function differ(amount: string): string {
+  const part = (name: string) => `(coalesce(${name}, 0) - coalesce(journal_${name}, 0))`;
+  return `${part(`${amount}_high`)} * ${PART} + ${part(`${amount}_low`)} <> 0`;
+}
+
+function daysEqualHours(range: WalletRange): Invariant {
+  const day = `start_ms / ${DAY_MS} * ${DAY_MS}`;
+  const sums = ["requests", "captured_high", "captured_low", "refunded_high", "refunded_low"];
+  const select = (prefix: string) => sums.map((name) => `sum(${name}) AS ${prefix}_${name}`).join(", ");
+  return {
+    id: "U2",
+    claim: "usage by day is the sum of its hours",
+    sql: `SELECT wallet_id, CAST(day_ms AS text) AS subject FROM (
+        SELECT wallet_id, start_ms AS day_ms, ${select("d")} FROM usage_days WHERE ${range("wallet_id")} GROUP BY 1, 2
+      ) AS days FULL JOIN (
+        SELECT wallet_id, ${day} AS day_ms, ${select("h")} FROM usage_hours WHERE ${range("wallet_id")} GROUP BY 1, 2
+      ) AS hours USING (wallet_id, day_ms)
+      WHERE day_ms >= (SELECT days_from_ms FROM usage_cursor) AND day_ms < (SELECT days_to_ms FROM usage_cursor)
+        AND (wallet_id, day_ms) NOT IN (SELECT wallet_id, ${day} FROM usage_stale)
+        AND (${sums.map((name) => `coalesce(d_${name}, 0) <> coalesce(h_${name}, 0)`).join(" OR ")})`,
+  };
+}
+
+/** How far the roll-ups may lag before the audit warns. The job looks for closed hours every 10 s. */
+const LAG_MAX_MS = 3 * HOUR_MS;
+
+/** U3, only a warning: usage stays exact, and becomes slow. */
+export function lateRollUps(nowMs: number): Invariant {
+  return {
+    id: "U3",
+    claim: "usage is summed up to 3 hours ago",
+    sql: `SELECT '' AS wallet_id, CAST(hours_to_ms AS text) AS subject FROM usage_cursor
+      WHERE hours_to_ms < ${nowMs - LAG_MAX_MS} AND EXISTS (SELECT 1 FROM holds
+        WHERE hold_id < '${firstIdOf(Math.max(0, nowMs - LAG_MAX_MS))}')`,
+  };
+}
