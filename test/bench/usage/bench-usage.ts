@@ -108,7 +108,7 @@ async function fillSqlite(fill: Fill): Promise<FilledLedger> {
 async function fillPostgres(fill: Fill): Promise<FilledLedger> {
   const server = await startPostgresServer();
   const database = await openPostgres(server.url);
-  const { client } = database;
+  const client = database.connect({ max: 1, session: { statement_timeout: 0, synchronous_commit: "off" } });
   for (const statement of walletStatements(fill)) await client.unsafe(statement);
   for (let from = 0; from < fill.count; from += FILLED_RECEIPTS) {
     const to = Math.min(fill.count, from + FILLED_RECEIPTS);
@@ -124,6 +124,7 @@ async function fillPostgres(fill: Fill): Promise<FilledLedger> {
     },
     async close() {
       await ledger.close();
+      await client.close();
       await database.close();
       await server.stop();
     },
