@@ -51,6 +51,7 @@ export const ERRORS = {
   no_session: unauthenticated("not_authenticated", "The console session is missing or has expired."),
   wrong_password: unauthenticated("invalid_credentials", "The e-mail or password is wrong."),
   not_permitted: forbidden("This action is not permitted."),
+  not_confirmed: forbidden("This action needs your password again."),
 
   wallet_empty: unpaid(
     "insufficient_balance",

@@ -1,8 +1,9 @@
-import { asc, eq, or } from "drizzle-orm";
-import type { Database } from "../db/database.ts";
+import { and, asc, eq, or, sql } from "drizzle-orm";
+import type { Database, Db } from "../db/database.ts";
 import type { accounts } from "../db/sqlite/schema.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
 
 /** The owner of keys and of one wallet. The wallet has the account's id. */
 export interface Account {
@@ -12,6 +13,8 @@ export interface Account {
   readonly email: string | undefined;
   readonly state: "active" | "suspended";
   readonly createdAtMs: number;
+  /** Increases with each change. */
+  readonly version: number;
 }
 
 export interface AccountParts {
@@ -24,23 +27,113 @@ export interface NewAccount {
   /** Unique, and equal to no account's id. */
   readonly name: string;
   readonly email?: string | undefined;
+  /** Id of the person who becomes its owner. */
+  readonly ownerId?: string | undefined;
+}
+
+export interface CreateOptions {
+  /** Default: the command line. */
+  readonly actor?: AuditActor | undefined;
+  /** Runs in the transaction that creates the account. */
+  readonly created?: ((tx: Db, account: Account) => Promise<void>) | undefined;
 }
 
 /** Creates an account with an empty wallet. Rejects with `conflict` when the name is taken. */
 export async function createAccount(
   { database, ledger, now = Date.now }: AccountParts,
-  { name, email }: NewAccount,
+  { name, email, ownerId }: NewAccount,
+  { actor = COMMAND_LINE, created }: CreateOptions = {},
 ): Promise<Account> {
   if (await findAccount(database, name)) throw new GatewayError("conflict");
   const createdAtMs = now();
   const id = Bun.randomUUIDv7("hex", createdAtMs);
   // The wallet comes first: a wallet without an account is harmless, an account without a wallet is not.
   await ledger.createWallet(id);
-  const account: Account = { id, name, email, state: "active", createdAtMs };
-  const { db, tables } = database;
-  const inserted = await db.insert(tables.accounts).values(account).onConflictDoNothing().returning();
-  if (inserted.length === 0) throw new GatewayError("conflict");
+  const account: Account = { id, name, email, state: "active", createdAtMs, version: 1 };
+  const { accounts, members } = database.tables;
+  await database.transact(async (tx) => {
+    const inserted = await tx.insert(accounts).values(account).onConflictDoNothing().returning();
+    if (inserted.length === 0) throw new GatewayError("conflict");
+    if (ownerId !== undefined) {
+      await tx.insert(members).values({ accountId: id, personId: ownerId, role: "owner", createdAtMs });
+    }
+    const change = { accountId: id, action: "account.created", target: id, after: { name, email, ownerId } };
+    await recordChange(database, tx, actor, change, createdAtMs);
+    await created?.(tx, account);
+  });
   return account;
+}
+
+/** New values of an account; absent ones stay, and a null e-mail is removed. */
+export interface AccountEdit {
+  /** The version that the editor has read. */
+  readonly version: number;
+  readonly name?: string | undefined;
+  readonly email?: string | null | undefined;
+}
+
+/** Thrown for an edit of an older version. */
+export class EditConflict<Item> extends GatewayError {
+  /** The item as it is now. */
+  readonly current: Item;
+
+  constructor(current: Item) {
+    super("conflict");
+    this.current = current;
+  }
+}
+
+/**
+ * Changes name and e-mail. Rejects with {@link EditConflict} for an older version, with `conflict` for a name
+ * that is taken, and with `unknown_item`.
+ */
+export async function updateAccount(
+  { database, now }: { readonly database: Database; readonly now: () => number },
+  actor: AuditActor,
+  accountId: string,
+  { version, name, email }: AccountEdit,
+): Promise<Account> {
+  const { accounts } = database.tables;
+  const taken = name === undefined ? undefined : await findAccount(database, name);
+  if (taken && taken.id !== accountId) throw new GatewayError("conflict");
+  const update = async (tx: Db) => {
+    const before = await lockAccount(database, tx, accountId);
+    if (!before) throw new GatewayError("unknown_item");
+    if (before.version !== version) throw new EditConflict(before);
+    const after = { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) };
+    const [row] = await tx
+      .update(accounts)
+      .set({ ...after, version: version + 1 })
+      .where(and(eq(accounts.id, accountId), eq(accounts.version, version)))
+      .returning();
+    if (!row) throw new EditConflict(before);
+    const change = { accountId, action: "account.updated", target: accountId, after };
+    const earlier = { name: before.name, email: before.email ?? null };
+    await recordChange(database, tx, actor, { ...change, before: earlier }, now());
+    return readAccount(row);
+  };
+  return database.transact(update).catch(async (fault: unknown) => {
+    // Another account took the name after the check: the unique index refused the update.
+    const winner = name === undefined ? undefined : await findAccount(database, name);
+    throw winner && winner.id !== accountId ? new GatewayError("conflict", { reason: fault }) : fault;
+  });
+}
+
+/**
+ * Locks an account until the transaction ends, so that changes of its members and its state run one after the
+ * other. Returns `undefined` for an unknown account.
+ */
+export async function lockAccount(
+  { tables: { accounts } }: Database,
+  tx: Db,
+  accountId: string,
+): Promise<Account | undefined> {
+  const [row] = await tx
+    .update(accounts)
+    .set({ version: sql`${accounts.version}` })
+    .where(eq(accounts.id, accountId))
+    .returning();
+  return row && readAccount(row);
 }
 
 /** Finds an account by its id or its name. The lookup is unambiguous, as no name equals an id. */
@@ -63,6 +156,7 @@ export async function listAccounts({ db, tables: { accounts } }: Database): Prom
   return rows.map(readAccount);
 }
 
-function readAccount(row: typeof accounts.$inferSelect): Account {
+/** Converts a row of the table to an account. */
+export function readAccount(row: typeof accounts.$inferSelect): Account {
   return { ...row, email: row.email ?? undefined };
 }

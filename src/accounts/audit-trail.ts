@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, lt, type SQL } from "drizzle-orm";
+import { and, desc, eq, gte, lt, or, type SQL } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { auditEntries } from "../db/sqlite/people-schema.ts";
 import type { Actor } from "./actor.ts";
@@ -77,7 +77,9 @@ export async function listAuditEntries(
 ): Promise<readonly AuditEntry[]> {
   const conditions: (SQL | undefined)[] = [
     filter.accountId === undefined ? undefined : eq(auditEntries.accountId, filter.accountId),
-    filter.actor === undefined ? undefined : eq(auditEntries.actorName, filter.actor),
+    filter.actor === undefined
+      ? undefined
+      : or(eq(auditEntries.actorName, filter.actor), eq(auditEntries.actorId, filter.actor)),
     filter.action === undefined ? undefined : eq(auditEntries.action, filter.action),
     filter.fromMs === undefined ? undefined : gte(auditEntries.atMs, filter.fromMs),
     filter.toMs === undefined ? undefined : lt(auditEntries.atMs, filter.toMs),

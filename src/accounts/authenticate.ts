@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { and, type Column, eq, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import { type Authenticate, type Caller, digestOf, isSecret } from "./key.ts";
@@ -23,7 +23,8 @@ interface CacheEntry {
 }
 
 /**
- * Authenticates from a cache of 10,000 callers that are at most 500 ms old, else with one indexed read.
+ * Authenticates from a cache of 10,000 callers that are at most 500 ms old, else with one indexed read, or
+ * two for a secret that a rotation replaced.
  * Secrets are looked up by digest, so that response times reveal nothing about a guess. Unknown secrets are
  * not cached. Rejects with `internal` while the database is unavailable: older entries are not used.
  */
@@ -66,24 +67,59 @@ export function createAuthenticate({
   };
 }
 
+/**
+ * Finds a key of an account by its id, as the caller of a request that a session authorises. Throws
+ * `unknown_key` unless the key is in force.
+ */
+export async function findCaller(
+  { db, tables: { accounts, apiKeys } }: Database,
+  { accountId, keyId, nowMs }: { readonly accountId: string; readonly keyId: string; readonly nowMs: number },
+): Promise<Caller> {
+  const [row] = await db
+    .select({ key: apiKeys, state: accounts.state })
+    .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId)));
+  const caller = row && { key: readKey(row.key), accountSuspended: row.state === "suspended" };
+  if (!caller || !isInForce(caller, nowMs)) throw new GatewayError("unknown_key");
+  return caller;
+}
+
 function isFresh(readAtMs: number, nowMs: number): boolean {
   return nowMs >= readAtMs && nowMs - readAtMs < CACHE_AGE_MS_MAX;
 }
 
-function isInForce({ key }: Caller, nowMs: number): boolean {
+function isInForce({ key, secretEndsAtMs }: Caller, nowMs: number): boolean {
+  if (secretEndsAtMs !== undefined && nowMs >= secretEndsAtMs) return false;
   return key.revokedAtMs === undefined && (key.expiresAtMs === undefined || nowMs < key.expiresAtMs);
 }
 
+/**
+ * Reads by the current digest first: only an unknown secret, or one that a rotation replaced, costs a second
+ * indexed read. In this order no rotation between the two reads hides a secret that is in force.
+ */
+function createCallerRead(database: Database) {
+  const { apiKeys } = database.tables;
+  const findCurrent = prepareFind(database, apiKeys.digest);
+  const findPrevious = prepareFind(database, apiKeys.previousDigest);
+  return async (digest: string): Promise<Caller | undefined> => {
+    const current = await findCurrent(digest);
+    if (current) return Object.freeze(current);
+    const previous = await findPrevious(digest);
+    return previous && Object.freeze({ ...previous, secretEndsAtMs: previous.key.previous?.endsAtMs });
+  };
+}
+
 /** The query is built once: with many keys, nearly each request reads its own. */
-function createCallerRead({ db, tables: { accounts, apiKeys } }: Database) {
+function prepareFind({ db, tables: { accounts, apiKeys } }: Database, digestColumn: Column) {
   const query = db
     .select({ key: apiKeys, state: accounts.state })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(eq(apiKeys.digest, sql.placeholder("digest")))
+    .where(eq(digestColumn, sql.placeholder("digest")))
     .prepare();
   return async (digest: string): Promise<Caller | undefined> => {
     const [row] = await query.execute({ digest });
-    return row && Object.freeze({ key: readKey(row.key), accountSuspended: row.state === "suspended" });
+    return row && { key: readKey(row.key), accountSuspended: row.state === "suspended" };
   };
 }

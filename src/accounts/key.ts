@@ -17,12 +17,27 @@ export interface ApiKey {
   readonly createdAtMs: number;
   readonly expiresAtMs: number | undefined;
   readonly revokedAtMs: number | undefined;
+  /** Id of the person or management key that created it; `undefined` for a key of the command line. */
+  readonly createdBy: string | undefined;
+  /** From 1; increases with each change. */
+  readonly version: number;
+  /** The secret before the latest rotation; it may have ended. */
+  readonly previous: PreviousSecret | undefined;
+}
+
+/** A secret that a rotation replaced. */
+interface PreviousSecret {
+  readonly hint: string;
+  /** Unix milliseconds from which it is no longer accepted. */
+  readonly endsAtMs: number;
 }
 
 /** The authenticated sender of a request: a key in force, and whether the account that pays is suspended. */
 export interface Caller {
   readonly key: ApiKey;
   readonly accountSuspended: boolean;
+  /** When the secret of this caller ends, in Unix milliseconds; set for one that a rotation replaced. */
+  readonly secretEndsAtMs?: number | undefined;
 }
 
 /** Finds the caller of a secret. Throws `unknown_key` for a missing, unknown, expired or revoked secret. */

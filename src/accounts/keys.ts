@@ -1,18 +1,26 @@
-import { and, asc, eq, inArray, isNull, or } from "drizzle-orm";
-import type { Database } from "../db/database.ts";
+import { and, asc, eq, inArray, isNull, or, sql } from "drizzle-orm";
+import type { Database, Db } from "../db/database.ts";
 import type { apiKeys } from "../db/sqlite/schema.ts";
-import type { Nanos } from "../domain/money.ts";
+import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LimitPeriod } from "../ledger/records.ts";
 import type { Limits } from "../limiter/limiter.ts";
+import { printTime } from "../time.ts";
+import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
 import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
 
 export interface IssueParts {
   readonly database: Database;
   readonly ledger: Pick<Ledger, "setSpendLimit">;
   readonly now?: () => number;
+  /** Who issues the key, for the audit trail. Default: the command line. */
+  readonly actor?: AuditActor;
+  readonly issued?: OnIssued;
 }
+
+/** Runs in the transaction that stores a new secret. Must await queries of `tx` alone. */
+export type OnIssued = (tx: Db, issued: IssuedKey) => Promise<void>;
 
 export interface NewKey {
   /** A UUID that is issued at most once. Default: a new UUIDv7. */
@@ -27,7 +35,15 @@ export interface NewKey {
   readonly allowsClamp?: boolean | undefined;
   readonly expiresAtMs?: number | undefined;
   /** Maximum spending of the key per period. Default: bounded by the wallet alone. */
-  readonly spendingLimit?: { readonly amount: Nanos; readonly period: LimitPeriod } | undefined;
+  readonly spendingLimit?: SpendingLimit | undefined;
+}
+
+/** The most that a key may spend per period; periods are in UTC without a time zone. */
+export interface SpendingLimit {
+  readonly amount: Nanos;
+  readonly period: LimitPeriod;
+  /** An IANA name. */
+  readonly timeZone?: string | undefined;
 }
 
 export interface IssuedKey {
@@ -41,36 +57,70 @@ export interface IssuedKey {
  * account has no wallet.
  */
 export async function issueKey(
-  { database, ledger, now = Date.now }: IssueParts,
+  { database, ledger, now = Date.now, actor = COMMAND_LINE, issued: onIssued }: IssueParts,
   request: NewKey,
 ): Promise<IssuedKey> {
   const createdAtMs = now();
   const { id = Bun.randomUUIDv7("hex", createdAtMs) } = request;
   const secret = createSecret();
+  const { accountId, name, limits, models, allowsClamp, expiresAtMs, spendingLimit } = request;
   // The spending limit comes first, so that the key is never in force without it.
-  if (request.spendingLimit) {
-    const walletId = request.accountId;
-    await ledger.setSpendLimit({ ...request.spendingLimit, walletId, limitId: id, keyId: id });
+  if (spendingLimit) {
+    await ledger.setSpendLimit({ ...spendingLimit, walletId: accountId, limitId: id, keyId: id });
   }
-  const { accountId, name, limits, models, allowsClamp, expiresAtMs } = request;
-  const attributes = { accountId, name, models, allowsClamp, expiresAtMs };
-  const digest = { digest: digestOf(secret), hint: hintOf(secret) };
-  const { db, tables } = database;
-  const [row] = await db
-    .insert(tables.apiKeys)
-    .values({ id, createdAtMs, ...attributes, ...limits, ...digest })
-    .onConflictDoNothing()
-    .returning();
-  if (!row) throw new GatewayError("conflict");
-  return { key: readKey(row), secret };
+  const createdBy = actor.kind === "person" || actor.kind === "management_key" ? actor.id : undefined;
+  const attributes = { accountId, name, models, allowsClamp, expiresAtMs, createdBy };
+  const row = { id, createdAtMs, ...attributes, ...limits, digest: digestOf(secret), hint: hintOf(secret) };
+  return database.transact(async (tx) => {
+    const [inserted] = await tx.insert(database.tables.apiKeys).values(row).onConflictDoNothing().returning();
+    if (!inserted) throw new GatewayError("conflict");
+    const key = readKey(inserted);
+    const after = { ...describeKey(key), ...describeSpendingLimit(spendingLimit) };
+    const change = { accountId, action: "key.created", target: id, after };
+    await recordChange(database, tx, actor, change, createdAtMs);
+    await onIssued?.(tx, { key, secret });
+    return { key, secret };
+  });
 }
 
-/** Finds every key with this id, hint or secret. Only a hint can match several keys. */
+/** What the audit trail shows of a key, in the words of the API. */
+export function describeKey({ name, hint, models, allowsClamp, expiresAtMs, limits, previous }: ApiKey) {
+  return {
+    name,
+    hint,
+    models,
+    allows_clamp: allowsClamp,
+    expires_at: printTime(expiresAtMs) ?? undefined,
+    requests_per_minute: limits.requestsPerMinute,
+    tokens_per_minute: limits.tokensPerMinute,
+    concurrent_requests: limits.concurrentRequests,
+    previous_ends_at: printTime(previous?.endsAtMs) ?? undefined,
+  };
+}
+
+/** What the audit trail shows of a spending limit; nothing without one. */
+export function describeSpendingLimit(limit: SpendingLimit | undefined): object {
+  if (!limit) return {};
+  const { amount, period, timeZone } = limit;
+  return { spending_limit: { amount_usd: printUsd(amount), period, time_zone: timeZone } };
+}
+
+/**
+ * Finds every key with this id, hint or secret; also by the secret before its latest rotation. Only a hint can
+ * match several keys.
+ */
 export async function findKeys(
   { db, tables: { apiKeys } }: Database,
   text: string,
 ): Promise<readonly ApiKey[]> {
-  const isMatch = or(eq(apiKeys.id, text), eq(apiKeys.hint, text), eq(apiKeys.digest, digestOf(text)));
+  const digest = digestOf(text);
+  const isMatch = or(
+    eq(apiKeys.id, text),
+    eq(apiKeys.hint, text),
+    eq(apiKeys.digest, digest),
+    eq(apiKeys.previousHint, text),
+    eq(apiKeys.previousDigest, digest),
+  );
   const rows = await db.select().from(apiKeys).where(isMatch);
   return rows.map(readKey);
 }
@@ -90,24 +140,38 @@ export async function listKeys(
   return rows.map(readKey);
 }
 
-export interface RevokeParts {
-  readonly database: Database;
-  readonly now?: () => number;
+/** Finds a key of an account by its id. */
+export async function findKey(
+  { db, tables: { apiKeys } }: Database,
+  { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
+): Promise<ApiKey | undefined> {
+  const isMatch = and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId));
+  const [row] = await db.select().from(apiKeys).where(isMatch);
+  return row && readKey(row);
 }
 
 /**
- * Revokes a key permanently. Every process rejects the key within one second and ends its running requests
- * within two more. Returns `false` when the key is unknown or was revoked before.
+ * Revokes a key with both of its secrets, permanently. Every process rejects it within one second and ends
+ * its running requests within two more. Returns `false` when the key is unknown or was revoked before.
  */
-export async function revokeKey({ database, now = Date.now }: RevokeParts, keyId: string): Promise<boolean> {
-  const { db, tables } = database;
-  const { apiKeys } = tables;
-  const revoked = await db
-    .update(apiKeys)
-    .set({ revokedAtMs: now() })
-    .where(and(eq(apiKeys.id, keyId), isNull(apiKeys.revokedAtMs)))
-    .returning({ id: apiKeys.id });
-  return revoked.length > 0;
+export async function revokeKey(
+  { database, now = Date.now, actor = COMMAND_LINE }: Omit<IssueParts, "ledger" | "issued">,
+  keyId: string,
+): Promise<boolean> {
+  const { apiKeys } = database.tables;
+  const revokedAtMs = now();
+  return database.transact(async (tx) => {
+    const [revoked] = await tx
+      .update(apiKeys)
+      .set({ revokedAtMs, version: sql`${apiKeys.version} + 1` })
+      .where(and(eq(apiKeys.id, keyId), isNull(apiKeys.revokedAtMs)))
+      .returning({ accountId: apiKeys.accountId, hint: apiKeys.hint });
+    if (!revoked) return false;
+    const { accountId, hint } = revoked;
+    const change = { accountId, action: "key.revoked", target: keyId, before: { hint } };
+    await recordChange(database, tx, actor, change, revokedAtMs);
+    return true;
+  });
 }
 
 /**
@@ -148,7 +212,14 @@ export function readKey(row: KeyRow): ApiKey {
     createdAtMs: row.createdAtMs,
     expiresAtMs: row.expiresAtMs ?? undefined,
     revokedAtMs: row.revokedAtMs ?? undefined,
+    createdBy: row.createdBy ?? undefined,
+    version: row.version,
+    previous: readPrevious(row),
   });
+}
+
+function readPrevious({ previousHint: hint, previousEndsAtMs: endsAtMs }: KeyRow) {
+  return hint === null || endsAtMs === null ? undefined : Object.freeze({ hint, endsAtMs });
 }
 
 /** Omits limits that the key does not set, so that spreading the result over the defaults keeps those. */

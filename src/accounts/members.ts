@@ -1,6 +1,9 @@
-import { and, eq } from "drizzle-orm";
-import type { Database } from "../db/database.ts";
+import { and, asc, eq, inArray, max } from "drizzle-orm";
+import type { Database, Db } from "../db/database.ts";
+import { GatewayError } from "../errors.ts";
+import { lockAccount } from "./accounts.ts";
 import type { Actor, Role } from "./actor.ts";
+import { type AuditActor, recordChange } from "./audit-trail.ts";
 
 /**
  * Finds the role of an actor in an account. A management key of the platform is an owner everywhere, an
@@ -20,4 +23,124 @@ export async function findRole(
   if (member) return member.role;
   const { acting } = actor;
   return acting?.accountId === accountId && nowMs < acting.untilMs ? "acting" : undefined;
+}
+
+/** A person with a role in an account. */
+export interface Member {
+  readonly personId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly joinedAtMs: number;
+  /** When the person last used a session that has not ended. */
+  readonly lastSeenAtMs: number | undefined;
+}
+
+/** Lists the members of an account, the first one first. */
+export async function listMembers(database: Database, accountId: string): Promise<readonly Member[]> {
+  const { db, tables } = database;
+  const { members, people } = tables;
+  const rows = await db
+    .select({
+      personId: members.personId,
+      name: people.name,
+      email: people.email,
+      role: members.role,
+      joinedAtMs: members.createdAtMs,
+    })
+    .from(members)
+    .innerJoin(people, eq(people.id, members.personId))
+    .where(eq(members.accountId, accountId))
+    .orderBy(asc(members.createdAtMs), asc(members.personId));
+  const seen = await lastSeen(
+    database,
+    rows.map(({ personId }) => personId),
+  );
+  return rows.map((row) => ({ ...row, lastSeenAtMs: seen.get(row.personId) }));
+}
+
+/** Returns when people last used a session, by their ids, in Unix milliseconds. */
+export async function lastSeen(
+  { db, tables: { sessions } }: Database,
+  personIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (personIds.length === 0) return new Map();
+  const rows = await db
+    .select({ personId: sessions.userId, at: max(sessions.updatedAt) })
+    .from(sessions)
+    .where(inArray(sessions.userId, [...personIds]))
+    .groupBy(sessions.userId);
+  return new Map(
+    rows.flatMap(({ personId, at }) => (at === null ? [] : [[personId, at.getTime()] as const])),
+  );
+}
+
+export interface MemberParts {
+  readonly database: Database;
+  readonly now: () => number;
+}
+
+export interface MemberOf {
+  readonly accountId: string;
+  readonly personId: string;
+}
+
+/**
+ * Changes the role of a member. Rejects with `unknown_item`, and with `conflict` when the account would have
+ * no owner left.
+ */
+export async function changeRole(
+  { database, now }: MemberParts,
+  actor: AuditActor,
+  { accountId, personId, role }: MemberOf & { readonly role: Role },
+): Promise<void> {
+  const { members } = database.tables;
+  await database.transact(async (tx) => {
+    const before = await lockMember(database, tx, { accountId, personId });
+    if (before === role) return;
+    if (before === "owner") await requireOtherOwner(database, tx, { accountId, personId });
+    await tx.update(members).set({ role }).where(isMember(database, { accountId, personId }));
+    const roles = { before: { role: before }, after: { role } };
+    const change = { accountId, action: "member.role_changed", target: personId, ...roles };
+    await recordChange(database, tx, actor, change, now());
+  });
+}
+
+/** Removes a member, also the actor itself. Rejects like {@link changeRole}. */
+export async function removeMember(
+  { database, now }: MemberParts,
+  actor: AuditActor,
+  { accountId, personId }: MemberOf,
+): Promise<void> {
+  const { members } = database.tables;
+  await database.transact(async (tx) => {
+    const role = await lockMember(database, tx, { accountId, personId });
+    if (role === "owner") await requireOtherOwner(database, tx, { accountId, personId });
+    await tx.delete(members).where(isMember(database, { accountId, personId }));
+    const action = actor.id === personId ? "member.left" : "member.removed";
+    const change = { accountId, action, target: personId, before: { role } };
+    await recordChange(database, tx, actor, change, now());
+  });
+}
+
+/** Locks the account, so that two owners cannot demote each other at once. Returns the member's role. */
+async function lockMember(database: Database, tx: Db, member: MemberOf): Promise<Role> {
+  const { members } = database.tables;
+  await lockAccount(database, tx, member.accountId);
+  const [row] = await tx.select({ role: members.role }).from(members).where(isMember(database, member));
+  if (!row) throw new GatewayError("unknown_item");
+  return row.role;
+}
+
+async function requireOtherOwner(database: Database, tx: Db, { accountId, personId }: MemberOf) {
+  const { members } = database.tables;
+  const owners = await tx
+    .select({ personId: members.personId })
+    .from(members)
+    .where(and(eq(members.accountId, accountId), eq(members.role, "owner")));
+  if (owners.every((owner) => owner.personId === personId)) throw new GatewayError("conflict");
+}
+
+function isMember({ tables: { members } }: Database, { accountId, personId }: MemberOf) {
+  return and(eq(members.accountId, accountId), eq(members.personId, personId));
 }

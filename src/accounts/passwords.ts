@@ -46,7 +46,8 @@ export function createPasswords(): Passwords {
   return {
     hash: (password) => inTurn(() => Bun.password.hash(normalise(password), ARGON2ID)),
     // Bun throws for a text that is no hash; such a credential must fail like a wrong password.
-    verify: (password, hash) => inTurn(() => Bun.password.verify(normalise(password), hash).catch(() => false)),
+    verify: (password, hash) =>
+      inTurn(() => Bun.password.verify(normalise(password), hash).catch(() => false)),
   };
 }
 

@@ -38,8 +38,8 @@ export function readSessionCookie(headers: Headers, { name }: CookieForm): SentC
 
 /** Whether our secret signed this cookie: a forged one costs no query. */
 export function isSigned({ token, signature }: SentCookie, secret: string): boolean {
-  const expected = createHmac("sha256", secret).update(token).digest();
-  const sent = Buffer.from(decode(signature), "base64");
+  const expected = Buffer.from(createHmac("sha256", secret).update(token).digest("base64"));
+  const sent = Buffer.from(decode(signature));
   return sent.length === expected.length && timingSafeEqual(sent, expected);
 }
 
@@ -49,11 +49,12 @@ export function printSessionCookie(
   { name, isSecure }: CookieForm,
   maxAgeS: number = SESSION_S,
 ): string {
-  const attributes = [`Max-Age=${maxAgeS}`, `Path=${COOKIE_PATH}`, "HttpOnly", "SameSite=Lax"];
-  return [`${name}=${value}`, ...attributes, ...(isSecure ? ["Secure"] : [])].join("; ");
+  const secure = isSecure ? ["Secure"] : [];
+  const attributes = [`Max-Age=${maxAgeS}`, `Path=${COOKIE_PATH}`, "HttpOnly", ...secure, "SameSite=Lax"];
+  return [`${name}=${value}`, ...attributes].join("; ");
 }
 
-/** The first cookie of a name counts. A more specific path comes first, so that no other site path shadows it. */
+/** The first cookie of a name counts: browsers send the one of the longest path first. */
 function findCookie(header: string, name: string): string | undefined {
   for (const pair of header.split(";")) {
     const [key, ...rest] = pair.trim().split("=");

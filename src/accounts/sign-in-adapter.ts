@@ -38,8 +38,10 @@ export function createSignInAdapter<Adapter extends object>(
 ): Adapter {
   const overTx = (tx: Db) => withMethods(over(tx), [...READS, ...WRITES], withDigests);
   const reads = withMethods(over(database.db), READS, withDigests);
-  const writes = withMethods(reads, WRITES, (_method, name) => (query) =>
-    database.transact((tx) => methodOf(overTx(tx), name)(query)),
+  const writes = withMethods(
+    reads,
+    WRITES,
+    (_method, name) => (query) => database.transact((tx) => methodOf(overTx(tx), name)(query)),
   );
   const transaction = <Result>(work: (adapter: Adapter) => Promise<Result>): Promise<Result> =>
     database.transact(async (tx) => {
@@ -74,15 +76,20 @@ function methodOf(adapter: object, name: string): Method {
   return (query) => method.call(adapter, query);
 }
 
-/** Replaces tokens by digests on the way in, and puts the token back into the row that comes out. */
+/** Replaces tokens and aliases on the way in, and puts them back into the row that comes out. */
 function withDigests(method: Method, name: string): Method {
   const isDelete = DELETES.includes(name);
   return async (query) => {
     const token = tokenOf(query);
+    const alias = query.where?.find(isAlias)?.value;
     const where = query.where?.map((each) => withoutToken(each, query.model, isDelete));
     const data = query.data && token !== undefined ? { ...query.data, token: digestOf(token) } : query.data;
     const answer = await method({ ...query, ...(where && { where }), ...(data && { data }) });
-    return token === undefined ? answer : withToken(answer, token);
+    if (token !== undefined) return restore(answer, "token", { stored: digestOf(token), shown: token });
+    if (typeof alias === "string") {
+      return restore(answer, "email", { stored: readAlias(alias), shown: alias });
+    }
+    return answer;
   };
 }
 
@@ -99,16 +106,23 @@ function tokenOf({ model, data, where = [] }: Query): string | undefined {
  */
 function withoutToken(condition: Condition, model: string, isDelete: boolean): Condition {
   const { field, value } = condition;
-  if (field === "email" && typeof value === "string" && value.endsWith(ALIAS_HOST)) {
-    return { ...condition, value: readAlias(value) };
-  }
+  if (isAlias(condition)) return { ...condition, value: readAlias(String(value)) };
   if (model !== "session" || field !== "token") return condition;
   const hash = (each: unknown) =>
     typeof each !== "string" || (isDelete && DIGEST.test(each)) ? each : digestOf(each);
   return { ...condition, value: Array.isArray(value) ? value.map(hash) : hash(value) };
 }
 
-function withToken(answer: unknown, token: string): unknown {
-  const isRow = typeof answer === "object" && answer !== null && "token" in answer;
-  return isRow && answer.token === digestOf(token) ? { ...answer, token } : answer;
+function isAlias({ field, value }: Condition): boolean {
+  return field === "email" && typeof value === "string" && value.endsWith(ALIAS_HOST);
+}
+
+/** The library compares a row with what it asked for: the row shows what was asked. */
+function restore(
+  answer: unknown,
+  field: "token" | "email",
+  { stored, shown }: { readonly stored: string; readonly shown: string },
+): unknown {
+  const isRow = typeof answer === "object" && answer !== null && field in answer;
+  return isRow && Reflect.get(answer, field) === stored ? { ...answer, [field]: shown } : answer;
 }

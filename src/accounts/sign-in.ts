@@ -29,7 +29,7 @@ export interface Visitor {
 }
 
 /** A new session. */
-export interface OpenedSession {
+interface OpenedSession {
   readonly personId: string;
   /** SHA-256 of the token, by which the session is stored. */
   readonly digest: string;

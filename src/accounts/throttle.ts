@@ -13,8 +13,8 @@ interface ThrottleRule {
 }
 
 /**
- * What is throttled. One address reaches its own limit before that of a subject, so that nobody alone can
- * lock another person out.
+ * What is throttled. One address reaches its own limit before that of a subject, so that one caller
+ * alone cannot lock a person out.
  */
 const RULES = {
   "sign-in": { perAddress: 10, perSubject: 20, forgetsSuccess: true },
@@ -25,9 +25,9 @@ const RULES = {
   guess: { perAddress: 20, perSubject: 20, forgetsSuccess: true },
 } as const satisfies Record<string, ThrottleRule>;
 
-export type ThrottleKind = keyof typeof RULES;
+type ThrottleKind = keyof typeof RULES;
 
-export interface Attempt {
+interface Attempt {
   /** The caller's address. An IPv6 address counts with its /64 network. */
   readonly address: string | undefined;
   readonly subject?: string | undefined;

@@ -1,5 +1,8 @@
 import { createAccount, findAccount, listAccounts } from "../accounts/accounts.ts";
+import { SYSTEM } from "../accounts/audit-trail.ts";
 import { issueKey, listKeys } from "../accounts/keys.ts";
+import { type CreatedOperator, createOperator } from "../accounts/operators.ts";
+import { createPasswords } from "../accounts/passwords.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import { parseUsd } from "../domain/money.ts";
@@ -8,6 +11,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 
 const DEMO = "demo";
 const DEMO_CREDIT_USD = "5.00";
+const OPERATOR_EMAIL = "operator@localhost";
 
 interface Parts {
   readonly database: Database;
@@ -15,16 +19,19 @@ interface Parts {
 }
 
 export interface FirstStartParts extends Parts {
+  /** Where the gateway listens. */
   readonly url: string;
+  /** Origin of the console: the gateway's own, or that of `PUBLIC_URL`. */
+  readonly publicUrl: string;
 }
 
 /**
- * On the first start of the demo, creates an account with credit and one key. Returns the notice to print,
- * the only text that ever holds the secret. Returns `undefined` on later starts, when another replica created
- * the key, and when the file has models.
+ * On the first start of the demo, creates an account with credit, one key, and an operator who owns the account.
+ * Returns the notice to print, the only text that ever holds the secret and the one-time password. Returns
+ * `undefined` on later starts, when another replica created the key, and when the file has models.
  */
 export async function prepareFirstStart(
-  { url, ...parts }: FirstStartParts,
+  { url, publicUrl, ...parts }: FirstStartParts,
   config: Pick<Config, "isDemoOnly">,
 ): Promise<string | undefined> {
   if (!config.isDemoOnly || !(await isUntouched(parts.database))) return undefined;
@@ -32,7 +39,11 @@ export async function prepareFirstStart(
   const amount = parseUsd(DEMO_CREDIT_USD);
   await parts.ledger.topUp({ walletId: accountId, topUpId: "demo-credit", amount });
   const secret = await issueDemoKey(parts, accountId);
-  return secret && formatNotice(url, secret);
+  if (secret === undefined) return undefined;
+  // Only the start that issued the key comes here, so that one password is printed and it is the valid one.
+  const newOperator = { email: OPERATOR_EMAIL, accountId };
+  const operator = await createOperator({ ...parts, passwords: createPasswords() }, newOperator, SYSTEM);
+  return formatNotice({ url, publicUrl, secret, operator });
 }
 
 /** Whether there is no key, and no account but the demo's, which a killed first start may have left. */
@@ -64,7 +75,12 @@ function unlessTaken<Created>(creating: Promise<Created>): Promise<Created | und
   });
 }
 
-function formatNotice(url: string, secret: string): string {
+interface Notice extends Pick<FirstStartParts, "url" | "publicUrl"> {
+  readonly secret: string;
+  readonly operator: CreatedOperator;
+}
+
+function formatNotice({ url, publicUrl, secret, operator }: Notice): string {
   const body = JSON.stringify({
     model: "demo",
     stream: true,
@@ -76,6 +92,11 @@ Tollgate listens on ${url}
   key      ${secret}
            (shown this once; account "demo" has ${DEMO_CREDIT_USD} USD of demo credit)
   try it   curl -N ${url}/v1/chat/completions -H "authorization: Bearer ${secret}" -H "content-type: application/json" -d '${body}'
+
+  console  ${publicUrl}/console
+  sign in  ${operator.person.email}
+  password ${operator.oneTimePassword}
+           (shown this once; the first sign-in asks for a new one)
 
 `;
 }

@@ -15,6 +15,10 @@ export async function runGatewayProcess(loaded: LoadedConfig, hangups: Hangups):
   logStrayFaults(log);
   const ended = untilSignal();
   const gateway = await startGateway(config, log);
+  const { publicUrl } = gateway.console.parts.settings;
+  const notice = await prepareFirstStart({ ...gateway, publicUrl }, config);
+  // Printed on stderr: stdout is the log, which must not hold a key.
+  if (notice) process.stderr.write(notice);
   const { url, ledgerAddress, metricsAddress: metrics } = gateway;
   const ledger = config.ledger.remote?.address ?? ledgerAddress;
   const database = describeLocation(config.database);
@@ -22,9 +26,7 @@ export async function runGatewayProcess(loaded: LoadedConfig, hangups: Hangups):
   log.info({ url, ledger, database, redis, metrics, models: config.models.length }, "listening");
   const cap = findLowCallsCap();
   if (cap) log.warn(cap, "upstream concurrency capped");
-  const notice = await prepareFirstStart(gateway, config);
-  // Printed on stderr: stdout is the log, which must not hold a key.
-  if (notice) process.stderr.write(notice);
+  gateway.console.warmUp();
   const reloads = startConfigReload({ loaded, apply: gateway.apply, log });
   hangups.listen(reloads.request);
   log.info({ signal: await ended }, "draining");

@@ -1,20 +1,37 @@
 import type { Config, LiveConfig } from "../config/config.ts";
 import { findConsoleWarnings } from "../config/console.ts";
 import type { Database } from "../db/database.ts";
+import { DEMO_MODEL } from "../demo/demo-model.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { createAddressOf } from "../http/console/client-address.ts";
 import type { ConsoleParts, ConsoleSettings } from "../http/console/console-parts.ts";
 import type { ConsoleEntry } from "../http/console/entry.ts";
+import { createPages } from "../http/console/pages.ts";
+import type { Platform } from "../http/console/platform.ts";
+import type { RunningRequests } from "../http/http-parts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { createMails } from "../mail/mails.ts";
+import { startPaymentSweep } from "../payments/sweep.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { CountedUpstreams } from "../telemetry/upstream-metrics.ts";
+import { startAccountSweep } from "./account-sweep.ts";
+import { createAuditJob } from "./audit-job.ts";
+import { type ConsoleBuilder, createConsoleBuilder } from "./console-build.ts";
+import { startMails } from "./start-mails.ts";
+import { startNotices } from "./start-notices.ts";
+import { createPeople, startSessionSweep } from "./start-people.ts";
 
 interface Foundation {
   readonly database: Database;
   readonly ledger: Ledger;
   gateway(): Gateway;
+  readonly outbox: Platform["outbox"];
+  readonly running: RunningRequests;
   /** The latest configuration. */
   config(): LiveConfig;
   /** Origin of the listening server. */
   url(): string;
+  readonly upstreamMetrics: Pick<CountedUpstreams, "attempts">;
   readonly log: Log;
 }
 
@@ -23,14 +40,31 @@ export interface RunningConsole {
   /** Answers requests below `/console`. Its code is loaded at the first one: few processes ever show it. */
   readonly entry: ConsoleEntry;
   readonly parts: ConsoleParts;
+  /** Builds the pages when these sources have no build yet. Nothing waits for it. */
+  warmUp(): void;
+  /** Ends endless streams, for which the drain would wait. */
+  beginStop(): void;
   /** Stops the background work of the console. */
   close(): Promise<void>;
 }
 
 /** Starts the background work of the console. */
 export function startConsole(config: Config, foundation: Foundation): RunningConsole {
-  const parts = createParts(config, foundation);
+  const stopping = new AbortController();
+  const builder = createConsoleBuilder({ dataFolder: config.dataFolder, log: foundation.log });
+  const parts = createParts(config, foundation, { builder, stopping: stopping.signal });
   for (const warning of findConsoleWarnings(config.console, config)) foundation.log.warn({}, warning);
+  const jobs = [
+    builder,
+    startAccountSweep(parts),
+    startMails(parts),
+    startNotices(parts, foundation.upstreamMetrics),
+    startPaymentSweep(parts),
+    startSessionSweep(parts),
+  ];
+  const close = async () => {
+    await Promise.all([...jobs.map((job) => job.close()), parts.platform.audit?.close()]);
+  };
   let loading: Promise<ConsoleEntry> | undefined;
   const load = async () => (await import("../http/console/entry.ts")).createConsole(parts);
   const entry: ConsoleEntry = async (request, peer) => {
@@ -41,22 +75,39 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
     });
     return (await loading)(request, peer);
   };
-  return { entry, parts, close: async () => undefined };
+  const warmUp = () => void builder.current();
+  return { entry, parts, warmUp, beginStop: () => stopping.abort(), close };
 }
 
-function createParts(config: Config, foundation: Foundation): ConsoleParts {
-  const { database, ledger, gateway, log } = foundation;
+function createParts(
+  config: Config,
+  foundation: Foundation,
+  { builder, stopping }: { readonly builder: ConsoleBuilder; readonly stopping: AbortSignal },
+): ConsoleParts {
+  const { database, ledger, gateway, running, log } = foundation;
+  const settings = readSettings(config, foundation);
+  const mails = createMails(database);
   return {
     database,
     ledger,
     gateway,
+    running,
     log,
-    settings: readSettings(config, foundation),
-    identify: async () => undefined,
-    addressOf: (_request, peer) => peer,
-    pages: async () => new Response("The console is not built.\n", { status: 503 }),
+    settings,
+    mails,
+    ...createPeople({ database, ledger, gateway, settings, mails, log, now: Date.now }),
+    addressOf: createAddressOf(settings.trustedProxies),
+    pages: createPages(builder.current),
+    stopping,
+    platform: createPlatform(config, foundation),
     now: Date.now,
   };
+}
+
+function createPlatform({ ledger }: Config, { database, outbox, log }: Foundation): Platform {
+  // The database of a remote ledger is not here.
+  const audit = ledger.remote ? undefined : createAuditJob({ database, log, now: Date.now });
+  return { outbox, audit };
 }
 
 /** The sign-up follows the configuration file, and the default origin needs the port of the server. */
@@ -72,6 +123,9 @@ function readSettings(
     },
     get signUp() {
       return config().signUp ?? "invited";
+    },
+    get isDemoOnly() {
+      return config().models.every(({ id }) => id === DEMO_MODEL.id);
     },
     trustedProxies,
     mail,

@@ -20,7 +20,7 @@ import { createIncomingBodies } from "../http/incoming-bodies.ts";
 import { listen as listenHttp } from "../http/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
-import { openSettlementOutbox } from "../settlement-outbox/outbox.ts";
+import { type OpenSettlementOutbox, openSettlementOutbox } from "../settlement-outbox/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { serveMetrics } from "../telemetry/serve-metrics.ts";
@@ -102,6 +102,7 @@ interface Parts {
   config(): LiveConfig;
   apply(config: LiveConfig): void;
   readonly database: Database;
+  readonly outbox: Pick<OpenSettlementOutbox, "pending" | "oldestAtMs">;
   /** Starts slow work that the first request does not need. */
   warmUp(): void;
   /** Aborts running requests. Each is settled for what it has used, and its client gets an error. */
@@ -160,6 +161,7 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
       gateway = { ...gateway, ...readLiveSettings(next, upstreams) };
     },
     database,
+    outbox,
     warmUp: () => void setTimeout(tokens.start, WARM_UP_MS).unref(),
     abortRequests() {
       shutdown.abort();
@@ -190,7 +192,7 @@ function readLiveSettings(config: LiveConfig, allUpstreams: Upstreams): GatewayS
 
 /** Serves requests and metrics. Throws when a port cannot be used. */
 function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metrics; log: Log }) {
-  const http = serveRequests(config, parts);
+  const http = serveRequests(config, parts, metrics.upstream);
   try {
     const { metricsListen } = config;
     const served = metricsListen && serveMetrics({ metrics, listen: metricsListen, log });
@@ -205,7 +207,7 @@ function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metri
   }
 }
 
-function serveRequests(config: Config, parts: Parts) {
+function serveRequests(config: Config, parts: Parts, upstreamMetrics: Metrics["upstream"]) {
   const running = createRunningRequests();
   const incomingBodies = createIncomingBodies();
   const bodyBudget = createBodyBudget({
@@ -219,7 +221,18 @@ function serveRequests(config: Config, parts: Parts) {
   const isReady = async () => !isDraining && isUp();
   const corsOrigins = () => parts.config().corsOrigins;
   const url = () => server.url;
-  const console = startConsole(config, { database, ledger, gateway, config: parts.config, url, log });
+  const { outbox } = parts;
+  const console = startConsole(config, {
+    database,
+    ledger,
+    gateway,
+    outbox,
+    running,
+    config: parts.config,
+    url,
+    upstreamMetrics,
+    log,
+  });
   const http = {
     gateway,
     bodyBudget,
@@ -232,6 +245,7 @@ function serveRequests(config: Config, parts: Parts) {
   const server = listenHttp(http, config);
   const stop = async (drainMs: number) => {
     isDraining = true;
+    console.beginStop();
     incomingBodies.close(Math.min(BODY_GRACE_MS, drainMs));
     const ended = Promise.all([server.drain(), running.idle()]);
     await waitAtMost(drainMs, ended);

@@ -1,8 +1,10 @@
 import { createAccount, listAccounts } from "../accounts/accounts.ts";
+import { COMMAND_LINE } from "../accounts/audit-trail.ts";
+import { resumeAccount, suspendAccount } from "../accounts/suspension.ts";
 import { GatewayError } from "../errors.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printAccount, printBalances, printTable } from "./printing.ts";
-import type { Storage } from "./storage.ts";
+import { requireAccount, type Storage } from "./storage.ts";
 
 export interface AccountCreateOptions {
   readonly name: string;
@@ -43,4 +45,31 @@ export async function runAccountList({ database, ledger }: Storage): Promise<Com
     json: { accounts },
     text: printTable(["ID", "NAME", "STATE", "AVAILABLE USD", "POSTED USD", "HELD USD"], rows),
   };
+}
+
+export interface AccountStateOptions {
+  /** Id or name. */
+  readonly account: string;
+  readonly reason: string;
+}
+
+export async function runAccountSuspend(
+  storage: Storage,
+  { account: idOrName, reason }: AccountStateOptions,
+): Promise<CommandResult> {
+  const { id } = await requireAccount(storage.database, idOrName);
+  const account = await suspendAccount({ ...storage, now: Date.now }, COMMAND_LINE, id, reason);
+  return {
+    json: printAccount(account),
+    text: `Suspended account ${account.name}: its requests are refused within a second.`,
+  };
+}
+
+export async function runAccountResume(
+  storage: Storage,
+  { account: idOrName, reason }: AccountStateOptions,
+): Promise<CommandResult> {
+  const { id } = await requireAccount(storage.database, idOrName);
+  const account = await resumeAccount({ ...storage, now: Date.now }, COMMAND_LINE, id, reason);
+  return { json: printAccount(account), text: `Resumed account ${account.name}.` };
 }

@@ -60,7 +60,7 @@ function readSpendingLimit({ spendingLimit, reset = "total" }: KeyCreateOptions)
 }
 
 /** Reads the configuration only when models are named: other keys need no upstream credentials to be set. */
-function checkModels(models: readonly string[]): void {
+export function checkModels(models: readonly string[]): void {
   if (models.length === 0) return;
   const catalog = createCatalog(loadConfig().models);
   const unknown = models.filter((model) => !catalog.find(model));
@@ -96,7 +96,7 @@ export async function runKeyList(
 }
 
 /** Finds the spending limit of the key itself, among those of its wallet. */
-async function findSpendLimit(
+export async function findSpendLimit(
   ledger: Pick<Ledger, "spendLimits">,
   { id, accountId }: ApiKey,
 ): Promise<SpendLimitUsage | undefined> {
@@ -116,13 +116,20 @@ function describeLimit({ spending_limit: limit }: PrintedKey): string {
   return limit ? `${limit.used_usd} of ${limit.amount_usd} USD (${limit.reset})` : "none";
 }
 
-export async function runKeyRevoke({ database }: Storage, idOrHint: string): Promise<CommandResult> {
+/** Finds the key of a command, by its id, hint or secret. Throws when there is none, or several. */
+export async function requireKey({ database }: Storage, idOrHint: string): Promise<ApiKey> {
   const [key, ...others] = await findKeys(database, idOrHint);
   if (!key) throw new CommandError("There is no such key.");
   if (others.length > 0) {
     const ids = [key, ...others].map(({ id }) => id).join(", ");
     throw new CommandError(`The hint stands for several keys, name one by its id: ${ids}.`);
   }
+  return key;
+}
+
+export async function runKeyRevoke(storage: Storage, idOrHint: string): Promise<CommandResult> {
+  const { database } = storage;
+  const key = await requireKey(storage, idOrHint);
   const isNew = await revokeKey({ database }, key.id);
   return {
     json: { id: key.id, hint: key.hint, revoked: true, replayed: !isNew },

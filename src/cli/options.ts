@@ -50,3 +50,20 @@ export function parseNames(text: string): readonly string[] {
   if (names.includes("")) throw new InvalidArgumentError("Expected names with commas between them.");
   return [...new Set(names)];
 }
+
+/** Parses a date or a time with its zone, as Unix milliseconds. A date starts in UTC. */
+export function parseTime(text: string): number {
+  const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
+  const ms = isTime ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms) || ms < 0) {
+    throw new InvalidArgumentError(
+      "Expected a date such as 2026-11-01, or a time such as 2026-11-01T08:00Z.",
+    );
+  }
+  return ms;
+}
+
+/** Returns a parser that reads `word` as false, which removes what an option sets. */
+export function orWord<Value>(word: string, parse: (text: string) => Value): (text: string) => Value | false {
+  return (text) => text !== word && parse(text);
+}

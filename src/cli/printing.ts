@@ -40,6 +40,8 @@ export function printKey(key: ApiKey, spendLimit: SpendLimitUsage | undefined) {
     created_at: printTime(key.createdAtMs),
     expires_at: printTime(key.expiresAtMs),
     revoked_at: printTime(key.revokedAtMs),
+    version: key.version,
+    previous: key.previous ? { hint: key.previous.hint, ends_at: printTime(key.previous.endsAtMs) } : null,
   };
 }
 

@@ -1,6 +1,8 @@
 import { Command, Option } from "commander";
 import { type CommandResult, printResult } from "./command.ts";
+import type { KeyUpdateOptions } from "./key-edit.ts";
 import {
+  orWord,
   parseAmount,
   parseCount,
   parseDays,
@@ -8,14 +10,19 @@ import {
   parseName,
   parseNames,
   parsePositiveAmount,
+  parseTime,
 } from "./options.ts";
 import type { Storage } from "./storage.ts";
+
+/** What `usage` can be grouped by. */
+const USAGE_DIMENSIONS = ["hour", "day", "model", "key", "upstream", "outcome"] as const;
 
 interface JsonOption {
   readonly json?: boolean;
 }
 
 const ACCOUNT = ["--account <account>", "id or name of the account"] as const;
+const KEY_ARGUMENT = "its id, its hint if unique, or its secret";
 
 /** Defines the command line. The code of a command is loaded when the command runs. */
 export function createProgram(): Command {
@@ -36,6 +43,9 @@ export function createProgram(): Command {
   addAccountCommands(program.command("account").description("accounts that own keys and a wallet"));
   addKeyCommands(program.command("key").description("API keys of accounts"));
   addMoneyCommands(program);
+  addViewCommands(program);
+  addCodeCommands(program.command("code").description("redeem codes, which add money to a wallet"));
+  addOperatorCommands(program.command("operator").description("people who operate this gateway"));
   return program;
 }
 
@@ -47,6 +57,14 @@ function addAccountCommands(account: Command): void {
   withJson(account, "list", "list accounts with their balances").action(
     onStorage(async () => (await import("./account.ts")).runAccountList),
   );
+  withJson(account, "suspend", "refuse its requests, in every process within a second")
+    .requiredOption(...ACCOUNT)
+    .requiredOption("--reason <text>", "reason for the audit trail", parseName)
+    .action(onStorage(async () => (await import("./account.ts")).runAccountSuspend));
+  withJson(account, "resume", "end its suspension")
+    .requiredOption(...ACCOUNT)
+    .requiredOption("--reason <text>", "reason for the audit trail", parseName)
+    .action(onStorage(async () => (await import("./account.ts")).runAccountResume));
 }
 
 function addKeyCommands(key: Command): void {
@@ -70,12 +88,61 @@ function addKeyCommands(key: Command): void {
   withJson(key, "list", "list keys")
     .option(...ACCOUNT)
     .action(onStorage(async () => (await import("./key.ts")).runKeyList));
+  addKeyUpdate(key);
+  withJson(key, "rotate", "give a key a new secret and print it once; the old one ends after 24 hours")
+    .argument("<key>", KEY_ARGUMENT)
+    .action((idOrHint: string, options: JsonOption) =>
+      onStorage(async () => {
+        const { runKeyRotate } = await import("./key-edit.ts");
+        return (storage) => runKeyRotate(storage, idOrHint);
+      })(options),
+    );
   withJson(key, "revoke", "revoke a key, in every process within a second")
-    .argument("<key>", "its id, its hint if unique, or its secret")
+    .argument("<key>", KEY_ARGUMENT)
     .action((idOrHint: string, options: JsonOption) => {
       const revoke = async (storage: Storage) => (await import("./key.ts")).runKeyRevoke(storage, idOrHint);
       return onStorage(async () => revoke)(options);
     });
+}
+
+function addKeyUpdate(key: Command): void {
+  withJson(key, "update", "change a key; what is not named stays")
+    .argument("<key>", KEY_ARGUMENT)
+    .option("--name <name>", "what the key is for", parseName)
+    .option("--spending-limit <usd|none>", "maximum spending per period", orWord("none", parseAmount))
+    .addOption(
+      new Option("--reset <period>", "period of the spending limit, in UTC (default: as it is)").choices([
+        "day",
+        "week",
+        "month",
+        "total",
+      ]),
+    )
+    .option(
+      "--requests-per-minute <n|default>",
+      "overrides the configured limit",
+      orWord("default", parseCount),
+    )
+    .option(
+      "--tokens-per-minute <n|default>",
+      "overrides the configured limit",
+      orWord("default", parseCount),
+    )
+    .option(
+      "--concurrent-requests <n|default>",
+      "overrides the configured limit",
+      orWord("default", parseCount),
+    )
+    .option("--models <ids|all>", "models that it may use, separated by commas", orWord("all", parseNames))
+    .option("--allow-clamp", "lower output limits of requests to what the wallet can pay")
+    .option("--no-allow-clamp", "refuse requests that the wallet cannot pay")
+    .option("--expires-in-days <n|never>", "days until the key expires", orWord("never", parseDays))
+    .action((idOrHint: string, options: KeyUpdateOptions & JsonOption) =>
+      onStorage<KeyUpdateOptions>(async () => {
+        const { runKeyUpdate } = await import("./key-edit.ts");
+        return (storage, changes) => runKeyUpdate(storage, idOrHint, changes);
+      })(options),
+    );
 }
 
 function addMoneyCommands(program: Command): void {
@@ -95,8 +162,53 @@ function addMoneyCommands(program: Command): void {
   );
 }
 
+function addViewCommands(program: Command): void {
+  withJson(program, "wallet", "show the balance of a wallet, its latest transfers and its running holds")
+    .requiredOption(...ACCOUNT)
+    .action(onStorage(async () => (await import("./wallet.ts")).runWallet));
+  withRange(withJson(program, "usage", "show requests, tokens and cost of an account"))
+    .requiredOption(...ACCOUNT)
+    .addOption(
+      new Option("--by <dimension>", "what to group by (default: day, in UTC)").choices(USAGE_DIMENSIONS),
+    )
+    .action(onStorage(async () => (await import("./usage.ts")).runUsage));
+  withRange(withJson(program, "receipts", "list the newest receipts of an account"))
+    .requiredOption(...ACCOUNT)
+    .option("--key <key>", "id, hint or secret of a key")
+    .option("--model <id>", "id of a model")
+    .option("--upstream <name>", "name of an upstream")
+    .option("--outcome <outcome>", "ok, client_closed or an error code")
+    .addOption(
+      new Option("--state <state>", "state of the hold").choices(["held", "settled", "released", "expired"]),
+    )
+    .option("--limit <n>", "receipts at most, up to 1000 (default: 20)", parseCount)
+    .action(onStorage(async () => (await import("./receipts.ts")).runReceipts));
+}
+
+function addCodeCommands(code: Command): void {
+  withJson(code, "create", "create redeem codes and print them once")
+    .requiredOption("--amount <usd>", "amount of each code, such as 10.00", parsePositiveAmount)
+    .option("--count <n>", "codes to create, up to 100 (default: 1)", parseCount)
+    .option("--note <text>", "what they are for, shown to operators", parseName)
+    .option("--expires-in-days <n>", "days until they expire (default: never)", parseDays)
+    .action(onStorage(async () => (await import("./code.ts")).runCodeCreate));
+}
+
+function addOperatorCommands(operator: Command): void {
+  withJson(operator, "create", "create an operator, or make a person one, and print a one-time password")
+    .requiredOption("--email <email>", "e-mail address to sign in with", parseEmail)
+    .option("--name <name>", "name of a new person", parseName)
+    .action(onStorage(async () => (await import("./operator.ts")).runOperatorCreate));
+}
+
 function withJson(parent: Command, name: string, description: string): Command {
   return parent.command(name).description(description).option("--json", "print one JSON object");
+}
+
+function withRange(command: Command): Command {
+  return command
+    .option("--from <time>", "from this time, such as 2026-11-01 or 2026-11-01T08:00Z", parseTime)
+    .option("--to <time>", "to before this time", parseTime);
 }
 
 type Load<Options> = () => Promise<(storage: Storage, options: Options) => Promise<CommandResult>>;

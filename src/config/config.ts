@@ -43,7 +43,7 @@ export interface LiveConfig {
   readonly clientDisconnect: "charge_input" | "free";
   /** Web origins whose pages may read responses. Default: none. */
   readonly corsOrigins?: readonly string[] | "*" | undefined;
-  /** Who may create an account in the console: everybody, invited people or nobody. Default: invited. */
+  /** Who may create an account in the console: everyone, invited people or no one. Default: invited. */
   readonly signUp?: "open" | "invited" | "closed" | undefined;
   /** How long running requests may continue after SIGTERM. */
   readonly drainMs: number;

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
+import { isLoopbackHost } from "../domain/addresses.ts";
 import { parseSender } from "../domain/mail-address.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
-import { isLoopbackHost } from "./rules.ts";
 
 /** Settings of the console from the environment. */
 export interface ConsoleConfig {

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from "node:net";
+import { isPrivateHost } from "../domain/addresses.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ConfigFile, ModelEntry, Partly, UpstreamEntry } from "./schema.ts";
 
@@ -49,15 +49,6 @@ function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: 
   if (problem) problems.add([...path, "base_url"], ...problem);
 }
 
-/** Loopback and private addresses, on which a base URL may be unencrypted. */
-const PRIVATE = new BlockList();
-PRIVATE.addSubnet("127.0.0.0", 8, "ipv4");
-PRIVATE.addSubnet("10.0.0.0", 8, "ipv4");
-PRIVATE.addSubnet("172.16.0.0", 12, "ipv4");
-PRIVATE.addSubnet("192.168.0.0", 16, "ipv4");
-PRIVATE.addAddress("::1", "ipv6");
-PRIVATE.addSubnet("fc00::", 7, "ipv6");
-
 /** Returns what is wrong with an upstream's base URL and what is expected. Neither text quotes the URL. */
 export function findBaseUrlProblem(text: string): readonly [wrong: string, expected: string] | undefined {
   const url = URL.parse(text);
@@ -68,18 +59,6 @@ export function findBaseUrlProblem(text: string): readonly [wrong: string, expec
   if (url.protocol === "https:") return undefined;
   if (url.protocol === "http:" && isPrivateHost(url.hostname)) return undefined;
   return ["is not encrypted", "https, or http on a loopback or private address"];
-}
-
-/** Whether a host, without brackets, is this machine alone. */
-export function isLoopbackHost(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-}
-
-function isPrivateHost(hostname: string): boolean {
-  if (hostname === "localhost" || hostname.endsWith(".localhost")) return true;
-  const address = hostname.replace(/^\[|\]$/g, "");
-  const version = isIP(address);
-  return version !== 0 && PRIVATE.check(address, version === 6 ? "ipv6" : "ipv4");
 }
 
 /** Origins must equal an `origin` header, which has no path, upper case or default port. */

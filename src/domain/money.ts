@@ -5,6 +5,7 @@ export type Nanos = bigint;
 export type PicosPerToken = bigint;
 
 const NANO_DIGITS = 9;
+const PICO_DIGITS = 12;
 const PRICE_DIGITS = 6;
 const PICOS_PER_NANO = 1000n;
 const ROUNDING_UP = PICOS_PER_NANO - 1n;
@@ -27,6 +28,11 @@ export function parsePrice(text: string): PicosPerToken {
 /** Prints an amount as exact decimal USD with at least 2 decimals: "5.00", "-0.0000125". */
 export function printUsd(nanos: Nanos): string {
   return printDecimal(nanos, NANO_DIGITS);
+}
+
+/** Prints a sum of tokens × price as exact decimal USD with at most 12 decimals: "0.0000000125". */
+export function printPicos(picos: bigint): string {
+  return printDecimal(picos, PICO_DIGITS);
 }
 
 /** Prints a price as exact decimal USD per million tokens: "3.00", "0.075". */

@@ -65,7 +65,7 @@ export async function cancelAdmission(
 }
 
 /** Returns the limits of a key: its own, and the configured ones where it has none. */
-export function limitsOf({ key }: Caller, defaults: Limits): Limits {
+export function limitsOf({ key }: Pick<Caller, "key">, defaults: Limits): Limits {
   const { limits } = key;
   return {
     requestsPerMinute: limits.requestsPerMinute ?? defaults.requestsPerMinute,

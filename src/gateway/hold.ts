@@ -38,7 +38,7 @@ export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHo
       amount,
       minimum,
       ttlMs: gateway.holdTtlMs,
-      facts: { surface: call.wire.surface, model: quote.model.id },
+      facts: { surface: call.surface ?? call.wire.surface, model: quote.model.id },
     };
     const { granted } = await gateway.ledger.hold(request, LOST_WITH_LEDGER);
     gateway.holdHealth.taken();

@@ -11,7 +11,7 @@ const NOT_BUILT_STATUS = 501;
  */
 export function reportRefusal(
   { refusals, catalog }: Pick<Gateway, "refusals" | "catalog">,
-  { id: requestId, wire, record, model }: Pick<Call, "id" | "wire" | "record" | "model">,
+  { id: requestId, wire, surface, record, model }: Pick<Call, "id" | "wire" | "surface" | "record" | "model">,
   error: GatewayError,
 ): void {
   if (record.outcome !== undefined || !isRefusal(error)) return;
@@ -26,7 +26,7 @@ export function reportRefusal(
     cause,
     model: model !== undefined && catalog.find(model) ? model : undefined,
     requestedModel: model,
-    surface: wire.surface,
+    surface: surface ?? wire.surface,
     text: publicMessage === row.message ? undefined : publicMessage,
     retryAfterS,
     facts,

@@ -19,6 +19,8 @@ export interface Call {
   /** UUIDv7. Identifies the request in headers and logs, and is the id of its hold and its receipt. */
   readonly id: string;
   readonly wire: WireProtocol;
+  /** The surface on the receipt. Default: that of the format. */
+  readonly surface?: string;
   readonly secret: string | undefined;
   /** Client headers that are forwarded to an upstream of the same format. */
   readonly headers: Readonly<Record<string, string>>;
@@ -34,6 +36,8 @@ export interface Call {
    * `body_too_slow`, `too_concurrent`, `too_many_body_bytes` or `shutting_down`.
    */
   readBody(caller: Caller): Promise<readonly Uint8Array[]>;
+  /** Called once when money is held, before an upstream is called. Must not throw. */
+  onHeld?(held: HeldRequest): void;
   /** The request's log line, filled in while the request runs. */
   readonly record: RequestRecord;
   /** The model as the body names it, which may not exist; set when the body has been read. */

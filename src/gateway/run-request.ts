@@ -34,6 +34,7 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
   using _heartbeat = gateway.heartbeats.start(hold, meter);
   using running = gateway.callers.start(caller.key.id);
   const held: HeldRequest = { call, body, plan, quote, hold, meter, caller: running };
+  call.onHeld?.(held);
   const answer = await forward(gateway, held, reply);
   const bill = await settle(gateway, { held, slot }, answer);
   conclude(held, { answer, bill }, reply);

@@ -78,17 +78,18 @@ function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodyS
   };
 }
 
-interface Run {
-  readonly route: ModelRoute;
+/** One request of a model, with its reply. */
+export interface Run {
+  readonly route: Pick<ModelRoute, "surface" | "run">;
   readonly call: Call;
   readonly reply: HttpReply;
-  readonly body: BodyReader;
+  readonly body: Pick<BodyReader, "release">;
   readonly request: Request;
   readonly running: RunningRequests;
 }
 
 /** Runs a request and logs it. Never rejects: errors are sent as the reply. */
-async function runRoute(gateway: Gateway, run: Run): Promise<void> {
+export async function runRoute(gateway: Gateway, run: Run): Promise<void> {
   const { route, call, reply, body, running } = run;
   running.begin();
   try {

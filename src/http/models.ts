@@ -71,7 +71,7 @@ function printModel(model: Model): object {
 }
 
 /** Converts prices to JSON: decimal strings of USD per million tokens. */
-export function printPrices(price: Price): object {
+export function printPrices(price: Price) {
   return {
     input: printPrice(price.input),
     output: printPrice(price.output),

@@ -41,9 +41,16 @@ export interface LimitDecline {
   readonly state: LimitWindows;
 }
 
-/** Limit state of a key and its running requests, for `GET /v1/key`. */
+/** Limit state of a key, and the running requests of the key and of its account. */
 export interface LimitUsage extends LimitWindows {
   readonly running: number;
+  readonly accountRunning: number;
+}
+
+interface LimiterStatus {
+  readonly backend: "memory" | "redis";
+  /** `shared` by all gateways of a Redis, `local` to this process, or `denying` every request. */
+  readonly mode: "shared" | "local" | "denying";
 }
 
 /** Longest wait for an answer of a shared limiter. */
@@ -63,6 +70,8 @@ export interface Limiter {
   admit(request: AdmissionRequest): Promise<Admission | LimitDecline>;
   /** Reads the state without taking anything. */
   usage(request: Omit<AdmissionRequest, "tokens">): Promise<LimitUsage>;
+  /** Where admissions are counted now. */
+  status(): Promise<LimiterStatus>;
   /** Rejects when every request would be denied. */
   ping(): Promise<void>;
   close(): void;

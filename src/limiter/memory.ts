@@ -73,8 +73,10 @@ export function createMemoryLimiter({
       const nowMs = clock();
       const key = keys.peek(keyNameOf(request), nowMs);
       const account = accounts.peek(request.accountId, nowMs);
-      return { ...stateOf({ request, key, account, nowMs }), running: key.running };
+      const state = stateOf({ request, key, account, nowMs });
+      return { ...state, running: key.running, accountRunning: account.running };
     },
+    status: async () => ({ backend: "memory", mode: "local" }),
     ping: async () => undefined,
     close: () => undefined,
   };

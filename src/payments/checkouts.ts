@@ -13,8 +13,8 @@ import { type CheckoutEvent, type CheckoutPage, centsToNanos, type StripeClient 
  */
 export type Checkout = typeof checkouts.$inferSelect;
 
-export const CHECKOUT_MIN: Nanos = parseUsd("5");
-export const CHECKOUT_MAX: Nanos = parseUsd("10000");
+const CHECKOUT_MIN: Nanos = parseUsd("5");
+const CHECKOUT_MAX: Nanos = parseUsd("10000");
 const CENT: Nanos = centsToNanos(1);
 const CURRENCY = "usd";
 /** A session ends after 24 hours, and its event may come an hour late. */
@@ -26,18 +26,21 @@ export interface CheckoutRequest {
   readonly amount: Nanos;
   readonly successUrl: string;
   readonly cancelUrl: string;
+  /** Runs in the transaction that stores the page's session id. */
+  record?(tx: Db, page: CheckoutPage): Promise<void>;
 }
 
 /**
- * Opens a page on which somebody can pay. Credits nothing. Rejects with `wrong_shape` for another amount, and
+ * Opens a page on which a person can pay. Credits nothing. Rejects with `wrong_shape` for another amount, and
  * with `payments_unavailable`.
  */
 export async function createCheckout(
   { database, now }: PaymentParts,
   stripe: StripeClient,
   actor: AuditActor,
-  { accountId, amount, successUrl, cancelUrl }: CheckoutRequest,
+  request: CheckoutRequest,
 ): Promise<CheckoutPage> {
+  const { accountId, amount, successUrl, cancelUrl } = request;
   if (amount < CHECKOUT_MIN || amount > CHECKOUT_MAX || amount % CENT !== 0n) {
     throw new GatewayError("wrong_shape", { path: "amount_usd" });
   }
@@ -58,6 +61,7 @@ export async function createCheckout(
   // An event that came first has bound the session already.
   await database.transact(async (tx) => {
     await tx.update(checkouts).set({ id: page.sessionId }).where(eq(checkouts.id, orderId));
+    await request.record?.(tx, page);
   });
   return page;
 }

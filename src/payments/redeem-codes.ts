@@ -26,17 +26,21 @@ export interface IssuedCode {
   readonly amount: Nanos;
 }
 
-/** Creates codes of one amount, with one audit entry each, all or none. */
+/**
+ * Creates codes of one amount, with one audit entry each, all or none. `record` runs in their transaction.
+ */
 export async function createCodes(
-  { database, now }: PaymentParts,
+  { database, now }: Pick<PaymentParts, "database" | "now">,
   actor: AuditActor,
   { amount, count, note, expiresAtMs }: NewCodes,
+  record: (tx: Db, issued: readonly IssuedCode[]) => Promise<void> = async () => undefined,
 ): Promise<readonly IssuedCode[]> {
   const createdAtMs = now();
   const made = Array.from({ length: count }, () => ({
     id: Bun.randomUUIDv7("hex", createdAtMs),
     text: createCode(),
   }));
+  const issued = made.map(({ id, text }) => ({ id, code: printCode(text), amount }));
   const rows = made.map(({ id, text }) => ({
     id,
     digest: digestOfCode(text),
@@ -53,8 +57,9 @@ export async function createCodes(
       const change = { action: "code.created", target: id, after: { amount_usd: printUsd(amount) } };
       await recordChange(database, tx, actor, change, createdAtMs);
     }
+    await record(tx, issued);
   });
-  return made.map(({ id, text }) => ({ id, code: printCode(text), amount }));
+  return issued;
 }
 
 /** Lists codes, newest first, from those older than the code `after`. */
@@ -79,7 +84,7 @@ export function stateOfCode(
   return expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : "open";
 }
 
-/** Revokes a code that nobody has redeemed. Rejects with `unknown_item`, or `conflict` when it is claimed. */
+/** Revokes a code that is not redeemed. Rejects with `unknown_item`, or `conflict` when it is claimed. */
 export async function revokeCode(
   { database, now }: PaymentParts,
   actor: AuditActor,

@@ -49,7 +49,7 @@ export interface StripeClient {
   readEvent(event: SignedEvent): Promise<CheckoutEvent | undefined>;
 }
 
-export interface SignedEvent {
+interface SignedEvent {
   readonly body: Uint8Array;
   /** The header `stripe-signature`. */
   readonly signature: string | undefined;
@@ -72,6 +72,8 @@ const NANOS_PER_CENT = 10_000_000n;
 const TOLERANCE_S = 300;
 const API_TIMEOUT_MS = 20_000;
 const METADATA_ORDER = "tollgate_order";
+/** What the id of a session or an order may be, so that it can be stored and be the id of a top-up. */
+const SESSION_ID = /^\w[\w-]{0,127}$/;
 
 /** Converts whole cents, as Stripe counts USD. */
 export function centsToNanos(cents: number): Nanos {
@@ -163,28 +165,41 @@ function readSignature({ signature = "", nowMs }: SignedEvent): string {
   return signature;
 }
 
-/** @see https://docs.stripe.com/api/events/types */
-function readCheckoutEvent(event: Stripe.Event): CheckoutEvent | undefined {
-  switch (event.type) {
+/**
+ * Reads what a signed event says of a checkout. The library checks its signature alone, not its members.
+ * @see https://docs.stripe.com/api/events/types
+ */
+function readCheckoutEvent(event: unknown): CheckoutEvent | undefined {
+  if (!isObject(event) || !isObject(event.data) || !isObject(event.data.object)) return undefined;
+  const session = event.data.object;
+  const kind = readKind(event.type, session.payment_status);
+  if (kind === undefined || typeof session.id !== "string" || !SESSION_ID.test(session.id)) return undefined;
+  const { metadata, amount_total: amountTotal, currency } = session;
+  const orderId = isObject(metadata) ? metadata[METADATA_ORDER] : undefined;
+  return {
+    kind,
+    sessionId: session.id,
+    orderId: typeof orderId === "string" && SESSION_ID.test(orderId) ? orderId : undefined,
+    amountTotal: typeof amountTotal === "number" ? amountTotal : undefined,
+    currency: typeof currency === "string" ? currency : undefined,
+  };
+}
+
+/** A delayed payment method completes its session first; another event tells whether it was paid. */
+function readKind(type: unknown, paymentStatus: unknown): CheckoutEvent["kind"] | undefined {
+  switch (type) {
     case "checkout.session.completed":
-      // A delayed payment method completes the session first, and is paid by a later event.
-      return event.data.object.payment_status === "paid" ? readSession(event.data.object, "paid") : undefined;
+      return paymentStatus === "paid" ? "paid" : undefined;
     case "checkout.session.async_payment_succeeded":
-      return readSession(event.data.object, "paid");
+      return "paid";
     case "checkout.session.async_payment_failed":
     case "checkout.session.expired":
-      return readSession(event.data.object, "expired");
+      return "expired";
     default:
       return undefined;
   }
 }
 
-function readSession(session: Stripe.Checkout.Session, kind: CheckoutEvent["kind"]): CheckoutEvent {
-  return {
-    kind,
-    sessionId: session.id,
-    orderId: session.metadata?.[METADATA_ORDER],
-    amountTotal: session.amount_total ?? undefined,
-    currency: session.currency ?? undefined,
-  };
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
 }

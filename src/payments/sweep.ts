@@ -40,8 +40,8 @@ async function attempt({ log }: SweepParts, payment: string, credit: () => Promi
   }
 }
 
-/** Sweeps every minute, until the returned function is called; it resolves when a running sweep has ended. */
-export function startPaymentSweep(parts: SweepParts): () => Promise<void> {
+/** Sweeps every minute until it is closed. `close` resolves when a running sweep has ended. */
+export function startPaymentSweep(parts: SweepParts): { close(): Promise<void> } {
   let running: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
     running = running
@@ -49,8 +49,10 @@ export function startPaymentSweep(parts: SweepParts): () => Promise<void> {
       .catch((fault) => parts.log.warn(describeFault(fault), "payment sweep failed"));
   }, SWEEP_MS);
   timer.unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
+  return {
+    async close() {
+      clearInterval(timer);
+      await running;
+    },
   };
 }

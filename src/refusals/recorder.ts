@@ -15,8 +15,6 @@ const CLOSE_MS_MAX = 2_000;
 
 /** A recorder that writes its counts to the database every 5 s and deletes those of over 7 days ago. */
 export interface RunningRecorder extends RefusalRecorder {
-  /** Resolves when what was noted before is written, or the database failed. Never rejects. */
-  flush(): Promise<void>;
   /** Writes the last counts, for at most 2 s. */
   close(): Promise<void>;
 }
@@ -51,7 +49,9 @@ class MemoryRecorder implements RunningRecorder {
   readonly #gatewayId = crypto.randomUUID();
   readonly #rows = new Map<string, Row>();
   readonly #timers: readonly Timer[];
-  #flushing: Promise<void> | undefined;
+  #flushed: Promise<void> = Promise.resolve();
+  /** Flushes that have not ended: a database that does not answer gets no more of them. */
+  #waiting = 0;
   #uncounted = 0;
 
   constructor({ database, log, now = Date.now, flushMs = FLUSH_MS, rowsMax = ROWS_MAX }: RecorderOptions) {
@@ -60,7 +60,9 @@ class MemoryRecorder implements RunningRecorder {
     this.#now = now;
     this.#rowsMax = rowsMax;
     this.#timers = [
-      setInterval(() => void this.flush(), flushMs).unref(),
+      setInterval(() => {
+        if (this.#waiting === 0) void this.flush();
+      }, flushMs).unref(),
       setInterval(() => void this.#sweep(), SWEEP_MS).unref(),
     ];
   }
@@ -84,13 +86,13 @@ class MemoryRecorder implements RunningRecorder {
     row.recent.push(readRefused(refusal, atMs));
   }
 
-  async flush(): Promise<void> {
-    // What was noted since a running flush began is in the next one.
-    while (this.#flushing) await this.#flushing;
-    this.#flushing = this.#write().finally(() => {
-      this.#flushing = undefined;
+  flush(): Promise<void> {
+    this.#waiting += 1;
+    this.#flushed = this.#flushed.then(async () => {
+      await this.#write();
+      this.#waiting -= 1;
     });
-    await this.#flushing;
+    return this.#flushed;
   }
 
   async close(): Promise<void> {

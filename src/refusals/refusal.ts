@@ -19,8 +19,10 @@ export interface Refusal {
 
 /** Counts refused requests. Takes no time of a request that is admitted. */
 export interface RefusalRecorder {
-  /** Must not throw. */
+  /** Never throws. */
   note(refusal: Refusal): void;
+  /** Resolves when what was noted before is written, or the database failed. Never rejects. */
+  flush(): Promise<void>;
 }
 
 /** One refused request as it is stored, with the numbers of its moment. Amounts are nano-USD as text. */

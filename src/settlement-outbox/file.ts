@@ -10,6 +10,8 @@ export interface OutboxFile {
   readonly path: string;
   /** The number of entries to replay. */
   readonly pending: number;
+  /** When the oldest entry to replay was written, in Unix milliseconds; `undefined` without one. */
+  oldestAtMs(): number | undefined;
   /**
    * Commits printed entries in one transaction. Resolves when the entries are on disk. After a rejection they
    * may be on disk or not.
@@ -109,7 +111,7 @@ function useFile(path: string, lock: FileLock, prepare: (client: Database) => vo
 }
 
 function outboxOf(path: string, lock: FileLock, client: Database): OutboxFile {
-  const { insert, select, keepDeclined, drop } = prepareStatements(client);
+  const { insert, select, selectOldest, keepDeclined, drop } = prepareStatements(client);
   const log = createLogSync(path);
   let { pending } = countEntries(client);
 
@@ -128,6 +130,7 @@ function outboxOf(path: string, lock: FileLock, client: Database): OutboxFile {
     get pending() {
       return pending;
     },
+    oldestAtMs: () => selectOldest.get()?.written_at_ms ?? undefined,
     async append(entries, writtenAtMs) {
       append.immediate(entries, writtenAtMs);
       pending += entries.length;
@@ -178,6 +181,9 @@ function prepareStatements(client: Database) {
     ),
     select: client.query<EntryRow, [afterSeq: number, max: number]>(
       "SELECT seq, hold_id, entry, checksum FROM entries WHERE seq > ? ORDER BY seq LIMIT ?",
+    ),
+    selectOldest: client.query<{ written_at_ms: number | null }, []>(
+      "SELECT min(written_at_ms) AS written_at_ms FROM entries",
     ),
     keepDeclined: client.query<undefined, [refusal: string, nowMs: number, seq: number]>(
       "INSERT INTO refused SELECT *, ?, ? FROM entries WHERE seq = ?",

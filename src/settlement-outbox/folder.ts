@@ -10,6 +10,8 @@ export interface OutboxFiles {
   all(): readonly OutboxFile[];
   /** The number of entries to replay, in all files. */
   pending(): number;
+  /** When the oldest of them was written, in Unix milliseconds; `undefined` without one. */
+  oldestAtMs(): number | undefined;
   /** Resolves when the entries are on disk, in the process's own file. */
   commit(entries: readonly NewEntry[]): Promise<void>;
   /** Adopts every file that no process holds. */
@@ -57,6 +59,10 @@ export function openOutboxFiles(
 
   return {
     all: () => [...held.values()],
+    oldestAtMs() {
+      const times = [...held.values()].flatMap((file) => (file.pending > 0 ? (file.oldestAtMs() ?? []) : []));
+      return times.length > 0 ? Math.min(...times) : undefined;
+    },
     pending: () => held.values().reduce((sum, file) => sum + file.pending, 0),
     async commit(entries) {
       own ??= create();

@@ -10,6 +10,8 @@ import { createReplayer, type ReplayOptions, startReplayLoop } from "./replay.ts
 export interface OpenSettlementOutbox extends SettlementOutbox {
   /** The number of entries to replay, including those adopted from dead processes. */
   pending(): number;
+  /** When the oldest pending entry was written, in Unix milliseconds; `undefined` without one. */
+  oldestAtMs(): number | undefined;
   /** Replays. Resolves when nothing is pending, or after `ms` milliseconds. */
   drain(ms: number): Promise<void>;
   /** Accepts no more entries, drains for at most `closeMs`, and leaves the rest on disk. */
@@ -67,6 +69,7 @@ export function openSettlementOutbox(options: SettlementOutboxOptions): OpenSett
       });
     },
     pending: files.pending,
+    oldestAtMs: files.oldestAtMs,
     drain,
     async close() {
       if (isClosed) return;

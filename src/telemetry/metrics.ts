@@ -30,7 +30,7 @@ export interface LimiterMetrics {
 /** The metrics of a gateway, for Prometheus. */
 export interface Metrics {
   readonly limiter: LimiterMetrics;
-  readonly upstream: UpstreamMetrics;
+  readonly upstream: UpstreamMetrics & Pick<CountedUpstreams, "attempts">;
   /**
    * Prints the current values in the text format of Prometheus.
    *

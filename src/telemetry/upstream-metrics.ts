@@ -21,6 +21,8 @@ type TokenKind = "input" | "output";
 
 /** {@link UpstreamMetrics} that can be registered with Prometheus. */
 export interface CountedUpstreams extends UpstreamMetrics {
+  /** Ended attempts since the start of the process, by upstream and outcome. */
+  attempts(): ReadonlyMap<string, ReadonlyMap<string, number>>;
   register(client: PromClient, registry: Registry): void;
 }
 
@@ -64,6 +66,7 @@ export function countUpstreams(): CountedUpstreams {
     aboveBound(upstream, kind) {
       tallyOf(upstream).aboveBound[kind] += 1;
     },
+    attempts: () => new Map([...tallies].map(([upstream, { attempts }]) => [upstream, attempts])),
     register(client, registry) {
       registerTallies(client, registry, tallies);
     },

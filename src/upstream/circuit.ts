@@ -32,6 +32,28 @@ export interface Circuit {
   isOpen(): boolean;
   /** Milliseconds until {@link acquire} may give a permit; 0 when it does now. */
   waitMs(): number;
+  /**
+   * Opens the circuit until `force("closed")`, whatever its calls report and without probes; or closes it.
+   * Requests without another route still get a permit by {@link forceAcquire}.
+   */
+  force(state: "open" | "closed"): void;
+  /** Lets the next call of an open circuit be its probe. */
+  probeNow(): void;
+  status(): CircuitStatus;
+}
+
+/** A circuit as an operator sees it. */
+interface CircuitStatus {
+  /** `half_open` while a probe may start or runs. */
+  readonly state: "closed" | "open" | "half_open";
+  /** Whether the circuit was opened by {@link Circuit.force}. */
+  readonly isForced: boolean;
+  /** Milliseconds until the next probe may start; `undefined` when closed or forced. */
+  readonly probeInMs: number | undefined;
+  /** Consecutive failures of a closed circuit. */
+  readonly failures: number;
+  /** Permits whose call has not ended. */
+  readonly running: number;
 }
 
 export interface CircuitOptions {
@@ -58,6 +80,8 @@ interface Open {
   probeDelayMs: number;
   probeFromMs: number;
   latestProbe: CircuitPermit | undefined;
+  /** Opened by an operator. Only an operator closes it. */
+  readonly isForced: boolean;
 }
 
 /**
@@ -67,11 +91,28 @@ interface Open {
 export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions): Circuit {
   let phase: Phase = { isOpen: false, consecutiveFailures: 0 };
   let forced = 0;
+  let running = 0;
 
   function close(): void {
-    if (!phase.isOpen) return;
+    if (!phase.isOpen || phase.isForced) return;
+    setClosed();
+  }
+
+  function setClosed(): void {
     phase = { isOpen: false, consecutiveFailures: 0 };
     onChange?.(false);
+  }
+
+  function open(probeFromMs: number, isForced: boolean): void {
+    const wasOpen = phase.isOpen;
+    phase = {
+      isOpen: true,
+      probeDelayMs: PROBE_DELAY_MIN_MS,
+      probeFromMs,
+      latestProbe: undefined,
+      isForced,
+    };
+    if (!wasOpen) onChange?.(true);
   }
 
   const reports: PermitReports = {
@@ -88,27 +129,29 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
       }
       phase.consecutiveFailures += 1;
       if (phase.consecutiveFailures < failuresMax) return;
-      const probeFromMs = clock() + PROBE_DELAY_MIN_MS;
-      phase = { isOpen: true, probeDelayMs: PROBE_DELAY_MIN_MS, probeFromMs, latestProbe: undefined };
-      onChange?.(true);
+      open(clock() + PROBE_DELAY_MIN_MS, false);
     },
     abandoned(permit) {
       if (phase.isOpen && phase.latestProbe === permit) phase.probeFromMs = clock();
     },
-    forcedEnded() {
-      forced -= 1;
+    ended(isForced) {
+      running -= 1;
+      if (isForced) forced -= 1;
     },
   };
 
   function acquire(): Permit | undefined {
     const permit = new CircuitPermit(phase, reports);
-    return phase.isOpen && !startProbe(phase, permit, clock()) ? undefined : permit;
+    if (phase.isOpen && !startProbe(phase, permit, clock())) return undefined;
+    running += 1;
+    return permit;
   }
 
   function forceAcquire(): Permit | undefined {
     const permit = acquire();
     if (permit || forced === FORCED_MAX) return permit;
     forced += 1;
+    running += 1;
     return new CircuitPermit(phase, reports, true);
   }
 
@@ -117,6 +160,14 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
     forceAcquire,
     isOpen: () => phase.isOpen,
     waitMs: () => (phase.isOpen ? probeWaitMs(phase, clock()) : 0),
+    force(state) {
+      if (state === "open") open(Number.POSITIVE_INFINITY, true);
+      else if (phase.isOpen) setClosed();
+    },
+    probeNow() {
+      if (phase.isOpen && !phase.isForced) phase.probeFromMs = clock();
+    },
+    status: () => statusOf(phase, clock(), running),
   };
 }
 
@@ -126,7 +177,8 @@ interface PermitReports {
   succeeded(): void;
   failed(permit: CircuitPermit): void;
   abandoned(permit: CircuitPermit): void;
-  forcedEnded(): void;
+  /** A call ended; `isForced` when its permit was given by force. */
+  ended(isForced: boolean): void;
 }
 
 class CircuitPermit implements Permit {
@@ -162,9 +214,21 @@ class CircuitPermit implements Permit {
   #report(): boolean {
     if (this.isReported) return false;
     this.isReported = true;
-    if (this.#isForced) this.#reports.forcedEnded();
+    this.#reports.ended(this.#isForced);
     return true;
   }
+}
+
+function statusOf(phase: Phase, nowMs: number, running: number): CircuitStatus {
+  if (!phase.isOpen) {
+    const failures = phase.consecutiveFailures;
+    return { state: "closed", isForced: false, probeInMs: undefined, failures, running };
+  }
+  const { isForced, latestProbe, probeFromMs } = phase;
+  const isProbing = latestProbe !== undefined && !latestProbe.isReported;
+  const isHalfOpen = !isForced && (isProbing || nowMs >= probeFromMs);
+  const probeInMs = isForced ? undefined : Math.max(probeFromMs - nowMs, 0);
+  return { state: isHalfOpen ? "half_open" : "open", isForced, probeInMs, failures: 0, running };
 }
 
 /** While a probe runs, its failure would delay the next one by at least the present delay. */

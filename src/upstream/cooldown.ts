@@ -19,6 +19,8 @@ export interface Health extends Circuit {
    * positive.
    */
   startCooldown(upstreamModel: string, ms: number): void;
+  /** The running cooldowns, as the milliseconds left of each model. */
+  cooldowns(): ReadonlyMap<string, number>;
 }
 
 export function createHealth(options: CircuitOptions): Health {
@@ -47,6 +49,10 @@ export function createHealth(options: CircuitOptions): Health {
       endsAtMs.delete(upstreamModel);
       endsAtMs.set(upstreamModel, earlierEndMs === undefined ? endMs : Math.max(earlierEndMs, endMs));
       if (endsAtMs.size > COOLDOWNS_MAX) deleteFirst(endsAtMs);
+    },
+    cooldowns() {
+      const left = [...endsAtMs.keys()].map((model) => [model, cooldownLeftMs(model)] as const);
+      return new Map(left.filter(([, ms]) => ms > 0));
     },
   };
 }

@@ -80,6 +80,11 @@ export interface Upstream {
   /** The only field for the output limit that it accepts; `undefined` when it accepts both. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
   readonly health: Health;
+  /**
+   * Asks the provider for its models, at no cost. Resolves with the status, or with the code of the network
+   * error. Absent where there is no provider.
+   */
+  readonly probe?: () => Promise<number | string>;
   /** Sends one call. Rejects when no response arrives. */
   send(call: UpstreamCall, observer: CallObserver): Promise<Response>;
 }

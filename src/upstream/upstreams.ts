@@ -3,6 +3,7 @@ import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import { createConnectionPools } from "./bun-fetch.ts";
 import { createHealth } from "./cooldown.ts";
 import { createHttpUpstream } from "./http-upstream.ts";
+import { probeUpstream } from "./probe.ts";
 import type { Upstream, UpstreamConfig } from "./upstream.ts";
 
 /** The upstreams of the latest configuration, with their state. */
@@ -45,7 +46,10 @@ export function createUpstreams({ builtIn, metrics, log, clock }: UpstreamsOptio
     const health = createHealth({ clock, failuresMax: config.circuitFailures, onChange });
     const created = {
       config,
-      upstream: createHttpUpstream(config, { health, pools: createConnectionPools(() => pools++) }),
+      upstream: {
+        ...createHttpUpstream(config, { health, pools: createConnectionPools(() => pools++) }),
+        probe: () => probeUpstream(config),
+      },
     };
     return created;
   }

@@ -15,7 +15,7 @@ export interface SourceFile {
 
 /** Reads every TypeScript file of src. */
 export async function readSources(): Promise<readonly SourceFile[]> {
-  const paths = await Array.fromAsync(new Glob("**/*.ts").scan(SRC));
+  const paths = await Array.fromAsync(new Glob("**/*.{ts,tsx}").scan(SRC));
   return Promise.all(paths.sort().map(readSource));
 }
 

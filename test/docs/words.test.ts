@@ -20,7 +20,9 @@ const RETIRED: readonly RetiredWord[] = [
   {
     pattern: /\brefusals?\b/i,
     use: "decline, upstream error, or error",
-    except: /^src\/(wire|domain|demo)\/|^src\/settlement-outbox\/|^docs\//,
+    // A refused request has a record of its own since the console.
+    except:
+      /^src\/(wire|domain|demo|refusals|console|http\/console|payments)\/|^src\/settlement-outbox\/|^src\/gateway\/(gateway|refuse)\.ts|^src\/app\/start-gateway\.ts|^src\/http\/inference\.ts|^src\/errors\.ts|^docs\//,
   },
   {
     pattern: /\bTurns?\b|\bcreateTurn\b/,

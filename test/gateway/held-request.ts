@@ -36,6 +36,9 @@ export const TEST_CALLER: Caller = {
     createdAtMs: 0,
     expiresAtMs: undefined,
     revokedAtMs: undefined,
+    createdBy: undefined,
+    version: 1,
+    previous: undefined,
   },
   accountSuspended: false,
 };

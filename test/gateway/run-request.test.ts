@@ -84,11 +84,17 @@ function recordingLimiter(ends: string[], { declinedBy }: StoryOptions): Limiter
     settle: (tokens) => end(`slot settled with ${tokens}`),
     cancel: () => end("slot cancelled"),
   };
-  const usage: LimitUsage = { ...state, requests: { ...WINDOW, remaining: 8 }, running: 0 };
+  const usage: LimitUsage = {
+    ...state,
+    requests: { ...WINDOW, remaining: 8 },
+    running: 0,
+    accountRunning: 0,
+  };
   return {
     admit: async () =>
       declinedBy ? { admitted: false, bound: declinedBy, retryAfterS: 3, state } : admission,
     usage: async () => usage,
+    status: async () => ({ backend: "memory", mode: "local" }),
     ping: async () => {},
     close() {},
   };

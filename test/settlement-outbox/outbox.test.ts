@@ -41,6 +41,20 @@ describe("while the ledger is unavailable", () => {
     expect(findOutboxes(env.folder)).toEqual([]);
   });
 
+  test("the time of the oldest entry is known until it is settled", async () => {
+    const outbox = env.outbox();
+    expect(outbox.oldestAtMs()).toBeUndefined();
+    env.ledger.mode = "away";
+    const firstAtMs = env.storage.clock.nowMs;
+    await outbox.append(await env.heldEntry("a", 40n));
+    env.storage.clock.nowMs += 1_000;
+    await outbox.append(await env.heldEntry("b", 40n));
+    expect(outbox.oldestAtMs()).toBe(firstAtMs);
+    env.ledger.mode = "here";
+    await outbox.drain(60_000);
+    expect(outbox.oldestAtMs()).toBeUndefined();
+  });
+
   test("the suspension and the resumption of the replay are logged once each", async () => {
     const outbox = env.outbox();
     env.ledger.mode = "away";

@@ -30,6 +30,25 @@ function secretIn(text: string): string {
   return secret;
 }
 
+function passwordIn(text: string): string {
+  const password = /^ {2}password (\S+)$/m.exec(text)?.[1];
+  if (!password) throw new Error("There is no password in the notice");
+  return password;
+}
+
+/** Calls the console's API as a browser on its page does. */
+function callConsole(url: string, path: string, { cookie = "", ...body }: Record<string, string> = {}) {
+  return fetch(`${url}/console/api${path}`, {
+    method: Object.keys(body).length > 0 ? "POST" : "GET",
+    headers: { "sec-fetch-site": "same-origin", "content-type": "application/json", cookie },
+    ...(Object.keys(body).length > 0 ? { body: JSON.stringify(body) } : {}),
+  });
+}
+
+function cookieOf(answer: Response): string {
+  return answer.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+}
+
 async function balanceIn(folder: string): Promise<unknown> {
   return (await runTollgate(folder, ["account", "list", "--json"])).json().accounts;
 }
@@ -49,6 +68,24 @@ describe("the first start in an empty folder", () => {
     expect(served.stdout()).not.toContain(secretIn(served.stderr()));
   });
 
+  test("prints a one-time password that opens the console once it is changed", async () => {
+    const served = await start(tempFolder());
+    const notice = served.stderr();
+    expect(notice).toContain(`console  ${served.url}/console\n`);
+    const email = "operator@localhost";
+    const signedIn = await callConsole(served.url, "/sign-in", { email, password: passwordIn(notice) });
+    expect(await signedIn.json()).toMatchObject({
+      must_change_password: true,
+      person: { email, is_operator: true },
+    });
+    const change = { current: passwordIn(notice), password: "a password of my own" };
+    const changed = await callConsole(served.url, "/me/password", { ...change, cookie: cookieOf(signedIn) });
+    expect(changed.status).toBe(200);
+    const me = await callConsole(served.url, "/me", { cookie: cookieOf(changed) });
+    expect(await me.json()).toMatchObject({ accounts: [{ name: "demo", role: "owner" }] });
+    expect(served.stdout()).not.toContain(passwordIn(notice));
+  });
+
   test("prints one key when two gateways start at once", async () => {
     const folder = tempFolder();
     const both = await Promise.all([start(folder), start(folder)]);
@@ -56,6 +93,7 @@ describe("the first start in an empty folder", () => {
     for (let waited = 0; waited < 200 && secrets().length === 0; waited++) await Bun.sleep(20);
     for (const served of both) await stop(served);
     expect(new Set(secrets()).size).toBe(1);
+    expect(both.filter((each) => each.stderr().includes("  password "))).toHaveLength(1);
     expect((await runTollgate(folder, ["key", "list", "--json"])).json().keys).toHaveLength(1);
     expect(await balanceIn(folder)).toMatchObject([{ name: "demo", posted_usd: "5.00" }]);
   });
@@ -85,6 +123,7 @@ describe("a second start", () => {
     const second = await start(folder);
     expect(second.stderr()).toBe("");
     expect(second.stdout()).not.toContain("sk-tg-");
+    expect(first.stdout()).not.toContain(passwordIn(first.stderr()));
     expect(await balanceIn(folder)).toEqual(accounts);
     const receipt = await fetch(`${second.url}/v1/receipts/${answer.headers.get("x-request-id")}`, {
       headers,

@@ -15,8 +15,27 @@ export interface TestConsole {
   newMember(accountId: string, role: Role): Promise<Actor>;
   newOperator(more?: Partial<Actor>): Actor;
   /** Calls a route: `call(actor, "POST", "/accounts/1/keys", { name: "k" })`. Without an actor, signed out. */
-  call(actor: Actor | undefined, method: string, path: string, body?: unknown): Promise<ConsoleAnswer>;
+  call(
+    actor: Actor | undefined,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<ConsoleAnswer>;
+  /** Calls a route and returns its response unread, as of a stream. `signal` disconnects the caller. */
+  open(
+    actor: Actor | undefined,
+    method: string,
+    path: string,
+    body?: unknown,
+    how?: OpenOptions,
+  ): Promise<Response>;
   stop(): Promise<void>;
+}
+
+interface OpenOptions {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal;
 }
 
 export interface ConsoleAnswer {
@@ -49,6 +68,19 @@ export async function openTestConsole(
     actors.set(actor.id, actor);
     return actor;
   };
+  const open: TestConsole["open"] = (actor, method, path, body, how = {}) => {
+    if (actor) actors.set(actor.id, actor);
+    const headers = {
+      origin: PUBLIC_URL,
+      ...(actor ? { "x-test-actor": actor.id } : {}),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...how.headers,
+    };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const { signal } = how;
+    const init = { method, headers, ...sent, ...(signal && { signal }) };
+    return entry(new Request(`${PUBLIC_URL}/console/api${path}`, init), "192.0.2.1");
+  };
   return {
     gateway,
     parts,
@@ -62,17 +94,9 @@ export async function openTestConsole(
       return actor;
     },
     newOperator: (more = {}) => newPerson({ isOperator: true, ...more }),
-    async call(actor, method, path, body) {
-      if (actor) actors.set(actor.id, actor);
-      const headers = {
-        origin: PUBLIC_URL,
-        ...(actor ? { "x-test-actor": actor.id } : {}),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      };
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const request = new Request(`${PUBLIC_URL}/console/api${path}`, { method, headers, ...sent });
-      return readAnswer(await entry(request, "192.0.2.1"));
-    },
+    open,
+    call: async (actor, method, path, body, headers) =>
+      readAnswer(await open(actor, method, path, body, { headers })),
     stop: () => gateway.stop(),
   };
 }

@@ -1,13 +1,14 @@
 import { dirname } from "node:path";
 import { openRemoteLedger } from "../../app/storage.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
+import type { ConsoleConfig } from "../../config/console.ts";
 import type { LedgerConfig } from "../../config/ledger.ts";
 import { ConfigError } from "../../config/problems.ts";
 import { describeLocation } from "../../db/location.ts";
-import type { Protocol } from "../../domain/model.ts";
 import { LedgerLinkError } from "../../ledger-grpc/client/link-error.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";
-import { credentialHeaders } from "../../upstream/http-upstream.ts";
+import { checkMailServer } from "../../mail/transport.ts";
+import { probeUpstream } from "../../upstream/probe.ts";
 import type { UpstreamConfig } from "../../upstream/upstream.ts";
 import type { CommandResult } from "../command.ts";
 import { findDatabaseProblem, findFolderProblem } from "./database.ts";
@@ -33,6 +34,7 @@ async function findProblems(config: Config): Promise<readonly string[]> {
     findDataFolderProblem(config),
     findLedgerProblem(config.ledger),
     findRedisProblem(config.limiter.redis),
+    findMailProblem(config.console.mail),
     ...config.upstreams.map((upstream) => findUpstreamProblem(upstream)),
   ]);
   return problems.filter((problem) => problem !== undefined);
@@ -73,20 +75,16 @@ async function findLedgerProblem(config: LedgerConfig): Promise<string | undefin
   }
 }
 
-const UPSTREAM_ANSWER_MS = 5_000;
 /** Path of the list of models: a free request that needs a valid key. */
-const MODELS_PATH: Readonly<Record<Protocol, string>> = { openai: "/models", anthropic: "/v1/models" };
 
 /**
  * Returns why an upstream cannot be used, as "path: what is wrong, expected something else", or `undefined`.
  * Reports redirects and rejected keys; accepts any other status, as not every upstream lists its models. The
  * text contains nothing that the upstream sent.
- * @see https://platform.openai.com/docs/api-reference/models/list
- * @see https://docs.anthropic.com/en/api/models-list
  */
 export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<string | undefined> {
   const place = `upstreams.${upstream.name}`;
-  const status = await requestModels(upstream);
+  const status = await probeUpstream(upstream);
   if (typeof status === "string") {
     return `${place}.base_url: does not answer (${status}), expected an answer within 5 s`;
   }
@@ -97,20 +95,15 @@ export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<str
   return `${place}.api_key: is rejected with status ${status}, expected a key that the upstream accepts`;
 }
 
-/** Resolves with the status of the response, or with the code of the network error. */
-async function requestModels({ baseUrl, protocol, apiKey }: UpstreamConfig): Promise<number | string> {
+/** Returns why the mail server cannot be used, or `undefined`. Connects and signs in, and sends no mail. */
+async function findMailProblem(mail: ConsoleConfig["mail"]): Promise<string | undefined> {
   try {
-    const response = await fetch(baseUrl + MODELS_PATH[protocol], {
-      headers: { "anthropic-version": "2023-06-01", ...credentialHeaders(protocol, apiKey) },
-      redirect: "manual",
-      decompress: false,
-      signal: AbortSignal.timeout(UPSTREAM_ANSWER_MS),
-    });
-    await response.body?.cancel();
-    return response.status;
+    if (mail) await checkMailServer(mail.url);
+    return undefined;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    return /^[A-Z_]+$/i.test(code) ? code : "timeout";
+    const isRefused = error instanceof Error && "code" in error && error.code === "EAUTH";
+    const wrong = isRefused ? "has a login that the server refuses" : "does not answer";
+    return `SMTP_URL: ${wrong}, expected a mail server that accepts it`;
   }
 }
 

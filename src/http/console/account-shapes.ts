@@ -1,35 +1,18 @@
-import { t } from "elysia";
+import { type TSchema, t } from "elysia";
+import { id, roleName, time, usd } from "./shapes.ts";
 
 // Shapes of accounts, people and their management keys that several routes share.
 
-export const usd = t.String({ description: "USD with up to 9 decimals" });
-export const time = t.String({ description: "ISO 8601 in UTC" });
-export const id = t.String({ minLength: 1, maxLength: 128 });
-/** One line of text without blanks at its ends. */
+/** One line of text without blanks at its ends. TypeBox compiles patterns without the flag for \p{Cc}. */
+const BLANK = "\\u0000-\\u0020\\u007f-\\u00a0\\u2028\\u2029";
+const CONTROL = "\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029";
 export const name = t.String({
   minLength: 1,
   maxLength: 100,
-  pattern: "^[^\\p{Cc}\\s]([^\\p{Cc}]*[^\\p{Cc}\\s])?$",
+  pattern: `^[^${BLANK}]([^${CONTROL}]*[^${BLANK}])?$`,
 });
-/** An address without a comma, an angle bracket or a blank, so that it never names two recipients. */
-export const email = t.String({
-  minLength: 3,
-  maxLength: 254,
-  pattern: '^[^\\s@,;:<>()\\[\\]"\\\\\\p{Cc}]+@[^\\s@,;:<>()\\[\\]"\\\\\\p{Cc}]+$',
-});
+export const email = t.String({ minLength: 3, maxLength: 254, description: "One plain e-mail address" });
 export const reason = t.String({ minLength: 1, maxLength: 500, description: "Shown in the audit trail" });
-export const role = t.Union([t.Literal("owner"), t.Literal("developer"), t.Literal("viewer")]);
-export const nothing = t.Object({});
-export const pageQuery = t.Object({
-  page: t.Optional(t.String({ maxLength: 4_000 })),
-  size: t.Optional(t.Integer({ minimum: 1, maximum: 200 })),
-});
-export const error = t.Object({
-  message: t.String(),
-  type: t.String(),
-  code: t.String(),
-});
-
 export const account = t.Object({
   id,
   name: t.String(),
@@ -53,7 +36,7 @@ export const managementKey = t.Object({
   id,
   name: t.String(),
   hint: t.String({ description: "The first characters of the secret" }),
-  role: t.Union([role, t.Literal("operator")]),
+  role: t.Union([roleName, t.Literal("operator")]),
   state: t.Union([t.Literal("active"), t.Literal("revoked"), t.Literal("expired")]),
   created_by: t.String({ description: "Id of the person or management key that made it" }),
   created_at: time,
@@ -61,6 +44,8 @@ export const managementKey = t.Object({
   revoked_at: t.Nullable(time),
   last_used_at: t.Nullable(time),
 });
+
+export type ManagementKeyShape = typeof managementKey.static;
 
 export const auditEntry = t.Object({
   id,
@@ -82,11 +67,9 @@ export const auditEntry = t.Object({
   address: t.Nullable(t.String()),
 });
 
-/** A page of a list. `next` is the `page` of the next one, null on the last page. */
-export function pageOf<Item extends ReturnType<typeof t.Object>>(item: Item) {
-  return t.Object({ items: t.Array(item), next: t.Nullable(t.String()) });
-}
+export type AuditEntryShape = typeof auditEntry.static;
 
-export function listOf<Item extends ReturnType<typeof t.Object>>(item: Item) {
+/** A whole list. */
+export function listOf<Item extends TSchema>(item: Item) {
   return t.Object({ items: t.Array(item) });
 }

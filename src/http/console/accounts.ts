@@ -1,35 +1,73 @@
 import { Elysia, t } from "elysia";
+import { type Account, type AccountEdit, createAccount, updateAccount } from "../../accounts/accounts.ts";
+import type { Actor } from "../../accounts/actor.ts";
+import { normaliseEmail } from "../../accounts/email.ts";
+import { createOnce } from "../../accounts/idempotency.ts";
 import { GatewayError } from "../../errors.ts";
-import { account, email, error, id, name } from "./account-shapes.ts";
+import { type AccountShape, account, email, name } from "./account-shapes.ts";
+import { readConflict } from "./conflict.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { printAccount } from "./print-accounts.ts";
+import { errorEnvelope, id } from "./shapes.ts";
 
 /** Accounts: made by operators, and by people while sign-up is open. */
 export function accountsRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(createGuard(parts))
-    .post("/accounts", notBuilt, {
+    .post("/accounts", (context) => create(parts, context), {
       needsSession: true,
       body: t.Object({ name, email: t.Optional(email) }),
       response: account,
     })
-    .get("/accounts/:account", notBuilt, {
+    .get("/accounts/:account", (context) => printAccount(context.account), {
       needs: "account.read",
       params: t.Object({ account: id }),
       response: account,
     })
-    .patch("/accounts/:account", notBuilt, {
-      needs: "account.write",
-      params: t.Object({ account: id }),
-      body: t.Object({
-        version: t.Integer(),
-        name: t.Optional(name),
-        email: t.Optional(t.Nullable(email)),
-      }),
-      response: { 200: account, 409: t.Object({ error, current: account }) },
-    });
+    .patch(
+      "/accounts/:account",
+      async ({ params, body, actor, status }) => {
+        try {
+          return printAccount(await updateAccount(parts, actor, params.account, readEdit(body)));
+        } catch (fault) {
+          return status(409, readConflict<Account, AccountShape>(fault, printAccount));
+        }
+      },
+      {
+        needs: "account.write",
+        params: t.Object({ account: id }),
+        body: t.Object({
+          version: t.Integer(),
+          name: t.Optional(name),
+          email: t.Optional(t.Nullable(email)),
+        }),
+        response: { 200: account, 409: t.Composite([errorEnvelope, t.Object({ current: account })]) },
+      },
+    );
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+function readEdit({ email: text, ...edit }: AccountEdit): AccountEdit {
+  return { ...edit, email: text ? normaliseEmail(text) : text };
+}
+
+interface Creation {
+  readonly request: Request;
+  readonly actor: Actor;
+  readonly body: { readonly name: string; readonly email?: string };
+}
+
+/** A person becomes the owner of its account. A management key has no person: it owns as the platform's. */
+async function create(parts: ConsoleParts, { request, actor, body }: Creation): Promise<AccountShape> {
+  const mayCreate = actor.isOperator || (actor.kind === "person" && parts.settings.signUp === "open");
+  if (!mayCreate || actor.session?.mustChangePassword) throw new GatewayError("not_permitted");
+  const ownerId = actor.kind === "person" ? actor.id : undefined;
+  return createOnce<AccountShape>(parts, { request, body }, actor, async (keep) => {
+    const created = await createAccount(
+      parts,
+      { name: body.name, email: body.email && normaliseEmail(body.email), ownerId },
+      { actor, created: (tx, account) => keep(tx, printAccount(account)) },
+    );
+    return printAccount(created);
+  });
 }

@@ -1,8 +1,12 @@
 import { Elysia, t } from "elysia";
+import { type AuditEntry, type AuditFilter, listAuditEntries } from "../../accounts/audit-trail.ts";
+import { printCsvRow } from "../../domain/csv.ts";
 import { GatewayError } from "../../errors.ts";
-import { auditEntry, id, pageOf, pageQuery } from "./account-shapes.ts";
+import { auditEntry } from "./account-shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { isoTime, printAuditEntry } from "./print-accounts.ts";
+import { id, pageOf, pageQuery } from "./shapes.ts";
 
 const filterQuery = t.Object({
   actor: t.Optional(t.String({ maxLength: 254, description: "Name or id of the author" })),
@@ -10,26 +14,95 @@ const filterQuery = t.Object({
   from: t.Optional(t.String({ format: "date-time" })),
   to: t.Optional(t.String({ format: "date-time" })),
 });
+type Filter = typeof filterQuery.static;
+
+const PAGE_SIZE = 50;
+const CSV_PAGE_SIZE = 1_000;
+const CSV_TITLES = [
+  "time",
+  "author kind",
+  "author",
+  "acting",
+  "action",
+  "target",
+  "before",
+  "after",
+  "address",
+];
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The audit trail of one account, and for operators that of all. */
 export function auditTrailRoutes(parts: ConsoleParts) {
   const query = t.Composite([filterQuery, pageQuery]);
   return new Elysia()
     .use(createGuard(parts))
-    .get("/accounts/:account/audit-trail", notBuilt, {
-      needs: "audit.read",
-      params: t.Object({ account: id }),
+    .get(
+      "/accounts/:account/audit-trail",
+      ({ params, query }) => list(parts, { ...readFilter(query), accountId: params.account }, query),
+      { needs: "audit.read", params: t.Object({ account: id }), query, response: pageOf(auditEntry) },
+    )
+    .get(
+      "/accounts/:account/audit-trail.csv",
+      ({ params, query, set }) => {
+        set.headers["content-type"] = "text/csv; charset=utf-8";
+        set.headers["content-disposition"] = 'attachment; filename="audit-trail.csv"';
+        return streamCsv(parts, { ...readFilter(query), accountId: params.account });
+      },
+      { needs: "audit.read", params: t.Object({ account: id }), query: filterQuery },
+    )
+    .get("/operator/audit-trail", ({ query }) => list(parts, readFilter(query), query), {
+      needsOperator: true,
       query,
       response: pageOf(auditEntry),
-    })
-    .get("/accounts/:account/audit-trail.csv", notBuilt, {
-      needs: "audit.read",
-      params: t.Object({ account: id }),
-      query: filterQuery,
-    })
-    .get("/operator/audit-trail", notBuilt, { needsOperator: true, query, response: pageOf(auditEntry) });
+    });
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+function readFilter({ actor, action, from, to }: Filter): AuditFilter {
+  return {
+    actor,
+    action,
+    fromMs: from === undefined ? undefined : Date.parse(from),
+    toMs: to === undefined ? undefined : Date.parse(to),
+  };
+}
+
+interface PageQuery {
+  readonly page?: string;
+  readonly size?: number;
+}
+
+/** A page's token is the id of its last entry. */
+async function list({ database }: ConsoleParts, filter: AuditFilter, { page, size = PAGE_SIZE }: PageQuery) {
+  if (page !== undefined && !UUID.test(page)) throw new GatewayError("wrong_shape", { path: "page" });
+  const entries = await listAuditEntries(database, filter, { size: size + 1, after: page });
+  const items = entries.slice(0, size);
+  return {
+    items: items.map(printAuditEntry),
+    next: entries.length > size ? (items.at(-1)?.id ?? null) : null,
+  };
+}
+
+/** Streams every entry of the filter, newest first, one page of the database at a time. */
+async function* streamCsv({ database }: ConsoleParts, filter: AuditFilter): AsyncGenerator<string> {
+  yield printCsvRow(CSV_TITLES);
+  let after: string | undefined;
+  do {
+    const entries = await listAuditEntries(database, filter, { size: CSV_PAGE_SIZE, after });
+    if (entries.length > 0) yield entries.map(printEntryRow).join("");
+    after = entries.length < CSV_PAGE_SIZE ? undefined : entries.at(-1)?.id;
+  } while (after !== undefined);
+}
+
+function printEntryRow(entry: AuditEntry): string {
+  const { actorKind, actorName, isActing, action, target, before, after, address } = entry;
+  const author = [actorKind, actorName, isActing ? "yes" : "no"];
+  return printCsvRow([
+    isoTime(entry.atMs),
+    ...author,
+    action,
+    target,
+    before ?? "",
+    after ?? "",
+    address ?? "",
+  ]);
 }

@@ -1,8 +1,14 @@
 import type { Actor } from "../../accounts/actor.ts";
+import type { CredentialParts } from "../../accounts/credentials.ts";
+import type { SignUpParts } from "../../accounts/sign-up.ts";
+import type { Throttle } from "../../accounts/throttle.ts";
 import type { Database } from "../../db/database.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import type { Mails } from "../../mail/mails.ts";
 import type { Log } from "../../telemetry/log.ts";
+import type { RunningRequests } from "../http-parts.ts";
+import type { Platform } from "./platform.ts";
 
 /** The settings of the console, from the environment and the configuration file. */
 export interface ConsoleSettings {
@@ -10,6 +16,8 @@ export interface ConsoleSettings {
   readonly publicUrl: string;
   /** Follows the configuration file. */
   readonly signUp: "open" | "invited" | "closed";
+  /** Whether the demo's model is the only one. */
+  readonly isDemoOnly: boolean;
   /** Addresses, and networks such as "10.0.0.0/8", whose `x-forwarded-for` names the caller. */
   readonly trustedProxies: readonly string[];
   /** `undefined` when mails are printed on stderr. */
@@ -18,6 +26,8 @@ export interface ConsoleSettings {
   readonly stripe?:
     | { readonly secretKey: string; readonly webhookSecret: string; readonly apiBase?: string | undefined }
     | undefined;
+  /** For tests: webhooks may be sent to this machine, without TLS. Default: false. */
+  readonly allowsLoopbackWebhooks?: boolean | undefined;
 }
 
 /** The dependencies of the console's routes. */
@@ -26,13 +36,24 @@ export interface ConsoleParts {
   readonly ledger: Ledger;
   /** Returns the gateway under the latest configuration. */
   gateway(): Gateway;
+  /** Counts requests of the playground, for which a shutdown waits. */
+  readonly running: RunningRequests;
   readonly settings: ConsoleSettings;
+  readonly mails: Mails;
   /** Finds the sender of a request by its session or management key; `undefined` without a valid one. */
   identify(request: Request, address: string | undefined): Promise<Actor | undefined>;
   /** Returns the caller's address: that of the connection, or the one that a trusted proxy reports. */
   addressOf(request: Request, peer: string | undefined): string | undefined;
+  /** Bounds attempts to guess a password, a code or a token of a link. */
+  readonly throttle: Throttle;
+  readonly credentials: CredentialParts;
+  readonly signUps: SignUpParts;
   /** Answers paths outside of the API: the console's page and its assets. */
   pages(request: Request): Promise<Response>;
+  /** Aborted when the process begins to stop: endless streams then end, because the stop waits for them. */
+  readonly stopping: AbortSignal;
+  /** What only operators see and do. */
+  readonly platform: Platform;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly log: Log;

@@ -1,7 +1,7 @@
 import { GatewayError, toGatewayError } from "../../errors.ts";
 import { WIRES } from "../../wire/registry.ts";
 import { errorResponse, logInternalError } from "../errors.ts";
-import { idHeaders, newRequestId, pathOf } from "../identity.ts";
+import { idHeaders, newRequestId, pathOf, targetOf } from "../identity.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { setContext } from "./request-context.ts";
 import { createConsoleApi } from "./routes.ts";
@@ -10,7 +10,11 @@ import { createConsoleApi } from "./routes.ts";
 export type ConsoleEntry = (request: Request, peer: string | undefined) => Promise<Response>;
 
 const API = "/console/api";
+/** A page of the browser's console, although its path is that of the API. */
+const DOCS_PATH = `${API}/docs`;
 const BODY_BYTES_MAX = 1024 * 1024;
+/** The escape of NUL in JSON, whose backslash is not itself escaped. */
+const ESCAPED_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 /** Reads its raw body itself, and no cookie. */
 const WEBHOOK_PATH = `${API}/stripe/webhook`;
 
@@ -20,7 +24,7 @@ export function createConsole(parts: ConsoleParts): ConsoleEntry {
   return async (request, peer) => {
     const requestId = newRequestId();
     try {
-      if (!isBelow(API, pathOf(request))) return await parts.pages(request);
+      if (isPage(pathOf(request))) return await parts.pages(request);
       const routed = await prepare(parts, request);
       setContext(routed, { requestId, address: parts.addressOf(request, peer), received: request });
       return withHeaders(await api.fetch(routed), requestId);
@@ -32,21 +36,28 @@ export function createConsole(parts: ConsoleParts): ConsoleEntry {
   };
 }
 
+function isPage(path: string): boolean {
+  return path === DOCS_PATH || !isBelow(API, path);
+}
+
 function isBelow(root: string, path: string): boolean {
   return path === root || path.startsWith(`${root}/`);
 }
 
 /**
  * Checks origin and content type, and reads the body within its bound. Throws `not_permitted` for a request
- * of another site, `not_json` for another content type, and `body_too_large` above 1 MiB.
+ * of another site, `not_json` for another content type, `body_too_large` above 1 MiB, and `wrong_shape` for a
+ * NUL, which PostgreSQL refuses to store.
  */
 async function prepare({ settings }: ConsoleParts, request: Request): Promise<Request> {
+  if (targetOf(request).includes("%00")) throw new GatewayError("wrong_shape");
   if (request.method === "GET" || request.method === "HEAD") return request;
   if (pathOf(request) === WEBHOOK_PATH) return request;
   if (!isSameOrigin(request, settings.publicUrl)) throw new GatewayError("not_permitted");
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   const body = await readBody(request);
   if (body.byteLength > 0 && type !== "application/json") throw new GatewayError("not_json");
+  if (ESCAPED_NUL.test(new TextDecoder().decode(body))) throw new GatewayError("wrong_shape");
   const { method, headers, signal, url } = request;
   return new Request(url, { method, headers, signal, ...(body.byteLength > 0 ? { body } : {}) });
 }

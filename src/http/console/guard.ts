@@ -7,6 +7,9 @@ import type { ConsoleParts } from "./console-parts.ts";
 import { type AccountNeed, type Need, PERMISSIONS, type Permission } from "./permissions.ts";
 import { contextOf } from "./request-context.ts";
 
+/** How long a password counts as given. */
+const CONFIRMED_MS = 15 * 60_000;
+
 /** The account of a path, and the caller's role in it. */
 export interface AccountAccess {
   readonly account: Account;
@@ -29,14 +32,14 @@ interface Guarded {
  * Adds to routes what their caller must be: `needs` a permission in the account of the path, `needsSession`,
  * `needsOperator`, or `isPublic`. Checked before the body is validated. Handlers get `actor`, and under
  * `needs` also `account` and `role`. Throws `no_session`, `not_permitted`, or `unknown_item` for an account
- * that the caller cannot see.
+ * that the caller cannot see. `confirmed` also requires a password given lately; else `not_confirmed`.
  */
 export function createGuard(parts: ConsoleParts) {
   const granted = new WeakMap<Request, Access>();
   const check = async (name: Need, { request, params }: Guarded) => {
     granted.set(request, await decide(parts, PERMISSIONS[name], { request, accountId: params?.account }));
   };
-  const actorOnly = (name: "self" | "operator") => ({
+  const actorOnly = (name: "self" | "password" | "operator") => ({
     detail: describeNeed(name),
     transform: (context: Guarded) => check(name, context),
     resolve: ({ request }: { request: Request }) => {
@@ -45,6 +48,10 @@ export function createGuard(parts: ConsoleParts) {
       return { actor };
     },
   });
+  const requireConfirmation = (actor: Actor | undefined) => {
+    if (!actor) throw new GatewayError("no_session");
+    if (!isConfirmed(actor, parts.now())) throw new GatewayError("not_confirmed");
+  };
   return new Elysia({ name: "console-guard" }).macro({
     needs: (name: AccountNeed) => ({
       detail: describeNeed(name),
@@ -57,12 +64,30 @@ export function createGuard(parts: ConsoleParts) {
     }),
     needsSession: actorOnly("self"),
     needsOperator: actorOnly("operator"),
+    /** Like `needsSession`, also for a person whose one-time password is not replaced yet. */
+    needsPassword: actorOnly("password"),
+    /** Asks for the password unless it was given in the last 15 minutes. Management keys have none. */
+    confirmed: {
+      detail: { "x-confirmed": true } as Record<string, unknown>,
+      resolve: ({ request }: { request: Request }) => {
+        requireConfirmation(granted.get(request)?.actor);
+        return {};
+      },
+    },
     isPublic: {
       detail: describeNeed("public"),
       transform: (context: Guarded) => check("public", context),
       resolve: ({ request }: { request: Request }) => ({ actor: granted.get(request)?.actor }),
     },
   });
+}
+
+/** Whether the actor gave its password in the last 15 minutes, or is a management key. */
+export function isConfirmed({ kind, session }: Actor, nowMs: number): boolean {
+  if (kind === "management_key") return true;
+  const ageMs = nowMs - (session?.confirmedAtMs ?? Number.NEGATIVE_INFINITY);
+  // A time ahead of the clock, which was set back, must not count for ever.
+  return ageMs >= 0 && ageMs < CONFIRMED_MS;
 }
 
 /** Shown in the description of the API; the tests of all roles read it. */
@@ -78,8 +103,9 @@ async function decide(
   const actor = await parts.identify(request, contextOf(request).address);
   if (permission.scope === "public") return { actor, access: undefined };
   if (!actor) throw new GatewayError("no_session");
+  const isAllowed = permission.scope === "self" && permission.allowsOneTimePassword;
+  if (actor.session?.mustChangePassword && !isAllowed) throw new GatewayError("not_permitted");
   if (permission.scope === "self") return { actor, access: undefined };
-  if (actor.session?.mustChangePassword) throw new GatewayError("not_permitted");
   if (permission.scope === "operator") {
     if (!actor.isOperator) throw new GatewayError("not_permitted");
     return { actor, access: undefined };

@@ -9,7 +9,8 @@ const models = t.Array(t.String({ minLength: 1, maxLength: 256 }), { minItems: 1
 const amount = t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD with up to 9 decimals" });
 const period = t.Union([t.Literal("total"), t.Literal("day"), t.Literal("week"), t.Literal("month")]);
 
-const newSpendingLimit = t.Object({
+/** The most that a key may spend per period. */
+export const spendingLimitBody = t.Object({
   amount_usd: amount,
   period,
   time_zone: t.Optional(t.String({ minLength: 1, maxLength: 64, description: "IANA name, default UTC" })),
@@ -17,8 +18,10 @@ const newSpendingLimit = t.Object({
 
 /** The account of a path. */
 export const accountParams = t.Object({ account: id });
+/** The id of a key. PostgreSQL has no text with a NUL. */
+export const keyId = t.String({ minLength: 1, maxLength: 128, pattern: "^[^\\0]*$" });
 /** A key of an account. */
-export const keyParams = t.Object({ account: id, key: id });
+export const keyParams = t.Object({ account: id, key: keyId });
 
 export const newKeyBody = t.Object({
   name,
@@ -28,7 +31,7 @@ export const newKeyBody = t.Object({
   requests_per_minute: t.Optional(t.Nullable(bound)),
   tokens_per_minute: t.Optional(t.Nullable(bound)),
   concurrent_requests: t.Optional(t.Nullable(bound)),
-  spending_limit: t.Optional(t.Nullable(newSpendingLimit)),
+  spending_limit: t.Optional(t.Nullable(spendingLimitBody)),
 });
 
 /** Members that are absent stay as they are; null removes a limit, the expiry or the list of models. */
@@ -41,7 +44,7 @@ export const keyChangeBody = t.Object({
   requests_per_minute: t.Optional(t.Nullable(bound)),
   tokens_per_minute: t.Optional(t.Nullable(bound)),
   concurrent_requests: t.Optional(t.Nullable(bound)),
-  spending_limit: t.Optional(t.Nullable(newSpendingLimit)),
+  spending_limit: t.Optional(t.Nullable(spendingLimitBody)),
 });
 
 export const versionBody = t.Object({ version: t.Integer({ minimum: 1 }) });
@@ -51,7 +54,7 @@ export const simulationBody = t.Object({
   requests_per_minute: t.Optional(t.Nullable(bound)),
   tokens_per_minute: t.Optional(t.Nullable(bound)),
   concurrent_requests: t.Optional(t.Nullable(bound)),
-  spending_limit: t.Optional(t.Nullable(newSpendingLimit)),
+  spending_limit: t.Optional(t.Nullable(spendingLimitBody)),
 });
 
 const source = t.Union([t.Literal("key"), t.Literal("default")], {
@@ -121,9 +124,12 @@ const limit = t.Object({
 
 export const keyPage = t.Object({
   ...keyMembers,
-  bound_by: t.Nullable(
-    t.Object({ limit: limitName, text: t.String(), remaining: t.String(), resets_at: t.Nullable(time) }),
-  ),
+  bound_by: t.Object({
+    limit: limitName,
+    text: t.String(),
+    remaining: t.String(),
+    resets_at: t.Nullable(time),
+  }),
   next_refusal: t.Nullable(t.Object({ code: t.String(), text: t.String() })),
   limits: t.Array(limit),
 });

@@ -1,48 +1,113 @@
 import { Elysia, t } from "elysia";
-import { GatewayError } from "../../errors.ts";
-import { id, listOf, managementKey, name, nothing, role } from "./account-shapes.ts";
+import type { Actor } from "../../accounts/actor.ts";
+import { createOnce } from "../../accounts/idempotency.ts";
+import {
+  issueManagementKey,
+  listManagementKeys,
+  type ManagementScope,
+  revokeManagementKey,
+} from "../../accounts/management-keys.ts";
+import { listOf, managementKey, name } from "./account-shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { printManagementKey } from "./print-accounts.ts";
+import { id, nothing, roleName as role } from "./shapes.ts";
 
 const issued = t.Object({
   key: managementKey,
   secret: t.String({ description: "mk-tg- and 43 characters; shown only here" }),
 });
+type IssuedShape = typeof issued.static;
 const expiresAt = t.Optional(t.Nullable(t.String({ format: "date-time" })));
+const accountPath = t.Object({ account: id });
 
 /** Management keys of an account, and those of the platform for operators. */
 export function managementKeysRoutes(parts: ConsoleParts) {
-  return new Elysia()
-    .use(createGuard(parts))
-    .get("/accounts/:account/management-keys", notBuilt, {
-      needs: "management_keys.read",
-      params: t.Object({ account: id }),
-      response: listOf(managementKey),
-    })
-    .post("/accounts/:account/management-keys", notBuilt, {
-      needs: "management_keys.write",
-      params: t.Object({ account: id }),
-      body: t.Object({ name, role, expires_at: expiresAt }),
-      response: issued,
-    })
-    .delete("/accounts/:account/management-keys/:key", notBuilt, {
-      needs: "management_keys.write",
-      params: t.Object({ account: id, key: id }),
-      response: nothing,
-    })
-    .get("/operator/management-keys", notBuilt, { needsOperator: true, response: listOf(managementKey) })
-    .post("/operator/management-keys", notBuilt, {
-      needsOperator: true,
-      body: t.Object({ name, expires_at: expiresAt }),
-      response: issued,
-    })
-    .delete("/operator/management-keys/:key", notBuilt, {
-      needsOperator: true,
-      params: t.Object({ key: id }),
-      response: nothing,
-    });
+  return new Elysia().use(accountRoutes(parts)).use(platformRoutes(parts));
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+function accountRoutes(parts: ConsoleParts) {
+  return new Elysia()
+    .use(createGuard(parts))
+    .get("/accounts/:account/management-keys", ({ params }) => list(parts, params.account), {
+      needs: "management_keys.read",
+      params: accountPath,
+      response: listOf(managementKey),
+    })
+    .post(
+      "/accounts/:account/management-keys",
+      (context) => issue(parts, context, { accountId: context.params.account, role: context.body.role }),
+      {
+        needs: "management_keys.write",
+        confirmed: true,
+        params: accountPath,
+        body: t.Object({ name, role, expires_at: expiresAt }),
+        response: issued,
+      },
+    )
+    .delete(
+      "/accounts/:account/management-keys/:key",
+      ({ params, actor }) => revoke(parts, actor, { id: params.key, accountId: params.account }),
+      { needs: "management_keys.write", params: t.Object({ account: id, key: id }), response: nothing },
+    );
+}
+
+function platformRoutes(parts: ConsoleParts) {
+  return new Elysia()
+    .use(createGuard(parts))
+    .get("/operator/management-keys", () => list(parts, undefined), {
+      needsOperator: true,
+      response: listOf(managementKey),
+    })
+    .post(
+      "/operator/management-keys",
+      (context) => issue(parts, context, { accountId: undefined, role: "operator" }),
+      {
+        needsOperator: true,
+        confirmed: true,
+        body: t.Object({ name, expires_at: expiresAt }),
+        response: issued,
+      },
+    )
+    .delete(
+      "/operator/management-keys/:key",
+      ({ params, actor }) => revoke(parts, actor, { id: params.key, accountId: undefined }),
+      { needsOperator: true, params: t.Object({ key: id }), response: nothing },
+    );
+}
+
+async function list({ database, now }: ConsoleParts, accountId: string | undefined) {
+  const keys = await listManagementKeys(database, accountId);
+  return { items: keys.map((key) => printManagementKey(key, now())) };
+}
+
+interface Issue {
+  readonly request: Request;
+  readonly actor: Actor;
+  readonly body: { readonly name: string; readonly expires_at?: string | null };
+}
+
+function issue(
+  parts: ConsoleParts,
+  { request, actor, body }: Issue,
+  scope: ManagementScope,
+): Promise<IssuedShape> {
+  const expiresAtMs = body.expires_at ? Date.parse(body.expires_at) : undefined;
+  return createOnce<IssuedShape>(parts, { request, body }, actor, async (keep) => {
+    const print = ({ key, secret }: Awaited<ReturnType<typeof issueManagementKey>>) => ({
+      key: printManagementKey(key, parts.now()),
+      secret,
+    });
+    const wanted = { ...scope, name: body.name, expiresAtMs };
+    return print(await issueManagementKey(parts, actor, wanted, (tx, result) => keep(tx, print(result))));
+  });
+}
+
+async function revoke(
+  parts: ConsoleParts,
+  actor: Actor,
+  key: { readonly id: string; readonly accountId: string | undefined },
+) {
+  await revokeManagementKey(parts, actor, key);
+  return {};
 }

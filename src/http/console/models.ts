@@ -1,6 +1,14 @@
-import { Elysia, t } from "elysia";
+import { Elysia, type Static, t } from "elysia";
+import { DEMO_MODEL } from "../../demo/demo-model.ts";
+import type { Model, Route } from "../../domain/model.ts";
 import { GatewayError } from "../../errors.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { WireProtocol } from "../../wire/protocol.ts";
+import { findProtocolPair } from "../../wire/protocol-pair.ts";
+import { WIRES } from "../../wire/registry.ts";
+import { printPrices } from "../models.ts";
 import type { ConsoleParts } from "./console-parts.ts";
+import { estimateCost } from "./estimate.ts";
 import { createGuard } from "./guard.ts";
 import { accountParams } from "./key-shapes.ts";
 import { usd } from "./shapes.ts";
@@ -30,7 +38,7 @@ const estimateBody = t.Object({
   model: t.String({ minLength: 1, maxLength: 256 }),
   input_tokens: t.Optional(tokens),
   text: t.Optional(t.String({ maxLength: 500_000 })),
-  output_tokens: t.Optional(tokens),
+  output_tokens: t.Optional(t.Integer({ minimum: 1, maximum: 1_000_000_000 })),
 });
 
 const estimate = t.Object({
@@ -51,12 +59,20 @@ const estimate = t.Object({
 export function modelsRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(createGuard(parts))
-    .get("/accounts/:account/models", notBuilt, {
-      needs: "models.read",
-      params: accountParams,
-      response: t.Object({ items: t.Array(model) }),
-    })
-    .post("/accounts/:account/models/estimate", notBuilt, {
+    .get(
+      "/accounts/:account/models",
+      ({ actor }) => {
+        const { catalog, upstreams } = parts.gateway();
+        const print = (each: Model) => printModel(each, { upstreams, showsRoutes: actor.isOperator });
+        return { items: catalog.list().map(print) };
+      },
+      {
+        needs: "models.read",
+        params: accountParams,
+        response: t.Object({ items: t.Array(model) }),
+      },
+    )
+    .post("/accounts/:account/models/estimate", ({ body }) => estimateOf(parts.gateway(), body), {
       needs: "models.read",
       params: accountParams,
       body: estimateBody,
@@ -64,6 +80,48 @@ export function modelsRoutes(parts: ConsoleParts) {
     });
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+type Printed = Static<typeof model>;
+
+interface Shown {
+  readonly upstreams: Gateway["upstreams"];
+  readonly showsRoutes: boolean;
+}
+
+function printModel(each: Model, { upstreams, showsRoutes }: Shown): Printed {
+  return {
+    id: each.id,
+    context_window: each.contextWindow,
+    max_output_tokens: each.outputTokensMax,
+    default_max_output_tokens: each.outputTokensDefault,
+    price: printPrices(each.price),
+    surfaces: surfacesOf(each, upstreams),
+    routes: showsRoutes ? each.routes.map(printRoute) : null,
+    is_demo: each.id === DEMO_MODEL.id,
+  };
+}
+
+function printRoute({ upstream, upstreamModel }: Route) {
+  return { upstream, model: upstreamModel };
+}
+
+/** The formats in which clients reach a model: its upstream's own, and those that are translated to it. */
+function surfacesOf({ routes, outputTokensMax }: Model, upstreams: Gateway["upstreams"]): string[] {
+  const wires = Object.values(WIRES).filter(
+    ({ surface }) => (surface === "embeddings") === (outputTokensMax === 0),
+  );
+  const isReached = (wire: WireProtocol) =>
+    routes.some(({ upstream }) => findProtocolPair(wire, upstreams.get(upstream)?.surfaces ?? []));
+  return wires.filter(isReached).map(({ surface }) => surface);
+}
+
+async function estimateOf(
+  { catalog, tokens }: Gateway,
+  body: Static<typeof estimateBody>,
+): Promise<Static<typeof estimate>> {
+  const found = catalog.find(body.model);
+  if (!found) throw new GatewayError("unknown_model");
+  const { text, input_tokens: given, output_tokens: outputTokens } = body;
+  const counted = given ?? (text ? (await tokens.count({ input: text, output: "" })).inputTokens : 0);
+  const textBytes = text === undefined ? undefined : Buffer.byteLength(text);
+  return estimateCost(found, { inputTokens: counted, textBytes, outputTokens });
 }

@@ -1,106 +1,209 @@
-import { Elysia, t } from "elysia";
+import { Elysia, type Static, t } from "elysia";
+import type { Actor } from "../../accounts/actor.ts";
 import { GatewayError } from "../../errors.ts";
+import { raiseTest } from "../../notices/episodes.ts";
+import {
+  countTests,
+  countUnread,
+  findNotice,
+  findRaised,
+  listDeliveries,
+  listNotices,
+  readNoticeAt,
+} from "../../notices/notices.ts";
+import type { NoticeRule } from "../../notices/rule.ts";
+import {
+  createRule,
+  deleteRule,
+  findRule,
+  listRules,
+  type NewRule,
+  type RuleParts,
+  updateRule,
+} from "../../notices/rules.ts";
+import { readWebhookSecret } from "../../notices/webhook-secret.ts";
+import { readConflict } from "./conflict.ts";
 import type { ConsoleParts } from "./console-parts.ts";
+import type { AccountAccess } from "./guard.ts";
 import { createGuard } from "./guard.ts";
-import { id, nothing, pageOf, pageQuery, time } from "./shapes.ts";
-
-const ruleKind = t.Union([t.Literal("balance_below"), t.Literal("key_limit"), t.Literal("upstream_errors")]);
-
-/** `ended_at` is null while the threshold is crossed. `subject` is the id of an account or key, or an upstream. */
-const notice = t.Object({
-  id,
-  kind: t.Union([ruleKind, t.Literal("test")]),
-  text: t.String(),
-  subject: t.String(),
-  raised_at: time,
-  ended_at: t.Nullable(time),
-  read_at: t.Nullable(time),
-});
-
-const threshold = t.String({
-  pattern: "^\\d{1,9}(\\.\\d{1,9})?$",
-  description: "USD for balance_below; whole percent from 1 to 100 for the other kinds",
-});
-const emails = t.Array(t.String({ minLength: 3, maxLength: 254 }), { maxItems: 10 });
-const webhookUrl = t.Nullable(t.String({ minLength: 1, maxLength: 2048 }));
-
-const noticeRule = t.Object({
-  id,
-  kind: ruleKind,
-  threshold: t.String(),
-  emails: t.Array(t.String()),
-  webhook_url: t.Nullable(t.String()),
-  version: t.Integer(),
-  created_at: time,
-  is_raised: t.Boolean({ description: "whether the threshold is crossed now" }),
-});
-
-const delivery = t.Object({
-  id,
-  notice_id: id,
-  channel: t.Union([t.Literal("mail"), t.Literal("webhook")]),
-  target: t.String(),
-  state: t.Union([t.Literal("waiting"), t.Literal("delivered"), t.Literal("failed")]),
-  attempts: t.Integer(),
-  created_at: time,
-  next_at: t.Nullable(time),
-  ended_at: t.Nullable(time),
-});
+import {
+  delivery,
+  emails,
+  notice,
+  noticeRule,
+  printDelivery,
+  printNotice,
+  printRule,
+  ruleKind,
+  threshold,
+  webhookUrl,
+} from "./notice-shapes.ts";
+import { errorEnvelope, id, nothing, pageOf, pageQuery } from "./shapes.ts";
 
 const ruleParams = t.Object({ account: id, rule: id });
+const noticeParams = t.Object({ account: id, notice: id });
+const newRule = t.Object({ kind: ruleKind, threshold, emails, webhook_url: webhookUrl });
+const ruleEdit = t.Object({
+  version: t.Integer(),
+  threshold: t.Optional(threshold),
+  emails: t.Optional(emails),
+  webhook_url: t.Optional(webhookUrl),
+});
+const noticePage = t.Composite([pageOf(notice), t.Object({ unread: t.Integer() })]);
+
+type RuleShape = Static<typeof noticeRule>;
+
+const PAGE_SIZE = 50;
+const TESTS_MAX = 6;
+const HOUR_MS = 3_600_000;
 
 /** Routes of notices, of the rules that raise them, and of their deliveries. */
 export function noticesRoutes(parts: ConsoleParts) {
-  return new Elysia()
-    .use(createGuard(parts))
-    .get("/accounts/:account/notices", notBuilt, {
-      needs: "notices.read",
-      query: pageQuery,
-      response: t.Composite([pageOf(notice), t.Object({ unread: t.Integer() })]),
-    })
-    .post("/accounts/:account/notices/:id/read", notBuilt, { needs: "notices.read", response: notice })
-    .get("/accounts/:account/notice-rules", notBuilt, {
-      needs: "notices.read",
-      response: t.Object({ items: t.Array(noticeRule) }),
-    })
-    .post("/accounts/:account/notice-rules", notBuilt, {
-      needs: "notices.write",
-      body: t.Object({ kind: ruleKind, threshold, emails, webhook_url: webhookUrl }),
-      response: noticeRule,
-    })
-    .patch("/accounts/:account/notice-rules/:rule", notBuilt, {
-      needs: "notices.write",
-      params: ruleParams,
-      body: t.Object({
-        version: t.Integer(),
-        threshold: t.Optional(threshold),
-        emails: t.Optional(emails),
-        webhook_url: t.Optional(webhookUrl),
-      }),
-      response: noticeRule,
-    })
-    .delete("/accounts/:account/notice-rules/:rule", notBuilt, {
-      needs: "notices.write",
-      params: ruleParams,
-      response: nothing,
-    })
-    .post("/accounts/:account/notice-rules/:rule/test", notBuilt, {
-      needs: "notices.write",
-      params: ruleParams,
-      response: notice,
-    })
-    .get("/accounts/:account/notice-rules/:rule/secret", notBuilt, {
-      needs: "notices.write",
-      params: ruleParams,
-      response: t.Object({ secret: t.String() }),
-    })
-    .get("/accounts/:account/notice-rules/:rule/deliveries", notBuilt, {
-      needs: "notices.read",
-      params: ruleParams,
-      response: t.Object({ items: t.Array(delivery) }),
-    });
+  return new Elysia().use(listedNotices(parts)).use(ruleRoutes(parts)).use(ruleDeliveries(parts));
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+function listedNotices(parts: ConsoleParts) {
+  const { database, now } = parts;
+  return new Elysia()
+    .use(createGuard(parts))
+    .get(
+      "/accounts/:account/notices",
+      async ({ account, query: { page, size = PAGE_SIZE } }) => {
+        const [{ items, next = null }, unread] = await Promise.all([
+          listNotices(database, account.id, { page, size }),
+          countUnread(database, account.id),
+        ]);
+        return { items: items.map(printNotice), next, unread };
+      },
+      { needs: "notices.read", query: pageQuery, response: noticePage },
+    )
+    .post(
+      "/accounts/:account/notices/:notice/read",
+      async ({ account, params }) => {
+        const read = { accountId: account.id, id: params.notice };
+        return printNotice(await readNoticeAt(database, read, now()));
+      },
+      { needs: "notices.read", params: noticeParams, response: notice },
+    );
+}
+
+function ruleRoutes(parts: ConsoleParts) {
+  const rules = rulePartsOf(parts);
+  const { database } = parts;
+  return new Elysia()
+    .use(createGuard(parts))
+    .get(
+      "/accounts/:account/notice-rules",
+      async ({ account, role }) => ({
+        items: await printRules(parts, await listRules(database, account.id), role),
+      }),
+      { needs: "notices.read", response: t.Object({ items: t.Array(noticeRule) }) },
+    )
+    .post(
+      "/accounts/:account/notice-rules",
+      async ({ account, actor, role, body }) => {
+        checkKind(actor, body.kind);
+        const { webhook_url, ...others } = body;
+        const created = await createRule(rules, actor, account.id, { ...others, webhookUrl: webhook_url });
+        return printOne(parts, created, role);
+      },
+      { needs: "notices.write", body: newRule, response: noticeRule },
+    )
+    .patch(
+      "/accounts/:account/notice-rules/:rule",
+      async ({ account, actor, params, role, body, status }) => {
+        const { webhook_url, ...edit } = body;
+        const place = { accountId: account.id, id: params.rule };
+        try {
+          const edited = await updateRule(rules, actor, place, { ...edit, webhookUrl: webhook_url });
+          return await printOne(parts, edited, role);
+        } catch (fault) {
+          const print = (current: NoticeRule) => printRule(current, { isRaised: false, showsUrl: true });
+          return status(409, readConflict<NoticeRule, RuleShape>(fault, print));
+        }
+      },
+      {
+        needs: "notices.write",
+        params: ruleParams,
+        body: ruleEdit,
+        response: { 200: noticeRule, 409: t.Composite([errorEnvelope, t.Object({ current: noticeRule })]) },
+      },
+    )
+    .delete(
+      "/accounts/:account/notice-rules/:rule",
+      async ({ account, actor, params }) => {
+        await deleteRule(parts, actor, { accountId: account.id, id: params.rule });
+        return {};
+      },
+      { needs: "notices.write", params: ruleParams, response: nothing },
+    );
+}
+
+function ruleDeliveries(parts: ConsoleParts) {
+  const { database } = parts;
+  return new Elysia()
+    .use(createGuard(parts))
+    .post(
+      "/accounts/:account/notice-rules/:rule/test",
+      async ({ account, params }) => printNotice(await testRule(parts, account.id, params.rule)),
+      { needs: "notices.write", params: ruleParams, response: notice },
+    )
+    .get(
+      "/accounts/:account/notice-rules/:rule/secret",
+      async ({ account, params }) => {
+        const { id: ruleId } = await findRule(database, account.id, params.rule);
+        return { secret: await readWebhookSecret(database, ruleId) };
+      },
+      { needs: "notices.write", params: ruleParams, response: t.Object({ secret: t.String() }) },
+    )
+    .get(
+      "/accounts/:account/notice-rules/:rule/deliveries",
+      async ({ account, params }) => {
+        const rule = await findRule(database, account.id, params.rule);
+        return { items: (await listDeliveries(database, rule)).map(printDelivery) };
+      },
+      { needs: "notices.read", params: ruleParams, response: t.Object({ items: t.Array(delivery) }) },
+    );
+}
+
+/** Upstreams serve all accounts: only operators are notified of them. */
+function checkKind(actor: Actor, kind: NewRule["kind"]): void {
+  if (kind === "upstream_errors" && !actor.isOperator) throw new GatewayError("not_permitted");
+}
+
+function rulePartsOf({ database, now, settings }: ConsoleParts): RuleParts {
+  return { database, now, allowsLoopback: settings.allowsLoopbackWebhooks ?? false };
+}
+
+type AccountRole = AccountAccess["role"];
+
+async function printRules(
+  { database }: ConsoleParts,
+  rules: readonly NoticeRule[],
+  role: AccountRole,
+): Promise<RuleShape[]> {
+  const showsUrl = role === "owner" || role === "acting";
+  const raised = await findRaised(
+    database,
+    rules.map((rule) => rule.id),
+  );
+  return rules.map((rule) => printRule(rule, { isRaised: raised.has(rule.id), showsUrl }));
+}
+
+async function printOne(parts: ConsoleParts, rule: NoticeRule, role: AccountRole): Promise<RuleShape> {
+  const [printed] = await printRules(parts, [rule], role);
+  if (!printed) throw new GatewayError("unknown_item");
+  return printed;
+}
+
+/** Delivers a test. Throttled, because its mails go to addresses that are not confirmed. */
+async function testRule(parts: ConsoleParts, accountId: string, ruleId: string) {
+  const { database, now } = parts;
+  const rule = await findRule(database, accountId, ruleId);
+  if ((await countTests(database, accountId, now() - HOUR_MS)) >= TESTS_MAX) {
+    throw new GatewayError("sign_in_throttled", { retryAfterS: 60 });
+  }
+  const raised = await findNotice(database, await raiseTest(parts, rule));
+  if (!raised) throw new GatewayError("unknown_item");
+  return raised;
 }

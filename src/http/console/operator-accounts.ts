@@ -1,19 +1,15 @@
 import { Elysia, t } from "elysia";
+import { type ListedAccount, listAccountsWithUsage } from "../../accounts/account-list.ts";
+import { beginActing, endActing } from "../../accounts/acting.ts";
+import { resumeAccount, suspendAccount } from "../../accounts/suspension.ts";
+import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
-import {
-  account,
-  acting,
-  id,
-  nothing,
-  pageOf,
-  pageQuery,
-  reason,
-  time,
-  usd,
-  wallet,
-} from "./account-shapes.ts";
+import { LedgerError } from "../../ledger/ledger.ts";
+import { account, acting, reason } from "./account-shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { isoTime, isoTimeOrNull, printAccount } from "./print-accounts.ts";
+import { id, nothing, pageOf, pageQuery, usd } from "./shapes.ts";
 
 const listedAccount = t.Composite([
   account,
@@ -24,54 +20,74 @@ const listedAccount = t.Composite([
     spent_30d_usd: usd,
     requests_30d: t.Integer(),
     keys: t.Integer({ description: "Keys that are not revoked" }),
-    last_request_at: t.Nullable(time),
+    last_request_at: t.Nullable(
+      t.String({ description: "To the hour in the last day, else to the UTC day" }),
+    ),
   }),
 ]);
+const query = t.Composite([pageQuery, t.Object({ q: t.Optional(t.String({ maxLength: 254 })) })]);
 const path = t.Object({ id });
-const topUpId = t.String({ minLength: 1, maxLength: 128, description: "Booked once, whatever is repeated" });
+const PAGE_SIZE = 50;
 
-/** Accounts as operators see them: balances, usage, money, suspension, and sessions inside of them. */
+/** Accounts as operators see them: balances, usage, suspension, and sessions inside of them. */
 export function operatorAccountsRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(createGuard(parts))
-    .get("/operator/accounts", notBuilt, {
+    .get("/operator/accounts", ({ query }) => list(parts, query), {
       needsOperator: true,
-      query: t.Composite([pageQuery, t.Object({ q: t.Optional(t.String({ maxLength: 254 })) })]),
+      query,
       response: pageOf(listedAccount),
     })
-    .post("/operator/accounts/:id/suspend", notBuilt, {
-      needsOperator: true,
-      params: path,
-      body: t.Object({ reason }),
-      response: account,
-    })
-    .post("/operator/accounts/:id/resume", notBuilt, {
-      needsOperator: true,
-      params: path,
-      body: t.Object({ reason }),
-      response: account,
-    })
-    .post("/operator/accounts/:id/top-ups", notBuilt, {
-      needsOperator: true,
-      params: path,
-      body: t.Object({ id: topUpId, amount_usd: usd, reason }),
-      response: wallet,
-    })
-    .post("/operator/accounts/:id/refunds", notBuilt, {
-      needsOperator: true,
-      params: path,
-      body: t.Object({ id: topUpId, receipt: id, amount_usd: t.Optional(usd), reason }),
-      response: wallet,
-    })
-    .post("/operator/accounts/:id/act", notBuilt, {
-      needsOperator: true,
-      params: path,
-      body: t.Object({ reason }),
-      response: acting,
-    })
-    .delete("/operator/acting", notBuilt, { needsOperator: true, response: nothing });
+    .post(
+      "/operator/accounts/:id/suspend",
+      async ({ params, body, actor }) =>
+        printAccount(await suspendAccount(parts, actor, params.id, body.reason)),
+      { needsOperator: true, params: path, body: t.Object({ reason }), response: account },
+    )
+    .post(
+      "/operator/accounts/:id/resume",
+      async ({ params, body, actor }) =>
+        printAccount(await resumeAccount(parts, actor, params.id, body.reason)),
+      { needsOperator: true, params: path, body: t.Object({ reason }), response: account },
+    )
+    .post(
+      "/operator/accounts/:id/act",
+      async ({ params, body, actor }) => {
+        const begun = await beginActing(parts, actor, { accountId: params.id, reason: body.reason });
+        const { accountId, accountName, untilMs } = begun;
+        return { account_id: accountId, account_name: accountName, until: isoTime(untilMs) };
+      },
+      { needsOperator: true, params: path, body: t.Object({ reason }), response: acting },
+    )
+    .delete(
+      "/operator/acting",
+      async ({ actor }) => {
+        await endActing(parts, actor);
+        return {};
+      },
+      { needsOperator: true, response: nothing },
+    );
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+async function list(parts: ConsoleParts, { page, size = PAGE_SIZE, q }: typeof query.static) {
+  const wanted = { text: q, token: page, size };
+  const { items, next } = await listAccountsWithUsage(parts, wanted).catch((fault: unknown) => {
+    const isForeign = fault instanceof LedgerError && fault.code === "invalid_query";
+    throw isForeign ? new GatewayError("wrong_shape", { path: "page" }) : fault;
+  });
+  return { items: items.map(printListed), next };
+}
+
+function printListed(listed: ListedAccount) {
+  const { balances, spent30d, requests30d, keys, lastRequestAtMs } = listed;
+  return {
+    ...printAccount(listed),
+    available_usd: printUsd(balances.available),
+    held_usd: printUsd(balances.held),
+    posted_usd: printUsd(balances.posted),
+    spent_30d_usd: printUsd(spent30d),
+    requests_30d: requests30d,
+    keys,
+    last_request_at: isoTimeOrNull(lastRequestAtMs),
+  };
 }

@@ -1,8 +1,11 @@
 import { Elysia, t } from "elysia";
 import { GatewayError } from "../../errors.ts";
-import { nothing, time } from "./account-shapes.ts";
+import type { Finding } from "../../ledger/audit/audit.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import type { AuditJob, AuditResult } from "./platform.ts";
+import { isoTime } from "./print-accounts.ts";
+import { nothing, time } from "./shapes.ts";
 
 const finding = t.Object({
   kind: t.String({ description: "Id of the invariant" }),
@@ -28,18 +31,58 @@ const result = t.Object({
     }),
   ),
 });
+type ResultShape = typeof result.static;
 
 /** The audit of the ledger: its last result, and a new run in the background. */
-export function operatorAuditRoutes(parts: ConsoleParts) {
+export function operatorAuditRoutes({ platform, ...parts }: ConsoleParts) {
+  const requireJob = (): AuditJob => {
+    if (!platform.audit) throw new GatewayError("not_built");
+    return platform.audit;
+  };
   return new Elysia()
-    .use(createGuard(parts))
-    .get("/operator/audit", notBuilt, {
-      needsOperator: true,
-      response: result,
-    })
-    .post("/operator/audit", notBuilt, { needsOperator: true, response: { 202: nothing } });
+    .use(createGuard({ platform, ...parts }))
+    .get("/operator/audit", () => readResult(requireJob()), { needsOperator: true, response: result })
+    .post(
+      "/operator/audit",
+      async ({ status }) => {
+        if (!(await requireJob().start())) throw new GatewayError("conflict");
+        return status(202, {});
+      },
+      { needsOperator: true, response: { 202: nothing } },
+    );
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+async function readResult(job: AuditJob): Promise<ResultShape> {
+  const [isRunning, last] = await Promise.all([job.isRunning(), job.last()]);
+  const never = { ran_at: null, duration_ms: null, wallets: 0, holds: 0, transfers: 0 };
+  if (!last) return { is_running: isRunning, ...never, findings: [], checked: [] };
+  return { is_running: isRunning, ...printResult(last) };
+}
+
+function printResult({ ranAtMs, durationMs, report }: AuditResult) {
+  const { wallets, holds, transfers, checked, findings, warnings } = report;
+  return {
+    ran_at: isoTime(ranAtMs),
+    duration_ms: durationMs,
+    wallets,
+    holds,
+    transfers,
+    findings: [
+      ...findings.map((each) => printFinding(each, "error" as const)),
+      ...warnings.map((each) => printFinding(each, "warning" as const)),
+    ],
+    checked: checked.map((line) => {
+      // The audit prints "I1: what must hold".
+      const [invariant = "", ...text] = line.split(": ");
+      const rows = findings.filter((each) => each.invariant === invariant).length;
+      return { invariant, text: text.join(": "), rows, ok: rows === 0 };
+    }),
+  };
+}
+
+function printFinding(
+  { invariant, claim, walletId, subject }: Finding,
+  severity: "error" | "warning",
+): ResultShape["findings"][number] {
+  return { kind: invariant, severity, wallet_id: walletId, subject: subject ?? null, text: claim };
 }

@@ -1,8 +1,14 @@
 import { Elysia, t } from "elysia";
+import type { Actor } from "../../accounts/actor.ts";
+import { recordChange } from "../../accounts/audit-trail.ts";
+import { printUsd } from "../../domain/money.ts";
+import { VERSION } from "../../domain/version.ts";
 import { GatewayError } from "../../errors.ts";
-import { id, time, usd } from "./account-shapes.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { isoTime, isoTimeOrNull } from "./print-accounts.ts";
+import { id, time, usd } from "./shapes.ts";
 
 const upstream = t.Object({
   name: t.String(),
@@ -10,7 +16,7 @@ const upstream = t.Object({
   is_forced: t.Boolean({ description: "Whether an operator opened the circuit" }),
   opens_again_at: t.Nullable(t.String({ description: "When the next probe may start" })),
   in_flight: t.Integer(),
-  failures: t.Integer({ description: "Consecutive failures" }),
+  failures: t.Integer({ description: "Consecutive failures of a closed circuit" }),
   cooldown_until: t.Nullable(time),
   models: t.Array(t.String()),
 });
@@ -20,17 +26,17 @@ const limiter = t.Object({
 });
 const ledger = t.Object({
   mode: t.Union([t.Literal("local"), t.Literal("remote")]),
-  open_holds: t.Nullable(t.Integer()),
-  held_usd: t.Nullable(usd),
+  open_holds: t.Integer(),
+  held_usd: usd,
   oldest_hold_at: t.Nullable(time),
   roll_up_closed_to: t.Nullable(time),
-  stale_hours: t.Nullable(t.Integer()),
-  is_backfilling: t.Nullable(t.Boolean()),
+  stale_hours: t.Integer(),
+  is_backfilling: t.Boolean(),
 });
 const health = t.Object({
   upstreams: t.Array(upstream),
   limiter,
-  ledger,
+  ledger: t.Nullable(ledger),
   outbox: t.Object({ entries: t.Integer(), oldest_at: t.Nullable(time) }),
   database: t.Union([t.Literal("sqlite"), t.Literal("postgres")]),
   version: t.String(),
@@ -38,25 +44,126 @@ const health = t.Object({
   memory_bytes: t.Integer(),
   gateways: t.Integer(),
 });
+const probe = t.Composite([
+  upstream,
+  t.Object({
+    status: t.Nullable(t.Integer({ description: "HTTP status of its list of models" })),
+    fault: t.Nullable(t.String({ description: "Code of the network error" })),
+  }),
+]);
+const path = t.Object({ name: id });
 
 /** The state of this gateway, its upstreams, limiter and ledger. Nothing secret. */
 export function operatorHealthRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(createGuard(parts))
-    .get("/operator/health", notBuilt, { needsOperator: true, response: health })
-    .post("/operator/upstreams/:name/probe", notBuilt, {
+    .get("/operator/health", () => readHealth(parts), { needsOperator: true, response: health })
+    .post("/operator/upstreams/:name/probe", ({ params }) => probeUpstream(parts, params.name), {
       needsOperator: true,
-      params: t.Object({ name: id }),
-      response: upstream,
+      params: path,
+      response: probe,
     })
-    .post("/operator/upstreams/:name/circuit", notBuilt, {
-      needsOperator: true,
-      params: t.Object({ name: id }),
-      body: t.Object({ state: t.Union([t.Literal("open"), t.Literal("closed")]) }),
-      response: upstream,
-    });
+    .post(
+      "/operator/upstreams/:name/circuit",
+      ({ params, body, actor }) => forceCircuit(parts, actor, { ...params, ...body }),
+      {
+        needsOperator: true,
+        params: path,
+        body: t.Object({ state: t.Union([t.Literal("open"), t.Literal("closed")]) }),
+        response: upstream,
+      },
+    );
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+async function readHealth(parts: ConsoleParts) {
+  const { database, platform } = parts;
+  const { upstreams, limiter } = parts.gateway();
+  const [limits, ledgerState, gateways] = await Promise.all([
+    limiter.status(),
+    readLedger(parts),
+    database.db.select({ id: database.tables.gateways.id }).from(database.tables.gateways),
+  ]);
+  const { outbox } = platform;
+  return {
+    upstreams: [...upstreams.values()].map((each) => printUpstream(parts, each)),
+    limiter: { ...limits },
+    ledger: ledgerState,
+    outbox: { entries: outbox.pending(), oldest_at: isoTimeOrNull(outbox.oldestAtMs()) },
+    database: database.dialect,
+    version: VERSION,
+    uptime_s: Math.floor(process.uptime()),
+    memory_bytes: process.memoryUsage.rss(),
+    gateways: gateways.length,
+  };
+}
+
+/** Null while the ledger does not answer: the rest of the page is needed most then. */
+async function readLedger({ ledger, platform }: ConsoleParts) {
+  const reading = Promise.all([ledger.runningTotals(undefined), ledger.rollUps()]);
+  const read = await reading.catch(() => undefined);
+  if (!read) return null;
+  const [wallets, { closedFromMs, closedToMs, staleHours, isBackfilling }] = read;
+  const oldest = wallets.map(({ oldestCreatedAtMs }) => oldestCreatedAtMs);
+  return {
+    mode: platform.audit ? ("local" as const) : ("remote" as const),
+    open_holds: wallets.reduce((sum, { count }) => sum + count, 0),
+    held_usd: printUsd(wallets.reduce((sum, { granted }) => sum + granted, 0n)),
+    oldest_hold_at: oldest.length > 0 ? isoTime(Math.min(...oldest)) : null,
+    roll_up_closed_to: closedToMs > closedFromMs ? isoTime(closedToMs) : null,
+    stale_hours: staleHours,
+    is_backfilling: isBackfilling,
+  };
+}
+
+function printUpstream({ now, gateway }: ConsoleParts, { name, health: state }: Upstream) {
+  const { state: circuit, isForced, probeInMs, failures, running } = state.status();
+  const coolingMs = [...state.cooldowns().values()];
+  const routed = gateway()
+    .catalog.list()
+    .filter(({ routes }) => routes.some((route) => route.upstream === name));
+  return {
+    name,
+    circuit,
+    is_forced: isForced,
+    opens_again_at: probeInMs === undefined ? null : isoTime(now() + probeInMs),
+    in_flight: running,
+    failures,
+    cooldown_until: coolingMs.length > 0 ? isoTime(now() + Math.max(...coolingMs)) : null,
+    models: routed.map(({ id: model }) => model),
+  };
+}
+
+function requireUpstream({ gateway }: ConsoleParts, name: string): Upstream {
+  const found = gateway().upstreams.get(name);
+  if (!found) throw new GatewayError("unknown_item");
+  return found;
+}
+
+/** Asks the provider for its models. When it answers, the next call of an open circuit is its probe. */
+async function probeUpstream(parts: ConsoleParts, name: string) {
+  const found = requireUpstream(parts, name);
+  if (!found.probe) throw new GatewayError("not_built");
+  const answer = await found.probe();
+  if (typeof answer === "number" && answer < 500) found.health.probeNow();
+  const result =
+    typeof answer === "number" ? { status: answer, fault: null } : { status: null, fault: answer };
+  return { ...printUpstream(parts, found), ...result };
+}
+
+interface ForcedState {
+  readonly name: string;
+  readonly state: "open" | "closed";
+}
+
+/** Forces the circuit of this gateway's process; it is recorded first, so that no change is without an entry. */
+async function forceCircuit(parts: ConsoleParts, actor: Actor, { name, state }: ForcedState) {
+  const { database, now } = parts;
+  const found = requireUpstream(parts, name);
+  const { state: before } = found.health.status();
+  const change = { action: "upstream.circuit_forced", target: name };
+  await database.transact((tx) =>
+    recordChange(database, tx, actor, { ...change, before: { state: before }, after: { state } }, now()),
+  );
+  found.health.force(state);
+  return printUpstream(parts, found);
 }

@@ -1,8 +1,9 @@
 import { Elysia, t } from "elysia";
-import { GatewayError } from "../../errors.ts";
-import { id, pageOf, pageQuery, time } from "./account-shapes.ts";
+import { endSessions, type ListedPerson, listPeople, setOperator } from "../../accounts/directory.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { isoTime, isoTimeOrNull } from "./print-accounts.ts";
+import { id, pageOf, pageQuery, time } from "./shapes.ts";
 
 const listedPerson = t.Object({
   id,
@@ -15,30 +16,57 @@ const listedPerson = t.Object({
   accounts: t.Integer(),
   sessions: t.Integer(),
 });
+const query = t.Composite([pageQuery, t.Object({ q: t.Optional(t.String({ maxLength: 254 })) })]);
 const path = t.Object({ person: id });
+const PAGE_SIZE = 50;
 
 /** People of the platform, for operators. */
 export function operatorPeopleRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(createGuard(parts))
-    .get("/operator/people", notBuilt, {
+    .get("/operator/people", ({ query }) => list(parts, query), {
       needsOperator: true,
-      query: t.Composite([pageQuery, t.Object({ q: t.Optional(t.String({ maxLength: 254 })) })]),
+      query,
       response: pageOf(listedPerson),
     })
-    .post("/operator/people/:person/operator", notBuilt, {
-      needsOperator: true,
-      params: path,
-      body: t.Object({ is_operator: t.Boolean() }),
-      response: listedPerson,
-    })
-    .post("/operator/people/:person/end-sessions", notBuilt, {
-      needsOperator: true,
-      params: path,
-      response: t.Object({ ended: t.Integer() }),
-    });
+    .post(
+      "/operator/people/:person/operator",
+      async ({ params, body, actor }) => {
+        const change = { personId: params.person, isOperator: body.is_operator };
+        return printPerson(await setOperator(parts, actor, change));
+      },
+      {
+        needsOperator: true,
+        confirmed: true,
+        params: path,
+        body: t.Object({ is_operator: t.Boolean() }),
+        response: listedPerson,
+      },
+    )
+    .post(
+      "/operator/people/:person/end-sessions",
+      async ({ params, actor }) => ({ ended: await endSessions(parts, actor, params.person) }),
+      { needsOperator: true, params: path, response: t.Object({ ended: t.Integer() }) },
+    );
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+/** A page's token is the id of its last person. */
+async function list({ database }: ConsoleParts, { page, size = PAGE_SIZE, q }: typeof query.static) {
+  const people = await listPeople(database, { text: q, after: page, size: size + 1 });
+  const items = people.slice(0, size);
+  return { items: items.map(printPerson), next: people.length > size ? (items.at(-1)?.id ?? null) : null };
+}
+
+function printPerson(person: ListedPerson) {
+  return {
+    id: person.id,
+    name: person.name,
+    email: person.email,
+    email_verified: person.emailVerified,
+    is_operator: person.isOperator,
+    created_at: isoTime(person.createdAtMs),
+    last_seen_at: isoTimeOrNull(person.lastSeenAtMs),
+    accounts: person.accounts,
+    sessions: person.sessions,
+  };
 }

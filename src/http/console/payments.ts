@@ -1,7 +1,28 @@
+import { inArray } from "drizzle-orm";
 import { Elysia } from "elysia";
+import { createOnce } from "../../accounts/idempotency.ts";
+import type { Database, Db } from "../../db/database.ts";
+import { type Nanos, parseUsd, printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
+import { createCheckout, findCheckout, stateOfCheckout } from "../../payments/checkouts.ts";
+import { printOverview, readOverview } from "../../payments/overview.ts";
+import {
+  createCodes,
+  type IssuedCode,
+  listCodes,
+  type NewCodes,
+  type RedeemCode,
+  redeemCode,
+  revokeCode,
+  stateOfCode,
+} from "../../payments/redeem-codes.ts";
+import { type CheckoutPage, createStripeClient, type StripeClient } from "../../payments/stripe.ts";
+import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { contextOf } from "./request-context.ts";
+import { pageQuery } from "./shapes.ts";
+import { receiveEvent } from "./stripe-webhook.ts";
 import {
   checkoutBody,
   checkoutShape,
@@ -9,41 +30,179 @@ import {
   codesShape,
   newCheckoutShape,
   newCodesShape,
-  pageQuery,
   redeemBody,
   revokedCodeShape,
   walletShape,
   webhookShape,
 } from "./wallet-shapes.ts";
 
+const PAGE_SIZE = 50;
+/** The ids of codes and of checkout sessions. Other texts are neither looked up nor stored. */
+const ID = /^[\w-]{1,128}$/;
+
 /** Money into wallets: redeem codes and Stripe Checkout. */
 export function paymentsRoutes(parts: ConsoleParts) {
+  const { ledger, settings } = parts;
+  const stripe = settings.stripe && createStripeClient(settings.stripe);
   return new Elysia()
     .use(createGuard(parts))
-    .post("/accounts/:account/wallet/redeem", () => notBuilt(), {
-      needs: "wallet.write",
-      body: redeemBody,
-      response: walletShape,
+    .post(
+      "/accounts/:account/wallet/redeem",
+      async ({ account, actor, request, body }) => {
+        const attempt = { address: contextOf(request).address, subject: account.id };
+        const redemption = { accountId: account.id, text: body.code };
+        await parts.throttle("guess", attempt, () => redeemCode(parts, actor, redemption));
+        return printOverview(await readOverview(ledger, account.id, parts.now()));
+      },
+      { needs: "wallet.write", body: redeemBody, response: walletShape },
+    )
+    .post(
+      "/accounts/:account/wallet/checkouts",
+      ({ account, actor, request, body }) =>
+        createOnce<NewCheckout>(parts, { request, body }, actor, async (keep) => {
+          const page = await createCheckout(parts, requireStripe(stripe), actor, {
+            accountId: account.id,
+            amount: parseUsd(body.amount_usd),
+            ...returnPages(settings.publicUrl, account.id),
+            record: (tx, made) => keep(tx, printPage(made)),
+          });
+          return printPage(page);
+        }),
+      { needs: "wallet.write", body: checkoutBody, response: newCheckoutShape },
+    )
+    .get(
+      "/accounts/:account/wallet/checkouts/:checkout",
+      async ({ account, params }) => {
+        const sought = { accountId: account.id, sessionId: requireId(params.checkout) };
+        const found = await findCheckout(parts.database, sought);
+        if (!found) throw new GatewayError("unknown_item");
+        const state = stateOfCheckout(found, parts.now());
+        return { id: found.id, amount_usd: printUsd(found.amount), state };
+      },
+      { needs: "wallet.read", response: checkoutShape },
+    )
+    .post("/stripe/webhook", ({ request }) => receiveEvent(parts, requireStripe(stripe), request), {
+      isPublic: true,
+      parse: "none",
+      response: webhookShape,
     })
-    .post("/accounts/:account/wallet/checkouts", () => notBuilt(), {
-      needs: "wallet.write",
-      body: checkoutBody,
-      response: newCheckoutShape,
-    })
-    .get("/accounts/:account/wallet/checkouts/:checkout", () => notBuilt(), {
-      needs: "wallet.read",
-      response: checkoutShape,
-    })
-    .post("/stripe/webhook", () => notBuilt(), { isPublic: true, parse: "none", response: webhookShape })
-    .get("/operator/codes", () => notBuilt(), { needsOperator: true, query: pageQuery, response: codesShape })
-    .post("/operator/codes", () => notBuilt(), {
-      needsOperator: true,
-      body: codesBody,
-      response: newCodesShape,
-    })
-    .delete("/operator/codes/:code", () => notBuilt(), { needsOperator: true, response: revokedCodeShape });
+    .use(codesRoutes(parts));
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+function requireId(id: string): string {
+  if (!ID.test(id)) throw new GatewayError("unknown_item");
+  return id;
+}
+
+/** Payments are refused unless both secrets are set: a payment without a webhook would never be credited. */
+function requireStripe(stripe: StripeClient | undefined): StripeClient {
+  if (!stripe) throw new GatewayError("not_built");
+  return stripe;
+}
+
+/** The wallet's page. It polls the checkout, whose credit comes from the webhook alone. */
+function returnPages(publicUrl: string, accountId: string) {
+  const page = `${publicUrl}/console/accounts/${encodeURIComponent(accountId)}/wallet`;
+  return { successUrl: `${page}?checkout={CHECKOUT_SESSION_ID}`, cancelUrl: page };
+}
+
+/** Redeem codes, which operators create, list and revoke. */
+function codesRoutes(parts: ConsoleParts) {
+  const { database, now } = parts;
+  return new Elysia({ prefix: "/operator/codes" })
+    .use(createGuard(parts))
+    .get(
+      "",
+      async ({ query: { page, size = PAGE_SIZE } }) => {
+        if (page !== undefined && !ID.test(page)) throw new GatewayError("wrong_shape", { path: "page" });
+        const rows = await listCodes(database, { size: size + 1, after: page });
+        const items = rows.slice(0, size);
+        const names = await findAccountNames(database, items);
+        const next = rows.length > size ? (items.at(-1)?.id ?? null) : null;
+        return { items: items.map((code) => printCodeRow(code, names, now())), next };
+      },
+      { needsOperator: true, query: pageQuery, response: codesShape },
+    )
+    .post(
+      "",
+      ({ actor, request, body }) =>
+        createOnce<NewCodesAnswer>(parts, { request, body }, actor, async (keep) => {
+          const wanted = readNewCodes(body, now());
+          const record = (tx: Db, made: readonly IssuedCode[]) => keep(tx, printIssued(made));
+          return printIssued(await createCodes(parts, actor, wanted, record));
+        }),
+      { needsOperator: true, confirmed: true, body: codesBody, response: newCodesShape },
+    )
+    .delete(
+      "/:code",
+      async ({ actor, params }) => {
+        const id = requireId(params.code);
+        await revokeCode(parts, actor, id);
+        return { id, revoked: true };
+      },
+      { needsOperator: true, response: revokedCodeShape },
+    );
+}
+
+function readNewCodes(body: typeof codesBody.static, nowMs: number): NewCodes {
+  const amount = readAmount(body.amount_usd);
+  const { count = 1, note, expires_at: expiresAt } = body;
+  const expiresAtMs = expiresAt ? Date.parse(expiresAt) : undefined;
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
+    throw new GatewayError("wrong_shape", { path: "expires_at" });
+  }
+  return { amount, count, note: note?.toWellFormed(), expiresAtMs };
+}
+
+/** USD above 0. */
+function readAmount(text: string): Nanos {
+  try {
+    const amount = parseUsd(text);
+    if (amount > 0n) return amount;
+  } catch {
+    // Too large an amount.
+  }
+  throw new GatewayError("wrong_shape", { path: "amount_usd" });
+}
+
+type NewCheckout = typeof newCheckoutShape.static;
+type NewCodesAnswer = typeof newCodesShape.static;
+
+function printPage({ sessionId, url }: CheckoutPage): NewCheckout {
+  return { id: sessionId, url };
+}
+
+function printIssued(issued: readonly IssuedCode[]): NewCodesAnswer {
+  return { codes: issued.map(({ id, code, amount }) => ({ id, code, amount_usd: printUsd(amount) })) };
+}
+
+async function findAccountNames(
+  { db, tables: { accounts } }: Database,
+  codes: readonly RedeemCode[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(codes.flatMap(({ accountId }) => accountId ?? []))];
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: accounts.id, name: accounts.name })
+    .from(accounts)
+    .where(inArray(accounts.id, ids));
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+function printCodeRow(code: RedeemCode, names: ReadonlyMap<string, string>, nowMs: number) {
+  const { id, hint, amount, note, createdBy, accountId } = code;
+  return {
+    id,
+    hint,
+    amount_usd: printUsd(amount),
+    note,
+    state: stateOfCode(code, nowMs),
+    created_by: createdBy,
+    created_at: new Date(code.createdAtMs).toISOString(),
+    expires_at: printTime(code.expiresAtMs ?? undefined),
+    redeemed_at: printTime(code.redeemedAtMs ?? undefined),
+    account_id: accountId,
+    account_name: accountId === null ? null : (names.get(accountId) ?? null),
+    credited_at: printTime(code.creditedAtMs ?? undefined),
+  };
 }

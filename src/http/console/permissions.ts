@@ -4,13 +4,13 @@ import type { Role } from "../../accounts/actor.ts";
 type AccountRole = Role | "acting";
 
 /**
- * Who may call a route:
- * `public` everybody, `self` every signed-in person, `account` the listed roles of the account in the path,
- * `operator` platform operators.
+ * Who may call a route: `public` everybody, `self` every signed-in person, `account` the listed roles of the
+ * account in the path, `operator` platform operators. With a one-time password a person is refused everything
+ * that does not say otherwise.
  */
 export type Permission =
   | { readonly scope: "public" }
-  | { readonly scope: "self" }
+  | { readonly scope: "self"; readonly allowsOneTimePassword?: boolean }
   | { readonly scope: "account"; readonly roles: readonly AccountRole[] }
   | { readonly scope: "operator" };
 
@@ -21,6 +21,8 @@ const owners = inAccount("owner");
 export const PERMISSIONS = {
   public: { scope: "public" },
   self: { scope: "self" },
+  /** What a person with a one-time password needs to replace it. */
+  password: { scope: "self", allowsOneTimePassword: true },
   operator: { scope: "operator" },
 
   "account.read": everyone,
@@ -36,7 +38,8 @@ export const PERMISSIONS = {
   "models.read": everyone,
   playground: inAccount("owner", "developer"),
   "members.read": everyone,
-  "members.write": owners,
+  /** An operator who acts inside an account may invite its first owner. */
+  "members.write": inAccount("owner", "acting"),
   "links.read": inAccount("owner", "acting"),
   "links.write": owners,
   "audit.read": inAccount("owner", "acting"),
@@ -48,7 +51,7 @@ export const PERMISSIONS = {
 
 export type Need = keyof typeof PERMISSIONS;
 /** A need that is granted in the account of the path. */
-export type AccountNeed = Exclude<Need, "public" | "self" | "operator">;
+export type AccountNeed = Exclude<Need, "public" | "self" | "password" | "operator">;
 
 function inAccount<const Roles extends readonly AccountRole[]>(...roles: Roles) {
   return { scope: "account", roles } as const;

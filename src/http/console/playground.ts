@@ -1,12 +1,24 @@
-import { Elysia, t } from "elysia";
-import { GatewayError } from "../../errors.ts";
+import { Elysia, type Static, t } from "elysia";
+import { findCaller } from "../../accounts/authenticate.ts";
+import type { ApiKey, Caller } from "../../accounts/key.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { Call } from "../../gateway/request.ts";
+import { runRequest } from "../../gateway/run-request.ts";
+import { WIRES } from "../../wire/registry.ts";
+import { runRoute } from "../inference.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { accountParams } from "./key-shapes.ts";
-import { id } from "./shapes.ts";
+import { requireKey, requireOwn } from "./key-edits.ts";
+import { accountParams, keyId } from "./key-shapes.ts";
+import { PlaygroundReply } from "./playground-reply.ts";
+import { contextOf } from "./request-context.ts";
+import { receiptOf } from "./requests.ts";
+
+/** The name of the playground on receipts and in the log. */
+const SURFACE = "playground";
 
 const playgroundBody = t.Object({
-  key: id,
+  key: keyId,
   model: t.String({ minLength: 1, maxLength: 256 }),
   messages: t.Array(
     t.Object({
@@ -19,15 +31,95 @@ const playgroundBody = t.Object({
   temperature: t.Optional(t.Number({ minimum: 0, maximum: 2 })),
 });
 
-/** A streamed chat as a key, by its id: limits, hold and receipt are those of the key. */
+/**
+ * A streamed chat as a key, by its id: limits, hold and receipt are those of the key. Developers use the keys
+ * that they created, because a request spends what the key may spend.
+ */
 export function playgroundRoutes(parts: ConsoleParts) {
-  return new Elysia().use(createGuard(parts)).post("/accounts/:account/playground", notBuilt, {
-    needs: "playground",
-    params: accountParams,
-    body: playgroundBody,
-  });
+  return new Elysia().use(createGuard(parts)).post(
+    "/accounts/:account/playground",
+    async ({ account, actor, role, body, request }) => {
+      const key = await requireKey(parts, account, body.key);
+      requireOwn(key, { actor, role });
+      return chat(parts, { key, body, request });
+    },
+    {
+      needs: "playground",
+      params: accountParams,
+      body: playgroundBody,
+      detail: {
+        description:
+          "Server-sent events: `start` {request_id, granted_usd}, `delta` {text}, `reasoning` {text}, " +
+          "`cost` {spent_usd, output_tokens}, and `end` {receipt} or `error` {error, receipt}.",
+      },
+    },
+  );
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+interface Chat {
+  readonly key: ApiKey;
+  readonly body: Static<typeof playgroundBody>;
+  readonly request: Request;
+}
+
+/** Runs the story of every request, as the key. Resolves once the status of the answer is known. */
+async function chat(parts: ConsoleParts, { key, body, request }: Chat): Promise<Response> {
+  const gateway = parts.gateway();
+  const { requestId, received } = contextOf(request);
+  const reply = new PlaygroundReply({ received, requestId, clock: gateway.clock });
+  const call = createCall(gateway, requestId, { body, reply });
+  const run = {
+    route: { surface: SURFACE, run: runRequest },
+    call,
+    reply,
+    body: { release: () => undefined },
+    request: received,
+    running: parts.running,
+  };
+  void runAndFinish(parts, { gateway: actingAs(parts, key, gateway), key, run });
+  return reply.response;
+}
+
+/** A gateway whose caller is the key: a session has authorised the request, and keys are stored as digests. */
+function actingAs({ database, now }: ConsoleParts, { id, accountId }: ApiKey, gateway: Gateway): Gateway {
+  const authenticate = (): Promise<Caller> => findCaller(database, { accountId, keyId: id, nowMs: now() });
+  return { ...gateway, authenticate };
+}
+
+function createCall(
+  { clock }: Gateway,
+  id: string,
+  { body, reply }: { readonly body: Chat["body"]; readonly reply: PlaygroundReply },
+): Call {
+  const { key: _, ...asked } = body;
+  const bytes = Buffer.from(JSON.stringify({ ...asked, stream: true }));
+  return {
+    id,
+    wire: WIRES.chat,
+    surface: SURFACE,
+    secret: undefined,
+    headers: {},
+    query: "",
+    allowsClamp: false,
+    startedAt: clock(),
+    createdAtS: Math.floor(Date.now() / 1000),
+    readBody: async () => [bytes],
+    onHeld: (held) => reply.start(held),
+    record: {},
+    model: undefined,
+  };
+}
+
+interface PlaygroundRun {
+  readonly gateway: Gateway;
+  readonly key: ApiKey;
+  readonly run: Parameters<typeof runRoute>[1] & { readonly reply: PlaygroundReply };
+}
+
+/** Never rejects. The receipt is read after the settlement, and is missing while the ledger is away. */
+async function runAndFinish(parts: ConsoleParts, { gateway, key, run }: PlaygroundRun): Promise<void> {
+  await runRoute(gateway, run);
+  if (!run.reply.held) return;
+  const receipt = await receiptOf(parts, key.accountId, run.call.id).catch(() => null);
+  run.reply.finish(receipt);
 }

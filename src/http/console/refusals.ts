@@ -1,23 +1,51 @@
 import { Elysia, t } from "elysia";
+import { findKeys } from "../../accounts/keys.ts";
+import { findKeyNames } from "../../accounts/names.ts";
+import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
+import { causesOf, codeOf, explainRefusal, leftFor, neededBy } from "../../refusals/explain.ts";
+import {
+  type FoundRefusal,
+  findRefusal,
+  listRefusals,
+  type RefusalPosition,
+  type RefusalRow,
+} from "../../refusals/reads.ts";
+import { KEPT_MS } from "../../refusals/refusal.ts";
+import { waitAtMost } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { refusalAnswer, refusalsAnswer, refusalsQuery } from "./requests-schema.ts";
+import { findHoldsOf } from "./holds-of-moment.ts";
+import { readRange } from "./range.ts";
+import {
+  type RefusalDetailJson,
+  type RefusalJson,
+  refusalAnswer,
+  refusalsAnswer,
+  refusalsQuery,
+} from "./request-shapes.ts";
+
+const PAGE_SIZE = 100;
+const WRITE_MS_MAX = 1_000;
 
 export function refusalsRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(createGuard(parts))
-    .get(
-      "/accounts/:account/refusals",
-      (): typeof refusalsAnswer.static => {
-        throw new GatewayError("not_built");
-      },
-      { needs: "requests.read", query: refusalsQuery, response: refusalsAnswer },
-    )
+    .get("/accounts/:account/refusals", ({ account, query }) => listOf(parts, account.id, query), {
+      needs: "requests.read",
+      query: refusalsQuery,
+      response: refusalsAnswer,
+    })
     .get(
       "/accounts/:account/refusals/:request_id",
-      (): typeof refusalAnswer.static => {
-        throw new GatewayError("not_built");
+      async ({ account, params }) => {
+        await writeRefusals(parts);
+        const found = await findRefusal(parts.database, params.request_id, account.id);
+        // A request with a receipt was not refused, whatever happened in its minute.
+        const receipt =
+          found && !found.isExact ? await parts.ledger.receipt(account.id, params.request_id) : undefined;
+        if (!found || receipt) throw new GatewayError("unknown_item");
+        return printFound(parts, found, params.request_id);
       },
       {
         needs: "requests.read",
@@ -25,4 +53,113 @@ export function refusalsRoutes(parts: ConsoleParts) {
         response: refusalAnswer,
       },
     );
+}
+
+/** Writes what this process has counted, so that a request is shown at once. Waits for at most one second. */
+export function writeRefusals({ gateway }: Pick<ConsoleParts, "gateway">): Promise<void> {
+  return waitAtMost(WRITE_MS_MAX, gateway().refusals.flush());
+}
+
+async function listOf(
+  parts: ConsoleParts,
+  accountId: string,
+  query: typeof refusalsQuery.static,
+): Promise<typeof refusalsAnswer.static> {
+  const { database, now } = parts;
+  const { size = PAGE_SIZE, page, key: keyId, code } = query;
+  const range = readRange(query, { nowMs: now(), defaultMs: KEPT_MS });
+  await writeRefusals(parts);
+  const causes = code === undefined ? undefined : causesOf(code);
+  if (causes?.length === 0) return { items: [], next: null };
+  const after = page === undefined ? undefined : readPage(page);
+  const rows = await listRefusals(
+    database,
+    { accountId, ...range, keyId, causes },
+    { size: size + 1, after },
+  );
+  const items = rows.slice(0, size);
+  const names = await findKeyNames(
+    database,
+    accountId,
+    items.map((row) => row.keyId),
+  );
+  const last = items.at(-1);
+  return {
+    items: items.map((row) => printRow(row, names)),
+    next: rows.length > size && last ? printPage(last) : null,
+  };
+}
+
+function printRow(row: RefusalRow, names: ReadonlyMap<string, string>): RefusalJson {
+  const { money, requestedModel } = row.last;
+  return {
+    minute: new Date(row.minuteMs).toISOString(),
+    key_id: row.keyId,
+    key_name: names.get(row.keyId) ?? null,
+    model: row.model === "" ? (requestedModel ?? null) : row.model,
+    code: codeOf(row.cause),
+    cause: row.cause,
+    text: explainRefusal(row.cause, row.last).text,
+    count: row.count,
+    last_request_id: row.last.id,
+    needed_usd: money ? printUsd(BigInt(money.needed)) : null,
+    available_usd: money ? printUsd(BigInt(money.available)) : null,
+  };
+}
+
+async function printFound(
+  parts: ConsoleParts,
+  { row, request, isExact, accountId }: FoundRefusal,
+  requestId: string,
+): Promise<RefusalDetailJson> {
+  const { rule, cure, cureText, heldBy } = explainRefusal(row.cause, request);
+  const names = await findKeyNames(parts.database, accountId, [row.keyId]);
+  const holds = heldBy
+    ? await findHoldsOf(parts.ledger, {
+        walletId: accountId,
+        keyId: heldBy === "key" ? row.keyId : undefined,
+        atMs: request.atMs,
+      })
+    : [];
+  const [key] = (await findKeys(parts.database, row.keyId)).filter((each) => each.accountId === accountId);
+  return {
+    ...printRow({ ...row, last: request }, names),
+    last_request_id: row.last.id,
+    request_id: requestId,
+    exact: isExact,
+    at: new Date(request.atMs).toISOString(),
+    rule,
+    needed: neededBy(request) ?? null,
+    had: leftFor(request) ?? null,
+    held_by: holds.map(({ holdId, granted }) => ({ request_id: holdId, granted_usd: printUsd(granted) })),
+    cure,
+    cure_text: cureText,
+    retry_after_s: request.retryAfterS ?? null,
+    key: key ? { id: key.id, name: key.name, hint: key.hint } : null,
+  };
+}
+
+function printPage({ minuteMs, keyId, cause, model }: RefusalRow): string {
+  return Buffer.from(JSON.stringify([minuteMs, keyId, cause, model])).toString("base64url");
+}
+
+/** Throws `wrong_shape` for a token that is not ours. */
+function readPage(token: string): RefusalPosition {
+  const position = parsePosition(Buffer.from(token, "base64url").toString());
+  if (!position) throw new GatewayError("wrong_shape", { path: "page" });
+  return position;
+}
+
+function parsePosition(text: string): RefusalPosition | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (!Array.isArray(parsed)) return undefined;
+    const [minuteMs, keyId, cause, model]: readonly unknown[] = parsed;
+    const isText = (value: unknown): value is string =>
+      typeof value === "string" && value.isWellFormed() && !value.includes("\0");
+    const isRight = Number.isSafeInteger(minuteMs) && isText(keyId) && isText(cause) && isText(model);
+    return isRight ? { minuteMs: Number(minuteMs), keyId, cause, model } : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,3 +1,5 @@
+import type { Visitor } from "../../accounts/sign-in.ts";
+
 /** What the console knows of a request before its routes run. */
 export interface RequestContext {
   readonly requestId: string;
@@ -18,4 +20,9 @@ export function contextOf(request: Request): RequestContext {
   const context = contexts.get(request);
   if (!context) throw new Error("The request has no context");
   return context;
+}
+
+/** What the sign-in knows of the sender of a request. */
+export function visitorOf(request: Request): Visitor {
+  return { address: contextOf(request).address, headers: request.headers };
 }

@@ -1,35 +1,121 @@
 import { Elysia, t } from "elysia";
+import { findKeyNames } from "../../accounts/names.ts";
+import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
+import type { MetadataCondition, Receipt, ReceiptFilter } from "../../ledger/records.ts";
+import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { receiptAnswer, requestsAnswer, requestsQuery } from "./requests-schema.ts";
+import { readLedger } from "./ledger-query.ts";
+import { createLiveRequests } from "./live.ts";
+import { readMs } from "./range.ts";
+import { linesOf, outcomeText, sourceText } from "./receipt-lines.ts";
+import { contextOf } from "./request-context.ts";
+import { printRequestRow, printRequestRows } from "./request-row.ts";
+import {
+  type ReceiptJson,
+  type RequestsQueryText,
+  receiptAnswer,
+  requestsAnswer,
+  requestsQuery,
+} from "./request-shapes.ts";
+
+const PAGE_SIZE = 50;
 
 export function requestsRoutes(parts: ConsoleParts) {
+  const live = createLiveRequests(parts);
   return new Elysia()
     .use(createGuard(parts))
-    .get(
-      "/accounts/:account/requests",
-      (): typeof requestsAnswer.static => {
-        throw new GatewayError("not_built");
-      },
-      { needs: "requests.read", query: requestsQuery, response: requestsAnswer },
-    )
+    .get("/accounts/:account/requests", ({ account, query }) => listOf(parts, account.id, query), {
+      needs: "requests.read",
+      query: requestsQuery,
+      response: requestsAnswer,
+    })
     .get(
       "/accounts/:account/requests/live",
-      (): Response => {
-        throw new GatewayError("not_built");
+      ({ account, actor, request }) => {
+        const { received, address } = contextOf(request);
+        return live.open({ accountId: account.id, actor, address, received });
       },
-      { needs: "requests.read" },
+      {
+        needs: "requests.read",
+        detail: { description: "Server-sent events: `rows` with an array of new or changed requests." },
+      },
     )
     .get(
       "/accounts/:account/requests/:id",
-      (): typeof receiptAnswer.static => {
-        throw new GatewayError("not_built");
-      },
+      ({ account, params }) => receiptOf(parts, account.id, params.id),
       {
         needs: "requests.read",
         params: t.Object({ account: t.String(), id: t.String() }),
         response: receiptAnswer,
       },
     );
+}
+
+async function listOf(
+  { database, ledger }: ConsoleParts,
+  accountId: string,
+  query: RequestsQueryText,
+): Promise<typeof requestsAnswer.static> {
+  const { size = PAGE_SIZE, page: token } = query;
+  const filter = readFilter(accountId, query);
+  const { items, nextToken, searchedToMs } = await readLedger(ledger.receipts(filter, { size, token }));
+  return {
+    items: await printRequestRows(database, accountId, items),
+    next: nextToken ?? null,
+    searched_to: nextToken === undefined ? null : printTime(searchedToMs),
+  };
+}
+
+function readFilter(walletId: string, query: RequestsQueryText): ReceiptFilter {
+  const { key: keyId, model, upstream, outcome, surface, state, from, to, metadata } = query;
+  return {
+    walletId,
+    keyId,
+    model,
+    upstream,
+    outcome,
+    surface,
+    state,
+    fromMs: readMs(from, "from"),
+    toMs: readMs(to, "to"),
+    metadata: metadata === undefined ? undefined : readMetadata(metadata),
+  };
+}
+
+/** Parses `name:value`; the value may hold further colons. Throws `wrong_shape`. */
+function readMetadata(text: string): MetadataCondition {
+  const colon = text.indexOf(":");
+  if (colon < 1) throw new GatewayError("wrong_shape", { path: "metadata" });
+  return { name: text.slice(0, colon), value: text.slice(colon + 1) };
+}
+
+/** Reads the receipt of a request, with its arithmetic. Throws `unknown_item`. */
+export async function receiptOf(
+  { database, ledger }: Pick<ConsoleParts, "database" | "ledger">,
+  accountId: string,
+  id: string,
+): Promise<ReceiptJson> {
+  const receipt = await ledger.receipt(accountId, id.toLowerCase());
+  if (!receipt) throw new GatewayError("unknown_item");
+  return printReceipt(receipt, await findKeyNames(database, accountId, [receipt.keyId]));
+}
+
+function printReceipt(receipt: Receipt, names: ReadonlyMap<string, string>): ReceiptJson {
+  const { granted, captured, outcome } = receipt;
+  const isReleased = receipt.state !== "held" && granted > captured;
+  return {
+    ...printRequestRow(receipt, names),
+    resolved_at: printTime(receipt.resolvedAtMs),
+    late: receipt.late,
+    refunded_usd: printUsd(receipt.refunded),
+    released_usd: printUsd(isReleased ? granted - captured : 0n),
+    upstream_model: outcome?.upstreamModel ?? null,
+    attempts: (outcome?.attempts ?? []).map(({ upstream, status, ms }) => ({ upstream, status, ms })),
+    ...linesOf(receipt),
+    source_text: sourceText(receipt),
+    outcome_text: outcomeText(receipt),
+    metadata: receipt.metadata ?? null,
+  };
 }

@@ -1,5 +1,6 @@
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import { GatewayError, toGatewayError } from "../../errors.ts";
+import { LedgerError } from "../../ledger/ledger.ts";
 import { WIRES } from "../../wire/registry.ts";
 import { errorResponse, logInternalError } from "../errors.ts";
 import { accountsRoutes } from "./accounts.ts";
@@ -8,6 +9,7 @@ import { auditTrailRoutes } from "./audit-trail.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { findRoutes } from "./find.ts";
 import { keysRoutes } from "./keys.ts";
+import { fromLedgerError } from "./ledger-errors.ts";
 import { managementKeysRoutes } from "./management-keys.ts";
 import { modelsRoutes } from "./models.ts";
 import { noticesRoutes } from "./notices.ts";
@@ -25,15 +27,17 @@ import { walletRoutes } from "./wallet.ts";
 
 /** Assembles the API of the console. Its type is that of the browser's client. */
 export function createConsoleApi(parts: ConsoleParts) {
-  return new Elysia({ prefix: "/console/api", strictPath: true, normalize: false })
+  const assembled: { app?: AnyElysia } = {};
+  const findApp = () => assembled.app ?? new Elysia();
+  const app = new Elysia({ prefix: "/console/api", strictPath: true, normalize: false })
     .onError(({ request, code, error }) => {
       const failure = readFailure(code, error);
       const { requestId } = contextOf(request);
       logInternalError(parts.log, requestId, failure);
-      return errorResponse(failure, WIRES.chat, { requestId });
+      return errorResponse(failure, WIRES.chat, { requestId, headers: extraHeaders(failure) });
     })
     .use(accountsRoutes(parts))
-    .use(apiDescriptionRoutes(parts))
+    .use(apiDescriptionRoutes(parts, findApp))
     .use(auditTrailRoutes(parts))
     .use(findRoutes(parts))
     .use(keysRoutes(parts))
@@ -50,14 +54,22 @@ export function createConsoleApi(parts: ConsoleParts) {
     .use(teamRoutes(parts))
     .use(usageRoutes(parts))
     .use(walletRoutes(parts));
+  assembled.app = app;
+  return app;
 }
 
 /** The routes of the console's API, for its client. */
 export type ConsoleApi = ReturnType<typeof createConsoleApi>;
 
+/** Tells the browser's console to ask for the password and to repeat the request. */
+function extraHeaders({ kind }: GatewayError): Record<string, string> {
+  return kind === "not_confirmed" ? { "x-tollgate-confirm": "password" } : {};
+}
+
 /** Our own errors come first: Elysia takes the `code` of any thrown error for its own. */
 function readFailure(code: unknown, error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
+  if (error instanceof LedgerError) return fromLedgerError(error);
   if (code === "NOT_FOUND") return new GatewayError("unknown_route");
   if (code === "PARSE") return new GatewayError("not_json");
   if (code === "VALIDATION") return new GatewayError("wrong_shape", readPath(error));

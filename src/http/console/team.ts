@@ -1,8 +1,22 @@
 import { Elysia, t } from "elysia";
+import type { Actor } from "../../accounts/actor.ts";
+import {
+  acceptInvitation,
+  findInvitation,
+  type Invitation,
+  invite,
+  listInvitations,
+  revokeInvitation,
+  stateOf,
+} from "../../accounts/invitations.ts";
+import { changeRole, listMembers, type Member, removeMember } from "../../accounts/members.ts";
+import { findPerson, findPersonById } from "../../accounts/people.ts";
 import { GatewayError } from "../../errors.ts";
-import { email, id, listOf, nothing, role, time } from "./account-shapes.ts";
+import { email, listOf } from "./account-shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { isoTime, isoTimeOrNull } from "./print-accounts.ts";
+import { id, nothing, roleName as role, time } from "./shapes.ts";
 
 const member = t.Object({
   person_id: id,
@@ -22,46 +36,148 @@ const invitation = t.Object({
   state: t.Union([t.Literal("open"), t.Literal("accepted"), t.Literal("revoked"), t.Literal("expired")]),
 });
 const offer = t.Object({ account_name: t.String(), email: t.String(), role, has_person: t.Boolean() });
+const accountPath = t.Object({ account: id });
 const memberPath = t.Object({ account: id, person: id });
 const invitationPath = t.Object({ account: id, invitation: id });
 const tokenPath = t.Object({ token: t.String({ minLength: 1, maxLength: 200 }) });
 
 /** Members of an account, and invitations into it. */
 export function teamRoutes(parts: ConsoleParts) {
+  return new Elysia().use(memberRoutes(parts)).use(invitationRoutes(parts)).use(linkRoutes(parts));
+}
+
+function memberRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(createGuard(parts))
-    .get("/accounts/:account/members", notBuilt, { needs: "members.read", response: listOf(member) })
-    .patch("/accounts/:account/members/:person", notBuilt, {
-      needs: "members.write",
-      params: memberPath,
-      body: t.Object({ role }),
-      response: member,
+    .get("/accounts/:account/members", ({ params }) => printMembers(parts, params.account), {
+      needs: "members.read",
+      params: accountPath,
+      response: listOf(member),
     })
-    .delete("/accounts/:account/members/:person", notBuilt, {
-      needs: "members.write",
-      params: memberPath,
-      response: nothing,
+    .patch(
+      "/accounts/:account/members/:person",
+      async ({ params, body, actor }) => {
+        const { account: accountId, person: personId } = params;
+        await changeRole(parts, actor, { accountId, personId, ...body });
+        return printMember(await requireMember(parts, accountId, personId));
+      },
+      { needs: "members.write", params: memberPath, body: t.Object({ role }), response: member },
+    )
+    .delete(
+      "/accounts/:account/members/:person",
+      async ({ params, actor }) => {
+        await removeMember(parts, actor, { accountId: params.account, personId: params.person });
+        return {};
+      },
+      { needs: "members.write", params: memberPath, response: nothing },
+    )
+    .post(
+      "/accounts/:account/leave",
+      async ({ params, actor }) => {
+        await removeMember(parts, actor, { accountId: params.account, personId: actor.id });
+        return {};
+      },
+      { needs: "members.read", params: accountPath, response: nothing },
+    );
+}
+
+function invitationRoutes(parts: ConsoleParts) {
+  const print = (each: Invitation) => printInvitation(each, parts.now());
+  return new Elysia()
+    .use(createGuard(parts))
+    .get(
+      "/accounts/:account/invitations",
+      async ({ params }) => ({
+        items: (await listInvitations(parts.database, params.account)).map(print),
+      }),
+      { needs: "members.read", params: accountPath, response: listOf(invitation) },
+    )
+    .post(
+      "/accounts/:account/invitations",
+      async ({ params, body, actor }) => {
+        const invited = { accountId: params.account, email: body.email, role: body.role };
+        return print(await invite(parts, actor, invited));
+      },
+      {
+        needs: "members.write",
+        params: accountPath,
+        body: t.Object({ email, role }),
+        response: invitation,
+      },
+    )
+    .delete(
+      "/accounts/:account/invitations/:invitation",
+      async ({ params, actor }) => {
+        await revokeInvitation(parts, actor, { accountId: params.account, id: params.invitation });
+        return {};
+      },
+      { needs: "members.write", params: invitationPath, response: nothing },
+    );
+}
+
+/** The link of an invitation: what it offers, and its acceptance by the invited address. */
+function linkRoutes(parts: ConsoleParts) {
+  return new Elysia()
+    .use(createGuard(parts))
+    .get("/invitations/:token", ({ params }) => printOffer(parts, params.token), {
+      isPublic: true,
+      params: tokenPath,
+      response: offer,
     })
-    .post("/accounts/:account/leave", notBuilt, { needs: "members.read", response: nothing })
-    .get("/accounts/:account/invitations", notBuilt, { needs: "members.read", response: listOf(invitation) })
-    .post("/accounts/:account/invitations", notBuilt, {
-      needs: "members.write",
-      body: t.Object({ email, role }),
-      response: invitation,
-    })
-    .delete("/accounts/:account/invitations/:invitation", notBuilt, {
-      needs: "members.write",
-      params: invitationPath,
-      response: nothing,
-    })
-    .get("/invitations/:token", notBuilt, { isPublic: true, params: tokenPath, response: offer })
-    .post("/invitations/:token/accept", notBuilt, {
+    .post("/invitations/:token/accept", ({ params, actor }) => accept(parts, actor, params.token), {
       needsSession: true,
       params: tokenPath,
       response: t.Object({ account_id: id }),
     });
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+async function printMembers({ database }: ConsoleParts, accountId: string) {
+  return { items: (await listMembers(database, accountId)).map(printMember) };
+}
+
+async function requireMember({ database }: ConsoleParts, accountId: string, personId: string) {
+  const found = (await listMembers(database, accountId)).find((each) => each.personId === personId);
+  if (!found) throw new GatewayError("unknown_item");
+  return found;
+}
+
+async function printOffer({ database, now }: ConsoleParts, token: string) {
+  const found = await findInvitation(database, token, now());
+  if (!found) throw new GatewayError("unknown_item");
+  const { account, invitation: offered } = found;
+  const person = await findPerson(database, offered.email);
+  const { email: address, role: offeredRole } = offered;
+  return { account_name: account.name, email: address, role: offeredRole, has_person: person !== undefined };
+}
+
+async function accept({ database, now }: ConsoleParts, actor: Actor, token: string) {
+  if (actor.session?.mustChangePassword) throw new GatewayError("not_permitted");
+  const person = actor.kind === "person" ? await findPersonById(database, actor.id) : undefined;
+  if (!person) throw new GatewayError("not_permitted");
+  const nowMs = now();
+  const { accountId } = await database.transact((tx) =>
+    acceptInvitation(database, tx, { token, person, actor, nowMs }),
+  );
+  return { account_id: accountId };
+}
+
+function printMember({ personId, lastSeenAtMs, joinedAtMs, ...rest }: Member) {
+  return {
+    person_id: personId,
+    ...rest,
+    joined_at: isoTime(joinedAtMs),
+    last_seen_at: isoTimeOrNull(lastSeenAtMs),
+  };
+}
+
+function printInvitation(each: Invitation, nowMs: number) {
+  return {
+    id: each.id,
+    email: each.email,
+    role: each.role,
+    invited_by: each.invitedBy,
+    created_at: isoTime(each.createdAtMs),
+    expires_at: isoTime(each.expiresAtMs),
+    state: stateOf(each, nowMs),
+  };
 }

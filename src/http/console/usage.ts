@@ -1,52 +1,139 @@
 import { Elysia, t } from "elysia";
-import { GatewayError } from "../../errors.ts";
+import { findAccountNames, findKeyNames } from "../../accounts/names.ts";
+import { type Cell, printCsv } from "../../domain/csv.ts";
+import { KEPT_MS } from "../../refusals/refusal.ts";
+import { listAnomalies } from "./anomalies.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { writeRefusals } from "./refusals.ts";
+import { OTHER, reportUsage, type UsageReport } from "./usage-report.ts";
 import {
   anomaliesAnswer,
+  type OperatorUsageQueryText,
   operatorUsageQuery,
+  type UsageAnswer,
+  type UsageRowJson,
   usageAnswer,
   usageQuery,
   whatIfAnswer,
   whatIfBody,
-} from "./usage-schema.ts";
+} from "./usage-shapes.ts";
+import { printSums, printTotal } from "./usage-sums.ts";
+import { isDaily, readView, type UsageView } from "./usage-view.ts";
+import { compareModel } from "./what-if.ts";
+
+const CSV_TYPE = "text/csv; charset=utf-8";
 
 export function usageRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(createGuard(parts))
-    .get(
-      "/accounts/:account/usage",
-      (): typeof usageAnswer.static => {
-        throw new GatewayError("not_built");
-      },
-      { needs: "usage.read", query: usageQuery, response: usageAnswer },
-    )
+    .get("/accounts/:account/usage", ({ account, query }) => answerUsage(parts, account.id, query), {
+      needs: "usage.read",
+      query: usageQuery,
+      response: usageAnswer,
+    })
     .get(
       "/accounts/:account/usage.csv",
-      (): string => {
-        throw new GatewayError("not_built");
+      async ({ account, query, set }) => {
+        const csv = printUsageCsv(await answerUsage(parts, account.id, query));
+        Object.assign(set.headers, csvHeaders(`usage-${account.name}`));
+        return csv;
       },
       { needs: "usage.read", query: usageQuery, response: t.String() },
     )
+    .get("/accounts/:account/usage/anomalies", ({ account }) => listAnomalies(parts, account.id), {
+      needs: "usage.read",
+      response: anomaliesAnswer,
+    })
+    .post("/accounts/:account/what-if", ({ account, body }) => compareModel(parts, account.id, body), {
+      needs: "usage.read",
+      body: whatIfBody,
+      response: whatIfAnswer,
+    })
+    .get("/operator/usage", ({ query }) => answerUsage(parts, undefined, query), {
+      needsOperator: true,
+      query: operatorUsageQuery,
+      response: usageAnswer,
+    })
     .get(
-      "/accounts/:account/usage/anomalies",
-      (): typeof anomaliesAnswer.static => {
-        throw new GatewayError("not_built");
+      "/operator/usage.csv",
+      async ({ query, set }) => {
+        const csv = printUsageCsv(await answerUsage(parts, undefined, query));
+        Object.assign(set.headers, csvHeaders("usage"));
+        return csv;
       },
-      { needs: "usage.read", response: anomaliesAnswer },
-    )
-    .post(
-      "/accounts/:account/what-if",
-      (): typeof whatIfAnswer.static => {
-        throw new GatewayError("not_built");
-      },
-      { needs: "usage.read", body: whatIfBody, response: whatIfAnswer },
-    )
-    .get(
-      "/operator/usage",
-      (): typeof usageAnswer.static => {
-        throw new GatewayError("not_built");
-      },
-      { needsOperator: true, query: operatorUsageQuery, response: usageAnswer },
+      { needsOperator: true, query: operatorUsageQuery, response: t.String() },
     );
+}
+
+async function answerUsage(
+  parts: ConsoleParts,
+  accountId: string | undefined,
+  query: OperatorUsageQueryText,
+): Promise<UsageAnswer> {
+  const nowMs = parts.now();
+  const view = readView(accountId, query, nowMs);
+  await writeRefusals(parts);
+  const report = await reportUsage(parts, view);
+  const names = await findGroupNames(parts, view, report);
+  const { fromMs, toMs } = view.range;
+  const nameOf = (group: string | null | undefined) =>
+    typeof group === "string" ? (names.get(group) ?? null) : null;
+  return {
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    resolution: isDaily(view) ? "day" : "hour",
+    refused_since: new Date(Math.max(fromMs, nowMs - KEPT_MS)).toISOString(),
+    rows: report.points.map(({ timeMs, group = null, sums }) => ({
+      time: timeMs === undefined ? null : new Date(timeMs).toISOString(),
+      group,
+      group_name: nameOf(group),
+      ...printSums(sums),
+    })),
+    total: printTotal(report.total),
+    groups: report.groups.map(({ group, sums }) => ({
+      group,
+      group_name: nameOf(group),
+      ...printTotal(sums),
+    })),
+    previous: printTotal(report.previous),
+  };
+}
+
+/** Finds the names of the groups that have one: keys and accounts have, others are their own name. */
+async function findGroupNames(
+  { database }: ConsoleParts,
+  { accountId, group }: UsageView,
+  { groups }: UsageReport,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = groups.flatMap(({ group: id }) => (id === null ? [] : [id]));
+  const others = [[OTHER, "Others"]] as const;
+  if (group === "key") return new Map([...(await findKeyNames(database, accountId, ids)), ...others]);
+  if (group === "account") return new Map([...(await findAccountNames(database, ids)), ...others]);
+  return new Map([...ids.map((id) => [id, id] as const), ...others]);
+}
+
+const COLUMNS = [
+  "time",
+  "group",
+  "group_name",
+  "requests",
+  "errors",
+  "refused",
+  "cost_usd",
+  "input_tokens",
+  "cached_input_tokens",
+  "cache_write_tokens",
+  "output_tokens",
+] as const satisfies readonly (keyof UsageRowJson)[];
+
+function printUsageCsv({ rows }: UsageAnswer): string {
+  const cells = rows.map((row) => COLUMNS.map((column): Cell => row[column]));
+  return printCsv(COLUMNS, cells);
+}
+
+/** The file name keeps letters, digits, dots and dashes of an account's name. */
+function csvHeaders(name: string): Record<string, string> {
+  const file = name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 100);
+  return { "content-type": CSV_TYPE, "content-disposition": `attachment; filename="${file}.csv"` };
 }

@@ -1,19 +1,6 @@
 // The schemas of wallet and payments: what the routes take and answer.
-import { type TSchema, t } from "elysia";
-
-const usd = t.String({ description: "USD with up to 9 decimals" });
-const time = t.String({ format: "date-time", description: "ISO 8601, UTC" });
-const id = t.String({ minLength: 1, maxLength: 128 });
-
-/** One page of a list. `next` is the token of the next page, null on the last one. */
-function pageOf<Item extends TSchema>(item: Item) {
-  return t.Object({ items: t.Array(item), next: t.Nullable(t.String()) });
-}
-
-export const pageQuery = t.Object({
-  page: t.Optional(t.String({ maxLength: 512 })),
-  size: t.Optional(t.Integer({ minimum: 1, maximum: 200 })),
-});
+import { t } from "elysia";
+import { id, pageOf, pageQuery, time, usd } from "./shapes.ts";
 
 export const transfersQuery = t.Composite([
   pageQuery,
@@ -110,7 +97,7 @@ export const webhookShape = t.Object({ received: t.Literal(true) });
 export const codesBody = t.Object({
   amount_usd: t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD above 0" }),
   count: t.Optional(t.Integer({ minimum: 1, maximum: 100, default: 1 })),
-  note: t.Optional(t.String({ maxLength: 200 })),
+  note: t.Optional(t.String({ maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" })),
   expires_at: t.Optional(t.Nullable(time)),
 });
 

@@ -1,11 +1,19 @@
+import { and, eq, inArray } from "drizzle-orm";
 import { Elysia, t } from "elysia";
-import { GatewayError } from "../../errors.ts";
+import type { Database } from "../../db/database.ts";
+import { printUsd } from "../../domain/money.ts";
+import type { JournalLine, RunningHold } from "../../ledger/records.ts";
+import { printOverview, readOverview } from "../../payments/overview.ts";
+import { proveWallet, type WalletProof } from "../../payments/proof.ts";
+import { listMonths, type MonthSummary, openStatement, readMonth } from "../../payments/statement.ts";
+import { printStatement } from "../../payments/statement-csv.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { pageQuery } from "./shapes.ts";
+import { csvHeaders, streamText } from "./text-stream.ts";
 import {
   holdsShape,
   month,
-  pageQuery,
   proofShape,
   statementsShape,
   transfersQuery,
@@ -13,22 +21,123 @@ import {
   walletShape,
 } from "./wallet-shapes.ts";
 
+const PAGE_SIZE = 50;
+
 /** The wallet of an account: its equation, transfers, running holds, statements and proof. */
 export function walletRoutes(parts: ConsoleParts) {
+  const { database, ledger, now } = parts;
   return new Elysia({ prefix: "/accounts/:account/wallet" })
     .use(createGuard(parts))
-    .get("", () => notBuilt(), { needs: "wallet.read", response: walletShape })
-    .get("/transfers", () => notBuilt(), {
+    .get("", async ({ account }) => printOverview(await readOverview(ledger, account.id, now())), {
       needs: "wallet.read",
-      query: transfersQuery,
-      response: transfersShape,
+      response: walletShape,
     })
-    .get("/holds", () => notBuilt(), { needs: "wallet.read", query: pageQuery, response: holdsShape })
-    .get("/statements", () => notBuilt(), { needs: "wallet.read", response: statementsShape })
-    .get("/statement.csv", () => notBuilt(), { needs: "wallet.read", query: t.Object({ month }) })
-    .get("/proof", () => notBuilt(), { needs: "wallet.read", response: proofShape });
+    .get(
+      "/transfers",
+      async ({ account, query: { page, size = PAGE_SIZE, from, to } }) => {
+        const range = { fromMs: readTime(from), toMs: readTime(to) };
+        const { items, nextToken } = await ledger.transfers(account.id, { size, token: page }, range);
+        return { items: items.map(printTransfer), next: nextToken ?? null };
+      },
+      { needs: "wallet.read", query: transfersQuery, response: transfersShape },
+    )
+    .get(
+      "/holds",
+      async ({ account, query: { page, size = PAGE_SIZE } }) => {
+        const { items, nextToken } = await ledger.runningHolds(account.id, { size, token: page });
+        const names = await findKeyNames(database, account.id, items);
+        return { items: items.map((hold) => printHold(hold, names)), next: nextToken ?? null };
+      },
+      { needs: "wallet.read", query: pageQuery, response: holdsShape },
+    )
+    .get(
+      "/statements",
+      async ({ account }) => ({
+        items: (await listMonths(ledger, account.id, now())).map(printMonth),
+      }),
+      { needs: "wallet.read", response: statementsShape },
+    )
+    .get(
+      "/statement.csv",
+      async ({ account, query }) => {
+        const chosen = readMonth(query.month);
+        const statement = await openStatement(ledger, account.id, chosen);
+        return streamText(printStatement(chosen, statement), csvHeaders(`statement-${chosen.name}.csv`));
+      },
+      { needs: "wallet.read", query: t.Object({ month }) },
+    )
+    .get("/proof", async ({ account }) => printProof(await proveWallet(ledger, account.id), now()), {
+      needs: "wallet.read",
+      response: proofShape,
+    });
 }
 
-function notBuilt(): never {
-  throw new GatewayError("not_built");
+function readTime(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
+}
+
+function printTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function printTransfer(line: JournalLine) {
+  return {
+    seq: line.seq,
+    at: printTime(line.createdAtMs),
+    kind: line.kind,
+    id: line.transferId,
+    amount_usd: printUsd(line.amount),
+    balance_after_usd: printUsd(line.postedAfter),
+    request_id: line.holdId ?? null,
+  };
+}
+
+async function findKeyNames(
+  { db, tables: { apiKeys } }: Database,
+  accountId: string,
+  holds: readonly RunningHold[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(holds.map(({ keyId }) => keyId))];
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: apiKeys.id, name: apiKeys.name })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), inArray(apiKeys.id, ids)));
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** A hold of another service, taken over gRPC, has a key that is none of ours. */
+function printHold(hold: RunningHold, names: ReadonlyMap<string, string>) {
+  return {
+    request_id: hold.holdId,
+    key_id: hold.keyId,
+    key_name: names.get(hold.keyId) ?? null,
+    model: hold.model,
+    granted_usd: printUsd(hold.granted),
+    accrued_usd: printUsd(hold.accrued),
+    created_at: printTime(hold.createdAtMs),
+    expires_at: printTime(hold.expiresAtMs),
+  };
+}
+
+function printMonth({ month: name, opening, closing, lines }: MonthSummary) {
+  return { month: name, opening_usd: printUsd(opening), closing_usd: printUsd(closing), lines };
+}
+
+function printProof(proof: WalletProof, nowMs: number) {
+  const { totals } = proof;
+  return {
+    checked_at: printTime(nowMs),
+    top_ups_usd: printUsd(totals.toppedUp),
+    charges_usd: printUsd(totals.charged),
+    refunds_usd: printUsd(totals.refunded),
+    computed_posted_usd: printUsd(proof.computedPosted),
+    posted_usd: printUsd(proof.posted),
+    held_sum_usd: printUsd(proof.heldSum),
+    held_usd: printUsd(proof.held),
+    transfers: totals.transfers,
+    open_holds: proof.openHolds,
+    is_busy: proof.isBusy,
+    ok: proof.isProven,
+  };
 }

@@ -33,23 +33,19 @@ export function createTransferList(run: RunQuery, dialect: Dialect) {
     const isAscending = range.order === "oldest_first";
     const list: PagedList = { name: nameOf(walletId, range), isPosition };
     const { after, rowsMax } = readPage(list, page);
-    const last = after === undefined ? undefined : readPosition(after);
-    if (last) conditions.push(`seq ${isAscending ? ">" : "<"} ${values.add(last.seq)}`);
-    if (dialect.transferOrder === "rowid") {
-      const { fromMs = 0, toMs } = range;
-      const from = isAscending ? Math.max(fromMs, last?.atMs ?? 0) : fromMs;
-      const to = isAscending ? toMs : smallest(toMs, last && last.atMs + 1);
-      conditions.push(...(await rowsBetween(run, from, to, values)));
+    const order = dialect.transferOrder;
+    if (after !== undefined) {
+      // The position is in the order of the rows, so that no page reads those of another again.
+      conditions.push(`${order} ${isAscending ? ">" : "<"} ${values.add(BigInt(after))}`);
+    } else if (order === "rowid") {
+      conditions.push(...(await rowsBetween(run, range.fromMs ?? 0, range.toMs, values)));
     }
-    const sql = `SELECT seq, transfer_id, kind, credit_account, amount, posted_after, hold_id, created_at_ms
-      FROM transfers WHERE ${conditions.join(" AND ")}
-      ORDER BY ${dialect.transferOrder} ${isAscending ? "ASC" : "DESC"} LIMIT ${values.add(rowsMax)}`;
+    const sql = `SELECT ${order} AS position, seq, transfer_id, kind, credit_account, amount, posted_after, hold_id,
+      created_at_ms FROM transfers WHERE ${conditions.join(" AND ")}
+      ORDER BY ${order} ${isAscending ? "ASC" : "DESC"} LIMIT ${values.add(rowsMax)}`;
     const rows = await run({ sql, values: values.all });
-    return createPage(list, page, {
-      rows,
-      read: readLine,
-      positionOf: ({ seq, createdAtMs }) => `${seq} ${createdAtMs}`,
-    });
+    const positionOf = () => `${rows[page.size - 1]?.position}`;
+    return createPage(list, page, { rows, read: readLine, positionOf });
   };
 }
 
@@ -99,23 +95,8 @@ export function createJournalTotalsRead(run: RunQuery, dialect: Dialect) {
   };
 }
 
-/** The number of a transfer and its time, with which SQLite finds the row. */
 function isPosition(text: string): boolean {
-  const [seq = "", at = "", ...rest] = text.split(" ");
-  return (
-    [seq, at].every((each) => /^\d{1,16}$/.test(each) && Number.isSafeInteger(Number(each))) &&
-    rest.length === 0
-  );
-}
-
-function readPosition(text: string): { readonly seq: number; readonly atMs: number } {
-  const [seq, atMs] = text.split(" ").map(Number);
-  return { seq: seq ?? 0, atMs: atMs ?? 0 };
-}
-
-function smallest(one: number | undefined, other: number | undefined): number | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return Math.min(one, other);
+  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
 }
 
 /** How far the clock may have been set back between two transfers, so that a range of time has all of its own. */

@@ -96,9 +96,20 @@ export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
     },
     async usage(request) {
       const used = await store.usage(request);
-      if (used) return { ...stateOf(used, request), running: used.keyRunning };
+      if (used) {
+        const { keyRunning: running, accountRunning } = used;
+        return { ...stateOf(used, request), running, accountRunning };
+      }
       if (onFailure === "deny") throw new LimiterError("Redis is down, and usage is unknown without it");
       return local.usage(withShare(request, replicas));
+    },
+    async status() {
+      const isUp = await store.ping().then(
+        () => true,
+        () => false,
+      );
+      const offline = onFailure === "deny" ? "denying" : "local";
+      return { backend: "redis", mode: isUp ? "shared" : offline };
     },
     start: store.start,
     ping: async () => (onFailure === "deny" ? store.ping() : undefined),

@@ -69,9 +69,9 @@ export function createChecker(env: Env): Checker {
     },
 
     async look() {
-      for (const [key, { running, ...state }] of (await env.usages()).entries()) {
+      for (const [key, { running, accountRunning, ...state }] of (await env.usages()).entries()) {
         const request = env.requestOf(key, 0);
-        expect(running).toBe(env.slots(request)[0] ?? -1);
+        expect([running, accountRunning]).toEqual([...env.slots(request)]);
         if (isExact()) expect(state).toEqual(expectedState(log, request, env.now()));
       }
     },

@@ -40,12 +40,13 @@ export function describeConcurrency({ caller, advance }: Clients): void {
         requests: { limit: 2, remaining: 2, resetMs: 0 },
         tokens: { limit: 10, remaining: 10, resetMs: 0 },
         running: 1,
+        accountRunning: 1,
       });
       await long.settle(5);
       await pass({ tokens: 10 });
     });
 
-    test("the slots of an account are shared by its keys, and running is reported per key", async () => {
+    test("the slots of an account are shared by its keys, and running requests are reported per key and account", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 2 }, { concurrentRequests: 3 });
       await pass({ key: "k1" });
       const second = await pass({ key: "k1" });
@@ -55,6 +56,7 @@ export function describeConcurrency({ caller, advance }: Clients): void {
       await fail({ key: "k3" });
       const running = ["k1", "k2", "k3"].map(async (key) => (await usage({ key })).running);
       expect(await Promise.all(running)).toEqual([2, 1, 0]);
+      expect((await usage({ key: "k3" })).accountRunning).toBe(3);
       await second.cancel();
       await pass({ key: "k3" });
       await fail({ key: "k1" });

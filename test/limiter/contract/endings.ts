@@ -13,6 +13,7 @@ export function describeEndings({ caller, advance }: Clients): void {
         requests: { limit: 10, remaining: 9, resetMs: 60_000 },
         tokens: { limit: 100, remaining: 90, resetMs: 60_000 },
         running: 0,
+        accountRunning: 0,
       });
     });
 
@@ -36,6 +37,7 @@ export function describeEndings({ caller, advance }: Clients): void {
         requests: { limit: 10, remaining: 8, resetMs: 30_000 },
         tokens: { limit: 100, remaining: 75, resetMs: 30_000 },
         running: 2,
+        accountRunning: 2,
       });
     });
 

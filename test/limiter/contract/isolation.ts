@@ -22,6 +22,7 @@ export function describeIsolation({ caller, advance }: Clients): void {
         requests: { limit: 1, remaining: 1, resetMs: 0 },
         tokens: { limit: 10, remaining: 10, resetMs: 0 },
         running: 0,
+        accountRunning: 1,
       });
       await pass({ key: "k2", tokens: 10 });
     });

@@ -45,7 +45,12 @@ export function describeState({ caller, advance }: Clients): void {
     test("is undefined without a limit", async () => {
       const { pass, usage } = caller({ concurrentRequests: 5 });
       expect((await pass({ tokens: 5 })).state).toEqual({ requests: undefined, tokens: undefined });
-      expect(await usage()).toEqual({ requests: undefined, tokens: undefined, running: 1 });
+      expect(await usage()).toEqual({
+        requests: undefined,
+        tokens: undefined,
+        running: 1,
+        accountRunning: 1,
+      });
     });
 
     test("resets tokens when the last of them expire, although requests are still counted", async () => {
@@ -114,6 +119,10 @@ export function describeState({ caller, advance }: Clients): void {
   });
 }
 
-function withoutRunning<State extends { running: number }>({ running: _, ...state }: State) {
+function withoutRunning<State extends { running: number; accountRunning: number }>({
+  running: _,
+  accountRunning: __,
+  ...state
+}: State) {
   return state;
 }

@@ -1,9 +1,5 @@
 import { type Static, t } from "elysia";
-
-const usd = t.String({ description: "USD with up to 9 decimals" });
-const time = t.String({ description: "ISO 8601, UTC" });
-const orNull = <Schema extends Parameters<typeof t.Nullable>[0]>(schema: Schema) =>
-  t.Union([schema, t.Null()]);
+import { time, usd } from "./shapes.ts";
 
 /** Filters and grouping of a usage view. Times default to the last 30 days. */
 export const usageQuery = t.Object({
@@ -31,9 +27,8 @@ export const usageQuery = t.Object({
     }),
   ),
 });
-export type UsageQueryText = Static<typeof usageQuery>;
 
-/** The same for all accounts. */
+/** Filters and grouping of a view of all accounts. */
 export const operatorUsageQuery = t.Composite([
   t.Omit(usageQuery, ["group"]),
   t.Object({
@@ -63,7 +58,7 @@ const sums = {
   output_tokens: t.Integer(),
 };
 
-const percentiles = orNull(
+const percentiles = t.Nullable(
   t.Object(
     { p50: t.Number(), p95: t.Number(), p99: t.Number() },
     { description: "milliseconds, interpolated inside of fixed buckets; 30000 means 30 s or more" },
@@ -83,9 +78,9 @@ const total = t.Object({
 export type UsageTotal = Static<typeof total>;
 
 const row = t.Object({
-  time: orNull(time),
-  group: orNull(t.String()),
-  group_name: orNull(t.String()),
+  time: t.Nullable(time),
+  group: t.Nullable(t.String()),
+  group_name: t.Nullable(t.String()),
   ...sums,
 });
 export type UsageRowJson = Static<typeof row>;
@@ -100,9 +95,9 @@ export const usageAnswer = t.Object({
   rows: t.Array(row),
   total,
   groups: t.Array(
-    t.Composite([t.Object({ group: orNull(t.String()), group_name: orNull(t.String()) }), total]),
+    t.Composite([t.Object({ group: t.Nullable(t.String()), group_name: t.Nullable(t.String()) }), total]),
   ),
-  previous: orNull(total),
+  previous: t.Nullable(total),
 });
 export type UsageAnswer = Static<typeof usageAnswer>;
 
@@ -112,8 +107,8 @@ export const anomaliesAnswer = t.Object({
       day: t.String({ description: "UTC day: 2026-11-22" }),
       cost_usd: usd,
       usual_usd: t.String({ description: "median of the same weekday in the 8 weeks before" }),
-      key_id: orNull(t.String()),
-      key_name: orNull(t.String()),
+      key_id: t.Nullable(t.String()),
+      key_name: t.Nullable(t.String()),
     }),
   ),
 });
@@ -132,5 +127,5 @@ const compared = { requests: t.Integer(), actual_usd: usd, what_if_usd: usd };
 
 export const whatIfAnswer = t.Object({
   ...compared,
-  by_key: t.Array(t.Object({ key_id: t.String(), key_name: orNull(t.String()), ...compared })),
+  by_key: t.Array(t.Object({ key_id: t.String(), key_name: t.Nullable(t.String()), ...compared })),
 });

@@ -1,10 +1,8 @@
 import { type Static, t } from "elysia";
+import { time, usd } from "./shapes.ts";
 
-const usd = t.String({ description: "USD with up to 9 decimals" });
-const time = t.String({ description: "ISO 8601, UTC" });
-const orNull = <Schema extends Parameters<typeof t.Nullable>[0]>(schema: Schema) =>
-  t.Union([schema, t.Null()]);
-const text = t.String({ maxLength: 256 });
+/** PostgreSQL has no text with a NUL. */
+const text = t.String({ maxLength: 256, pattern: "^[^\\0]*$" });
 
 /** Filters of the list of requests. */
 export const requestsQuery = t.Object({
@@ -28,20 +26,20 @@ const rowMembers = {
   id: t.String({ description: "the request id, UUIDv7" }),
   at: time,
   model: t.String(),
-  upstream: orNull(t.String()),
+  upstream: t.Nullable(t.String()),
   key_id: t.String(),
-  key_name: orNull(t.String()),
+  key_name: t.Nullable(t.String()),
   surface: t.String(),
   state: t.String({ description: "held, settled, released or expired" }),
-  outcome: orNull(t.String()),
-  input_tokens: orNull(t.Integer({ description: "all classes of input" })),
-  cached_input_tokens: orNull(t.Integer()),
-  output_tokens: orNull(t.Integer()),
-  first_output_ms: orNull(t.Integer()),
-  total_ms: orNull(t.Integer()),
+  outcome: t.Nullable(t.String()),
+  input_tokens: t.Nullable(t.Integer({ description: "all classes of input" })),
+  cached_input_tokens: t.Nullable(t.Integer()),
+  output_tokens: t.Nullable(t.Integer()),
+  first_output_ms: t.Nullable(t.Integer()),
+  total_ms: t.Nullable(t.Integer()),
   granted_usd: usd,
   charged_usd: usd,
-  source: orNull(t.String()),
+  source: t.Nullable(t.String()),
 };
 
 const row = t.Object(rowMembers);
@@ -49,19 +47,19 @@ export type RequestRow = Static<typeof row>;
 
 export const requestsAnswer = t.Object({
   items: t.Array(row),
-  next: orNull(t.String()),
-  searched_to: orNull(
+  next: t.Nullable(t.String()),
+  searched_to: t.Nullable(
     t.String({ description: "how far back a search by metadata has come; null when it came to the end" }),
   ),
 });
 
 export const receiptAnswer = t.Object({
   ...rowMembers,
-  resolved_at: orNull(time),
+  resolved_at: t.Nullable(time),
   late: t.Boolean(),
   refunded_usd: usd,
   released_usd: usd,
-  upstream_model: orNull(t.String()),
+  upstream_model: t.Nullable(t.String()),
   attempts: t.Array(
     t.Object({
       upstream: t.String(),
@@ -83,7 +81,7 @@ export const receiptAnswer = t.Object({
   rounding_usd: t.String({ description: "under one nano-USD: the sum of lines and rounding is charged_usd" }),
   source_text: t.String(),
   outcome_text: t.String(),
-  metadata: orNull(t.Record(t.String(), t.Unknown())),
+  metadata: t.Nullable(t.Record(t.String(), t.Unknown())),
 });
 export type ReceiptJson = Static<typeof receiptAnswer>;
 
@@ -97,7 +95,7 @@ export const findAnswer = t.Object({
         t.Literal("model"),
         t.Literal("account"),
       ]),
-      account_id: orNull(t.String()),
+      account_id: t.Nullable(t.String()),
       id: t.String(),
       title: t.String(),
     }),
@@ -109,15 +107,15 @@ export type Found = Static<typeof findAnswer>["items"][number];
 const refusalMembers = {
   minute: time,
   key_id: t.String(),
-  key_name: orNull(t.String()),
-  model: orNull(t.String()),
+  key_name: t.Nullable(t.String()),
+  model: t.Nullable(t.String()),
   code: t.String(),
   cause: t.String(),
   text: t.String(),
   count: t.Integer(),
   last_request_id: t.String(),
-  needed_usd: orNull(usd),
-  available_usd: orNull(usd),
+  needed_usd: t.Nullable(usd),
+  available_usd: t.Nullable(usd),
 };
 
 export const refusalsQuery = t.Object({
@@ -132,9 +130,9 @@ export const refusalsQuery = t.Object({
 const refusal = t.Object(refusalMembers);
 export type RefusalJson = Static<typeof refusal>;
 
-export const refusalsAnswer = t.Object({ items: t.Array(refusal), next: orNull(t.String()) });
+export const refusalsAnswer = t.Object({ items: t.Array(refusal), next: t.Nullable(t.String()) });
 
-const quantity = orNull(
+const quantity = t.Nullable(
   t.Object({
     amount: t.String(),
     unit: t.Union([t.Literal("usd"), t.Literal("requests"), t.Literal("tokens")]),
@@ -155,7 +153,7 @@ export const refusalAnswer = t.Object({
   held_by: t.Array(t.Object({ request_id: t.String(), granted_usd: usd })),
   cure: t.Union([t.Literal("raise_limit"), t.Literal("top_up"), t.Literal("wait"), t.Literal("none")]),
   cure_text: t.String(),
-  retry_after_s: orNull(t.Integer()),
-  key: orNull(t.Object({ id: t.String(), name: t.String(), hint: t.String() })),
+  retry_after_s: t.Nullable(t.Integer()),
+  key: t.Nullable(t.Object({ id: t.String(), name: t.String(), hint: t.String() })),
 });
 export type RefusalDetailJson = Static<typeof refusalAnswer>;

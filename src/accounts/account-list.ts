@@ -1,0 +1,167 @@
+import { and, asc, count, gt, inArray, isNull } from "drizzle-orm";
+import type { Database } from "../db/database.ts";
+import type { Nanos } from "../domain/money.ts";
+import { type Ledger, LedgerError } from "../ledger/ledger.ts";
+import type { Balances } from "../ledger/records.ts";
+import type { UsageRow } from "../ledger/usage-records.ts";
+import { type Account, readAccount } from "./accounts.ts";
+import { contains } from "./directory.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const USAGE_DAYS = 30;
+const NO_BALANCES: Balances = { posted: 0n, held: 0n, available: 0n };
+
+export interface ListParts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "balances" | "usage" | "wallets">;
+  readonly now: () => number;
+}
+
+/** An account as operators see it. */
+export interface ListedAccount extends Account {
+  readonly balances: Balances;
+  readonly spent30d: Nanos;
+  readonly requests30d: number;
+  /** Keys that are not revoked. */
+  readonly keys: number;
+  /** To the hour within the last day, to the UTC day before; `undefined` for more than 30 days. */
+  readonly lastRequestAtMs: number | undefined;
+}
+
+export interface AccountPage {
+  /** Part of a name or an e-mail in any case, or a whole id. */
+  readonly text?: string | undefined;
+  /** Without a text a token of the ledger's list of wallets, with one the id of the last account. */
+  readonly token?: string | undefined;
+  readonly size: number;
+}
+
+/**
+ * Lists accounts by id, the oldest first, with their balances and their usage of 30 days. Without a text each
+ * kind of figure costs one query per page, whatever the number of accounts.
+ */
+export async function listAccountsWithUsage(
+  parts: ListParts,
+  page: AccountPage,
+): Promise<{ readonly items: readonly ListedAccount[]; readonly next: string | null }> {
+  const { accounts, balances, next } = page.text ? await search(parts, page) : await listAll(parts, page);
+  const ids = accounts.map(({ id }) => id);
+  const [usage, keys] = await Promise.all([sumUsage(parts), countKeys(parts.database, ids)]);
+  const items = accounts.map((account) => {
+    const { spent30d = 0n, requests30d = 0, lastRequestAtMs } = usage.get(account.id) ?? {};
+    return {
+      ...account,
+      balances: balances.get(account.id) ?? NO_BALANCES,
+      spent30d,
+      requests30d,
+      lastRequestAtMs,
+      keys: keys.get(account.id) ?? 0,
+    };
+  });
+  return { items, next };
+}
+
+interface FoundAccounts {
+  readonly accounts: readonly Account[];
+  readonly balances: ReadonlyMap<string, Balances>;
+  readonly next: string | null;
+}
+
+/** The list of wallets has the order and the balances; wallets without an account are left out. */
+async function listAll(
+  { database, ledger }: ListParts,
+  { token, size }: AccountPage,
+): Promise<FoundAccounts> {
+  const { items, nextToken } = await ledger.wallets({ size, token });
+  const balances = new Map(items.map(({ walletId, balances }) => [walletId, balances]));
+  const { accounts } = database.tables;
+  const rows = await database.db
+    .select()
+    .from(accounts)
+    .where(inArray(accounts.id, [...balances.keys()]))
+    .orderBy(asc(accounts.id));
+  return { accounts: rows.map(readAccount), balances, next: nextToken ?? null };
+}
+
+/** The ledger reads no wallets of a list of ids: each match costs a read by its key, at most a page of them. */
+async function search(
+  { database, ledger }: ListParts,
+  { text = "", token, size }: AccountPage,
+): Promise<FoundAccounts> {
+  const { accounts } = database.tables;
+  const after = token === undefined ? undefined : gt(accounts.id, token);
+  const isMatch = contains([accounts.name, accounts.email, accounts.id], text);
+  const rows = await database.db
+    .select()
+    .from(accounts)
+    .where(and(isMatch, after))
+    .orderBy(asc(accounts.id))
+    .limit(size + 1);
+  const found = rows.slice(0, size).map(readAccount);
+  const balances = await Promise.all(found.map(async ({ id }) => [id, await ledger.balances(id)] as const));
+  const next = rows.length > size ? (found.at(-1)?.id ?? null) : null;
+  return { accounts: found, balances: new Map(balances), next };
+}
+
+interface UsageSum {
+  spent30d: Nanos;
+  requests30d: number;
+  lastRequestAtMs: number | undefined;
+}
+
+/** Sums the usage of every account by one query for 30 days, and one for the hours of the last day. */
+async function sumUsage({ ledger, now }: ListParts): Promise<ReadonlyMap<string, UsageSum>> {
+  const sums = new Map<string, UsageSum>();
+  const add = ({ group, requests, captured, refunded }: UsageRow) => {
+    const id = String(group.wallet);
+    const sum = sums.get(id) ?? { spent30d: 0n, requests30d: 0, lastRequestAtMs: undefined };
+    sum.spent30d += captured - refunded;
+    sum.requests30d += requests;
+    sum.lastRequestAtMs = later(sum.lastRequestAtMs, group.day);
+    sums.set(id, sum);
+  };
+  const nowMs = now();
+  const [days, hours] = await Promise.all([
+    readUsage(ledger, nowMs - USAGE_DAYS * DAY_MS, "day"),
+    readUsage(ledger, nowMs - DAY_MS, "hour"),
+  ]);
+  for (const row of days) add(row);
+  for (const { group } of hours) {
+    const sum = sums.get(String(group.wallet));
+    if (sum) sum.lastRequestAtMs = later(sum.lastRequestAtMs, group.hour);
+  }
+  return sums;
+}
+
+/** Above 10,000 rows the days are left out: the sums stay right, and the last request is unknown. */
+async function readUsage(
+  ledger: Pick<Ledger, "usage">,
+  fromMs: number,
+  by: "day" | "hour",
+): Promise<readonly UsageRow[]> {
+  const query = { walletId: undefined, fromMs };
+  try {
+    return (await ledger.usage({ ...query, groupBy: ["wallet", by] })).rows;
+  } catch (fault) {
+    if (!(fault instanceof LedgerError) || fault.code !== "invalid_query") throw fault;
+    return by === "day" ? (await ledger.usage({ ...query, groupBy: ["wallet"] })).rows : [];
+  }
+}
+
+function later(known: number | undefined, time: unknown): number | undefined {
+  return typeof time === "number" ? Math.max(known ?? time, time) : known;
+}
+
+async function countKeys(
+  { db, tables: { apiKeys } }: Database,
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (accountIds.length === 0) return new Map();
+  const rows = await db
+    .select({ accountId: apiKeys.accountId, count: count() })
+    .from(apiKeys)
+    .where(and(inArray(apiKeys.accountId, [...accountIds]), isNull(apiKeys.revokedAtMs)))
+    .groupBy(apiKeys.accountId);
+  return new Map(rows.map((row) => [row.accountId, Number(row.count)]));
+}

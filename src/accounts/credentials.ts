@@ -1,0 +1,166 @@
+import { eq } from "drizzle-orm";
+import type { Database, Db } from "../db/database.ts";
+import { GatewayError } from "../errors.ts";
+import type { Actor } from "./actor.ts";
+import { type AuditActor, recordChange } from "./audit-trail.ts";
+import { normaliseEmail } from "./email.ts";
+import { checkNewPassword } from "./passwords.ts";
+import { findPersonById, type Person } from "./people.ts";
+import { confirmSession } from "./sessions.ts";
+import type { SignIn, Visitor } from "./sign-in.ts";
+import type { Throttle } from "./throttle.ts";
+
+/** Orders mails in the transaction of the change that needs them. */
+export interface MailOrders {
+  enqueue(
+    tx: Db,
+    order: {
+      readonly template: "password_reset" | "email_verification" | "invitation";
+      readonly address: string;
+      readonly data: Readonly<Record<string, unknown>>;
+    },
+  ): Promise<void>;
+}
+
+export interface CredentialParts {
+  readonly database: Database;
+  readonly signIn: SignIn;
+  readonly throttle: Throttle;
+  readonly mails: MailOrders;
+  readonly now: () => number;
+}
+
+/** A person with a new session. `cookie` is the value of `set-cookie`. */
+export interface SignedIn {
+  readonly person: Person;
+  readonly cookie: string;
+}
+
+/**
+ * Signs a person in. Unknown addresses and wrong passwords cost one hash each and get the same answer. Rejects
+ * with `wrong_password`, or `sign_in_throttled` after too many failures of an address or for an e-mail.
+ */
+export async function signInPerson(
+  { database, signIn, throttle }: CredentialParts,
+  visitor: Visitor,
+  given: { readonly email: string; readonly password: string },
+): Promise<SignedIn> {
+  const email = normaliseEmail(given.email);
+  const attempt = { address: visitor.address, subject: email };
+  const { password } = given;
+  const opened = await throttle("sign-in", attempt, () => signIn.signIn(visitor, { email, password }));
+  return { person: await requirePerson(database, opened.personId), cookie: opened.cookie };
+}
+
+/**
+ * Changes the password of the actor, ends all its sessions and opens a new one. Rejects with `wrong_password`,
+ * and with `wrong_shape` for a new password of a wrong length or the old one again.
+ */
+export async function changePassword(
+  { database, signIn, throttle, now }: CredentialParts,
+  visitor: Visitor,
+  { actor, current, password }: { actor: Actor; current: string; password: string },
+): Promise<{ readonly cookie: string }> {
+  checkNewPassword(password);
+  if (password.normalize("NFKC") === current.normalize("NFKC")) {
+    throw new GatewayError("wrong_shape", { message: "The new password must differ from the old one." });
+  }
+  const attempt = { address: visitor.address, subject: actor.name };
+  const followUp = (tx: Db) =>
+    recordNewPassword(database, tx, { actor, personId: actor.id, action: "password.changed" }, now());
+  return throttle("sign-in", attempt, () => signIn.changePassword(visitor, { current, password }, followUp));
+}
+
+/** Records in the actor's session that the password was given just now. Rejects with `wrong_password`. */
+export async function confirmPassword(
+  { database, signIn, throttle, now }: CredentialParts,
+  visitor: Visitor,
+  { actor, password }: { actor: Actor; password: string },
+): Promise<void> {
+  const { session } = actor;
+  if (!session) throw new GatewayError("no_session");
+  const attempt = { address: visitor.address, subject: actor.name };
+  await throttle("sign-in", attempt, () => signIn.verifyPassword(visitor, password));
+  await confirmSession(database, session.id, now());
+}
+
+/**
+ * Orders a mail with a link for a new password. Does the same for unknown addresses, whose mail is dropped when
+ * it should be sent.
+ */
+export async function orderPasswordReset(
+  { database, throttle, mails }: CredentialParts,
+  { address }: Visitor,
+  emailText: string,
+): Promise<void> {
+  const email = normaliseEmail(emailText);
+  await throttle("mail", { address, subject: email }, () =>
+    database.transact((tx) => mails.enqueue(tx, { template: "password_reset", address: email, data: {} })),
+  );
+}
+
+/**
+ * Sets a new password by the token of a mail, and ends every session of its person. The mail reached the person,
+ * so that the address is proven as well. Rejects with `unknown_item` for a token that was used or has expired.
+ */
+export async function resetPassword(
+  { database, signIn, throttle, now }: CredentialParts,
+  { address }: Visitor,
+  { token, password }: { readonly token: string; readonly password: string },
+): Promise<void> {
+  checkNewPassword(password);
+  const followUp = (personId: string) => async (tx: Db) => {
+    const { people } = database.tables;
+    const isPerson = eq(people.id, personId);
+    const [row] = await tx.update(people).set({ emailVerified: true }).where(isPerson).returning();
+    const actor = { kind: "person", id: personId, name: row?.email ?? "", address } as const;
+    await recordNewPassword(database, tx, { actor, personId, action: "password.reset" }, now());
+  };
+  await throttle("guess", { address }, () => signIn.resetPassword(token, password, followUp));
+}
+
+/** Orders a mail that proves the address of the actor. Does nothing for a proven address. */
+export async function orderEmailVerification(
+  { database, throttle, mails }: CredentialParts,
+  { address }: Visitor,
+  actor: Actor,
+): Promise<void> {
+  const person = await requirePerson(database, actor.id);
+  if (person.emailVerified) return;
+  const order = { template: "email_verification", address: person.email, data: {} } as const;
+  await throttle("mail", { address, subject: person.email }, () =>
+    database.transact((tx) => mails.enqueue(tx, order)),
+  );
+}
+
+/** Proves an address by the token of a mail. Rejects with `unknown_item` for a token that has expired. */
+export async function verifyEmail(
+  { signIn, throttle }: CredentialParts,
+  { address }: Visitor,
+  token: string,
+): Promise<void> {
+  await throttle("guess", { address }, () => signIn.verifyEmail(token));
+}
+
+interface NewPassword {
+  readonly actor: AuditActor;
+  readonly personId: string;
+  readonly action: "password.changed" | "password.reset";
+}
+
+async function recordNewPassword(
+  database: Database,
+  tx: Db,
+  { actor, personId, action }: NewPassword,
+  nowMs: number,
+): Promise<void> {
+  const { people } = database.tables;
+  await tx.update(people).set({ mustChangePassword: false }).where(eq(people.id, personId));
+  await recordChange(database, tx, actor, { action, target: personId }, nowMs);
+}
+
+async function requirePerson(database: Database, personId: string): Promise<Person> {
+  const person = await findPersonById(database, personId);
+  if (!person) throw new GatewayError("no_session");
+  return person;
+}

@@ -1,0 +1,82 @@
+import { and, asc, eq, inArray, or, type SQL, sql } from "drizzle-orm";
+import type { Database } from "../db/database.ts";
+import type { Account } from "./accounts.ts";
+import type { Actor } from "./actor.ts";
+import { hintOf } from "./key.ts";
+
+/** The accounts that an actor may read: their ids, or `all` for operators. */
+export type VisibleAccounts = readonly string[] | "all";
+
+/** A key that was found; its account is visible to the searcher. */
+export interface FoundKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly hint: string;
+}
+
+export async function findVisibleAccounts(
+  { db, tables: { members } }: Database,
+  actor: Actor,
+  nowMs: number,
+): Promise<VisibleAccounts> {
+  if (actor.isOperator) return "all";
+  if (actor.role) return [actor.role.accountId];
+  const rows = await db
+    .select({ accountId: members.accountId })
+    .from(members)
+    .where(eq(members.personId, actor.id));
+  const { acting } = actor;
+  const ids = rows.map(({ accountId }) => accountId);
+  return acting && nowMs < acting.untilMs ? [...ids, acting.accountId] : ids;
+}
+
+/** Whether an account is among those of {@link findVisibleAccounts}. */
+export function isVisible(visible: VisibleAccounts, accountId: string): boolean {
+  return visible === "all" || visible.includes(accountId);
+}
+
+/** Finds keys by id, by hint, by a secret that begins with the hint, and by a part of the name. */
+export async function searchKeys(
+  { db, tables: { apiKeys } }: Database,
+  visible: VisibleAccounts,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): Promise<readonly FoundKey[]> {
+  if (visible.length === 0) return [];
+  const { id, accountId, name, hint } = apiKeys;
+  const isMatch = or(eq(id, text), eq(hint, hintOf(text)), contains(name, text));
+  const isSeen = visible === "all" ? undefined : inArray(accountId, [...visible]);
+  return db
+    .select({ id, accountId, name, hint })
+    .from(apiKeys)
+    .where(and(isMatch, isSeen))
+    .orderBy(asc(name), asc(id))
+    .limit(limit);
+}
+
+/** Finds accounts by id and by a part of the name. */
+export async function searchAccounts(
+  { db, tables: { accounts } }: Database,
+  visible: VisibleAccounts,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): Promise<readonly Pick<Account, "id" | "name">[]> {
+  if (visible.length === 0) return [];
+  const { id, name } = accounts;
+  const isSeen = visible === "all" ? undefined : inArray(id, [...visible]);
+  return db
+    .select({ id, name })
+    .from(accounts)
+    .where(and(or(eq(id, text), contains(name, text)), isSeen))
+    .orderBy(asc(name), asc(id))
+    .limit(limit);
+}
+
+/** Compares ASCII letters without case, in both databases. */
+function contains(column: Parameters<typeof eq>[0], text: string): SQL {
+  const pattern = `%${escapeLike(text)}%`;
+  return sql`lower(${column}) LIKE ${pattern} ESCAPE '\\'`;
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[\\%_]/g, "\\$&");
+}

@@ -1,0 +1,216 @@
+import { randomBytes } from "node:crypto";
+import { and, desc, eq, gt, isNull } from "drizzle-orm";
+import type { Database, Db } from "../db/database.ts";
+import type { invitations } from "../db/sqlite/people-schema.ts";
+import { GatewayError } from "../errors.ts";
+import { type Account, findAccount, lockAccount } from "./accounts.ts";
+import type { Role } from "./actor.ts";
+import { type AuditActor, recordChange } from "./audit-trail.ts";
+import type { MailOrders } from "./credentials.ts";
+import { normaliseEmail } from "./email.ts";
+import { digestOf } from "./key.ts";
+import type { MemberParts } from "./members.ts";
+
+const DAY_MS = 86_400_000;
+const VALID_MS = 7 * DAY_MS;
+/** Mails that an account may cause per day: they go to unconfirmed addresses. */
+const INVITATIONS_PER_DAY = 50;
+const THROTTLED_S = 60;
+const TOKEN = /^[\w-]{43}$/;
+
+export type Invitation = typeof invitations.$inferSelect;
+export type InvitationState = "open" | "accepted" | "revoked" | "expired";
+
+export function stateOf(invitation: Invitation, nowMs: number): InvitationState {
+  if (invitation.acceptedAtMs !== null) return "accepted";
+  if (invitation.revokedAtMs !== null) return "revoked";
+  return nowMs < invitation.expiresAtMs ? "open" : "expired";
+}
+
+export interface NewInvitation {
+  readonly accountId: string;
+  readonly email: string;
+  readonly role: Role;
+}
+
+/**
+ * Invites an address for 7 days, and orders the mail with the link in the same transaction. Revokes earlier
+ * open invitations of the address. Rejects with `wrong_shape` for a text that is no address, `conflict` for a
+ * member, and `rate_limited` above 50 invitations a day.
+ */
+export async function invite(
+  { database, mails, now }: MemberParts & { readonly mails: MailOrders },
+  actor: AuditActor,
+  { accountId, email: text, role }: NewInvitation,
+): Promise<Invitation> {
+  const email = normaliseEmail(text);
+  const { tables, transact } = database;
+  return transact(async (tx) => {
+    const nowMs = now();
+    const account = await lockAccount(database, tx, accountId);
+    await requireInvitable(database, tx, { accountId, email, nowMs });
+    const isOpen = openOf(database, accountId, email);
+    await tx.update(tables.invitations).set({ revokedAtMs: nowMs }).where(isOpen);
+    const times = { createdAtMs: nowMs, expiresAtMs: nowMs + VALID_MS };
+    const id = Bun.randomUUIDv7("hex", nowMs);
+    const values = { id, accountId, email, role, invitedBy: actor.name, ...times };
+    const [invitation] = await tx.insert(tables.invitations).values(values).returning();
+    if (!invitation) throw new Error("The insert returned no row");
+    const data = { invitation_id: id, account_name: account?.name, role };
+    await mails.enqueue(tx, { template: "invitation", address: email, data });
+    const change = { accountId, action: "invitation.created", target: id, after: { email, role } };
+    await recordChange(database, tx, actor, change, nowMs);
+    return invitation;
+  });
+}
+
+interface Invited {
+  readonly accountId: string;
+  readonly email: string;
+  readonly nowMs: number;
+}
+
+async function requireInvitable(database: Database, tx: Db, { accountId, email, nowMs }: Invited) {
+  const { invitations, members, people } = database.tables;
+  const [member] = await tx
+    .select({ id: people.id })
+    .from(members)
+    .innerJoin(people, eq(people.id, members.personId))
+    .where(and(eq(members.accountId, accountId), eq(people.email, email)));
+  if (member) throw new GatewayError("conflict", { message: "This person is a member already." });
+  const recent = await tx
+    .select({ id: invitations.id })
+    .from(invitations)
+    .where(and(eq(invitations.accountId, accountId), gt(invitations.createdAtMs, nowMs - DAY_MS)))
+    .limit(INVITATIONS_PER_DAY);
+  if (recent.length < INVITATIONS_PER_DAY) return;
+  throw new GatewayError("rate_limited", { retryAfterS: THROTTLED_S });
+}
+
+/** Lists the invitations of an account, newest first, at most 500. */
+export async function listInvitations(
+  { db, tables: { invitations } }: Database,
+  accountId: string,
+): Promise<readonly Invitation[]> {
+  return db
+    .select()
+    .from(invitations)
+    .where(eq(invitations.accountId, accountId))
+    .orderBy(desc(invitations.createdAtMs), desc(invitations.id))
+    .limit(500);
+}
+
+/** Revokes an open invitation; its link ends at once. Rejects with `unknown_item` when it is not open. */
+export async function revokeInvitation(
+  { database, now }: MemberParts,
+  actor: AuditActor,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+): Promise<void> {
+  const { invitations } = database.tables;
+  await database.transact(async (tx) => {
+    const nowMs = now();
+    const isOpen = and(openOf(database, accountId), eq(invitations.id, id));
+    const [revoked] = await tx.update(invitations).set({ revokedAtMs: nowMs }).where(isOpen).returning();
+    if (!revoked) throw new GatewayError("unknown_item");
+    const { email, role } = revoked;
+    const change = { accountId, action: "invitation.revoked", target: id, before: { email, role } };
+    await recordChange(database, tx, actor, change, nowMs);
+  });
+}
+
+/**
+ * Makes a new token for the mail of an invitation, and stores its digest; an earlier token ends. Returns
+ * `undefined` when the invitation is no longer open: then there is nothing to send.
+ */
+export async function mintInvitationToken(
+  database: Database,
+  invitationId: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const { invitations } = database.tables;
+  const token = randomBytes(32).toString("base64url");
+  const minted = await database.transact((tx) =>
+    tx
+      .update(invitations)
+      .set({ digest: digestOf(token) })
+      .where(and(eq(invitations.id, invitationId), isOpenAt(database, nowMs)))
+      .returning({ id: invitations.id }),
+  );
+  return minted.length > 0 ? token : undefined;
+}
+
+/** An invitation and its account, as found by the token of its link. */
+export interface OpenInvitation {
+  readonly invitation: Invitation;
+  readonly account: Account;
+}
+
+/** Finds the open invitation of a token. Unknown, used, revoked and expired tokens are `undefined` alike. */
+export async function findInvitation(
+  database: Database,
+  token: string,
+  nowMs: number,
+): Promise<OpenInvitation | undefined> {
+  if (!TOKEN.test(token)) return undefined;
+  const { db, tables } = database;
+  const { invitations } = tables;
+  const isMatch = and(eq(invitations.digest, digestOf(token)), isOpenAt(database, nowMs));
+  const [invitation] = await db.select().from(invitations).where(isMatch);
+  const account = invitation && (await findAccount(database, invitation.accountId));
+  return invitation && account && { invitation, account };
+}
+
+/** The person who accepts, with the address as it is stored. */
+export interface Invitee {
+  readonly id: string;
+  readonly email: string;
+}
+
+/**
+ * Makes the invited person a member, once, in the transaction `tx`. The link went to the invited address, so
+ * that its token proves the address. A member keeps its role. Rejects with `unknown_item` for a token that is
+ * not open, and with `not_permitted` for another address.
+ */
+export async function acceptInvitation(
+  database: Database,
+  tx: Db,
+  { token, person, actor, nowMs }: Acceptance,
+): Promise<{ readonly accountId: string }> {
+  const { invitations, members, people } = database.tables;
+  if (!TOKEN.test(token)) throw new GatewayError("unknown_item");
+  const isMatch = and(eq(invitations.digest, digestOf(token)), isOpenAt(database, nowMs));
+  const [accepted] = await tx.update(invitations).set({ acceptedAtMs: nowMs }).where(isMatch).returning();
+  if (!accepted) throw new GatewayError("unknown_item");
+  if (accepted.email !== person.email) throw new GatewayError("not_permitted");
+  const { accountId, role } = accepted;
+  await tx
+    .insert(members)
+    .values({ accountId, personId: person.id, role, createdAtMs: nowMs })
+    .onConflictDoNothing();
+  await tx.update(people).set({ emailVerified: true }).where(eq(people.id, person.id));
+  const after = { person: person.id, email: person.email, role };
+  const change = { accountId, action: "invitation.accepted", target: accepted.id, after };
+  await recordChange(database, tx, actor, change, nowMs);
+  return { accountId };
+}
+
+export interface Acceptance {
+  readonly token: string;
+  readonly person: Invitee;
+  readonly actor: AuditActor;
+  readonly nowMs: number;
+}
+
+function openOf({ tables: { invitations } }: Database, accountId: string, email?: string) {
+  return and(
+    eq(invitations.accountId, accountId),
+    email === undefined ? undefined : eq(invitations.email, email),
+    isNull(invitations.acceptedAtMs),
+    isNull(invitations.revokedAtMs),
+  );
+}
+
+function isOpenAt({ tables: { invitations } }: Database, nowMs: number) {
+  const isUnused = and(isNull(invitations.acceptedAtMs), isNull(invitations.revokedAtMs));
+  return and(isUnused, gt(invitations.expiresAtMs, nowMs));
+}

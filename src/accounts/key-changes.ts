@@ -1,0 +1,176 @@
+import { and, eq, isNull } from "drizzle-orm";
+import type { Database, Db } from "../db/database.ts";
+import { endLease, tryLease } from "../db/leases.ts";
+import type { apiKeys } from "../db/sqlite/schema.ts";
+import { GatewayError } from "../errors.ts";
+import { isTimeZone } from "../ledger/core/period.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
+import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
+import {
+  describeKey,
+  describeSpendingLimit,
+  type IssuedKey,
+  type OnIssued,
+  readKey,
+  type SpendingLimit,
+} from "./keys.ts";
+
+/** How long a secret stays valid after its rotation. */
+export const ROTATION_MS = 24 * 3_600_000;
+
+/** Longer than any call of the ledger takes. */
+const LEASE_MS = 30_000;
+
+export interface KeyChangeParts {
+  readonly database: Database;
+  readonly now?: () => number;
+  /** Who changes the key, for the audit trail. Default: the command line. */
+  readonly actor?: AuditActor;
+}
+
+/** A key as its editor has read it. */
+type KeyVersion = Pick<ApiKey, "id" | "accountId" | "version">;
+
+/** The members to change: an absent member stays, null removes it. */
+export interface KeyChanges {
+  readonly name?: string | undefined;
+  readonly models?: readonly string[] | null | undefined;
+  readonly expiresAtMs?: number | null | undefined;
+  readonly allowsClamp?: boolean | undefined;
+  readonly requestsPerMinute?: number | null | undefined;
+  readonly tokensPerMinute?: number | null | undefined;
+  readonly concurrentRequests?: number | null | undefined;
+  readonly spendingLimit?: SpendingLimit | null | undefined;
+}
+
+export interface UpdateParts extends KeyChangeParts {
+  readonly ledger: Pick<Ledger, "setSpendLimit" | "deleteSpendLimit" | "spendLimits">;
+}
+
+type KeyRow = typeof apiKeys.$inferSelect;
+
+/**
+ * Changes a key. Rejects with `conflict` when it was changed since that version, is revoked, or another edit of
+ * its spending limit is running; with `wrong_shape` for an unknown time zone.
+ */
+export async function updateKey(
+  { ledger, ...parts }: UpdateParts,
+  read: KeyVersion,
+  { spendingLimit, ...columns }: KeyChanges,
+): Promise<ApiKey> {
+  const change = { action: "key.updated", columns: () => columns };
+  if (spendingLimit === undefined) return changeRow(parts, read, change);
+  const { timeZone = "UTC" } = spendingLimit ?? {};
+  if (!isTimeZone(timeZone)) throw new GatewayError("wrong_shape", { path: "spending_limit.time_zone" });
+  return whileLeased(parts, read.id, async () => {
+    const before = describeSpendingLimit(await findSpendingLimit(ledger, read));
+    const after = describeSpendingLimit(spendingLimit ?? undefined);
+    // The version decides before the ledger is called: the limit of the editor who lost never reaches it. A
+    // kill between both leaves the limit as it was, with an audit entry; no limit changes without an entry.
+    const key = await changeRow(parts, read, { ...change, before, after });
+    const limit = { walletId: read.accountId, limitId: read.id };
+    if (spendingLimit) await ledger.setSpendLimit({ ...spendingLimit, ...limit, keyId: read.id });
+    else await ledger.deleteSpendLimit(limit);
+    return key;
+  });
+}
+
+/**
+ * Edits of one spending limit follow each other in all processes, so that the ledger gets them in the order
+ * of their versions. Rejects with `conflict` while another one runs; a killed one blocks for 30 s.
+ */
+async function whileLeased<Result>(
+  { database, now = Date.now }: KeyChangeParts,
+  keyId: string,
+  edit: () => Promise<Result>,
+): Promise<Result> {
+  const lease = { job: `key-limit:${keyId}`, holder: crypto.randomUUID(), ms: LEASE_MS };
+  if (!(await tryLease(database, lease, now))) throw new GatewayError("conflict");
+  try {
+    return await edit();
+  } finally {
+    // A lease that cannot be given back ends by itself.
+    await endLease(database, lease).catch(() => undefined);
+  }
+}
+
+/** Finds the spending limit of the key itself, among those that bind it. */
+async function findSpendingLimit(
+  ledger: Pick<Ledger, "spendLimits">,
+  { id, accountId }: KeyVersion,
+): Promise<SpendingLimit | undefined> {
+  const limits = await ledger.spendLimits(accountId, id);
+  return limits.find(({ limitId }) => limitId === id);
+}
+
+/**
+ * Gives a key a new secret. The old one ends after 24 hours, and one that an earlier rotation replaced ends
+ * now. Rejects with `conflict` like {@link updateKey}.
+ */
+export async function rotateKey(
+  { issued, ...parts }: KeyChangeParts & { readonly issued?: OnIssued },
+  read: KeyVersion,
+): Promise<IssuedKey> {
+  const { now = Date.now } = parts;
+  const secret = createSecret();
+  const key = await changeRow(parts, read, {
+    action: "key.rotated",
+    columns: (row) => ({
+      digest: digestOf(secret),
+      hint: hintOf(secret),
+      previousDigest: row.digest,
+      previousHint: row.hint,
+      previousEndsAtMs: now() + ROTATION_MS,
+    }),
+    changed: async (tx, key) => issued?.(tx, { key, secret }),
+  });
+  return { key, secret };
+}
+
+interface RowChange {
+  readonly action: string;
+  columns(row: KeyRow): Partial<KeyRow> | KeyChanges;
+  /** Members of the audit entry beside those of the columns. */
+  readonly before?: object;
+  readonly after?: object;
+  /** Runs last in the transaction. */
+  changed?(tx: Db, key: ApiKey): Promise<void>;
+}
+
+/** Changes the row of a key, with its audit entry. Rejects with `unknown_item` and `conflict`. */
+async function changeRow(
+  { database, now = Date.now, actor = COMMAND_LINE }: KeyChangeParts,
+  { id, accountId, version }: KeyVersion,
+  { action, columns, changed, ...more }: RowChange,
+): Promise<ApiKey> {
+  const { apiKeys } = database.tables;
+  return database.transact(async (tx) => {
+    const row = await readRow(database, tx, id);
+    if (!row || row.accountId !== accountId) throw new GatewayError("unknown_item");
+    const isRead = and(eq(apiKeys.id, id), eq(apiKeys.version, version), isNull(apiKeys.revokedAtMs));
+    const set = { ...columns(row), version: version + 1 };
+    const [updated] = await tx.update(apiKeys).set(set).where(isRead).returning();
+    if (!updated) throw new GatewayError("conflict");
+    const key = readKey(updated);
+    const { before, after } = differenceOf(describeKey(readKey(row)), describeKey(key));
+    const entry = { before: { ...before, ...more.before }, after: { ...after, ...more.after } };
+    await recordChange(database, tx, actor, { accountId, action, target: id, ...entry }, now());
+    await changed?.(tx, key);
+    return key;
+  });
+}
+
+async function readRow({ tables }: Database, tx: Db, id: string): Promise<KeyRow | undefined> {
+  const [row] = await tx.select().from(tables.apiKeys).where(eq(tables.apiKeys.id, id));
+  return row;
+}
+
+type Described = Readonly<Record<string, unknown>>;
+
+/** Returns the members in which two descriptions differ. */
+function differenceOf(before: Described, after: Described): { before: Described; after: Described } {
+  const names = Object.keys(before).filter((name) => !Bun.deepEquals(before[name], after[name]));
+  const pick = (from: Described) => Object.fromEntries(names.map((name) => [name, from[name]]));
+  return { before: pick(before), after: pick(after) };
+}

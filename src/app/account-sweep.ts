@@ -1,0 +1,36 @@
+import { sweepAnswers } from "../accounts/idempotency.ts";
+import { freezeSuspended, type SuspensionParts } from "../accounts/suspension.ts";
+import { describeFault, type Log } from "../telemetry/log.ts";
+
+const EVERY_MS = 60_000;
+
+/**
+ * Repairs once a minute what a killed process left: freezes the wallets of suspended accounts, and deletes the
+ * kept answers that are older than 24 h. Several gateways may do so at once.
+ */
+export function startAccountSweep(
+  parts: SuspensionParts & { readonly log: Log },
+  everyMs: number = EVERY_MS,
+): { close(): Promise<void> } {
+  let running: Promise<void> | undefined;
+  const sweep = async () => {
+    const frozen = await freezeSuspended(parts);
+    if (frozen > 0) parts.log.warn({ wallets: frozen }, "wallets of suspended accounts frozen");
+    await sweepAnswers(parts);
+  };
+  const begin = () => {
+    running ??= sweep()
+      .catch((fault) => parts.log.error(describeFault(fault), "sweep of accounts failed"))
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  const timer = setInterval(begin, everyMs);
+  timer.unref();
+  return {
+    async close() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

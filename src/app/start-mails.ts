@@ -1,0 +1,39 @@
+import { mintInvitationToken } from "../accounts/invitations.ts";
+import type { ConsoleParts } from "../http/console/console-parts.ts";
+import { startMailWorker } from "../mail/mail-worker.ts";
+import type { MailOrder } from "../mail/mails.ts";
+import { createPrinter, createSmtpTransport } from "../mail/transport.ts";
+
+/** The pages that the links of mails open. */
+const PAGES = { password_reset: "reset", email_verification: "verify", invitation: "accept" } as const;
+
+/** Starts sending the mails of the database. */
+export function startMails(parts: ConsoleParts) {
+  const { database, settings, log } = parts;
+  const send = settings.mail ? createSmtpTransport(settings.mail) : createPrinter();
+  const publicUrl = () => settings.publicUrl;
+  return startMailWorker({ database, send, mint: (order) => mintLink(parts, order), publicUrl, log });
+}
+
+/** Makes the link of a mail, with a new token. `undefined` drops the mail. */
+async function mintLink(
+  parts: ConsoleParts,
+  order: MailOrder,
+): Promise<{ readonly link: string } | undefined> {
+  const root = `${parts.settings.publicUrl}/console`;
+  if (order.template === "notice") {
+    return { link: `${root}/accounts/${encodeURIComponent(String(order.data.account_id))}/notices` };
+  }
+  const token = await mintToken(parts, order);
+  if (token === undefined) return undefined;
+  return { link: `${root}/${PAGES[order.template]}?token=${encodeURIComponent(token)}` };
+}
+
+async function mintToken(
+  { credentials, database, now }: ConsoleParts,
+  { template, address, data }: MailOrder,
+): Promise<string | undefined> {
+  if (template === "password_reset") return credentials.signIn.mintReset(address);
+  if (template === "email_verification") return credentials.signIn.mintVerification(address);
+  return mintInvitationToken(database, String(data.invitation_id), now());
+}

@@ -1,0 +1,71 @@
+import type { CredentialParts, MailOrders } from "../accounts/credentials.ts";
+import { createIdentify, type Identify } from "../accounts/identify.ts";
+import { createPasswords } from "../accounts/passwords.ts";
+import { sweepSessions } from "../accounts/sessions.ts";
+import { createSignIn } from "../accounts/sign-in.ts";
+import type { SignUpParts } from "../accounts/sign-up.ts";
+import { createThrottle, type Throttle } from "../accounts/throttle.ts";
+import type { Database } from "../db/database.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { ConsoleSettings } from "../http/console/console-parts.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { describeFault, type Log } from "../telemetry/log.ts";
+
+interface PeopleFoundation {
+  readonly database: Database;
+  readonly ledger: Ledger;
+  gateway(): Gateway;
+  readonly settings: ConsoleSettings;
+  readonly mails: MailOrders;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** How often expired sessions are deleted. Expired ones are refused at once; this only saves space. */
+const SWEEP_MS = 10 * 60_000;
+
+interface People {
+  readonly identify: Identify;
+  readonly throttle: Throttle;
+  readonly credentials: CredentialParts;
+  readonly signUps: SignUpParts;
+}
+
+/** Creates what the console needs of people. Loads nothing heavy: the sign-in library comes with the first use. */
+export function createPeople(foundation: PeopleFoundation): People {
+  const { database, ledger, gateway, settings, mails, log, now } = foundation;
+  const passwords = createPasswords();
+  const throttle = createThrottle(() => gateway().limiter);
+  const publicUrl = () => settings.publicUrl;
+  const signIn = createSignIn({ database, passwords, publicUrl });
+  const onFault = (error: unknown) => log.error(describeFault(error), "use of session not recorded");
+  return {
+    identify: createIdentify({ database, publicUrl, now, onFault }),
+    throttle,
+    credentials: { database, signIn, throttle, mails, now },
+    signUps: { database, ledger, passwords, signIn, throttle, policy: () => settings.signUp, now },
+  };
+}
+
+/** Deletes expired sessions and proofs, at the start and every ten minutes. Returns what stops it. */
+export function startSessionSweep({
+  database,
+  log,
+  now,
+}: Pick<PeopleFoundation, "database" | "log" | "now">) {
+  let running: Promise<unknown> = Promise.resolve();
+  const sweep = () => {
+    running = sweepSessions(database, now()).catch((error: unknown) => {
+      log.error(describeFault(error), "session sweep failed");
+    });
+  };
+  sweep();
+  const timer = setInterval(sweep, SWEEP_MS);
+  timer.unref();
+  return {
+    async close() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { ApiKey } from "../accounts/key.ts";
+import { rotateKey, updateKey } from "../accounts/key-changes.ts";
+import type { SpendingLimit } from "../accounts/keys.ts";
+import type { Nanos } from "../domain/money.ts";
+import { GatewayError } from "../errors.ts";
+import type { LimitPeriod } from "../ledger/records.ts";
+import { printTime } from "../time.ts";
+import { CommandError, type CommandResult } from "./command.ts";
+import { checkModels, findSpendLimit, requireKey } from "./key.ts";
+import { printKey } from "./printing.ts";
+import type { Storage } from "./storage.ts";
+
+const DAY_MS = 86_400_000;
+
+/** The members of a key to change: an absent one stays, false removes it. */
+export interface KeyUpdateOptions {
+  readonly name?: string;
+  readonly spendingLimit?: Nanos | false;
+  readonly reset?: LimitPeriod;
+  readonly requestsPerMinute?: number | false;
+  readonly tokensPerMinute?: number | false;
+  readonly concurrentRequests?: number | false;
+  readonly models?: readonly string[] | false;
+  readonly allowClamp?: boolean;
+  readonly expiresInDays?: number | false;
+}
+
+interface KeyEditParts extends Storage {
+  readonly now?: () => number;
+}
+
+export async function runKeyUpdate(
+  storage: KeyEditParts,
+  idOrHint: string,
+  options: KeyUpdateOptions,
+): Promise<CommandResult> {
+  const { now = Date.now } = storage;
+  const { name, requestsPerMinute, tokensPerMinute, concurrentRequests, models, expiresInDays } = options;
+  checkModels(models || []);
+  const key = await requireKey(storage, idOrHint);
+  const spendingLimit = await readSpendingLimit(storage, key, options);
+  const changed = await orConflict(
+    updateKey(storage, key, {
+      name,
+      requestsPerMinute: orNull(requestsPerMinute),
+      tokensPerMinute: orNull(tokensPerMinute),
+      concurrentRequests: orNull(concurrentRequests),
+      models: orNull(models),
+      allowsClamp: options.allowClamp,
+      expiresAtMs: expiresInDays ? now() + expiresInDays * DAY_MS : orNull(expiresInDays),
+      spendingLimit,
+    }),
+  );
+  return {
+    json: printKey(changed, await findSpendLimit(storage.ledger, changed)),
+    text: `Changed key ${changed.name} (${changed.id}): in force in every process within a second.`,
+  };
+}
+
+export async function runKeyRotate(storage: KeyEditParts, idOrHint: string): Promise<CommandResult> {
+  const read = await requireKey(storage, idOrHint);
+  const { key, secret } = await orConflict(rotateKey(storage, read));
+  const ends = printTime(key.previous?.endsAtMs);
+  return {
+    json: { ...printKey(key, await findSpendLimit(storage.ledger, key)), key: secret },
+    text: `Rotated key ${key.name} (${key.id}). The old secret ends at ${ends}. The new one is shown only now:\n${secret}`,
+  };
+}
+
+/** A new amount keeps period and zone of the present limit, unless `--reset` names another period. */
+async function readSpendingLimit(
+  { ledger }: Storage,
+  key: ApiKey,
+  { spendingLimit: amount, reset }: KeyUpdateOptions,
+): Promise<SpendingLimit | null | undefined> {
+  if (reset && typeof amount !== "bigint") {
+    throw new CommandError("--reset is the period of a spending limit: give --spending-limit too.", 2);
+  }
+  if (typeof amount !== "bigint") return orNull(amount);
+  const present = await findSpendLimit(ledger, key);
+  return { amount, period: reset ?? present?.period ?? "total", timeZone: present?.timeZone };
+}
+
+/** Converts an option that removes a member. */
+function orNull<Value>(option: Value | false): Value | null {
+  return option === false ? null : option;
+}
+
+async function orConflict<Result>(changing: Promise<Result>): Promise<Result> {
+  return changing.catch((fault: unknown) => {
+    if (!(fault instanceof GatewayError) || fault.kind !== "conflict") throw fault;
+    throw new CommandError("The key was revoked, or changed at the same time: look at it again.");
+  });
+}

@@ -1,0 +1,89 @@
+import { findKeys } from "../accounts/keys.ts";
+import { printUsd } from "../domain/money.ts";
+import type { HoldState, Receipt } from "../ledger/records.ts";
+import { printTime } from "../time.ts";
+import { CommandError, type CommandResult } from "./command.ts";
+import { printTable } from "./printing.ts";
+import { requireAccount, type Storage } from "./storage.ts";
+
+export interface ReceiptsOptions {
+  readonly account: string;
+  /** Id, hint or secret of a key. */
+  readonly key?: string;
+  readonly model?: string;
+  readonly upstream?: string;
+  readonly outcome?: string;
+  readonly state?: HoldState;
+  readonly from?: number;
+  readonly to?: number;
+  /** Default: 20. */
+  readonly limit?: number;
+}
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 1_000;
+
+/** Lists the newest receipts of an account that match the options. */
+export async function runReceipts(storage: Storage, options: ReceiptsOptions): Promise<CommandResult> {
+  const { limit = LIMIT_DEFAULT, model, upstream, outcome, state, from: fromMs, to: toMs } = options;
+  if (limit < 1 || limit > LIMIT_MAX) throw new CommandError(`Expected a limit from 1 to ${LIMIT_MAX}.`, 2);
+  const { id: walletId } = await requireAccount(storage.database, options.account);
+  const keyId = options.key === undefined ? undefined : await requireKey(storage, walletId, options.key);
+  const filter = { walletId, keyId, model, upstream, outcome, state, fromMs, toMs };
+  const receipts = (await readReceipts(storage, filter, limit)).map(printReceipt);
+  return { json: { account_id: walletId, receipts }, text: printReceipts(receipts) };
+}
+
+type Filter = Parameters<Storage["ledger"]["receipts"]>[0];
+
+/** A page may be short and still have a next one, where few receipts match. */
+async function readReceipts({ ledger }: Storage, filter: Filter, limit: number): Promise<readonly Receipt[]> {
+  const receipts: Receipt[] = [];
+  let token: string | undefined;
+  do {
+    const page = await ledger.receipts(filter, { size: limit - receipts.length, token });
+    receipts.push(...page.items);
+    token = page.nextToken;
+  } while (token !== undefined && receipts.length < limit);
+  return receipts;
+}
+
+async function requireKey({ database }: Storage, accountId: string, text: string): Promise<string> {
+  const [key, ...others] = (await findKeys(database, text)).filter((each) => each.accountId === accountId);
+  if (!key) throw new CommandError("The account has no such key.");
+  if (others.length > 0) throw new CommandError("The hint stands for several keys, name one by its id.");
+  return key.id;
+}
+
+function printReceipt(receipt: Receipt) {
+  const { request, outcome } = receipt;
+  return {
+    request_id: receipt.holdId,
+    at: printTime(receipt.createdAtMs),
+    key_id: receipt.keyId,
+    surface: request.surface,
+    model: request.model,
+    upstream: outcome?.upstream ?? null,
+    state: receipt.state,
+    outcome: outcome?.outcome ?? null,
+    input_tokens: outcome?.usage?.inputTokens ?? null,
+    output_tokens: outcome?.usage?.outputTokens ?? null,
+    granted_usd: printUsd(receipt.granted),
+    charged_usd: printUsd(receipt.captured),
+    refunded_usd: printUsd(receipt.refunded),
+    charge_source: outcome?.source ?? null,
+    total_ms: outcome?.totalMs ?? null,
+  };
+}
+
+function printReceipts(receipts: readonly ReturnType<typeof printReceipt>[]): string {
+  const rows = receipts.map((receipt) => [
+    receipt.at ?? "",
+    receipt.request_id,
+    receipt.model,
+    receipt.outcome ?? receipt.state,
+    `${receipt.input_tokens ?? "-"}/${receipt.output_tokens ?? "-"}`,
+    receipt.charged_usd,
+  ]);
+  return printTable(["TIME", "REQUEST", "MODEL", "OUTCOME", "TOKENS IN/OUT", "CHARGED USD"], rows);
+}

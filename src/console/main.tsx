@@ -1,0 +1,34 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { Toasts } from "./parts/toast.tsx";
+import { createQueryClient } from "./query.ts";
+import { createConsoleRouter } from "./router.tsx";
+import "./styles.css";
+
+const queryClient = createQueryClient(() => void goToSignIn());
+const router = createConsoleRouter(queryClient);
+const container = document.getElementById("root");
+if (!container) throw new Error("The page has no place for the console");
+
+createRoot(container).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Toasts />
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);
+
+/** Leads to the sign-in when a session has ended, and back to the same page after it. */
+async function goToSignIn(): Promise<void> {
+  const { matches, location } = router.state;
+  const isInside = matches.some(({ routeId }) => routeId === "/shell");
+  if (!isInside) return;
+  await router.navigate({ to: "/sign-in", search: { next: location.href } });
+  queryClient.clear();
+}

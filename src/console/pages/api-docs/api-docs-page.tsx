@@ -1,0 +1,77 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { Empty } from "../../parts/empty.tsx";
+import { ErrorPanel } from "../../parts/error-panel.tsx";
+import { Field } from "../../parts/field.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import styles from "./api-docs.module.css";
+import { descriptionQuery, type Route } from "./description.ts";
+import { RouteDetail } from "./route-detail.tsx";
+
+const route = getRouteApi("/shell/api/docs");
+
+/** Every route of `/v1` and of the console, from the description that programs read too. */
+export function ApiDocsPage() {
+  const { data: routes, error, refetch } = useQuery(descriptionQuery);
+  const search = route.useSearch();
+  const chosen = routes?.find(({ id }) => id === search.route) ?? routes?.[0];
+  return (
+    <>
+      <PageHeader
+        title="API"
+        note={
+          <>
+            The same description as JSON: <a href="/console/api/openapi.json">openapi.json</a>. Management
+            keys open the console’s routes to programs.
+          </>
+        }
+      />
+      {error && <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      {!error && !routes && <Skeleton shape="block" />}
+      {routes && chosen && (
+        <div className={styles.page}>
+          <RouteList routes={routes} chosen={chosen} />
+          <RouteDetail key={chosen.id} route={chosen} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function RouteList({ routes, chosen }: { readonly routes: readonly Route[]; readonly chosen: Route }) {
+  const [text, setText] = useState("");
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = routes.filter(({ id, summary, group }) =>
+    words.every((word) => `${id} ${summary} ${group}`.toLowerCase().includes(word)),
+  );
+  const groups = Map.groupBy(shown, ({ group }) => group);
+  return (
+    <nav className={styles.list} aria-label="Routes">
+      <div className={styles.filter}>
+        <Field label="Filter" type="search" value={text} onChange={(event) => setText(event.target.value)} />
+      </div>
+      {shown.length === 0 && <Empty icon="search" title="No route has these words" />}
+      {[...groups].map(([group, members]) => (
+        <div key={group} className={styles.group}>
+          <h2 className={styles.heading}>{group}</h2>
+          {members.map(({ id, method, path }) => (
+            <Link
+              key={id}
+              to="/api/docs"
+              search={{ route: id }}
+              className={styles.route}
+              data-chosen={id === chosen.id}
+              aria-current={id === chosen.id ? "true" : undefined}
+              resetScroll={false}
+            >
+              <span className={styles.method}>{method}</span>
+              <span className={styles.path}>{path.replace("/console/api", "")}</span>
+            </Link>
+          ))}
+        </div>
+      ))}
+    </nav>
+  );
+}

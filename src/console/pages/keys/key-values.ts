@@ -1,0 +1,130 @@
+import { parseUsd, printUsd } from "../../../domain/money.ts";
+
+const PERIODS = ["total", "day", "week", "month"] as const;
+type Period = (typeof PERIODS)[number];
+
+/** What can be set on a key, as the API takes it. `null` is no limit of its own, no expiry, every model. */
+export interface KeyValues {
+  readonly name: string;
+  readonly spending_limit: {
+    readonly amount_usd: string;
+    readonly period: Period;
+    readonly time_zone?: string;
+  } | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrent_requests: number | null;
+  readonly models: string[] | null;
+  readonly expires_at: string | null;
+  readonly allows_clamp: boolean;
+}
+
+/** A key as the API answers it, as far as its values go. */
+interface ShownKey {
+  readonly name: string;
+  readonly spending_limit: {
+    readonly amount_usd: string;
+    readonly period: Period;
+    readonly time_zone: string | null;
+  } | null;
+  readonly requests_per_minute: Rate;
+  readonly tokens_per_minute: Rate;
+  readonly concurrent_requests: Rate;
+  readonly models: string[] | null;
+  readonly expires_at: string | null;
+  readonly allows_clamp: boolean;
+}
+
+type Rate = { readonly limit: number; readonly source: "key" | "default" } | null;
+
+/** Reads the values of a key. A limit by default is none of its own. */
+export function valuesOf(key: ShownKey): KeyValues {
+  const own = (rate: Rate) => (rate?.source === "key" ? rate.limit : null);
+  const { name, spending_limit, models, expires_at, allows_clamp } = key;
+  return {
+    name,
+    spending_limit: spending_limit && {
+      amount_usd: spending_limit.amount_usd,
+      period: spending_limit.period,
+      ...(spending_limit.time_zone && { time_zone: spending_limit.time_zone }),
+    },
+    requests_per_minute: own(key.requests_per_minute),
+    tokens_per_minute: own(key.tokens_per_minute),
+    concurrent_requests: own(key.concurrent_requests),
+    models,
+    expires_at,
+    allows_clamp,
+  };
+}
+
+/** Reads the form of a key. An expiry whose day was not changed keeps its second. */
+export function readKeyForm(form: FormData, before?: KeyValues): KeyValues {
+  return {
+    name: textOf(form, "name"),
+    ...readLimitFields(form),
+    models: form.get("scope") === "some" ? form.getAll("model").map(String).sort() : null,
+    expires_at: readExpiry(textOf(form, "expires_at"), before?.expires_at ?? null),
+    allows_clamp: form.get("allows_clamp") === "on",
+  };
+}
+
+/** Reads the limits of a form, as keys and the simulator have them. */
+export function readLimitFields(form: FormData) {
+  return {
+    spending_limit: readSpendingLimit(form),
+    requests_per_minute: readCount(form, "requests_per_minute"),
+    tokens_per_minute: readCount(form, "tokens_per_minute"),
+    concurrent_requests: readCount(form, "concurrent_requests"),
+  };
+}
+
+/** The members in which two values differ, of the second. */
+export function changesOf(before: KeyValues, after: KeyValues): Partial<KeyValues> {
+  const changed = Object.entries(after).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof KeyValues]),
+  );
+  return Object.fromEntries(changed);
+}
+
+/** The last moment of a day in the viewer's zone; the day of a known expiry keeps it. */
+export function readExpiry(day: string, before: string | null): string | null {
+  if (day === "") return null;
+  if (before !== null && day === dayOf(before)) return before;
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  return new Date(year, month - 1, date, 23, 59, 59).toISOString();
+}
+
+/** The day of a time in the viewer's zone: "2026-12-31". */
+export function dayOf(iso: string): string {
+  const at = new Date(iso);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+function readSpendingLimit(form: FormData): KeyValues["spending_limit"] {
+  const amount = textOf(form, "amount_usd").replace(/^\$/, "");
+  if (amount === "") return null;
+  const period = PERIODS.find((each) => each === form.get("period")) ?? "month";
+  const zone = textOf(form, "time_zone");
+  const hasZone = zone !== "" && zone !== "UTC" && period !== "total";
+  return { amount_usd: canonical(amount), period, ...(hasZone && { time_zone: zone }) };
+}
+
+/** "5" and "5.00" are one amount. The API refuses what is none. */
+function canonical(amount: string): string {
+  try {
+    return printUsd(parseUsd(amount));
+  } catch {
+    return amount;
+  }
+}
+
+function readCount(form: FormData, name: string): number | null {
+  const text = textOf(form, name);
+  return text === "" ? null : Number(text);
+}
+
+function textOf(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === "string" ? value.trim() : "";
+}

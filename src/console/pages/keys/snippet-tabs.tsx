@@ -1,0 +1,47 @@
+import { useQuery } from "@tanstack/react-query";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import { setupQuery } from "../../session.ts";
+import styles from "./keys.module.css";
+import { type Key, type ModelRow, modelsQuery } from "./queries.ts";
+import { printSnippets } from "./snippets.ts";
+
+interface SnippetTabsProps {
+  readonly account: string;
+  /** The models that the key may use; `null` for all. */
+  readonly models: Key["models"];
+  readonly secret?: string | undefined;
+}
+
+/** Code for every client, with the gateway's address and a model that the key may use. */
+export function SnippetTabs({ account, models, secret }: SnippetTabsProps) {
+  const { data: setup } = useQuery(setupQuery);
+  const { data: catalog } = useQuery(modelsQuery(account));
+  const url = setup?.public_url ?? location.origin;
+  const snippets = printSnippets({ url, model: chooseModel(catalog?.items ?? [], models), secret });
+  return (
+    <Tabs
+      label="Clients"
+      tabs={snippets.map(({ id, title, note, code }) => ({
+        id,
+        title,
+        content: (
+          <div className={styles.snippet}>
+            <p className={styles.quiet}>
+              {note}
+              {secret === undefined && " TOLLGATE_KEY holds the secret of this key."}
+            </p>
+            <CodeBlock label={`${title} snippet`} code={code} />
+          </div>
+        ),
+      }))}
+    />
+  );
+}
+
+/** A model that answers chats and that the key may use. */
+function chooseModel(catalog: readonly ModelRow[], allowed: Key["models"]): string {
+  const chats = catalog.filter(({ max_output_tokens }) => max_output_tokens > 0);
+  const usable = chats.find(({ id }) => allowed === null || allowed.includes(id));
+  return usable?.id ?? allowed?.[0] ?? "demo";
+}

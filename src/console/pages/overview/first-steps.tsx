@@ -1,0 +1,90 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { ButtonLink } from "../../parts/button.tsx";
+import { classes } from "../../parts/classes.ts";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Money } from "../../parts/money.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { setupQuery, useMay } from "../../session.ts";
+import styles from "./overview.module.css";
+import { keysQuery, latestQuery } from "./queries.ts";
+
+interface StepProps {
+  readonly number: number;
+  readonly title: string;
+  readonly isDone: boolean;
+  readonly children?: ReactNode;
+}
+
+/** The way to a first receipt. Each step turns green by itself when it has happened. */
+export function FirstSteps({ account }: { readonly account: string }) {
+  const { data: setup } = useQuery(setupQuery);
+  const { data: keys } = useQuery(keysQuery(account));
+  const { data: latest } = useQuery(latestQuery(account));
+  const mayCreate = useMay("keys.create");
+  const hasKey = keys?.items.some(({ state }) => state === "active") ?? false;
+  const first = latest?.items[0];
+  return (
+    <Panel title="Make the first request" note="This page follows along: the steps turn green by themselves.">
+      <ol className={styles.steps}>
+        <Step number={1} title={hasKey ? "There is a key" : "Create a key"} isDone={hasKey}>
+          {hasKey && (
+            <p className={styles.quiet}>Its secret was shown once. Create another one if it is lost.</p>
+          )}
+          {mayCreate && (
+            <ButtonLink
+              icon="plus"
+              to="/accounts/$account/keys"
+              params={{ account }}
+              search={{ create: "1" }}
+            >
+              Create a key
+            </ButtonLink>
+          )}
+        </Step>
+        <Step number={2} title="Send a request with it" isDone={first !== undefined}>
+          <div>
+            <CodeBlock
+              label="curl command"
+              code={printCurl(setup?.public_url ?? location.origin)}
+              isWrapped
+            />
+          </div>
+        </Step>
+        <Step number={3} title="See what it cost" isDone={first?.charged_usd !== undefined}>
+          {first ? (
+            <Money usd={first.charged_usd} isExact />
+          ) : (
+            <p className={styles.quiet}>Waiting for it…</p>
+          )}
+        </Step>
+      </ol>
+    </Panel>
+  );
+}
+
+function Step({ number, title, isDone, children }: StepProps) {
+  return (
+    <li className={styles.step}>
+      <span className={classes(styles.number, isDone && styles.done)}>
+        {isDone ? <Icon name="check" /> : number}
+      </span>
+      <div className={styles.content}>
+        <h3>
+          {title}
+          {isDone && <span hidden> (done)</span>}
+        </h3>
+        {children}
+      </div>
+    </li>
+  );
+}
+
+function printCurl(url: string): string {
+  const body = JSON.stringify({ model: "demo", messages: [{ role: "user", content: "Hello, Tollgate!" }] });
+  return `curl ${url}/v1/chat/completions \\
+  -H "authorization: Bearer $TOLLGATE_KEY" \\
+  -H "content-type: application/json" \\
+  -d '${body}'`;
+}

@@ -1,0 +1,69 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { readUsd } from "../../format.ts";
+import { Bar } from "../../parts/bar.tsx";
+import { Money } from "../../parts/money.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Time } from "../../parts/time.tsx";
+import styles from "./overview.module.css";
+import { keysQuery } from "./queries.ts";
+
+/** Share of a spending limit from which a key is listed. */
+const NEAR = 0.75;
+const SHOWN_MAX = 4;
+
+type Key = Awaited<ReturnType<NonNullable<ReturnType<typeof keysQuery>["queryFn"]>>>["items"][number];
+type Limited = Key & { readonly spending_limit: NonNullable<Key["spending_limit"]> };
+
+/** Keys whose spending limit is nearly used up, held money included. */
+export function NearLimits({ account }: { readonly account: string }) {
+  const { data } = useQuery(keysQuery(account));
+  const near = (data?.items ?? [])
+    .filter((key): key is Limited => key.state === "active" && key.spending_limit !== null)
+    .map((key) => ({ key, share: shareOf(key) }))
+    .filter(({ share }) => share >= NEAR)
+    .sort((a, b) => b.share - a.share)
+    .slice(0, SHOWN_MAX);
+  return (
+    <Panel title="Keys near their limit">
+      {near.length === 0 && (
+        <p className={styles.quiet}>No key has used more than 75% of its spending limit.</p>
+      )}
+      <div className={styles.list}>
+        {near.map(({ key, share }) => (
+          <div key={key.id} className={styles.limit}>
+            <Link to="/accounts/$account/keys/$key" params={{ account, key: key.id }}>
+              {key.name}
+            </Link>
+            <Limit limited={key} share={share} />
+          </div>
+        ))}
+      </div>
+    </Panel>
+  );
+}
+
+function Limit({ limited, share }: { readonly limited: Limited; readonly share: number }) {
+  const { amount_usd, remaining_usd, resets_at } = limited.spending_limit;
+  return (
+    <Bar
+      share={share}
+      label={`Spending limit of ${limited.name}`}
+      note={
+        resets_at && (
+          <>
+            resets <Time at={resets_at} />
+          </>
+        )
+      }
+    >
+      <Money usd={remaining_usd} /> of <Money usd={amount_usd} /> left
+    </Bar>
+  );
+}
+
+function shareOf({ spending_limit: { amount_usd, remaining_usd } }: Limited): number {
+  const amount = readUsd(amount_usd);
+  if (amount === 0n) return 1;
+  return Number(amount - readUsd(remaining_usd)) / Number(amount);
+}

@@ -1,0 +1,71 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { ButtonLink } from "../../parts/button.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { RangePicker } from "../../parts/range-picker.tsx";
+import { useAccount, useMay } from "../../session.ts";
+import { Balance } from "./balance.tsx";
+import { CostChart } from "./cost-chart.tsx";
+import { FirstSteps } from "./first-steps.tsx";
+import { LatestRequests } from "./latest-requests.tsx";
+import { NearLimits } from "./near-limits.tsx";
+import { OpenNotices } from "./open-notices.tsx";
+import styles from "./overview.module.css";
+import { latestQuery } from "./queries.ts";
+
+const route = getRouteApi("/shell/accounts/$account/");
+
+/** How an account stands: its money, what it spends, and what wants attention. */
+export function OverviewPage() {
+  const { id, name } = useAccount();
+  const search = route.useSearch();
+  const mayCreate = useMay("keys.create");
+  const mayTopUp = useMay("wallet.write");
+  const { data } = useQuery(latestQuery(id));
+  const isNew = data?.items.length === 0;
+  return (
+    <div className={styles.page}>
+      <div>
+        <PageHeader title="Overview" note={name}>
+          {!isNew && <RangePicker usual="30d" />}
+          {mayTopUp && (
+            <ButtonLink
+              icon="plus"
+              to="/accounts/$account/wallet"
+              params={{ account: id }}
+              search={{ topup: "1" }}
+            >
+              Top up
+            </ButtonLink>
+          )}
+          {mayCreate && (
+            <ButtonLink
+              icon="key"
+              look="primary"
+              to="/accounts/$account/keys"
+              params={{ account: id }}
+              search={{ create: "1" }}
+            >
+              Create key
+            </ButtonLink>
+          )}
+        </PageHeader>
+        <Balance account={id} />
+      </div>
+      {isNew ? (
+        <FirstSteps account={id} />
+      ) : (
+        <>
+          <CostChart account={id} search={search} />
+          <div className={styles.columns}>
+            <LatestRequests account={id} />
+            <div className={styles.page}>
+              <NearLimits account={id} />
+              <OpenNotices account={id} />
+            </div>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}

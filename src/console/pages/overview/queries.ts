@@ -1,0 +1,46 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, call } from "../../api.ts";
+import { type RangeSearch, resolveRange } from "../../ranges.ts";
+
+/** How often the first steps look for what has happened meanwhile. */
+const WATCH_MS = 3_000;
+const CALM_MS = 30_000;
+
+export const walletQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "wallet"],
+    queryFn: () => call(() => api.accounts({ account }).wallet.get()),
+    refetchInterval: CALM_MS,
+  });
+
+export const keysQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "keys"],
+    queryFn: () => call(() => api.accounts({ account }).keys.get()),
+    refetchInterval: CALM_MS,
+  });
+
+/** The 5 newest requests. Asked for every 3 s while there is none, so that the first one shows by itself. */
+export const latestQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "requests", "latest"],
+    queryFn: () => call(() => api.accounts({ account }).requests.get({ query: { size: 5 } })),
+    refetchInterval: ({ state }) => (state.data?.items.length === 0 ? WATCH_MS : CALM_MS),
+  });
+
+export const noticesQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "notices", "newest"],
+    queryFn: () => call(() => api.accounts({ account }).notices.get({ query: { size: 5 } })),
+  });
+
+/** Cost by hour or day and model. */
+export const costQuery = (account: string, search: RangeSearch) => {
+  const { from, to } = resolveRange(search);
+  const by = search.range === "24h" ? ("hour" as const) : ("day" as const);
+  return queryOptions({
+    queryKey: ["account", account, "usage", { from, to, by, group: "model" }],
+    queryFn: () =>
+      call(() => api.accounts({ account }).usage.get({ query: { from, to, by, group: "model" } })),
+  });
+};

@@ -1,0 +1,87 @@
+import { useQuery } from "@tanstack/react-query";
+import { api, call } from "../../api.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Time } from "../../parts/time.tsx";
+import { useAction } from "../../use-action.ts";
+import { describeAgent } from "./agent.ts";
+import styles from "./profile.module.css";
+
+const KEY = ["me", "sessions"];
+
+type Session = Awaited<ReturnType<typeof fetchSessions>>["items"][number];
+
+const fetchSessions = () => call(() => api.me.sessions.get());
+
+/** Where the person is signed in; each session can be ended. */
+export function Sessions() {
+  const { data, error, refetch } = useQuery({ queryKey: KEY, queryFn: fetchSessions });
+  const end = useAction({
+    act: (session: string) => call(() => api.me.sessions({ session }).delete()),
+    renews: [KEY],
+    done: "Session ended",
+  });
+  const endOthers = useAction({
+    act: () => call(() => api.me.sessions["end-others"].post()),
+    renews: [KEY],
+    done: "All other sessions have ended",
+  });
+  const hasOthers = (data?.items.length ?? 0) > 1;
+  return (
+    <Panel
+      title="Sessions"
+      isFlush
+      actions={
+        hasOthers && (
+          <Button look="danger" isBusy={endOthers.isPending} onClick={() => endOthers.mutate()}>
+            End all others
+          </Button>
+        )
+      }
+    >
+      <DataTable
+        caption="Sessions"
+        columns={columnsWith((id) => end.mutate(id))}
+        rows={data?.items}
+        rowKey={({ id }) => id}
+        empty={null}
+        error={data ? undefined : error}
+        onRetry={() => void refetch()}
+        skeletonRows={2}
+      />
+    </Panel>
+  );
+}
+
+function columnsWith(end: (id: string) => void): readonly Column<Session>[] {
+  return [
+    {
+      id: "agent",
+      header: "Browser",
+      cell: ({ agent, address }) => (
+        <span className={styles.agent} title={agent ?? ""}>
+          {describeAgent(agent)}
+          <small>{address ?? "Unknown address"}</small>
+        </span>
+      ),
+    },
+    { id: "seen", header: "Last seen", cell: ({ last_seen_at }) => <Time at={last_seen_at} as="relative" /> },
+    { id: "created", header: "Signed in", cell: ({ created_at }) => <Time at={created_at} /> },
+    { id: "expires", header: "Ends", cell: ({ expires_at }) => <Time at={expires_at} as="date" /> },
+    {
+      id: "end",
+      header: "",
+      align: "end",
+      cell: ({ id, current }) =>
+        current ? (
+          <Badge tone="good">This one</Badge>
+        ) : (
+          <Button size="small" onClick={() => end(id)}>
+            End
+          </Button>
+        ),
+    },
+  ];
+}

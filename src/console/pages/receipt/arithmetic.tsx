@@ -1,0 +1,76 @@
+import { formatCount } from "../../format.ts";
+import { Money } from "../../parts/money.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import type { ReceiptData } from "./queries.ts";
+import styles from "./receipt.module.css";
+
+const CLASSES: Readonly<Record<string, string>> = {
+  input: "Input",
+  cached_input: "Input from the cache",
+  cache_write: "Input written to the cache",
+  cache_write_1h: "Input written to the one-hour cache",
+  output: "Output",
+  other: "Other",
+};
+
+/** The charge as a sum that can be checked by hand: tokens × price per class, rounded up once. */
+export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
+  const { lines, rounding_usd, charged_usd, refunded_usd, source_text } = receipt;
+  return (
+    <Panel title="How the charge was made" note={source_text}>
+      <table className={styles.sum}>
+        <caption className={styles.caption}>Tokens × price = charge</caption>
+        <thead>
+          <tr>
+            <th scope="col">Tokens of</th>
+            <th scope="col">Tokens</th>
+            <th scope="col">USD per million</th>
+            <th scope="col">Amount</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line) => (
+            <tr key={line.class}>
+              <th scope="row">{CLASSES[line.class] ?? line.class}</th>
+              <td>{line.class === "other" ? "" : formatCount(line.tokens)}</td>
+              <td>{line.class === "other" ? "" : `× ${line.price_usd_per_million}`}</td>
+              <td>= ${line.amount_usd}</td>
+            </tr>
+          ))}
+          {isZero(rounding_usd) || (
+            <tr>
+              <th scope="row">Rounding up to a billionth of a dollar</th>
+              <td />
+              <td />
+              <td>+ ${rounding_usd}</td>
+            </tr>
+          )}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">Charged</th>
+            <td />
+            <td />
+            <td>
+              <Money usd={charged_usd} isExact />
+            </td>
+          </tr>
+          {isZero(refunded_usd) || (
+            <tr>
+              <th scope="row">Refunded later</th>
+              <td />
+              <td />
+              <td>
+                <Money usd={refunded_usd} isExact />
+              </td>
+            </tr>
+          )}
+        </tfoot>
+      </table>
+    </Panel>
+  );
+}
+
+function isZero(usd: string): boolean {
+  return /^0(\.0*)?$/.test(usd);
+}

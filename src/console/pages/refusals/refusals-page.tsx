@@ -1,0 +1,125 @@
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { api, call } from "../../api.ts";
+import { formatCount } from "../../format.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Money } from "../../parts/money.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { RangePicker } from "../../parts/range-picker.tsx";
+import { Select } from "../../parts/select.tsx";
+import { Time } from "../../parts/time.tsx";
+import { type RangeSearch, resolveRange } from "../../ranges.ts";
+import { KeyFilter } from "../requests/key-filter.tsx";
+import { Pages } from "../requests/pages.tsx";
+import styles from "../requests/requests.module.css";
+
+const route = getRouteApi("/shell/accounts/$account/refusals");
+const CODES = [
+  "insufficient_balance",
+  "spending_limit_exceeded",
+  "rate_limit_exceeded",
+  "concurrency_exceeded",
+  "model_not_found",
+  "forbidden",
+  "invalid_request",
+  "invalid_api_key",
+] as const;
+
+interface Search extends RangeSearch {
+  readonly key?: string;
+  readonly code?: string;
+  readonly page?: string;
+}
+
+type Row = Awaited<ReturnType<typeof fetchRefusals>>["items"][number];
+
+const fetchRefusals = (account: string, query: Record<string, string>) =>
+  call(() => api.accounts({ account }).refusals.get({ query }));
+
+const refusalsQuery = (account: string, search: Search) => {
+  const { from, to } = resolveRange(search, Date.now(), "7d");
+  const { key, code, page } = search;
+  const query = { from, to, ...(key && { key }), ...(code && { code }), ...(page && { page }) };
+  return queryOptions({
+    queryKey: ["account", account, "refusals", query],
+    queryFn: () => fetchRefusals(account, query),
+    placeholderData: keepPreviousData,
+  });
+};
+
+const COLUMNS: readonly Column<Row>[] = [
+  { id: "minute", header: "Minute", isNarrow: true, cell: ({ minute }) => <Time at={minute} /> },
+  {
+    id: "code",
+    header: "Refused with",
+    cell: ({ code }) => <Badge tone="bad">{code.replaceAll("_", " ")}</Badge>,
+  },
+  { id: "text", header: "Why", cell: ({ text }) => text },
+  { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
+  { id: "model", header: "Model", cell: ({ model }) => model ?? "–" },
+  {
+    id: "needed",
+    header: "Needed",
+    align: "end",
+    cell: ({ needed_usd }) => <Money usd={needed_usd} isExact />,
+  },
+  {
+    id: "available",
+    header: "Available",
+    align: "end",
+    cell: ({ available_usd }) => <Money usd={available_usd} isExact />,
+  },
+  { id: "count", header: "Requests", align: "end", cell: ({ count }) => formatCount(count) },
+];
+
+/** Requests that were refused before they cost anything, by minute, key and cause. */
+export function RefusalsPage() {
+  const { account } = route.useParams();
+  const search: Search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data, error, refetch } = useQuery(refusalsQuery(account, search));
+  const filter = (code: string) =>
+    void navigate({ search: (all) => ({ ...all, code: code === "" ? undefined : code }) as never });
+  return (
+    <div className={styles.page}>
+      <PageHeader title="Refusals" note="Refused requests cost nothing. They are kept for 7 days.">
+        <RangePicker names={["24h", "7d"]} usual="7d" />
+      </PageHeader>
+      <div className={styles.filters}>
+        <Select
+          label="Refused with"
+          value={search.code ?? ""}
+          options={[
+            { value: "", text: "any code" },
+            ...CODES.map((value) => ({ value, text: value.replaceAll("_", " ") })),
+          ]}
+          onChange={filter}
+        />
+        <KeyFilter account={account} />
+      </div>
+      <Panel isFlush>
+        <DataTable
+          caption="Refused requests"
+          columns={COLUMNS}
+          rows={data?.items}
+          rowKey={({ minute, key_id, cause, model }) => `${minute} ${key_id} ${cause} ${model}`}
+          rowLink={({ last_request_id }) => ({
+            to: "/accounts/$account/refusals/$request",
+            params: { account, request: last_request_id },
+          })}
+          empty={
+            <Empty icon="check" title="Nothing was refused in this range">
+              Every request with a key of this account was let through.
+            </Empty>
+          }
+          error={data ? undefined : error}
+          onRetry={() => void refetch()}
+          footer={<Pages next={data?.next ?? null} />}
+        />
+      </Panel>
+    </div>
+  );
+}

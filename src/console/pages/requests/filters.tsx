@@ -1,0 +1,97 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useId } from "react";
+import { api, call } from "../../api.ts";
+import { Select } from "../../parts/select.tsx";
+import { KeyFilter } from "./key-filter.tsx";
+import { viewOutcome } from "./outcomes.ts";
+import type { RequestsSearch } from "./queries.ts";
+import styles from "./requests.module.css";
+
+const OUTCOMES = ["ok", "client_closed", "empty_completion", "upstream_unavailable", "upstream_timeout"];
+const STATES = { held: "running", settled: "settled", released: "released", expired: "expired" };
+const SURFACES = ["chat", "messages", "responses", "embeddings", "playground", "grpc"];
+
+interface FiltersProps {
+  readonly account: string;
+  readonly search: RequestsSearch;
+}
+
+/** The filters of the list, each held by the URL. */
+export function Filters({ account, search }: FiltersProps) {
+  const navigate = useNavigate();
+  const { data: models } = useQuery({
+    queryKey: ["account", account, "models"],
+    queryFn: () => call(() => api.accounts({ account }).models.get()),
+  });
+  const choose = (name: keyof RequestsSearch) => (value: string) =>
+    void navigate({
+      to: ".",
+      search: (all: object) =>
+        ({ ...all, [name]: value === "" ? undefined : value, page: undefined }) as never,
+    });
+  const select = (
+    name: "model" | "outcome" | "surface" | "state",
+    label: string,
+    options: readonly Option[],
+  ) => (
+    <Select
+      label={label}
+      value={search[name] ?? ""}
+      options={withChosen([{ value: "", text: "any" }, ...options], search[name])}
+      onChange={choose(name)}
+    />
+  );
+  return (
+    <div className={styles.filters}>
+      <KeyFilter account={account} />
+      {select("model", "Model", models?.items.map(({ id }) => ({ value: id, text: id })) ?? [])}
+      {select(
+        "outcome",
+        "Outcome",
+        OUTCOMES.map((value) => ({ value, text: viewOutcome(value).text })),
+      )}
+      {select(
+        "state",
+        "State",
+        Object.entries(STATES).map(([value, text]) => ({ value, text })),
+      )}
+      {select(
+        "surface",
+        "API",
+        SURFACES.map((value) => ({ value, text: value })),
+      )}
+      <MetadataFilter value={search.metadata ?? ""} onChange={choose("metadata")} />
+    </div>
+  );
+}
+
+interface Option {
+  readonly value: string;
+  readonly text: string;
+}
+
+/** A value of the URL that is in no list stays visible. */
+function withChosen(options: readonly Option[], chosen: string | undefined): readonly Option[] {
+  if (chosen === undefined || options.some(({ value }) => value === chosen)) return options;
+  return [...options, { value: chosen, text: chosen }];
+}
+
+interface MetadataFilterProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function MetadataFilter({ value, onChange }: MetadataFilterProps) {
+  const id = useId();
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onChange(String(new FormData(event.currentTarget).get("metadata") ?? "").trim());
+  };
+  return (
+    <form className={styles.metadata} onSubmit={submit}>
+      <label htmlFor={id}>Metadata</label>
+      <input id={id} key={value} name="metadata" defaultValue={value} placeholder="name:value" />
+    </form>
+  );
+}

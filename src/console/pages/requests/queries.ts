@@ -1,0 +1,48 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { api, call } from "../../api.ts";
+import { type RangeSearch, resolveRange } from "../../ranges.ts";
+
+/** The filters of the list, as the URL holds them. */
+export interface RequestsSearch extends RangeSearch {
+  readonly key?: string;
+  readonly model?: string;
+  readonly upstream?: string;
+  readonly outcome?: string;
+  readonly surface?: string;
+  readonly state?: string;
+  readonly metadata?: string;
+  readonly page?: string;
+  /** "0" pauses the live list. */
+  readonly live?: string;
+}
+
+export const FILTERS = ["key", "model", "upstream", "outcome", "surface", "state", "metadata"] as const;
+
+export type RequestRow = Awaited<ReturnType<typeof fetchRequests>>["items"][number];
+type Query = NonNullable<
+  NonNullable<Parameters<ReturnType<typeof api.accounts>["requests"]["get"]>[0]>["query"]
+>;
+
+const fetchRequests = (account: string, query: Query) =>
+  call(() => api.accounts({ account }).requests.get({ query }));
+
+export const requestsQuery = (account: string, search: RequestsSearch) => {
+  const named = FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : []));
+  // Without a range the list reaches back to the first request.
+  const hasRange = search.range !== undefined || search.from !== undefined;
+  const { from, to } = resolveRange(search);
+  const query: Query = {
+    ...Object.fromEntries(named),
+    ...(hasRange && { from, to }),
+    ...(search.page && { page: search.page }),
+  };
+  return queryOptions({
+    queryKey: ["account", account, "requests", query],
+    queryFn: () => fetchRequests(account, query),
+    placeholderData: keepPreviousData,
+  });
+};
+
+export function hasFilter(search: RequestsSearch): boolean {
+  return FILTERS.some((name) => search[name] !== undefined);
+}

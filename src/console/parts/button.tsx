@@ -1,0 +1,72 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
+import type { ComponentProps } from "react";
+import styles from "./button.module.css";
+import { classes } from "./classes.ts";
+import { Icon, type IconName } from "./icons.tsx";
+
+interface Look {
+  /** `primary` once per page at most. Default: `plain`. */
+  readonly look?: "primary" | "plain" | "danger" | "quiet";
+  readonly size?: "small" | "medium";
+  readonly icon?: IconName;
+}
+
+type ButtonProps = Look & ComponentProps<"button"> & { readonly isBusy?: boolean };
+
+/** A button with a text. While busy it keeps its place and takes no second press. */
+export function Button({ look, size, icon, isBusy = false, children, className, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={classes(classOf({ look, size }), className)}
+      disabled={rest.disabled ?? isBusy}
+      aria-busy={isBusy || undefined}
+    >
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
+
+/** A button that is an icon; `label` is its name and its title. */
+export function IconButton({
+  icon,
+  label,
+  look = "quiet",
+  size,
+  className,
+  ...rest
+}: Omit<ButtonProps, "icon" | "isBusy"> & { readonly icon: IconName; readonly label: string }) {
+  return (
+    <button
+      type="button"
+      title={label}
+      {...rest}
+      aria-label={label}
+      className={classes(classOf({ look, size }), styles.icon, className)}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** A link of the console that looks like a button. */
+export function ButtonLink({
+  look,
+  size,
+  icon,
+  children,
+  ...link
+}: Look & LinkProps & { readonly children: string }) {
+  return (
+    <Link {...link} className={classOf({ look, size })}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </Link>
+  );
+}
+
+function classOf({ look = "plain", size }: { look?: Look["look"]; size?: Look["size"] }): string {
+  return classes(styles.button, look !== "plain" && styles[look], size === "small" && styles.small);
+}

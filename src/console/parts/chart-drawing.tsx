@@ -1,0 +1,182 @@
+import { Bar, Line, LinePath } from "@visx/shape";
+import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import styles from "./chart.module.css";
+import { CHART_HEIGHT, type ChartProps } from "./chart-parts.ts";
+import {
+  type BandScale,
+  bandScale,
+  choosePlaces,
+  type LinearScale,
+  linearScale,
+  stackLayers,
+} from "./scales.ts";
+
+interface DrawingProps extends ChartProps {
+  /** The place that is read; `undefined` for none. */
+  readonly index: number | undefined;
+  readonly onRead: (index: number | undefined) => void;
+}
+
+interface Scales {
+  readonly x: BandScale;
+  readonly y: LinearScale;
+  readonly width: number;
+  readonly height: number;
+}
+
+type LayerProps = ChartProps & { readonly scales: Scales };
+
+const MARGIN = { top: 8, right: 4, bottom: 26, left: 66 };
+const LABEL_WIDTH = 84;
+const FIRST_WIDTH = 640;
+const WIDTH_MIN = 200;
+const TICKS = 4;
+
+/** The picture of a chart. */
+export function ChartDrawing(props: DrawingProps) {
+  const { label, times, index, onRead, height = CHART_HEIGHT } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const width = useWidth(box);
+  const scales = createScales(props, { width, height });
+  const read = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) =>
+    onRead(scales.x.placeOf(clientX - currentTarget.getBoundingClientRect().left));
+  return (
+    <div ref={box} className={styles.drawing}>
+      <svg
+        role="img"
+        aria-label={`${label} Arrow keys move the reading.`}
+        tabIndex={0}
+        width={width}
+        height={height}
+        onPointerMove={read}
+        onPointerLeave={() => onRead(undefined)}
+        onBlur={() => onRead(undefined)}
+        onKeyDown={(event) => onRead(moveReading(event, index, times.length))}
+      >
+        <Grid {...props} scales={scales} />
+        {index !== undefined && <Pointer index={index} scales={scales} />}
+        {props.kind === "bars" ? <Bars {...props} scales={scales} /> : <Lines {...props} scales={scales} />}
+        <Marks {...props} scales={scales} />
+      </svg>
+    </div>
+  );
+}
+
+function Grid({ times, format, scales: { x, y, width, height } }: LayerProps) {
+  return (
+    <g className={styles.axis}>
+      {y.ticks.map((tick) => (
+        <g key={tick}>
+          <Line
+            className={styles.grid ?? ""}
+            from={{ x: MARGIN.left, y: y.at(tick) }}
+            to={{ x: width, y: y.at(tick) }}
+          />
+          <text x={MARGIN.left - 10} y={y.at(tick) + 4} textAnchor="end">
+            {format(tick)}
+          </text>
+        </g>
+      ))}
+      {choosePlaces(times.length, Math.floor((width - MARGIN.left) / LABEL_WIDTH)).map((place) => (
+        <text
+          key={place}
+          x={x.at(place) + x.width / 2}
+          y={height - 8}
+          textAnchor={place === 0 ? "start" : "middle"}
+        >
+          {times[place]}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+function Pointer({ index, scales: { x, height } }: { readonly index: number; readonly scales: Scales }) {
+  return (
+    <Bar
+      className={styles.pointer ?? ""}
+      x={MARGIN.left + index * x.step}
+      y={MARGIN.top}
+      width={x.step}
+      height={Math.max(0, height - MARGIN.top - MARGIN.bottom)}
+    />
+  );
+}
+
+function Bars({ series, scales: { x, y } }: LayerProps) {
+  return stackLayers(series).map((layers, place) => (
+    <g key={series[place]?.id} className={styles[`fill${(place % 8) + 1}`]}>
+      {layers.map((layer) => (
+        <Bar
+          key={layer.place}
+          x={x.at(layer.place)}
+          y={y.at(layer.to)}
+          width={x.width}
+          height={Math.max(0, y.at(layer.from) - y.at(layer.to))}
+        />
+      ))}
+    </g>
+  ));
+}
+
+function Lines({ series, scales: { x, y } }: LayerProps) {
+  return series.map(({ id, values }, place) => (
+    <LinePath
+      key={id}
+      className={`${styles.line} ${styles[`stroke${(place % 8) + 1}`]}`}
+      data={values.map((value, index) => ({ value, index }))}
+      x={({ index }) => x.at(index) + x.width / 2}
+      y={({ value }) => y.at(value)}
+    />
+  ));
+}
+
+function Marks({ marks = [], scales: { x } }: LayerProps) {
+  return marks.map((place) => (
+    <circle key={place} className={styles.mark} cx={x.at(place) + x.width / 2} cy={MARGIN.top - 3} r={3} />
+  ));
+}
+
+function createScales(
+  { kind, times, series }: ChartProps,
+  { width, height }: { readonly width: number; readonly height: number },
+): Scales {
+  const sums = times.map((_, index) => {
+    const values = series.map((each) => each.values[index] ?? 0);
+    return kind === "bars" ? values.reduce((sum, value) => sum + value, 0) : Math.max(0, ...values);
+  });
+  const most = sums.reduce((highest, sum) => Math.max(highest, sum), 0);
+  return {
+    x: bandScale(times.length, [MARGIN.left, width - MARGIN.right]),
+    y: linearScale(most, [height - MARGIN.bottom, MARGIN.top], TICKS),
+    width,
+    height,
+  };
+}
+
+function moveReading(event: KeyboardEvent, index: number | undefined, count: number): number | undefined {
+  const last = count - 1;
+  const next: Readonly<Record<string, number | undefined>> = {
+    ArrowLeft: index === undefined ? last : Math.max(0, index - 1),
+    ArrowRight: index === undefined ? 0 : Math.min(last, index + 1),
+    Home: 0,
+    End: last,
+    Escape: undefined,
+  };
+  if (!(event.key in next)) return index;
+  event.preventDefault();
+  return next[event.key];
+}
+
+function useWidth(box: RefObject<HTMLDivElement | null>): number {
+  const [width, setWidth] = useState(FIRST_WIDTH);
+  useEffect(() => {
+    if (!box.current) return;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) setWidth(Math.max(WIDTH_MIN, Math.floor(entry.contentRect.width)));
+    });
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [box]);
+  return width;
+}

@@ -1,0 +1,78 @@
+import { lazyRouteComponent } from "@tanstack/react-router";
+import { Suspense, useState } from "react";
+import styles from "./chart.module.css";
+import type { ChartProps, ChartSeries } from "./chart-parts.ts";
+import { DataTable } from "./data-table.tsx";
+import { Skeleton } from "./skeleton.tsx";
+
+// Loaded after the first paint: the page's figures come first.
+const Drawing = lazyRouteComponent(() => import("./chart-drawing.tsx"), "ChartDrawing");
+
+/**
+ * Stacked bars or lines over time. Pointer and arrow keys move the reading, which stands above. The same
+ * values are in a table behind.
+ */
+export function Chart(props: ChartProps) {
+  const [index, setIndex] = useState<number>();
+  return (
+    <figure className={styles.chart}>
+      <Reading {...props} index={index} />
+      <Suspense fallback={<Skeleton shape="block" />}>
+        <Drawing {...props} index={index} onRead={setIndex} />
+      </Suspense>
+      <Behind {...props} />
+    </figure>
+  );
+}
+
+function Reading({
+  times,
+  series,
+  format,
+  kind,
+  index,
+}: ChartProps & { readonly index: number | undefined }) {
+  const valueAt = ({ values }: ChartSeries) =>
+    index === undefined ? values.reduce((sum, value) => sum + value, 0) : (values[index] ?? 0);
+  // A sum over time means nothing for lines, which may be percentiles.
+  const hasValues = index !== undefined || kind === "bars";
+  return (
+    <figcaption className={styles.reading} aria-live="polite">
+      <span className={styles.when}>{index === undefined ? "In total" : times[index]}</span>
+      {series.map((each, place) => (
+        <span key={each.id} className={styles.series}>
+          <span className={`${styles.swatch} ${styles[`fill${(place % 8) + 1}`]}`} />
+          {each.name}
+          {hasValues && <span className={styles.value}>{format(valueAt(each))}</span>}
+        </span>
+      ))}
+    </figcaption>
+  );
+}
+
+function Behind({ label, times, series, format }: ChartProps) {
+  const rows = times.map((time, index) => ({ time, index }));
+  const columns = [
+    { id: "time", header: "Time", cell: (row: { time: string }) => row.time },
+    ...series.map(({ id, name, values }) => ({
+      id,
+      header: name,
+      align: "end" as const,
+      cell: (row: { index: number }) => format(values[row.index] ?? 0),
+    })),
+  ];
+  return (
+    <details className={styles.table}>
+      <summary>Show as a table</summary>
+      <div className={styles.scroll}>
+        <DataTable
+          caption={label}
+          columns={columns}
+          rows={rows}
+          rowKey={(row) => String(row.index)}
+          empty={null}
+        />
+      </div>
+    </details>
+  );
+}

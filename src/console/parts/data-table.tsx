@@ -1,0 +1,124 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { classes } from "./classes.ts";
+import styles from "./data-table.module.css";
+import { ErrorPanel } from "./error-panel.tsx";
+import { Skeleton } from "./skeleton.tsx";
+
+/** One column of a table. */
+export interface Column<Row> {
+  readonly id: string;
+  /** "" above a column of buttons. */
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand at the end, in figures of one width. */
+  readonly align?: "end";
+  readonly isNarrow?: boolean;
+  /** The order that the rows have by this column. */
+  readonly sorted?: "ascending" | "descending" | undefined;
+  /** Asks for the other order; the server sorts. */
+  readonly onSort?: () => void;
+}
+
+export interface DataTableProps<Row> {
+  /** What the rows are, for assistive technology. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  /** `undefined` while loading. */
+  readonly rows: readonly Row[] | undefined;
+  readonly rowKey: (row: Row) => string;
+  /** The page of a row. The first column's content becomes its link; all of the row can be pressed. */
+  readonly rowLink?: (row: Row) => LinkProps | undefined;
+  /** Shown instead of the table when there are no rows. */
+  readonly empty: ReactNode;
+  readonly error?: unknown;
+  readonly onRetry?: () => void;
+  /** Pages, totals and the like, below the rows. */
+  readonly footer?: ReactNode;
+  readonly skeletonRows?: number;
+}
+
+/** Rows of the server. Scrolls sideways by keyboard too; below 640 px each row becomes a card. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { caption, columns, rows, empty, error, onRetry, footer } = props;
+  if (error) return <ErrorPanel error={error} onRetry={onRetry} />;
+  if (rows?.length === 0) return empty;
+  return (
+    <>
+      <div
+        className={styles.region}
+        role="group"
+        tabIndex={0}
+        aria-label={caption}
+        aria-busy={rows === undefined}
+      >
+        <table className={classes(styles.table, styles.cards)}>
+          <caption className={styles.caption}>{caption}</caption>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <Head key={column.id} column={column} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>{rows ? <Rows {...props} rows={rows} /> : <Waiting {...props} />}</tbody>
+        </table>
+      </div>
+      {footer && rows && <div className={styles.more}>{footer}</div>}
+    </>
+  );
+}
+
+function Head<Row>({ column }: { readonly column: Column<Row> }) {
+  const { header, align, sorted, onSort } = column;
+  const arrow = sorted === "ascending" ? "↑" : sorted === "descending" ? "↓" : "";
+  if (header === "") return <td />;
+  return (
+    <th scope="col" className={classes(align === "end" && styles.end)} aria-sort={sorted}>
+      {onSort ? (
+        <button type="button" className={styles.sort} onClick={onSort}>
+          {header} <span aria-hidden="true">{arrow}</span>
+        </button>
+      ) : (
+        header
+      )}
+    </th>
+  );
+}
+
+function Rows<Row>({ columns, rows = [], rowKey, rowLink }: DataTableProps<Row>) {
+  return rows.map((row) => {
+    const link = rowLink?.(row);
+    return (
+      <tr key={rowKey(row)} className={classes(link && styles.linked)}>
+        {columns.map((column, index) => (
+          <td key={column.id} data-label={column.header} className={classOfCell(column)}>
+            {link && index === 0 ? (
+              <Link {...link} className={styles.link}>
+                {column.cell(row)}
+              </Link>
+            ) : (
+              column.cell(row)
+            )}
+          </td>
+        ))}
+      </tr>
+    );
+  });
+}
+
+function Waiting<Row>({ columns, skeletonRows = 5 }: DataTableProps<Row>) {
+  return Array.from({ length: skeletonRows }, (_, index) => index).map((index) => (
+    <tr key={index}>
+      {columns.map((column) => (
+        <td key={column.id} data-label={column.header} className={classOfCell(column)}>
+          <Skeleton />
+        </td>
+      ))}
+    </tr>
+  ));
+}
+
+function classOfCell<Row>({ align, isNarrow }: Column<Row>): string {
+  return classes(align === "end" && styles.end, (isNarrow || align === "end") && styles.nowrap);
+}

@@ -1,0 +1,40 @@
+import { Dialog as Base } from "@base-ui/react/dialog";
+import type { ReactNode } from "react";
+import { IconButton } from "./button.tsx";
+import { classes } from "./classes.ts";
+import styles from "./dialog.module.css";
+
+interface DialogProps {
+  readonly title: string;
+  readonly note?: ReactNode;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly isWide?: boolean;
+  /** Keeps open on a press outside, for forms and secrets that must not be lost. */
+  readonly isKept?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A window over the page. Focus stays inside and returns to where it was. */
+export function Dialog({ title, note, isOpen, onClose, isWide, isKept = false, children }: DialogProps) {
+  return (
+    <Base.Root open={isOpen} onOpenChange={(open) => open || onClose()} disablePointerDismissal={isKept}>
+      <Base.Portal>
+        <Base.Backdrop className={styles.backdrop} />
+        <Base.Popup className={classes(styles.dialog, isWide && styles.wide)}>
+          <div className={styles.head}>
+            <Base.Title className={styles.title}>{title}</Base.Title>
+            <Base.Close render={<IconButton icon="close" label="Close" size="small" />} />
+          </div>
+          {note && <Base.Description className={styles.note}>{note}</Base.Description>}
+          <div className={styles.body}>{children}</div>
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** The buttons at the end of a dialog. */
+export function DialogActions({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.foot}>{children}</div>;
+}

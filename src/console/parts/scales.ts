@@ -1,0 +1,79 @@
+/** Places values on a line of pixels. A whole scale package would cost a seventh of the first view. */
+export interface LinearScale {
+  /** The pixel of a value. */
+  at(value: number): number;
+  /** Round values from 0 to the end of the scale. */
+  readonly ticks: readonly number[];
+}
+
+/** Places whole numbers in bands of one width. */
+export interface BandScale {
+  /** Width of a place with its gap. */
+  readonly step: number;
+  /** Width of what is drawn in it. */
+  readonly width: number;
+  /** The left pixel of what is drawn at a place. */
+  at(place: number): number;
+  /** The place of a pixel, from 0 to the last. */
+  placeOf(pixel: number): number;
+}
+
+/** One layer of a bar. */
+export interface Layer {
+  readonly place: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const GAP = 0.22;
+
+/** A scale from 0 to `most` or the next round value. `start` is the pixel of 0. */
+export function linearScale(
+  most: number,
+  [start, end]: readonly [number, number],
+  count: number,
+): LinearScale {
+  const step = roundStep((most > 0 ? most : 1) / count);
+  const steps = Math.max(1, Math.ceil((most > 0 ? most : 1) / step - 1e-9));
+  const top = step * steps;
+  return {
+    at: (value) => start + (value / top) * (end - start),
+    ticks: Array.from({ length: steps + 1 }, (_, index) => index * step),
+  };
+}
+
+/** The next of 1, 2, 2.5 and 5 times a power of ten. */
+function roundStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 2.5, 5, 10].find((each) => rough <= each * power * (1 + 1e-9)) ?? 10;
+  return factor * power;
+}
+
+export function bandScale(count: number, [start, end]: readonly [number, number]): BandScale {
+  const step = Math.max(0, end - start) / Math.max(1, count);
+  return {
+    step,
+    width: step * (1 - GAP),
+    at: (place) => start + place * step + (step * GAP) / 2,
+    placeOf: (pixel) => Math.min(Math.max(Math.floor((pixel - start) / step), 0), Math.max(0, count - 1)),
+  };
+}
+
+/** Stacks series on each other, place by place; a layer of 0 is left out. */
+export function stackLayers(series: readonly { readonly values: readonly number[] }[]): readonly Layer[][] {
+  const heights: number[] = [];
+  return series.map(({ values }) =>
+    values.flatMap((value, place) => {
+      const from = heights[place] ?? 0;
+      const to = from + value;
+      heights[place] = to;
+      return value > 0 ? [{ place, from, to }] : [];
+    }),
+  );
+}
+
+/** Evenly spaced places, at most `room` of them, the first included. */
+export function choosePlaces(count: number, room: number): readonly number[] {
+  const each = Math.max(1, Math.ceil(count / Math.max(1, room)));
+  return Array.from({ length: Math.ceil(count / each) }, (_, index) => index * each);
+}

@@ -1,0 +1,59 @@
+/** A range of time in the URL: one of the names, or two ISO dates. */
+export interface RangeSearch {
+  readonly range?: RangeName;
+  /** UTC days, both included: "2026-11-01". */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export type RangeName = "24h" | "7d" | "30d" | "90d";
+
+/** A range of time as the API takes it: `from` is included, `to` is not. */
+export interface Range {
+  readonly from: string;
+  readonly to: string;
+  /** `undefined` for a range of two dates. */
+  readonly name: RangeName | undefined;
+}
+
+export const RANGES: Readonly<Record<RangeName, { readonly title: string; readonly hours: number }>> = {
+  "24h": { title: "24 hours", hours: 24 },
+  "7d": { title: "7 days", hours: 7 * 24 },
+  "30d": { title: "30 days", hours: 30 * 24 },
+  "90d": { title: "90 days", hours: 90 * 24 },
+};
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Reads the range of a URL; what is not one is left out. */
+export function readRangeSearch(search: Record<string, unknown>): RangeSearch {
+  const { range, from, to } = search;
+  if (isDay(from) && isDay(to) && from <= to) return { from, to };
+  return isRangeName(range) ? { range } : {};
+}
+
+/**
+ * Resolves a range against the clock. `to` is the end of the running hour, so that the same URL asks the same
+ * question for an hour. A named range begins on a whole hour; of 7 days or more, on a whole UTC day.
+ */
+export function resolveRange(search: RangeSearch, nowMs = Date.now(), usual: RangeName = "30d"): Range {
+  if (search.from !== undefined && search.to !== undefined) {
+    const to = Date.parse(`${search.to}T00:00:00Z`) + DAY_MS;
+    return { from: `${search.from}T00:00:00.000Z`, to: new Date(to).toISOString(), name: undefined };
+  }
+  const name = search.range ?? usual;
+  const { hours } = RANGES[name];
+  const to = Math.ceil((nowMs + 1) / HOUR_MS) * HOUR_MS;
+  const start = to - hours * HOUR_MS;
+  const from = hours > 24 ? Math.ceil(start / DAY_MS) * DAY_MS : start;
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString(), name };
+}
+
+function isRangeName(value: unknown): value is RangeName {
+  return typeof value === "string" && Object.hasOwn(RANGES, value);
+}
+
+function isDay(value: unknown): value is string {
+  return typeof value === "string" && DAY.test(value) && !Number.isNaN(Date.parse(value));
+}

@@ -1,0 +1,52 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { filters } from "../search.ts";
+import { entrance, root } from "./parents.ts";
+
+export const entrancePages = [
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/sign-in",
+    validateSearch: filters("next"),
+    component: lazyRouteComponent(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/sign-up",
+    validateSearch: filters("next", "email"),
+    component: lazyRouteComponent(() => import("../pages/sign-up/sign-up-page.tsx"), "SignUpPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/forgot",
+    component: lazyRouteComponent(() => import("../pages/forgot/forgot-page.tsx"), "ForgotPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/reset",
+    component: lazyRouteComponent(() => import("../pages/reset/reset-page.tsx"), "ResetPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/accept",
+    component: lazyRouteComponent(() => import("../pages/accept/accept-page.tsx"), "AcceptPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/verify",
+    component: lazyRouteComponent(() => import("../pages/verify/verify-page.tsx"), "VerifyPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/change-password",
+    validateSearch: filters("next"),
+    component: lazyRouteComponent(
+      () => import("../pages/change-password/change-password-page.tsx"),
+      "ChangePasswordPage",
+    ),
+  }),
+];
+export const shared = createRoute({
+  getParentRoute: () => root,
+  path: "/shared/$token",
+  component: lazyRouteComponent(() => import("../pages/shared/shared-page.tsx"), "SharedPage"),
+});

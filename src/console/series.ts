@@ -1,0 +1,72 @@
+import type { ChartSeries } from "./parts/chart-parts.ts";
+
+/** A row of a usage view: one bucket of time of one group. */
+interface GroupedRow {
+  readonly time: string | null;
+  readonly group: string | null;
+  readonly group_name: string | null;
+}
+
+interface StackOptions<Row> {
+  readonly from: string;
+  readonly to: string;
+  readonly resolution: "hour" | "day";
+  /** The name of rows without a group. */
+  readonly name: string;
+  readonly value: (row: Row) => number;
+}
+
+/** What a chart draws: a value of each series at each time. */
+export interface Stacked {
+  readonly times: readonly string[];
+  readonly series: readonly ChartSeries[];
+}
+
+const STEP_MS = { hour: 3_600_000, day: 86_400_000 };
+/** The largest groups have a series each; the others share one. */
+const SERIES_MAX = 8;
+const OTHERS = "\u0000others";
+
+/** Spreads rows over every bucket of the range, also those without rows. The largest series come first. */
+export function stackRows<Row extends GroupedRow>(
+  rows: readonly Row[],
+  { from, to, resolution, name, value }: StackOptions<Row>,
+): Stacked {
+  const step = STEP_MS[resolution];
+  const start = firstBucket(rows, Date.parse(from), step);
+  const count = Math.max(1, Math.ceil((Date.parse(to) - start) / step));
+  const byGroup = new Map<string, { name: string; values: number[]; sum: number }>();
+  for (const row of rows) {
+    if (row.time === null) continue;
+    const id = row.group ?? "";
+    const known = byGroup.get(id) ?? {
+      name: row.group_name ?? row.group ?? name,
+      values: new Array<number>(count).fill(0),
+      sum: 0,
+    };
+    const place = Math.floor((Date.parse(row.time) - start) / step);
+    if (place >= 0 && place < count) known.values[place] = (known.values[place] ?? 0) + value(row);
+    known.sum += value(row);
+    byGroup.set(id, known);
+  }
+  const largest = [...byGroup].sort(([, a], [, b]) => b.sum - a.sum);
+  const times = Array.from({ length: count }, (_, place) => new Date(start + place * step).toISOString());
+  const series = largest.map(([id, { name: text, values }]) => ({ id, name: text, values }));
+  return { times, series: joinSmall(series, count) };
+}
+
+/** Buckets stand where the rows do: days of a zone do not begin at midnight of UTC. */
+function firstBucket(rows: readonly GroupedRow[], fromMs: number, step: number): number {
+  const time = rows.find((row) => row.time !== null)?.time;
+  const anchor = time ? Date.parse(time) : fromMs;
+  return anchor - Math.floor((anchor - fromMs) / step) * step;
+}
+
+function joinSmall(series: readonly ChartSeries[], count: number): readonly ChartSeries[] {
+  if (series.length <= SERIES_MAX) return series;
+  const small = series.slice(SERIES_MAX - 1);
+  const values = Array.from({ length: count }, (_, place) =>
+    small.reduce((sum, each) => sum + (each.values[place] ?? 0), 0),
+  );
+  return [...series.slice(0, SERIES_MAX - 1), { id: OTHERS, name: `${small.length} others`, values }];
+}

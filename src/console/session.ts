@@ -1,0 +1,42 @@
+import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { type AccountNeed, PERMISSIONS } from "../http/console/permissions.ts";
+import { api, call } from "./api.ts";
+
+/** The signed-in person with their accounts. */
+export type Me = Awaited<ReturnType<typeof fetchMe>>;
+
+const fetchMe = () => call(() => api.me.get());
+
+export const meQuery = queryOptions({ queryKey: ["me"], queryFn: fetchMe, staleTime: 60_000 });
+/** What the server says of itself before anybody is signed in. */
+export const setupQuery = queryOptions({
+  queryKey: ["setup"],
+  queryFn: () => call(() => api.setup.get()),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export function useMe(): Me {
+  return useSuspenseQuery(meQuery).data;
+}
+
+/** Like {@link useMe} for pages that signed-out visitors see too. */
+export function useMeIfSignedIn(): Me | undefined {
+  return useQuery({ ...meQuery, retry: false, meta: { isOptional: true } }).data;
+}
+
+/** The account of the page's path, and the caller's role in it. */
+export function useAccount(): { readonly id: string; readonly name: string; readonly role: string } {
+  const { account: id = "" } = useParams({ strict: false });
+  const { accounts, acting } = useMe();
+  const member = accounts.find((each) => each.id === id);
+  if (member) return member;
+  return { id, name: acting?.account_id === id ? acting.account_name : id, role: "acting" };
+}
+
+/** Whether the caller may do this in the page's account. The server decides again. */
+export function useMay(need: AccountNeed): boolean {
+  const { role } = useAccount();
+  const roles: readonly string[] = PERMISSIONS[need].roles;
+  return roles.includes(role);
+}

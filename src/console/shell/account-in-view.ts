@@ -1,0 +1,30 @@
+import { useParams } from "@tanstack/react-router";
+import { useMe } from "../session.ts";
+
+/** An account that the person can enter. */
+export interface AccountInView {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+}
+
+/** The account of the path; on pages without one, the last that was in a path, else the person's first. */
+export function useAccountInView(): AccountInView | undefined {
+  const { account: id } = useParams({ strict: false });
+  const { accounts, acting } = useMe();
+  const entered = acting && { id: acting.account_id, name: acting.account_name, role: "acting" };
+  const all = entered ? [entered, ...accounts] : accounts;
+  const found = all.find((each) => each.id === id);
+  if (found) remember(found.id);
+  return found ?? all.find((each) => each.id === remembered()) ?? all[0];
+}
+
+const KEY = "tollgate-account";
+
+function remember(id: string): void {
+  sessionStorage.setItem(KEY, id);
+}
+
+function remembered(): string | null {
+  return sessionStorage.getItem(KEY);
+}

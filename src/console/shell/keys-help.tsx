@@ -1,0 +1,44 @@
+import { Dialog } from "../parts/dialog.tsx";
+import { useMe } from "../session.ts";
+import styles from "./keys-help.module.css";
+import { ACCOUNT_NAV, OPERATOR_NAV } from "./navigation.ts";
+
+const GENERAL = [
+  { keys: ["Ctrl", "K"], text: "Find pages, keys, models and request ids" },
+  { keys: ["?"], text: "Show these keys" },
+  { keys: ["Esc"], text: "Close what is open" },
+  { keys: ["←", "→"], text: "Move the reading of a chart that has the focus" },
+];
+
+/** The keys of the keyboard that do something. */
+export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
+  const { person } = useMe();
+  const groups = person.is_operator ? [...ACCOUNT_NAV, OPERATOR_NAV] : ACCOUNT_NAV;
+  const pages = groups.flatMap(({ pages: all }) => all).filter(({ letter }) => letter);
+  const rows = [
+    ...GENERAL,
+    ...pages.map(({ letter = "", text }) => ({ keys: ["g", letter], text: `Go to ${text}` })),
+  ];
+  return (
+    <Dialog title="Keys" isOpen onClose={onClose}>
+      <dl className={styles.keys}>
+        {rows.map(({ keys, text }) => (
+          <Row key={text} keys={keys} text={text} />
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
+
+function Row({ keys, text }: { readonly keys: readonly string[]; readonly text: string }) {
+  return (
+    <>
+      <dt>
+        {keys.map((key) => (
+          <kbd key={key}>{key}</kbd>
+        ))}
+      </dt>
+      <dd>{text}</dd>
+    </>
+  );
+}

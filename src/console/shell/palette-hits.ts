@@ -1,0 +1,67 @@
+import type { IconName } from "../parts/icons.tsx";
+import type { AccountInView } from "./account-in-view.ts";
+import { ACCOUNT_NAV, OPERATOR_NAV } from "./navigation.ts";
+
+/** One line of the palette. */
+export interface Hit {
+  readonly id: string;
+  readonly title: string;
+  /** What it is, at the end of the line. */
+  readonly kind: string;
+  readonly icon: IconName;
+  readonly to: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** What the server found. */
+interface Found {
+  readonly kind: "request" | "refusal" | "key" | "model" | "account";
+  readonly account_id: string | null;
+  readonly id: string;
+  readonly title: string;
+}
+
+const TARGETS = {
+  request: { icon: "requests", to: "/accounts/$account/requests/$request", param: "request" },
+  refusal: { icon: "refusal", to: "/accounts/$account/refusals/$request", param: "request" },
+  key: { icon: "key", to: "/accounts/$account/keys/$key", param: "key" },
+  model: { icon: "model", to: "/accounts/$account/models", param: "model" },
+  account: { icon: "accounts", to: "/accounts/$account", param: "account" },
+} as const satisfies Record<Found["kind"], { icon: IconName; to: string; param: string }>;
+
+/** Where a find of the server leads. A model of no account is shown in the account in view. */
+export function hitOf({ kind, account_id, id, title }: Found, account: string): Hit {
+  const { icon, to, param } = TARGETS[kind];
+  return {
+    id: `${kind}-${id}`,
+    title,
+    kind,
+    icon,
+    to,
+    params: { account: account_id ?? account, [param]: id },
+  };
+}
+
+/** Pages whose name has every word of the text; all of them for an empty text. */
+export function matchPages(
+  text: string,
+  { account, isOperator }: { readonly account: AccountInView | undefined; readonly isOperator: boolean },
+): readonly Hit[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const groups = [...(account ? ACCOUNT_NAV : []), ...(isOperator ? [OPERATOR_NAV] : [])];
+  const pages = groups.flatMap(({ title, pages: all }) => all.map((page) => ({ ...page, group: title })));
+  const own = [
+    { to: "/profile", text: "Profile and sessions", icon: "person", group: "Own" },
+    { to: "/api/docs", text: "API description", icon: "api", group: "Own" },
+  ] as const;
+  return [...pages, ...own]
+    .filter((page) => words.every((word) => `${page.text} ${page.group}`.toLowerCase().includes(word)))
+    .map((page) => ({
+      id: `page-${page.to}`,
+      title: page.text,
+      kind: page.group,
+      icon: page.icon,
+      to: page.to ?? "/",
+      params: { account: account?.id ?? "" },
+    }));
+}

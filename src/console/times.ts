@@ -1,0 +1,55 @@
+/** How a time is shown. `relative` is "3 min ago" within a day, else a date. */
+export type TimeStyle = "minute" | "second" | "date" | "relative";
+
+const FORMATS = {
+  minute: { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
+  second: {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+  },
+  date: { year: "numeric", month: "short", day: "numeric" },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** Prints an ISO time in the viewer's zone. `nowMs` is what `relative` counts from. */
+export function formatTime(iso: string, style: TimeStyle = "minute", nowMs = Date.now()): string {
+  const date = new Date(iso);
+  if (style !== "relative") return formatterOf(style).format(date);
+  const agoMs = nowMs - date.getTime();
+  const size = Math.abs(agoMs);
+  if (size >= DAY_MS) return formatterOf("minute").format(date);
+  if (size >= HOUR_MS) return RELATIVE.format(-Math.trunc(agoMs / HOUR_MS), "hour");
+  if (size >= MINUTE_MS) return RELATIVE.format(-Math.trunc(agoMs / MINUTE_MS), "minute");
+  return agoMs >= 0 ? "just now" : "in under a minute";
+}
+
+/** Prints an ISO time in UTC with its seconds: "2026-11-22 12:40:05 UTC". */
+export function formatUtc(iso: string): string {
+  return `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** The viewer's zone and its offset now: "Europe/Berlin, UTC+1". */
+export function describeZone(): string {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const minutes = -new Date().getTimezoneOffset();
+  if (minutes === 0) return zone === "UTC" ? "UTC" : `${zone}, UTC`;
+  const hours = Math.trunc(Math.abs(minutes) / 60);
+  const rest = Math.abs(minutes) % 60;
+  const offset = rest === 0 ? `${hours}` : `${hours}:${String(rest).padStart(2, "0")}`;
+  return `${zone}, UTC${minutes < 0 ? "−" : "+"}${offset}`;
+}
+
+function formatterOf(style: keyof typeof FORMATS): Intl.DateTimeFormat {
+  const known = formatters.get(style) ?? new Intl.DateTimeFormat("en-GB", FORMATS[style]);
+  formatters.set(style, known);
+  return known;
+}

@@ -1,0 +1,88 @@
+import { findKeyNames } from "../../accounts/names.ts";
+import { type Nanos, parseUsd, printUsd } from "../../domain/money.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import type { anomaliesAnswer } from "./usage-shapes.ts";
+import { DAY_MS } from "./usage-view.ts";
+
+/** The latest days that are judged, today included. */
+const DAYS_JUDGED = 28;
+/** Each day is compared with so many equal weekdays before it. */
+const WEEKS = 8;
+/** Fewer equal weekdays since the first request say nothing. */
+const WEEKS_MIN = 3;
+const TIMES = 3n;
+/** Smaller days are no anomaly, whatever the others were. */
+const COST_MIN = parseUsd("0.01");
+
+/** A day that cost more than usual. */
+export interface Anomaly {
+  readonly dayMs: number;
+  readonly cost: Nanos;
+  /** The median of the equal weekdays before. */
+  readonly usual: Nanos;
+}
+
+/**
+ * Finds days that cost more than 3 × the median of the same weekday in the 8 weeks before, newest first. Days
+ * without a request count as 0 since the first day with one. `costs` is by the start of the UTC day.
+ */
+export function findAnomalies(costs: ReadonlyMap<number, Nanos>, nowMs: number): readonly Anomaly[] {
+  const todayMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
+  const firstMs = Math.min(...costs.keys());
+  const anomalies: Anomaly[] = [];
+  for (let day = 0; day < DAYS_JUDGED; day += 1) {
+    const dayMs = todayMs - day * DAY_MS;
+    const cost = costs.get(dayMs) ?? 0n;
+    const before = Array.from({ length: WEEKS }, (_, week) => dayMs - (week + 1) * 7 * DAY_MS);
+    const known = before.filter((each) => each >= firstMs).map((each) => costs.get(each) ?? 0n);
+    if (known.length < WEEKS_MIN || cost < COST_MIN) continue;
+    const usual = medianOf(known);
+    if (cost > TIMES * usual) anomalies.push({ dayMs, cost, usual });
+  }
+  return anomalies;
+}
+
+/** The lower median, of at least one amount. */
+function medianOf(amounts: readonly Nanos[]): Nanos {
+  const sorted = amounts.toSorted((one, other) => (one < other ? -1 : 1));
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0n;
+}
+
+/** Lists the anomalies of an account, each with the key that cost the most on its day. */
+export async function listAnomalies(
+  { database, ledger, now }: ConsoleParts,
+  accountId: string,
+): Promise<typeof anomaliesAnswer.static> {
+  const nowMs = now();
+  const toMs = (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS;
+  const fromMs = toMs - (DAYS_JUDGED + WEEKS * 7) * DAY_MS;
+  const { rows } = await ledger.usage({ walletId: accountId, fromMs, toMs, groupBy: ["day"] });
+  const costs = new Map(rows.map((row) => [Number(row.group.day), row.captured - row.refunded]));
+  const anomalies = findAnomalies(costs, nowMs);
+  const keys = await Promise.all(anomalies.map(({ dayMs }) => dearestKey(ledger, accountId, dayMs)));
+  const known = keys.filter((key) => key !== undefined);
+  const names = await findKeyNames(database, accountId, known);
+  return {
+    items: anomalies.map(({ dayMs, cost, usual }, index) => {
+      const keyId = keys[index];
+      return {
+        day: new Date(dayMs).toISOString().slice(0, 10),
+        cost_usd: printUsd(cost),
+        usual_usd: printUsd(usual),
+        key_id: keyId ?? null,
+        key_name: (keyId && names.get(keyId)) ?? null,
+      };
+    }),
+  };
+}
+
+async function dearestKey(
+  ledger: ConsoleParts["ledger"],
+  walletId: string,
+  dayMs: number,
+): Promise<string | undefined> {
+  const range = { fromMs: dayMs, toMs: dayMs + DAY_MS };
+  const { rows } = await ledger.usage({ walletId, ...range, groupBy: ["key"] });
+  const [first] = rows.toSorted((one, other) => (one.captured < other.captured ? 1 : -1));
+  return typeof first?.group.key === "string" ? first.group.key : undefined;
+}

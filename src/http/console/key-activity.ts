@@ -1,0 +1,88 @@
+import type { ApiKey } from "../../accounts/key.ts";
+import type { Nanos } from "../../domain/money.ts";
+import { LedgerError } from "../../ledger/ledger.ts";
+import type { UsageRow } from "../../ledger/usage-records.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+
+/** What a key has spent in the last 30 days, and when it was last used. */
+export interface KeyActivity {
+  readonly spent: Nanos;
+  /** Unix milliseconds of the latest request that was admitted; `undefined` for none. */
+  readonly lastUsedAtMs: number | undefined;
+}
+
+export const NO_ACTIVITY: KeyActivity = Object.freeze({ spent: 0n, lastUsedAtMs: undefined });
+
+const DAY_MS = 86_400_000;
+const SPENT_DAYS = 30;
+/** Keys whose latest request is read at a time. */
+const READS_MAX = 16;
+
+interface KeyDays {
+  spent: Nanos;
+  lastDayMs: number;
+}
+
+/** Reads the activity of keys of one account, by key. Keys without a request have no entry. */
+export async function readActivity(
+  parts: ConsoleParts,
+  accountId: string,
+  keys: readonly ApiKey[],
+): Promise<ReadonlyMap<string, KeyActivity>> {
+  const days = sumUp(await readDays(parts, accountId, keys), parts.now());
+  const activities = new Map<string, KeyActivity>();
+  const used = keys
+    .flatMap(({ id }) => ({ id, days: days.get(id) }))
+    .filter(({ days }) => days !== undefined);
+  for (let from = 0; from < used.length; from += READS_MAX) {
+    const reads = used.slice(from, from + READS_MAX).map(async ({ id, days }) => {
+      if (!days) return;
+      const lastUsedAtMs = await findLatest(parts, { accountId, keyId: id, dayMs: days.lastDayMs });
+      activities.set(id, { spent: days.spent, lastUsedAtMs });
+    });
+    await Promise.all(reads);
+  }
+  return activities;
+}
+
+/** Usage by key and day: of all time, or of 30 days where that is more than one query may return. */
+async function readDays(
+  { ledger, now }: ConsoleParts,
+  accountId: string,
+  keys: readonly ApiKey[],
+): Promise<readonly UsageRow[]> {
+  const [only, ...others] = keys;
+  if (!only) return [];
+  const keyId = others.length === 0 ? only.id : undefined;
+  const query = { walletId: accountId, keyId, groupBy: ["key", "day"] } as const;
+  try {
+    return (await ledger.usage(query)).rows;
+  } catch (fault) {
+    if (!(fault instanceof LedgerError) || fault.code !== "invalid_query") throw fault;
+    return (await ledger.usage({ ...query, fromMs: now() - SPENT_DAYS * DAY_MS })).rows;
+  }
+}
+
+function sumUp(rows: readonly UsageRow[], nowMs: number): ReadonlyMap<string, KeyDays> {
+  const fromMs = Math.floor(nowMs / DAY_MS) * DAY_MS - (SPENT_DAYS - 1) * DAY_MS;
+  const byKey = new Map<string, KeyDays>();
+  for (const { group, captured, refunded } of rows) {
+    const id = String(group.key);
+    const dayMs = Number(group.day);
+    const days = byKey.get(id) ?? { spent: 0n, lastDayMs: dayMs };
+    days.lastDayMs = Math.max(days.lastDayMs, dayMs);
+    if (dayMs >= fromMs) days.spent += captured - refunded;
+    byKey.set(id, days);
+  }
+  return byKey;
+}
+
+/** Reads within one day, so that a key that is seldom used costs no search. */
+async function findLatest(
+  { ledger }: ConsoleParts,
+  { accountId, keyId, dayMs }: { readonly accountId: string; readonly keyId: string; readonly dayMs: number },
+): Promise<number> {
+  const filter = { walletId: accountId, keyId, fromMs: dayMs, toMs: dayMs + DAY_MS };
+  const { items } = await ledger.receipts(filter, { size: 1 });
+  return items[0]?.createdAtMs ?? dayMs;
+}

@@ -1,0 +1,108 @@
+import type { Static } from "elysia";
+import type { Account } from "../../accounts/accounts.ts";
+import type { Actor } from "../../accounts/actor.ts";
+import { createOnce } from "../../accounts/idempotency.ts";
+import type { ApiKey } from "../../accounts/key.ts";
+import { rotateKey, updateKey } from "../../accounts/key-changes.ts";
+import { findKey, type IssuedKey, issueKey, type OnIssued, revokeKey } from "../../accounts/keys.ts";
+import { GatewayError } from "../../errors.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import type { AccountAccess } from "./guard.ts";
+import { readChanges, readNewKey } from "./key-bodies.ts";
+import type { issuedKey, keyChangeBody, newKeyBody } from "./key-shapes.ts";
+import { type KeyView, newKeyFacts, readFacts, viewKey, viewOf } from "./key-view.ts";
+
+type IssuedView = Static<typeof issuedKey>;
+
+/** A request that changes a key of an account, as the guard admitted it. */
+export interface KeyEdit<Body> extends AccountAccess {
+  readonly request: Request;
+  readonly actor: Actor;
+  readonly params: { readonly key: string };
+  readonly body: Body;
+}
+
+/** Finds a key of an account. Throws `unknown_item`. */
+export async function requireKey(
+  { database }: ConsoleParts,
+  { id: accountId }: Account,
+  keyId: string,
+): Promise<ApiKey> {
+  const key = await findKey(database, { accountId, keyId });
+  if (!key) throw new GatewayError("unknown_item");
+  return key;
+}
+
+/** Issues a key, once per `idempotency-key`. */
+export async function createKey(
+  parts: ConsoleParts,
+  { request, actor, account, body }: Omit<KeyEdit<Static<typeof newKeyBody>>, "params">,
+): Promise<IssuedView> {
+  const wanted = readNewKey(parts, account.id, body);
+  const facts = await newKeyFacts(parts, actor.id, wanted.spendingLimit);
+  return createOnce<IssuedView>(parts, { request, body }, actor, async (keep) => {
+    const print = ({ key, secret }: IssuedKey) => ({ key: viewOf(parts, key, facts), secret });
+    const issued: OnIssued = (tx, created) => keep(tx, print(created));
+    return print(await issueKey({ ...parts, actor, issued }, wanted));
+  });
+}
+
+/** Changes a key. Returns `current` when another edit came first. */
+export async function editKey(
+  parts: ConsoleParts,
+  { actor, role, account, params, body }: KeyEdit<Static<typeof keyChangeBody>>,
+): Promise<KeyView | { readonly current: KeyView }> {
+  const key = await requireKey(parts, account, params.key);
+  requireOwn(key, { actor, role });
+  const changes = readChanges(parts, body, key.models);
+  return orCurrent(parts, { account, key }, async () => {
+    const changed = await updateKey({ ...parts, actor }, { ...key, version: body.version }, changes);
+    return viewKey(parts, changed);
+  });
+}
+
+/** Gives a key a new secret, once per `idempotency-key`. Returns `current` when another edit came first. */
+export async function rotate(
+  parts: ConsoleParts,
+  { request, actor, role, account, params, body }: KeyEdit<{ readonly version: number }>,
+): Promise<IssuedView | { readonly current: KeyView }> {
+  const key = await requireKey(parts, account, params.key);
+  requireOwn(key, { actor, role });
+  const facts = (await readFacts(parts, account.id, [key]))(key);
+  const print = (rotated: IssuedKey) => ({ key: viewOf(parts, rotated.key, facts), secret: rotated.secret });
+  return orCurrent(parts, { account, key }, () =>
+    createOnce<IssuedView>(parts, { request, body }, actor, async (keep) => {
+      const issued: OnIssued = (tx, rotated) => keep(tx, print(rotated));
+      return print(await rotateKey({ ...parts, actor, issued }, { ...key, version: body.version }));
+    }),
+  );
+}
+
+/** Revokes a key; a revoked one stays as it is. */
+export async function revoke(
+  parts: ConsoleParts,
+  { actor, role, account, params }: Omit<KeyEdit<unknown>, "body" | "request">,
+): Promise<KeyView> {
+  const key = await requireKey(parts, account, params.key);
+  requireOwn(key, { actor, role });
+  await revokeKey({ ...parts, actor }, key.id);
+  return viewKey(parts, await requireKey(parts, account, key.id));
+}
+
+/** Developers change the keys that they created. Throws `not_permitted`. */
+export function requireOwn(key: ApiKey, { actor, role }: Pick<KeyEdit<unknown>, "actor" | "role">): void {
+  if (role === "developer" && key.createdBy !== actor.id) throw new GatewayError("not_permitted");
+}
+
+async function orCurrent<Result>(
+  parts: ConsoleParts,
+  { account, key }: { readonly account: Account; readonly key: ApiKey },
+  edit: () => Promise<Result>,
+): Promise<Result | { readonly current: KeyView }> {
+  try {
+    return await edit();
+  } catch (fault) {
+    if (!(fault instanceof GatewayError) || fault.kind !== "conflict") throw fault;
+    return { current: await viewKey(parts, await requireKey(parts, account, key.id)) };
+  }
+}

@@ -1,0 +1,194 @@
+import type { Account } from "../../accounts/accounts.ts";
+import type { ApiKey } from "../../accounts/key.ts";
+import type { LimitWindow } from "../../domain/limit-windows.ts";
+import { type Nanos, printUsd } from "../../domain/money.ts";
+import { limitsOf } from "../../gateway/admit.ts";
+import type { Balances, SpendLimitUsage } from "../../ledger/records.ts";
+import type { Limits, LimitUsage } from "../../limiter/limiter.ts";
+import { printTime } from "../../time.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import type { keyPage } from "./key-shapes.ts";
+
+type KeyPage = typeof keyPage.static;
+type LimitName = KeyPage["bound_by"]["limit"];
+
+/** One limit that can refuse requests of a key, with its use. */
+export interface BindingLimit {
+  readonly limit: LimitName;
+  readonly owner: "key" | "account" | "wallet";
+  readonly unit: "usd" | "requests" | "tokens";
+  /** In nano-USD for the unit `usd`. */
+  readonly used: bigint;
+  readonly max: bigint;
+  /** May be negative for money. */
+  readonly left: bigint;
+  readonly resetsAtMs: number | undefined;
+  /** "The key's spending limit of 5.00 USD per day" */
+  readonly title: string;
+}
+
+/** Reads the limits of a key, of its account and of its wallet; the tightest first. */
+export async function readLimits(
+  parts: ConsoleParts,
+  account: Account,
+  key: ApiKey,
+): Promise<readonly BindingLimit[]> {
+  const { limiter, keyLimits, accountLimits } = parts.gateway();
+  const ids = { accountId: account.id, keyId: key.id };
+  const ownLimits = limitsOf({ key }, keyLimits);
+  // Read apart: of key and account, a limiter reports the tighter one.
+  const [own, shared, balances, spendLimits] = await Promise.all([
+    limiter.usage({ ...ids, keyLimits: ownLimits, accountLimits: {} }).catch(() => undefined),
+    limiter.usage({ ...ids, keyLimits: {}, accountLimits }).catch(() => undefined),
+    parts.ledger.balances(account.id),
+    parts.ledger.spendLimits(account.id, key.id),
+  ]);
+  const nowMs = parts.now();
+  const all = [
+    ...spendLimits.map(spending),
+    wallet(balances),
+    ...rates("key", { limits: ownLimits, usage: own, running: own?.running ?? 0, nowMs }),
+    ...rates("account", {
+      limits: accountLimits,
+      usage: shared,
+      running: shared?.accountRunning ?? 0,
+      nowMs,
+    }),
+  ];
+  return tightestFirst(all);
+}
+
+/** Converts a limit to JSON. */
+export function printLimit(limit: BindingLimit): KeyPage["limits"][number] {
+  const { owner, unit, used, max, left, resetsAtMs } = limit;
+  const print = unit === "usd" ? printUsd : String;
+  return {
+    limit: limit.limit,
+    owner,
+    unit,
+    used: print(used),
+    max: print(max),
+    remaining: print(atLeastZero(left)),
+    share: shareOf(limit),
+    resets_at: printTime(resetsAtMs),
+  };
+}
+
+/** Converts the limit that binds first to JSON, with a sentence. */
+export function printBinding(limit: BindingLimit): KeyPage["bound_by"] {
+  const { remaining, resets_at } = printLimit(limit);
+  const unit = limit.unit === "usd" ? "USD" : limit.unit;
+  return {
+    limit: limit.limit,
+    text: `${limit.title} binds first: ${remaining} ${unit} left.`,
+    remaining,
+    resets_at,
+  };
+}
+
+function spending({ amount, used, held, period, keyId, resetsAtMs }: SpendLimitUsage): BindingLimit {
+  const isOfKey = keyId !== undefined;
+  const each = period === "total" ? "in total" : `per ${period}`;
+  return {
+    limit: isOfKey ? "key_spending" : "account_spending",
+    owner: isOfKey ? "key" : "account",
+    unit: "usd",
+    used: used + held,
+    max: amount,
+    left: amount - used - held,
+    resetsAtMs,
+    title: `The ${isOfKey ? "key" : "account"}'s spending limit of ${printUsd(amount)} USD ${each}`,
+  };
+}
+
+function wallet({ held, available }: Balances): BindingLimit {
+  const max = available + held;
+  const title = `The wallet of ${printUsd(max)} USD`;
+  return {
+    limit: "wallet",
+    owner: "wallet",
+    unit: "usd",
+    used: held,
+    max,
+    left: available,
+    resetsAtMs: undefined,
+    title,
+  };
+}
+
+interface RateUsage {
+  readonly limits: Limits;
+  /** `undefined` while the limiter is away. */
+  readonly usage: LimitUsage | undefined;
+  readonly running: number;
+  readonly nowMs: number;
+}
+
+function rates(
+  owner: "key" | "account",
+  { limits, usage, running, nowMs }: RateUsage,
+): readonly BindingLimit[] {
+  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
+  const perMinute = (
+    unit: "requests" | "tokens",
+    max: number | undefined,
+    window: LimitWindow | undefined,
+  ) => {
+    if (max === undefined) return [];
+    const left = window?.remaining ?? max;
+    const resetsAtMs = window && window.resetMs > 0 ? nowMs + window.resetMs : undefined;
+    const title = `The ${owner}'s limit of ${max} ${unit} per minute`;
+    const counts = { used: BigInt(max - left), max: BigInt(max), left: BigInt(left) };
+    return [{ limit: `${owner}_${unit}` as const, owner, unit, ...counts, resetsAtMs, title }];
+  };
+  return [
+    ...perMinute("requests", requestsPerMinute, usage?.requests),
+    ...perMinute("tokens", tokensPerMinute, usage?.tokens),
+    ...(concurrentRequests === undefined ? [] : [concurrency(owner, concurrentRequests, running)]),
+  ];
+}
+
+function concurrency(owner: "key" | "account", max: number, running: number): BindingLimit {
+  return {
+    limit: `${owner}_concurrency`,
+    owner,
+    unit: "requests",
+    used: BigInt(running),
+    max: BigInt(max),
+    left: atLeastZero(BigInt(max - running)),
+    resetsAtMs: undefined,
+    title: `The ${owner}'s limit of ${max} concurrent requests`,
+  };
+}
+
+/**
+ * Sorts by the used share. Among limits of money the one with less left comes first, whatever its share: a
+ * nearly empty wallet binds before half of a large spending limit.
+ */
+function tightestFirst(limits: readonly BindingLimit[]): readonly BindingLimit[] {
+  const money = limits
+    .filter(({ unit }) => unit === "usd")
+    .toSorted((one, other) => compare(other.left, one.left));
+  const ranked: { limit: BindingLimit; rank: number }[] = [];
+  let rank = 0;
+  for (const limit of money) {
+    rank = Math.max(rank, shareOf(limit));
+    ranked.unshift({ limit, rank });
+  }
+  for (const limit of limits) if (limit.unit !== "usd") ranked.push({ limit, rank: shareOf(limit) });
+  return ranked.toSorted((one, other) => other.rank - one.rank).map(({ limit }) => limit);
+}
+
+/** The used share of a limit, from 0; 1 where nothing is left, also of a limit of 0. */
+function shareOf({ used, max, left }: BindingLimit): number {
+  if (left <= 0n || max <= 0n) return 1;
+  return Math.max(Number((used * 10_000n) / max) / 10_000, 0);
+}
+
+function compare(one: bigint, other: bigint): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+function atLeastZero(amount: Nanos): Nanos {
+  return amount > 0n ? amount : 0n;
+}

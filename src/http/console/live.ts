@@ -1,0 +1,205 @@
+import type { Actor } from "../../accounts/actor.ts";
+import { findRole } from "../../accounts/members.ts";
+import { GatewayError } from "../../errors.ts";
+import type { Receipt } from "../../ledger/records.ts";
+import { describeFault } from "../../telemetry/log.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import { PERMISSIONS } from "./permissions.ts";
+import { printRequestRows } from "./request-row.ts";
+import type { RequestRow } from "./request-shapes.ts";
+
+const POLL_MS = 2_000;
+/** Interval of comments, which keep proxies from closing a stream, and of the check of its session. */
+const COMMENT_MS = 15_000;
+const ROWS_MAX = 50;
+const STREAMS_PER_SESSION = 4;
+/** Events that a slow reader may have waiting. It misses later ones, and then gets all rows again. */
+const WAITING_MAX = 8;
+
+/** Who opens a stream. */
+interface Viewer {
+  readonly accountId: string;
+  readonly actor: Actor;
+  readonly address: string | undefined;
+  /** The request as Bun received it. */
+  readonly received: Request;
+}
+
+/** The live lists of requests: one poll per account, shared by all of its streams in this process. */
+export interface LiveRequests {
+  /** Opens a stream of server-sent events. Throws `too_concurrent` above 4 streams of one session. */
+  open(viewer: Viewer): Response;
+}
+
+export function createLiveRequests(parts: ConsoleParts): LiveRequests {
+  const feeds = new Map<string, AccountFeed>();
+  const counts = new Map<string, number>();
+  const feedOf = (accountId: string): AccountFeed => {
+    const feed = feeds.get(accountId) ?? new AccountFeed(parts, accountId);
+    feeds.set(accountId, feed);
+    return feed;
+  };
+  return {
+    open(viewer) {
+      const { accountId, actor } = viewer;
+      const session = actor.session?.id ?? actor.id;
+      const count = counts.get(session) ?? 0;
+      if (count >= STREAMS_PER_SESSION) throw new GatewayError("too_concurrent", { retryAfterS: 15 });
+      counts.set(session, count + 1);
+      const feed = feedOf(accountId);
+      const stream = new LiveStream(parts, viewer, () => {
+        const left = (counts.get(session) ?? 1) - 1;
+        if (left > 0) counts.set(session, left);
+        else counts.delete(session);
+        if (feed.leave(stream) === 0 && feeds.get(accountId) === feed) feeds.delete(accountId);
+      });
+      feed.join(stream);
+      return stream.response;
+    },
+  };
+}
+
+/** Polls the newest requests of one account while somebody looks. */
+class AccountFeed {
+  readonly #parts: ConsoleParts;
+  readonly #accountId: string;
+  readonly #streams = new Set<LiveStream>();
+  /** The rows of the latest poll and their states, by id. */
+  #states = new Map<string, string>();
+  #rows: readonly RequestRow[] | undefined;
+  #timer: Timer | undefined;
+  #isPolling = false;
+
+  constructor(parts: ConsoleParts, accountId: string) {
+    this.#parts = parts;
+    this.#accountId = accountId;
+  }
+
+  join(stream: LiveStream): void {
+    this.#streams.add(stream);
+    if (this.#rows) stream.send(this.#rows);
+    if (this.#timer === undefined && !this.#isPolling) void this.#poll();
+  }
+
+  /** Returns how many streams are left. */
+  leave(stream: LiveStream): number {
+    this.#streams.delete(stream);
+    if (this.#streams.size === 0) clearTimeout(this.#timer);
+    return this.#streams.size;
+  }
+
+  async #poll(): Promise<void> {
+    this.#isPolling = true;
+    this.#timer = undefined;
+    try {
+      await this.#read();
+    } catch (fault) {
+      this.#parts.log.warn(describeFault(fault), "live requests not read");
+    }
+    this.#isPolling = false;
+    if (this.#streams.size > 0) this.#timer = setTimeout(() => void this.#poll(), POLL_MS).unref();
+  }
+
+  async #read(): Promise<void> {
+    const { ledger, database } = this.#parts;
+    const { items } = await ledger.receipts({ walletId: this.#accountId }, { size: ROWS_MAX });
+    const changed = new Set(items.filter((each) => this.#states.get(each.holdId) !== stateOf(each)));
+    const isFirst = this.#rows === undefined;
+    if (changed.size === 0 && !isFirst) return this.#catchUp();
+    const rows = await printRequestRows(database, this.#accountId, items);
+    const changedIds = new Set([...changed].map(({ holdId }) => holdId));
+    this.#states = new Map(items.map((each) => [each.holdId, stateOf(each)]));
+    this.#rows = rows;
+    const news = rows.filter(({ id }) => changedIds.has(id));
+    for (const stream of this.#streams) stream.send(stream.isComplete ? news : rows);
+  }
+
+  /** Sends all rows to streams that missed an event. */
+  #catchUp(): void {
+    for (const stream of this.#streams) if (!stream.isComplete && this.#rows) stream.send(this.#rows);
+  }
+}
+
+/** What of a receipt may change. */
+function stateOf({ state, captured, refunded, resolvedAtMs }: Receipt): string {
+  return `${state} ${captured} ${refunded} ${resolvedAtMs}`;
+}
+
+const ENCODER = new TextEncoder();
+
+/** One open stream. Ends with the connection, its session, or the process. */
+class LiveStream {
+  readonly response: Response;
+  /** Whether the reader has every event since its first one. */
+  isComplete = false;
+  readonly #parts: ConsoleParts;
+  readonly #viewer: Viewer;
+  readonly #onEnd: () => void;
+  readonly #timer: Timer;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  readonly #end = () => this.#close();
+
+  constructor(parts: ConsoleParts, viewer: Viewer, onEnd: () => void) {
+    this.#parts = parts;
+    this.#viewer = viewer;
+    this.#onEnd = onEnd;
+    const body = new ReadableStream<Uint8Array>(
+      { start: (controller) => this.#open(controller), cancel: () => this.#close() },
+      { highWaterMark: WAITING_MAX },
+    );
+    const headers = { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" };
+    this.response = new Response(body, { headers });
+    this.#timer = setInterval(() => void this.#check(), COMMENT_MS).unref();
+    viewer.received.signal.addEventListener("abort", this.#end);
+    parts.stopping.addEventListener("abort", this.#end);
+    if (viewer.received.signal.aborted || parts.stopping.aborted) queueMicrotask(this.#end);
+  }
+
+  send(rows: readonly RequestRow[]): void {
+    const hasRoom = (this.#controller?.desiredSize ?? 0) > 0;
+    this.isComplete = hasRoom;
+    if (hasRoom) this.#write(`event: rows\ndata: ${JSON.stringify(rows)}\n\n`);
+  }
+
+  #open(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    this.#write(": open\n\n");
+  }
+
+  #write(text: string): void {
+    this.#controller?.enqueue(ENCODER.encode(text));
+  }
+
+  /** Ends the stream when its viewer may no longer see the account; else sends a comment. */
+  async #check(): Promise<void> {
+    const isAllowed = await mayView(this.#parts, this.#viewer).catch(() => false);
+    if (!isAllowed) this.#close();
+    else if ((this.#controller?.desiredSize ?? 0) > 0) this.#write(": still here\n\n");
+  }
+
+  #close(): void {
+    if (!this.#controller) return;
+    const controller = this.#controller;
+    this.#controller = undefined;
+    clearInterval(this.#timer);
+    this.#viewer.received.signal.removeEventListener("abort", this.#end);
+    this.#parts.stopping.removeEventListener("abort", this.#end);
+    try {
+      controller.close();
+    } catch {
+      // Cancelled by the reader: closed already.
+    }
+    this.#onEnd();
+  }
+}
+
+async function mayView(
+  { identify, database, now }: ConsoleParts,
+  { accountId, address, received }: Viewer,
+): Promise<boolean> {
+  const actor = await identify(received, address);
+  if (!actor || actor.session?.mustChangePassword) return false;
+  const role = await findRole(database, actor, { accountId, nowMs: now() });
+  const { roles } = PERMISSIONS["requests.read"];
+  return role !== undefined && roles.includes(role);
+}

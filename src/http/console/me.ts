@@ -1,0 +1,120 @@
+import { Elysia, t } from "elysia";
+import { findAccount } from "../../accounts/accounts.ts";
+import type { Actor, SessionState } from "../../accounts/actor.ts";
+import { changePassword, confirmPassword, orderEmailVerification } from "../../accounts/credentials.ts";
+import { findPersonById, listMemberships, type Person, renamePerson } from "../../accounts/people.ts";
+import { cookieFormOf, printSessionCookie, readSessionCookie } from "../../accounts/session-cookie.ts";
+import { listSessions, needsRenewal, renewSession } from "../../accounts/sessions.ts";
+import { GatewayError } from "../../errors.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import { createGuard, isConfirmed } from "./guard.ts";
+import { meShape, nameField, passwordField, personShape, printPerson } from "./person-shapes.ts";
+import { visitorOf } from "./request-context.ts";
+import { nothing } from "./shapes.ts";
+
+/** Routes of a signed-in person about itself. Management keys are no person: they get `not_permitted`. */
+export function meRoutes(parts: ConsoleParts) {
+  const { credentials, database, now } = parts;
+  return new Elysia()
+    .use(createGuard(parts))
+    .get(
+      "/me",
+      async ({ request, actor, set }) => {
+        const cookie = await renew(parts, request, actor);
+        if (cookie) set.headers["set-cookie"] = cookie;
+        return printMe(parts, actor);
+      },
+      { needsPassword: true, response: meShape },
+    )
+    .patch(
+      "/me",
+      async ({ actor, body }) => {
+        const person = await requirePerson(parts, actor);
+        return printPerson(await renamePerson(database, { actor, person, name: body.name }, now()));
+      },
+      { needsSession: true, body: t.Object({ name: nameField }), response: personShape },
+    )
+    .post(
+      "/me/password",
+      async ({ request, actor, body, set }) => {
+        await requirePerson(parts, actor);
+        const { cookie } = await changePassword(credentials, visitorOf(request), { actor, ...body });
+        set.headers["set-cookie"] = cookie;
+        return {};
+      },
+      {
+        needsPassword: true,
+        body: t.Object({ current: passwordField, password: passwordField }),
+        response: nothing,
+      },
+    )
+    .post(
+      "/me/confirm",
+      async ({ request, actor, body }) => {
+        await confirmPassword(credentials, visitorOf(request), { actor, password: body.password });
+        return {};
+      },
+      { needsSession: true, body: t.Object({ password: passwordField }), response: nothing },
+    )
+    .post(
+      "/me/email-verification",
+      async ({ request, actor }) => {
+        requireSession(actor);
+        await orderEmailVerification(credentials, visitorOf(request), actor);
+        return {};
+      },
+      { needsSession: true, response: nothing },
+    );
+}
+
+/** Prints who is signed in, with which accounts; also the answer when an operator begins to act. */
+async function printMe({ database, now }: ConsoleParts, actor: Actor) {
+  const person = await findPersonById(database, actor.id);
+  if (!person) throw new GatewayError("not_permitted");
+  const [memberships, acting] = await Promise.all([
+    listMemberships(database, person.id),
+    printActing(database, actor),
+  ]);
+  return {
+    person: printPerson(person),
+    must_change_password: person.mustChangePassword,
+    confirmed: isConfirmed(actor, now()),
+    accounts: memberships.map(({ accountId, name, state, role }) => ({ id: accountId, name, state, role })),
+    acting,
+  };
+}
+
+/** The account inside which an operator acts, or null. */
+async function printActing(database: ConsoleParts["database"], { acting }: Actor) {
+  const account = acting && (await findAccount(database, acting.accountId));
+  if (!account) return null;
+  const until = new Date(acting.untilMs).toISOString();
+  return { account_id: account.id, account_name: account.name, until };
+}
+
+/** Renews a session once a day, and returns the cookie that lives as long. */
+async function renew(parts: ConsoleParts, request: Request, actor: Actor): Promise<string | undefined> {
+  const { database, settings, now } = parts;
+  const nowMs = now();
+  const sessions = await listSessions(database, actor.id, nowMs);
+  const session = sessions.find(({ id }) => id === actor.session?.id);
+  if (!session || !needsRenewal(session, nowMs)) return undefined;
+  const form = cookieFormOf(settings.publicUrl);
+  const sent = readSessionCookie(request.headers, form);
+  if (!sent) return undefined;
+  await renewSession(database, session.id, nowMs);
+  return printSessionCookie(sent.value, form);
+}
+
+/** Returns the session of an actor. Throws `not_permitted` for a management key. */
+export function requireSession({ session }: Actor): SessionState {
+  if (!session) throw new GatewayError("not_permitted");
+  return session;
+}
+
+async function requirePerson({ database }: ConsoleParts, actor: Actor): Promise<Person> {
+  requireSession(actor);
+  const person = await findPersonById(database, actor.id);
+  if (!person) throw new GatewayError("no_session");
+  return person;
+}

@@ -1,0 +1,100 @@
+import { type Static, t } from "elysia";
+import type { Delivery, Notice } from "../../notices/notices.ts";
+import { type NoticeRule, printThreshold } from "../../notices/rule.ts";
+import { printTime } from "../../time.ts";
+import { id, time } from "./shapes.ts";
+
+export const ruleKind = t.Union([
+  t.Literal("balance_below"),
+  t.Literal("key_limit"),
+  t.Literal("upstream_errors"),
+]);
+
+export const threshold = t.String({
+  pattern: "^\\d{1,10}(\\.\\d{1,9})?$",
+  description: "USD for balance_below; whole percent from 1 to 100 for the other kinds",
+});
+export const emails = t.Array(t.String({ minLength: 3, maxLength: 254 }), { maxItems: 10 });
+export const webhookUrl = t.Nullable(t.String({ minLength: 1, maxLength: 2048 }));
+
+/** `ended_at` is null while the threshold is crossed. `subject` is the id of an account or key, or an upstream. */
+export const notice = t.Object({
+  id,
+  kind: t.Union([ruleKind, t.Literal("test")]),
+  text: t.String(),
+  subject: t.String(),
+  raised_at: time,
+  ended_at: t.Nullable(time),
+  read_at: t.Nullable(time),
+});
+
+/** Members without write access see the origin of `webhook_url` alone, because its path may hold a secret. */
+export const noticeRule = t.Object({
+  id,
+  kind: ruleKind,
+  threshold: t.String(),
+  emails: t.Array(t.String()),
+  webhook_url: t.Nullable(t.String()),
+  version: t.Integer(),
+  created_at: time,
+  is_raised: t.Boolean({ description: "whether an episode of this rule runs now" }),
+});
+
+export const delivery = t.Object({
+  id,
+  notice_id: id,
+  channel: t.Union([t.Literal("mail"), t.Literal("webhook")]),
+  target: t.String(),
+  state: t.Union([t.Literal("waiting"), t.Literal("delivered"), t.Literal("failed")]),
+  attempts: t.Integer(),
+  created_at: time,
+  next_at: t.Nullable(time),
+  ended_at: t.Nullable(time),
+});
+
+export function printNotice({ data, subject, ...times }: Notice): Static<typeof notice> {
+  const { kind, text } = data;
+  return {
+    id: times.id,
+    ...{ kind, text, subject },
+    raised_at: isoTime(times.raisedAtMs),
+    ended_at: printTime(times.endedAtMs),
+    read_at: printTime(times.readAtMs),
+  };
+}
+
+export interface RuleView {
+  readonly isRaised: boolean;
+  /** Whether the whole URL of the webhook is shown. */
+  readonly showsUrl: boolean;
+}
+
+export function printRule(rule: NoticeRule, { isRaised, showsUrl }: RuleView): Static<typeof noticeRule> {
+  const { kind, webhookUrl: url, version } = rule;
+  const shown = url !== undefined && !showsUrl ? new URL(url).origin : url;
+  return {
+    id: rule.id,
+    ...{ kind, version },
+    threshold: printThreshold(rule),
+    emails: [...rule.emails],
+    webhook_url: shown ?? null,
+    created_at: isoTime(rule.createdAtMs),
+    is_raised: isRaised,
+  };
+}
+
+export function printDelivery(sent: Delivery): Static<typeof delivery> {
+  const { channel, target, state, attempts } = sent;
+  return {
+    id: sent.id,
+    notice_id: sent.noticeId,
+    ...{ channel, target, state, attempts },
+    created_at: isoTime(sent.createdAtMs),
+    next_at: printTime(sent.nextAtMs),
+    ended_at: printTime(sent.endedAtMs),
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

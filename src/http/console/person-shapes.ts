@@ -1,0 +1,63 @@
+import { t } from "elysia";
+import type { Person } from "../../accounts/people.ts";
+import { id, roleName, time } from "./shapes.ts";
+
+export const emailField = t.String({ minLength: 3, maxLength: 254 });
+/** A password as it is sent: its length in characters is checked after normalisation. */
+export const passwordField = t.String({ minLength: 1, maxLength: 1024 });
+export const tokenField = t.String({ minLength: 1, maxLength: 2048 });
+/** A name of a person or an account, without control characters. */
+export const nameField = t.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$",
+});
+
+export const personShape = t.Object({
+  id,
+  name: t.String(),
+  email: t.String(),
+  email_verified: t.Boolean(),
+  is_operator: t.Boolean(),
+});
+
+const actingShape = t.Object({ account_id: id, account_name: t.String(), until: time });
+
+export const meShape = t.Object({
+  person: personShape,
+  must_change_password: t.Boolean(),
+  /** Whether the password was given in the last 15 minutes. */
+  confirmed: t.Boolean(),
+  accounts: t.Array(
+    t.Object({
+      id,
+      name: t.String(),
+      state: t.Union([t.Literal("active"), t.Literal("suspended")]),
+      role: roleName,
+    }),
+  ),
+  acting: t.Nullable(actingShape),
+});
+
+export const sessionShape = t.Object({
+  id,
+  address: t.Nullable(t.String()),
+  agent: t.Nullable(t.String()),
+  created_at: time,
+  last_seen_at: time,
+  expires_at: time,
+  current: t.Boolean(),
+});
+
+export const setupShape = t.Object({
+  sign_up: t.Union([t.Literal("open"), t.Literal("invited"), t.Literal("closed")]),
+  has_mail: t.Boolean(),
+  has_payments: t.Boolean(),
+  public_url: t.String(),
+  version: t.String(),
+  demo_only: t.Boolean(),
+});
+
+export function printPerson({ id, name, email, emailVerified, isOperator }: Person) {
+  return { id, name, email, email_verified: emailVerified, is_operator: isOperator };
+}

@@ -1,0 +1,85 @@
+import type { Price } from "../../domain/model.ts";
+import { nanosToPicos, printPicos, printPrice, printUsd } from "../../domain/money.ts";
+import { NO_USAGE, type Usage } from "../../domain/usage.ts";
+import type { ChargeSource, Receipt } from "../../ledger/records.ts";
+import type { ReceiptJson } from "./request-shapes.ts";
+
+type Line = ReceiptJson["lines"][number];
+
+/** A charge, line by line: the amounts of all lines and the rounding add up to it exactly. */
+export type ChargeLines = Pick<ReceiptJson, "lines" | "rounding_usd">;
+
+const CLASSES: readonly (readonly [name: string, tokens: keyof Usage, price: keyof Price])[] = [
+  ["input", "inputTokens", "input"],
+  ["cached_input", "cachedInputTokens", "cachedInput"],
+  ["cache_write", "cacheWriteTokens", "cacheWrite"],
+  ["cache_write_1h", "cacheWrite1hTokens", "cacheWrite1h"],
+  ["output", "outputTokens", "output"],
+];
+
+/** The gateway rounds up to the next nano-USD, once per request. */
+const ROUNDING_PICOS_MAX = 999n;
+
+/**
+ * Splits the charge of a receipt into tokens × price per class. A charge that is not the sum of its tokens,
+ * such as that of an expired hold or of an internal service, has a line `other` with the difference.
+ */
+export function linesOf({ captured, outcome }: Pick<Receipt, "captured" | "outcome">): ChargeLines {
+  const { usage = NO_USAGE, price } = outcome ?? {};
+  const lines: Line[] = [];
+  let left = nanosToPicos(captured);
+  for (const [name, tokensOf, priceOf] of CLASSES) {
+    const tokens = usage[tokensOf];
+    if (tokens === 0 || !price) continue;
+    const amount = BigInt(tokens) * price[priceOf];
+    left -= amount;
+    const printed = { price_usd_per_million: printPrice(price[priceOf]), amount_usd: printPicos(amount) };
+    lines.push({ class: name, tokens, ...printed });
+  }
+  const isRounding = left >= 0n && left <= ROUNDING_PICOS_MAX;
+  if (isRounding) return { lines, rounding_usd: printPicos(left) };
+  const other = {
+    class: "other",
+    tokens: 0,
+    price_usd_per_million: printPrice(0n),
+    amount_usd: printPicos(left),
+  };
+  return { lines: [...lines, other], rounding_usd: printPicos(0n) };
+}
+
+const SOURCES: Readonly<Record<ChargeSource, string>> = {
+  reported: "The provider reported these tokens with its answer.",
+  estimated: "The provider reported no usable tokens: prompt and answer were counted here.",
+  expired:
+    "The gateway stopped before it could settle: the cost at the last sign of life of the request was charged.",
+  none: "Nothing was charged: the hold was released in full.",
+};
+
+/** Where the charge comes from, in a sentence. */
+export function sourceText({ state, late, captured, outcome, refunded }: Receipt): string {
+  const refund = refunded > 0n ? ` Later ${printUsd(refunded)} USD were refunded.` : "";
+  if (!outcome) return "The request is running: its hold is open and nothing is charged yet.";
+  const isLate = late && state === "settled" && outcome.source !== "expired";
+  const lateness = isLate ? " The settlement came after the hold had expired." : "";
+  const isFree = captured === 0n && outcome.source !== "none";
+  const free = isFree ? " They cost nothing." : "";
+  return `${SOURCES[outcome.source]}${free}${lateness}${refund}`;
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  ok: "The answer was complete.",
+  client_closed: "The client disconnected before the answer was complete.",
+  empty_completion: "The model finished without readable output.",
+  upstream_unavailable: "No upstream of this model gave a usable answer.",
+  upstream_timeout: "The model ran out of time.",
+  invalid_request: "The model's provider rejected the request.",
+  invalid_api_key: "The key was revoked while the request ran.",
+  forbidden: "The account was suspended while the request ran.",
+  internal_error: "The gateway failed or stopped while the request ran.",
+};
+
+/** How the request ended, in a sentence. */
+export function outcomeText({ outcome }: Pick<Receipt, "outcome">): string {
+  if (!outcome) return "The request is still running.";
+  return OUTCOMES[outcome.outcome] ?? `The request ended with ${outcome.outcome}.`;
+}

@@ -1,0 +1,120 @@
+import type { SpendingLimit } from "../../accounts/keys.ts";
+import type { Nanos } from "../../domain/money.ts";
+import { periodStart } from "../../ledger/core/period.ts";
+import { advance, createWindow, take } from "../../limiter/window.ts";
+
+/** Requests that are replayed before others get the event loop: a few milliseconds of work. */
+const REQUESTS_PER_TURN = 1_000;
+
+/** A past request, as far as limits depend on it. */
+export interface PastRequest {
+  /** Unix milliseconds of its arrival and of its end. */
+  readonly arrivedAtMs: number;
+  readonly endedAtMs: number;
+  /** All tokens that it used. */
+  readonly tokens: number;
+  readonly cost: Nanos;
+  /** Whether money was held for it: without money left it is refused, whatever it cost. */
+  readonly hadHold: boolean;
+}
+
+/** Limits to try; an absent one refuses nothing. */
+export interface TriedLimits {
+  readonly requestsPerMinute?: number | undefined;
+  readonly tokensPerMinute?: number | undefined;
+  readonly concurrentRequests?: number | undefined;
+  readonly spendingLimit?: SpendingLimit | undefined;
+}
+
+type TriedLimit =
+  | "requests_per_minute"
+  | "tokens_per_minute"
+  | "concurrent_requests"
+  | "spending_limit";
+
+/** How many requests a limit would have refused, and when it refused the first one. */
+export interface TriedDeclines {
+  readonly limit: TriedLimit;
+  refused: number;
+  readonly firstAtMs: number;
+}
+
+/**
+ * Replays requests, sorted by arrival, against limits by the limiter's own window. A refused request takes
+ * nothing. Tokens and money count as used at the arrival, so that estimates of that time have no effect. A
+ * request that several limits refuse counts for the first of {@link TriedLimit}.
+ */
+export async function replayLimits(
+  requests: readonly PastRequest[],
+  limits: TriedLimits,
+): Promise<readonly TriedDeclines[]> {
+  const declines = new Map<TriedLimit, TriedDeclines>();
+  const state = new ReplayState(limits);
+  for (const [index, request] of requests.entries()) {
+    if (index % REQUESTS_PER_TURN === 0) await Bun.sleep(0);
+    const limit = state.refuses(request);
+    if (limit === undefined) {
+      state.admit(request);
+      continue;
+    }
+    const counted = declines.get(limit);
+    if (counted) counted.refused += 1;
+    else declines.set(limit, { limit, refused: 1, firstAtMs: request.arrivedAtMs });
+  }
+  return [...declines.values()];
+}
+
+class ReplayState {
+  readonly #limits: TriedLimits;
+  readonly #window = createWindow();
+  /** When the running requests end. */
+  #ends: number[] = [];
+  readonly #spent = new Map<number, Nanos>();
+
+  constructor(limits: TriedLimits) {
+    this.#limits = limits;
+  }
+
+  /** Returns the limit that refuses the request; `undefined` when all admit it. */
+  refuses(request: PastRequest): TriedLimit | undefined {
+    const { arrivedAtMs, tokens } = request;
+    const { requestsPerMinute, tokensPerMinute, concurrentRequests } = this.#limits;
+    advance(this.#window, arrivedAtMs);
+    if (isAbove(this.#window.requests + 1, requestsPerMinute)) return "requests_per_minute";
+    if (isAbove(this.#window.tokens + tokens, tokensPerMinute)) return "tokens_per_minute";
+    if (concurrentRequests !== undefined && this.#running(arrivedAtMs) >= concurrentRequests) {
+      return "concurrent_requests";
+    }
+    return this.#isUnaffordable(request) ? "spending_limit" : undefined;
+  }
+
+  admit({ arrivedAtMs, endedAtMs, tokens, cost }: PastRequest): void {
+    take(this.#window, arrivedAtMs, tokens);
+    if (this.#limits.concurrentRequests !== undefined) this.#ends.push(endedAtMs);
+    if (this.#limits.spendingLimit) {
+      const start = this.#periodOf(this.#limits.spendingLimit, arrivedAtMs);
+      this.#spent.set(start, (this.#spent.get(start) ?? 0n) + cost);
+    }
+  }
+
+  #running(nowMs: number): number {
+    this.#ends = this.#ends.filter((endMs) => endMs > nowMs);
+    return this.#ends.length;
+  }
+
+  #isUnaffordable({ arrivedAtMs, cost, hadHold }: PastRequest): boolean {
+    const { spendingLimit } = this.#limits;
+    if (!spendingLimit) return false;
+    const spent = this.#spent.get(this.#periodOf(spendingLimit, arrivedAtMs)) ?? 0n;
+    return spent + cost > spendingLimit.amount || (hadHold && spent >= spendingLimit.amount);
+  }
+
+  #periodOf({ period, timeZone }: SpendingLimit, atMs: number): number {
+    return periodStart(period, atMs, timeZone);
+  }
+}
+
+/** A limit of 0 admits nothing, not even zero tokens. */
+function isAbove(count: number, limit: number | undefined): boolean {
+  return limit !== undefined && (limit <= 0 || count > limit);
+}

@@ -1,0 +1,112 @@
+import { Elysia, t } from "elysia";
+import type { Actor } from "../../accounts/actor.ts";
+import { orderPasswordReset, resetPassword, signInPerson, verifyEmail } from "../../accounts/credentials.ts";
+import { cookieFormOf, printSessionCookie } from "../../accounts/session-cookie.ts";
+import { endSession } from "../../accounts/sessions.ts";
+import { signUp } from "../../accounts/sign-up.ts";
+import { VERSION } from "../../domain/version.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import { createGuard } from "./guard.ts";
+import {
+  emailField,
+  nameField,
+  passwordField,
+  personShape,
+  printPerson,
+  setupShape,
+  tokenField,
+} from "./person-shapes.ts";
+import { visitorOf } from "./request-context.ts";
+import { nothing } from "./shapes.ts";
+
+/** Routes for everybody: what the console offers, sign-in and sign-up, and the links of mails. */
+export function signInRoutes(parts: ConsoleParts) {
+  return new Elysia()
+    .use(createGuard(parts))
+    .get("/setup", () => printSetup(parts), { isPublic: true, response: setupShape })
+    .post(
+      "/sign-in",
+      async ({ request, body, set, actor }) => {
+        const { person, cookie } = await signInPerson(parts.credentials, visitorOf(request), body);
+        // A browser has one session: the earlier one would live on without its cookie.
+        await endOwnSession(parts, actor);
+        set.headers["set-cookie"] = cookie;
+        return { person: printPerson(person), must_change_password: person.mustChangePassword };
+      },
+      {
+        isPublic: true,
+        body: t.Object({ email: emailField, password: passwordField }),
+        response: t.Object({ person: personShape, must_change_password: t.Boolean() }),
+      },
+    )
+    .post(
+      "/sign-up",
+      async ({ request, body, set, actor }) => {
+        const { account_name: accountName, ...rest } = body;
+        const { person, cookie } = await signUp(parts.signUps, visitorOf(request), { ...rest, accountName });
+        await endOwnSession(parts, actor);
+        set.headers["set-cookie"] = cookie;
+        return { person: printPerson(person) };
+      },
+      {
+        isPublic: true,
+        body: t.Object({
+          name: nameField,
+          email: emailField,
+          password: passwordField,
+          account_name: t.Optional(nameField),
+          invitation: t.Optional(tokenField),
+        }),
+        response: t.Object({ person: personShape }),
+      },
+    )
+    .post(
+      "/sign-out",
+      async ({ set, actor }) => {
+        await endOwnSession(parts, actor);
+        set.headers["set-cookie"] = printSessionCookie("", cookieFormOf(parts.settings.publicUrl), 0);
+        return {};
+      },
+      { isPublic: true, response: nothing },
+    )
+    .post(
+      "/password/forgot",
+      async ({ request, body }) => {
+        await orderPasswordReset(parts.credentials, visitorOf(request), body.email);
+        return {};
+      },
+      { isPublic: true, body: t.Object({ email: emailField }), response: nothing },
+    )
+    .post(
+      "/password/reset",
+      async ({ request, body }) => {
+        await resetPassword(parts.credentials, visitorOf(request), body);
+        return {};
+      },
+      { isPublic: true, body: t.Object({ token: tokenField, password: passwordField }), response: nothing },
+    )
+    .post(
+      "/email/verify",
+      async ({ request, body }) => {
+        await verifyEmail(parts.credentials, visitorOf(request), body.token);
+        return {};
+      },
+      { isPublic: true, body: t.Object({ token: tokenField }), response: nothing },
+    );
+}
+
+function printSetup({ settings }: ConsoleParts) {
+  return {
+    sign_up: settings.signUp,
+    has_mail: settings.mail !== undefined,
+    has_payments: settings.stripe !== undefined,
+    public_url: settings.publicUrl,
+    version: VERSION,
+    demo_only: settings.isDemoOnly,
+  };
+}
+
+async function endOwnSession({ database, now }: ConsoleParts, actor: Actor | undefined): Promise<void> {
+  if (!actor?.session) return;
+  await endSession(database, { actor, personId: actor.id, sessionId: actor.session.id }, now());
+}

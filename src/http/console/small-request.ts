@@ -1,0 +1,75 @@
+import type { Caller } from "../../accounts/key.ts";
+import type { Model } from "../../domain/model.ts";
+import { type Nanos, printUsd } from "../../domain/money.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import { mayUse } from "../../gateway/plan.ts";
+import { amountOf, type QuotedPlan, quoteRequest, tokensOf } from "../../gateway/quote.ts";
+
+/** Bytes of the body of a small request: a question of three sentences. */
+const TEXT_BYTES = 400;
+const OUTPUT_TOKENS = 256;
+
+/** A short question to the cheapest model of a key: what the console measures limits with. */
+export interface SmallRequest {
+  readonly model: string;
+  /** What a tokens-per-minute limit counts at its admission. */
+  readonly tokens: number;
+  /** What is held for it. */
+  readonly amount: Nanos;
+  /** Its size in words. */
+  readonly text: string;
+}
+
+/** Finds the cheapest small request of a key; `undefined` when it may use no model of the catalog. */
+export function findSmallRequest(
+  { catalog }: Pick<Gateway, "catalog">,
+  key: Caller["key"],
+): SmallRequest | undefined {
+  let cheapest: SmallRequest | undefined;
+  for (const model of catalog.list()) {
+    if (!mayUse(key, model.id)) continue;
+    const request = quoteSmall(model);
+    if (!cheapest || request.amount < cheapest.amount) cheapest = request;
+  }
+  return cheapest;
+}
+
+function quoteSmall(model: Model): SmallRequest {
+  const outputTokensMax = Math.min(OUTPUT_TOKENS, model.outputTokensMax);
+  const quote = quoteRequest(planOf(model, { textBytes: TEXT_BYTES, outputTokensMax }));
+  const amount = amountOf(quote, quote.outputTokensMax);
+  const size = `${quote.inputTokens} input and ${quote.outputTokensMax} output tokens`;
+  return {
+    model: model.id,
+    tokens: tokensOf(quote),
+    amount,
+    text: `a short request to ${model.id} (${size}, ${printUsd(amount)} USD)`,
+  };
+}
+
+/** The plan of a plain request with text of a given size, in the model's own format. */
+export function planOf(
+  model: Model,
+  {
+    textBytes,
+    outputTokensMax,
+  }: { readonly textBytes: number; readonly outputTokensMax: number | undefined },
+): QuotedPlan {
+  return {
+    model,
+    candidates: model.routes.map((route) => ({ route, codec: { isPassthrough: true } })),
+    textBytes: 0,
+    betas: [],
+    mayClamp: false,
+    request: {
+      model: model.id,
+      stream: true,
+      outputTokensMax,
+      outputLimitField: undefined,
+      thinkingTokens: 0,
+      choices: 1,
+      wantsUsage: false,
+      input: { textBytes, mediaBytes: 0, images: 0, unbounded: false, serverTools: false },
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { type Nanos, printUsd } from "../../domain/money.ts";
+import type { Usage } from "../../domain/usage.ts";
+import { HISTOGRAM_BOUNDS_MS, type Histogram, type UsageRow } from "../../ledger/usage-records.ts";
+import { percentilesOf } from "./percentiles.ts";
+import type { UsageTotal } from "./usage-shapes.ts";
+
+/** The sums of a group of requests. */
+export interface Sums {
+  readonly requests: number;
+  readonly errors: number;
+  readonly refused: number;
+  /** Charges less refunds. */
+  readonly cost: Nanos;
+  readonly usage: Usage;
+  readonly firstOutputMs: Histogram;
+  readonly totalMs: Histogram;
+}
+
+const NO_COUNTS: Histogram = Object.freeze(Array.from({ length: HISTOGRAM_BOUNDS_MS.length + 1 }, () => 0));
+
+export const NO_SUMS: Sums = Object.freeze({
+  requests: 0,
+  errors: 0,
+  refused: 0,
+  cost: 0n,
+  usage: {
+    inputTokens: 0,
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    outputTokens: 0,
+  },
+  firstOutputMs: NO_COUNTS,
+  totalMs: NO_COUNTS,
+});
+
+/** The sums of a row of the ledger, of which `ok` requests ended well. Running requests are no errors. */
+export function sumsOf(row: UsageRow, ok: number): Sums {
+  const { requests, open, captured, refunded, usage, firstOutputMs, totalMs } = row;
+  const errors = Math.max(requests - open - ok, 0);
+  return { requests, errors, refused: 0, cost: captured - refunded, usage, firstOutputMs, totalMs };
+}
+
+export function addSums(one: Sums, other: Sums): Sums {
+  return combine(one, other, 1);
+}
+
+/** What is left of `one` without `other`, which is a part of it. */
+export function subtractSums(one: Sums, other: Sums): Sums {
+  return combine(one, other, -1);
+}
+
+function combine(one: Sums, other: Sums, sign: 1 | -1): Sums {
+  const add = (a: number, b: number) => a + sign * b;
+  const addAll = (a: Histogram, b: Histogram) => a.map((count, index) => add(count, b[index] ?? 0));
+  const { usage: a } = one;
+  const { usage: b } = other;
+  return {
+    requests: add(one.requests, other.requests),
+    errors: add(one.errors, other.errors),
+    refused: add(one.refused, other.refused),
+    cost: one.cost + BigInt(sign) * other.cost,
+    usage: {
+      inputTokens: add(a.inputTokens, b.inputTokens),
+      cachedInputTokens: add(a.cachedInputTokens, b.cachedInputTokens),
+      cacheWriteTokens: add(a.cacheWriteTokens, b.cacheWriteTokens),
+      cacheWrite1hTokens: add(a.cacheWrite1hTokens, b.cacheWrite1hTokens),
+      outputTokens: add(a.outputTokens, b.outputTokens),
+    },
+    firstOutputMs: addAll(one.firstOutputMs, other.firstOutputMs),
+    totalMs: addAll(one.totalMs, other.totalMs),
+  };
+}
+
+/** Prints the sums that every row of a usage view has. */
+export function printSums({ requests, errors, refused, cost, usage }: Sums) {
+  return {
+    requests,
+    errors,
+    refused,
+    cost_usd: printUsd(cost),
+    input_tokens: usage.inputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+    output_tokens: usage.outputTokens,
+  };
+}
+
+/** Prints sums with their percentiles and histograms. */
+export function printTotal(sums: Sums): UsageTotal {
+  return {
+    ...printSums(sums),
+    first_output: percentilesOf(sums.firstOutputMs) ?? null,
+    total_time: percentilesOf(sums.totalMs) ?? null,
+    histograms: {
+      bounds_ms: [...HISTOGRAM_BOUNDS_MS],
+      first_output: [...sums.firstOutputMs],
+      total_time: [...sums.totalMs],
+    },
+  };
+}

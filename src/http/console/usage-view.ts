@@ -1,0 +1,106 @@
+import { GatewayError } from "../../errors.ts";
+import type { ReceiptFilter } from "../../ledger/records.ts";
+import type { UsageDimension } from "../../ledger/usage-records.ts";
+import { type Range, readRange } from "./range.ts";
+import type { OperatorUsageQueryText } from "./usage-shapes.ts";
+
+const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+const RANGE_MS = 30 * DAY_MS;
+/** Up to this length the default is hours. */
+const HOURLY_MS = 2 * DAY_MS;
+/** Longer ranges are read by UTC days. */
+const HOURS_RANGE_MAX_MS = 31 * DAY_MS;
+const RANGE_MAX_MS = 400 * DAY_MS;
+
+/** A dimension to group a view by. */
+export type Group = "account" | "key" | "model" | "upstream" | "outcome";
+
+/** A usage view as it was asked for: range and grouping. */
+export interface UsageView {
+  /** `undefined` sums up all accounts. */
+  readonly accountId: string | undefined;
+  /** Widened to whole buckets. */
+  readonly range: Range;
+  readonly by: "hour" | "day" | undefined;
+  readonly group: Group | undefined;
+  readonly filter: Pick<ReceiptFilter, "keyId" | "model" | "upstream" | "outcome">;
+  /** Whole hours that the viewer's days are ahead of UTC; 0 where days are those of UTC. */
+  readonly offsetHours: number;
+}
+
+export const DIMENSIONS = {
+  account: "wallet",
+  key: "key",
+  model: "model",
+  upstream: "upstream",
+  outcome: "outcome",
+} as const satisfies Record<Group, UsageDimension>;
+
+/**
+ * Reads a view from its query. Throws `wrong_shape` for a range above 400 days, and for hours of a range above
+ * 31 days.
+ */
+export function readView(
+  accountId: string | undefined,
+  query: OperatorUsageQueryText,
+  nowMs: number,
+): UsageView {
+  const asked = readRange(query, { nowMs, defaultMs: RANGE_MS });
+  const by = readBy(query, asked);
+  const { key: keyId, model, upstream, outcome, group = "none" } = query;
+  const base = {
+    accountId,
+    by,
+    group: group === "none" ? undefined : group,
+    filter: { keyId, model, upstream, outcome },
+  };
+  const offsetHours = accountId === undefined ? 0 : (query.offset_h ?? 0);
+  const range = widen(asked, by, offsetHours);
+  if (range.toMs - range.fromMs > RANGE_MAX_MS) throw new GatewayError("wrong_shape", { path: "from" });
+  if (lengthOf(range) <= HOURS_RANGE_MAX_MS) return { ...base, range, offsetHours };
+  if (by === "hour") throw new GatewayError("wrong_shape", { path: "by" });
+  return { ...base, range: widen(asked, "day", 0), offsetHours: 0 };
+}
+
+/** The view of the range of equal length before this one, without groups. */
+export function previousView(view: UsageView): UsageView {
+  const { fromMs } = view.range;
+  const range = { fromMs: Math.max(fromMs - lengthOf(view.range), 0), toMs: fromMs };
+  return { ...view, range, by: undefined, group: undefined };
+}
+
+/** The starts of the view's time buckets in Unix milliseconds. */
+export function bucketsOf({ range, by }: UsageView): readonly number[] {
+  if (by === undefined) return [];
+  const length = bucketMsOf(by);
+  const count = Math.ceil(lengthOf(range) / length);
+  return Array.from({ length: count }, (_, index) => range.fromMs + index * length);
+}
+
+export function bucketMsOf(by: "hour" | "day"): number {
+  return by === "hour" ? HOUR_MS : DAY_MS;
+}
+
+/** Whether a range is read by UTC days. */
+export function isDaily(view: UsageView): boolean {
+  return lengthOf(view.range) > HOURS_RANGE_MAX_MS;
+}
+
+function readBy({ by }: OperatorUsageQueryText, range: Range): UsageView["by"] {
+  if (by === "none") return undefined;
+  return by ?? (lengthOf(range) <= HOURLY_MS ? "hour" : "day");
+}
+
+function widen(range: Range, by: UsageView["by"], offsetHours: number): Range {
+  if (by === undefined) return range;
+  const length = bucketMsOf(by);
+  const shift = offsetHours * HOUR_MS;
+  const fromMs = Math.floor((range.fromMs + shift) / length) * length - shift;
+  const toMs = Math.ceil((range.toMs + shift) / length) * length - shift;
+  return { fromMs: Math.max(fromMs, 0), toMs };
+}
+
+function lengthOf({ fromMs, toMs }: Range): number {
+  return toMs - fromMs;
+}

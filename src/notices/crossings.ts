@@ -1,0 +1,87 @@
+import { printUsd } from "../domain/money.ts";
+import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
+import { quoteName } from "../mail/templates.ts";
+import type { Crossing } from "./episodes.ts";
+import { type NoticeRule, printThreshold } from "./rule.ts";
+
+/** Attempts at an upstream, those that failed included. */
+export interface AttemptCounts {
+  readonly attempts: number;
+  readonly failed: number;
+}
+
+/** A name of a key by its id; `undefined` for a key that is gone or revoked. */
+export type KeyNames = ReadonlyMap<string, { readonly name: string; readonly hint: string }>;
+
+/** Fewer attempts in five minutes prove nothing. */
+const ATTEMPTS_MIN = 10;
+const PERCENT = 100n;
+
+/** Returns whether the available balance, holds included, is below the threshold. */
+export function findLowBalance(rule: NoticeRule, { available }: Balances): readonly Crossing[] {
+  if (available >= rule.threshold) return [];
+  const [value, threshold] = [printUsd(available), printThreshold(rule)];
+  const text = `The available balance is ${value} USD, below ${threshold} USD.`;
+  return [{ subject: rule.accountId, data: { kind: rule.kind, text, threshold, value } }];
+}
+
+/**
+ * Returns the keys whose spending, holds included, has reached the percentage of a limit: one crossing per key,
+ * for its fullest limit. Limits of the whole wallet have the account as their subject.
+ */
+export function findFullLimits(
+  rule: NoticeRule,
+  limits: readonly SpendLimitUsage[],
+  keys: KeyNames,
+): readonly Crossing[] {
+  const fullest = new Map<string, SpendLimitUsage>();
+  for (const limit of limits) {
+    if (limit.keyId !== undefined && !keys.has(limit.keyId)) continue;
+    const subject = limit.keyId ?? rule.accountId;
+    const other = fullest.get(subject);
+    if (!other || percentOf(limit) > percentOf(other)) fullest.set(subject, limit);
+  }
+  return [...fullest]
+    .filter(([, limit]) => isFull(rule, limit))
+    .map(([subject, limit]) => ({ subject, data: describeLimit(rule, limit, keys) }));
+}
+
+/** Whether the spending of a limit, holds included, has reached the percentage of a rule. */
+export function isFull({ threshold }: NoticeRule, limit: SpendLimitUsage): boolean {
+  return percentOf(limit) >= threshold;
+}
+
+/** Whole percent, rounded down. A limit of nothing is full. */
+function percentOf({ used, held, amount }: SpendLimitUsage): bigint {
+  return amount <= 0n ? PERCENT : ((used + held) * PERCENT) / amount;
+}
+
+const PERIODS = { total: "total", day: "daily", week: "weekly", month: "monthly" } as const;
+
+function describeLimit(rule: NoticeRule, limit: SpendLimitUsage, keys: KeyNames): Crossing["data"] {
+  const key = limit.keyId === undefined ? undefined : keys.get(limit.keyId);
+  const owner = key ? `Key ${quoteName(key.name) ?? key.hint}` : "The account";
+  const percent = String(percentOf(limit));
+  const whole = `its ${PERIODS[limit.period]} spending limit of ${printUsd(limit.amount)} USD`;
+  const text = `${owner} has used ${percent} % of ${whole}, holds included.`;
+  return { kind: rule.kind, text, threshold: printThreshold(rule), value: percent };
+}
+
+/** Returns the upstreams at which at least the percentage of the last five minutes' attempts has failed. */
+export function findFailingUpstreams(
+  rule: NoticeRule,
+  upstreams: ReadonlyMap<string, AttemptCounts>,
+): readonly Crossing[] {
+  const threshold = printThreshold(rule);
+  return [...upstreams]
+    .map(([subject, counts]) => ({
+      subject,
+      ...counts,
+      percent: Math.floor((counts.failed * 100) / counts.attempts),
+    }))
+    .filter(({ attempts, percent }) => attempts >= ATTEMPTS_MIN && percent >= Number(rule.threshold))
+    .map(({ subject, attempts, failed, percent }) => {
+      const text = `${failed} of ${attempts} attempts at upstream ${subject} failed within five minutes (${percent} %).`;
+      return { subject, data: { kind: rule.kind, text, threshold, value: String(percent) } };
+    });
+}

@@ -1,0 +1,218 @@
+import { and, asc, eq, gt, isNull } from "drizzle-orm";
+import type { Database } from "../db/database.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Balances } from "../ledger/records.ts";
+import { describeFault, type Log } from "../telemetry/log.ts";
+import { findFailingUpstreams, findFullLimits, findLowBalance, isFull, type KeyNames } from "./crossings.ts";
+import { type Crossing, type EpisodeParts, endNotice, raiseNotice } from "./episodes.ts";
+import { type NoticeRule, readRule } from "./rule.ts";
+import { sumAttempts } from "./upstream-attempts.ts";
+
+export interface PassParts extends EpisodeParts {
+  readonly ledger: Pick<Ledger, "spendLimits" | "wallet" | "wallets">;
+  readonly log: Log;
+}
+
+/** Rules that are read at once; the event loop serves requests in between. */
+const RULES_PAGE = 500;
+/** Up to so many accounts are read one by one; more are found in the list of wallets. */
+const SINGLE_READS_MAX = 100;
+const WALLETS_PAGE = 1_000;
+/** Pages of wallets in one pass: 20,000 wallets. The next pass continues there. */
+const WALLET_PAGES_MAX = 20;
+/** Accounts whose spending limits one pass reads. The others wait for the next one. */
+const LIMIT_READS_MAX = 500;
+/** After so many passes every rule is evaluated again: a limit may have changed without a request. */
+const FULL_EVERY = 20;
+
+/** The subjects that have an episode now, by rule. */
+type OpenSubjects = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Evaluates all rules: begins and ends episodes. Its memory makes passes over unchanged wallets cheap. */
+export class NoticePass {
+  readonly #parts: PassParts;
+  readonly #calmMs: number;
+  readonly #readBalances: ReturnType<typeof createBalanceReader>;
+  /** What was last evaluated of an account: its rules and its money. */
+  readonly #evaluated = new Map<string, string>();
+  /** Since when the threshold of an episode is no longer crossed. */
+  readonly #calmSince = new Map<string, number>();
+  #passes = 0;
+  #isStopped = false;
+
+  /** `calmMs` is how long a threshold must not be crossed before its episode ends. */
+  constructor(parts: PassParts, calmMs: number) {
+    this.#parts = parts;
+    this.#calmMs = calmMs;
+    this.#readBalances = createBalanceReader(parts.ledger);
+  }
+
+  async run(): Promise<void> {
+    if (this.#passes % FULL_EVERY === 0) this.#evaluated.clear();
+    this.#passes += 1;
+    const rules = await readRules(this.#parts.database);
+    const open = await readOpen(this.#parts.database);
+    await endOrphans(this.#parts, rules, open);
+    await this.#watchUpstreams(
+      rules.filter(({ kind }) => kind === "upstream_errors"),
+      open,
+    );
+    await this.#watchMoney(
+      rules.filter(({ kind }) => kind !== "upstream_errors"),
+      open,
+    );
+  }
+
+  async #watchUpstreams(rules: readonly NoticeRule[], open: OpenSubjects): Promise<void> {
+    if (rules.length === 0) return;
+    const upstreams = await sumAttempts(this.#parts.database, this.#parts.now());
+    for (const rule of rules) await this.#settle(rule, findFailingUpstreams(rule, upstreams), open);
+  }
+
+  async #watchMoney(rules: readonly NoticeRule[], open: OpenSubjects): Promise<void> {
+    const byAccount = Map.groupBy(rules, ({ accountId }) => accountId);
+    for (const accountId of this.#evaluated.keys())
+      if (!byAccount.has(accountId)) this.#evaluated.delete(accountId);
+    let limitReads = 0;
+    for (const [accountId, balances] of await this.#readBalances(new Set(byAccount.keys()))) {
+      if (this.#isStopped) return;
+      const own = byAccount.get(accountId) ?? [];
+      const mark = markOf(own, balances);
+      const isOpen = own.some(({ id }) => open.has(id));
+      if (this.#evaluated.get(accountId) === mark && !isOpen) continue;
+      const readsLimits = own.some(({ kind }) => kind === "key_limit");
+      if (readsLimits && ++limitReads > LIMIT_READS_MAX) continue;
+      try {
+        await this.#watchAccount(accountId, own, balances, open);
+        this.#evaluated.set(accountId, mark);
+      } catch (fault) {
+        this.#parts.log.warn(
+          { account: accountId, ...describeFault(fault) },
+          "notices of an account not watched",
+        );
+      }
+    }
+  }
+
+  async #watchAccount(
+    accountId: string,
+    rules: readonly NoticeRule[],
+    balances: Balances,
+    open: OpenSubjects,
+  ): Promise<void> {
+    const limitRules = rules.filter(({ kind }) => kind === "key_limit");
+    for (const rule of rules) {
+      if (rule.kind === "balance_below") await this.#settle(rule, findLowBalance(rule, balances), open);
+    }
+    if (limitRules.length === 0) return;
+    const limits = await this.#parts.ledger.spendLimits(accountId);
+    const isAnyFull = limitRules.some((rule) => limits.some((limit) => isFull(rule, limit)));
+    const keys: KeyNames = isAnyFull ? await readKeyNames(this.#parts.database, accountId) : new Map();
+    for (const rule of limitRules) await this.#settle(rule, findFullLimits(rule, limits, keys), open);
+  }
+
+  /** Begins episodes of new crossings, and ends those whose threshold was not crossed for long enough. */
+  async #settle(rule: NoticeRule, crossings: readonly Crossing[], open: OpenSubjects): Promise<void> {
+    const begun = open.get(rule.id) ?? new Set();
+    for (const crossing of crossings) {
+      this.#calmSince.delete(`${rule.id} ${crossing.subject}`);
+      if (begun.has(crossing.subject)) continue;
+      if (await raiseNotice(this.#parts, rule, crossing)) {
+        this.#parts.log.info({ account: rule.accountId, rule: rule.id, kind: rule.kind }, "notice raised");
+      }
+    }
+    const crossed = new Set(crossings.map(({ subject }) => subject));
+    for (const subject of begun) if (!crossed.has(subject)) await this.#endWhenCalm(rule.id, subject);
+  }
+
+  async #endWhenCalm(ruleId: string, subject: string): Promise<void> {
+    const id = `${ruleId} ${subject}`;
+    const nowMs = this.#parts.now();
+    // A time of the future was taken before the clock was set back.
+    const sinceMs = Math.min(this.#calmSince.get(id) ?? nowMs, nowMs);
+    this.#calmSince.set(id, sinceMs);
+    if (nowMs - sinceMs < this.#calmMs) return;
+    await endNotice(this.#parts, { ruleId, subject });
+    this.#calmSince.delete(id);
+  }
+
+  /** Lets a running pass end early. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+}
+
+/** Text that differs when the rules of an account or the money of its wallet have changed. */
+function markOf(rules: readonly NoticeRule[], { posted, held, available }: Balances): string {
+  return [posted, held, available, ...rules.map(({ id, version }) => `${id}:${version}`)].join(" ");
+}
+
+/**
+ * Reads the balances of accounts. Of many accounts, it reads the list of wallets, at most 20,000 wallets at a
+ * time: in a larger ledger each call returns the next part.
+ */
+function createBalanceReader(ledger: PassParts["ledger"]) {
+  let token: string | undefined;
+  return async (accountIds: ReadonlySet<string>): Promise<ReadonlyMap<string, Balances>> => {
+    const found = new Map<string, Balances>();
+    if (accountIds.size <= SINGLE_READS_MAX) {
+      for (const accountId of accountIds) {
+        const wallet = await ledger.wallet(accountId);
+        if (wallet) found.set(accountId, wallet.balances);
+      }
+      return found;
+    }
+    for (let page = 0; page < WALLET_PAGES_MAX; page++) {
+      const { items, nextToken } = await ledger.wallets({ size: WALLETS_PAGE, token });
+      for (const { walletId, balances } of items) {
+        if (accountIds.has(walletId)) found.set(walletId, balances);
+      }
+      token = nextToken;
+      if (token === undefined) break;
+    }
+    return found;
+  };
+}
+
+async function readRules({ db, tables: { noticeRules } }: Database): Promise<readonly NoticeRule[]> {
+  const rules: NoticeRule[] = [];
+  for (let after = ""; ; ) {
+    const page = await db
+      .select()
+      .from(noticeRules)
+      .where(gt(noticeRules.id, after))
+      .orderBy(asc(noticeRules.id))
+      .limit(RULES_PAGE);
+    rules.push(...page.map(readRule));
+    const last = page.at(-1);
+    if (page.length < RULES_PAGE || !last) return rules;
+    after = last.id;
+    // SQLite answers at once: only a timer lets waiting requests run.
+    await Bun.sleep(0);
+  }
+}
+
+async function readOpen({ db, tables: { openNotices } }: Database): Promise<OpenSubjects> {
+  const open = new Map<string, Set<string>>();
+  for (const { ruleId, subject } of await db.select().from(openNotices)) {
+    const subjects = open.get(ruleId) ?? new Set();
+    open.set(ruleId, subjects.add(subject));
+  }
+  return open;
+}
+
+/** Ends episodes of rules that were deleted while a pass began them. */
+async function endOrphans(parts: PassParts, rules: readonly NoticeRule[], open: OpenSubjects): Promise<void> {
+  const known = new Set(rules.map(({ id }) => id));
+  for (const [ruleId, subjects] of open) {
+    if (known.has(ruleId)) continue;
+    for (const subject of subjects) await endNotice(parts, { ruleId, subject });
+  }
+}
+
+async function readKeyNames({ db, tables: { apiKeys } }: Database, accountId: string): Promise<KeyNames> {
+  const { id, name, hint } = apiKeys;
+  const isInForce = and(eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAtMs));
+  const rows = await db.select({ id, name, hint }).from(apiKeys).where(isInForce);
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,36 @@
+import type { noticeRules } from "../db/sqlite/console-schema.ts";
+import { printUsd } from "../domain/money.ts";
+
+/**
+ * What a rule watches: the available balance of the account, the spending limits of its keys, or the attempts
+ * at upstreams. Rules of upstreams belong to platform operators.
+ */
+export type RuleKind = "balance_below" | "key_limit" | "upstream_errors";
+
+/** A threshold, and who is notified when it is crossed. */
+export interface NoticeRule {
+  readonly id: string;
+  readonly accountId: string;
+  readonly kind: RuleKind;
+  /** Nanos for `balance_below`, percent from 1 to 100 for the other kinds. */
+  readonly threshold: bigint;
+  readonly emails: readonly string[];
+  readonly webhookUrl: string | undefined;
+  readonly version: number;
+  readonly createdAtMs: number;
+}
+
+/** Prints the threshold as the API has it. */
+export function printThreshold({ kind, threshold }: Pick<NoticeRule, "kind" | "threshold">): string {
+  return kind === "balance_below" ? printUsd(threshold) : String(threshold);
+}
+
+/** Reads a row of the table. */
+export function readRule({ emails, webhookUrl, ...row }: typeof noticeRules.$inferSelect): NoticeRule {
+  return { ...row, emails: JSON.parse(emails), webhookUrl: webhookUrl ?? undefined };
+}
+
+/** The row of a rule. */
+export function writeRule({ emails, webhookUrl, ...rule }: NoticeRule): typeof noticeRules.$inferInsert {
+  return { ...rule, emails: JSON.stringify(emails), webhookUrl: webhookUrl ?? null };
+}

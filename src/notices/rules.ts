@@ -1,0 +1,178 @@
+import { and, asc, count, eq } from "drizzle-orm";
+import { EditConflict } from "../accounts/accounts.ts";
+import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
+import type { Database, Db } from "../db/database.ts";
+import { isMailAddress } from "../domain/mail-address.ts";
+import { NANOS_MAX, parseUsd } from "../domain/money.ts";
+import { GatewayError } from "../errors.ts";
+import { closeNoticesOf } from "./episodes.ts";
+import { type NoticeRule, printThreshold, type RuleKind, readRule, writeRule } from "./rule.ts";
+import { findUrlProblem } from "./webhook-address.ts";
+
+export interface RuleParts {
+  readonly database: Database;
+  readonly now: () => number;
+  /** For tests: webhooks may be sent to this machine, without TLS. */
+  readonly allowsLoopback: boolean;
+}
+
+export interface NewRule {
+  readonly kind: RuleKind;
+  /** Decimal USD, or percent. */
+  readonly threshold: string;
+  readonly emails: readonly string[];
+  readonly webhookUrl: string | null;
+}
+
+/** New values of a rule; absent ones stay. */
+export interface RuleEdit {
+  /** The version that the editor has read. */
+  readonly version: number;
+  readonly threshold?: string | undefined;
+  readonly emails?: readonly string[] | undefined;
+  readonly webhookUrl?: string | null | undefined;
+}
+
+const RULES_MAX = 20;
+
+/** Lists the rules of an account, oldest first. */
+export async function listRules({ db, tables }: Database, accountId: string): Promise<readonly NoticeRule[]> {
+  const { noticeRules: rules } = tables;
+  const rows = await db.select().from(rules).where(eq(rules.accountId, accountId)).orderBy(asc(rules.id));
+  return rows.map(readRule);
+}
+
+/** Throws `unknown_item` for a rule of another account. */
+export async function findRule({ db, tables }: Database, accountId: string, id: string): Promise<NoticeRule> {
+  const { noticeRules: rules } = tables;
+  const isRule = and(eq(rules.id, id), eq(rules.accountId, accountId));
+  const [row] = await db.select().from(rules).where(isRule);
+  if (!row) throw new GatewayError("unknown_item");
+  return readRule(row);
+}
+
+/** Creates a rule. Throws `wrong_shape` for bad values, and for one more than 20 rules. */
+export async function createRule(
+  parts: RuleParts,
+  actor: AuditActor,
+  accountId: string,
+  { kind, threshold, emails, webhookUrl }: NewRule,
+): Promise<NoticeRule> {
+  const { database, now } = parts;
+  const { noticeRules: rules } = database.tables;
+  const createdAtMs = now();
+  const rule: NoticeRule = {
+    id: Bun.randomUUIDv7("hex", createdAtMs),
+    accountId,
+    kind,
+    threshold: readThreshold(kind, threshold),
+    emails: readEmails(emails),
+    webhookUrl: readWebhookUrl(webhookUrl, parts),
+    version: 1,
+    createdAtMs,
+  };
+  await database.transact(async (tx) => {
+    const [counted] = await tx.select({ n: count() }).from(rules).where(eq(rules.accountId, accountId));
+    if ((counted?.n ?? 0) >= RULES_MAX) {
+      throw new GatewayError("wrong_shape", { message: `An account has at most ${RULES_MAX} notice rules.` });
+    }
+    await tx.insert(rules).values(writeRule(rule));
+    const change = { accountId, action: "notice_rule.created", target: rule.id, after: describeRule(rule) };
+    await recordChange(database, tx, actor, change, createdAtMs);
+  });
+  return rule;
+}
+
+/** Changes a rule. Throws {@link EditConflict} for an older version, `unknown_item` and `wrong_shape`. */
+export async function updateRule(
+  parts: RuleParts,
+  actor: AuditActor,
+  { accountId, id }: Pick<NoticeRule, "accountId" | "id">,
+  edit: RuleEdit,
+): Promise<NoticeRule> {
+  const { database, now } = parts;
+  const { noticeRules: rules } = database.tables;
+  return database.transact(async (tx) => {
+    const before = await findRule({ ...database, db: tx }, accountId, id);
+    if (before.version !== edit.version) throw new EditConflict(before);
+    const { threshold, emails, webhookUrl } = edit;
+    const after: NoticeRule = {
+      ...before,
+      version: before.version + 1,
+      ...(threshold === undefined ? {} : { threshold: readThreshold(before.kind, threshold) }),
+      ...(emails === undefined ? {} : { emails: readEmails(emails) }),
+      ...(webhookUrl === undefined ? {} : { webhookUrl: readWebhookUrl(webhookUrl, parts) }),
+    };
+    const isUnchanged = and(eq(rules.id, id), eq(rules.version, before.version));
+    const [row] = await tx.update(rules).set(writeRule(after)).where(isUnchanged).returning();
+    if (!row) throw new EditConflict(await findRule({ ...database, db: tx }, accountId, id));
+    const texts = { before: describeRule(before), after: describeRule(after) };
+    await recordChange(
+      database,
+      tx,
+      actor,
+      { accountId, action: "notice_rule.updated", target: id, ...texts },
+      now(),
+    );
+    return after;
+  });
+}
+
+/** Deletes a rule and ends its notices. Throws `unknown_item`. */
+export async function deleteRule(
+  { database, now }: Pick<RuleParts, "database" | "now">,
+  actor: AuditActor,
+  { accountId, id }: Pick<NoticeRule, "accountId" | "id">,
+): Promise<void> {
+  const { noticeRules: rules } = database.tables;
+  await database.transact(async (tx: Db) => {
+    const isRule = and(eq(rules.id, id), eq(rules.accountId, accountId));
+    const [row] = await tx.delete(rules).where(isRule).returning();
+    if (!row) throw new GatewayError("unknown_item");
+    await closeNoticesOf(database, tx, id, now());
+    const before = describeRule(readRule(row));
+    await recordChange(
+      database,
+      tx,
+      actor,
+      { accountId, action: "notice_rule.deleted", target: id, before },
+      now(),
+    );
+  });
+}
+
+function readThreshold(kind: RuleKind, text: string): bigint {
+  const wrong = new GatewayError("wrong_shape", { path: "threshold" });
+  if (kind !== "balance_below") {
+    if (!/^\d{1,3}$/.test(text) || Number(text) < 1 || Number(text) > 100) throw wrong;
+    return BigInt(text);
+  }
+  try {
+    const nanos = parseUsd(text);
+    if (nanos <= NANOS_MAX) return nanos;
+  } catch (reason) {
+    throw new GatewayError("wrong_shape", { path: "threshold", reason });
+  }
+  throw wrong;
+}
+
+function readEmails(emails: readonly string[]): readonly string[] {
+  for (const [index, email] of emails.entries()) {
+    if (!isMailAddress(email)) throw new GatewayError("wrong_shape", { path: `emails[${index}]` });
+  }
+  return [...new Set(emails)];
+}
+
+function readWebhookUrl(text: string | null, parts: Pick<RuleParts, "allowsLoopback">): string | undefined {
+  if (text === null) return undefined;
+  const problem = findUrlProblem(text, parts);
+  if (problem) throw new GatewayError("wrong_shape", { message: `webhook_url ${problem}.` });
+  return new URL(text).href;
+}
+
+/** The origin alone of a webhook: its path may hold a secret of the receiver. */
+function describeRule(rule: NoticeRule): object {
+  const { kind, emails, webhookUrl } = rule;
+  const webhook = webhookUrl === undefined ? null : new URL(webhookUrl).origin;
+  return { kind, threshold: printThreshold(rule), emails, webhook };
+}

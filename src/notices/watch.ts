@@ -1,0 +1,73 @@
+import { endLease, tryLease } from "../db/leases.ts";
+import { describeFault } from "../telemetry/log.ts";
+import { NoticePass, type PassParts } from "./pass.ts";
+import {
+  type AttemptTotals,
+  createAttemptWindow,
+  publishAttempts,
+  withdrawAttempts,
+} from "./upstream-attempts.ts";
+
+export interface WatchParts extends PassParts {
+  /** Attempts at upstreams since the start of this process. */
+  attempts(): AttemptTotals;
+}
+
+export interface WatchOptions {
+  readonly passMs?: number | undefined;
+  /** How long a threshold must not be crossed before its episode ends. */
+  readonly calmMs?: number | undefined;
+}
+
+const JOB = "notices";
+const PASS_MS = 15_000;
+/** An episode ends only after a minute: holds that come and go would else raise a notice each. */
+const CALM_MS = 60_000;
+const LEASE_MS = 60_000;
+
+/**
+ * Watches the thresholds of all rules, in one process per database at a time. Every process publishes its
+ * attempts at upstreams.
+ */
+export function startNoticeWatch(
+  parts: WatchParts,
+  { passMs = PASS_MS, calmMs = CALM_MS }: WatchOptions = {},
+) {
+  const { database, now, log } = parts;
+  const holder = crypto.randomUUID();
+  const lease = { job: JOB, holder, ms: Math.max(LEASE_MS, 4 * passMs) };
+  const attemptWindow = createAttemptWindow(parts.attempts);
+  const pass = new NoticePass(parts, calmMs);
+  let running: Promise<void> | undefined;
+  let isAway = false;
+
+  async function run(): Promise<void> {
+    try {
+      const atMs = now();
+      const totals = attemptWindow.renew(atMs);
+      if (totals.size > 0) await publishAttempts(database, holder, { atMs, totals });
+      if (await tryLease(database, lease, now)) await pass.run();
+      isAway = false;
+    } catch (fault) {
+      if (!isAway) log.warn(describeFault(fault), "notices not watched");
+      isAway = true;
+    }
+  }
+
+  const timer = setInterval(() => {
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+  }, passMs);
+  timer.unref();
+  return {
+    async close(): Promise<void> {
+      clearInterval(timer);
+      pass.stop();
+      await running;
+      await Promise.all([withdrawAttempts(database, holder), endLease(database, lease)]).catch(
+        () => undefined,
+      );
+    },
+  };
+}

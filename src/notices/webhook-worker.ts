@@ -1,0 +1,81 @@
+import { and, asc, eq, gt, isNotNull, lte, or } from "drizzle-orm";
+import type { Database } from "../db/database.ts";
+import {
+  AHEAD_MS_MAX,
+  type DeliveryOptions,
+  type DeliveryQueue,
+  type DueItem,
+  startDeliveryWorker,
+} from "../mail/delivery-worker.ts";
+import type { Log } from "../telemetry/log.ts";
+import { POST_MS_MAX, type PostOptions, postWebhook, signWebhook } from "./webhook-post.ts";
+import { readWebhookSecret } from "./webhook-secret.ts";
+
+interface QueuedCall extends DueItem {
+  readonly url: string;
+  readonly body: string;
+  readonly ruleId: string;
+}
+
+export interface WebhookWorkerOptions
+  extends PostOptions,
+    Pick<DeliveryOptions<QueuedCall>, "backoffMs" | "pollMs" | "now"> {
+  readonly database: Database;
+  readonly log: Log;
+}
+
+/** Calls the webhooks of the database. A status from 200 to 299 is a delivery; any other is tried again. */
+export function startWebhookWorker({ database, ...options }: WebhookWorkerOptions) {
+  const { now = Date.now, timeoutMs = POST_MS_MAX } = options;
+  return startDeliveryWorker({
+    ...options,
+    noun: "webhook",
+    queue: createCallQueue(database, now),
+    claimMs: 2 * timeoutMs + 10_000,
+    async deliver({ id, url, body, ruleId }) {
+      const secret = await readWebhookSecret(database, ruleId);
+      const headers = { "tollgate-delivery": id, "tollgate-signature": signWebhook(secret, body, now()) };
+      const status = await postWebhook({ url, body, headers }, options);
+      if (status < 200 || status > 299) throw new Error("The receiver refused");
+      return true;
+    },
+  });
+}
+
+function createCallQueue(
+  { db, transact, tables: { notices, webhookCalls: calls } }: Database,
+  now: () => number,
+): DeliveryQueue<QueuedCall> {
+  return {
+    due(nowMs, countMax) {
+      const isDue = or(lte(calls.nextAtMs, nowMs), gt(calls.nextAtMs, nowMs + AHEAD_MS_MAX));
+      const { id, attempts, url, body } = calls;
+      return db
+        .select({ id, attempts, url, body, ruleId: notices.ruleId })
+        .from(calls)
+        .innerJoin(notices, eq(notices.id, calls.noticeId))
+        .where(and(isNotNull(calls.nextAtMs), isDue))
+        .orderBy(asc(calls.nextAtMs))
+        .limit(countMax);
+    },
+    async claim({ id, attempts }, untilMs) {
+      const isUnclaimed = and(eq(calls.id, id), eq(calls.attempts, attempts), isNotNull(calls.nextAtMs));
+      const claim = { attempts: attempts + 1, nextAtMs: untilMs };
+      const claimed = await transact((tx) =>
+        tx.update(calls).set(claim).where(isUnclaimed).returning({ id: calls.id }),
+      );
+      return claimed.length > 0;
+    },
+    async end({ id, attempts }, end) {
+      const nowMs = now();
+      // A process that was frozen while it called must not end a later try of another one.
+      const isWaiting = and(eq(calls.id, id), isNotNull(calls.nextAtMs), lte(calls.attempts, attempts + 1));
+      const changes = {
+        delivered: { nextAtMs: null, deliveredAtMs: nowMs },
+        failed: { nextAtMs: null, failedAtMs: nowMs },
+        again: { nextAtMs: end.kind === "again" ? end.atMs : null },
+      };
+      await transact(async (tx) => void (await tx.update(calls).set(changes[end.kind]).where(isWaiting)));
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { type Nanos, printUsd } from "../domain/money.ts";
+import { type Ledger, LedgerError } from "../ledger/ledger.ts";
+import type { JournalTotals, RunningTotals, WalletSummary } from "../ledger/records.ts";
+import { printTime } from "../time.ts";
+
+/** What a wallet's page shows: posted − held + credit = available, and what moves them. */
+export interface WalletOverview {
+  /** The terms of the equation, all of one moment. */
+  readonly wallet: WalletSummary;
+  readonly running: Pick<RunningTotals, "count"> & { readonly oldestCreatedAtMs: number | undefined };
+  /** Charges less refunds of the requests since midnight UTC. */
+  readonly spentToday: Nanos;
+  /** Charges less refunds of the requests since the month began in UTC. */
+  readonly spentMonth: Nanos;
+  /** Days until nothing is available at the rate of the last 7 days; `undefined` without spending. */
+  readonly runwayDays: number | undefined;
+  readonly totals: JournalTotals;
+}
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const RATE_DAYS = 7;
+const TENTHS = 10n;
+
+/** Rejects with `wallet_not_found`. */
+export async function readOverview(
+  ledger: Pick<Ledger, "wallet" | "runningTotals" | "usage" | "journalTotals">,
+  walletId: string,
+  nowMs: number,
+): Promise<WalletOverview> {
+  const spentSince = async (fromMs: number) => {
+    const { rows } = await ledger.usage({ walletId, fromMs, groupBy: [] });
+    return rows.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0n);
+  };
+  const dayMs = nowMs - (nowMs % DAY_MS);
+  // Whole hours, which are summed up in advance.
+  const rateFromMs = nowMs - (nowMs % HOUR_MS) - RATE_DAYS * DAY_MS;
+  const [wallet, [running], totals, spentToday, spentMonth, spentWeek] = await Promise.all([
+    ledger.wallet(walletId),
+    ledger.runningTotals(walletId),
+    ledger.journalTotals(walletId),
+    spentSince(dayMs),
+    spentSince(startOfMonth(nowMs)),
+    spentSince(rateFromMs),
+  ]);
+  if (!wallet) throw new LedgerError("wallet_not_found");
+  const spanMs = Math.max(DAY_MS, nowMs - Math.max(rateFromMs, wallet.createdAtMs));
+  const { available } = wallet.balances;
+  return {
+    wallet,
+    running: { count: running?.count ?? 0, oldestCreatedAtMs: running?.oldestCreatedAtMs },
+    spentToday,
+    spentMonth,
+    runwayDays: runwayOf({ available, spent: spentWeek, spanMs }),
+    totals,
+  };
+}
+
+/** The first instant of the month in UTC. */
+function startOfMonth(nowMs: number): number {
+  const now = new Date(nowMs);
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
+}
+
+/** Days with one decimal, rounded down. `spent` is the spending of the last `spanMs`. */
+export function runwayOf(rate: {
+  readonly available: Nanos;
+  readonly spent: Nanos;
+  readonly spanMs: number;
+}): number | undefined {
+  const { available, spent, spanMs } = rate;
+  if (spent <= 0n) return undefined;
+  if (available <= 0n) return 0;
+  return Number((available * BigInt(spanMs) * TENTHS) / (spent * BigInt(DAY_MS))) / Number(TENTHS);
+}
+
+/** Converts an overview to JSON, for the console and the command line. */
+export function printOverview({ wallet, running, totals, ...spending }: WalletOverview) {
+  const { balances, creditLimit, state } = wallet;
+  return {
+    posted_usd: printUsd(balances.posted),
+    held_usd: printUsd(balances.held),
+    credit_usd: printUsd(creditLimit),
+    available_usd: printUsd(balances.available),
+    running: running.count,
+    oldest_hold_at: printTime(running.oldestCreatedAtMs),
+    spent_today_usd: printUsd(spending.spentToday),
+    spent_month_usd: printUsd(spending.spentMonth),
+    runway_days: spending.runwayDays ?? null,
+    totals: {
+      topped_up_usd: printUsd(totals.toppedUp),
+      charged_usd: printUsd(totals.charged),
+      refunded_usd: printUsd(totals.refunded),
+    },
+    state,
+  };
+}

@@ -1,0 +1,33 @@
+import { printCsvRow } from "../domain/csv.ts";
+import { type Nanos, printUsd } from "../domain/money.ts";
+import type { Month, Statement, StatementLine } from "./statement.ts";
+
+const TITLES = ["time", "kind", "id", "request_id", "amount_usd", "balance_usd"];
+
+/**
+ * Prints a statement as CSV, a piece per line: the opening balance, every transfer, the closing balance. The
+ * amounts sum to closing − opening. A file without a closing line is incomplete.
+ */
+export async function* printStatement(month: Month, { opening, lines }: Statement): AsyncGenerator<string> {
+  yield printCsvRow(TITLES) + printBalance("opening", month.fromMs, opening);
+  let closing = opening;
+  for await (const line of lines()) {
+    closing = line.balance;
+    yield printLine(line);
+  }
+  yield printBalance("closing", month.toMs - 1, closing);
+}
+
+function printBalance(kind: "opening" | "closing", atMs: number, balance: Nanos): string {
+  return printCsvRow([timeOf(atMs), kind, "", "", "", printUsd(balance)]);
+}
+
+function printLine({ line, balance }: StatementLine): string {
+  const { createdAtMs, kind, transferId, holdId, amount } = line;
+  const amounts = [printUsd(amount), printUsd(balance)];
+  return printCsvRow([timeOf(createdAtMs), kind, transferId, holdId ?? "", ...amounts]);
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,137 @@
+import { type Nanos, printUsd } from "../domain/money.ts";
+import { type Cause, ERRORS, type LimitFacts } from "../errors.ts";
+import type { RefusedRequest } from "./refusal.ts";
+
+/** What the refused request would have needed, or what there was. Amounts of USD are decimal. */
+interface Quantity {
+  readonly amount: string;
+  readonly unit: "usd" | "requests" | "tokens";
+}
+
+type Cure = "raise_limit" | "top_up" | "wait" | "none";
+
+/** Why a request was refused, in sentences. */
+interface Explanation {
+  readonly code: string;
+  /** The message that was sent. */
+  readonly text: string;
+  /** The rule that refused the request. */
+  readonly rule: string;
+  readonly cure: Cure;
+  readonly cureText: string;
+  /** Whose open holds kept the rest: those of the key, of the account, or none. */
+  readonly heldBy: "key" | "account" | undefined;
+}
+
+type Entry = readonly [rule: string, cure: Cure, cureText: string, heldBy?: Explanation["heldBy"]];
+
+const BODY: Entry = ["The body is checked before anything is charged.", "none", "Correct the request."];
+const WALLET_RULE = "The wallet must cover the least that the request may cost: posted − held + credit.";
+const SPENDING_RULE =
+  "The spending limit must cover the least that the request may cost, open holds included.";
+
+/** By cause. Causes that are missing are explained by {@link BODY}. */
+const ENTRIES: Partial<Record<Cause, Entry>> = {
+  wallet_empty: [WALLET_RULE, "top_up", "Top up the wallet.", "account"],
+  wallet_on_hold: [
+    WALLET_RULE,
+    "wait",
+    "Wait for running requests to finish, or top up the wallet.",
+    "account",
+  ],
+  spending_limit: [SPENDING_RULE, "raise_limit", "Raise the spending limit, or wait for its reset.", "key"],
+  spending_limit_short: [
+    SPENDING_RULE,
+    "raise_limit",
+    "Raise the spending limit, or ask for less output.",
+    "key",
+  ],
+  spending_limit_on_hold: [
+    SPENDING_RULE,
+    "wait",
+    "Wait for running requests to finish, or raise the limit.",
+    "key",
+  ],
+  rate_limited: [
+    "A limit counts the last 60 seconds.",
+    "wait",
+    "Wait as long as retry-after says, or raise the limit.",
+  ],
+  too_concurrent: [
+    "A limit bounds how many requests run at once.",
+    "wait",
+    "Wait for a running request to finish, or raise the limit.",
+    "key",
+  ],
+  too_many_body_bytes: [
+    "The bodies in flight of one account are bounded.",
+    "wait",
+    "Send fewer large bodies at once.",
+  ],
+  too_many_tokens: [
+    "A request may not need more tokens than the tokens-per-minute limit ever admits.",
+    "raise_limit",
+    "Raise the tokens-per-minute limit, or ask for less.",
+  ],
+  model_not_allowed: ["The key lists the models that it may use.", "none", "Allow the model for this key."],
+  account_suspended: ["A suspended account takes no requests.", "none", "Ask the operator."],
+  unknown_model: ["The model must be in the catalog.", "none", "Use the id of a model of the catalog."],
+  unknown_key: ["A key must be in force: not revoked and not expired.", "none", "Use another key."],
+  not_built: ["The model has no route for this kind of request.", "none", "Use another model or surface."],
+};
+
+/** Explains a refusal by its cause. A cause of another version of the gateway is explained by its name. */
+export function explainRefusal(cause: string, request: RefusedRequest): Explanation {
+  if (!isCause(cause)) {
+    return { code: cause, text: cause, rule: cause, cure: "none", cureText: "", heldBy: undefined };
+  }
+  const [rule, cure, cureText, heldBy] = ENTRIES[cause] ?? BODY;
+  const { code, message } = ERRORS[cause];
+  const named = request.limit ? limitRule(request.limit) : rule;
+  const owner = cause === "too_concurrent" && request.limit?.owner === "account" ? "account" : heldBy;
+  return { code, text: request.text ?? message, rule: named, cure, cureText, heldBy: owner };
+}
+
+/** Returns the causes of a code, by which rows are stored. */
+export function causesOf(code: string): readonly Cause[] {
+  return Object.keys(ERRORS).filter((cause) => isCause(cause) && ERRORS[cause].code === code) as Cause[];
+}
+
+/** The code of a stored cause; of another version's cause its name. */
+export function codeOf(cause: string): string {
+  return isCause(cause) ? ERRORS[cause].code : cause;
+}
+
+/** What the request needed, in the unit of its rule; `undefined` for rules without a quantity. */
+export function neededBy({ money, limit }: RefusedRequest): Quantity | undefined {
+  if (money) return inUsd(money.needed);
+  return limit && { amount: String(limit.needed), unit: unitOf(limit) };
+}
+
+/** What was left for the request; `undefined` when it is not known. */
+export function leftFor({ money, limit }: RefusedRequest): Quantity | undefined {
+  if (money) return inUsd(money.available);
+  if (!limit) return undefined;
+  const left = limit.name === "concurrency" ? 0 : limit.max - (limit.used ?? limit.max);
+  return { amount: String(Math.max(left, 0)), unit: unitOf(limit) };
+}
+
+function inUsd(nanos: string): Quantity {
+  return { amount: printUsd(BigInt(nanos) as Nanos), unit: "usd" };
+}
+
+function unitOf({ name }: LimitFacts): "requests" | "tokens" {
+  return name === "tokens" ? "tokens" : "requests";
+}
+
+const OWNERS = { key: "of the key", account: "of the account", either: "of the key or of the account" };
+
+function limitRule({ name, owner, max }: LimitFacts): string {
+  const whose = OWNERS[owner];
+  if (name === "concurrency") return `The limit ${whose}: at most ${max} requests at once.`;
+  return `The limit ${whose}: at most ${max} ${name} in any 60 seconds.`;
+}
+
+function isCause(cause: string): cause is Cause {
+  return Object.hasOwn(ERRORS, cause);
+}

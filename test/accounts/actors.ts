@@ -1,0 +1,37 @@
+import type { Actor, Role } from "../../src/accounts/actor.ts";
+import type { Database } from "../../src/db/database.ts";
+
+/** Adds a person to the directory, and returns it as an actor with a session of its own. */
+export async function addPerson(
+  { db, tables }: Database,
+  {
+    email = `${Bun.randomUUIDv7()}@example.com`,
+    isOperator = false,
+  }: { email?: string; isOperator?: boolean } = {},
+): Promise<Actor> {
+  const id = Bun.randomUUIDv7();
+  const at = { createdAt: new Date(), updatedAt: new Date() };
+  await db.insert(tables.people).values({ id, name: "Ada", email, isOperator, ...at });
+  const session = { id: Bun.randomUUIDv7(), mustChangePassword: false, confirmedAtMs: Date.now() };
+  const row = { id: session.id, userId: id, token: crypto.randomUUID(), ...at };
+  await db.insert(tables.sessions).values({ ...row, expiresAt: new Date(Date.now() + 86_400_000) });
+  const none = { role: undefined, acting: undefined };
+  return { kind: "person", id, name: email, isOperator, ...none, session, address: "192.0.2.1" };
+}
+
+/** Adds a person with a role in an account. */
+export async function addMember(database: Database, accountId: string, role: Role): Promise<Actor> {
+  const person = await addPerson(database);
+  const { db, tables } = database;
+  await db.insert(tables.members).values({ accountId, personId: person.id, role, createdAtMs: Date.now() });
+  return person;
+}
+
+/** Returns the actions of the audit trail of an account, oldest first. */
+export async function actionsOf({ db, tables }: Database, accountId: string): Promise<readonly string[]> {
+  const rows = await db.select().from(tables.auditEntries);
+  return rows
+    .filter((row) => row.accountId === accountId)
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ action }) => action);
+}

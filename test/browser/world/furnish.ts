@@ -1,0 +1,65 @@
+import { answerWith } from "../../support/scripted-answers.ts";
+import type { World } from "./world.ts";
+
+/** What a furnished world adds, for links to its pages. */
+export interface Furniture {
+  /** A key with limits, which has been refused requests. */
+  readonly limitedKeyId: string;
+  /** A request that was answered, and one that was refused. */
+  readonly answeredId: string;
+  readonly refusedId: string;
+  /** Path of a shared link, "/console/shared/…". */
+  readonly sharedPath: string;
+}
+
+/** Adds what the past traffic lacks: limits, refusals, invitations, codes, rules, links and management keys. */
+export async function furnish(world: World): Promise<Furniture> {
+  const { owner, operator, acme, url } = world;
+  const at = `/accounts/${acme.accountId}`;
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  const { key, secret } = await owner.call("POST", `${at}/keys`, {
+    name: "mobile app",
+    requests_per_minute: 3,
+    spending_limit: { amount_usd: "0.02", period: "day" },
+    expires_at: inDays(60),
+  });
+  const ids = await sendRequests(world, secret);
+  await owner.call("POST", `${at}/invitations`, { email: "new.person@example.com", role: "developer" });
+  await owner.call("POST", `${at}/management-keys`, { name: "provisioning", role: "developer" });
+  await owner.call("POST", `${at}/notice-rules`, {
+    ...{ kind: "balance_below", threshold: "50.00", emails: ["dana@example.com"], webhook_url: null },
+  });
+  const { url: shared } = await owner.call("POST", `${at}/links`, {
+    shows_names: true,
+    expires_at: inDays(14),
+  });
+  await operator.call("POST", "/operator/codes", { amount_usd: "25.00", count: 3, note: "conference" });
+  await operator.call("POST", `/operator/accounts/${world.northwind.accountId}/suspend`, {
+    reason: "chargeback",
+  });
+  await operator.call("POST", "/operator/audit");
+  return { limitedKeyId: key.id, ...ids, sharedPath: new URL(shared, url).pathname };
+}
+
+/** Sends requests until the key's limit of 3 per minute refuses one, and one that its spending limit refuses. */
+async function sendRequests({ url, upstream }: World, secret: string) {
+  upstream.on(
+    "gpt-4.1-mini",
+    answerWith({ text: "A short and helpful answer.", usage: { input: 420, output: 64 } }),
+  );
+  const send = async (body: object) => {
+    const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    await answer.text();
+    return { id: answer.headers.get("x-request-id") ?? "", status: answer.status };
+  };
+  const messages = [{ role: "user", content: "Which of our plans fits a team of four?" }];
+  const answered = await send({ model: "gpt-4.1-mini", messages, max_tokens: 200 });
+  const refused = await send({ model: "claude-sonnet", messages, max_tokens: 32_000 });
+  for (let count = 0; count < 4; count++) await send({ model: "gpt-4.1-mini", messages, max_tokens: 200 });
+  return { answeredId: answered.id, refusedId: refused.id };
+}

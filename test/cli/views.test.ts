@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../src/accounts/accounts.ts";
+import { issueKey } from "../../src/accounts/keys.ts";
+import { runCodeCreate } from "../../src/cli/code.ts";
+import { runReceipts } from "../../src/cli/receipts.ts";
+import { runUsage } from "../../src/cli/usage.ts";
+import { runWallet } from "../../src/cli/wallet.ts";
+import { parseUsd } from "../../src/domain/money.ts";
+import { redeemCode } from "../../src/payments/redeem-codes.ts";
+import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { runTollgate } from "./run-tollgate.ts";
+
+const USAGE = {
+  inputTokens: 10,
+  cachedInputTokens: 3,
+  cacheWriteTokens: 2,
+  cacheWrite1hTokens: 1,
+  outputTokens: 7,
+};
+
+let storage: TempStorage;
+let account: Account;
+let keyId: string;
+beforeEach(async () => {
+  storage = await openTempStorage();
+  account = await storage.newAccount("acme");
+  keyId = (await issueKey(storage, { accountId: account.id, name: "batch" })).key.id;
+  await storage.ledger.topUp({ walletId: account.id, topUpId: "first", amount: parseUsd("10") });
+});
+afterEach(() => storage.close());
+
+const now = () => storage.clock.nowMs;
+
+async function hold(usd: string, key = keyId): Promise<string> {
+  const holdId = Bun.randomUUIDv7("hex", now());
+  const amount = parseUsd(usd);
+  const facts = { surface: "chat", model: "demo" };
+  const request = { walletId: account.id, holdId, keyId: key, amount, minimum: amount, ttlMs: 60_000, facts };
+  await storage.ledger.hold(request);
+  return holdId;
+}
+
+async function spend(usd: string, outcome = "ok"): Promise<string> {
+  const holdId = await hold(usd);
+  const facts = {
+    outcome,
+    source: "reported",
+    upstream: "u",
+    usage: USAGE,
+    totalMs: 5,
+    attempts: [],
+  } as const;
+  await storage.ledger.settle({ walletId: account.id, holdId, amount: parseUsd(usd), facts });
+  return holdId;
+}
+
+describe("wallet", () => {
+  test("shows the equation, transfers and running holds", async () => {
+    const spent = await spend("1.5");
+    const held = await hold("2");
+    const { json, text } = await runWallet(storage, { account: "acme" }, now);
+    expect(json).toMatchObject({
+      account_id: account.id,
+      posted_usd: "8.50",
+      held_usd: "2.00",
+      credit_usd: "0.00",
+      available_usd: "6.50",
+      running: 1,
+      transfers: [
+        { seq: 2, kind: "settlement", request_id: spent, amount_usd: "-1.50", balance_after_usd: "8.50" },
+        { seq: 1, kind: "top_up", id: "first", request_id: null },
+      ],
+      holds: [{ request_id: held, granted_usd: "2.00", model: "demo" }],
+    });
+    expect(text).toContain("= available");
+    expect(text).toContain("6.50 USD");
+  });
+
+  test("of an unknown account is refused", async () => {
+    await expect(runWallet(storage, { account: "nothing" })).rejects.toThrow("There is no account");
+  });
+});
+
+describe("usage", () => {
+  test("sums by a dimension, and names keys", async () => {
+    await spend("1.5");
+    storage.clock.nowMs += 86_400_000;
+    await spend("0.5", "client_closed");
+    const byKey = await runUsage(storage, { account: "acme", by: "key" }, () => now() + 1);
+    const sums = {
+      requests: 2,
+      cost_usd: "2.00",
+      input_tokens: 20,
+      cached_input_tokens: 6,
+      cache_write_tokens: 6,
+    };
+    expect(byKey.json).toMatchObject({ rows: [{ group: keyId, group_name: "batch", ...sums }], total: sums });
+    const byDay = await runUsage(storage, { account: "acme" }, () => now() + 1);
+    expect(byDay.json.rows).toMatchObject([
+      { group: "2026-06-01T00:00:00.000Z", cost_usd: "1.50" },
+      { group: "2026-06-02T00:00:00.000Z", cost_usd: "0.50" },
+    ]);
+    const byOutcome = await runUsage(
+      storage,
+      { account: "acme", by: "outcome", from: now() },
+      () => now() + 1,
+    );
+    expect(byOutcome.json.rows).toMatchObject([{ group: "client_closed", requests: 1 }]);
+    expect(byOutcome.text).toContain("total");
+  });
+
+  test("of a range that ends before it begins is refused", async () => {
+    await expect(runUsage(storage, { account: "acme", from: 5, to: 5 })).rejects.toMatchObject({
+      exitCode: 2,
+    });
+  });
+});
+
+describe("receipts", () => {
+  test("lists the newest that match", async () => {
+    const first = await spend("1");
+    storage.clock.nowMs += 1;
+    const second = await spend("0.5", "client_closed");
+    const all = await runReceipts(storage, { account: "acme" });
+    expect(all.json.receipts).toMatchObject([
+      { request_id: second, outcome: "client_closed", charged_usd: "0.50" },
+      { request_id: first, outcome: "ok", charged_usd: "1.00", input_tokens: 10, output_tokens: 7 },
+    ]);
+    const limited = await runReceipts(storage, { account: "acme", limit: 1 });
+    expect(limited.json.receipts).toMatchObject([{ request_id: second }]);
+    const matching = await runReceipts(storage, { account: "acme", key: keyId, outcome: "ok" });
+    expect(matching.json.receipts).toMatchObject([{ request_id: first }]);
+    expect(matching.text).toContain(first);
+  });
+
+  test("of another account's key, and beyond the limit, are refused", async () => {
+    const other = await storage.newAccount();
+    const { key } = await issueKey(storage, { accountId: other.id, name: "k" });
+    const listing = runReceipts(storage, { account: "acme", key: key.id });
+    await expect(listing).rejects.toThrow("no such key");
+    await expect(runReceipts(storage, { account: "acme", limit: 1_001 })).rejects.toMatchObject({
+      exitCode: 2,
+    });
+  });
+});
+
+describe("code create", () => {
+  test("prints codes that can be redeemed, and records the command line as their author", async () => {
+    const options = { amount: parseUsd("3"), count: 2, note: "gift", expiresInDays: 1 };
+    const { json, text } = await runCodeCreate(storage, options, now);
+    const codes = json.codes as { code: string }[];
+    expect(codes).toHaveLength(2);
+    expect(json.expires_at).toBe("2026-06-02T00:00:00.000Z");
+    const actor = { kind: "system", id: "s", name: "s" } as const;
+    for (const { code } of codes) {
+      expect(text).toContain(code);
+      await redeemCode(storage, actor, { accountId: account.id, text: code });
+    }
+    expect((await storage.ledger.balances(account.id)).posted).toBe(parseUsd("16"));
+    const { db, tables } = storage.database;
+    const entries = await db.select().from(tables.auditEntries);
+    const created = entries.filter(({ action }) => action === "code.created");
+    expect(created.map(({ actorKind }) => actorKind)).toEqual(["command_line", "command_line"]);
+  });
+
+  test.each([0, 101])("of %i codes is refused", async (count) => {
+    await expect(runCodeCreate(storage, { amount: 1n, count })).rejects.toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe("the command line", () => {
+  test("prints one JSON object with --json, and refuses wrong options with exit code 2", async () => {
+    const folder = tempFolder();
+    await runTollgate(folder, ["account", "create", "--name", "acme"]);
+    const commands = [
+      ["wallet", "--account", "acme"],
+      [
+        "usage",
+        "--account",
+        "acme",
+        "--by",
+        "model",
+        "--from",
+        "2026-01-01",
+        "--to",
+        "2026-01-02T10:00+02:00",
+      ],
+      ["receipts", "--account", "acme", "--limit", "5", "--state", "settled"],
+      ["code", "create", "--amount", "5.00", "--count", "2", "--note", "gift"],
+    ];
+    for (const command of commands) {
+      const { exitCode, json, stderr } = await runTollgate(folder, [...command, "--json"]);
+      expect([exitCode, stderr]).toEqual([0, ""]);
+      expect(Object.keys(json()).length).toBeGreaterThan(1);
+    }
+    const wrong = [
+      ["usage", "--account", "acme", "--from", "yesterday"],
+      ["usage", "--account", "acme", "--by", "colour"],
+      ["receipts"],
+      ["code", "create", "--amount", "0"],
+      ["code", "create", "--amount", "1", "--count", "101"],
+    ];
+    for (const command of wrong) expect((await runTollgate(folder, command)).exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { bandScale, choosePlaces, linearScale, stackLayers } from "../../src/console/parts/scales.ts";
+import { stackRows } from "../../src/console/series.ts";
+
+const HOUR = 3_600_000;
+
+describe("the scales of a chart", () => {
+  test.each([
+    [0, [0, 0.25, 0.5, 0.75, 1]],
+    [58, [0, 20, 40, 60]],
+    [1, [0, 0.25, 0.5, 0.75, 1]],
+    [97, [0, 25, 50, 75, 100]],
+  ])("values up to %p have the ticks %p", (most, ticks) => {
+    expect(linearScale(most, [100, 0], 4).ticks.map((tick) => Number(tick.toPrecision(12)))).toEqual(ticks);
+  });
+
+  test("every value lies on the scale, and few ticks are enough for any", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-12, max: 1e15, noNaN: true }), (most) => {
+        const scale = linearScale(most, [200, 0], 4);
+        expect(scale.at(most)).toBeGreaterThanOrEqual(-1e-6);
+        expect(scale.at(0)).toBe(200);
+        expect(scale.ticks.length).toBeLessThanOrEqual(6);
+      }),
+    );
+  });
+
+  test("a pixel of a band leads to its place, and pixels outside to the nearest", () => {
+    const scale = bandScale(10, [50, 150]);
+    for (let place = 0; place < 10; place += 1) expect(scale.placeOf(scale.at(place) + 1)).toBe(place);
+    expect(scale.placeOf(-10)).toBe(0);
+    expect(scale.placeOf(1_000)).toBe(9);
+    expect(bandScale(0, [0, 100]).placeOf(50)).toBe(0);
+  });
+
+  test("layers stand on each other without gaps", () => {
+    const [first, second] = stackLayers([{ values: [1, 0, 2] }, { values: [3, 4, 0] }]);
+    expect(first).toEqual([
+      { place: 0, from: 0, to: 1 },
+      { place: 2, from: 0, to: 2 },
+    ]);
+    expect(second).toEqual([
+      { place: 0, from: 1, to: 4 },
+      { place: 1, from: 0, to: 4 },
+    ]);
+  });
+
+  test("labels are spread evenly over the room there is", () => {
+    expect(choosePlaces(30, 10)).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
+    expect(choosePlaces(3, 10)).toEqual([0, 1, 2]);
+    expect(choosePlaces(5, 0)).toEqual([0]);
+  });
+});
+
+describe("rows of a usage view", () => {
+  const row = (hour: number, group: string | null, cost: number) => ({
+    time: new Date(Date.UTC(2026, 10, 22) + hour * HOUR).toISOString(),
+    group,
+    group_name: null,
+    cost,
+  });
+  const options = {
+    from: "2026-11-22T00:00:00.000Z",
+    to: "2026-11-22T04:00:00.000Z",
+    resolution: "hour" as const,
+    name: "All",
+    value: ({ cost }: { cost: number }) => cost,
+  };
+
+  test("hours without rows are there with 0, and the largest group is first", () => {
+    const { times, series } = stackRows([row(1, "a", 2), row(3, "b", 5)], options);
+    expect(times.length).toBe(4);
+    expect(series).toEqual([
+      { id: "b", name: "b", values: [0, 0, 0, 5] },
+      { id: "a", name: "a", values: [0, 2, 0, 0] },
+    ]);
+  });
+
+  test("buckets that begin at half past keep their place", () => {
+    const { times, series } = stackRows([row(1.5, "a", 2)], options);
+    expect(times[1]).toBe("2026-11-22T01:30:00.000Z");
+    expect(series[0]?.values[1]).toBe(2);
+  });
+
+  test("more than 8 groups share the last series", () => {
+    const rows = Array.from({ length: 12 }, (_, index) => row(1, `g${index}`, index + 1));
+    const { series } = stackRows(rows, options);
+    expect(series.length).toBe(8);
+    expect(series[7]).toMatchObject({ name: "5 others", values: [0, 15, 0, 0] });
+  });
+
+  test("no rows are no series", () => {
+    expect(stackRows([], options)).toMatchObject({ series: [] });
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import { readRangeSearch, resolveRange } from "../../src/console/ranges.ts";
+import { safePath } from "../../src/console/safe-path.ts";
+import { filters, parseSearch, printSearch, rangeAnd } from "../../src/console/search.ts";
+
+describe("the path after a sign-in", () => {
+  test.each(["/", "/accounts/1/keys?state=active", "/accounts/1/requests?metadata=a%3Db"])(
+    "%s is a page of the console",
+    (path) => {
+      expect(safePath(path)).toBe(path);
+    },
+  );
+
+  test.each([
+    undefined,
+    "",
+    "accounts",
+    "//evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "https://evil.example",
+    "javascript:alert(1)",
+    "/\t/evil.example",
+    "/a\nb",
+    "/ü",
+  ])("%p leads to the overview instead", (path) => {
+    expect(safePath(path)).toBe("/");
+  });
+});
+
+describe("a range in the URL", () => {
+  test.each([
+    [{ range: "7d" }, { range: "7d" }],
+    [{ range: "8d" }, {}],
+    [{ range: "toString" }, {}],
+    [
+      { from: "2026-11-01", to: "2026-11-03" },
+      { from: "2026-11-01", to: "2026-11-03" },
+    ],
+    [{ from: "2026-11-03", to: "2026-11-01" }, {}],
+    [{ from: "2026-11-31x", to: "2026-12-01" }, {}],
+    [{ from: "2026-13-01", to: "2026-13-02" }, {}],
+    [{ from: 1, to: null, range: [] }, {}],
+  ])("%j is read as %j", (search, read) => {
+    expect<object>(readRangeSearch(search as Record<string, unknown>)).toEqual(read);
+  });
+
+  test("a named range ends with the running hour, so that one question is asked for an hour", () => {
+    const early = Date.parse("2026-11-22T12:00:00.001Z");
+    const late = Date.parse("2026-11-22T12:59:59.999Z");
+    expect(resolveRange({ range: "24h" }, early)).toEqual(resolveRange({ range: "24h" }, late));
+    expect(resolveRange({ range: "24h" }, early)).toEqual({
+      from: "2026-11-21T13:00:00.000Z",
+      to: "2026-11-22T13:00:00.000Z",
+      name: "24h",
+    });
+  });
+
+  test("a range of days begins with a whole UTC day", () => {
+    const { from, name } = resolveRange({}, Date.parse("2026-11-22T12:30:00Z"));
+    expect(from).toBe("2026-10-24T00:00:00.000Z");
+    expect(name).toBe("30d");
+  });
+
+  test("both of two chosen days are whole", () => {
+    expect(resolveRange({ from: "2026-02-28", to: "2026-02-28" })).toEqual({
+      from: "2026-02-28T00:00:00.000Z",
+      to: "2026-03-01T00:00:00.000Z",
+      name: undefined,
+    });
+  });
+});
+
+describe("filters in the URL", () => {
+  test("texts that look like numbers, booleans or JSON stay texts", () => {
+    const search = { key: "007", model: "true", metadata: '{"a":1}', page: "1e3" };
+    expect(parseSearch(printSearch(search))).toEqual(search);
+  });
+
+  test("a search without texts is empty", () => {
+    expect(printSearch({ key: undefined, page: 5 })).toBe("");
+  });
+
+  test("only named filters are read, and empty ones are left out", () => {
+    const read = filters("key", "model");
+    expect(read({ key: "k", model: "", other: "x" })).toEqual({ key: "k" });
+    expect(rangeAnd("key")({ key: "k", range: "7d", from: "x" })).toEqual({ key: "k", range: "7d" });
+  });
+});

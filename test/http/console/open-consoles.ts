@@ -1,0 +1,19 @@
+import type { ConsoleParts } from "../../../src/http/console/console-parts.ts";
+import { createLocation, type DIALECTS } from "../../accounts/temp-storage.ts";
+import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+
+/** Opens a console on a database of its own, of either dialect. */
+export async function openConsoleOn(
+  dialect: (typeof DIALECTS)[number],
+  overrides: Partial<ConsoleParts> = {},
+): Promise<TestConsole> {
+  const { location, drop } = await createLocation(dialect);
+  const console = await openTestConsole({ database: location }, overrides);
+  return {
+    ...console,
+    async stop() {
+      await console.stop();
+      await drop();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { costOf, type Price } from "../../../src/domain/model.ts";
+import { parseUsd } from "../../../src/domain/money.ts";
+import type { Usage } from "../../../src/domain/usage.ts";
+import { linesOf } from "../../../src/http/console/receipt-lines.ts";
+import type { OutcomeFacts } from "../../../src/ledger/records.ts";
+
+const tokens = fc.oneof(fc.constant(0), fc.nat({ max: 2_000_000 }));
+const usage: fc.Arbitrary<Usage> = fc.record({
+  inputTokens: tokens,
+  cachedInputTokens: tokens,
+  cacheWriteTokens: tokens,
+  cacheWrite1hTokens: tokens,
+  outputTokens: tokens,
+});
+const picos = fc.bigInt({ min: 0n, max: 200_000_000n });
+const price: fc.Arbitrary<Price> = fc.record({
+  input: picos,
+  output: picos,
+  cachedInput: picos,
+  cacheWrite: picos,
+  cacheWrite1h: picos,
+});
+const outcome = (facts: { usage?: Usage; price?: Price }): OutcomeFacts => ({
+  outcome: "ok",
+  source: "reported",
+  attempts: [],
+  ...facts,
+});
+
+/** Parses decimal USD of at most 12 decimals, as a customer would add it up by hand. */
+function picosOf(text: string): bigint {
+  const [whole = "0", fraction = ""] = text.replace("-", "").split(".");
+  const amount = BigInt(whole + fraction.padEnd(12, "0"));
+  return text.startsWith("-") ? -amount : amount;
+}
+
+function sumOf({ lines, rounding_usd }: ReturnType<typeof linesOf>): bigint {
+  return lines.reduce((sum, line) => sum + picosOf(line.amount_usd), picosOf(rounding_usd));
+}
+
+test("the lines and the rounding of every receipt add up to its charge, and the rounding is under a nano", () => {
+  fc.assert(
+    fc.property(usage, price, (used, prices) => {
+      const captured = costOf(used, prices);
+      const split = linesOf({ captured, outcome: outcome({ usage: used, price: prices }) });
+      expect(sumOf(split)).toBe(captured * 1_000n);
+      expect(split.lines.map((line) => line.class)).not.toContain("other");
+      expect(picosOf(split.rounding_usd)).toBeGreaterThanOrEqual(0n);
+      expect(picosOf(split.rounding_usd)).toBeLessThan(1_000n);
+    }),
+  );
+});
+
+test("each line is its tokens times its price", () => {
+  fc.assert(
+    fc.property(usage, price, (used, prices) => {
+      const { lines } = linesOf({
+        captured: costOf(used, prices),
+        outcome: outcome({ usage: used, price: prices }),
+      });
+      for (const line of lines) {
+        const perMillion = parseUsd(line.price_usd_per_million);
+        expect(picosOf(line.amount_usd) * 1_000n).toBe(BigInt(line.tokens) * perMillion);
+      }
+    }),
+  );
+});
+
+test("a charge that is not the sum of its tokens has a line for the difference", () => {
+  fc.assert(
+    fc.property(usage, price, fc.bigInt({ min: 0n, max: 4_000_000_000_000n }), (used, prices, captured) => {
+      for (const facts of [outcome({ usage: used, price: prices }), outcome({}), undefined]) {
+        expect(sumOf(linesOf({ captured, outcome: facts }))).toBe(captured * 1_000n);
+      }
+    }),
+  );
+});

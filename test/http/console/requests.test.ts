@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Actor } from "../../../src/accounts/actor.ts";
+import { createConsole } from "../../../src/http/console/entry.ts";
+import type { Ledger } from "../../../src/ledger/ledger.ts";
+import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
+import { CHAT, MESSAGES, post } from "../../support/client.ts";
+import { gate } from "../../support/script.ts";
+import { answerWith } from "../../support/scripted-answers.ts";
+import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+
+describe.each(DIALECTS)("requests on %s", (dialect) => {
+  let console: TestConsole;
+  let drop: () => Promise<void>;
+  beforeAll(async () => {
+    const location = await createLocation(dialect);
+    drop = location.drop;
+    console = await openTestConsole({ database: location.location });
+  });
+  beforeEach(() => console.gateway.upstream.reset());
+  afterAll(async () => {
+    await console.stop();
+    await drop();
+  });
+
+  const payer = async () => {
+    const { key, secret } = await console.gateway.newPayer("5");
+    const viewer = await console.newMember(key.accountId, "viewer");
+    const read = async (path: string, status = 200) => {
+      const answer = await console.call(viewer, "GET", `/accounts/${key.accountId}${path}`);
+      expect([path, answer.status]).toEqual([path, status]);
+      return answer.json;
+    };
+    return { accountId: key.accountId, keyId: key.id, secret, viewer, read };
+  };
+  const idOf = (response: Response) => response.headers.get("x-request-id") ?? "";
+
+  test("are listed newest first, page by page", async () => {
+    const { secret, keyId, read } = await payer();
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1)
+      ids.unshift(idOf(await post(console.gateway, CHAT, { secret })));
+    const first = await read("/requests?size=2");
+    expect(first.items[0]).toMatchObject({
+      id: ids[0],
+      key_id: keyId,
+      key_name: "test",
+      model: "chat",
+      upstream: "scripted-openai",
+      surface: "chat",
+      state: "settled",
+      outcome: "ok",
+      source: "reported",
+      input_tokens: 11,
+      output_tokens: 7,
+      charged_usd: "0.000025",
+    });
+    const second = await read(`/requests?size=2&page=${first.next}`);
+    const third = await read(`/requests?size=2&page=${second.next}`);
+    const listed = [...first.items, ...second.items, ...third.items].map(({ id }: { id: string }) => id);
+    expect(listed).toEqual(ids);
+    expect(third.next).toBeNull();
+  });
+
+  test("are filtered by key, model, upstream, outcome, surface, state and time", async () => {
+    const { secret, keyId, read } = await payer();
+    const chat = idOf(await post(console.gateway, CHAT, { secret }));
+    const claude = idOf(await post(console.gateway, MESSAGES, { secret }));
+    console.gateway.upstream.on("chat", answerWith(undefined, { status: 500 }));
+    const failed = idOf(await post(console.gateway, CHAT, { secret }));
+    const ids = async (query: string) =>
+      (await read(`/requests?${query}`)).items.map(({ id }: { id: string }) => id);
+    expect(await ids(`key=${keyId}`)).toEqual([failed, claude, chat]);
+    expect(await ids("key=other")).toEqual([]);
+    expect(await ids("model=claude")).toEqual([claude]);
+    expect(await ids("upstream=scripted-anthropic")).toEqual([claude]);
+    expect(await ids("outcome=ok")).toEqual([claude, chat]);
+    expect(await ids("outcome=upstream_unavailable")).toEqual([failed]);
+    expect(await ids("surface=messages")).toEqual([claude]);
+    expect(await ids("state=released&model=chat")).toEqual([failed]);
+    expect(await ids("from=2020-01-01T00:00:00Z&to=2021-01-01T00:00:00Z")).toEqual([]);
+  });
+
+  test("are found by a member of their metadata, which may hold colons", async () => {
+    const { accountId, keyId, read } = await payer();
+    const { ledger } = console.gateway.tollgate;
+    const holdId = Bun.randomUUIDv7();
+    const facts = { surface: "service", model: "own" };
+    await ledger.hold({
+      walletId: accountId,
+      holdId,
+      keyId,
+      amount: 9n,
+      minimum: 9n,
+      ttlMs: 60_000,
+      facts,
+      metadata: { job: "a:b", user: "u" },
+    });
+    const settled = { outcome: "ok", source: "reported", attempts: [] } as const;
+    await ledger.settle({ walletId: accountId, holdId, amount: 4n, facts: settled });
+    const ids = async (metadata: string) =>
+      (await read(`/requests?metadata=${encodeURIComponent(metadata)}`)).items.map(
+        ({ id }: { id: string }) => id,
+      );
+    expect(await ids("job:a:b")).toEqual([holdId]);
+    expect(await ids("user:other")).toEqual([]);
+    await read("/requests?metadata=no-colon", 422);
+    expect((await read(`/requests/${holdId}`)).metadata).toEqual({ job: "a:b", user: "u" });
+    const detail = await read(`/requests/${holdId}`);
+    expect(detail.lines).toEqual([
+      { class: "other", tokens: 0, price_usd_per_million: "0.00", amount_usd: "0.000000004" },
+    ]);
+    await console.gateway.nothingIsHeld(accountId);
+  });
+
+  test.each(["page=x", "page=%00", "size=0", "size=101", "from=1", "state=open", "key=%00", "model=%00"])(
+    "with the bad query %s are answered 422",
+    async (query) => {
+      const { read } = await payer();
+      expect((await read(`/requests?${query}`, 422)).error.code).toBe("invalid_request");
+    },
+  );
+
+  test("have a receipt with hold, attempts, lines that add up, and sentences", async () => {
+    const { secret, read } = await payer();
+    console.gateway.upstream.on("chat", answerWith({ text: "Hi.", usage: { input: 100, output: 3 } }));
+    const id = idOf(await post(console.gateway, CHAT, { secret }));
+    expect(await read(`/requests/${id.toUpperCase()}`)).toMatchObject({
+      id,
+      state: "settled",
+      late: false,
+      charged_usd: "0.000106",
+      refunded_usd: "0.00",
+      upstream_model: "chat",
+      attempts: [{ upstream: "scripted-openai", status: 200, ms: expect.any(Number) }],
+      lines: [
+        { class: "input", tokens: 100, price_usd_per_million: "1.00", amount_usd: "0.0001" },
+        { class: "output", tokens: 3, price_usd_per_million: "2.00", amount_usd: "0.000006" },
+      ],
+      rounding_usd: "0.00",
+      source_text: "The provider reported these tokens with its answer.",
+      outcome_text: "The answer was complete.",
+    });
+  });
+
+  test("that failed and that still run have receipts of their own words", async () => {
+    const { secret, read, accountId } = await payer();
+    console.gateway.upstream.on("chat", answerWith(undefined, { status: 500 }));
+    const failed = idOf(await post(console.gateway, CHAT, { secret }));
+    const released = await read(`/requests/${failed}`);
+    expect(released).toMatchObject({ state: "released", charged_usd: "0.00", lines: [], source: "none" });
+    expect(released.released_usd).toBe(released.granted_usd);
+    const { opened, open } = gate();
+    console.gateway.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 0, gate: opened } }));
+    const running = post(console.gateway, CHAT, { secret });
+    await console.gateway.upstream.waitForSeen(2);
+    const [row] = (await read("/requests?size=1")).items;
+    expect(await read(`/requests/${row.id}`)).toMatchObject({
+      state: "held",
+      outcome: null,
+      released_usd: "0.00",
+      lines: [],
+      resolved_at: null,
+      outcome_text: "The request is still running.",
+    });
+    open();
+    await running;
+    await console.gateway.nothingIsHeld(accountId);
+  });
+
+  test("of another account, and ids of no request, are not found", async () => {
+    const { secret } = await payer();
+    const id = idOf(await post(console.gateway, CHAT, { secret }));
+    const { read } = await payer();
+    for (const bad of [id, "x", "%00", crypto.randomUUID(), "..%2f"]) {
+      expect((await read(`/requests/${bad}`, 404)).error.code).toBe("model_not_found");
+    }
+  });
+
+  describe("that are followed live", () => {
+    /** Opens streams on a console that counts its reads of receipts. */
+    const openLive = (overrides: Partial<TestConsole["parts"]> = {}) => {
+      let polls = 0;
+      const { ledger } = console.parts;
+      const counting: Ledger = Object.assign(Object.create(ledger), {
+        receipts: (...given: Parameters<Ledger["receipts"]>) => {
+          polls += 1;
+          return ledger.receipts(...given);
+        },
+      });
+      const entry = createConsole({ ...console.parts, ledger: counting, ...overrides });
+      const open = async (actor: Actor, accountId: string, signal?: AbortSignal) => {
+        const url = `http://console.test/console/api/accounts/${accountId}/requests/live`;
+        const headers = { "x-test-actor": actor.id };
+        return entry(new Request(url, { headers, signal: signal ?? null }), "192.0.2.1");
+      };
+      return { open, polls: () => polls };
+    };
+
+    /** Reads the rows of a stream until `isDone`. Rejects at its end. */
+    async function readRows(
+      reader: ReadableStreamDefaultReader<Uint8Array>,
+      isDone: (rows: { id: string; state: string }[]) => boolean,
+    ) {
+      const decoder = new TextDecoder();
+      let text = "";
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) throw new Error("The stream ended");
+        text += decoder.decode(value, { stream: true });
+        for (;;) {
+          const end = text.indexOf("\n\n");
+          if (end < 0) break;
+          const event = text.slice(0, end);
+          text = text.slice(end + 2);
+          const data = event.match(/^event: rows\ndata: (.*)$/)?.[1];
+          if (data !== undefined && isDone(JSON.parse(data))) return;
+        }
+      }
+    }
+    const readerOf = (response: Response) => {
+      expect(response.headers.get("content-type")).toContain("text/event-stream");
+      if (!response.body) throw new Error("The stream has no body");
+      return response.body.getReader();
+    };
+
+    test("come to three tabs by one poll, first running and then settled", async () => {
+      const { secret, viewer, accountId } = await payer();
+      await post(console.gateway, CHAT, { secret });
+      const { open, polls } = openLive();
+      const tabs = (await Promise.all([1, 2, 3].map(() => open(viewer, accountId)))).map(readerOf);
+      await Promise.all(tabs.map((tab) => readRows(tab, (rows) => rows.length === 1)));
+      expect(polls()).toBe(1);
+      const { opened, open: answer } = gate();
+      console.gateway.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 0, gate: opened } }));
+      const running = post(console.gateway, CHAT, { secret });
+      await console.gateway.upstream.waitForSeen(2);
+      await Promise.all(tabs.map((tab) => readRows(tab, ([row]) => row?.state === "held")));
+      answer();
+      const id = idOf(await running);
+      await Promise.all(
+        tabs.map((tab) =>
+          readRows(tab, (rows) => rows.some((row) => row.id === id && row.state === "settled")),
+        ),
+      );
+      await Promise.all(tabs.map((tab) => tab.cancel()));
+      const before = polls();
+      await Bun.sleep(4_500);
+      expect(polls() - before).toBeLessThanOrEqual(1);
+    });
+
+    test("are at most 4 streams of a session, and an ended one makes room", async () => {
+      const { viewer, accountId } = await payer();
+      const { open } = openLive();
+      const tabs = await Promise.all([1, 2, 3, 4].map(() => open(viewer, accountId)));
+      expect(tabs.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      const fifth = await open(viewer, accountId);
+      expect([fifth.status, fifth.headers.get("retry-after")]).toEqual([429, "15"]);
+      await tabs[0]?.body?.cancel();
+      const again = await open(viewer, accountId);
+      expect(again.status).toBe(200);
+      await Promise.all([...tabs.slice(1), again].map((tab) => tab.body?.cancel()));
+    });
+
+    test("end when the caller disconnects, and when the process stops", async () => {
+      const { viewer, accountId } = await payer();
+      const stopping = new AbortController();
+      const { open } = openLive({ stopping: stopping.signal });
+      const client = new AbortController();
+      const left = readerOf(await open(viewer, accountId, client.signal));
+      const stopped = readerOf(await open(viewer, accountId));
+      const end = async (reader: ReadableStreamDefaultReader<Uint8Array>) => {
+        while (!(await reader.read()).done);
+      };
+      client.abort();
+      await end(left);
+      stopping.abort();
+      await end(stopped);
+      const late = readerOf(await open(viewer, accountId));
+      await end(late);
+    });
+
+    test("end within seconds when the session ends", async () => {
+      const { viewer, accountId } = await payer();
+      let isSignedIn = true;
+      const { open } = openLive({ identify: async () => (isSignedIn ? viewer : undefined) });
+      const reader = readerOf(await open(viewer, accountId));
+      isSignedIn = false;
+      while (!(await reader.read()).done);
+    });
+
+    test("are of no other account, and need a session", async () => {
+      const { accountId } = await payer();
+      const { viewer: stranger } = await payer();
+      const { open } = openLive();
+      expect((await open(stranger, accountId)).status).toBe(404);
+      expect((await console.call(undefined, "GET", `/accounts/${accountId}/requests/live`)).status).toBe(401);
+    });
+  });
+});
+
+test("a gateway that stops ends the live lists first", async () => {
+  const console = await openTestConsole();
+  const { stopping } = console.gateway.tollgate.console.parts;
+  expect(stopping.aborted).toBe(false);
+  await console.stop();
+  expect(stopping.aborted).toBe(true);
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Actor } from "../../../src/accounts/actor.ts";
+import { mintInvitationToken } from "../../../src/accounts/invitations.ts";
+import { addMember, addPerson } from "../../accounts/actors.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
+import type { TestConsole } from "../../support/test-console.ts";
+import { openConsoleOn } from "./open-consoles.ts";
+
+describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
+  let console: TestConsole;
+  let accountId: string;
+  let owner: Actor;
+  beforeAll(async () => {
+    console = await openConsoleOn(dialect);
+    accountId = (await console.newAccount()).id;
+    owner = await addMember(console.parts.database, accountId, "owner");
+  });
+  afterAll(() => console.stop());
+
+  const path = (rest: string, account = accountId) => `/accounts/${account}/${rest}`;
+  const tokenOf = async (id: string) =>
+    (await mintInvitationToken(console.parts.database, id, Date.now())) ?? "none";
+
+  test("an invited person accepts through the link, gets another role, and leaves", async () => {
+    const { database } = console.parts;
+    const invited = await console.call(owner, "POST", path("invitations"), {
+      email: "New@Example.com",
+      role: "viewer",
+    });
+    expect(invited.status).toBe(200);
+    expect(invited.json).toMatchObject({ email: "new@example.com", state: "open", invited_by: owner.name });
+    const token = await tokenOf(invited.json.id);
+    const offer = await console.call(undefined, "GET", `/invitations/${token}`);
+    expect(offer.json).toMatchObject({ email: "new@example.com", role: "viewer", has_person: false });
+    const person = await addPerson(database, { email: "new@example.com" });
+    const accepted = await console.call(person, "POST", `/invitations/${token}/accept`);
+    expect(accepted.json).toEqual({ account_id: accountId });
+    const replayed = await console.call(person, "POST", `/invitations/${token}/accept`);
+    expect(replayed.status).toBe(404);
+    const member = path(`members/${person.id}`);
+    const changed = await console.call(owner, "PATCH", member, { role: "developer" });
+    expect(changed.json).toMatchObject({ person_id: person.id, role: "developer" });
+    const listed = await console.call(person, "GET", path("members"));
+    expect(listed.json.items).toHaveLength(2);
+    expect((await console.call(person, "POST", path("leave"))).status).toBe(200);
+    expect((await console.call(person, "GET", path("members"))).status).toBe(404);
+  });
+
+  test("the last owner stays, with 409", async () => {
+    const demoted = await console.call(owner, "PATCH", path(`members/${owner.id}`), { role: "viewer" });
+    expect(demoted.status).toBe(409);
+    expect(demoted.json.error.code).toBe("conflict");
+    expect((await console.call(owner, "DELETE", path(`members/${owner.id}`))).status).toBe(409);
+    expect((await console.call(owner, "POST", path("leave"))).status).toBe(409);
+  });
+
+  test("only owners change the team", async () => {
+    const body = { email: "x@example.com", role: "viewer" };
+    for (const role of ["developer", "viewer"] as const) {
+      const actor = await addMember(console.parts.database, accountId, role);
+      const answers = [
+        await console.call(actor, "POST", path("invitations"), body),
+        await console.call(actor, "PATCH", path(`members/${owner.id}`), { role: "viewer" }),
+        await console.call(actor, "DELETE", path(`members/${owner.id}`)),
+        await console.call(actor, "DELETE", path("invitations/1")),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+      expect((await console.call(actor, "GET", path("invitations"))).status).toBe(200);
+    }
+  });
+
+  test("ids of another account are unknown on every route", async () => {
+    const { database } = console.parts;
+    const other = (await console.newAccount()).id;
+    const stranger = await addMember(database, other, "owner");
+    const { json } = await console.call(stranger, "POST", path("invitations", other), {
+      email: "y@example.com",
+      role: "viewer",
+    });
+    const answers = [
+      await console.call(owner, "GET", path("members", other)),
+      await console.call(owner, "GET", path("invitations", other)),
+      await console.call(owner, "PATCH", path(`members/${stranger.id}`), { role: "viewer" }),
+      await console.call(owner, "DELETE", path(`members/${stranger.id}`)),
+      await console.call(owner, "DELETE", path(`invitations/${json.id}`)),
+      await console.call(owner, "POST", path("leave", other)),
+      await console.call(owner, "POST", `/invitations/${json.id}/accept`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404, 404]);
+    expect(await tokenOf(json.id)).not.toBe("none");
+  });
+
+  test("the link of one address is worth nothing to another person", async () => {
+    const body = { email: "friend@example.com", role: "owner" };
+    const { json } = await console.call(owner, "POST", path("invitations"), body);
+    const thief = await addPerson(console.parts.database);
+    const answer = await console.call(thief, "POST", `/invitations/${await tokenOf(json.id)}/accept`);
+    expect(answer.status).toBe(403);
+    expect((await console.call(thief, "GET", path("members"))).status).toBe(404);
+  });
+
+  test("an operator who acts inside the account invites, makes no keys, and ends on time", async () => {
+    const acting = { accountId, untilMs: Date.now() + 3_600_000 };
+    const operator = console.newOperator({ acting });
+    expect((await console.call(operator, "GET", path("members"))).status).toBe(200);
+    const invitation = { email: "owner@example.com", role: "owner" };
+    expect((await console.call(operator, "POST", path("invitations"), invitation)).status).toBe(200);
+    const key = { name: "x", role: "owner" };
+    expect((await console.call(operator, "POST", path("management-keys"), key)).status).toBe(403);
+    const late = console.newOperator({ acting: { accountId, untilMs: Date.now() - 1 } });
+    expect((await console.call(late, "GET", path("members"))).status).toBe(404);
+  });
+});

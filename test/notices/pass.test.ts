@@ -1,0 +1,241 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { SYSTEM } from "../../src/accounts/audit-trail.ts";
+import { connectDatabase } from "../../src/db/database.ts";
+import { parseUsd } from "../../src/domain/money.ts";
+import { createMails } from "../../src/mail/mails.ts";
+import { countUnread, listDeliveries, listNotices } from "../../src/notices/notices.ts";
+import { NoticePass } from "../../src/notices/pass.ts";
+import { createRule, deleteRule, type NewRule, updateRule } from "../../src/notices/rules.ts";
+import { publishAttempts } from "../../src/notices/upstream-attempts.ts";
+import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+
+const CALM_MS = 60_000;
+const LOW: NewRule = {
+  kind: "balance_below",
+  threshold: "10",
+  emails: ["ann@example.com", "bob@example.com"],
+  webhookUrl: "https://hooks.example.com/x",
+};
+const FACTS = { surface: "chat", model: "m" };
+
+describe.each(DIALECTS)("on %s", (dialect) => {
+  let storage: TempStorage;
+  let accountId: string;
+  let pass: NoticePass;
+
+  beforeEach(async () => {
+    storage = await openTempStorage(dialect);
+    ({ id: accountId } = await storage.newAccount());
+    pass = newPass();
+  });
+  afterEach(() => storage.close());
+
+  function newPass(database = storage.database): NoticePass {
+    const { ledger, now } = storage;
+    const log = createCapturedLog();
+    return new NoticePass({ database, ledger, now, log, mails: createMails(database, now) }, CALM_MS);
+  }
+  const parts = () => ({ database: storage.database, now: storage.now, allowsLoopback: false });
+  const addRule = (rule: Partial<NewRule> = {}) =>
+    createRule(parts(), SYSTEM, accountId, { ...LOW, ...rule });
+  const topUp = (usd: string) =>
+    storage.ledger.topUp({ walletId: accountId, topUpId: crypto.randomUUID(), amount: parseUsd(usd) });
+  const hold = (usd: string, keyId = "k") => {
+    const holdId = Bun.randomUUIDv7("hex", storage.clock.nowMs);
+    const amount = parseUsd(usd);
+    const request = {
+      walletId: accountId,
+      holdId,
+      keyId,
+      amount,
+      minimum: amount,
+      ttlMs: 3_600_000,
+      facts: FACTS,
+    };
+    return storage.ledger.hold(request).then(() => holdId);
+  };
+  const raised = async () =>
+    (await listNotices(storage.database, accountId, { page: undefined, size: 50 })).items;
+  const passAfter = async (ms: number) => {
+    storage.clock.nowMs += ms;
+    await pass.run();
+  };
+
+  test("a balance below the threshold raises one notice, with its mails and its webhook", async () => {
+    await topUp("9.5");
+    const rule = await addRule();
+    await pass.run();
+    await pass.run();
+    const [notice, ...others] = await raised();
+    expect(others).toEqual([]);
+    expect(notice).toMatchObject({ subject: accountId, endedAtMs: undefined, readAtMs: undefined });
+    expect(notice?.data.text).toBe("The available balance is 9.50 USD, below 10.00 USD.");
+    const deliveries = await listDeliveries(storage.database, rule);
+    expect(deliveries.map(({ channel, target, state }) => [channel, target, state]).sort()).toEqual([
+      ["mail", "ann@example.com", "waiting"],
+      ["mail", "bob@example.com", "waiting"],
+      ["webhook", "https://hooks.example.com", "waiting"],
+    ]);
+    expect(await countUnread(storage.database, accountId)).toBe(1);
+  });
+
+  test("money on hold counts as not available", async () => {
+    await topUp("20");
+    await addRule();
+    await pass.run();
+    expect(await raised()).toEqual([]);
+    await hold("15");
+    await pass.run();
+    expect((await raised()).map(({ data }) => data.value)).toEqual(["5.00"]);
+  });
+
+  test("an episode ends once the threshold was not crossed for a minute, and the next one raises again", async () => {
+    await topUp("5");
+    await addRule();
+    await pass.run();
+    await topUp("50");
+    await pass.run();
+    await passAfter(CALM_MS - 1);
+    expect((await raised()).map(({ endedAtMs }) => endedAtMs)).toEqual([undefined]);
+    await passAfter(1);
+    expect((await raised()).map(({ endedAtMs }) => endedAtMs)).toEqual([storage.clock.nowMs]);
+    await hold("50");
+    await pass.run();
+    expect((await raised()).map(({ endedAtMs }) => endedAtMs)).toEqual([undefined, storage.clock.nowMs]);
+  });
+
+  test("holds that come and go around the threshold raise one notice", async () => {
+    await topUp("12");
+    await addRule();
+    for (let round = 0; round < 5; round++) {
+      const holdId = await hold("5");
+      await passAfter(15_000);
+      await storage.ledger.release({
+        walletId: accountId,
+        holdId,
+        facts: { outcome: "ok", source: "none", attempts: [] },
+      });
+      await passAfter(15_000);
+    }
+    expect(await raised()).toHaveLength(1);
+  });
+
+  test("processes that evaluate at once raise one notice", async () => {
+    await topUp("5");
+    const rule = await addRule();
+    const others = await Promise.all(Array.from({ length: 3 }, () => connectDatabase(storage.location)));
+    await Promise.all([pass, ...others.map((database) => newPass(database))].map((each) => each.run()));
+    expect(await raised()).toHaveLength(1);
+    expect(await listDeliveries(storage.database, rule)).toHaveLength(3);
+    await Promise.all(others.map((database) => database.close()));
+  });
+
+  test("a new process continues an episode that another one began", async () => {
+    await topUp("5");
+    await addRule();
+    await pass.run();
+    await newPass().run();
+    expect(await raised()).toHaveLength(1);
+  });
+
+  test("a clock that is set back ends no episode early, and does not keep it open for ever", async () => {
+    await topUp("5");
+    await addRule();
+    await pass.run();
+    await topUp("50");
+    await pass.run();
+    await passAfter(-86_400_000);
+    expect((await raised())[0]?.endedAtMs).toBeUndefined();
+    await passAfter(CALM_MS);
+    expect((await raised())[0]?.endedAtMs).toBe(storage.clock.nowMs);
+  });
+
+  test("a key that reaches the percentage of its spending limit raises a notice for that key alone", async () => {
+    await topUp("100");
+    const { db, tables } = storage.database;
+    for (const id of ["key-a", "key-b"]) {
+      const row = { id, accountId, name: id, hint: "sk-tg-abcd", digest: id, createdAtMs: 1 };
+      await db.insert(tables.apiKeys).values({ ...row, models: null, allowsClamp: false });
+      const limit = {
+        walletId: accountId,
+        limitId: id,
+        keyId: id,
+        period: "day" as const,
+        amount: parseUsd("10"),
+      };
+      await storage.ledger.setSpendLimit(limit);
+    }
+    await addRule({ kind: "key_limit", threshold: "80" });
+    await hold("7.99", "key-a");
+    await pass.run();
+    expect(await raised()).toEqual([]);
+    await hold("0.01", "key-a");
+    await pass.run();
+    const [notice, ...others] = await raised();
+    expect(others).toEqual([]);
+    expect(notice?.subject).toBe("key-a");
+    expect(notice?.data.text).toBe(
+      "Key “key-a” has used 80 % of its daily spending limit of 10.00 USD, holds included.",
+    );
+  });
+
+  test("failing attempts at an upstream raise a notice from ten attempts on, over all processes", async () => {
+    await addRule({ kind: "upstream_errors", threshold: "50" });
+    const publish = (holder: string, attempts: number, failed: number) => {
+      const totals = new Map([["up", { attempts, failed }]]);
+      return publishAttempts(storage.database, holder, { atMs: storage.clock.nowMs, totals });
+    };
+    await publish("a", 6, 6);
+    await pass.run();
+    expect(await raised()).toEqual([]);
+    await publish("b", 6, 0);
+    await pass.run();
+    expect((await raised()).map(({ subject, data }) => [subject, data.value])).toEqual([["up", "50"]]);
+    // Both processes have ended: what they published no longer counts.
+    await passAfter(100_000);
+    await passAfter(CALM_MS);
+    expect((await raised())[0]?.endedAtMs).toBe(storage.clock.nowMs);
+  });
+
+  test("a deleted rule ends its notices, and a changed one is evaluated again", async () => {
+    await topUp("50");
+    const rule = await addRule();
+    await pass.run();
+    const edited = await updateRule(parts(), SYSTEM, rule, { version: 1, threshold: "60" });
+    await pass.run();
+    expect(await raised()).toHaveLength(1);
+    await deleteRule(parts(), SYSTEM, edited);
+    expect((await raised())[0]?.endedAtMs).toBe(storage.clock.nowMs);
+    await pass.run();
+    expect(await raised()).toHaveLength(1);
+  });
+
+  test("of hundreds of accounts, only those whose money has changed are evaluated", async () => {
+    const ids = await Promise.all(Array.from({ length: 150 }, async () => (await storage.newAccount()).id));
+    for (const id of ids)
+      await createRule(parts(), SYSTEM, id, { ...LOW, kind: "key_limit", threshold: "50" });
+    let reads = 0;
+    const { ledger, database, now } = storage;
+    const counting = {
+      wallet: ledger.wallet,
+      wallets: ledger.wallets,
+      spendLimits: (walletId: string) => {
+        reads += 1;
+        return ledger.spendLimits(walletId);
+      },
+    };
+    const log = createCapturedLog();
+    const counted = new NoticePass(
+      { database, ledger: counting, now, log, mails: createMails(database, now) },
+      CALM_MS,
+    );
+    await counted.run();
+    expect(reads).toBe(150);
+    await counted.run();
+    expect(reads).toBe(150);
+    await ledger.topUp({ walletId: ids[0] ?? "", topUpId: "t", amount: 1n });
+    await counted.run();
+    expect(reads).toBe(151);
+  });
+});

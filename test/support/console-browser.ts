@@ -1,0 +1,70 @@
+import type { ConsoleParts } from "../../src/http/console/console-parts.ts";
+import { createConsole } from "../../src/http/console/entry.ts";
+import type { ConsoleAnswer } from "./test-console.ts";
+
+/** A browser on the console's API: it keeps cookies and sends the headers of a page of the same origin. */
+export interface ConsoleBrowser {
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ConsoleAnswer>;
+  /** The value of the session's cookie; "" without one. */
+  cookie: string;
+  /** The last `set-cookie` header. */
+  readonly lastSetCookie: string;
+  readonly address: string;
+}
+
+const NAME = "tollgate.session";
+
+/** Opens browsers on one console, each with an address of its own unless given. */
+export function createBrowsers(parts: ConsoleParts) {
+  const entry = createConsole(parts);
+  let count = 0;
+  const newAddress = () => {
+    count += 1;
+    return `198.51.${Math.floor(count / 250)}.${count % 250}`;
+  };
+  return (address = newAddress()): ConsoleBrowser => {
+    const browser = {
+      cookie: "",
+      lastSetCookie: "",
+      address,
+      async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+        const { publicUrl } = parts.settings;
+        const form = cookieName(publicUrl);
+        const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+        const response = await entry(
+          new Request(`${publicUrl}/console/api${path}`, {
+            method,
+            headers: {
+              "sec-fetch-site": "same-origin",
+              "user-agent": "Test browser",
+              ...(browser.cookie ? { cookie: `${form}=${browser.cookie}` } : {}),
+              ...(body === undefined ? {} : { "content-type": "application/json" }),
+              ...headers,
+            },
+            ...sent,
+          }),
+          address,
+        );
+        for (const cookie of response.headers.getSetCookie()) {
+          browser.lastSetCookie = cookie;
+          if (cookie.startsWith(`${form}=`))
+            browser.cookie = cookie.slice(form.length + 1).split(";", 1)[0] ?? "";
+        }
+        const text = await response.text();
+        const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+        const json = isJson ? JSON.parse(text) : undefined;
+        return { status: response.status, headers: response.headers, text, json };
+      },
+    };
+    return browser;
+  };
+}
+
+function cookieName(publicUrl: string): string {
+  return publicUrl.startsWith("https://") ? `__Secure-${NAME}` : NAME;
+}
