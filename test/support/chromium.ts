@@ -59,6 +59,11 @@ export async function openWatchedPage(browser: Browser, options: WatchOptions): 
   });
   const page = await context.newPage();
   page.on("pageerror", (error) => faults.push(`page error: ${error.message}`));
+  page.on("console", (message) => {
+    // React reports what a page's error boundary caught. A refused call of the API is no fault.
+    const isFault = message.type() === "error" && !message.text().startsWith("Failed to load resource");
+    if (isFault) faults.push(`console: ${message.text().slice(0, 200)}`);
+  });
   page.on("request", (request) => {
     const url = new URL(request.url());
     const isOwn = url.origin === origin || url.protocol === "data:" || url.protocol === "blob:";
