@@ -26,7 +26,7 @@ const STATES = ["settled", "released", "expired"] as const;
 const DURATIONS = ["first_output", "total"] as const;
 
 /** Every measure, in the order of the columns of the roll-ups. */
-export const MEASURES: readonly Measure[] = [
+const MEASURES: readonly Measure[] = [
   { name: "requests", ofReceipts: "count(*)" },
   ...STATES.map((state) => ({ name: state, ofReceipts: `count(*) FILTER (WHERE state = '${state}')` })),
   ...AMOUNTS.flatMap((column) => [
