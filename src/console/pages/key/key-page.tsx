@@ -1,11 +1,142 @@
-import { Empty } from "../../parts/empty.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { Button } from "../../parts/button.tsx";
+import { ErrorPanel } from "../../parts/error-panel.tsx";
+import { Menu } from "../../parts/menu.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { RangePicker } from "../../parts/range-picker.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import { Time } from "../../parts/time.tsx";
+import { KeyState } from "../keys/key-parts.tsx";
+import { type KeyPageData, keyQuery, useMayChange } from "../keys/queries.ts";
+import { SnippetTabs } from "../keys/snippet-tabs.tsx";
+import { CostChart } from "../overview/cost-chart.tsx";
+import { EditKey } from "./edit-key.tsx";
+import { RevokeKey, RotateKey } from "./end-key.tsx";
+import styles from "./key.module.css";
+import { KeyFacts } from "./key-facts.tsx";
+import { KeyRequests } from "./key-requests.tsx";
+import { BindingLimits } from "./limits.tsx";
+import { Simulator } from "./simulator.tsx";
 
+const route = getRouteApi("/shell/accounts/$account/keys/$key");
+
+type OpenDialog = "edit" | "rotate" | "revoke";
+
+/** One key: what binds it, what it spends, and how to use it. */
 export function KeyPage() {
+  const { account, key } = route.useParams();
+  const { data, error, refetch } = useQuery(keyQuery(account, key));
+  const [open, setOpen] = useState<OpenDialog>();
+  const close = () => setOpen(undefined);
+  return (
+    <div className={styles.page}>
+      <PageHeader
+        title={data?.name ?? "Key"}
+        badges={data && <KeyState state={data.state} />}
+        note={data && <Origin shown={data} />}
+        back={{ to: "/accounts/$account/keys", params: { account }, text: "Keys" }}
+      >
+        {data && <Actions shown={data} onOpen={setOpen} />}
+      </PageHeader>
+      {error && !data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      {!error && !data && <Skeleton shape="block" />}
+      {data && <Views account={account} shown={data} />}
+      {data && open === "edit" && <EditKey account={account} opened={data} onClose={close} />}
+      {data && open === "rotate" && <RotateKey account={account} shown={data} onClose={close} />}
+      {data && open === "revoke" && <RevokeKey account={account} shown={data} onClose={close} />}
+    </div>
+  );
+}
+
+function Origin({ shown: { hint, created_by, created_at } }: { readonly shown: KeyPageData }) {
+  return (
+    <span className={styles.note}>
+      <code>{hint}</code>
+      <span>
+        made {created_by && `by ${created_by.name} `}on <Time at={created_at} as="date" />
+      </span>
+    </span>
+  );
+}
+
+interface ActionsProps {
+  readonly shown: KeyPageData;
+  readonly onOpen: (dialog: OpenDialog) => void;
+}
+
+function Actions({ shown, onOpen }: ActionsProps) {
+  const mayChange = useMayChange();
+  if (!mayChange(shown) || shown.state === "revoked") return null;
   return (
     <>
-      <PageHeader title="Key" />
-      <Empty title="Nothing here yet" />
+      <Button onClick={() => onOpen("edit")}>Edit</Button>
+      <Button icon="refresh" onClick={() => onOpen("rotate")}>
+        Rotate
+      </Button>
+      <Menu
+        label={`More for key ${shown.name}`}
+        items={[{ text: "Revoke", icon: "refusal", isDanger: true, onSelect: () => onOpen("revoke") }]}
+      />
     </>
+  );
+}
+
+function Views({ account, shown }: { readonly account: string; readonly shown: KeyPageData }) {
+  const { tab = "overview" } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <Tabs
+      label="About this key"
+      value={tab}
+      onChange={(id) =>
+        void navigate({
+          search: (all) => ({ ...all, tab: id === "overview" ? undefined : id }) as never,
+          replace: true,
+        })
+      }
+      tabs={[
+        { id: "overview", title: "Limits and traffic", content: <Traffic account={account} shown={shown} /> },
+        {
+          id: "snippets",
+          title: "Use it",
+          content: (
+            <div className={styles.tab}>
+              <Panel title="Snippets" note="With the address of this gateway and a model of this key.">
+                <SnippetTabs account={account} models={shown.models} />
+              </Panel>
+            </div>
+          ),
+        },
+        {
+          id: "simulator",
+          title: "Try other limits",
+          content: (
+            <div className={styles.tab}>
+              <Simulator account={account} shown={shown} />
+            </div>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Traffic({ account, shown }: { readonly account: string; readonly shown: KeyPageData }) {
+  const search = route.useSearch();
+  const { tab: _, ...range } = search;
+  return (
+    <div className={styles.tab}>
+      <div className={styles.columns}>
+        <BindingLimits shown={shown} />
+        <KeyFacts shown={shown} />
+      </div>
+      <RangePicker usual="30d" />
+      <CostChart account={account} search={range} apiKey={shown.id} />
+      <KeyRequests account={account} apiKey={shown.id} />
+    </div>
   );
 }

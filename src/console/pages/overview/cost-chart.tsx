@@ -17,13 +17,15 @@ const NANOS_PER_USD = 1e9;
 interface CostChartProps {
   readonly account: string;
   readonly search: RangeSearch;
+  /** Only the requests of this key. */
+  readonly apiKey?: string;
 }
 
 type Usage = Awaited<ReturnType<NonNullable<ReturnType<typeof costQuery>["queryFn"]>>>;
 
 /** Cost over time, stacked by model. */
-export function CostChart({ account, search }: CostChartProps) {
-  const { data, error, refetch } = useQuery(costQuery(account, search));
+export function CostChart({ account, search, apiKey }: CostChartProps) {
+  const { data, error, refetch } = useQuery(costQuery(account, search, apiKey));
   const by = search.range === "24h" ? "hour" : "day";
   return (
     <Panel
@@ -36,7 +38,11 @@ export function CostChart({ account, search }: CostChartProps) {
         )
       }
       actions={
-        <Link to="/accounts/$account/usage" params={{ account }} search={search}>
+        <Link
+          to="/accounts/$account/usage"
+          params={{ account }}
+          search={{ ...search, ...(apiKey && { key: apiKey }) }}
+        >
           All usage
         </Link>
       }

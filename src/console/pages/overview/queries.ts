@@ -34,13 +34,13 @@ export const noticesQuery = (account: string) =>
     queryFn: () => call(() => api.accounts({ account }).notices.get({ query: { size: 5 } })),
   });
 
-/** Cost by hour or day and model. */
-export const costQuery = (account: string, search: RangeSearch) => {
+/** Cost by hour or day and model, of all keys or of one. */
+export const costQuery = (account: string, search: RangeSearch, key?: string) => {
   const { from, to } = resolveRange(search);
   const by = search.range === "24h" ? ("hour" as const) : ("day" as const);
+  const query = { from, to, by, group: "model" as const, ...(key !== undefined && { key }) };
   return queryOptions({
-    queryKey: ["account", account, "usage", { from, to, by, group: "model" }],
-    queryFn: () =>
-      call(() => api.accounts({ account }).usage.get({ query: { from, to, by, group: "model" } })),
+    queryKey: ["account", account, "usage", query],
+    queryFn: () => call(() => api.accounts({ account }).usage.get({ query })),
   });
 };

@@ -1,0 +1,56 @@
+import { formatExact, readUsd } from "../../format.ts";
+import { formatTime } from "../../times.ts";
+import type { KeyValues } from "../keys/key-values.ts";
+
+/** One field of a key in two versions, in words. */
+export interface ComparedField {
+  readonly name: string;
+  readonly mine: string;
+  readonly theirs: string;
+  readonly differs: boolean;
+}
+
+const PERIODS = { total: "in total", day: "per day", week: "per week", month: "per month" };
+
+/** Puts every field of two versions beside each other. */
+export function compareValues(mine: KeyValues, theirs: KeyValues): readonly ComparedField[] {
+  const left = describe(mine);
+  const right = new Map(describe(theirs));
+  return left.map(([name, text]) => {
+    const other = right.get(name) ?? "";
+    return { name, mine: text, theirs: other, differs: text !== other };
+  });
+}
+
+function describe(values: KeyValues): readonly (readonly [name: string, text: string])[] {
+  const { models, expires_at } = values;
+  return [
+    ["Name", values.name],
+    ["Spending limit", describeSpending(values.spending_limit)],
+    ["Requests per minute", describeCount(values.requests_per_minute)],
+    ["Tokens per minute", describeCount(values.tokens_per_minute)],
+    ["Running at once", describeCount(values.concurrent_requests)],
+    ["Models", models ? [...models].sort().join(", ") : "every model"],
+    ["Expires", expires_at === null ? "never" : formatTime(expires_at, "second")],
+    ["Shortens answers", values.allows_clamp ? "yes" : "no"],
+  ];
+}
+
+function describeSpending(limit: KeyValues["spending_limit"]): string {
+  if (!limit) return "none";
+  const zone = limit.time_zone ? `, ${limit.time_zone}` : "";
+  return `${describeAmount(limit.amount_usd)} ${PERIODS[limit.period]}${zone}`;
+}
+
+/** What was typed may be no amount. */
+function describeAmount(text: string): string {
+  try {
+    return formatExact(readUsd(text));
+  } catch {
+    return text;
+  }
+}
+
+function describeCount(count: number | null): string {
+  return count === null ? "default" : count.toLocaleString("en-US");
+}
