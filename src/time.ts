@@ -1,6 +1,8 @@
-/** Returns Unix milliseconds as ISO 8601 in UTC, or null for `undefined`. */
-export function printTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
+/** Returns Unix milliseconds as ISO 8601 in UTC, or null for a missing time. */
+export function printTime(ms: number): string;
+export function printTime(ms: number | null | undefined): string | null;
+export function printTime(ms: number | null | undefined): string | null {
+  return ms === undefined || ms === null ? null : new Date(ms).toISOString();
 }
 
 /**
@@ -19,6 +21,38 @@ export async function within<Value, Late>(
 /** Resolves when the promise does, or after `ms` milliseconds. Rejects when the promise does before that. */
 export async function waitAtMost(ms: number, awaited: Promise<unknown>): Promise<void> {
   await within(ms, awaited, () => undefined);
+}
+
+interface RepeatedWork {
+  readonly everyMs: number;
+  run(): Promise<unknown>;
+  onFault(fault: unknown): void;
+  /** Whether the first run begins at once. */
+  readonly beginsNow?: boolean;
+}
+
+/**
+ * Runs work at an interval until it is closed, never twice at once, and hands each fault to `onFault`. Keeps
+ * no process alive. `close` resolves when a running run has ended.
+ */
+export function repeat({ everyMs, run, onFault, beginsNow }: RepeatedWork): { close(): Promise<void> } {
+  let running: Promise<void> | undefined;
+  const begin = () => {
+    running ??= run()
+      .then(() => undefined, onFault)
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  if (beginsNow) begin();
+  const timer = setInterval(begin, everyMs);
+  timer.unref();
+  return {
+    async close() {
+      clearInterval(timer);
+      await running;
+    },
+  };
 }
 
 /** A deadline that a {@link SharedTimer} watches. */

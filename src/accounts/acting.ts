@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
+import { printTime } from "../time.ts";
 import { findAccount } from "./accounts.ts";
 import type { Actor } from "./actor.ts";
 import { recordChange } from "./audit-trail.ts";
@@ -35,7 +36,7 @@ export async function beginActing(
   const nowMs = now();
   const untilMs = nowMs + ACTING_MS;
   await setActing(database, actor, { session: session.id, accountId, untilMs }, (tx) => {
-    const after = { reason, until: new Date(untilMs).toISOString() };
+    const after = { reason, until: printTime(untilMs) };
     return recordChange(
       database,
       tx,

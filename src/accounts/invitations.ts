@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { and, desc, eq, gt, isNull } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { invitations } from "../db/sqlite/people-schema.ts";
@@ -8,7 +7,7 @@ import type { Role } from "./actor.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import type { MailOrders } from "./credentials.ts";
 import { normaliseEmail } from "./email.ts";
-import { digestOf } from "./key.ts";
+import { createToken, digestOf } from "./key.ts";
 import type { MemberParts } from "./members.ts";
 
 const DAY_MS = 86_400_000;
@@ -128,7 +127,7 @@ export async function mintInvitationToken(
   nowMs: number,
 ): Promise<string | undefined> {
   const { invitations } = database.tables;
-  const token = randomBytes(32).toString("base64url");
+  const token = createToken();
   const minted = await database.transact((tx) =>
     tx
       .update(invitations)

@@ -47,9 +47,14 @@ const PREFIX = "sk-tg-";
 const HINT_LENGTH = PREFIX.length + 4;
 const SECRET = /^sk-tg-[\w-]{43}$/;
 
-/** Creates a secret: the prefix and 32 random bytes in base64url. */
+/** Creates 32 random bytes in base64url: 43 characters. */
+export function createToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Creates the secret of a key: the prefix and a token. */
 export function createSecret(): string {
-  return PREFIX + randomBytes(32).toString("base64url");
+  return PREFIX + createToken();
 }
 
 /** Whether a text has the form of a secret. Texts of another form are neither hashed nor looked up. */

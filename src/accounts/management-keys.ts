@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { and, asc, eq, isNull } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { managementKeys } from "../db/sqlite/people-schema.ts";
 import { GatewayError } from "../errors.ts";
 import type { Actor, Role } from "./actor.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
-import { digestOf } from "./key.ts";
+import { createToken, digestOf } from "./key.ts";
 
 const PREFIX = "mk-tg-";
 const HINT_LENGTH = PREFIX.length + 4;
@@ -51,7 +50,7 @@ export async function issueManagementKey(
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
     throw new GatewayError("wrong_shape", { path: "expires_at" });
   }
-  const secret = PREFIX + randomBytes(32).toString("base64url");
+  const secret = PREFIX + createToken();
   const id = Bun.randomUUIDv7("hex", nowMs);
   const hint = secret.slice(0, HINT_LENGTH);
   const values = { id, accountId: accountId ?? null, name, hint, role, createdBy: actor.id };

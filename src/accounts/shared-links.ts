@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { and, count, desc, eq, gt, isNull } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
+import { printTime } from "../time.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
-import { digestOf } from "./key.ts";
+import { createToken, digestOf } from "./key.ts";
 
 /** A read-only link to the usage of one key, or of a whole account. */
 export interface SharedLink {
@@ -49,14 +49,14 @@ export async function createLink(
   const createdAtMs = now();
   const isLater = expiresAtMs > createdAtMs && expiresAtMs <= createdAtMs + LIFE_MS_MAX;
   if (!isLater) throw new GatewayError("wrong_shape", { path: "expires_at" });
-  const token = `shl-${randomBytes(32).toString("base64url")}`;
+  const token = `shl-${createToken()}`;
   const id = Bun.randomUUIDv7("hex", createdAtMs);
   await database.transact(async (tx) => {
     await checkKey(database, tx, { accountId, keyId });
     await checkCount(database, tx, accountId, createdAtMs);
     const row = { id, digest: digestOf(token), accountId, keyId: keyId ?? null, showsNames };
     await tx.insert(sharedLinks).values({ ...row, createdBy: actor.name, createdAtMs, expiresAtMs });
-    const after = { keyId: keyId ?? null, showsNames, expiresAt: new Date(expiresAtMs).toISOString() };
+    const after = { keyId: keyId ?? null, showsNames, expiresAt: printTime(expiresAtMs) };
     const change = { accountId, action: "shared_link.created", target: id, after };
     await recordChange(database, tx, actor, change, createdAtMs);
   });

@@ -1,6 +1,7 @@
 import { sweepAnswers } from "../accounts/idempotency.ts";
 import { freezeSuspended, type SuspensionParts } from "../accounts/suspension.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import { repeat } from "../time.ts";
 
 const EVERY_MS = 60_000;
 
@@ -12,25 +13,13 @@ export function startAccountSweep(
   parts: SuspensionParts & { readonly log: Log },
   everyMs: number = EVERY_MS,
 ): { close(): Promise<void> } {
-  let running: Promise<void> | undefined;
-  const sweep = async () => {
-    const frozen = await freezeSuspended(parts);
-    if (frozen > 0) parts.log.warn({ wallets: frozen }, "wallets of suspended accounts frozen");
-    await sweepAnswers(parts);
-  };
-  const begin = () => {
-    running ??= sweep()
-      .catch((fault) => parts.log.error(describeFault(fault), "sweep of accounts failed"))
-      .finally(() => {
-        running = undefined;
-      });
-  };
-  const timer = setInterval(begin, everyMs);
-  timer.unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await running;
+  return repeat({
+    everyMs,
+    async run() {
+      const frozen = await freezeSuspended(parts);
+      if (frozen > 0) parts.log.warn({ wallets: frozen }, "wallets of suspended accounts frozen");
+      await sweepAnswers(parts);
     },
-  };
+    onFault: (fault) => parts.log.error(describeFault(fault), "sweep of accounts failed"),
+  });
 }

@@ -10,6 +10,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { ConsoleSettings } from "../http/console/console-parts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import { repeat } from "../time.ts";
 
 interface PeopleFoundation {
   readonly database: Database;
@@ -53,19 +54,10 @@ export function startSessionSweep({
   log,
   now,
 }: Pick<PeopleFoundation, "database" | "log" | "now">) {
-  let running: Promise<unknown> = Promise.resolve();
-  const sweep = () => {
-    running = sweepSessions(database, now()).catch((error: unknown) => {
-      log.error(describeFault(error), "session sweep failed");
-    });
-  };
-  sweep();
-  const timer = setInterval(sweep, SWEEP_MS);
-  timer.unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await running;
-    },
-  };
+  return repeat({
+    everyMs: SWEEP_MS,
+    run: () => sweepSessions(database, now()),
+    onFault: (fault) => log.error(describeFault(fault), "session sweep failed"),
+    beginsNow: true,
+  });
 }

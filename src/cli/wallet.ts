@@ -1,7 +1,5 @@
-import { printUsd } from "../domain/money.ts";
-import type { JournalLine, RunningHold } from "../ledger/records.ts";
 import { printOverview, readOverview } from "../payments/overview.ts";
-import { printTime } from "../time.ts";
+import { printHold, printTransfer } from "../payments/wallet-lines.ts";
 import type { CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";
@@ -63,44 +61,14 @@ function printSpending(overview: PrintedOverview): string {
   return `Spent ${today} USD today and ${month} USD this month (UTC).${runway}${frozen}`;
 }
 
-function printTransfer(line: JournalLine) {
-  return {
-    seq: line.seq,
-    at: printTime(line.createdAtMs),
-    kind: line.kind,
-    id: line.transferId,
-    amount_usd: printUsd(line.amount),
-    balance_after_usd: printUsd(line.postedAfter),
-    request_id: line.holdId ?? null,
-  };
-}
-
 function printTransfers(lines: readonly ReturnType<typeof printTransfer>[]): string {
-  const rows = lines.map((line) => [
-    line.at ?? "",
-    line.kind,
-    line.id,
-    line.amount_usd,
-    line.balance_after_usd,
-  ]);
+  const rows = lines.map((line) => [line.at, line.kind, line.id, line.amount_usd, line.balance_after_usd]);
   return printTable(["TIME", "TRANSFER", "ID", "USD", "POSTED USD"], rows);
-}
-
-function printHold(hold: RunningHold) {
-  return {
-    request_id: hold.holdId,
-    key_id: hold.keyId,
-    model: hold.model,
-    granted_usd: printUsd(hold.granted),
-    accrued_usd: printUsd(hold.accrued),
-    created_at: printTime(hold.createdAtMs),
-    expires_at: printTime(hold.expiresAtMs),
-  };
 }
 
 function printHolds(holds: readonly ReturnType<typeof printHold>[]): string {
   const rows = holds.map((hold) => [
-    hold.created_at ?? "",
+    hold.created_at,
     hold.request_id,
     hold.model,
     hold.granted_usd,

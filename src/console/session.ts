@@ -9,7 +9,7 @@ export type Me = Awaited<ReturnType<typeof fetchMe>>;
 const fetchMe = () => call(() => api.me.get());
 
 export const meQuery = queryOptions({ queryKey: ["me"], queryFn: fetchMe, staleTime: 60_000 });
-/** What the server says of itself before anybody is signed in. */
+/** The facts about the server that are public before the sign-in. */
 export const setupQuery = queryOptions({
   queryKey: ["setup"],
   queryFn: () => call(() => api.setup.get()),

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, lt, lte, or } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
-import type { Log } from "../telemetry/log.ts";
+import { describeFault, type Log } from "../telemetry/log.ts";
+import { repeat } from "../time.ts";
 import {
   AHEAD_MS_MAX,
   type DeliveryOptions,
@@ -43,12 +44,14 @@ export function startMailWorker({ database, send, mint, publicUrl, ...options }:
       return true;
     },
   });
-  const sweeps = setInterval(() => void sweepMails(database, now()).catch(() => undefined), SWEEP_MS);
-  sweeps.unref();
+  const sweeps = repeat({
+    everyMs: SWEEP_MS,
+    run: () => sweepMails(database, now()),
+    onFault: (fault) => options.log.warn(describeFault(fault), "mail sweep failed"),
+  });
   return {
     async close() {
-      clearInterval(sweeps);
-      await worker.close();
+      await Promise.all([sweeps.close(), worker.close()]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { Mails } from "../mail/mails.ts";
+import { printTime } from "../time.ts";
 import type { NoticeRule } from "./rule.ts";
 
 /** What a notice says, in JSON: numbers as decimal text. */
@@ -137,7 +138,7 @@ function printEvent(
   return JSON.stringify({
     type: data.kind === "test" ? "notice.test" : "notice.raised",
     id,
-    raised_at: new Date(raisedAtMs).toISOString(),
+    raised_at: printTime(raisedAtMs),
     account_id: accountId,
     rule_id: ruleId,
     subject,

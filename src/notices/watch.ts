@@ -1,5 +1,6 @@
 import { endLease, tryLease } from "../db/leases.ts";
 import { describeFault } from "../telemetry/log.ts";
+import { repeat } from "../time.ts";
 import { NoticePass, type PassParts } from "./pass.ts";
 import {
   type AttemptTotals,
@@ -38,33 +39,26 @@ export function startNoticeWatch(
   const lease = { job: JOB, holder, ms: Math.max(LEASE_MS, 4 * passMs) };
   const attemptWindow = createAttemptWindow(parts.attempts);
   const pass = new NoticePass(parts, calmMs);
-  let running: Promise<void> | undefined;
   let isAway = false;
 
-  async function run(): Promise<void> {
-    try {
+  const passes = repeat({
+    everyMs: passMs,
+    async run() {
       const atMs = now();
       const totals = attemptWindow.renew(atMs);
       if (totals.size > 0) await publishAttempts(database, holder, { atMs, totals });
       if (await tryLease(database, lease, now)) await pass.run();
       isAway = false;
-    } catch (fault) {
+    },
+    onFault(fault) {
       if (!isAway) log.warn(describeFault(fault), "notices not watched");
       isAway = true;
-    }
-  }
-
-  const timer = setInterval(() => {
-    running ??= run().finally(() => {
-      running = undefined;
-    });
-  }, passMs);
-  timer.unref();
+    },
+  });
   return {
     async close(): Promise<void> {
-      clearInterval(timer);
       pass.stop();
-      await running;
+      await passes.close();
       await Promise.all([withdrawAttempts(database, holder), endLease(database, lease)]).catch(
         () => undefined,
       );

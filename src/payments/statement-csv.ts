@@ -1,5 +1,6 @@
 import { printCsvRow } from "../domain/csv.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
+import { printTime } from "../time.ts";
 import type { Month, Statement, StatementLine } from "./statement.ts";
 
 const TITLES = ["time", "kind", "id", "request_id", "amount_usd", "balance_usd"];
@@ -19,15 +20,11 @@ export async function* printStatement(month: Month, { opening, lines }: Statemen
 }
 
 function printBalance(kind: "opening" | "closing", atMs: number, balance: Nanos): string {
-  return printCsvRow([timeOf(atMs), kind, "", "", "", printUsd(balance)]);
+  return printCsvRow([printTime(atMs), kind, "", "", "", printUsd(balance)]);
 }
 
 function printLine({ line, balance }: StatementLine): string {
   const { createdAtMs, kind, transferId, holdId, amount } = line;
   const amounts = [printUsd(amount), printUsd(balance)];
-  return printCsvRow([timeOf(createdAtMs), kind, transferId, holdId ?? "", ...amounts]);
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString();
+  return printCsvRow([printTime(createdAtMs), kind, transferId, holdId ?? "", ...amounts]);
 }

@@ -1,5 +1,6 @@
 import { LedgerError } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import { repeat } from "../time.ts";
 import { creditCheckout, findUncreditedCheckouts } from "./checkouts.ts";
 import type { PaymentParts } from "./credit.ts";
 import { creditCode, findUncreditedCodes } from "./redeem-codes.ts";
@@ -42,17 +43,9 @@ async function attempt({ log }: SweepParts, payment: string, credit: () => Promi
 
 /** Sweeps every minute until it is closed. `close` resolves when a running sweep has ended. */
 export function startPaymentSweep(parts: SweepParts): { close(): Promise<void> } {
-  let running: Promise<unknown> = Promise.resolve();
-  const timer = setInterval(() => {
-    running = running
-      .then(() => sweepPayments(parts))
-      .catch((fault) => parts.log.warn(describeFault(fault), "payment sweep failed"));
-  }, SWEEP_MS);
-  timer.unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await running;
-    },
-  };
+  return repeat({
+    everyMs: SWEEP_MS,
+    run: () => sweepPayments(parts),
+    onFault: (fault) => parts.log.warn(describeFault(fault), "payment sweep failed"),
+  });
 }

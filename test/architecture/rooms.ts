@@ -278,8 +278,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "@elysiajs/eden",
       "@tanstack/react-query",
       "@tanstack/react-router",
-      "@visx/axis",
-      "@visx/scale",
       "@visx/shape",
       "node:fs",
       "node:path",

@@ -15,7 +15,8 @@ const RETIRED: readonly RetiredWord[] = [
   {
     pattern: /\bjournals?\b/i,
     use: "settlement outbox, unless the double-entry transfers are meant",
-    except: /^src\/(ledger|db)\/|^src\/settlement-outbox\/folder\.ts|^src\/cli\/audit\.ts|^docs\//,
+    except:
+      /^src\/(ledger|ledger-grpc|db)\/|^src\/settlement-outbox\/folder\.ts|^src\/cli\/audit\.ts|^docs\//,
   },
   {
     pattern: /\brefusals?\b/i,

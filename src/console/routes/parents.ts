@@ -41,7 +41,7 @@ export const operator = createRoute({
   },
 });
 
-/** Throws a redirect to the sign-in when nobody is signed in. */
+/** Throws a redirect to the sign-in without a session. */
 async function readMe(queryClient: QueryClient, href: string): Promise<Me> {
   try {
     return await queryClient.ensureQueryData(meQuery);

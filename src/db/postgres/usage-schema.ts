@@ -22,7 +22,7 @@ export const usageHours = pgTable("usage_hours", { ...group(), ...measures() }, 
   index("usage_hours_wallet").on(table.walletId, table.startMs),
 ]);
 
-/** The same by UTC day: always the sums of the hours. */
+/** Usage by UTC day: always the sums of the hours. */
 export const usageDays = pgTable("usage_days", { ...group(), ...measures() }, (table) => [
   index("usage_days_wallet").on(table.walletId, table.startMs),
 ]);

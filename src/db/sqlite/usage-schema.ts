@@ -23,7 +23,7 @@ export const usageHours = sqliteTable("usage_hours", { ...group(), ...measures()
   }),
 ]);
 
-/** The same by UTC day: always the sums of the hours. */
+/** Usage by UTC day: always the sums of the hours. */
 export const usageDays = sqliteTable("usage_days", { ...group(), ...measures() }, (table) => [
   primaryKey({
     columns: [table.walletId, table.startMs, table.keyId, table.model, table.upstream, table.outcome],

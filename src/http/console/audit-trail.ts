@@ -2,10 +2,11 @@ import { Elysia, t } from "elysia";
 import { type AuditEntry, type AuditFilter, listAuditEntries } from "../../accounts/audit-trail.ts";
 import { printCsvRow } from "../../domain/csv.ts";
 import { GatewayError } from "../../errors.ts";
+import { printTime } from "../../time.ts";
 import { auditEntry } from "./account-shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { isoTime, printAuditEntry } from "./print-accounts.ts";
+import { printAuditEntry } from "./print-accounts.ts";
 import { id, pageOf, pageQuery } from "./shapes.ts";
 
 const filterQuery = t.Object({
@@ -97,7 +98,7 @@ function printEntryRow(entry: AuditEntry): string {
   const { actorKind, actorName, isActing, action, target, before, after, address } = entry;
   const author = [actorKind, actorName, isActing ? "yes" : "no"];
   return printCsvRow([
-    isoTime(entry.atMs),
+    printTime(entry.atMs),
     ...author,
     action,
     target,

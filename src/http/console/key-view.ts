@@ -126,7 +126,7 @@ export function viewOf(parts: ConsoleParts, key: ApiKey, facts: KeyFacts): KeyVi
     name: key.name,
     hint: key.hint,
     state: stateOfKey(key, parts.now()),
-    created_at: new Date(key.createdAtMs).toISOString(),
+    created_at: printTime(key.createdAtMs),
     created_by: printCreator(key.createdBy, creators),
     expires_at: printTime(key.expiresAtMs),
     revoked_at: printTime(key.revokedAtMs),
@@ -157,7 +157,7 @@ function printCreator(id: string | undefined, creators: Creators): KeyView["crea
 /** The secret before the latest rotation, while it is still accepted. */
 function printPrevious({ previous, revokedAtMs }: ApiKey, nowMs: number): KeyView["previous"] {
   if (!previous || revokedAtMs !== undefined || previous.endsAtMs <= nowMs) return null;
-  return { hint: previous.hint, ends_at: new Date(previous.endsAtMs).toISOString() };
+  return { hint: previous.hint, ends_at: printTime(previous.endsAtMs) };
 }
 
 function printRate(limit: number | undefined, window: LimitWindow | undefined, source: "key" | "default") {

@@ -59,7 +59,7 @@ export function createLiveRequests(parts: ConsoleParts): LiveRequests {
   };
 }
 
-/** Polls the newest requests of one account while somebody looks. */
+/** Polls the newest requests of one account while a stream is open. */
 class AccountFeed {
   readonly #parts: ConsoleParts;
   readonly #accountId: string;

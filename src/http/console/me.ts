@@ -6,6 +6,7 @@ import { findPersonById, listMemberships, type Person, renamePerson } from "../.
 import { cookieFormOf, printSessionCookie, readSessionCookie } from "../../accounts/session-cookie.ts";
 import { listSessions, needsRenewal, renewSession } from "../../accounts/sessions.ts";
 import { GatewayError } from "../../errors.ts";
+import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard, isConfirmed } from "./guard.ts";
 import { meShape, nameField, passwordField, personShape, printPerson } from "./person-shapes.ts";
@@ -88,7 +89,7 @@ async function printMe({ database, now }: ConsoleParts, actor: Actor) {
 async function printActing(database: ConsoleParts["database"], { acting }: Actor) {
   const account = acting && (await findAccount(database, acting.accountId));
   if (!account) return null;
-  const until = new Date(acting.untilMs).toISOString();
+  const until = printTime(acting.untilMs);
   return { account_id: account.id, account_name: account.name, until };
 }
 

@@ -1,6 +1,7 @@
 import { Elysia, t } from "elysia";
 import { endSession, endSessions, listSessions, type Session } from "../../accounts/sessions.ts";
 import { GatewayError } from "../../errors.ts";
+import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { requireSession } from "./me.ts";
@@ -46,9 +47,9 @@ function printSession(session: Session, currentId: string) {
     id: session.id,
     address: session.address ?? null,
     agent: session.agent ?? null,
-    created_at: new Date(session.createdAtMs).toISOString(),
-    last_seen_at: new Date(session.lastSeenAtMs).toISOString(),
-    expires_at: new Date(session.expiresAtMs).toISOString(),
+    created_at: printTime(session.createdAtMs),
+    last_seen_at: printTime(session.lastSeenAtMs),
+    expires_at: printTime(session.expiresAtMs),
     current: session.id === currentId,
   };
 }

@@ -57,7 +57,7 @@ export function printNotice({ data, subject, ...times }: Notice): Static<typeof 
   return {
     id: times.id,
     ...{ kind, text, subject },
-    raised_at: isoTime(times.raisedAtMs),
+    raised_at: printTime(times.raisedAtMs),
     ended_at: printTime(times.endedAtMs),
     read_at: printTime(times.readAtMs),
   };
@@ -78,7 +78,7 @@ export function printRule(rule: NoticeRule, { isRaised, showsUrl }: RuleView): S
     threshold: printThreshold(rule),
     emails: [...rule.emails],
     webhook_url: shown ?? null,
-    created_at: isoTime(rule.createdAtMs),
+    created_at: printTime(rule.createdAtMs),
     is_raised: isRaised,
   };
 }
@@ -89,12 +89,8 @@ export function printDelivery(sent: Delivery): Static<typeof delivery> {
     id: sent.id,
     notice_id: sent.noticeId,
     ...{ channel, target, state, attempts },
-    created_at: isoTime(sent.createdAtMs),
+    created_at: printTime(sent.createdAtMs),
     next_at: printTime(sent.nextAtMs),
     ended_at: printTime(sent.endedAtMs),
   };
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -5,10 +5,11 @@ import { resumeAccount, suspendAccount } from "../../accounts/suspension.ts";
 import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import { LedgerError } from "../../ledger/ledger.ts";
+import { printTime } from "../../time.ts";
 import { account, acting, reason } from "./account-shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { isoTime, isoTimeOrNull, printAccount } from "./print-accounts.ts";
+import { printAccount } from "./print-accounts.ts";
 import { id, nothing, pageOf, pageQuery, usd } from "./shapes.ts";
 
 const listedAccount = t.Composite([
@@ -55,7 +56,7 @@ export function operatorAccountsRoutes(parts: ConsoleParts) {
       async ({ params, body, actor }) => {
         const begun = await beginActing(parts, actor, { accountId: params.id, reason: body.reason });
         const { accountId, accountName, untilMs } = begun;
-        return { account_id: accountId, account_name: accountName, until: isoTime(untilMs) };
+        return { account_id: accountId, account_name: accountName, until: printTime(untilMs) };
       },
       { needsOperator: true, params: path, body: t.Object({ reason }), response: acting },
     )
@@ -88,6 +89,6 @@ function printListed(listed: ListedAccount) {
     spent_30d_usd: printUsd(spent30d),
     requests_30d: requests30d,
     keys,
-    last_request_at: isoTimeOrNull(lastRequestAtMs),
+    last_request_at: printTime(lastRequestAtMs),
   };
 }

@@ -1,10 +1,10 @@
 import { Elysia, t } from "elysia";
 import { GatewayError } from "../../errors.ts";
 import type { Finding } from "../../ledger/audit/audit.ts";
+import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import type { AuditJob, AuditResult } from "./platform.ts";
-import { isoTime } from "./print-accounts.ts";
 import { nothing, time } from "./shapes.ts";
 
 const finding = t.Object({
@@ -62,7 +62,7 @@ async function readResult(job: AuditJob): Promise<ResultShape> {
 function printResult({ ranAtMs, durationMs, report }: AuditResult) {
   const { wallets, holds, transfers, checked, findings, warnings } = report;
   return {
-    ran_at: isoTime(ranAtMs),
+    ran_at: printTime(ranAtMs),
     duration_ms: durationMs,
     wallets,
     holds,

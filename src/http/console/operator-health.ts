@@ -4,10 +4,10 @@ import { recordChange } from "../../accounts/audit-trail.ts";
 import { printUsd } from "../../domain/money.ts";
 import { VERSION } from "../../domain/version.ts";
 import { GatewayError } from "../../errors.ts";
+import { printTime } from "../../time.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { isoTime, isoTimeOrNull } from "./print-accounts.ts";
 import { id, time, usd } from "./shapes.ts";
 
 const upstream = t.Object({
@@ -88,7 +88,7 @@ async function readHealth(parts: ConsoleParts) {
     upstreams: [...upstreams.values()].map((each) => printUpstream(parts, each)),
     limiter: { ...limits },
     ledger: ledgerState,
-    outbox: { entries: outbox.pending(), oldest_at: isoTimeOrNull(outbox.oldestAtMs()) },
+    outbox: { entries: outbox.pending(), oldest_at: printTime(outbox.oldestAtMs()) },
     database: database.dialect,
     version: VERSION,
     uptime_s: Math.floor(process.uptime()),
@@ -108,8 +108,8 @@ async function readLedger({ ledger, platform }: ConsoleParts) {
     mode: platform.audit ? ("local" as const) : ("remote" as const),
     open_holds: wallets.reduce((sum, { count }) => sum + count, 0),
     held_usd: printUsd(wallets.reduce((sum, { granted }) => sum + granted, 0n)),
-    oldest_hold_at: oldest.length > 0 ? isoTime(Math.min(...oldest)) : null,
-    roll_up_closed_to: closedToMs > closedFromMs ? isoTime(closedToMs) : null,
+    oldest_hold_at: oldest.length > 0 ? printTime(Math.min(...oldest)) : null,
+    roll_up_closed_to: closedToMs > closedFromMs ? printTime(closedToMs) : null,
     stale_hours: staleHours,
     is_backfilling: isBackfilling,
   };
@@ -125,10 +125,10 @@ function printUpstream({ now, gateway }: ConsoleParts, { name, health: state }: 
     name,
     circuit,
     is_forced: isForced,
-    opens_again_at: probeInMs === undefined ? null : isoTime(now() + probeInMs),
+    opens_again_at: probeInMs === undefined ? null : printTime(now() + probeInMs),
     in_flight: running,
     failures,
-    cooldown_until: coolingMs.length > 0 ? isoTime(now() + Math.max(...coolingMs)) : null,
+    cooldown_until: coolingMs.length > 0 ? printTime(now() + Math.max(...coolingMs)) : null,
     models: routed.map(({ id: model }) => model),
   };
 }

@@ -1,8 +1,8 @@
 import { Elysia, t } from "elysia";
 import { endSessions, type ListedPerson, listPeople, setOperator } from "../../accounts/directory.ts";
+import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { isoTime, isoTimeOrNull } from "./print-accounts.ts";
 import { id, pageOf, pageQuery, time } from "./shapes.ts";
 
 const listedPerson = t.Object({
@@ -64,8 +64,8 @@ function printPerson(person: ListedPerson) {
     email: person.email,
     email_verified: person.emailVerified,
     is_operator: person.isOperator,
-    created_at: isoTime(person.createdAtMs),
-    last_seen_at: isoTimeOrNull(person.lastSeenAtMs),
+    created_at: printTime(person.createdAtMs),
+    last_seen_at: printTime(person.lastSeenAtMs),
     accounts: person.accounts,
     sessions: person.sessions,
   };

@@ -198,7 +198,7 @@ function printCodeRow(code: RedeemCode, names: ReadonlyMap<string, string>, nowM
     note,
     state: stateOfCode(code, nowMs),
     created_by: createdBy,
-    created_at: new Date(code.createdAtMs).toISOString(),
+    created_at: printTime(code.createdAtMs),
     expires_at: printTime(code.expiresAtMs ?? undefined),
     redeemed_at: printTime(code.redeemedAtMs ?? undefined),
     account_id: accountId,

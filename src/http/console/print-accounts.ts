@@ -1,20 +1,11 @@
 import type { Account } from "../../accounts/accounts.ts";
 import type { AuditEntry } from "../../accounts/audit-trail.ts";
 import type { ManagementKey } from "../../accounts/management-keys.ts";
+import { printTime } from "../../time.ts";
 import type { AccountShape, AuditEntryShape, ManagementKeyShape } from "./account-shapes.ts";
 
-/** Prints Unix milliseconds as ISO 8601 in UTC. */
-export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-/** Prints Unix milliseconds as ISO 8601 in UTC; null without a time. */
-export function isoTimeOrNull(ms: number | null | undefined): string | null {
-  return ms === null || ms === undefined ? null : isoTime(ms);
-}
-
 export function printAccount({ id, name, state, email, createdAtMs, version }: Account): AccountShape {
-  return { id, name, state, email: email ?? null, created_at: isoTime(createdAtMs), version };
+  return { id, name, state, email: email ?? null, created_at: printTime(createdAtMs), version };
 }
 
 export function printManagementKey(key: ManagementKey, nowMs: number): ManagementKeyShape {
@@ -26,17 +17,17 @@ export function printManagementKey(key: ManagementKey, nowMs: number): Managemen
     role: key.role,
     state: key.revokedAtMs !== null ? "revoked" : isExpired ? "expired" : "active",
     created_by: key.createdBy,
-    created_at: isoTime(key.createdAtMs),
-    expires_at: isoTimeOrNull(key.expiresAtMs),
-    revoked_at: isoTimeOrNull(key.revokedAtMs),
-    last_used_at: isoTimeOrNull(key.lastUsedAtMs),
+    created_at: printTime(key.createdAtMs),
+    expires_at: printTime(key.expiresAtMs),
+    revoked_at: printTime(key.revokedAtMs),
+    last_used_at: printTime(key.lastUsedAtMs),
   };
 }
 
 export function printAuditEntry(entry: AuditEntry): AuditEntryShape {
   return {
     id: entry.id,
-    at: isoTime(entry.atMs),
+    at: printTime(entry.atMs),
     account_id: entry.accountId,
     actor_kind: entry.actorKind,
     actor_id: entry.actorId,

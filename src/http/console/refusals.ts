@@ -12,7 +12,7 @@ import {
   type RefusalRow,
 } from "../../refusals/reads.ts";
 import { KEPT_MS } from "../../refusals/refusal.ts";
-import { waitAtMost } from "../../time.ts";
+import { printTime, waitAtMost } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { findHoldsOf } from "./holds-of-moment.ts";
@@ -93,7 +93,7 @@ async function listOf(
 function printRow(row: RefusalRow, names: ReadonlyMap<string, string>): RefusalJson {
   const { money, requestedModel } = row.last;
   return {
-    minute: new Date(row.minuteMs).toISOString(),
+    minute: printTime(row.minuteMs),
     key_id: row.keyId,
     key_name: names.get(row.keyId) ?? null,
     model: row.model === "" ? (requestedModel ?? null) : row.model,
@@ -127,7 +127,7 @@ async function printFound(
     last_request_id: row.last.id,
     request_id: requestId,
     exact: isExact,
-    at: new Date(request.atMs).toISOString(),
+    at: printTime(request.atMs),
     rule,
     needed: neededBy(request) ?? null,
     had: leftFor(request) ?? null,

@@ -26,11 +26,7 @@ export interface TriedLimits {
   readonly spendingLimit?: SpendingLimit | undefined;
 }
 
-type TriedLimit =
-  | "requests_per_minute"
-  | "tokens_per_minute"
-  | "concurrent_requests"
-  | "spending_limit";
+type TriedLimit = "requests_per_minute" | "tokens_per_minute" | "concurrent_requests" | "spending_limit";
 
 /** How many requests a limit would have refused, and when it refused the first one. */
 export interface TriedDeclines {

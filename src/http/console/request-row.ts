@@ -3,6 +3,7 @@ import type { Database } from "../../db/database.ts";
 import { printUsd } from "../../domain/money.ts";
 import { inputTokensOf } from "../../domain/usage.ts";
 import type { Receipt } from "../../ledger/records.ts";
+import { printTime } from "../../time.ts";
 import type { RequestRow } from "./request-shapes.ts";
 
 /** Prints receipts of one account as rows, with the names of their keys. */
@@ -24,7 +25,7 @@ export function printRequestRow(receipt: Receipt, names: ReadonlyMap<string, str
   const usage = outcome?.usage;
   return {
     id: receipt.holdId,
-    at: new Date(receipt.createdAtMs).toISOString(),
+    at: printTime(receipt.createdAtMs),
     model: request.model,
     upstream: outcome?.upstream ?? null,
     key_id: receipt.keyId,

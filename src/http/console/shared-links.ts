@@ -76,8 +76,8 @@ function printLink(shared: SharedLink, nowMs: number): Static<typeof link> {
     key: key ? { id: key.id, name: key.name ?? "" } : null,
     shows_names: shared.showsNames,
     created_by: shared.createdBy,
-    created_at: new Date(shared.createdAtMs).toISOString(),
-    expires_at: new Date(expiresAtMs).toISOString(),
+    created_at: printTime(shared.createdAtMs),
+    expires_at: printTime(expiresAtMs),
     revoked_at: printTime(revokedAtMs),
     state: revokedAtMs === undefined ? ended : "revoked",
   };

@@ -91,11 +91,11 @@ async function readView(
   return {
     account_name: link.showsNames ? name : null,
     key_name: (link.showsNames && key?.name) || null,
-    from: isoTime(fromMs),
-    to: isoTime(nowMs),
-    expires_at: isoTime(link.expiresAtMs),
+    from: printTime(fromMs),
+    to: printTime(nowMs),
+    expires_at: printTime(link.expiresAtMs),
     usage: {
-      rows: days.rows.map((row) => ({ time: isoTime(Number(row.group.day)), ...printSums(row) })),
+      rows: days.rows.map((row) => ({ time: printTime(Number(row.group.day)), ...printSums(row) })),
       total: sum ? printSums(sum) : NO_SUMS,
       models: models.rows.map((row) => ({ model: String(row.group.model ?? ""), ...printSums(row) })),
     },
@@ -144,8 +144,4 @@ function printLimit(limit: Limits[number] | undefined): SharedUsage["spending_li
     remaining_usd: printUsd(left > 0n ? left : 0n),
     resets_at: printTime(resetsAtMs),
   };
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

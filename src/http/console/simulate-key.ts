@@ -3,6 +3,7 @@ import type { ApiKey } from "../../accounts/key.ts";
 import { totalTokensOf } from "../../domain/usage.ts";
 import { GatewayError } from "../../errors.ts";
 import { PAGE_SIZE_MAX, type Receipt } from "../../ledger/records.ts";
+import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { readSpendingLimit } from "./key-bodies.ts";
 import type { simulation, simulationBody } from "./key-shapes.ts";
@@ -38,16 +39,16 @@ async function simulate(parts: ConsoleParts, key: ApiKey, limits: TriedLimits): 
   const firstAtMs = Math.min(...declines.map((each) => each.firstAtMs));
   const [oldest] = requests;
   return {
-    from: printAt(isCut && oldest ? oldest.arrivedAtMs : toMs - REPLAYED_MS),
-    to: printAt(toMs),
+    from: printTime(isCut && oldest ? oldest.arrivedAtMs : toMs - REPLAYED_MS),
+    to: printTime(toMs),
     requests: requests.length,
     refused: declines.reduce((sum, { refused }) => sum + refused, 0),
     by: declines.map((each) => ({
       limit: each.limit,
       refused: each.refused,
-      first_at: printAt(each.firstAtMs),
+      first_at: printTime(each.firstAtMs),
     })),
-    first_at: declines.length > 0 ? printAt(firstAtMs) : null,
+    first_at: declines.length > 0 ? printTime(firstAtMs) : null,
     is_cut: isCut,
   };
 }
@@ -87,8 +88,4 @@ function readLimits(body: Static<typeof simulationBody>): TriedLimits {
     concurrentRequests: body.concurrent_requests ?? undefined,
     spendingLimit: readSpendingLimit(body.spending_limit) ?? undefined,
   };
-}
-
-function printAt(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -12,10 +12,10 @@ import {
 import { changeRole, listMembers, type Member, removeMember } from "../../accounts/members.ts";
 import { findPerson, findPersonById } from "../../accounts/people.ts";
 import { GatewayError } from "../../errors.ts";
+import { printTime } from "../../time.ts";
 import { email, listOf } from "./account-shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { isoTime, isoTimeOrNull } from "./print-accounts.ts";
 import { id, nothing, roleName as role, time } from "./shapes.ts";
 
 const member = t.Object({
@@ -165,8 +165,8 @@ function printMember({ personId, lastSeenAtMs, joinedAtMs, ...rest }: Member) {
   return {
     person_id: personId,
     ...rest,
-    joined_at: isoTime(joinedAtMs),
-    last_seen_at: isoTimeOrNull(lastSeenAtMs),
+    joined_at: printTime(joinedAtMs),
+    last_seen_at: printTime(lastSeenAtMs),
   };
 }
 
@@ -176,8 +176,8 @@ function printInvitation(each: Invitation, nowMs: number) {
     email: each.email,
     role: each.role,
     invited_by: each.invitedBy,
-    created_at: isoTime(each.createdAtMs),
-    expires_at: isoTime(each.expiresAtMs),
+    created_at: printTime(each.createdAtMs),
+    expires_at: printTime(each.expiresAtMs),
     state: stateOf(each, nowMs),
   };
 }

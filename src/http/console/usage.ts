@@ -2,6 +2,7 @@ import { Elysia, t } from "elysia";
 import { findAccountNames, findKeyNames } from "../../accounts/names.ts";
 import { type Cell, printCsv } from "../../domain/csv.ts";
 import { KEPT_MS } from "../../refusals/refusal.ts";
+import { printTime } from "../../time.ts";
 import { listAnomalies } from "./anomalies.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
@@ -80,12 +81,12 @@ async function answerUsage(
   const nameOf = (group: string | null | undefined) =>
     typeof group === "string" ? (names.get(group) ?? null) : null;
   return {
-    from: new Date(fromMs).toISOString(),
-    to: new Date(toMs).toISOString(),
+    from: printTime(fromMs),
+    to: printTime(toMs),
     resolution: isDaily(view) ? "day" : "hour",
     refused_since: new Date(Math.max(fromMs, nowMs - KEPT_MS)).toISOString(),
     rows: report.points.map(({ timeMs, group = null, sums }) => ({
-      time: timeMs === undefined ? null : new Date(timeMs).toISOString(),
+      time: timeMs === undefined ? null : printTime(timeMs),
       group,
       group_name: nameOf(group),
       ...printSums(sums),

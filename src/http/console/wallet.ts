@@ -2,11 +2,13 @@ import { and, eq, inArray } from "drizzle-orm";
 import { Elysia, t } from "elysia";
 import type { Database } from "../../db/database.ts";
 import { printUsd } from "../../domain/money.ts";
-import type { JournalLine, RunningHold } from "../../ledger/records.ts";
+import type { RunningHold } from "../../ledger/records.ts";
 import { printOverview, readOverview } from "../../payments/overview.ts";
 import { proveWallet, type WalletProof } from "../../payments/proof.ts";
 import { listMonths, type MonthSummary, openStatement, readMonth } from "../../payments/statement.ts";
 import { printStatement } from "../../payments/statement-csv.ts";
+import { printHold, printTransfer } from "../../payments/wallet-lines.ts";
+import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { pageQuery } from "./shapes.ts";
@@ -46,7 +48,7 @@ export function walletRoutes(parts: ConsoleParts) {
       async ({ account, query: { page, size = PAGE_SIZE } }) => {
         const { items, nextToken } = await ledger.runningHolds(account.id, { size, token: page });
         const names = await findKeyNames(database, account.id, items);
-        return { items: items.map((hold) => printHold(hold, names)), next: nextToken ?? null };
+        return { items: items.map((hold) => printNamedHold(hold, names)), next: nextToken ?? null };
       },
       { needs: "wallet.read", query: pageQuery, response: holdsShape },
     )
@@ -76,22 +78,6 @@ function readTime(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text);
 }
 
-function printTime(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-function printTransfer(line: JournalLine) {
-  return {
-    seq: line.seq,
-    at: printTime(line.createdAtMs),
-    kind: line.kind,
-    id: line.transferId,
-    amount_usd: printUsd(line.amount),
-    balance_after_usd: printUsd(line.postedAfter),
-    request_id: line.holdId ?? null,
-  };
-}
-
 async function findKeyNames(
   { db, tables: { apiKeys } }: Database,
   accountId: string,
@@ -107,17 +93,8 @@ async function findKeyNames(
 }
 
 /** A hold of another service, taken over gRPC, has a key that is none of ours. */
-function printHold(hold: RunningHold, names: ReadonlyMap<string, string>) {
-  return {
-    request_id: hold.holdId,
-    key_id: hold.keyId,
-    key_name: names.get(hold.keyId) ?? null,
-    model: hold.model,
-    granted_usd: printUsd(hold.granted),
-    accrued_usd: printUsd(hold.accrued),
-    created_at: printTime(hold.createdAtMs),
-    expires_at: printTime(hold.expiresAtMs),
-  };
+function printNamedHold(hold: RunningHold, names: ReadonlyMap<string, string>) {
+  return { ...printHold(hold), key_name: names.get(hold.keyId) ?? null };
 }
 
 function printMonth({ month: name, opening, closing, lines }: MonthSummary) {
