@@ -1,0 +1,103 @@
+import { useQuery } from "@tanstack/react-query";
+import { api, call } from "../../api.ts";
+import { readForm } from "../../form-values.ts";
+import { useIdempotencyKey } from "../../idempotency-key.ts";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Failure, Field, Form } from "../../parts/field.tsx";
+import { setupQuery } from "../../session.ts";
+import { useAction } from "../../use-action.ts";
+import styles from "./wallet.module.css";
+
+interface TopUpProps {
+  readonly account: string;
+  readonly onClose: () => void;
+}
+
+/** Adds money: by card where payments are set up, and by a code. */
+export function TopUp({ account, onClose }: TopUpProps) {
+  const { data: setup } = useQuery(setupQuery);
+  return (
+    <Dialog title="Top up the wallet" isOpen onClose={onClose}>
+      <div className={styles.stack}>
+        {setup?.has_payments && <ByCard account={account} />}
+        <ByCode account={account} onDone={onClose} />
+        {setup && !setup.has_payments && (
+          <p className={styles.quiet}>
+            Payments by card are not set up here. Ask the operator for a code or a top-up.
+          </p>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+/** Leads to Stripe's page. The wallet is credited when Stripe reports the payment. */
+function ByCard({ account }: { readonly account: string }) {
+  const headersFor = useIdempotencyKey();
+  const pay = useAction({
+    act: (amount: string) => {
+      const body = { amount_usd: amount.trim().replace(/^\$/, "") };
+      const headers = headersFor(body);
+      return call(() => api.accounts({ account }).wallet.checkouts.post(body, { headers }));
+    },
+    isForm: true,
+    onDone: ({ url }) => location.assign(url),
+  });
+  return (
+    <section className={styles.section}>
+      <h3>By card</h3>
+      <Form onSubmit={(event) => pay.mutate(readForm(event).amount_usd ?? "")}>
+        <Field
+          label="Amount"
+          name="amount_usd"
+          affix="$"
+          inputMode="decimal"
+          pattern="\$?\d{1,5}(\.\d{1,2})?"
+          hint="From $5 to $10,000. You pay on Stripe's page."
+          defaultValue="50.00"
+          autoComplete="off"
+          required
+        />
+        <Failure error={pay.error} />
+        <div>
+          <Button type="submit" look="primary" isBusy={pay.isPending || pay.isSuccess}>
+            Go to the payment
+          </Button>
+        </div>
+      </Form>
+    </section>
+  );
+}
+
+function ByCode({ account, onDone }: { readonly account: string; readonly onDone: () => void }) {
+  const redeem = useAction({
+    act: (code: string) => call(() => api.accounts({ account }).wallet.redeem.post({ code })),
+    renews: [["account", account, "wallet"]],
+    done: "Code redeemed: the wallet is credited",
+    isForm: true,
+    onDone,
+  });
+  return (
+    <section className={styles.section}>
+      <h3>By code</h3>
+      <Form onSubmit={(event) => redeem.mutate((readForm(event).code ?? "").trim())}>
+        <Field
+          label="Code"
+          name="code"
+          hint="20 letters and digits; dashes and case do not matter."
+          maxLength={100}
+          autoComplete="off"
+          spellCheck={false}
+          required
+        />
+        <Failure error={redeem.error} />
+        <div>
+          <Button type="submit" isBusy={redeem.isPending}>
+            Redeem
+          </Button>
+        </div>
+      </Form>
+    </section>
+  );
+}
