@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** How long a session lives after its last renewal. */
+/** Time from the last renewal of a session to its expiry. */
 export const SESSION_S = 14 * 24 * 60 * 60;
 
 /** Name and attributes of the session's cookie. */

@@ -67,7 +67,7 @@ export function needsRenewal({ expiresAtMs }: Session, nowMs: number): boolean {
   return expiresAtMs - nowMs < SESSION_S * 1_000 - DAY_MS;
 }
 
-/** Lets a session live for another 14 days. */
+/** Moves the expiry of a session to 14 days from now. */
 export async function renewSession(database: Database, sessionId: string, nowMs: number): Promise<void> {
   const expiresAt = new Date(nowMs + SESSION_S * 1_000);
   await update(database, sessionId, { expiresAt, updatedAt: new Date(nowMs) });

@@ -21,7 +21,7 @@ export interface SignInParts {
   readonly publicUrl: () => string;
 }
 
-/** What a request tells of its sender. */
+/** The sender of a request: its address and headers. */
 export interface Visitor {
   readonly address: string | undefined;
   /** The headers of the request: `cookie` and `user-agent` are read. */

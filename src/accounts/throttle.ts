@@ -19,7 +19,7 @@ interface ThrottleRule {
 const RULES = {
   "sign-in": { perAddress: 10, perSubject: 20, forgetsSuccess: true },
   "sign-up": { perAddress: 5, perSubject: 5, forgetsSuccess: false },
-  /** Whatever makes us send a mail. */
+  /** Requests that order a mail. */
   mail: { perAddress: 5, perSubject: 3, forgetsSuccess: false },
   /** Secrets that a caller may try to guess: tokens of mails, redeem codes, shared links. */
   guess: { perAddress: 20, perSubject: 20, forgetsSuccess: true },

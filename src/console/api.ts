@@ -43,7 +43,7 @@ export const api = treaty<ConsoleApi>(location.origin, { parseDate: false, throw
 
 /**
  * Resolves with the data of a call: `call(() => api.me.get())`. Throws {@link ApiError}. Where the server
- * wants the password again, asks for it and repeats the call.
+ * asks for the password again, shows its dialog and repeats the call.
  */
 export async function call<Data>(send: () => Promise<Answer<Data>>): Promise<Data> {
   const answer = await sendOnce(send);

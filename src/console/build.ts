@@ -11,7 +11,7 @@ const PUBLIC_PATH = "/console/assets/";
 const COMPRESSED_FROM = 1024;
 const ZSTD_LEVEL = 19;
 
-/** What the server needs to know of a build; written as manifest.json. */
+/** The facts of a build that the server needs; written as manifest.json. */
 interface Manifest {
   /** The page of every path. */
   readonly html: string;

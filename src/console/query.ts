@@ -4,7 +4,7 @@ import { ApiError } from "./api.ts";
 const STALE_MS = 15_000;
 const TRIES_MAX = 2;
 
-/** Creates the cache of answers. `onSignedOut` is called when an answer says that the session has ended. */
+/** Creates the cache of answers. `onSignedOut` is called when an answer is 401: the session has ended. */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const onError = (error: Error) => {
     if (error instanceof ApiError && error.code === "not_authenticated") onSignedOut();

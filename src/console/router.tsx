@@ -19,7 +19,7 @@ const tree = root.addChildren([
   ]),
 ]);
 
-/** Creates the router of the console. Filters, ranges and pages of rows live in the URL as plain texts. */
+/** Creates the router of the console. Filters, ranges and pages of rows are kept in the URL as plain text. */
 export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree: tree,

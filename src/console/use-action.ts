@@ -7,14 +7,14 @@ interface ActionOptions<Input, Result> {
   readonly act: (input: Input) => Promise<Result>;
   /** Answers that are asked for again afterwards: `[["account", id, "keys"]]`. */
   readonly renews?: readonly QueryKey[];
-  /** Said in the corner: "Key revoked". */
+  /** The text of the toast: "Key revoked". */
   readonly done?: string;
-  /** Failures stand in the form, and not in the corner. */
+  /** Whether failures are shown in the form and not as a toast. */
   readonly isForm?: boolean;
   readonly onDone?: (result: Result, input: Input) => void | Promise<void>;
 }
 
-/** A change that the person makes: calls, asks for what has changed, and says what came of it. */
+/** A change by the person: calls the API, reads changed data again, and shows the result as a toast. */
 export function useAction<Input = void, Result = unknown>(options: ActionOptions<Input, Result>) {
   const { act, renews = [], done, isForm = false, onDone } = options;
   const queryClient = useQueryClient();

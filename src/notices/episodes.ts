@@ -4,7 +4,7 @@ import type { Mails } from "../mail/mails.ts";
 import { printTime } from "../time.ts";
 import type { NoticeRule } from "./rule.ts";
 
-/** What a notice says, in JSON: numbers as decimal text. */
+/** The content of a notice in JSON: numbers as decimal text. */
 export interface NoticeData {
   readonly kind: NoticeRule["kind"] | "test";
   /** One sentence with the numbers of the moment. */

@@ -9,7 +9,7 @@ import { type CheckoutEvent, type CheckoutPage, centsToNanos, type StripeClient 
 
 /**
  * A payment by Stripe Checkout. Its id is our order id until the id of the session is known: the row is
- * committed before Stripe hears of the order, so that no event can come before it.
+ * committed before the order is sent to Stripe, so that no event can come before it.
  */
 export type Checkout = typeof checkouts.$inferSelect;
 

@@ -166,7 +166,7 @@ function readSignature({ signature = "", nowMs }: SignedEvent): string {
 }
 
 /**
- * Reads what a signed event says of a checkout. The library checks its signature alone, not its members.
+ * Reads the checkout of a signed event. The library checks the signature alone, not the members.
  * @see https://docs.stripe.com/api/events/types
  */
 function readCheckoutEvent(event: unknown): CheckoutEvent | undefined {
@@ -185,7 +185,7 @@ function readCheckoutEvent(event: unknown): CheckoutEvent | undefined {
   };
 }
 
-/** A delayed payment method completes its session first; another event tells whether it was paid. */
+/** A delayed payment method completes its session first; another event reports whether it was paid. */
 function readKind(type: unknown, paymentStatus: unknown): CheckoutEvent["kind"] | undefined {
   switch (type) {
     case "checkout.session.completed":

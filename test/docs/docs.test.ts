@@ -11,6 +11,7 @@ import { ERRORS } from "../../src/errors.ts";
 import { freePort } from "../support/free-port.ts";
 import { installPythonPackages } from "../support/installed-programs.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
+import { PROGRAMS, WEBHOOK_BODY, WEBHOOK_CHECK } from "./console-blocks.ts";
 import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
 import { createReaderShell } from "./reader-shell.ts";
 
@@ -90,6 +91,9 @@ test("every block of commands or code in the documentation is run by a test", ()
     COMMANDS,
     PROTOC,
     PYTHON,
+    PROGRAMS,
+    WEBHOOK_BODY,
+    WEBHOOK_CHECK,
   ].map(({ text }) => text);
   const blocks = readPages().flatMap(({ snippets }) => snippets);
   const unrun = blocks.filter(({ language, text }) => language !== "text" && !run.includes(text));

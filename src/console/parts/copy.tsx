@@ -12,7 +12,7 @@ interface CopyProps {
   readonly hasText?: boolean;
 }
 
-/** Copies a text and says so. */
+/** Copies a text and confirms it. */
 export function Copy({ text, label, hasText = false }: CopyProps) {
   const [isCopied, setIsCopied] = useState(false);
   useEffect(() => {

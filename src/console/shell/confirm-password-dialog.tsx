@@ -10,7 +10,7 @@ interface ConfirmPasswordDialogProps {
   readonly onEnd: (isConfirmed: boolean) => void;
 }
 
-/** Asks for the password before a step that wants it fresh. */
+/** Asks for the password before a step that needs one given in the last 15 minutes. */
 export function ConfirmPasswordDialog({ onEnd }: ConfirmPasswordDialogProps) {
   const { person } = useMe();
   const confirm = useMutation({

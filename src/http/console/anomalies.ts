@@ -8,7 +8,7 @@ import { DAY_MS } from "./usage-view.ts";
 const DAYS_JUDGED = 28;
 /** Each day is compared with so many equal weekdays before it. */
 const WEEKS = 8;
-/** Fewer equal weekdays since the first request say nothing. */
+/** A day is judged only with so many equal weekdays since the first request. */
 const WEEKS_MIN = 3;
 const TIMES = 3n;
 /** Smaller days are no anomaly, whatever the others were. */

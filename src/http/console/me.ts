@@ -93,7 +93,7 @@ async function printActing(database: ConsoleParts["database"], { acting }: Actor
   return { account_id: account.id, account_name: account.name, until };
 }
 
-/** Renews a session once a day, and returns the cookie that lives as long. */
+/** Renews a session once a day, and returns the cookie with the new expiry. */
 async function renew(parts: ConsoleParts, request: Request, actor: Actor): Promise<string | undefined> {
   const { database, settings, now } = parts;
   const nowMs = now();

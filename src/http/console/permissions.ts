@@ -5,8 +5,8 @@ type AccountRole = Role | "acting";
 
 /**
  * Who may call a route: `public` everybody, `self` every signed-in person, `account` the listed roles of the
- * account in the path, `operator` platform operators. With a one-time password a person is refused everything
- * that does not say otherwise.
+ * account in the path, `operator` platform operators. With a one-time password a person may call only
+ * public routes and those with `allowsOneTimePassword`.
  */
 export type Permission =
   | { readonly scope: "public" }

@@ -1,6 +1,6 @@
 import type { Visitor } from "../../accounts/sign-in.ts";
 
-/** What the console knows of a request before its routes run. */
+/** Facts about a request that are found before its routes run. */
 export interface RequestContext {
   readonly requestId: string;
   /** The caller's address; behind a trusted proxy that of its client. */
@@ -22,7 +22,7 @@ export function contextOf(request: Request): RequestContext {
   return context;
 }
 
-/** What the sign-in knows of the sender of a request. */
+/** The sender of a request, as the sign-in takes it. */
 export function visitorOf(request: Request): Visitor {
   return { address: contextOf(request).address, headers: request.headers };
 }

@@ -28,7 +28,7 @@ export function signInRoutes(parts: ConsoleParts) {
       "/sign-in",
       async ({ request, body, set, actor }) => {
         const { person, cookie } = await signInPerson(parts.credentials, visitorOf(request), body);
-        // A browser has one session: the earlier one would live on without its cookie.
+        // A browser has one session: the earlier one would stay valid without its cookie.
         await endOwnSession(parts, actor);
         set.headers["set-cookie"] = cookie;
         return { person: printPerson(person), must_change_password: person.mustChangePassword };

@@ -45,7 +45,7 @@ export function addSums(one: Sums, other: Sums): Sums {
   return combine(one, other, 1);
 }
 
-/** What is left of `one` without `other`, which is a part of it. */
+/** The difference of two sums; `other` is contained in `one`. */
 export function subtractSums(one: Sums, other: Sums): Sums {
   return combine(one, other, -1);
 }

@@ -92,7 +92,7 @@ async function findKeyNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** A hold of another service, taken over gRPC, has a key that is none of ours. */
+/** A hold of another service, taken over gRPC, has a key without a row here. */
 function printNamedHold(hold: RunningHold, names: ReadonlyMap<string, string>) {
   return { ...printHold(hold), key_name: names.get(hold.keyId) ?? null };
 }
