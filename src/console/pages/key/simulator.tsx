@@ -48,7 +48,7 @@ export function Simulator({ account, shown }: { readonly account: string; readon
       note="Replays the requests of the last 7 days against other limits. Nothing is changed; an empty field refuses nothing."
     >
       <Form onSubmit={submit}>
-        <LimitFields values={valuesOf(shown)} error={run.error} />
+        <LimitFields values={valuesOf(shown)} error={run.error} empty="none" />
         <Failure error={run.error} />
         <div>
           <Button type="submit" icon="play" isBusy={run.isPending}>

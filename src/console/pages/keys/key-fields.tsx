@@ -65,10 +65,12 @@ interface LimitFieldsProps {
     | Pick<KeyValues, "spending_limit" | "requests_per_minute" | "tokens_per_minute" | "concurrent_requests">
     | undefined;
   readonly error?: Error | null | undefined;
+  /** What an empty field means. Default: the configured limit of all keys. */
+  readonly empty?: string;
 }
 
 /** The limits of a key; the simulator has the same. */
-export function LimitFields({ values, error }: LimitFieldsProps) {
+export function LimitFields({ values, error, empty = "default" }: LimitFieldsProps) {
   const count = (
     name: "requests_per_minute" | "tokens_per_minute" | "concurrent_requests",
     label: string,
@@ -80,7 +82,7 @@ export function LimitFields({ values, error }: LimitFieldsProps) {
       min={0}
       step={1}
       inputMode="numeric"
-      placeholder="default"
+      placeholder={empty}
       defaultValue={values?.[name] ?? ""}
       error={errorAt(error, name)}
     />
@@ -89,8 +91,8 @@ export function LimitFields({ values, error }: LimitFieldsProps) {
     <>
       <SpendingFields limit={values?.spending_limit ?? null} error={error} />
       <FieldRow>
-        {count("requests_per_minute", "Requests per minute")}
-        {count("tokens_per_minute", "Tokens per minute")}
+        {count("requests_per_minute", "Requests / minute")}
+        {count("tokens_per_minute", "Tokens / minute")}
         {count("concurrent_requests", "Running at once")}
       </FieldRow>
     </>

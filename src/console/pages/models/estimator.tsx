@@ -1,115 +1,152 @@
-import { useState } from "react";
+import { useMutation } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { printUsd } from "../../../domain/money.ts";
 import { api, call } from "../../api.ts";
 import { readForm } from "../../form-values.ts";
 import { formatCount } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Choice, Failure, Field, FieldRow, Form, TextArea } from "../../parts/field.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { useAction } from "../../use-action.ts";
 import type { ModelRow } from "../keys/queries.ts";
+import styles from "./models.module.css";
+import { priceEach } from "./same-tokens.ts";
 
 interface EstimatorProps {
   readonly account: string;
   readonly models: readonly ModelRow[];
-  readonly chosen: string | undefined;
+  readonly chosen: string;
+  readonly onChoose: (model: string) => void;
 }
 
-interface Estimate {
+interface Asked {
   readonly model: string;
-  readonly cost: string;
-  readonly hold: string;
-  readonly tokens: number;
+  readonly text?: string;
+  readonly input_tokens?: number;
+  readonly output_tokens?: number;
 }
 
-const EVERY = "every";
+type Estimate = Awaited<ReturnType<typeof estimate>>;
 
-const COLUMNS: readonly Column<Estimate>[] = [
-  { id: "model", header: "Model", cell: ({ model }) => model },
-  { id: "tokens", header: "Input tokens", align: "end", cell: ({ tokens }) => formatCount(tokens) },
-  { id: "cost", header: "Would cost", align: "end", cell: ({ cost }) => <Money usd={cost} isExact /> },
-  { id: "hold", header: "Would hold", align: "end", cell: ({ hold }) => <Money usd={hold} isExact /> },
-];
+const estimate = (account: string, asked: Asked) =>
+  call(() => api.accounts({ account }).models.estimate.post(asked));
 
-/** What a request would cost, and hold while it runs, on one model or on all of them. */
-export function Estimator({ account, models, chosen = EVERY }: EstimatorProps) {
-  const [estimates, setEstimates] = useState<readonly Estimate[]>();
-  const action = useAction<Readonly<Record<string, string>>, readonly Estimate[]>({
-    act: (form) => estimateAll(account, models, form),
-    isForm: true,
-    onDone: setEstimates,
-  });
+/** What a request would cost, and what would be held for it: of a pasted text or of a number of tokens. */
+export function Estimator({ account, models, chosen, onChoose }: EstimatorProps) {
+  const run = useMutation({ mutationFn: (asked: Asked) => estimate(account, asked) });
+  const submit = (event: FormEvent<HTMLFormElement>) => run.mutate(readAsked(readForm(event)));
   return (
-    <Panel
-      title="What would a request cost?"
-      note="The cost is that of the tokens. The hold is the most that the request could cost while it runs."
-    >
-      <Form onSubmit={(event) => action.mutate(readForm(event))}>
-        <FieldRow>
-          <Choice
-            label="Model"
-            name="model"
-            defaultValue={chosen}
-            options={[
-              { value: EVERY, text: "compare all" },
-              ...models.map(({ id }) => ({ value: id, text: id })),
-            ]}
-          />
-          <Field
-            label="Input tokens"
-            name="input"
-            type="number"
-            min={0}
-            isOptional
-            hint="Or paste a text below."
-          />
-          <Field label="Output tokens" name="output" type="number" min={1} defaultValue={500} />
-        </FieldRow>
+    <Panel title="What would a request cost?" note="Nothing is sent to a model.">
+      <Form onSubmit={submit}>
+        <Choice
+          label="Model"
+          name="model"
+          value={chosen}
+          onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+          options={models.map(({ id }) => ({ value: id, text: id }))}
+        />
         <TextArea
           label="Text"
           name="text"
-          rows={3}
+          hint="Its tokens are counted. Leave it empty to give a number."
+          maxLength={500_000}
           isOptional
-          hint="Its tokens are counted here; it is not stored."
         />
-        <Failure error={action.error} />
+        <FieldRow>
+          <Field
+            label="Input tokens"
+            name="input_tokens"
+            type="number"
+            min={0}
+            max={1_000_000_000}
+            placeholder="1000"
+          />
+          <Field
+            label="Output tokens"
+            name="output_tokens"
+            type="number"
+            min={1}
+            max={1_000_000_000}
+            placeholder="the model's default"
+          />
+        </FieldRow>
+        <Failure error={run.error} />
         <div>
-          <Button type="submit" isBusy={action.isPending}>
+          <Button type="submit" isBusy={run.isPending}>
             Estimate
           </Button>
         </div>
       </Form>
-      {estimates && (
-        <DataTable
-          caption="Estimates, cheapest first"
-          columns={COLUMNS}
-          rows={estimates}
-          rowKey={({ model }) => model}
-          empty={null}
-        />
-      )}
+      {run.data && <Result estimated={run.data} model={run.variables?.model ?? chosen} models={models} />}
     </Panel>
   );
 }
 
-async function estimateAll(
-  account: string,
-  models: readonly ModelRow[],
-  { model = EVERY, input = "", output = "", text = "" }: Readonly<Record<string, string>>,
-): Promise<readonly Estimate[]> {
-  const wanted = models.filter(({ id, max_output_tokens }) =>
-    model === EVERY ? max_output_tokens > 0 : id === model,
+interface ResultProps {
+  readonly estimated: Estimate;
+  readonly model: string;
+  readonly models: readonly ModelRow[];
+}
+
+function Result({ estimated: { cost_usd, hold_usd, lines }, model, models }: ResultProps) {
+  const tokensOf = (name: "input" | "output") => lines.find((line) => line.class === name)?.tokens ?? 0;
+  const others = priceEach(models, { input: tokensOf("input"), output: tokensOf("output") });
+  return (
+    <div className={styles.result} role="status">
+      <div className={styles.figures}>
+        <span className={styles.figure}>
+          <span className={styles.quiet}>Cost</span>
+          <strong>
+            <Money usd={cost_usd} isExact />
+          </strong>
+        </span>
+        <span className={styles.figure}>
+          <span className={styles.quiet}>Held while it runs</span>
+          <strong>
+            <Money usd={hold_usd} isExact />
+          </strong>
+        </span>
+      </div>
+      <table className={styles.sum}>
+        <caption hidden>Tokens × price = amount</caption>
+        <tbody>
+          {lines.map((line) => (
+            <tr key={line.class}>
+              <th scope="row">{line.class === "input" ? "Input" : "Output"}</th>
+              <td>{formatCount(line.tokens)} tokens</td>
+              <td>× ${line.price} per million</td>
+              <td>= ${line.amount_usd}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <table className={styles.others}>
+        <thead>
+          <tr>
+            <th scope="col">The same tokens with</th>
+            <th scope="col">Cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {others.map(({ id, cost }) => (
+            <tr key={id} className={id === model ? styles.chosen : undefined}>
+              <th scope="row">{id}</th>
+              <td>
+                <Money usd={printUsd(cost)} isExact />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
-  const size = input === "" && text !== "" ? { text } : { input_tokens: Number(input || 0) };
-  const outputTokens = Number(output) || undefined;
-  const estimates = await Promise.all(
-    wanted.map(async ({ id }) => {
-      const body = { model: id, ...size, ...(outputTokens && { output_tokens: outputTokens }) };
-      const answer = await call(() => api.accounts({ account }).models.estimate.post(body));
-      const tokens = answer.lines.find((line) => line.class === "input")?.tokens ?? 0;
-      return { model: id, cost: answer.cost_usd, hold: answer.hold_usd, tokens };
-    }),
-  );
-  return estimates.sort((a, b) => Number(a.cost) - Number(b.cost));
+}
+
+function readAsked({ model = "", text = "", input_tokens = "", output_tokens = "" }): Asked {
+  const input = input_tokens === "" ? 1_000 : Number(input_tokens);
+  return {
+    model,
+    ...(text.trim() === "" ? { input_tokens: input } : { text }),
+    ...(output_tokens !== "" && { output_tokens: Number(output_tokens) }),
+  };
 }

@@ -1,109 +1,124 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { formatCount } from "../../format.ts";
+import { formatCompact, formatCount } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { ButtonLink } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { useMay } from "../../session.ts";
+import { RangePicker } from "../../parts/range-picker.tsx";
+import { useMe } from "../../session.ts";
 import { type ModelRow, modelsQuery } from "../keys/queries.ts";
 import { Estimator } from "./estimator.tsx";
 import styles from "./models.module.css";
+import { WhatIf } from "./what-if.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/models");
 
-const price = (id: keyof ModelRow["price"], header: string): Column<ModelRow> => ({
-  id,
-  header,
-  align: "end",
-  cell: (row) => `$${row.price[id]}`,
-});
-
-const COLUMNS: readonly Column<ModelRow>[] = [
-  {
-    id: "id",
-    header: "Model",
-    cell: ({ id, is_demo }) => (
-      <span className={styles.name}>
-        {id} {is_demo && <Badge tone="info">demo</Badge>}
-      </span>
-    ),
-  },
-  {
-    id: "context",
-    header: "Context",
-    align: "end",
-    cell: ({ context_window }) => formatCount(context_window),
-  },
-  {
-    id: "output",
-    header: "Output limit",
-    align: "end",
-    cell: ({ max_output_tokens }) => formatCount(max_output_tokens),
-  },
-  price("input", "Input"),
-  price("cached_input", "Cached input"),
-  price("cache_write", "Cache write"),
-  price("output", "Output"),
-  { id: "surfaces", header: "Through", cell: ({ surfaces }) => surfaces.join(", ") },
-];
-
-const ROUTES: Column<ModelRow> = {
-  id: "routes",
-  header: "Routes",
-  cell: ({ routes }) => (routes ?? []).map(({ upstream, model }) => `${upstream} · ${model}`).join(", "),
-};
-
-/** The models that the account's keys can name, with their prices, and what a request would cost. */
+/** The catalog with its prices, and what requests would cost. */
 export function ModelsPage() {
   const { account } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const mayChat = useMay("playground");
+  const { person } = useMe();
   const { data, error, refetch } = useQuery(modelsQuery(account));
+  const set = (name: "q" | "model", value: string) =>
+    void navigate({ search: (all) => ({ ...all, [name]: value || undefined }), replace: true });
+  const models = data?.items ?? [];
   const text = (search.q ?? "").toLowerCase();
-  const rows = data?.items.filter(({ id }) => id.toLowerCase().includes(text));
-  const hasRoutes = data?.items.some(({ routes }) => routes !== null) ?? false;
-  const isDemoOnly = data?.items.every(({ is_demo }) => is_demo) ?? false;
+  const isDemo = models.length > 0 && models.every(({ is_demo }) => is_demo);
   return (
     <div className={styles.page}>
-      <PageHeader title="Models" note="Prices in USD per million tokens.">
+      <PageHeader
+        title="Models"
+        note={
+          isDemo
+            ? "Only the demo model is there. An operator adds upstreams and models in tollgate.yaml."
+            : "Prices are USD per million tokens."
+        }
+      >
+        <RangePicker />
+      </PageHeader>
+      {models.length > 8 && (
         <input
           type="search"
           className={styles.search}
-          placeholder="Find a model"
-          aria-label="Find a model"
+          placeholder="Name of a model"
+          aria-label="Find a model by its name"
           defaultValue={search.q}
-          onChange={({ currentTarget: { value } }) =>
-            void navigate({ search: (all) => ({ ...all, q: value || undefined }) as never, replace: true })
-          }
+          onChange={({ currentTarget }) => set("q", currentTarget.value)}
         />
-        {mayChat && (
-          <ButtonLink icon="playground" to="/accounts/$account/playground" params={{ account }}>
-            Try one
-          </ButtonLink>
-        )}
-      </PageHeader>
-      {isDemoOnly && (
-        <p className={styles.hint}>
-          Only the built-in demo model answers. Real ones come with <code>upstreams</code> and{" "}
-          <code>models</code> in the operator's <code>tollgate.yaml</code>.
-        </p>
       )}
       <Panel isFlush>
         <DataTable
-          caption="Models"
-          columns={hasRoutes ? [...COLUMNS, ROUTES] : COLUMNS}
-          rows={rows}
+          caption="Models with context, output limit and prices"
+          columns={columnsOf(person.is_operator)}
+          rows={data?.items.filter(({ id }) => id.toLowerCase().includes(text))}
           rowKey={({ id }) => id}
-          empty={<Empty icon="model" title="No model has this name" />}
+          empty={<Empty icon="model" title={text === "" ? "No model yet" : "No model matches"} />}
           error={data ? undefined : error}
           onRetry={() => void refetch()}
         />
       </Panel>
-      {data && <Estimator account={account} models={data.items} chosen={search.model} />}
+      {models.length > 0 && (
+        <div className={styles.columns}>
+          <Estimator
+            account={account}
+            models={models}
+            chosen={models.find(({ id }) => id === search.model)?.id ?? models[0]?.id ?? ""}
+            onChoose={(model) => set("model", model)}
+          />
+          <WhatIf account={account} models={models} search={search} />
+        </div>
+      )}
     </div>
   );
+}
+
+function columnsOf(showsRoutes: boolean): readonly Column<ModelRow>[] {
+  const price = (id: keyof ModelRow["price"], header: string): Column<ModelRow> => ({
+    id,
+    header,
+    align: "end",
+    cell: (model) => `$${model.price[id]}`,
+  });
+  const count = (id: "context_window" | "max_output_tokens", header: string): Column<ModelRow> => ({
+    id,
+    header,
+    align: "end",
+    cell: (model) => <span title={formatCount(model[id])}>{formatCompact(model[id])}</span>,
+  });
+  const routes: Column<ModelRow> = {
+    id: "routes",
+    header: "Routes",
+    cell: (model) => (
+      <span className={styles.small}>
+        {model.routes?.map((each) => `${each.upstream} · ${each.model}`).join(", ")}
+      </span>
+    ),
+  };
+  return [
+    {
+      id: "model",
+      header: "Model",
+      cell: ({ id, is_demo }) => (
+        <span className={styles.named}>
+          <strong>{id}</strong>
+          {is_demo && <Badge tone="info">demo</Badge>}
+        </span>
+      ),
+    },
+    count("context_window", "Context"),
+    count("max_output_tokens", "Most output"),
+    price("input", "Input"),
+    price("cached_input", "Cached input"),
+    price("cache_write", "Cache write"),
+    price("output", "Output"),
+    {
+      id: "surfaces",
+      header: "APIs",
+      cell: ({ surfaces }) => <span className={styles.small}>{surfaces.join(", ")}</span>,
+    },
+    ...(showsRoutes ? [routes] : []),
+  ];
 }

@@ -1,81 +1,107 @@
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { formatCount } from "../../format.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
-import { Empty } from "../../parts/empty.tsx";
-import type { Chat } from "./events.ts";
-import { MoneyBar } from "./money-bar.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import type { Answer } from "./answer.ts";
+import { printChatCurl } from "./curl.ts";
+import { HoldBar } from "./hold-bar.tsx";
 import styles from "./playground.module.css";
+import type { Chat, Exchange } from "./use-chat.ts";
+
+const STATES: Readonly<Record<Answer["state"], { readonly text: string; readonly tone: Tone }>> = {
+  waiting: { text: "waiting", tone: "neutral" },
+  streaming: { text: "streaming", tone: "info" },
+  done: { text: "done", tone: "good" },
+  failed: { text: "failed", tone: "bad" },
+  stopped: { text: "stopped", tone: "warn" },
+};
 
 interface PaneProps {
   readonly account: string;
   readonly model: string;
+  readonly url: string;
   readonly chat: Chat;
-  /** The same request for a shell. */
-  readonly curl: string;
 }
 
-/** One model's conversation, with its money and its raw events. */
-export function Pane({ account, model, chat, curl }: PaneProps) {
-  const { messages, reasoning, isRunning, problem, requestId, events } = chat;
-  const end = useRef<HTMLDivElement>(null);
-  const last = messages.at(-1)?.content;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each piece of text moves the end into view.
-  useEffect(() => {
-    // Not returned: newer browsers return a promise, which is no clean-up.
-    end.current?.scrollIntoView({ block: "nearest" });
-  }, [last]);
+/** The conversation with one model, with the money of each answer. */
+export function Pane({ account, model, url, chat }: PaneProps) {
   return (
-    <section className={styles.pane} aria-label={`Conversation with ${model}`}>
-      <header className={styles.paneHead}>
-        <h2>{model}</h2>
-        {requestId && (
-          <Link to="/accounts/$account/requests/$request" params={{ account, request: requestId }}>
-            Receipt
-          </Link>
-        )}
-      </header>
-      <div className={styles.messages} tabIndex={0} role="log" aria-label="Messages">
-        {messages.length === 0 && (
-          <Empty icon="playground" title="Ask something">
-            The answer streams here, with its cost as it grows.
-          </Empty>
-        )}
-        {messages.map(({ role, content }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: messages have no id and are only appended.
-          <div key={index} className={styles[role]}>
-            <small>{role === "user" ? "You" : model}</small>
-            <p>{content}</p>
-          </div>
+    <Panel title={model}>
+      {chat.exchanges.length === 0 && (
+        <p className={styles.quiet}>The answer appears here, with what it holds, spends and releases.</p>
+      )}
+      <div className={styles.exchanges} aria-live="polite">
+        {chat.exchanges.map((exchange, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: exchanges are only ever added at the end.
+          <One key={index} account={account} url={url} exchange={exchange} />
         ))}
-        {reasoning && (
-          <details className={styles.reasoning}>
-            <summary>Reasoning</summary>
-            <p>{reasoning}</p>
-          </details>
-        )}
-        {isRunning && messages.at(-1)?.role === "user" && (
-          <p className={styles.waiting}>Waiting for the first output…</p>
-        )}
-        {problem && (
-          <p className={styles.problem} role="alert">
-            {problem}
-          </p>
-        )}
-        <div ref={end} />
       </div>
-      <MoneyBar chat={chat} />
-      <details className={styles.raw}>
-        <summary>The same request with curl</summary>
-        <CodeBlock label="curl command" code={curl} isWrapped />
+    </Panel>
+  );
+}
+
+interface OneProps {
+  readonly account: string;
+  readonly url: string;
+  readonly exchange: Exchange;
+}
+
+function One({ account, url, exchange: { request, answer } }: OneProps) {
+  const { text, reasoning, error, state } = answer;
+  return (
+    <article className={styles.exchange}>
+      <p className={styles.question}>{request.messages.at(-1)?.content}</p>
+      {reasoning && (
+        <details className={styles.more}>
+          <summary>Reasoning</summary>
+          <p className={styles.reasoning}>{reasoning}</p>
+        </details>
+      )}
+      {text && <p className={styles.answer}>{text}</p>}
+      {error && (
+        <p className={styles.failure} role="alert">
+          {error}
+        </p>
+      )}
+      <HoldBar answer={answer} />
+      <div className={styles.foot}>
+        <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>
+        {answer.outputTokens > 0 && <span>{formatCount(answer.outputTokens)} output tokens</span>}
+        <Outcome account={account} answer={answer} />
+      </div>
+      <details className={styles.more}>
+        <summary>The same as curl</summary>
+        <CodeBlock label="curl command" code={printChatCurl(url, request)} />
       </details>
-      <details className={styles.raw}>
-        <summary>Raw events ({events.length})</summary>
-        <CodeBlock
-          label="events"
-          code={events.map(({ name, data }) => `${name} ${JSON.stringify(data)}`).join("\n")}
-          isWrapped
-        />
-      </details>
-    </section>
+      {answer.events.length > 0 && (
+        <details className={styles.more}>
+          <summary>Raw events ({formatCount(answer.events.length)})</summary>
+          <CodeBlock
+            label="events"
+            code={answer.events.map(({ event, data }) => `event: ${event}\ndata: ${data}`).join("\n\n")}
+            isWrapped
+          />
+        </details>
+      )}
+    </article>
+  );
+}
+
+function Outcome({ account, answer }: { readonly account: string; readonly answer: Answer }) {
+  const { requestId, granted, state } = answer;
+  if (requestId === undefined || state === "streaming" || state === "waiting") return null;
+  const params = { account, request: requestId };
+  if (granted === undefined) {
+    return (
+      <Link to="/accounts/$account/refusals/$request" params={params}>
+        Why was it refused?
+      </Link>
+    );
+  }
+  return (
+    <Link to="/accounts/$account/requests/$request" params={params}>
+      Receipt
+    </Link>
   );
 }

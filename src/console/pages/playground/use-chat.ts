@@ -1,78 +1,136 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef, useState } from "react";
-import { applyEvent, ask, type Chat, createEventReader, NEW_CHAT } from "./events.ts";
+import { useEffect, useRef, useState } from "react";
+import { ApiError } from "../../api.ts";
+import { receiptQuery } from "../receipt/queries.ts";
+import { type Answer, addEvent, NEW_ANSWER, settle } from "./answer.ts";
+import { createEventReader, type ServerEvent } from "./event-reader.ts";
 
-interface ChatRequest {
-  readonly key: string;
-  readonly model: string;
-  readonly maxTokens: number | undefined;
+export interface Message {
+  readonly role: "system" | "user" | "assistant";
+  readonly content: string;
 }
 
-/** A streamed conversation as one key. `stop` ends the request, which is then settled for what it used. */
+/** What the route takes. */
+export interface ChatRequest {
+  readonly key: string;
+  readonly model: string;
+  readonly messages: readonly Message[];
+  readonly max_tokens?: number;
+  readonly temperature?: number;
+}
+
+/** One question with its answer. */
+export interface Exchange {
+  readonly request: ChatRequest;
+  readonly answer: Answer;
+}
+
+/** Tries to read the charge of a stopped request, and the time between them. */
+const READS_MAX = 8;
+const READ_EVERY_MS = 700;
+
+/** The conversation with one model. A new question continues it; leaving the page stops it. */
 export function useChat(account: string) {
-  const [chat, setChat] = useState<Chat>(NEW_CHAT);
+  const [exchanges, setExchanges] = useState<readonly Exchange[]>([]);
   const running = useRef<AbortController>(undefined);
   const queryClient = useQueryClient();
   useEffect(() => () => running.current?.abort(), []);
 
-  const send = useCallback(
-    async (prompt: string, before: Chat, { key, model, maxTokens }: ChatRequest) => {
-      const asked = ask(before, prompt);
-      setChat(asked);
-      const controller = new AbortController();
-      running.current = controller;
-      const body = { key, model, messages: asked.messages, ...(maxTokens && { max_tokens: maxTokens }) };
-      try {
-        const problem = await stream(account, body, controller.signal, (event) =>
-          setChat((now) => applyEvent(now, event)),
-        );
-        setChat((now) => ({ ...now, isRunning: false, problem: problem ?? now.problem }));
-      } catch {
-        const problem = controller.signal.aborted ? "Stopped." : "The connection was lost.";
-        setChat((now) => ({ ...now, isRunning: false, problem }));
-      }
-      await queryClient.invalidateQueries({ queryKey: ["account", account] });
-    },
-    [account, queryClient],
-  );
+  const change = (edit: (answer: Answer) => Answer) =>
+    setExchanges((all) =>
+      all.map((each, index) =>
+        index === all.length - 1 ? { ...each, answer: edit(each.answer) } : each,
+      ),
+    );
 
-  const stop = useCallback(() => running.current?.abort(), []);
-  const clear = useCallback(() => setChat(NEW_CHAT), []);
-  return { chat, send, stop, clear };
+  const send = async (asked: Omit<ChatRequest, "messages"> & { readonly system: string; readonly prompt: string }) => {
+    const { system, prompt, ...options } = asked;
+    const request = { ...options, messages: messagesOf(exchanges, system, prompt) };
+    const controller = new AbortController();
+    running.current = controller;
+    setExchanges((all) => [...all, { request, answer: NEW_ANSWER }]);
+    const seen: { requestId?: string | undefined } = {};
+    try {
+      await stream(account, request, controller.signal, (event) => {
+        change((answer) => addEvent(answer, event));
+        if (event.event === "start") seen.requestId = JSON.parse(event.data).request_id;
+      });
+    } catch (error) {
+      if (!controller.signal.aborted) change((answer) => fail(answer, error));
+    }
+    if (controller.signal.aborted) {
+      change((answer) => ({ ...answer, state: "stopped" }));
+      if (seen.requestId) await readCharge(seen.requestId);
+    }
+    void queryClient.invalidateQueries({ queryKey: ["account", account, "wallet"] });
+  };
+
+  /** A stopped stream brings no receipt: it is read when the request is settled. */
+  const readCharge = async (requestId: string) => {
+    for (let reads = 0; reads < READS_MAX; reads++) {
+      await new Promise((resolve) => setTimeout(resolve, READ_EVERY_MS));
+      const receipt = await queryClient
+        .fetchQuery({ ...receiptQuery(account, requestId), staleTime: 0, retry: false })
+        .catch(() => undefined);
+      if (receipt && receipt.state !== "held") return change((answer) => settle(answer, receipt));
+    }
+  };
+
+  const last = exchanges.at(-1)?.answer.state;
+  return {
+    exchanges,
+    isRunning: last === "waiting" || last === "streaming",
+    send,
+    stop: () => running.current?.abort(),
+    clear: () => {
+      running.current?.abort();
+      setExchanges([]);
+    },
+  };
 }
 
-type OnEvent = (event: Parameters<typeof applyEvent>[1]) => void;
+export type Chat = ReturnType<typeof useChat>;
 
-/** Reads a stream to its end. Returns the message of a request that was refused before its stream. */
+/** The whole conversation: models remember nothing. Failed and empty answers are left out. */
+function messagesOf(exchanges: readonly Exchange[], system: string, prompt: string): readonly Message[] {
+  const before = exchanges.flatMap(({ request, answer }) => {
+    const question = request.messages.at(-1);
+    if (!question || answer.text === "") return [];
+    return [question, { role: "assistant", content: answer.text } as const];
+  });
+  const first = system.trim() === "" ? [] : [{ role: "system", content: system } as const];
+  return [...first, ...before, { role: "user", content: prompt }];
+}
+
 async function stream(
   account: string,
-  body: object,
+  request: ChatRequest,
   signal: AbortSignal,
-  onEvent: OnEvent,
-): Promise<string | undefined> {
-  const answer = await fetch(`/console/api/accounts/${encodeURIComponent(account)}/playground`, {
+  onEvent: (event: ServerEvent) => void,
+): Promise<void> {
+  const response = await fetch(`/console/api/accounts/${encodeURIComponent(account)}/playground`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
+    body: JSON.stringify(request),
     signal,
   });
-  if (!answer.ok || !answer.body) return readProblem(answer);
-  const readEvents = createEventReader();
-  const decoder = new TextDecoder();
-  const reader = answer.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return undefined;
-    for (const event of readEvents(decoder.decode(value, { stream: true }))) onEvent(event);
+  if (!response.ok || !response.body) {
+    throw new ApiError(response.status, await response.json().catch(() => undefined), response.headers);
+  }
+  const read = createEventReader();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    for (const event of read(piece.value)) onEvent(event);
   }
 }
 
-async function readProblem(answer: Response): Promise<string> {
-  try {
-    const body: unknown = await answer.json();
-    // Safe because every failure of the API has this envelope.
-    return (body as { readonly error: { readonly message: string } }).error.message;
-  } catch {
-    return "The request failed.";
-  }
+/** A refused request holds nothing, and has an id by which its reason is found. */
+function fail(answer: Answer, error: unknown): Answer {
+  const isKnown = error instanceof ApiError;
+  return {
+    ...answer,
+    state: "failed",
+    requestId: answer.requestId ?? (isKnown ? error.requestId : undefined),
+    error: isKnown ? error.message : "The stream broke off. The receipt shows what it cost.",
+  };
 }

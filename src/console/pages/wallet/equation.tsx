@@ -23,7 +23,7 @@ export function Equation({ account }: { readonly account: string }) {
 }
 
 function Terms({ account, wallet }: { readonly account: string; readonly wallet: Wallet }) {
-  const { posted_usd, held_usd, credit_usd, available_usd, running } = wallet;
+  const { posted_usd, held_usd, credit_usd, available_usd, running, oldest_hold_at } = wallet;
   const to = { to: "/accounts/$account/wallet", params: { account } } as const;
   return (
     <div className={styles.equation}>
@@ -35,7 +35,14 @@ function Terms({ account, wallet }: { readonly account: string; readonly wallet:
       </Link>
       <span className={styles.sign}>−</span>
       <Link {...to} search={{ tab: "holds" }} className={styles.term} title="Requests that hold money now">
-        <span className={styles.label}>Held by {running} running</span>
+        <span className={styles.label}>
+          Held by {running} running
+          {oldest_hold_at && (
+            <>
+              , oldest <Time at={oldest_hold_at} as="relative" />
+            </>
+          )}
+        </span>
         <span className={styles.amount}>
           <Money usd={held_usd} />
         </span>
@@ -83,11 +90,6 @@ function Figures({ wallet }: { readonly wallet: Wallet | undefined }) {
             </>
           )
         }
-      />
-      <Stat
-        name="Oldest hold"
-        value={wallet && (wallet.oldest_hold_at ? <Time at={wallet.oldest_hold_at} as="relative" /> : "none")}
-        note={wallet && (wallet.running === 0 ? "No request holds money" : `${wallet.running} running`)}
       />
     </Stats>
   );

@@ -21,8 +21,8 @@ const PAGE_SIZE = 50;
 interface TransfersQuery {
   readonly size: number;
   readonly page?: string;
-  readonly from?: string;
-  readonly to?: string;
+  readonly from: string;
+  readonly to: string;
 }
 
 const walletOf = (account: string) => api.accounts({ account }).wallet;
@@ -33,15 +33,11 @@ const fetchHolds = (account: string, page: string | undefined) =>
 const fetchStatements = (account: string) => call(() => walletOf(account).statements.get());
 export const fetchProof = (account: string) => call(() => walletOf(account).proof.get());
 
-/** Without a range, transfers reach back to the first one. */
+export const USUAL_RANGE = "90d";
+
 export const transfersQuery = (account: string, search: WalletSearch) => {
-  const hasRange = search.range !== undefined || search.from !== undefined;
-  const { from, to } = resolveRange(search);
-  const query = {
-    size: PAGE_SIZE,
-    ...(hasRange && { from, to }),
-    ...(search.page && { page: search.page }),
-  };
+  const { from, to } = resolveRange(search, Date.now(), USUAL_RANGE);
+  const query = { size: PAGE_SIZE, from, to, ...(search.page && { page: search.page }) };
   return queryOptions({
     queryKey: ["account", account, "wallet", "transfers", query],
     queryFn: () => fetchTransfers(account, query),

@@ -8,7 +8,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Pages } from "../requests/pages.tsx";
-import { type Transfer, transfersQuery, type WalletSearch } from "./queries.ts";
+import { type Transfer, transfersQuery, USUAL_RANGE, type WalletSearch } from "./queries.ts";
 import styles from "./wallet.module.css";
 
 const KINDS: Readonly<Record<Transfer["kind"], { readonly text: string; readonly tone: Tone }>> = {
@@ -28,10 +28,9 @@ interface TransfersProps {
 /** Every entry of the wallet, newest first, with the balance after it. */
 export function Transfers({ account, search }: TransfersProps) {
   const { data, error, refetch } = useQuery(transfersQuery(account, search));
-  const hasRange = search.range !== undefined || search.from !== undefined;
   return (
     <>
-      <RangePicker />
+      <RangePicker usual={USUAL_RANGE} />
       <Panel isFlush>
         <DataTable
           caption="Entries of the wallet"
@@ -39,8 +38,8 @@ export function Transfers({ account, search }: TransfersProps) {
           rows={data?.items}
           rowKey={({ seq }) => String(seq)}
           empty={
-            <Empty icon="wallet" title={hasRange ? "No entry in this range" : "No entry yet"}>
-              {hasRange ? "Choose a longer range." : "A top-up is the first entry of a wallet."}
+            <Empty icon="wallet" title="No entry in this range">
+              Choose a longer range. A top-up is the first entry of a wallet.
             </Empty>
           }
           error={data ? undefined : error}

@@ -1,0 +1,100 @@
+import type { Nanos } from "../../../domain/money.ts";
+import { readUsd } from "../../format.ts";
+import type { ServerEvent } from "./event-reader.ts";
+
+/** One answer of a model, as far as it has come. */
+export interface Answer {
+  readonly state: "waiting" | "streaming" | "done" | "failed" | "stopped";
+  readonly text: string;
+  readonly reasoning: string;
+  readonly requestId: string | undefined;
+  /** Held for the request; `undefined` until it is. */
+  readonly granted: Nanos | undefined;
+  readonly spent: Nanos;
+  readonly outputTokens: number;
+  /** Whether the charge is final, so that the rest is released. */
+  readonly isSettled: boolean;
+  readonly error: string | undefined;
+  readonly events: readonly ServerEvent[];
+}
+
+interface Receipt {
+  readonly charged_usd: string;
+  readonly output_tokens: number | null;
+}
+
+/** What the events carry; each has some of these. */
+interface EventData {
+  readonly request_id?: string;
+  readonly granted_usd?: string;
+  readonly text?: string;
+  readonly spent_usd?: string;
+  readonly output_tokens?: number;
+  readonly error?: { readonly message: string };
+  readonly receipt?: Receipt | null;
+}
+
+/** Raw events that are kept; more would slow the page. */
+const EVENTS_MAX = 500;
+
+export const NEW_ANSWER: Answer = {
+  state: "waiting",
+  text: "",
+  reasoning: "",
+  requestId: undefined,
+  granted: undefined,
+  spent: 0n,
+  outputTokens: 0,
+  isSettled: false,
+  error: undefined,
+  events: [],
+};
+
+/** Returns the answer with one more event. */
+export function addEvent(answer: Answer, received: ServerEvent): Answer {
+  const kept = { ...answer, events: [...answer.events, received].slice(-EVENTS_MAX) };
+  // Safe because the route sends JSON of these members.
+  const data = JSON.parse(received.data) as EventData;
+  switch (received.event) {
+    case "start":
+      return {
+        ...kept,
+        state: "streaming",
+        requestId: data.request_id,
+        granted: readUsd(data.granted_usd ?? "0"),
+      };
+    case "delta":
+      return { ...kept, text: kept.text + (data.text ?? "") };
+    case "reasoning":
+      return { ...kept, reasoning: kept.reasoning + (data.text ?? "") };
+    case "cost":
+      return {
+        ...kept,
+        spent: readUsd(data.spent_usd ?? "0"),
+        outputTokens: data.output_tokens ?? kept.outputTokens,
+      };
+    case "end":
+      return { ...settle(kept, data.receipt), state: "done" };
+    case "error":
+      return { ...settle(kept, data.receipt), state: "failed", error: data.error?.message };
+    default:
+      return kept;
+  }
+}
+
+/** Takes the charge of a receipt. Without one the ledger is away, and the last cost stands. */
+export function settle(answer: Answer, receipt: Receipt | null | undefined): Answer {
+  if (!receipt) return answer;
+  return {
+    ...answer,
+    spent: readUsd(receipt.charged_usd),
+    outputTokens: receipt.output_tokens ?? answer.outputTokens,
+    isSettled: true,
+  };
+}
+
+/** What was held and not spent, once the charge is final. */
+export function releasedOf({ granted, spent, isSettled }: Answer): Nanos | undefined {
+  if (!isSettled || granted === undefined) return undefined;
+  return granted > spent ? granted - spent : 0n;
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import {
+  changesOf,
+  dayOf,
+  type KeyValues,
+  readExpiry,
+  readKeyForm,
+  valuesOf,
+} from "../../src/console/pages/keys/key-values.ts";
+import { printSnippets } from "../../src/console/pages/keys/snippets.ts";
+
+const PLAIN: KeyValues = {
+  name: "laptop",
+  spending_limit: null,
+  requests_per_minute: null,
+  tokens_per_minute: null,
+  concurrent_requests: null,
+  models: null,
+  expires_at: null,
+  allows_clamp: false,
+};
+
+describe("the form of a key", () => {
+  test("empty fields are no limit, no expiry and every model", () => {
+    expect(readKeyForm(formOf({ name: " laptop ", amount_usd: "", scope: "all", model: "a" }))).toEqual(PLAIN);
+  });
+
+  test("an amount is read with its dollar sign and without needless zeros", () => {
+    const form = formOf({ name: "a", amount_usd: "$5.50", period: "day", time_zone: "Europe/Berlin" });
+    expect(readKeyForm(form).spending_limit).toEqual({
+      amount_usd: "5.50",
+      period: "day",
+      time_zone: "Europe/Berlin",
+    });
+  });
+
+  test("an amount that is none is left to the server, which refuses it", () => {
+    const form = formOf({ name: "a", amount_usd: "five", period: "day" });
+    expect(readKeyForm(form).spending_limit?.amount_usd).toBe("five");
+  });
+
+  test("a limit of 0 is a limit", () => {
+    expect(readKeyForm(formOf({ name: "a", requests_per_minute: "0" })).requests_per_minute).toBe(0);
+  });
+
+  test("the chosen models are sorted, so that their order is no change", () => {
+    const form = formOf({ name: "a", scope: "some" });
+    form.append("model", "b");
+    form.append("model", "a");
+    expect(readKeyForm(form).models).toEqual(["a", "b"]);
+  });
+
+  test("an expiry whose day is unchanged keeps its second", () => {
+    const before = "2026-12-31T10:11:12.000Z";
+    expect(readExpiry(dayOf(before), before)).toBe(before);
+    expect(readExpiry("", before)).toBeNull();
+    expect(dayOf(String(readExpiry("2027-01-05", before)))).toBe("2027-01-05");
+  });
+
+  test("only what differs is sent", () => {
+    const after = { ...PLAIN, requests_per_minute: 5, models: ["a"] };
+    expect(changesOf(PLAIN, after)).toEqual({ requests_per_minute: 5, models: ["a"] });
+    expect(changesOf(PLAIN, PLAIN)).toEqual({});
+  });
+
+  test("a limit by default is not a limit of the key's own", () => {
+    const rate = { limit: 60, source: "default" as const };
+    const key = { ...PLAIN, spending_limit: null, requests_per_minute: rate };
+    expect(
+      valuesOf({ ...key, tokens_per_minute: { limit: 9, source: "key" }, concurrent_requests: null }),
+    ).toEqual({ ...PLAIN, tokens_per_minute: 9 });
+  });
+});
+
+describe("snippets", () => {
+  const facts = { url: "https://ai.example.com", model: "it's \"new\"", secret: "sk-tg-secret" };
+
+  test("every client's snippet has the gateway's address", () => {
+    for (const { code } of printSnippets(facts)) expect(code).toContain("https://ai.example.com");
+  });
+
+  test("the secret stands in shell lines only", () => {
+    const having = printSnippets(facts).filter(({ code }) => code.includes("sk-tg-secret"));
+    expect(having.map(({ id }) => id)).toEqual(["curl", "claude-code"]);
+    for (const { code } of printSnippets({ ...facts, secret: undefined })) {
+      expect(code).toContain("TOLLGATE_KEY");
+    }
+  });
+
+  test("quotes of a model's name do not end the shell's", async () => {
+    const curl = printSnippets({ ...facts, secret: undefined })[0]?.code ?? "";
+    const shell = Bun.spawn(["sh", "-c", curl.replace(/^curl/, "printf '%s\\n'")], { env: {}, stdout: "pipe" });
+    const body = (await new Response(shell.stdout).text()).trim().split("\n").at(-1) ?? "";
+    expect(JSON.parse(body).model).toBe(facts.model);
+  });
+
+  test("opencode's settings are JSON", () => {
+    const opencode = printSnippets(facts).find(({ id }) => id === "opencode")?.code ?? "";
+    expect(JSON.parse(opencode).provider.tollgate.models).toEqual({ [facts.model]: {} });
+  });
+});
+
+function formOf(fields: Readonly<Record<string, string>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+}
