@@ -6,7 +6,7 @@ export interface RangeSearch {
   readonly to?: string;
 }
 
-export type RangeName = "24h" | "7d" | "30d" | "90d";
+export type RangeName = "24h" | "7d" | "30d" | "90d" | "month";
 
 /** A range of time as the API takes it: `from` is included, `to` is not. */
 export interface Range {
@@ -21,6 +21,7 @@ export const RANGES: Readonly<Record<RangeName, { readonly title: string; readon
   "7d": { title: "7 days", hours: 7 * 24 },
   "30d": { title: "30 days", hours: 30 * 24 },
   "90d": { title: "90 days", hours: 90 * 24 },
+  month: { title: "This month", hours: 31 * 24 },
 };
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -46,8 +47,15 @@ export function resolveRange(search: RangeSearch, nowMs = Date.now(), usual: Ran
   const { hours } = RANGES[name];
   const to = Math.ceil((nowMs + 1) / HOUR_MS) * HOUR_MS;
   const start = to - hours * HOUR_MS;
-  const from = hours > 24 ? Math.ceil(start / DAY_MS) * DAY_MS : start;
+  const firstDay = name === "month" ? startOfMonth(nowMs) : Math.ceil(start / DAY_MS) * DAY_MS;
+  const from = hours > 24 ? firstDay : start;
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString(), name };
+}
+
+/** Months are those of UTC, as in statements. */
+function startOfMonth(nowMs: number): number {
+  const now = new Date(nowMs);
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
 }
 
 function isRangeName(value: unknown): value is RangeName {

@@ -67,6 +67,21 @@ export function ButtonLink({
   );
 }
 
+/** A link to a file of the API that looks like a button. */
+export function DownloadLink({
+  look,
+  size,
+  href,
+  children,
+}: Pick<Look, "look" | "size"> & { readonly href: string; readonly children: string }) {
+  return (
+    <a href={href} download className={classOf({ look, size })}>
+      <Icon name="download" />
+      {children}
+    </a>
+  );
+}
+
 function classOf({ look = "plain", size }: { look?: Look["look"]; size?: Look["size"] }): string {
   return classes(styles.button, look !== "plain" && styles[look], size === "small" && styles.small);
 }

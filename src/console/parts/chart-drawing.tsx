@@ -1,7 +1,7 @@
 import { Bar, Line, LinePath } from "@visx/shape";
 import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
 import styles from "./chart.module.css";
-import { CHART_HEIGHT, type ChartProps } from "./chart-parts.ts";
+import { CHART_HEIGHT, type ChartProps, fillOf } from "./chart-parts.ts";
 import {
   type BandScale,
   bandScale,
@@ -105,7 +105,7 @@ function Pointer({ index, scales: { x, height } }: { readonly index: number; rea
 
 function Bars({ series, scales: { x, y } }: LayerProps) {
   return stackLayers(series).map((layers, place) => (
-    <g key={series[place]?.id} className={styles[`fill${(place % 8) + 1}`]}>
+    <g key={series[place]?.id} className={series[place] && fillOf(series[place], place)}>
       {layers.map((layer) => (
         <Bar
           key={layer.place}

@@ -1,9 +1,13 @@
+import styles from "./chart.module.css";
+
 /** The values of one line or of one layer of the bars. */
 export interface ChartSeries {
   readonly id: string;
   readonly name: string;
   /** One value for each time. */
   readonly values: readonly number[];
+  /** Drawn as an outline, for what is no part of the whole: refused requests. Default: filled. */
+  readonly look?: "outline";
 }
 
 export interface ChartProps {
@@ -32,4 +36,9 @@ export function printTimes(times: readonly string[], resolution: "hour" | "day")
       : { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
   );
   return times.map((time) => format.format(new Date(time)));
+}
+
+/** The class of a series: its colour by its place, or an outline. */
+export function fillOf({ look }: ChartSeries, place: number): string {
+  return (look === "outline" ? styles.outline : styles[`fill${(place % 8) + 1}`]) ?? "";
 }

@@ -1,7 +1,8 @@
 import { lazyRouteComponent } from "@tanstack/react-router";
 import { Suspense, useState } from "react";
 import styles from "./chart.module.css";
-import type { ChartProps, ChartSeries } from "./chart-parts.ts";
+import { type ChartProps, type ChartSeries, fillOf } from "./chart-parts.ts";
+import { classes } from "./classes.ts";
 import { DataTable } from "./data-table.tsx";
 import { Skeleton } from "./skeleton.tsx";
 
@@ -41,7 +42,7 @@ function Reading({
       <span className={styles.when}>{index === undefined ? "In total" : times[index]}</span>
       {series.map((each, place) => (
         <span key={each.id} className={styles.series}>
-          <span className={`${styles.swatch} ${styles[`fill${(place % 8) + 1}`]}`} />
+          <span className={classes(styles.swatch, fillOf(each, place))} />
           {each.name}
           {hasValues && <span className={styles.value}>{format(valueAt(each))}</span>}
         </span>

@@ -36,7 +36,7 @@ export function RangePicker({ names = NAMES, usual = "30d" }: RangePickerProps) 
             title={RANGES[name].title}
             replace
           >
-            {name}
+            {name === "month" ? "Month" : name}
           </Link>
         ))}
         <Days search={search} />

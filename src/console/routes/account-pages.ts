@@ -12,7 +12,17 @@ export const trafficPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/usage",
-    validateSearch: rangeAnd("by", "group", "key", "model", "upstream", "outcome", "compare"),
+    validateSearch: rangeAnd(
+      "by",
+      "group",
+      "key",
+      "model",
+      "upstream",
+      "outcome",
+      "compare",
+      "table",
+      "whatif",
+    ),
     component: lazyRouteComponent(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
   }),
   createRoute({

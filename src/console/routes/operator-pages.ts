@@ -24,7 +24,7 @@ export const operatorPages = [
   createRoute({
     getParentRoute: () => operator,
     path: "/usage",
-    validateSearch: rangeAnd("by", "group", "account", "model", "upstream", "outcome", "compare"),
+    validateSearch: rangeAnd("by", "group", "model", "upstream", "outcome", "compare", "table"),
     component: lazyRouteComponent(
       () => import("../pages/operator-usage/operator-usage-page.tsx"),
       "OperatorUsagePage",

@@ -1,0 +1,122 @@
+import type { ReactNode } from "react";
+import { formatCompact, formatCount, formatMs } from "../../format.ts";
+import { Money } from "../../parts/money.tsx";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { Time } from "../../parts/time.tsx";
+import { printChange, printShare, printUsdChange } from "./compare.ts";
+import type { UsageAnswer, UsageTotal } from "./queries.ts";
+import styles from "./usage.module.css";
+
+interface FiguresProps {
+  /** `undefined` while loading. */
+  readonly usage: UsageAnswer | undefined;
+  readonly isCompared: boolean;
+}
+
+/** The sums of the range, each compared with the period of equal length before it. */
+export function Figures({ usage, isCompared }: FiguresProps) {
+  const total = usage?.total;
+  const before = isCompared ? (usage?.previous ?? undefined) : undefined;
+  return (
+    <div className={styles.figures}>
+      <Stats label="Cost and requests">
+        <Stat
+          name="Cost"
+          value={total && <Money usd={total.cost_usd} />}
+          note={total && <Change text={printUsdChange(total.cost_usd, before?.cost_usd)} />}
+        />
+        <Stat
+          name="Requests"
+          value={total && formatCount(total.requests)}
+          note={total && <Change text={printChange(total.requests, before?.requests)} />}
+        />
+        <Stat
+          name="With an error"
+          value={total && formatCount(total.errors)}
+          note={
+            total && (
+              <Change
+                text={printChange(total.errors, before?.errors)}
+                lead={`${printShare(total.errors, total.requests)} of requests`}
+              />
+            )
+          }
+        />
+        <Stat
+          name="Refused"
+          value={total && formatCount(total.refused)}
+          note={usage && <RefusedSince usage={usage} />}
+        />
+      </Stats>
+      <Stats label="Tokens and times">
+        <Stat
+          name="Tokens in"
+          value={total && <Compact count={inputOf(total)} />}
+          note={total && <CacheShare total={total} />}
+        />
+        <Stat
+          name="Tokens out"
+          value={total && <Compact count={total.output_tokens} />}
+          note={total && <Change text={printChange(total.output_tokens, before?.output_tokens)} />}
+        />
+        <Times name="First output, median" times={total?.first_output} before={before?.first_output} />
+        <Times name="Whole answer, median" times={total?.total_time} before={before?.total_time} />
+      </Stats>
+    </div>
+  );
+}
+
+function Change({ text, lead }: { readonly text: string | undefined; readonly lead?: string }) {
+  const parts = [lead, text && `${text} on the period before`].filter(Boolean);
+  return <>{parts.join(" · ")}</>;
+}
+
+/** Refused requests are kept for 7 days: a longer range does not have them all. */
+function RefusedSince({ usage: { from, refused_since } }: { readonly usage: UsageAnswer }) {
+  if (refused_since <= from) return <>before they cost anything</>;
+  return (
+    <>
+      since <Time at={refused_since} as="date" />
+    </>
+  );
+}
+
+function CacheShare({ total }: { readonly total: UsageTotal }) {
+  return <>{printShare(total.cached_input_tokens, inputOf(total))} from the cache</>;
+}
+
+function Compact({ count }: { readonly count: number }): ReactNode {
+  return <span title={formatCount(count)}>{formatCompact(count)}</span>;
+}
+
+interface TimesProps {
+  readonly name: string;
+  /** `undefined` while loading, null without a request. */
+  readonly times: UsageTotal["first_output"] | undefined;
+  readonly before: UsageTotal["first_output"] | undefined;
+}
+
+function Times({ name, times, before }: TimesProps) {
+  const change = times && printChange(times.p50, before?.p50);
+  return (
+    <Stat
+      name={name}
+      value={times === undefined ? undefined : formatMs(times?.p50 ?? null)}
+      note={
+        times && (
+          <>
+            p95 {formatMs(times.p95)} · p99 {formatMs(times.p99)}
+            {change && ` · ${change}`}
+          </>
+        )
+      }
+    />
+  );
+}
+
+/** All classes of input. */
+export function inputOf(
+  sums: Pick<UsageTotal, "input_tokens" | "cached_input_tokens" | "cache_write_tokens">,
+): number {
+  return sums.input_tokens + sums.cached_input_tokens + sums.cache_write_tokens;
+}

@@ -1,0 +1,60 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { api, call } from "../../api.ts";
+import { type GroupName, printQuery, type UsageQuery } from "./view.ts";
+
+export type UsageAnswer = Awaited<ReturnType<typeof fetchUsage>>;
+export type UsageRow = UsageAnswer["rows"][number];
+export type UsageTotal = UsageAnswer["total"];
+export type UsageGroup = UsageAnswer["groups"][number];
+
+/** Usage of one account, or of all where `account` is undefined. */
+export const usageQuery = (account: string | undefined, query: UsageQuery) =>
+  queryOptions({
+    queryKey: ["account", account ?? "all", "usage", query],
+    queryFn: () => fetchUsage(account, query),
+    placeholderData: keepPreviousData,
+  });
+
+function fetchUsage(account: string | undefined, query: UsageQuery) {
+  if (account === undefined) return call(() => api.operator.usage.get({ query }));
+  const group = ownGroup(query.group);
+  return call(() => api.accounts({ account }).usage.get({ query: { ...query, group } }));
+}
+
+/** One account is not divided by accounts. */
+function ownGroup(group: GroupName): Exclude<GroupName, "account"> {
+  return group === "account" ? "none" : group;
+}
+
+/** The address of a view as CSV. */
+export function csvAddress(account: string | undefined, query: UsageQuery): string {
+  const path = account === undefined ? "operator" : `accounts/${encodeURIComponent(account)}`;
+  return `/console/api/${path}/usage.csv?${printQuery(query)}`;
+}
+
+export const anomaliesQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "usage", "anomalies"],
+    queryFn: () => call(() => api.accounts({ account }).usage.anomalies.get()),
+    staleTime: 300_000,
+  });
+
+export const modelsQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "models"],
+    queryFn: () => call(() => api.accounts({ account }).models.get()),
+  });
+
+export interface WhatIf {
+  readonly from: string;
+  readonly to: string;
+  readonly model: string;
+  readonly key?: string;
+}
+
+export const whatIfQuery = (account: string, body: WhatIf) =>
+  queryOptions({
+    queryKey: ["account", account, "what-if", body],
+    queryFn: () => call(() => api.accounts({ account })["what-if"].post(body)),
+    placeholderData: keepPreviousData,
+  });

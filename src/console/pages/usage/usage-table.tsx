@@ -1,0 +1,130 @@
+import { useNavigate } from "@tanstack/react-router";
+import { formatCompact, formatCount, formatMs } from "../../format.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Money } from "../../parts/money.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import { viewOutcome } from "../requests/outcomes.ts";
+import { printShare, shareOf } from "./compare.ts";
+import { inputOf } from "./figures.tsx";
+import type { UsageAnswer, UsageGroup } from "./queries.ts";
+import styles from "./usage.module.css";
+import { FILTERS, GROUPS, type UsageQuery } from "./view.ts";
+
+interface UsageTableProps {
+  readonly usage: UsageAnswer;
+  readonly query: UsageQuery;
+  /** The chosen tab of the URL. */
+  readonly table: string | undefined;
+}
+
+/** The groups of a view with all their figures, the dearest first. A row leads to the view of its group alone. */
+export function UsageTable({ usage, query, table }: UsageTableProps) {
+  const navigate = useNavigate();
+  if (query.group === "none" || usage.groups.length === 0) return null;
+  const { group } = query;
+  const first: Column<UsageGroup> = {
+    id: "group",
+    header: capital(GROUPS[group]),
+    cell: (row) => nameOf(row, query),
+  };
+  const rows = (title: string, columns: readonly Column<UsageGroup>[]) => (
+    <DataTable
+      caption={`${title} by ${group}`}
+      columns={[first, ...columns]}
+      rows={usage.groups}
+      rowKey={(row) => row.group ?? ""}
+      rowLink={(row) => linkOf(row, query)}
+      empty={null}
+    />
+  );
+  const tabs = [
+    { id: "cost", title: "Cost and tokens", content: rows("Cost and tokens", costColumns(usage)) },
+    { id: "times", title: "Errors and times", content: rows("Errors and times", TIME_COLUMNS) },
+  ];
+  return (
+    <Panel title={`By ${group}`} note={describeRows(query)}>
+      <div className={styles.table}>
+        <Tabs
+          label={`Figures by ${group}`}
+          tabs={tabs}
+          value={table === "times" ? "times" : "cost"}
+          onChange={(id) =>
+            void navigate({
+              to: ".",
+              search: (all: object) => ({ ...all, table: id === "times" ? id : undefined }) as never,
+              resetScroll: false,
+            })
+          }
+        />
+      </div>
+    </Panel>
+  );
+}
+
+function describeRows({ group }: UsageQuery): string {
+  if (group === "account") return "The dearest first. A row leads to its account.";
+  return `The dearest first. A row shows its ${group} alone.`;
+}
+
+function costColumns({ total }: UsageAnswer): readonly Column<UsageGroup>[] {
+  return [
+    number("cost", "Cost", ({ cost_usd }) => <Money usd={cost_usd} />),
+    number("share", "Share", ({ cost_usd }) => shareOf(cost_usd, total.cost_usd)),
+    number("requests", "Requests", ({ requests }) => formatCount(requests)),
+    number("each", "Each", (row) => <MoneyEach row={row} />),
+    number("input", "Tokens in", (row) => tokens(inputOf(row))),
+    number("cached", "From the cache", (row) => printShare(row.cached_input_tokens, inputOf(row))),
+    number("written", "To the cache", ({ cache_write_tokens }) => tokens(cache_write_tokens)),
+    number("output", "Tokens out", ({ output_tokens }) => tokens(output_tokens)),
+  ];
+}
+
+const TIME_COLUMNS: readonly Column<UsageGroup>[] = [
+  number("requests", "Requests", ({ requests }) => formatCount(requests)),
+  number("errors", "Errors", ({ errors, requests }) =>
+    errors === 0 ? "0" : `${formatCount(errors)} · ${printShare(errors, requests)}`,
+  ),
+  number("refused", "Refused", ({ refused }) => formatCount(refused)),
+  ...(["p50", "p95", "p99"] as const).map((rank) =>
+    number(`first-${rank}`, `First ${rank}`, ({ first_output }) => formatMs(first_output?.[rank] ?? null)),
+  ),
+  ...(["p50", "p95", "p99"] as const).map((rank) =>
+    number(`total-${rank}`, `Whole ${rank}`, ({ total_time }) => formatMs(total_time?.[rank] ?? null)),
+  ),
+];
+
+function number(id: string, header: string, cell: Column<UsageGroup>["cell"]): Column<UsageGroup> {
+  return { id, header, align: "end", cell };
+}
+
+/** Mean cost of a request. */
+function MoneyEach({ row: { cost_usd, requests } }: { readonly row: UsageGroup }) {
+  if (requests === 0) return <>–</>;
+  return <>${(Number(cost_usd) / requests).toPrecision(2)}</>;
+}
+
+function tokens(count: number) {
+  return <span title={formatCount(count)}>{formatCompact(count)}</span>;
+}
+
+/** The name of a group; refused requests have no upstream, and rarely no model. */
+function nameOf({ group, group_name }: UsageGroup, query: UsageQuery): string {
+  if (group === null) return query.group === "upstream" ? "no upstream" : "unknown";
+  return query.group === "outcome" ? viewOutcome(group).text : (group_name ?? group);
+}
+
+function linkOf({ group, group_name }: UsageGroup, query: UsageQuery) {
+  if (group === null || group === "(other)") return undefined;
+  if (query.group === "account")
+    return { to: "/operator/accounts", search: { q: group_name ?? group } } as const;
+  const name = FILTERS.find((each) => each === query.group);
+  if (!name) return undefined;
+  // What is shown alone is divided by something else.
+  const divided = name === "model" ? "upstream" : "model";
+  return { to: ".", search: (all: object) => ({ ...all, [name]: group, group: divided }) as never } as const;
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
