@@ -1,11 +1,137 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { formatCount } from "../../format.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Menu } from "../../parts/menu.tsx";
+import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { SearchField } from "../../parts/search-field.tsx";
+import styles from "../../parts/stack.module.css";
+import { Time } from "../../parts/time.tsx";
+import { AccountDialog, type AccountTask } from "./account-dialogs.tsx";
+import { NewAccount } from "./new-account.tsx";
+import { accountsQuery, type ListedAccount } from "./queries.ts";
 
+const route = getRouteApi("/shell/operator/accounts");
+
+/** Every account of the platform: its money, its use, and what an operator may do with it. */
 export function OperatorAccountsPage() {
+  const search = route.useSearch();
+  const [task, setTask] = useState<AccountTask>();
+  const [isCreating, setIsCreating] = useState(false);
+  const { data, error, refetch } = useQuery(accountsQuery(search));
   return (
-    <>
-      <PageHeader title="Accounts" />
-      <Empty title="Nothing here yet" />
-    </>
+    <div className={styles.page}>
+      <PageHeader title="Accounts" note="Every account of this platform.">
+        <SearchField name="q" value={search.q} label="Name, id or e-mail" />
+        <Button icon="plus" look="primary" onClick={() => setIsCreating(true)}>
+          New account
+        </Button>
+      </PageHeader>
+      <Panel isFlush>
+        <DataTable
+          caption="Accounts"
+          columns={columnsWith(setTask)}
+          rows={data?.items}
+          rowKey={({ id }) => id}
+          empty={
+            <Empty
+              icon={search.q ? "search" : "accounts"}
+              title={search.q ? "No account matches" : "No account yet"}
+            >
+              {search.q ? "Names, ids and e-mail addresses are searched." : "Create the first one."}
+            </Empty>
+          }
+          error={data ? undefined : error}
+          onRetry={() => void refetch()}
+          footer={<Pager page={search.page} next={data?.next ?? null} />}
+        />
+      </Panel>
+      {task && <AccountDialog task={task} onClose={() => setTask(undefined)} />}
+      {isCreating && <NewAccount onClose={() => setIsCreating(false)} />}
+    </div>
   );
 }
+
+function columnsWith(start: (task: AccountTask) => void): readonly Column<ListedAccount>[] {
+  return [
+    {
+      id: "name",
+      header: "Account",
+      cell: ({ name, id, email, state }) => (
+        <span className={styles.named} title={id}>
+          <span className={styles.line}>
+            {name}
+            {state === "suspended" && <Badge tone="bad">suspended</Badge>}
+          </span>
+          <small>{email ?? id}</small>
+        </span>
+      ),
+    },
+    ...MONEY,
+    {
+      id: "actions",
+      header: "",
+      align: "end",
+      cell: (account) => (
+        <Menu
+          label={`Actions of account ${account.name}`}
+          items={[
+            { text: "Add credit…", icon: "plus", onSelect: () => start({ kind: "credit", account }) },
+            { text: "Refund a request…", icon: "wallet", onSelect: () => start({ kind: "refund", account }) },
+            { text: "Act inside…", icon: "person", onSelect: () => start({ kind: "act", account }) },
+            null,
+            account.state === "suspended"
+              ? { text: "Resume…", icon: "play", onSelect: () => start({ kind: "resume", account }) }
+              : {
+                  text: "Suspend…",
+                  icon: "pause",
+                  isDanger: true,
+                  onSelect: () => start({ kind: "suspend", account }),
+                },
+          ]}
+        />
+      ),
+    },
+  ];
+}
+
+const MONEY: readonly Column<ListedAccount>[] = [
+  {
+    id: "available",
+    header: "Available",
+    align: "end",
+    cell: ({ available_usd }) => <Money usd={available_usd} />,
+  },
+  { id: "held", header: "Held", align: "end", cell: ({ held_usd }) => <Money usd={held_usd} /> },
+  {
+    id: "spent",
+    header: "Spent in 30 d",
+    align: "end",
+    cell: ({ spent_30d_usd }) => <Money usd={spent_30d_usd} />,
+  },
+  {
+    id: "requests",
+    header: "Requests in 30 d",
+    align: "end",
+    cell: ({ requests_30d }) => formatCount(requests_30d),
+  },
+  { id: "keys", header: "Keys", align: "end", cell: ({ keys }) => formatCount(keys) },
+  {
+    id: "used",
+    header: "Last request",
+    isNarrow: true,
+    cell: ({ last_request_at }) =>
+      last_request_at ? (
+        <Time at={last_request_at} as="relative" />
+      ) : (
+        <span className={styles.soft}>never</span>
+      ),
+  },
+];
