@@ -1,6 +1,9 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { requireProgram } from "./installed-programs.ts";
 
+/** Long enough for a busy machine: a test waits for a fact, and never fails for slowness alone. */
+const WAIT_MS = 20_000;
+
 /** Installs Debian's Chromium if needed and returns its path. */
 export function requireChromium(): Promise<string> {
   return requireProgram({
@@ -27,6 +30,8 @@ export interface WatchOptions {
   readonly height?: number;
   readonly theme?: "light" | "dark";
   readonly timeZone?: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A browser page whose faults are collected: policy violations, page errors, requests to other hosts. */
@@ -40,15 +45,24 @@ export interface WatchedPage {
 
 /** Opens a page in a context of its own: no cookie is shared with other pages. */
 export async function openWatchedPage(browser: Browser, options: WatchOptions): Promise<WatchedPage> {
-  const { origin, width = 1280, height = 900, theme = "light", timeZone = "Europe/Berlin" } = options;
+  const {
+    origin,
+    width = 1280,
+    height = 900,
+    theme = "light",
+    timeZone = "Europe/Berlin",
+    headers = {},
+  } = options;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
     timezoneId: timeZone,
     locale: "en-GB",
     reducedMotion: "reduce",
+    extraHTTPHeaders: { ...headers },
     permissions: ["clipboard-read", "clipboard-write"],
   });
+  context.setDefaultTimeout(WAIT_MS);
   const faults: string[] = [];
   await context.exposeBinding("__violated", (_source, text: string) => faults.push(`policy: ${text}`));
   await context.addInitScript(() => {

@@ -1,17 +1,38 @@
-import type { Browser } from "playwright-core";
+import { expect } from "bun:test";
+import type { Browser, Page } from "playwright-core";
 import { openWatchedPage, type WatchedPage, type WatchOptions } from "../../support/chromium.ts";
 import type { SignedIn } from "./signed-in.ts";
 
 export type PageOptions = Omit<WatchOptions, "origin">;
 
+/** What to open, and who looks at it; `undefined` is a visitor without a session. */
+export interface Visit {
+  readonly url: string;
+  readonly path: string;
+  readonly person?: SignedIn | undefined;
+}
+
+/** Opens a page and uses it. Fails on a policy violation, a page error or a request to another host. */
+export async function browse<Result>(
+  browser: Browser,
+  visit: Visit,
+  use: (page: Page, watched: WatchedPage) => Promise<Result>,
+  options: PageOptions = {},
+): Promise<Result> {
+  const watched = await openPageAs(browser, visit, options);
+  try {
+    const result = await use(watched.page, watched);
+    expect(watched.faults).toEqual([]);
+    return result;
+  } finally {
+    await watched.close();
+  }
+}
+
 /** Opens a page as a person who is signed in, or as a visitor, and waits until it shows what it has to. */
 export async function openPageAs(
   browser: Browser,
-  {
-    url,
-    path,
-    person,
-  }: { readonly url: string; readonly path: string; readonly person: SignedIn | undefined },
+  { url, path, person }: Visit,
   options: PageOptions = {},
 ): Promise<WatchedPage> {
   const watched = await openWatchedPage(browser, { origin: url, ...options });
@@ -24,12 +45,6 @@ export async function openPageAs(
 
 /** Waits until the page has a heading and nothing of it is still loading. */
 export async function settled({ page }: WatchedPage): Promise<void> {
-  await page.locator("h1").first().waitFor({ timeout: 120_000 });
-  await page.waitForFunction(
-    () => document.querySelector('[aria-busy="true"], [data-skeleton]') === null,
-    undefined,
-    {
-      timeout: 120_000,
-    },
-  );
+  await page.locator("h1").first().waitFor();
+  await page.waitForFunction(() => document.querySelector('[aria-busy="true"], [data-skeleton]') === null);
 }

@@ -45,7 +45,7 @@ export function listPages({ acme }: World, furniture: Furniture): readonly Liste
       "audit-trail": "/audit-trail",
       settings: "/settings",
     }),
-    ...of("owner", "/console", { profile: "/profile", "api-docs": "/api-docs" }),
+    ...of("owner", "/console", { profile: "/profile", "api-docs": "/api/docs" }),
     ...of("operator", "/console/operator", {
       "operator-accounts": "/accounts",
       "operator-people": "/people",

@@ -26,6 +26,8 @@ export interface World {
   /** Dana owns Acme, Sam develops, Vic views. */
   readonly owner: SignedIn;
   readonly emails: Readonly<Record<"operator" | Role, string>>;
+  /** What the gateway printed to stderr, mails included unless `SMTP_URL` is set. */
+  printed(): string;
   close(): Promise<void>;
 }
 
@@ -78,6 +80,7 @@ export async function startWorld({
     operator,
     owner,
     emails,
+    printed: served.stderr,
     close: () => close(served, upstream),
   };
 }

@@ -30,8 +30,15 @@ type OpenDialog = "edit" | "rotate" | "revoke";
 export function KeyPage() {
   const { account, key } = route.useParams();
   const { data, error, refetch } = useQuery(keyQuery(account, key));
-  const [open, setOpen] = useState<OpenDialog>();
-  const close = () => setOpen(undefined);
+  const { tab } = route.useSearch();
+  const navigate = route.useNavigate();
+  // "Raise the limit" of a refusal leads straight into the form.
+  const [open, setOpen] = useState<OpenDialog | undefined>(tab === "edit" ? "edit" : undefined);
+  const close = () => {
+    setOpen(undefined);
+    if (tab === "edit")
+      void navigate({ search: (all) => ({ ...all, tab: undefined }) as never, replace: true });
+  };
   return (
     <div className={styles.page}>
       <PageHeader
@@ -91,7 +98,7 @@ function Views({ account, shown }: { readonly account: string; readonly shown: K
   return (
     <Tabs
       label="About this key"
-      value={tab}
+      value={tab === "edit" ? "overview" : tab}
       onChange={(id) =>
         void navigate({
           search: (all) => ({ ...all, tab: id === "overview" ? undefined : id }) as never,

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import OpenAI, { APIError } from "openai";
+import type { Browser, Page } from "playwright-core";
+import { startChromium } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
+import { type FirstStart, startForTheFirstTime } from "./world/first-notice.ts";
+import { signInByForm, untilTitled } from "./world/forms.ts";
+import { browse } from "./world/open-page.ts";
+import { PASSWORD } from "./world/world.ts";
+
+let first: FirstStart;
+let browser: Browser;
+beforeAll(async () => {
+  [first, browser] = await Promise.all([startForTheFirstTime(), startChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await first.close();
+});
+
+test("the printed password leads to a key, a receipt, a refusal with its reason, and a cure", async () => {
+  await browse(browser, { url: first.url, path: "/console" }, async (page) => {
+    await signInByForm(page, { email: first.email, password: first.oneTimePassword });
+    await untilTitled(page, "Choose a password");
+    await page.getByLabel("One-time password").fill(first.oneTimePassword);
+    await page.getByLabel("New password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Go on" }).click();
+    await untilTitled(page, "Overview");
+    const before = await readAvailable(page);
+
+    const client = new OpenAI({
+      baseURL: `${first.url}/v1`,
+      apiKey: await createKey(page, "laptop"),
+      maxRetries: 0,
+    });
+    const answered = await ask(client);
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("link", { name: "All requests" }).click();
+    await untilTitled(page, "Requests");
+    await page.locator(`a[href*="${answered}"]`).click();
+    await untilTitled(page, "Receipt");
+    await page.getByRole("table", { name: "Tokens × price = charge" }).waitFor();
+    const charged = await page.locator("tfoot [data-nanos]").first().getAttribute("data-nanos");
+    expect(Number(charged)).toBeGreaterThan(0);
+    await page.getByRole("link", { name: "Overview" }).click();
+    await until(async () => before - (await readAvailable(page)) === BigInt(charged ?? 0));
+
+    await limitKey(page, { key: "laptop", usd: "0.00001" });
+    const refused = await refusalOf(client);
+    await page.goto(`${first.url}/console`);
+    await findById(page, refused);
+    await untilTitled(page, "Why was this refused?");
+    await page.getByText("spending limit exceeded").waitFor();
+    await page.getByText("Available at that moment").waitFor();
+    await page.getByRole("link", { name: "Raise the limit" }).click();
+    await page.getByLabel("Spending limit").fill("1.00");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Key saved").waitFor();
+    await ask(client);
+  });
+});
+
+/** The available balance of the overview in nano-USD. */
+async function readAvailable(page: Page): Promise<bigint> {
+  const amount = page.locator("main [data-nanos]").first();
+  return BigInt((await amount.getAttribute("data-nanos")) ?? 0);
+}
+
+/** Creates a key and returns its secret, as the copy button gives it. */
+async function createKey(page: Page, name: string): Promise<string> {
+  await page.getByRole("link", { name: "Create key" }).click();
+  await page.getByLabel("Name").fill(name);
+  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("button", { name: "Copy secret" }).click();
+  const secret = await page.evaluate(() => navigator.clipboard.readText());
+  expect(secret).toMatch(/^sk-tg-[\w-]{43}$/);
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("row", { name: new RegExp(name) }).waitFor();
+  return secret;
+}
+
+async function limitKey(
+  page: Page,
+  { key, usd }: { readonly key: string; readonly usd: string },
+): Promise<void> {
+  await page.getByRole("link", { name: "Keys", exact: true }).click();
+  await page.getByRole("row", { name: new RegExp(key) }).click();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Spending limit").fill(usd);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Key saved").waitFor();
+}
+
+async function findById(page: Page, id: string): Promise<void> {
+  await untilTitled(page, "Overview");
+  await page.keyboard.press("Control+k");
+  const results = page.getByRole("option").filter({ hasText: id });
+  // Refusals are written every few seconds.
+  await until(async () => {
+    await page.getByRole("combobox", { name: /request id/ }).fill("");
+    await page.getByRole("combobox", { name: /request id/ }).fill(id);
+    await page.getByRole("option").or(page.getByText("Nothing found")).first().waitFor();
+    return (await results.count()) > 0;
+  });
+  await results.first().click();
+}
+
+/** Asks the demo model and returns the id of the request. */
+async function ask(client: OpenAI): Promise<string> {
+  const answer = await client.chat.completions.create({
+    model: "demo",
+    messages: [{ role: "user", content: "Hello, Tollgate!" }],
+  });
+  expect(answer.choices[0]?.message.content).not.toBe("");
+  return answer._request_id ?? "";
+}
+
+/** Asks until the key's limit is known to be spent, and returns the id of the refused request. */
+async function refusalOf(client: OpenAI): Promise<string> {
+  const refused = await ask(client).catch((error: unknown) => error);
+  if (!(refused instanceof APIError)) throw new Error("The request was not refused");
+  expect(refused.code).toBe("spending_limit_exceeded");
+  return refused.requestID ?? "";
+}

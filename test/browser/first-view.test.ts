@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { startChromium } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
+import { untilTitled } from "./world/forms.ts";
+import { browse } from "./world/open-page.ts";
+import { startWorld, type World } from "./world/world.ts";
+
+/** Of the page, its styles and its scripts, gzipped; the answers of the API are not part of it. */
+const FIRST_VIEW_BYTES_MAX = 150_000;
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+let world: World;
+let browser: Browser;
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startWorld({ days: 2, perDay: 20 }), startChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await world.close();
+});
+
+const visit = (use: (page: Page) => Promise<void>) =>
+  browse(browser, { url: world.url, path: "/console/sign-in", person: world.owner }, use);
+
+/** Opens the overview with its chart and returns the paths of what was loaded for it, without the API's. */
+async function openOverview(page: Page): Promise<readonly string[]> {
+  const loaded = new Set<string>();
+  page.on("response", (answer) => void loaded.add(new URL(answer.url()).pathname));
+  await page.goto(`${world.url}/console/accounts/${world.acme.accountId}`);
+  await page.getByRole("img", { name: /Cost by day/ }).waitFor();
+  return [...loaded].filter((path) => !path.startsWith("/console/api/") && path.startsWith("/console"));
+}
+
+async function gzippedBytesOf(path: string): Promise<number> {
+  const answer = await fetch(`${world.url}${path}`, { headers: { "accept-encoding": "gzip" } });
+  return Bun.gzipSync(await answer.bytes(), { level: 9 }).byteLength;
+}
+
+test("the overview with its chart loads less than 150 KB gzipped", async () => {
+  await visit(async (page) => {
+    const sizes = await Promise.all((await openOverview(page)).map(gzippedBytesOf));
+    expect(sizes.length).toBeGreaterThan(3);
+    expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(FIRST_VIEW_BYTES_MAX);
+  });
+});
+
+test("assets are kept for ever, the page is not kept, and both carry the policy", async () => {
+  await visit(async (page) => {
+    for (const path of await openOverview(page)) {
+      const { headers } = await fetch(`${world.url}${path}`);
+      const isAsset = path.startsWith("/console/assets/");
+      const kept = isAsset ? "public, max-age=31536000, immutable" : "no-store";
+      expect([path, headers.get("cache-control")]).toEqual([path, kept]);
+      expect([path, headers.get("content-security-policy")]).toEqual([path, POLICY]);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+});
+
+test("a tab of an earlier build, whose chunk is gone, reloads once and shows the page", async () => {
+  await visit(async (page) => {
+    await openOverview(page);
+    let gone = 0;
+    let loads = 0;
+    page.on("load", () => void loads++);
+    await page.route("**/console/assets/*.js", (route) => {
+      // Until the page is loaded again, no other script of the old build is there.
+      if (loads > 0) return route.continue();
+      gone++;
+      return route.fulfill({ status: 404, body: "Not found.\n" });
+    });
+    await page.getByRole("link", { name: "Team", exact: true }).click();
+    await untilTitled(page, "Team");
+    expect(gone).toBeGreaterThan(0);
+    expect(loads).toBe(1);
+  });
+});
+
+test("a chunk that stays away is said to be an error, and the tab does not reload for ever", async () => {
+  await visit(async (page) => {
+    await openOverview(page);
+    const [entry = ""] = (await page.content()).match(/\/console\/assets\/main-[^"]+\.js/) ?? [];
+    let loads = 0;
+    page.on("load", () => void loads++);
+    const kept = new Set(await page.locator("link[rel=modulepreload]").evaluateAll(pathsOf));
+    await page.route("**/console/assets/*.js", (route) => {
+      const { pathname } = new URL(route.request().url());
+      if (pathname === entry || pathname.includes("/theme-") || kept.has(pathname)) return route.continue();
+      return route.fulfill({ status: 404, body: "Not found.\n" });
+    });
+    await page.getByRole("link", { name: "Team", exact: true }).click();
+    await until(async () => (await page.getByRole("alert").count()) > 0);
+    expect(loads).toBe(1);
+  });
+});
+
+function pathsOf(links: readonly Element[]): readonly string[] {
+  return links.map((link) => link.getAttribute("href") ?? "");
+}

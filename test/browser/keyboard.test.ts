@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { startChromium } from "../support/chromium.ts";
+import { untilTitled } from "./world/forms.ts";
+import { browse } from "./world/open-page.ts";
+import { PASSWORD, startWorld, type World } from "./world/world.ts";
+
+/** More than any page has places for the focus. */
+const TABS_MAX = 120;
+
+let world: World;
+let browser: Browser;
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 20 }), startChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await world.close();
+});
+
+const account = () => `/console/accounts/${world.acme.accountId}`;
+
+test("a person signs in and creates a key with the keyboard alone", async () => {
+  const path = `${account()}/keys`;
+  await browse(browser, { url: world.url, path }, async (page) => {
+    // The first field has the focus already.
+    await page.keyboard.type(world.emails.owner);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press("Enter");
+    await untilTitled(page, "Keys");
+    await tabTo(page, "Create key");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Create a key" }).waitFor();
+    await tabTo(page, "Name");
+    await page.keyboard.type("made by keyboard");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: /is ready/ }).waitFor();
+    await tabTo(page, "I have stored it");
+    await page.keyboard.press("Enter");
+    await page.getByRole("row", { name: /made by keyboard/ }).waitFor();
+  });
+});
+
+test("Ctrl K finds a request by its id, and Escape gives the focus back", async () => {
+  const { items } = await world.owner.call("GET", `/accounts/${world.acme.accountId}/requests`);
+  const [{ id }] = items;
+  await browse(browser, { url: world.url, path: account(), person: world.owner }, async (page) => {
+    const search = page.getByRole("combobox", { name: /request id/ });
+    await tabTo(page, "Keys");
+    await page.keyboard.press("Control+k");
+    await search.waitFor();
+    await page.keyboard.press("Escape");
+    await search.waitFor({ state: "detached" });
+    expect(await focusedName(page)).toBe("Keys");
+    await page.keyboard.press("Control+k");
+    await search.waitFor();
+    await page.keyboard.type(id);
+    await page.getByRole("option").filter({ hasText: id }).waitFor();
+    await page.keyboard.press("Enter");
+    await untilTitled(page, "Receipt");
+    expect(page.url()).toEndWith(id);
+  });
+});
+
+test("the first place of the focus skips the navigation", async () => {
+  const path = `${account()}/keys`;
+  await browse(browser, { url: world.url, path, person: world.owner }, async (page) => {
+    await page.keyboard.press("Tab");
+    expect(await focusedName(page)).toBe("Skip to the page");
+    expect(await isFocusVisible(page)).toBe(true);
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.closest("main") !== null)).toBe(true);
+  });
+});
+
+test("the focus is seen at every place of a page and is never lost", async () => {
+  await browse(browser, { url: world.url, path: account(), person: world.owner }, async (page) => {
+    const unseen: string[] = [];
+    let places = 0;
+    for (; places < TABS_MAX; places++) {
+      await page.keyboard.press("Tab");
+      // Behind the last place comes the browser itself.
+      if (await page.evaluate(() => document.activeElement === document.body)) break;
+      if (!(await isFocusVisible(page))) unseen.push(await focusedName(page));
+    }
+    expect(unseen).toEqual([]);
+    expect(places).toBeGreaterThan(20);
+    expect(places).toBeLessThan(TABS_MAX);
+  });
+});
+
+test("a question mark lists the keys, and g with a letter opens a page", async () => {
+  await browse(browser, { url: world.url, path: account(), person: world.owner }, async (page) => {
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keys" });
+    await help.getByText("Go to Wallet").waitFor();
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "detached" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("w");
+    await untilTitled(page, "Wallet");
+  });
+});
+
+/** Presses Tab until something with this name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let count = 0; count < TABS_MAX; count++) {
+    if ((await focusedName(page)) === name) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not reach "${name}"`);
+}
+
+/** The name of what has the focus: its label, or its text. */
+function focusedName(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const focused = document.activeElement;
+    const label = focused instanceof HTMLInputElement ? focused.labels?.[0]?.textContent : undefined;
+    return (focused?.getAttribute("aria-label") ?? label ?? focused?.textContent ?? "").trim();
+  });
+}
+
+/** Whether an outline, a shadow or a border shows the focus on its element or around it. */
+function isFocusVisible(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const focused = document.activeElement as HTMLElement | null;
+    if (!focused) return false;
+    const box = focused.getBoundingClientRect();
+    const isInView = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight;
+    const shows = (element: Element, pseudo?: string) => {
+      const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element, pseudo);
+      return (outlineStyle !== "none" && outlineWidth !== "0px") || boxShadow !== "none";
+    };
+    const row = focused.closest("tr");
+    const isShown = shows(focused) || shows(focused, "::after") || (row !== null && shows(row));
+    return isInView && isShown;
+  });
+}

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { startChromium } from "../support/chromium.ts";
+import { untilTitled } from "./world/forms.ts";
+import { browse } from "./world/open-page.ts";
+import { type SignedIn, signIn } from "./world/signed-in.ts";
+import { PASSWORD, startWorld, type World } from "./world/world.ts";
+
+let world: World;
+let browser: Browser;
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 20 }), startChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await world.close();
+});
+
+type Visitor = "owner" | "developer" | "viewer" | "acting";
+
+const EVERYBODY = [
+  ...["Overview", "Usage", "Requests", "Refusals", "Keys", "Models", "Wallet", "Notices", "Team", "Settings"],
+];
+const OWNERS = ["Shared links", "Management keys", "Audit trail"];
+const OPERATORS = [
+  ...["Accounts", "People", "All usage", "Health", "Audit", "Redeem codes", "Audit trail", "Management keys"],
+];
+
+const SHOWN: Readonly<Record<Visitor, readonly string[]>> = {
+  owner: [...EVERYBODY, ...OWNERS, "Playground"],
+  developer: [...EVERYBODY, "Playground"],
+  viewer: EVERYBODY,
+  acting: [...EVERYBODY, ...OWNERS, ...OPERATORS],
+};
+
+describe("the navigation", () => {
+  test.each(["owner", "developer", "viewer", "acting"] as const)(
+    "of an account shows the %s exactly the pages of that role",
+    async (visitor) => {
+      await visit(visitor, "", async (page) => {
+        const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
+        await links.first().waitFor();
+        const names = (await links.allTextContents()).map((text) => text.replace(/\d+\+?$/, ""));
+        expect(names.sort()).toEqual([...SHOWN[visitor]].sort());
+      });
+    },
+  );
+
+  test("tells an operator who acts inside an account so on every page, and lets them leave", async () => {
+    await visit("acting", "/wallet", async (page) => {
+      await page.getByText("You act inside “Acme”").waitFor();
+      await page.getByRole("button", { name: "Leave the account" }).click();
+      await untilTitled(page, "Accounts");
+      await page.getByText("You act inside").waitFor({ state: "detached" });
+    });
+  });
+});
+
+describe("the action", () => {
+  /** An action, and who is offered it. */
+  const ACTIONS: readonly (readonly [page: string, action: string, offered: readonly Visitor[]])[] = [
+    ["/keys", "Create key", ["owner", "developer"]],
+    ["/wallet", "Top up", ["owner"]],
+    ["/team", "Invite", ["owner", "acting"]],
+  ];
+  test.each(ACTIONS)("on %s, “%s”, is offered to those who may take it", async (path, action, offered) => {
+    for (const visitor of ["owner", "developer", "viewer", "acting"] as const) {
+      await visit(visitor, path, async (page) => {
+        const name = new RegExp(`^${action}`);
+        const main = page.getByRole("main");
+        const buttons = main.getByRole("button", { name }).or(main.getByRole("link", { name }));
+        const isOffered = (await buttons.count()) > 0;
+        expect([visitor, isOffered]).toEqual([visitor, offered.includes(visitor)]);
+      });
+    }
+  });
+});
+
+describe("what a role may not do", () => {
+  test("is said in words on a page whose address was guessed", async () => {
+    await visit("viewer", "/audit-trail", async (page) => {
+      await page.getByText("This action is not permitted.").waitFor();
+    });
+  });
+
+  test("is said like an unknown item for an account of others", async () => {
+    const visitor = await signInAs("viewer");
+    const path = `/console/accounts/${world.northwind.accountId}/keys`;
+    await browse(browser, { url: world.url, path, person: visitor }, async (page) => {
+      await page.getByRole("alert").waitFor();
+      expect(await page.getByText("Northwind").count()).toBe(0);
+    });
+  });
+
+  test("leads from the operators' pages back to one's own", async () => {
+    const person = await signInAs("owner");
+    const path = "/console/operator/health";
+    await browse(browser, { url: world.url, path, person }, (page) => untilTitled(page, "Overview"));
+  });
+
+  test("is said in words when the role was lowered while the page was open", async () => {
+    await visit("developer", "/keys?create=1", async (page) => {
+      await page.getByLabel("Name").fill("too late");
+      await setRole("viewer");
+      await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+      await page.getByText("This action is not permitted.").waitFor();
+      await setRole("developer");
+    });
+  });
+});
+
+/** Gives the developer another role. */
+async function setRole(role: string): Promise<void> {
+  const at = `/accounts/${world.acme.accountId}/members`;
+  const { items } = await world.owner.call("GET", at);
+  const { person_id } = items.find(({ email }: { email: string }) => email === world.emails.developer);
+  await world.owner.call("PATCH", `${at}/${person_id}`, { role });
+}
+
+async function signInAs(visitor: Visitor): Promise<SignedIn> {
+  const email = world.emails[visitor === "acting" ? "operator" : visitor];
+  const person = await signIn(world.url, { email, password: PASSWORD });
+  if (visitor === "acting") {
+    const reason = "asked for help";
+    await person.call("POST", `/operator/accounts/${world.acme.accountId}/act`, { reason });
+  }
+  return person;
+}
+
+/** Opens a page of the account as somebody. */
+async function visit(visitor: Visitor, path: string, use: (page: Page) => Promise<void>): Promise<void> {
+  const person = await signInAs(visitor);
+  await browse(
+    browser,
+    { url: world.url, path: `/console/accounts/${world.acme.accountId}${path}`, person },
+    use,
+  );
+}

@@ -1,0 +1,61 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { startChromium, type WatchedPage } from "../support/chromium.ts";
+import { openPageAs } from "./world/open-page.ts";
+import { startWorld, type World } from "./world/world.ts";
+
+let world: World;
+let browser: Browser;
+let earlier: WatchedPage;
+let later: WatchedPage;
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 20 }), startChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await world.close();
+});
+beforeEach(async () => {
+  const [key] = world.acme.keyIds;
+  const path = `/console/accounts/${world.acme.accountId}/keys/${key}`;
+  const open = () => openPageAs(browser, { url: world.url, path, person: world.owner });
+  [earlier, later] = await Promise.all([open(), open()]);
+  // Both have the form open with the same version before either saves.
+  for (const { page } of [earlier, later]) await page.getByRole("button", { name: "Edit" }).click();
+});
+afterEach(async () => {
+  expect([...earlier.faults, ...later.faults]).toEqual([]);
+  await Promise.all([earlier.close(), later.close()]);
+});
+
+const save = async (page: Page, values: Readonly<Record<string, string>>) => {
+  for (const [label, value] of Object.entries(values)) await page.getByLabel(label).fill(value);
+  await page.getByRole("button", { name: "Save" }).click();
+};
+
+const keyOf = () => world.owner.call("GET", `/accounts/${world.acme.accountId}/keys/${world.acme.keyIds[0]}`);
+
+test("the later of two editors sees both versions, and may save the own one over the other", async () => {
+  await save(earlier.page, { "Spending limit": "10", "Requests per minute": "100" });
+  await earlier.page.getByText("Key saved").waitFor();
+  await save(later.page, { "Spending limit": "20" });
+  const dialog = later.page.getByRole("dialog", { name: /Somebody else saved/ });
+  const limit = dialog.getByRole("row", { name: /Spending limit/ });
+  await limit.waitFor();
+  expect(await limit.textContent()).toMatch(/20.*10/);
+  await dialog.getByRole("button", { name: "Save mine over theirs" }).click();
+  await later.page.getByText("Key saved").waitFor();
+  const { spending_limit } = await keyOf();
+  expect(spending_limit.amount_usd).toMatch(/^20/);
+});
+
+test("the later of two editors may go on from the version that was saved first", async () => {
+  await save(earlier.page, { Name: "renamed first" });
+  await earlier.page.getByText("Key saved").waitFor();
+  await save(later.page, { Name: "renamed second" });
+  await later.page.getByRole("button", { name: "Edit theirs" }).click();
+  expect(await later.page.getByLabel("Name").inputValue()).toBe("renamed first");
+  await save(later.page, { "Running at once": "7" });
+  await later.page.getByText("Key saved").waitFor();
+  expect(await keyOf()).toMatchObject({ name: "renamed first", concurrent_requests: { limit: 7 } });
+});
