@@ -162,7 +162,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   notices: {
     holds: "thresholds, the notices they raise, and webhooks",
-    imports: ["accounts", "db", "domain", "errors.ts", "ledger", "mail", "telemetry"],
+    imports: ["accounts", "db", "domain", "errors.ts", "ledger", "mail", "telemetry", "time.ts"],
     packages: ["drizzle-orm", "node:crypto", "node:dns", "node:net", "node:tls"],
   },
   mail: {

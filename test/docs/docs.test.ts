@@ -11,6 +11,7 @@ import { ERRORS } from "../../src/errors.ts";
 import { freePort } from "../support/free-port.ts";
 import { installPythonPackages } from "../support/installed-programs.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
+import { until } from "../support/until.ts";
 import { PROGRAMS, WEBHOOK_BODY, WEBHOOK_CHECK } from "./console-blocks.ts";
 import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
 import { createReaderShell } from "./reader-shell.ts";
@@ -55,12 +56,9 @@ afterAll(async () => {
 
 /** Returns the key of the first start, which is printed after the port is open. */
 async function secretOf({ stderr }: Pick<ServedProcess, "stderr">): Promise<string> {
-  for (let left = 200; left > 0; left--) {
-    const secret = /sk-tg-[\w-]{43}/.exec(stderr())?.[0];
-    if (secret) return secret;
-    await Bun.sleep(20);
-  }
-  throw new Error(`There is no key in: ${stderr()}`);
+  const find = () => /sk-tg-[\w-]{43}/.exec(stderr())?.[0];
+  await until(() => find() !== undefined);
+  return find() ?? "";
 }
 
 /** Replaces the default address of a block by that of the gateway under test. */

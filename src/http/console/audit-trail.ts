@@ -8,6 +8,7 @@ import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { printAuditEntry } from "./print-accounts.ts";
 import { id, pageOf, pageQuery } from "./shapes.ts";
+import { csvHeaders, streamText } from "./text-stream.ts";
 
 const filterQuery = t.Object({
   actor: t.Optional(t.String({ maxLength: 254, description: "Name or id of the author" })),
@@ -44,10 +45,9 @@ export function auditTrailRoutes(parts: ConsoleParts) {
     )
     .get(
       "/accounts/:account/audit-trail.csv",
-      ({ params, query, set }) => {
-        set.headers["content-type"] = "text/csv; charset=utf-8";
-        set.headers["content-disposition"] = 'attachment; filename="audit-trail.csv"';
-        return streamCsv(parts, { ...readFilter(query), accountId: params.account });
+      ({ params, query }) => {
+        const filter = { ...readFilter(query), accountId: params.account };
+        return streamText(printEntries(parts, filter), csvHeaders("audit-trail"));
       },
       { needs: "audit.read", params: t.Object({ account: id }), query: filterQuery },
     )
@@ -83,8 +83,8 @@ async function list({ database }: ConsoleParts, filter: AuditFilter, { page, siz
   };
 }
 
-/** Streams every entry of the filter, newest first, one page of the database at a time. */
-async function* streamCsv({ database }: ConsoleParts, filter: AuditFilter): AsyncGenerator<string> {
+/** Prints every entry of the filter, newest first, one page of the database at a time. */
+async function* printEntries({ database }: ConsoleParts, filter: AuditFilter): AsyncGenerator<string> {
   yield printCsvRow(CSV_TITLES);
   let after: string | undefined;
   do {

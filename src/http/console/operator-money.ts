@@ -1,12 +1,12 @@
 import { Elysia, t } from "elysia";
 import { bookRefund, bookTopUp } from "../../accounts/bookings.ts";
-import { type Nanos, parseUsd, printUsd } from "../../domain/money.ts";
-import { GatewayError } from "../../errors.ts";
+import { printUsd } from "../../domain/money.ts";
 import type { Posting } from "../../ledger/ledger.ts";
 import { reason, wallet } from "./account-shapes.ts";
+import { readAmount } from "./amounts.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { throwLedgerFault } from "./ledger-fault.ts";
+import { throwBookingError } from "./ledger-errors.ts";
 import { id, usd } from "./shapes.ts";
 
 const path = t.Object({ id });
@@ -25,7 +25,7 @@ export function operatorMoneyRoutes(parts: ConsoleParts) {
       async ({ params, body, actor }) => {
         const amount = readAmount(body.amount_usd);
         const booking = { accountId: params.id, id: body.id, reason: body.reason, amount };
-        return printPosting(await bookTopUp(parts, actor, booking).catch(throwLedgerFault));
+        return printPosting(await bookTopUp(parts, actor, booking).catch(throwBookingError));
       },
       {
         needsOperator: true,
@@ -41,7 +41,7 @@ export function operatorMoneyRoutes(parts: ConsoleParts) {
         const amount = body.amount_usd === undefined ? undefined : readAmount(body.amount_usd);
         const { id: refundId, receipt } = body;
         const booking = { accountId: params.id, id: refundId, reason: body.reason, receipt, amount };
-        return printPosting(await bookRefund(parts, actor, booking).catch(throwLedgerFault));
+        return printPosting(await bookRefund(parts, actor, booking).catch(throwBookingError));
       },
       {
         needsOperator: true,
@@ -51,16 +51,6 @@ export function operatorMoneyRoutes(parts: ConsoleParts) {
         response: wallet,
       },
     );
-}
-
-function readAmount(text: string): Nanos {
-  try {
-    const amount = parseUsd(text);
-    if (amount > 0n) return amount;
-  } catch {
-    // Answered like an amount of 0.
-  }
-  throw new GatewayError("wrong_shape", { path: "amount_usd" });
 }
 
 function printPosting({ balances, replayed }: Posting) {

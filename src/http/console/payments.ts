@@ -2,7 +2,7 @@ import { inArray } from "drizzle-orm";
 import { Elysia } from "elysia";
 import { createOnce } from "../../accounts/idempotency.ts";
 import type { Database, Db } from "../../db/database.ts";
-import { type Nanos, parseUsd, printUsd } from "../../domain/money.ts";
+import { parseUsd, printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import { createCheckout, findCheckout, stateOfCheckout } from "../../payments/checkouts.ts";
 import { printOverview, readOverview } from "../../payments/overview.ts";
@@ -18,6 +18,7 @@ import {
 } from "../../payments/redeem-codes.ts";
 import { type CheckoutPage, createStripeClient, type StripeClient } from "../../payments/stripe.ts";
 import { printTime } from "../../time.ts";
+import { readAmount } from "./amounts.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { contextOf } from "./request-context.ts";
@@ -152,17 +153,6 @@ function readNewCodes(body: typeof codesBody.static, nowMs: number): NewCodes {
     throw new GatewayError("wrong_shape", { path: "expires_at" });
   }
   return { amount, count, note: note?.toWellFormed(), expiresAtMs };
-}
-
-/** USD above 0. */
-function readAmount(text: string): Nanos {
-  try {
-    const amount = parseUsd(text);
-    if (amount > 0n) return amount;
-  } catch {
-    // Too large an amount.
-  }
-  throw new GatewayError("wrong_shape", { path: "amount_usd" });
 }
 
 type NewCheckout = typeof newCheckoutShape.static;

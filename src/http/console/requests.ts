@@ -6,7 +6,6 @@ import type { MetadataCondition, Receipt, ReceiptFilter } from "../../ledger/rec
 import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { readLedger } from "./ledger-query.ts";
 import { createLiveRequests } from "./live.ts";
 import { readMs } from "./range.ts";
 import { linesOf, outcomeText, sourceText } from "./receipt-lines.ts";
@@ -60,7 +59,7 @@ async function listOf(
 ): Promise<typeof requestsAnswer.static> {
   const { size = PAGE_SIZE, page: token } = query;
   const filter = readFilter(accountId, query);
-  const { items, nextToken, searchedToMs } = await readLedger(ledger.receipts(filter, { size, token }));
+  const { items, nextToken, searchedToMs } = await ledger.receipts(filter, { size, token });
   return {
     items: await printRequestRows(database, accountId, items),
     next: nextToken ?? null,

@@ -34,10 +34,11 @@ async function readChunk(pieces: AsyncGenerator<string>): Promise<string | undef
   }
 }
 
-/** The headers of a CSV file that the browser saves under a name of ours. */
-export function csvHeaders(fileName: string): HeadersInit {
+/** The headers of a CSV file that the browser saves. Its name keeps letters, digits, dots and dashes. */
+export function csvHeaders(name: string): Record<string, string> {
+  const file = name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 100);
   return {
     "content-type": "text/csv; charset=utf-8; header=present",
-    "content-disposition": `attachment; filename="${fileName}"`,
+    "content-disposition": `attachment; filename="${file}.csv"`,
   };
 }

@@ -3,7 +3,6 @@ import type { UsageDimension, UsageRow } from "../../ledger/usage-records.ts";
 import { causesOf, codeOf } from "../../refusals/explain.ts";
 import { type RefusalDimension, type RefusalSum, sumRefusals } from "../../refusals/reads.ts";
 import type { ConsoleParts } from "./console-parts.ts";
-import { readLedger } from "./ledger-query.ts";
 import { addSums, NO_SUMS, type Sums, subtractSums, sumsOf } from "./usage-sums.ts";
 import { bucketMsOf, bucketsOf, DIMENSIONS, type Group, previousView, type UsageView } from "./usage-view.ts";
 
@@ -66,9 +65,8 @@ async function readPoints(parts: Parts, view: UsageView): Promise<KnownPoints> {
     return { points, groups: points };
   } catch (fault) {
     const isTooLarge = fault instanceof LedgerError && fault.code === "invalid_query";
-    if (!isTooLarge || view.by === undefined || view.group === undefined)
-      return readLedger(Promise.reject(fault));
-    return readLedger(readDearest(parts, view, view.group));
+    if (!isTooLarge || view.by === undefined || view.group === undefined) throw fault;
+    return readDearest(parts, view, view.group);
   }
 }
 

@@ -7,6 +7,7 @@ import { listAnomalies } from "./anomalies.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { writeRefusals } from "./refusals.ts";
+import { csvHeaders } from "./text-stream.ts";
 import { OTHER, reportUsage, type UsageReport } from "./usage-report.ts";
 import {
   anomaliesAnswer,
@@ -22,8 +23,6 @@ import {
 import { printSums, printTotal } from "./usage-sums.ts";
 import { isDaily, readView, type UsageView } from "./usage-view.ts";
 import { compareModel } from "./what-if.ts";
-
-const CSV_TYPE = "text/csv; charset=utf-8";
 
 export function usageRoutes(parts: ConsoleParts) {
   return new Elysia()
@@ -131,10 +130,4 @@ const COLUMNS = [
 function printUsageCsv({ rows }: UsageAnswer): string {
   const cells = rows.map((row) => COLUMNS.map((column): Cell => row[column]));
   return printCsv(COLUMNS, cells);
-}
-
-/** The file name keeps letters, digits, dots and dashes of an account's name. */
-function csvHeaders(name: string): Record<string, string> {
-  const file = name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 100);
-  return { "content-type": CSV_TYPE, "content-disposition": `attachment; filename="${file}.csv"` };
 }

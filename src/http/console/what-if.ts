@@ -3,7 +3,6 @@ import { costOf, type Price } from "../../domain/model.ts";
 import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import type { ConsoleParts } from "./console-parts.ts";
-import { readLedger } from "./ledger-query.ts";
 import { readRange } from "./range.ts";
 import type { whatIfAnswer, whatIfBody } from "./usage-shapes.ts";
 
@@ -27,7 +26,7 @@ export async function compareModel(
   if (!model) throw new GatewayError("unknown_model");
   const range = readRange(body, { nowMs: now(), defaultMs: 0 });
   const query = { walletId: accountId, ...range, keyId: body.key, groupBy: ["key"] } as const;
-  const { rows } = await readLedger(ledger.usage(query));
+  const { rows } = await ledger.usage(query);
   const keys = rows.map((row) => ({ keyId: String(row.group.key), ...compare(row, model.price) }));
   const names = await findKeyNames(
     database,
