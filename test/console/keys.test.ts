@@ -22,7 +22,9 @@ const PLAIN: KeyValues = {
 
 describe("the form of a key", () => {
   test("empty fields are no limit, no expiry and every model", () => {
-    expect(readKeyForm(formOf({ name: " laptop ", amount_usd: "", scope: "all", model: "a" }))).toEqual(PLAIN);
+    expect(readKeyForm(formOf({ name: " laptop ", amount_usd: "", scope: "all", model: "a" }))).toEqual(
+      PLAIN,
+    );
   });
 
   test("an amount is read with its dollar sign and without needless zeros", () => {
@@ -73,7 +75,7 @@ describe("the form of a key", () => {
 });
 
 describe("snippets", () => {
-  const facts = { url: "https://ai.example.com", model: "it's \"new\"", secret: "sk-tg-secret" };
+  const facts = { url: "https://ai.example.com", model: 'it\'s "new"', secret: "sk-tg-secret" };
 
   test("every client's snippet has the gateway's address", () => {
     for (const { code } of printSnippets(facts)) expect(code).toContain("https://ai.example.com");
@@ -89,7 +91,10 @@ describe("snippets", () => {
 
   test("quotes of a model's name do not end the shell's", async () => {
     const curl = printSnippets({ ...facts, secret: undefined })[0]?.code ?? "";
-    const shell = Bun.spawn(["sh", "-c", curl.replace(/^curl/, "printf '%s\\n'")], { env: {}, stdout: "pipe" });
+    const shell = Bun.spawn(["sh", "-c", curl.replace(/^curl/, "printf '%s\\n'")], {
+      env: {},
+      stdout: "pipe",
+    });
     const body = (await new Response(shell.stdout).text()).trim().split("\n").at(-1) ?? "";
     expect(JSON.parse(body).model).toBe(facts.model);
   });

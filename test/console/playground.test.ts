@@ -55,7 +55,11 @@ test("the same tokens cost the least where they are listed first, rounded up onc
   const model = (id: string, input: string, output: string, max = 1) => ({
     ...{ id, max_output_tokens: max, price: { input, output } },
   });
-  const models = [model("dear", "3.00", "15.00"), model("cheap", "0.10", "0.40"), model("embed", "1", "0", 0)];
+  const models = [
+    model("dear", "3.00", "15.00"),
+    model("cheap", "0.10", "0.40"),
+    model("embed", "1", "0", 0),
+  ];
   expect(priceEach(models, { input: 1, output: 1 })).toEqual([
     { id: "cheap", cost: 500n },
     { id: "dear", cost: 18_000n },

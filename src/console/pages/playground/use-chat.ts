@@ -38,12 +38,12 @@ export function useChat(account: string) {
 
   const change = (edit: (answer: Answer) => Answer) =>
     setExchanges((all) =>
-      all.map((each, index) =>
-        index === all.length - 1 ? { ...each, answer: edit(each.answer) } : each,
-      ),
+      all.map((each, index) => (index === all.length - 1 ? { ...each, answer: edit(each.answer) } : each)),
     );
 
-  const send = async (asked: Omit<ChatRequest, "messages"> & { readonly system: string; readonly prompt: string }) => {
+  const send = async (
+    asked: Omit<ChatRequest, "messages"> & { readonly system: string; readonly prompt: string },
+  ) => {
     const { system, prompt, ...options } = asked;
     const request = { ...options, messages: messagesOf(exchanges, system, prompt) };
     const controller = new AbortController();

@@ -68,10 +68,7 @@ export function tokenSeries(usage: UsageAnswer, query: UsageQuery): Stacked {
 }
 
 /** Requests by how long they took, in the buckets of the roll-ups. */
-export function histogramSeries(
-  bounds: readonly number[],
-  counts: readonly number[],
-): Stacked {
+export function histogramSeries(bounds: readonly number[], counts: readonly number[]): Stacked {
   const last = bounds.at(-1) ?? 0;
   const times = [...bounds.map((bound) => `< ${shortMs(bound)}`), `≥ ${shortMs(last)}`];
   return { times, series: [{ id: "requests", name: "Requests", values: counts }] };
