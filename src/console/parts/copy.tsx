@@ -20,7 +20,7 @@ export function Copy({ text, label, hasText = false }: CopyProps) {
     const timer = setTimeout(() => setIsCopied(false), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  const copy = () => void navigator.clipboard.writeText(text).then(() => setIsCopied(true));
+  const copy = () => void copyText(text).then(setIsCopied);
   const icon = isCopied ? "check" : "copy";
   const name = isCopied ? "Copied" : label;
   if (!hasText) return <IconButton icon={icon} label={name} size="small" onClick={copy} />;
@@ -29,4 +29,23 @@ export function Copy({ text, label, hasText = false }: CopyProps) {
       {name}
     </Button>
   );
+}
+
+/** Resolves with whether the text was copied. Pages without https have no clipboard but the old command. */
+async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  const area = document.createElement("textarea");
+  area.value = text;
+  // Inside of an open dialog, which keeps the focus to itself.
+  const parent = document.activeElement?.parentElement ?? document.body;
+  parent.append(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  return isCopied;
 }

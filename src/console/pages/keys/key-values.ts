@@ -110,7 +110,7 @@ function readSpendingLimit(form: FormData): KeyValues["spending_limit"] {
   return { amount_usd: canonical(amount), period, ...(hasZone && { time_zone: zone }) };
 }
 
-/** "5" and "5.00" are one amount. The API refuses what is none. */
+/** "5" and "5.00" are one amount. The server refuses any other text. */
 function canonical(amount: string): string {
   try {
     return printUsd(parseUsd(amount));

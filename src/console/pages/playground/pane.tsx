@@ -7,7 +7,7 @@ import type { Answer } from "./answer.ts";
 import { printChatCurl } from "./curl.ts";
 import { HoldBar } from "./hold-bar.tsx";
 import styles from "./playground.module.css";
-import type { Chat, Exchange } from "./use-chat.ts";
+import type { Chat, ChatStep } from "./use-chat.ts";
 
 const STATES: Readonly<Record<Answer["state"], { readonly text: string; readonly tone: Tone }>> = {
   waiting: { text: "waiting", tone: "neutral" },
@@ -28,13 +28,13 @@ interface PaneProps {
 export function Pane({ account, model, url, chat }: PaneProps) {
   return (
     <Panel title={model}>
-      {chat.exchanges.length === 0 && (
+      {chat.steps.length === 0 && (
         <p className={styles.quiet}>The answer appears here, with what it holds, spends and releases.</p>
       )}
-      <div className={styles.exchanges} aria-live="polite">
-        {chat.exchanges.map((exchange, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: exchanges are only ever added at the end.
-          <One key={index} account={account} url={url} exchange={exchange} />
+      <div className={styles.steps} aria-live="polite">
+        {chat.steps.map((step, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: steps are only ever added at the end.
+          <One key={index} account={account} url={url} step={step} />
         ))}
       </div>
     </Panel>
@@ -44,13 +44,13 @@ export function Pane({ account, model, url, chat }: PaneProps) {
 interface OneProps {
   readonly account: string;
   readonly url: string;
-  readonly exchange: Exchange;
+  readonly step: ChatStep;
 }
 
-function One({ account, url, exchange: { request, answer } }: OneProps) {
+function One({ account, url, step: { request, answer } }: OneProps) {
   const { text, reasoning, error, state } = answer;
   return (
-    <article className={styles.exchange}>
+    <article className={styles.step}>
       <p className={styles.question}>{request.messages.at(-1)?.content}</p>
       {reasoning && (
         <details className={styles.more}>

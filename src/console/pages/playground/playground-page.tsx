@@ -76,7 +76,7 @@ function Ready({ account, keys, models }: ReadyProps) {
       <Prompt
         isRunning={isRunning}
         isReady={!isRunning}
-        hasAnswers={first.exchanges.length > 0}
+        hasAnswers={first.steps.length > 0}
         onSend={send}
         onStop={() => {
           first.stop();

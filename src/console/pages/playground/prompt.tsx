@@ -52,7 +52,7 @@ export function Prompt({ isRunning, isReady, hasAnswers, onSend, onStop, onClear
         />
         <details className={styles.more}>
           <summary>System prompt, output limit, temperature</summary>
-          <div className={styles.exchange}>
+          <div className={styles.step}>
             <TextArea label="System prompt" name="system" isOptional />
             <FieldRow>
               <Field

@@ -20,7 +20,7 @@ export interface ChatRequest {
 }
 
 /** One question with its answer. */
-export interface Exchange {
+export interface ChatStep {
   readonly request: ChatRequest;
   readonly answer: Answer;
 }
@@ -31,13 +31,13 @@ const READ_EVERY_MS = 700;
 
 /** The conversation with one model. A new question continues it; leaving the page stops it. */
 export function useChat(account: string) {
-  const [exchanges, setExchanges] = useState<readonly Exchange[]>([]);
+  const [steps, setChatSteps] = useState<readonly ChatStep[]>([]);
   const running = useRef<AbortController>(undefined);
   const queryClient = useQueryClient();
   useEffect(() => () => running.current?.abort(), []);
 
   const change = (edit: (answer: Answer) => Answer) =>
-    setExchanges((all) =>
+    setChatSteps((all) =>
       all.map((each, index) => (index === all.length - 1 ? { ...each, answer: edit(each.answer) } : each)),
     );
 
@@ -45,10 +45,10 @@ export function useChat(account: string) {
     asked: Omit<ChatRequest, "messages"> & { readonly system: string; readonly prompt: string },
   ) => {
     const { system, prompt, ...options } = asked;
-    const request = { ...options, messages: messagesOf(exchanges, system, prompt) };
+    const request = { ...options, messages: messagesOf(steps, system, prompt) };
     const controller = new AbortController();
     running.current = controller;
-    setExchanges((all) => [...all, { request, answer: NEW_ANSWER }]);
+    setChatSteps((all) => [...all, { request, answer: NEW_ANSWER }]);
     const seen: { requestId?: string | undefined } = {};
     try {
       await stream(account, request, controller.signal, (event) => {
@@ -76,15 +76,15 @@ export function useChat(account: string) {
     }
   };
 
-  const last = exchanges.at(-1)?.answer.state;
+  const last = steps.at(-1)?.answer.state;
   return {
-    exchanges,
+    steps,
     isRunning: last === "waiting" || last === "streaming",
     send,
     stop: () => running.current?.abort(),
     clear: () => {
       running.current?.abort();
-      setExchanges([]);
+      setChatSteps([]);
     },
   };
 }
@@ -92,8 +92,8 @@ export function useChat(account: string) {
 export type Chat = ReturnType<typeof useChat>;
 
 /** The whole conversation: models remember nothing. Failed and empty answers are left out. */
-function messagesOf(exchanges: readonly Exchange[], system: string, prompt: string): readonly Message[] {
-  const before = exchanges.flatMap(({ request, answer }) => {
+function messagesOf(steps: readonly ChatStep[], system: string, prompt: string): readonly Message[] {
+  const before = steps.flatMap(({ request, answer }) => {
     const question = request.messages.at(-1);
     if (!question || answer.text === "") return [];
     return [question, { role: "assistant", content: answer.text } as const];

@@ -11,7 +11,7 @@ interface Live {
 
 /**
  * Follows the account's requests over server-sent events. A hidden tab closes its stream, so that the server
- * stops reading when nobody looks.
+ * stops reading.
  */
 export function useLiveRows(account: string, isOn: boolean): Live {
   const [rows, setRows] = useState<readonly RequestRow[]>([]);

@@ -16,7 +16,7 @@ export interface WalletSearch extends RangeSearch {
 
 const HOLDS_EVERY_MS = 5_000;
 const CHECKOUT_EVERY_MS = 2_000;
-const PAGE_SIZE = 50;
+const PAGE_SIZE = 25;
 
 interface TransfersQuery {
   readonly size: number;
