@@ -1,5 +1,8 @@
-/** How a time is shown. `relative` is "3 min ago" within a day, else a date. */
-export type TimeStyle = "minute" | "second" | "date" | "relative";
+/**
+ * How a time is shown. `relative` is "3 min ago" within a day, else a date. `moment` is "14:05:10" today, else
+ * "21 Nov, 14:05", with the year when it is another one.
+ */
+export type TimeStyle = "minute" | "second" | "date" | "relative" | "moment";
 
 const FORMATS = {
   minute: { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
@@ -12,6 +15,8 @@ const FORMATS = {
     second: "2-digit",
   },
   date: { year: "numeric", month: "short", day: "numeric" },
+  clock: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  thisYear: { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });
 const MINUTE_MS = 60_000;
@@ -23,6 +28,7 @@ const formatters = new Map<string, Intl.DateTimeFormat>();
 /** Prints an ISO time in the viewer's zone. `nowMs` is what `relative` counts from. */
 export function formatTime(iso: string, style: TimeStyle = "minute", nowMs = Date.now()): string {
   const date = new Date(iso);
+  if (style === "moment") return formatMoment(date, new Date(nowMs));
   if (style !== "relative") return formatterOf(style).format(date);
   const agoMs = nowMs - date.getTime();
   const size = Math.abs(agoMs);
@@ -30,6 +36,11 @@ export function formatTime(iso: string, style: TimeStyle = "minute", nowMs = Dat
   if (size >= HOUR_MS) return RELATIVE.format(-Math.trunc(agoMs / HOUR_MS), "hour");
   if (size >= MINUTE_MS) return RELATIVE.format(-Math.trunc(agoMs / MINUTE_MS), "minute");
   return agoMs >= 0 ? "just now" : "in under a minute";
+}
+
+function formatMoment(date: Date, now: Date): string {
+  if (date.toDateString() === now.toDateString()) return formatterOf("clock").format(date);
+  return formatterOf(date.getFullYear() === now.getFullYear() ? "thisYear" : "minute").format(date);
 }
 
 /** Prints an ISO time in UTC with its seconds: "2026-11-22 12:40:05 UTC". */

@@ -1,5 +1,12 @@
 import { Bar, Line, LinePath } from "@visx/shape";
-import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  type RefObject,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import styles from "./chart.module.css";
 import { CHART_HEIGHT, type ChartProps, fillOf } from "./chart-parts.ts";
 import {
@@ -27,7 +34,7 @@ interface Scales {
 type LayerProps = ChartProps & { readonly scales: Scales };
 
 const MARGIN = { top: 8, right: 4, bottom: 26, left: 66 };
-const LABEL_WIDTH = 84;
+const LABEL_WIDTH = 96;
 const FIRST_WIDTH = 640;
 const WIDTH_MIN = 200;
 const TICKS = 4;
@@ -78,12 +85,7 @@ function Grid({ times, format, scales: { x, y, width, height } }: LayerProps) {
         </g>
       ))}
       {choosePlaces(times.length, Math.floor((width - MARGIN.left) / LABEL_WIDTH)).map((place) => (
-        <text
-          key={place}
-          x={x.at(place) + x.width / 2}
-          y={height - 8}
-          textAnchor={place === 0 ? "start" : "middle"}
-        >
+        <text key={place} x={x.at(place) + x.width / 2} y={height - 8} textAnchor="middle">
           {times[place]}
         </text>
       ))}
@@ -170,11 +172,12 @@ function moveReading(event: KeyboardEvent, index: number | undefined, count: num
 
 function useWidth(box: RefObject<HTMLDivElement | null>): number {
   const [width, setWidth] = useState(FIRST_WIDTH);
-  useEffect(() => {
+  // Before the first paint, so that no chart is seen at another width.
+  useLayoutEffect(() => {
     if (!box.current) return;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry) setWidth(Math.max(WIDTH_MIN, Math.floor(entry.contentRect.width)));
-    });
+    const take = (pixels: number) => setWidth(Math.max(WIDTH_MIN, Math.floor(pixels)));
+    take(box.current.clientWidth);
+    const observer = new ResizeObserver(([entry]) => entry && take(entry.contentRect.width));
     observer.observe(box.current);
     return () => observer.disconnect();
   }, [box]);

@@ -36,11 +36,13 @@ export interface DataTableProps<Row> {
   /** Pages, totals and the like, below the rows. */
   readonly footer?: ReactNode;
   readonly skeletonRows?: number;
+  /** Lower rows, for long lists. */
+  readonly isDense?: boolean;
 }
 
 /** Rows of the server. Scrolls sideways by keyboard too; below 640 px each row becomes a card. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, empty, error, onRetry, footer } = props;
+  const { caption, columns, rows, empty, error, onRetry, footer, isDense } = props;
   if (error) return <ErrorPanel error={error} onRetry={onRetry} />;
   if (rows?.length === 0) return empty;
   return (
@@ -52,7 +54,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         aria-label={caption}
         aria-busy={rows === undefined}
       >
-        <table className={classes(styles.table, styles.cards)}>
+        <table className={classes(styles.table, styles.cards, isDense && styles.dense)}>
           <caption className={styles.caption}>{caption}</caption>
           <thead>
             <tr>

@@ -7,14 +7,16 @@ import styles from "./range-picker.module.css";
 
 interface RangePickerProps {
   readonly names?: readonly RangeName[];
-  /** What holds while the URL names no range. */
-  readonly usual?: RangeName;
+  /** What holds while the URL names no range; `undefined` for all times. Default: 30 days. */
+  readonly usual?: RangeName | undefined;
 }
 
 const NAMES: readonly RangeName[] = ["24h", "7d", "30d", "90d"];
 
 /** Chooses the range of time that the URL holds as `range`, or as `from` and `to`; shows the viewer's zone. */
-export function RangePicker({ names = NAMES, usual = "30d" }: RangePickerProps) {
+export function RangePicker(props: RangePickerProps) {
+  const { names = NAMES } = props;
+  const usual = "usual" in props ? props.usual : "30d";
   const search: RangeSearch = useSearch({
     strict: false,
     select: (all) => readRangeSearch(all as Record<string, unknown>),

@@ -14,7 +14,9 @@ import { Time } from "../../parts/time.tsx";
 import { outcomeOf } from "../requests/outcomes.ts";
 import { Arithmetic } from "./arithmetic.tsx";
 import { type ReceiptData, receiptQuery } from "./queries.ts";
+import { writeQuestion } from "./question.ts";
 import styles from "./receipt.module.css";
+import { Refund } from "./refund.tsx";
 import { Story } from "./story.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/requests/$request");
@@ -36,7 +38,7 @@ export function ReceiptPage() {
         }
         back={{ to: "/accounts/$account/requests", params: { account }, text: "Requests" }}
       >
-        {data && <Copy text={JSON.stringify(data, undefined, 2)} label="Copy as JSON" hasText />}
+        {data && <Actions account={account} receipt={data} />}
       </PageHeader>
       {error && !data && (
         <Missing account={account} request={request} error={error} onRetry={() => void refetch()} />
@@ -44,6 +46,16 @@ export function ReceiptPage() {
       {!error && !data && <Skeleton shape="block" />}
       {data && <Found account={account} receipt={data} />}
     </div>
+  );
+}
+
+function Actions({ account, receipt }: { readonly account: string; readonly receipt: ReceiptData }) {
+  return (
+    <>
+      <Copy text={writeQuestion(account, receipt)} label="Copy a question to the operator" hasText />
+      <Copy text={JSON.stringify(receipt, undefined, 2)} label="Copy as JSON" hasText />
+      <Refund account={account} receipt={receipt} />
+    </>
   );
 }
 

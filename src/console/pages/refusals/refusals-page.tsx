@@ -11,10 +11,11 @@ import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Select } from "../../parts/select.tsx";
 import { Time } from "../../parts/time.tsx";
-import { type RangeSearch, resolveRange } from "../../ranges.ts";
+import { resolveRange } from "../../ranges.ts";
 import { KeyFilter } from "../requests/key-filter.tsx";
 import { Pages } from "../requests/pages.tsx";
 import styles from "../requests/requests.module.css";
+import { RefusalsChart, type RefusalsSearch } from "./refusals-chart.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/refusals");
 const CODES = [
@@ -28,18 +29,12 @@ const CODES = [
   "invalid_api_key",
 ] as const;
 
-interface Search extends RangeSearch {
-  readonly key?: string;
-  readonly code?: string;
-  readonly page?: string;
-}
-
 type Row = Awaited<ReturnType<typeof fetchRefusals>>["items"][number];
 
 const fetchRefusals = (account: string, query: Record<string, string>) =>
   call(() => api.accounts({ account }).refusals.get({ query }));
 
-const refusalsQuery = (account: string, search: Search) => {
+const refusalsQuery = (account: string, search: RefusalsSearch) => {
   const { from, to } = resolveRange(search, Date.now(), "7d");
   const { key, code, page } = search;
   const query = { from, to, ...(key && { key }), ...(code && { code }), ...(page && { page }) };
@@ -51,15 +46,16 @@ const refusalsQuery = (account: string, search: Search) => {
 };
 
 const COLUMNS: readonly Column<Row>[] = [
-  { id: "minute", header: "Minute", isNarrow: true, cell: ({ minute }) => <Time at={minute} /> },
+  { id: "minute", header: "Minute", isNarrow: true, cell: ({ minute }) => <Time at={minute} as="moment" /> },
   {
     id: "code",
     header: "Refused with",
+    isNarrow: true,
     cell: ({ code }) => <Badge tone="bad">{code.replaceAll("_", " ")}</Badge>,
   },
   { id: "text", header: "Why", cell: ({ text }) => text },
-  { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
-  { id: "model", header: "Model", cell: ({ model }) => model ?? "–" },
+  { id: "key", header: "Key", isNarrow: true, cell: ({ key_name, key_id }) => key_name ?? key_id },
+  { id: "model", header: "Model", isNarrow: true, cell: ({ model }) => model ?? "–" },
   {
     id: "needed",
     header: "Needed",
@@ -78,11 +74,13 @@ const COLUMNS: readonly Column<Row>[] = [
 /** Requests that were refused before they cost anything, by minute, key and cause. */
 export function RefusalsPage() {
   const { account } = route.useParams();
-  const search: Search = route.useSearch();
+  const search: RefusalsSearch = route.useSearch();
   const navigate = route.useNavigate();
   const { data, error, refetch } = useQuery(refusalsQuery(account, search));
   const filter = (code: string) =>
-    void navigate({ search: (all) => ({ ...all, code: code === "" ? undefined : code }) as never });
+    void navigate({
+      search: (all) => ({ ...all, code: code === "" ? undefined : code, page: undefined }) as never,
+    });
   return (
     <div className={styles.page}>
       <PageHeader title="Refusals" note="Refused requests cost nothing. They are kept for 7 days.">
@@ -100,6 +98,7 @@ export function RefusalsPage() {
         />
         <KeyFilter account={account} />
       </div>
+      <RefusalsChart account={account} search={search} />
       <Panel isFlush>
         <DataTable
           caption="Refused requests"

@@ -9,6 +9,8 @@ export interface OutcomeView {
 const NAMES: Readonly<Record<string, OutcomeView>> = {
   ok: { text: "ok", tone: "good" },
   client_closed: { text: "client left", tone: "warn" },
+  upstream_unavailable: { text: "unavailable", tone: "bad" },
+  upstream_timeout: { text: "timed out", tone: "bad" },
   empty_completion: { text: "empty answer", tone: "warn" },
 };
 

@@ -18,6 +18,8 @@ export interface RequestsSearch extends RangeSearch {
 
 export const FILTERS = ["key", "model", "upstream", "outcome", "surface", "state", "metadata"] as const;
 
+const YEAR_MS = 365 * 86_400_000;
+
 export type RequestRow = Awaited<ReturnType<typeof fetchRequests>>["items"][number];
 type Query = NonNullable<
   NonNullable<Parameters<ReturnType<typeof api.accounts>["requests"]["get"]>[0]>["query"]
@@ -29,11 +31,10 @@ const fetchRequests = (account: string, query: Query) =>
 export const requestsQuery = (account: string, search: RequestsSearch) => {
   const named = FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : []));
   // Without a range the list reaches back to the first request.
-  const hasRange = search.range !== undefined || search.from !== undefined;
   const { from, to } = resolveRange(search);
   const query: Query = {
     ...Object.fromEntries(named),
-    ...(hasRange && { from, to }),
+    ...(hasRange(search) && { from, to }),
     ...(search.page && { page: search.page }),
   };
   return queryOptions({
@@ -46,3 +47,18 @@ export const requestsQuery = (account: string, search: RequestsSearch) => {
 export function hasFilter(search: RequestsSearch): boolean {
   return FILTERS.some((name) => search[name] !== undefined);
 }
+
+export function hasRange({ range, from }: RequestsSearch): boolean {
+  return range !== undefined || from !== undefined;
+}
+
+/** Counts all requests of the range, or of the last year, whatever the filters. */
+export const countQuery = (account: string, search: RequestsSearch) => {
+  const { from, to } = resolveRange(search);
+  const year = new Date(Date.parse(to) - YEAR_MS).toISOString();
+  const query = { from: hasRange(search) ? from : year, to, by: "none", group: "none" } as const;
+  return queryOptions({
+    queryKey: ["account", account, "usage", query],
+    queryFn: () => call(() => api.accounts({ account }).usage.get({ query })),
+  });
+};

@@ -2,9 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { formatCount, formatMs } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Empty } from "../../parts/empty.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -12,19 +10,21 @@ import { RangePicker } from "../../parts/range-picker.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Filters } from "./filters.tsx";
 import { LiveSwitch } from "./live-switch.tsx";
+import { Nothing } from "./nothing.tsx";
 import { outcomeOf } from "./outcomes.ts";
 import { Pages } from "./pages.tsx";
-import { hasFilter, type RequestRow, type RequestsSearch, requestsQuery } from "./queries.ts";
+import { hasFilter, hasRange, type RequestRow, type RequestsSearch, requestsQuery } from "./queries.ts";
 import styles from "./requests.module.css";
 import { mergeRows, useLiveRows } from "./use-live-rows.ts";
 
 const route = getRouteApi("/shell/accounts/$account/requests");
 
 const COLUMNS: readonly Column<RequestRow>[] = [
-  { id: "at", header: "Time", isNarrow: true, cell: ({ at }) => <Time at={at} as="second" /> },
+  { id: "at", header: "Time", isNarrow: true, cell: ({ at }) => <Time at={at} as="moment" /> },
   {
     id: "model",
-    header: "Model",
+    header: "Model → upstream",
+    isNarrow: true,
     cell: ({ model, upstream }) => (
       <>
         {model}
@@ -32,10 +32,11 @@ const COLUMNS: readonly Column<RequestRow>[] = [
       </>
     ),
   },
-  { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
+  { id: "key", header: "Key", isNarrow: true, cell: ({ key_name, key_id }) => key_name ?? key_id },
   {
     id: "outcome",
     header: "Outcome",
+    isNarrow: true,
     cell: (row) => <Badge tone={outcomeOf(row).tone}>{outcomeOf(row).text}</Badge>,
   },
   {
@@ -43,21 +44,21 @@ const COLUMNS: readonly Column<RequestRow>[] = [
     header: "Tokens in → out",
     align: "end",
     cell: ({ input_tokens, cached_input_tokens, output_tokens }) => (
-      <>
+      <span title={`${formatCount(cached_input_tokens ?? 0)} of the input came from the cache`}>
         {count(input_tokens)} → {count(output_tokens)}
-        {cached_input_tokens ? (
-          <span className={styles.soft}> · {formatCount(cached_input_tokens)} cached</span>
-        ) : null}
-      </>
+      </span>
     ),
   },
   {
-    id: "first",
-    header: "First output",
+    id: "times",
+    header: "First → whole",
     align: "end",
-    cell: ({ first_output_ms }) => formatMs(first_output_ms),
+    cell: ({ first_output_ms, total_ms }) => (
+      <>
+        {formatMs(first_output_ms)} → {formatMs(total_ms)}
+      </>
+    ),
   },
-  { id: "total", header: "Total", align: "end", cell: ({ total_ms }) => formatMs(total_ms) },
   {
     id: "charge",
     header: "Charge",
@@ -71,15 +72,14 @@ export function RequestsPage() {
   const { account } = route.useParams();
   const search: RequestsSearch = route.useSearch();
   const { data, error, refetch } = useQuery(requestsQuery(account, search));
-  const hasRange = search.range !== undefined || search.from !== undefined;
-  const mayFollow = !hasFilter(search) && !hasRange && search.page === undefined;
+  const mayFollow = !hasFilter(search) && !hasRange(search) && search.page === undefined;
   const live = useLiveRows(account, mayFollow && search.live !== "0");
   const rows = data && mergeRows(live.rows, data.items);
   return (
     <div className={styles.page}>
       <PageHeader title="Requests" note="Every request that held money. Each leads to its receipt.">
         {mayFollow && <LiveSwitch state={live.state} />}
-        <RangePicker />
+        <RangePicker usual={undefined} />
       </PageHeader>
       <Filters account={account} search={search} />
       <Panel isFlush>
@@ -92,37 +92,20 @@ export function RequestsPage() {
             to: "/accounts/$account/requests/$request",
             params: { account, request: id },
           })}
-          empty={<Nothing search={search} />}
+          empty={<Nothing account={account} search={search} />}
           error={data ? undefined : error}
           onRetry={() => void refetch()}
           skeletonRows={12}
+          isDense
           footer={<Pages next={data?.next ?? null} />}
         />
-        {data?.searched_to && (
+        {search.metadata && data?.searched_to && (
           <p className={styles.searched}>
             Searched back to <Time at={data.searched_to} />.
           </p>
         )}
       </Panel>
     </div>
-  );
-}
-
-function Nothing({ search }: { readonly search: RequestsSearch }) {
-  const navigate = route.useNavigate();
-  if (!hasFilter(search)) {
-    return (
-      <Empty icon="requests" title="No requests here yet">
-        Requests appear by themselves as soon as a key of this account sends one.
-      </Empty>
-    );
-  }
-  return (
-    <Empty
-      icon="search"
-      title="No request matches these filters"
-      actions={<Button onClick={() => void navigate({ search: {} as never })}>Clear the filters</Button>}
-    />
   );
 }
 

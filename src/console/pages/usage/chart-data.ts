@@ -39,11 +39,20 @@ export function requestSeries(usage: UsageAnswer, query: UsageQuery): Stacked {
   const known =
     query.group === "none"
       ? splitErrors(usage, query)
-      : stack(usage, query, { rows, value: (row) => row.requests });
+      : orderLike(costSeries(usage, query), stack(usage, query, { rows, value: (row) => row.requests }));
   const outlines = refused.series
     .filter(({ values }) => values.some((value) => value > 0))
     .map((each): ChartSeries => ({ ...each, look: "outline" }));
   return { times: known.times, series: [...known.series.filter(isSeen), ...outlines] };
+}
+
+/** A group has one colour in all charts: that of its place by cost. */
+function orderLike({ series: model }: Stacked, { times, series }: Stacked): Stacked {
+  const placeOf = ({ id }: ChartSeries) => {
+    const place = model.findIndex((each) => each.id === id);
+    return place < 0 ? model.length : place;
+  };
+  return { times, series: series.toSorted((one, other) => placeOf(one) - placeOf(other)) };
 }
 
 function splitErrors(usage: UsageAnswer, query: UsageQuery): Stacked {

@@ -6,7 +6,8 @@ export function printChange(now: number, before: number | undefined): string | u
   const share = now / before - 1;
   // Above tenfold a factor is easier to read than a percentage.
   if (share >= 9) return `×${Math.round(now / before)}`;
-  const text = formatPercent(Math.abs(share));
+  const size = Math.abs(share);
+  const text = formatPercent(size < 0.1 ? size : Math.round(size * 100) / 100);
   if (text === "0%") return "unchanged";
   return `${share > 0 ? "+" : "−"}${text}`;
 }

@@ -73,7 +73,7 @@ function Change({ text, lead }: { readonly text: string | undefined; readonly le
 
 /** Refused requests are kept for 7 days: a longer range does not have them all. */
 function RefusedSince({ usage: { from, refused_since } }: { readonly usage: UsageAnswer }) {
-  if (refused_since <= from) return <>before they cost anything</>;
+  if (refused_since <= from) return <>at no cost</>;
   return (
     <>
       since <Time at={refused_since} as="date" />
