@@ -58,6 +58,7 @@ export const operatorPages = [
   createRoute({
     getParentRoute: () => operator,
     path: "/codes",
+    validateSearch: filters("page"),
     component: lazyRouteComponent(
       () => import("../pages/operator-codes/operator-codes-page.tsx"),
       "OperatorCodesPage",

@@ -1,11 +1,123 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { api, call } from "../../api.ts";
+import { formatCount, formatMs } from "../../format.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Copy } from "../../parts/copy.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import styles from "../../parts/stack.module.css";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { Time } from "../../parts/time.tsx";
+import { useAction } from "../../use-action.ts";
+import { type Audit, type Finding, printReport } from "./report.ts";
 
+type Checked = Audit["checked"][number];
+
+const KEY = ["operator", "audit"];
+const WATCH_MS = 2_000;
+
+const auditQuery = queryOptions({
+  queryKey: KEY,
+  queryFn: () => call(() => api.operator.audit.get()),
+  refetchInterval: ({ state }) => (state.data?.is_running ? WATCH_MS : false),
+});
+
+/** Whether the books add up: each invariant of the ledger, checked over every wallet. */
 export function OperatorAuditPage() {
+  const { data, error, refetch } = useQuery(auditQuery);
+  const run = useAction({ act: () => call(() => api.operator.audit.post()), renews: [KEY] });
+  const hasResult = data !== undefined && data.ran_at !== null;
   return (
-    <>
-      <PageHeader title="Audit" />
-      <Empty title="Nothing here yet" />
-    </>
+    <div className={styles.page}>
+      <PageHeader
+        title="Ledger audit"
+        badges={data && <Verdict audit={data} />}
+        note="Reads all of the journal and proves that every balance follows from it."
+      >
+        {hasResult && <Copy text={printReport(data)} label="Copy the report" hasText />}
+        <Button
+          look="primary"
+          icon="play"
+          isBusy={run.isPending || data?.is_running === true}
+          onClick={() => run.mutate()}
+        >
+          {data?.is_running ? "Running…" : "Run now"}
+        </Button>
+      </PageHeader>
+      <Stats label="The last run">
+        <Stat name="Finished" value={data && <Time at={data.ran_at} as="relative" />} />
+        <Stat name="Took" value={data && formatMs(data.duration_ms)} />
+        <Stat name="Wallets" value={data && formatCount(data.wallets)} />
+        <Stat name="Transfers" value={data && formatCount(data.transfers)} />
+        <Stat name="Holds" value={data && formatCount(data.holds)} />
+      </Stats>
+      {data && data.findings.length > 0 && <Findings findings={data.findings} />}
+      <Panel title="Invariants" isFlush>
+        <DataTable
+          caption="Invariants"
+          columns={INVARIANTS}
+          rows={data?.checked}
+          rowKey={({ invariant }) => invariant}
+          empty={
+            <Empty icon="audit" title={data?.is_running ? "The first run is under way" : "Not checked yet"}>
+              {data?.is_running
+                ? "Its result appears here by itself."
+                : "Run the audit to see its result here."}
+            </Empty>
+          }
+          error={data ? undefined : error}
+          onRetry={() => void refetch()}
+          skeletonRows={10}
+        />
+      </Panel>
+    </div>
   );
 }
+
+function Verdict({ audit: { ran_at, checked, findings } }: { readonly audit: Audit }) {
+  if (ran_at === null) return null;
+  const broken = checked.filter(({ ok }) => !ok).length;
+  if (broken > 0) return <Badge tone="bad">{`${broken} broken`}</Badge>;
+  return findings.length > 0 ? <Badge tone="warn">warnings</Badge> : <Badge tone="good">all hold</Badge>;
+}
+
+const INVARIANTS: readonly Column<Checked>[] = [
+  { id: "id", header: "Id", isNarrow: true, cell: ({ invariant }) => invariant },
+  { id: "text", header: "What must hold", cell: ({ text }) => text },
+  { id: "rows", header: "Violations", align: "end", cell: ({ rows }) => formatCount(rows) },
+  {
+    id: "ok",
+    header: "Result",
+    isNarrow: true,
+    cell: ({ ok }) => (ok ? <Badge tone="good">holds</Badge> : <Badge tone="bad">broken</Badge>),
+  },
+];
+
+function Findings({ findings }: { readonly findings: readonly Finding[] }) {
+  return (
+    <Panel title="Findings" note="At most 100 of each invariant." isFlush>
+      <DataTable
+        caption="Findings"
+        columns={FINDINGS}
+        rows={findings}
+        rowKey={({ kind, wallet_id, subject, text }) => `${kind} ${wallet_id} ${subject} ${text}`}
+        empty={null}
+      />
+    </Panel>
+  );
+}
+
+const FINDINGS: readonly Column<Finding>[] = [
+  {
+    id: "kind",
+    header: "Invariant",
+    isNarrow: true,
+    cell: ({ kind, severity }) => <Badge tone={severity === "error" ? "bad" : "warn"}>{kind}</Badge>,
+  },
+  { id: "text", header: "What was found", cell: ({ text }) => text },
+  { id: "wallet", header: "Wallet", cell: ({ wallet_id }) => <code>{wallet_id}</code> },
+  { id: "subject", header: "Row", cell: ({ subject }) => (subject === null ? "–" : <code>{subject}</code>) },
+];

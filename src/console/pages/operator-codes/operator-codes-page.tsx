@@ -1,11 +1,157 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, call } from "../../api.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/confirm.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import styles from "../../parts/stack.module.css";
+import { Time } from "../../parts/time.tsx";
+import { useAction } from "../../use-action.ts";
+import { CODES_KEY, NewCodes } from "./new-codes.tsx";
 
+const route = getRouteApi("/shell/operator/codes");
+
+type Code = Awaited<ReturnType<typeof fetchCodes>>["items"][number];
+
+const fetchCodes = (page: string | undefined) =>
+  call(() => api.operator.codes.get({ query: page === undefined ? {} : { page } }));
+
+const STATES = {
+  open: "good",
+  redeemed: "info",
+  expired: "neutral",
+  revoked: "neutral",
+} as const satisfies Record<Code["state"], Tone>;
+
+/** Codes that people redeem for credit. */
 export function OperatorCodesPage() {
+  const { page } = route.useSearch();
+  const [isCreating, setIsCreating] = useState(false);
+  const [revoked, setRevoked] = useState<Code>();
+  const { data, error, refetch } = useQuery({
+    queryKey: [...CODES_KEY, page],
+    queryFn: () => fetchCodes(page),
+    placeholderData: keepPreviousData,
+  });
+  const create = (
+    <Button icon="plus" look="primary" onClick={() => setIsCreating(true)}>
+      Create codes
+    </Button>
+  );
+  const isEmpty = data?.items.length === 0;
   return (
-    <>
-      <PageHeader title="Redeem codes" />
-      <Empty title="Nothing here yet" />
-    </>
+    <div className={styles.page}>
+      <PageHeader title="Redeem codes" note="A code credits one account, once. Only its digest is stored.">
+        {!isEmpty && create}
+      </PageHeader>
+      <Panel isFlush>
+        <DataTable
+          caption="Redeem codes"
+          columns={[...COLUMNS, revokeColumn(setRevoked)]}
+          rows={data?.items}
+          rowKey={({ id }) => id}
+          empty={
+            <Empty icon="code" title="No code yet" actions={create}>
+              An owner redeems a code on the page of the wallet.
+            </Empty>
+          }
+          error={data ? undefined : error}
+          onRetry={() => void refetch()}
+          footer={<Pager page={page} next={data?.next ?? null} />}
+        />
+      </Panel>
+      {isCreating && <NewCodes onClose={() => setIsCreating(false)} />}
+      {revoked && <Revoke code={revoked} onClose={() => setRevoked(undefined)} />}
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Code>[] = [
+  {
+    id: "hint",
+    header: "Code",
+    cell: ({ hint, note }) => (
+      <span className={styles.named}>
+        <code>{hint}…</code>
+        {note && <small>{note}</small>}
+      </span>
+    ),
+  },
+  { id: "amount", header: "Amount", align: "end", cell: ({ amount_usd }) => <Money usd={amount_usd} /> },
+  { id: "state", header: "State", cell: ({ state }) => <Badge tone={STATES[state]}>{state}</Badge> },
+  {
+    id: "account",
+    header: "Redeemed by",
+    cell: ({ account_id, account_name, redeemed_at }) =>
+      account_id === null ? (
+        "–"
+      ) : (
+        <span className={styles.named}>
+          {account_name ?? account_id}
+          <small>
+            <Time at={redeemed_at} />
+          </small>
+        </span>
+      ),
+  },
+  {
+    id: "created",
+    header: "Created",
+    isNarrow: true,
+    cell: ({ created_at }) => <Time at={created_at} as="date" />,
+  },
+  {
+    id: "expires",
+    header: "Expires",
+    isNarrow: true,
+    cell: ({ expires_at }) =>
+      expires_at ? <Time at={expires_at} as="date" /> : <span className={styles.soft}>never</span>,
+  },
+];
+
+function revokeColumn(revoke: (code: Code) => void): Column<Code> {
+  return {
+    id: "revoke",
+    header: "",
+    align: "end",
+    cell: (code) =>
+      code.state === "open" && (
+        <Button
+          size="small"
+          look="danger"
+          aria-label={`Revoke code ${code.hint}`}
+          onClick={() => revoke(code)}
+        >
+          Revoke
+        </Button>
+      ),
+  };
+}
+
+function Revoke({ code, onClose }: { readonly code: Code; readonly onClose: () => void }) {
+  const revoke = useAction({
+    act: () => call(() => api.operator.codes({ code: code.id }).delete()),
+    renews: [CODES_KEY],
+    done: "Code revoked",
+    isForm: true,
+    onDone: onClose,
+  });
+  return (
+    <Confirm
+      title={`Revoke code ${code.hint}…`}
+      note="Nobody can redeem it any more. This cannot be undone."
+      action="Revoke"
+      isDanger
+      call={revoke}
+      onConfirm={() => revoke.mutate()}
+      onClose={onClose}
+    />
   );
 }

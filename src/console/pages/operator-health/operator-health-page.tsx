@@ -1,11 +1,59 @@
-import { Empty } from "../../parts/empty.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { formatCount, formatDuration } from "../../format.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import styles from "../../parts/stack.module.css";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { type Health, healthQuery } from "./queries.ts";
+import { LedgerPanel, LimiterPanel, OutboxPanel } from "./stores.tsx";
+import { Upstreams } from "./upstreams.tsx";
 
+const MIB = 1_048_576;
+const DATABASES = { sqlite: "SQLite", postgres: "PostgreSQL" } as const;
+
+/** How this gateway, its upstreams, its limiter and its ledger are. */
 export function OperatorHealthPage() {
+  const { data, error, refetch } = useQuery(healthQuery);
   return (
-    <>
-      <PageHeader title="Health" />
-      <Empty title="Nothing here yet" />
-    </>
+    <div className={styles.page}>
+      <PageHeader
+        title="Health"
+        badges={data && <Verdict health={data} />}
+        note="The process that answered this page. Refreshed every 5 seconds."
+      />
+      {error && !data ? (
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      ) : (
+        <>
+          <Stats label="This gateway">
+            <Stat name="Version" value={data?.version} />
+            <Stat name="Running for" value={data && formatDuration(data.uptime_s * 1_000)} />
+            <Stat name="Memory" value={data && `${formatCount(Math.round(data.memory_bytes / MIB))} MiB`} />
+            <Stat
+              name="Gateways"
+              value={data && formatCount(data.gateways)}
+              note={data && `on one ${DATABASES[data.database]} database`}
+            />
+          </Stats>
+          <Upstreams upstreams={data?.upstreams} />
+          <div className={styles.columns}>
+            <LedgerPanel health={data} />
+            <LimiterPanel health={data} />
+            <OutboxPanel health={data} />
+          </div>
+        </>
+      )}
+    </div>
   );
+}
+
+/** The worst of what is known, in a word. */
+function Verdict({ health: { upstreams, limiter, ledger, outbox } }: { readonly health: Health }) {
+  const open = upstreams.filter(({ circuit }) => circuit === "open").length;
+  if (!ledger) return <Badge tone="bad">ledger unreachable</Badge>;
+  if (limiter.mode === "denying") return <Badge tone="bad">limiter denies</Badge>;
+  if (open > 0) return <Badge tone="bad">{`${open} of ${upstreams.length} circuits open`}</Badge>;
+  if (outbox.entries > 0) return <Badge tone="warn">settlements wait</Badge>;
+  return <Badge tone="good">all well</Badge>;
 }

@@ -1,0 +1,25 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, call } from "../../api.ts";
+
+export type Member = Awaited<ReturnType<typeof fetchMembers>>["items"][number];
+export type Invitation = Awaited<ReturnType<typeof fetchInvitations>>["items"][number];
+
+export const ROLES = [
+  { value: "developer", text: "Developer: uses models by keys of their own" },
+  { value: "viewer", text: "Viewer: reads usage and receipts" },
+  { value: "owner", text: "Owner: everything, with money and members" },
+] as const;
+
+/** Reads the role of a form. */
+export function readRole(text: string | undefined): Member["role"] {
+  return ROLES.find(({ value }) => value === text)?.value ?? "viewer";
+}
+
+const fetchMembers = (account: string) => call(() => api.accounts({ account }).members.get());
+const fetchInvitations = (account: string) => call(() => api.accounts({ account }).invitations.get());
+
+export const membersQuery = (account: string) =>
+  queryOptions({ queryKey: ["account", account, "members"], queryFn: () => fetchMembers(account) });
+
+export const invitationsQuery = (account: string) =>
+  queryOptions({ queryKey: ["account", account, "invitations"], queryFn: () => fetchInvitations(account) });
