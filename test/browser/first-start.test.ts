@@ -53,7 +53,7 @@ test("the printed password leads to a key, a receipt, a refusal with its reason,
     await page.getByText("spending limit exceeded").waitFor();
     await page.getByText("Available at that moment").waitFor();
     await page.getByRole("link", { name: "Raise the limit" }).click();
-    await page.getByLabel("Spending limit").fill("1.00");
+    await page.getByLabel("Spending limit", { exact: true }).fill("1.00");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Key saved").waitFor();
     await ask(client);
@@ -69,7 +69,7 @@ async function readAvailable(page: Page): Promise<bigint> {
 /** Creates a key and returns its secret, as the copy button gives it. */
 async function createKey(page: Page, name: string): Promise<string> {
   await page.getByRole("link", { name: "Create key" }).click();
-  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Name", { exact: true }).fill(name);
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   await page.getByRole("button", { name: "Copy secret" }).click();
   const secret = await page.evaluate(() => navigator.clipboard.readText());
@@ -86,7 +86,7 @@ async function limitKey(
   await page.getByRole("link", { name: "Keys", exact: true }).click();
   await page.getByRole("row", { name: new RegExp(key) }).click();
   await page.getByRole("button", { name: "Edit" }).click();
-  await page.getByLabel("Spending limit").fill(usd);
+  await page.getByLabel("Spending limit", { exact: true }).fill(usd);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Key saved").waitFor();
 }

@@ -65,9 +65,9 @@ test("a tab of an earlier build, whose chunk is gone, reloads once and shows the
     await openOverview(page);
     let gone = 0;
     let loads = 0;
-    page.on("load", () => void loads++);
+    page.on("request", (request) => void (request.isNavigationRequest() && loads++));
     await page.route("**/console/assets/*.js", (route) => {
-      // Until the page is loaded again, no other script of the old build is there.
+      // The server of the new build has none of the old scripts, and the reload asks for new ones.
       if (loads > 0) return route.continue();
       gone++;
       return route.fulfill({ status: 404, body: "Not found.\n" });
@@ -84,7 +84,7 @@ test("a chunk that stays away is said to be an error, and the tab does not reloa
     await openOverview(page);
     const [entry = ""] = (await page.content()).match(/\/console\/assets\/main-[^"]+\.js/) ?? [];
     let loads = 0;
-    page.on("load", () => void loads++);
+    page.on("request", (request) => void (request.isNavigationRequest() && loads++));
     const kept = new Set(await page.locator("link[rel=modulepreload]").evaluateAll(pathsOf));
     await page.route("**/console/assets/*.js", (route) => {
       const { pathname } = new URL(route.request().url());

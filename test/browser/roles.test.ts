@@ -52,6 +52,7 @@ describe("the navigation", () => {
       await page.getByRole("button", { name: "Leave the account" }).click();
       await untilTitled(page, "Accounts");
       await page.getByText("You act inside").waitFor({ state: "detached" });
+      sessions.delete("acting");
     });
   });
 });
@@ -84,7 +85,7 @@ describe("what a role may not do", () => {
   });
 
   test("is said like an unknown item for an account of others", async () => {
-    const visitor = await signInAs("viewer");
+    const visitor = await sessionOf("viewer");
     const path = `/console/accounts/${world.northwind.accountId}/keys`;
     await browse(browser, { url: world.url, path, person: visitor }, async (page) => {
       await page.getByRole("alert").waitFor();
@@ -93,14 +94,14 @@ describe("what a role may not do", () => {
   });
 
   test("leads from the operators' pages back to one's own", async () => {
-    const person = await signInAs("owner");
+    const person = await sessionOf("owner");
     const path = "/console/operator/health";
     await browse(browser, { url: world.url, path, person }, (page) => untilTitled(page, "Overview"));
   });
 
   test("is said in words when the role was lowered while the page was open", async () => {
     await visit("developer", "/keys?create=1", async (page) => {
-      await page.getByLabel("Name").fill("too late");
+      await page.getByLabel("Name", { exact: true }).fill("too late");
       await setRole("viewer");
       await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
       await page.getByText("This action is not permitted.").waitFor();
@@ -117,6 +118,15 @@ async function setRole(role: string): Promise<void> {
   await world.owner.call("PATCH", `${at}/${person_id}`, { role });
 }
 
+const sessions = new Map<Visitor, Promise<SignedIn>>();
+
+/** Each signs in once. */
+function sessionOf(visitor: Visitor): Promise<SignedIn> {
+  const known = sessions.get(visitor) ?? signInAs(visitor);
+  sessions.set(visitor, known);
+  return known;
+}
+
 async function signInAs(visitor: Visitor): Promise<SignedIn> {
   const email = world.emails[visitor === "acting" ? "operator" : visitor];
   const person = await signIn(world.url, { email, password: PASSWORD });
@@ -129,7 +139,7 @@ async function signInAs(visitor: Visitor): Promise<SignedIn> {
 
 /** Opens a page of the account as somebody. */
 async function visit(visitor: Visitor, path: string, use: (page: Page) => Promise<void>): Promise<void> {
-  const person = await signInAs(visitor);
+  const person = await sessionOf(visitor);
   await browse(
     browser,
     { url: world.url, path: `/console/accounts/${world.acme.accountId}${path}`, person },

@@ -29,7 +29,9 @@ afterEach(async () => {
 });
 
 const save = async (page: Page, values: Readonly<Record<string, string>>) => {
-  for (const [label, value] of Object.entries(values)) await page.getByLabel(label).fill(value);
+  for (const [label, value] of Object.entries(values)) {
+    await page.getByLabel(label, { exact: true }).fill(value);
+  }
   await page.getByRole("button", { name: "Save" }).click();
 };
 
@@ -54,7 +56,7 @@ test("the later of two editors may go on from the version that was saved first",
   await earlier.page.getByText("Key saved").waitFor();
   await save(later.page, { Name: "renamed second" });
   await later.page.getByRole("button", { name: "Edit theirs" }).click();
-  expect(await later.page.getByLabel("Name").inputValue()).toBe("renamed first");
+  expect(await later.page.getByLabel("Name", { exact: true }).inputValue()).toBe("renamed first");
   await save(later.page, { "Running at once": "7" });
   await later.page.getByText("Key saved").waitFor();
   expect(await keyOf()).toMatchObject({ name: "renamed first", concurrent_requests: { limit: 7 } });

@@ -2,7 +2,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { requireProgram } from "./installed-programs.ts";
 
 /** Long enough for a busy machine: a test waits for a fact, and never fails for slowness alone. */
-const WAIT_MS = 20_000;
+const WAIT_MS = 120_000;
 
 /** Installs Debian's Chromium if needed and returns its path. */
 export function requireChromium(): Promise<string> {

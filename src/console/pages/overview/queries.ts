@@ -5,12 +5,14 @@ import { type RangeSearch, resolveRange } from "../../ranges.ts";
 /** How often the first steps look for what has happened meanwhile. */
 const WATCH_MS = 3_000;
 const CALM_MS = 30_000;
+/** The balance and the newest requests move together, soon after a request. */
+const MOVING_MS = 10_000;
 
 export const walletQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "wallet"],
     queryFn: () => call(() => api.accounts({ account }).wallet.get()),
-    refetchInterval: CALM_MS,
+    refetchInterval: MOVING_MS,
   });
 
 export const keysQuery = (account: string) =>
@@ -25,7 +27,7 @@ export const latestQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "requests", "latest"],
     queryFn: () => call(() => api.accounts({ account }).requests.get({ query: { size: 5 } })),
-    refetchInterval: ({ state }) => (state.data?.items.length === 0 ? WATCH_MS : CALM_MS),
+    refetchInterval: ({ state }) => (state.data?.items.length === 0 ? WATCH_MS : MOVING_MS),
   });
 
 export const noticesQuery = (account: string) =>
