@@ -38,7 +38,7 @@ async function readChunk(pieces: AsyncGenerator<string>): Promise<string | undef
 export function csvHeaders(name: string): Record<string, string> {
   const file = name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 100);
   return {
-    "content-type": "text/csv; charset=utf-8; header=present",
+    "content-type": "text/csv; charset=utf-8",
     "content-disposition": `attachment; filename="${file}.csv"`,
   };
 }
