@@ -174,7 +174,7 @@ function ModelFields({ account, chosen }: ModelFieldsProps) {
 }
 
 /** The API's sentence, where it names the field at its end. */
-export function errorAt(error: Error | null | undefined, field: string): string | undefined {
+function errorAt(error: Error | null | undefined, field: string): string | undefined {
   if (!(error instanceof ApiError) || error.status !== 422) return undefined;
   return pathOf(error.message)
     .split(/[.[\]]/)

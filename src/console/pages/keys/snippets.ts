@@ -41,7 +41,7 @@ export function printSnippets(facts: SnippetFacts): readonly Snippet[] {
 }
 
 /** The line that gives the secret to a shell; `undefined` while the secret is unknown. */
-export function printExport({ secret }: SnippetFacts): string | undefined {
+function printExport({ secret }: SnippetFacts): string | undefined {
   return secret === undefined ? undefined : `export TOLLGATE_KEY=${secret}`;
 }
 
