@@ -10,8 +10,8 @@ interface Live {
 }
 
 /**
- * Follows the account's requests over server-sent events. A hidden tab closes its stream, so that the server
- * stops reading.
+ * Follows the account's requests over server-sent events. A hidden tab closes its stream: the server then
+ * stops reading for it.
  */
 export function useLiveRows(account: string, isOn: boolean): Live {
   const [rows, setRows] = useState<readonly RequestRow[]>([]);
