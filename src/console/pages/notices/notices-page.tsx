@@ -1,11 +1,93 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { api, call } from "../../api.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import styles from "../../parts/stack.module.css";
+import { Time } from "../../parts/time.tsx";
+import { useAction } from "../../use-action.ts";
 
+const route = getRouteApi("/shell/accounts/$account/notices");
+
+type Notice = Awaited<ReturnType<typeof fetchNotices>>["items"][number];
+
+const fetchNotices = (account: string, page: string | undefined) =>
+  call(() => api.accounts({ account }).notices.get({ query: page === undefined ? {} : { page } }));
+
+/** What crossed a threshold, newest first. */
 export function NoticesPage() {
+  const { account } = route.useParams();
+  const { page } = route.useSearch();
+  const key = ["account", account, "notices"];
+  const { data, error, refetch } = useQuery({
+    queryKey: [...key, "list", page],
+    queryFn: () => fetchNotices(account, page),
+    placeholderData: keepPreviousData,
+  });
+  const read = useAction({
+    act: (notice: string) => call(() => api.accounts({ account }).notices({ notice }).read.post()),
+    renews: [key],
+  });
   return (
-    <>
-      <PageHeader title="Notices" />
-      <Empty title="Nothing here yet" />
-    </>
+    <div className={styles.page}>
+      <PageHeader
+        title="Notices"
+        badges={data && data.unread > 0 && <Badge tone="accent">{`${data.unread} unread`}</Badge>}
+        note="Balances, limits and upstreams that crossed a threshold."
+      />
+      <Panel isFlush>
+        <DataTable
+          caption="Notices"
+          columns={[...COLUMNS, readColumn((id) => read.mutate(id))]}
+          rows={data?.items}
+          rowKey={({ id }) => id}
+          empty={
+            <Empty icon="bell" title="No notice">
+              Nothing has crossed a threshold.
+            </Empty>
+          }
+          error={data ? undefined : error}
+          onRetry={() => void refetch()}
+          footer={<Pager page={page} next={data?.next ?? null} />}
+        />
+      </Panel>
+    </div>
   );
+}
+
+const COLUMNS: readonly Column<Notice>[] = [
+  { id: "text", header: "Notice", cell: ({ text, read_at }) => (read_at ? text : <strong>{text}</strong>) },
+  { id: "kind", header: "About", isNarrow: true, cell: ({ kind }) => kind.replaceAll("_", " ") },
+  {
+    id: "raised",
+    header: "Raised",
+    isNarrow: true,
+    cell: ({ raised_at }) => <Time at={raised_at} as="relative" />,
+  },
+  {
+    id: "ended",
+    header: "Ended",
+    isNarrow: true,
+    cell: ({ ended_at, kind }) =>
+      ended_at || kind === "test" ? <Time at={ended_at} as="relative" /> : <Badge tone="warn">goes on</Badge>,
+  },
+];
+
+function readColumn(read: (id: string) => void): Column<Notice> {
+  return {
+    id: "read",
+    header: "",
+    align: "end",
+    cell: ({ id, read_at }) =>
+      read_at === null && (
+        <Button size="small" onClick={() => read(id)}>
+          Mark as read
+        </Button>
+      ),
+  };
 }

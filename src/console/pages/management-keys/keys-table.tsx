@@ -1,0 +1,115 @@
+import { useState } from "react";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/confirm.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import styles from "../../parts/stack.module.css";
+import { Time } from "../../parts/time.tsx";
+import { useAction } from "../../use-action.ts";
+
+/** A key that opens the console's API to programs. */
+export interface ManagementKey {
+  readonly id: string;
+  readonly name: string;
+  readonly hint: string;
+  readonly role: string;
+  readonly state: "active" | "revoked" | "expired";
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+}
+
+interface KeysTableProps {
+  /** `undefined` while loading. */
+  readonly keys: readonly ManagementKey[] | undefined;
+  readonly error: unknown;
+  readonly onRetry: () => void;
+  readonly queryKey: readonly string[];
+  /** `undefined` when the caller may not revoke. */
+  readonly revoke: ((id: string) => Promise<unknown>) | undefined;
+}
+
+/** Management keys with their role and last use. */
+export function KeysTable({ keys, error, onRetry, queryKey, revoke }: KeysTableProps) {
+  const [chosen, setChosen] = useState<ManagementKey>();
+  const end = useAction({
+    act: async (id: string) => revoke?.(id),
+    renews: [queryKey],
+    done: "Management key revoked",
+    isForm: true,
+    onDone: () => setChosen(undefined),
+  });
+  return (
+    <Panel isFlush>
+      <DataTable
+        caption="Management keys"
+        columns={revoke ? [...COLUMNS, revokeColumn(setChosen)] : COLUMNS}
+        rows={keys}
+        rowKey={({ id }) => id}
+        empty={
+          <Empty icon="key" title="No management key yet">
+            With one, a program can make accounts, keys and top-ups.
+          </Empty>
+        }
+        error={keys ? undefined : error}
+        onRetry={onRetry}
+        skeletonRows={3}
+      />
+      {chosen && (
+        <Confirm
+          title={`Revoke ${chosen.name}`}
+          note="Programs that use it are refused at once. This cannot be undone."
+          action="Revoke"
+          isDanger
+          call={end}
+          onConfirm={() => end.mutate(chosen.id)}
+          onClose={() => setChosen(undefined)}
+        />
+      )}
+    </Panel>
+  );
+}
+
+const COLUMNS: readonly Column<ManagementKey>[] = [
+  {
+    id: "name",
+    header: "Key",
+    cell: ({ name, hint, state }) => (
+      <span className={styles.named}>
+        <span className={styles.line}>
+          {name}
+          {state !== "active" && <Badge>{state}</Badge>}
+        </span>
+        <small>{hint}…</small>
+      </span>
+    ),
+  },
+  { id: "role", header: "Role", cell: ({ role }) => role },
+  { id: "created", header: "Created", cell: ({ created_at }) => <Time at={created_at} as="date" /> },
+  {
+    id: "used",
+    header: "Last used",
+    cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} as="relative" /> : "never"),
+  },
+  {
+    id: "expires",
+    header: "Expires",
+    cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} as="date" /> : "never"),
+  },
+];
+
+function revokeColumn(choose: (key: ManagementKey) => void): Column<ManagementKey> {
+  return {
+    id: "revoke",
+    header: "",
+    align: "end",
+    cell: (key) =>
+      key.state === "active" && (
+        <Button size="small" look="danger" aria-label={`Revoke ${key.name}`} onClick={() => choose(key)}>
+          Revoke
+        </Button>
+      ),
+  };
+}

@@ -1,0 +1,59 @@
+import { readForm } from "../../form-values.ts";
+import { Button } from "../../parts/button.tsx";
+import { Dialog, DialogActions } from "../../parts/dialog.tsx";
+import { Choice, Failure, Field, Form } from "../../parts/field.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import { useAction } from "../../use-action.ts";
+import { ROLES } from "../team/queries.ts";
+
+interface NewManagementKeyProps {
+  /** Sends the values of the form: `name`, `role` and `last`, a day or "". */
+  readonly create: (values: Readonly<Record<string, string>>) => Promise<{ readonly secret: string }>;
+  readonly queryKey: readonly string[];
+  /** Keys of the platform have one role. */
+  readonly hasRoles: boolean;
+  readonly onClose: () => void;
+}
+
+/** Creates a management key, then shows its secret once. */
+export function NewManagementKey({ create, queryKey, hasRoles, onClose }: NewManagementKeyProps) {
+  const issue = useAction({ act: create, renews: [queryKey], isForm: true });
+  if (issue.data) {
+    return (
+      <SecretDialog
+        title="The management key is ready"
+        note="This is the only time that the secret is shown: only its digest is stored."
+        label="secret"
+        secret={issue.data.secret}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <Dialog
+      title="Create a management key"
+      note="It opens the console's API, and never a model."
+      isOpen
+      isKept
+      onClose={onClose}
+    >
+      <Form onSubmit={(event) => issue.mutate(readForm(event))}>
+        <Field label="Name" name="name" maxLength={100} required autoFocus />
+        {hasRoles && <Choice label="Role" name="role" options={ROLES} />}
+        <Field label="Last day" name="last" type="date" hint="Empty: never expires." isOptional />
+        <Failure error={issue.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" isBusy={issue.isPending}>
+            Create
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** The end of a day in the viewer's zone; `null` for "". */
+export function readLastDay(day: string | undefined): string | null {
+  return day ? new Date(`${day}T23:59:59`).toISOString() : null;
+}
