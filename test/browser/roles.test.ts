@@ -62,7 +62,6 @@ describe("the action", () => {
   const ACTIONS: readonly (readonly [page: string, action: string, offered: readonly Visitor[]])[] = [
     ["/keys", "Create key", ["owner", "developer"]],
     ["/wallet", "Top up", ["owner"]],
-    ["/team", "Invite", ["owner", "acting"]],
   ];
   test.each(ACTIONS)("on %s, “%s”, is offered to those who may take it", async (path, action, offered) => {
     for (const visitor of ["owner", "developer", "viewer", "acting"] as const) {
@@ -79,8 +78,8 @@ describe("the action", () => {
 
 describe("what a role may not do", () => {
   test("is said in words on a page whose address was guessed", async () => {
-    await visit("viewer", "/audit-trail", async (page) => {
-      await page.getByText("This action is not permitted.").waitFor();
+    await visit("viewer", "/playground", async (page) => {
+      await page.getByText("Owners and developers may start one.").waitFor();
     });
   });
 
