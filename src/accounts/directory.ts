@@ -4,6 +4,7 @@ import type { people } from "../db/sqlite/people-schema.ts";
 import { GatewayError } from "../errors.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import { lastSeen } from "./members.ts";
+import { deleteSessions } from "./sessions.ts";
 
 /** A person as operators see it. */
 export interface ListedPerson {
@@ -103,7 +104,7 @@ interface DirectoryParts {
 }
 
 /**
- * Makes a person an operator, or takes it back; its sessions inside accounts then end. Rejects with
+ * Makes a person an operator, which ends its sessions, or takes it back, which ends its acting. Rejects with
  * `unknown_item`, and with `conflict` when no operator would be left.
  */
 export async function setOperator(
@@ -121,12 +122,13 @@ export async function setOperator(
       .returning({ id: people.id });
     const isOnly = operators.length === 1 && operators[0]?.id === personId;
     if (!isOperator && isOnly) throw new GatewayError("conflict");
+    const wasOperator = operators.some(({ id }) => id === personId);
     const [changed] = await tx.update(people).set({ isOperator }).where(eq(people.id, personId)).returning();
     if (!changed) throw new GatewayError("unknown_item");
     if (!isOperator) {
       const none = { actingAccountId: null, actingUntilMs: null };
       await tx.update(sessions).set(none).where(eq(sessions.userId, personId));
-    }
+    } else if (!wasOperator) await deleteSessions(database, tx, { personId });
     const action = isOperator ? "operator.added" : "operator.removed";
     await recordChange(
       database,

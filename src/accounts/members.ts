@@ -4,6 +4,7 @@ import { GatewayError } from "../errors.ts";
 import { lockAccount } from "./accounts.ts";
 import type { Actor, Role } from "./actor.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
+import { deleteSessions } from "./sessions.ts";
 
 /**
  * Finds the role of an actor in an account. A management key of the platform is an owner everywhere, an
@@ -85,8 +86,11 @@ export interface MemberOf {
   readonly personId: string;
 }
 
+/** From the least rights to the most. */
+const ROLES_UP: readonly Role[] = ["viewer", "developer", "owner"];
+
 /**
- * Changes the role of a member. Rejects with `unknown_item`, and with `conflict` when the account would have
+ * Changes the role of a member. More rights end its sessions; fewer count at once. Rejects with `unknown_item`, and with `conflict` when the account would have
  * no owner left.
  */
 export async function changeRole(
@@ -103,6 +107,8 @@ export async function changeRole(
     const roles = { before: { role: before }, after: { role } };
     const change = { accountId, action: "member.role_changed", target: personId, ...roles };
     await recordChange(database, tx, actor, change, now());
+    // A session that somebody planted or stole before must not gain the new rights.
+    if (ROLES_UP.indexOf(role) > ROLES_UP.indexOf(before)) await deleteSessions(database, tx, { personId });
   });
 }
 

@@ -55,7 +55,7 @@ async function isUntouched(database: Database): Promise<boolean> {
 /** Returns the id of the demo account, created by this start or by another one. */
 async function findOrCreateDemoAccount(parts: Parts): Promise<string> {
   const found = await findAccount(parts.database, DEMO);
-  const created = found ?? (await unlessTaken(createAccount(parts, { name: DEMO })));
+  const created = found ?? (await unlessTaken(createAccount(parts, { name: DEMO }, { actor: SYSTEM })));
   const account = created ?? (await findAccount(parts.database, DEMO));
   if (!account) throw new Error("The demo account was deleted during the start");
   return account.id;
@@ -63,7 +63,9 @@ async function findOrCreateDemoAccount(parts: Parts): Promise<string> {
 
 /** Issues a key with the id of its account, so that only one of several concurrent starts can issue it. */
 async function issueDemoKey(parts: Parts, accountId: string): Promise<string | undefined> {
-  const issued = await unlessTaken(issueKey(parts, { id: accountId, accountId, name: DEMO }));
+  const issued = await unlessTaken(
+    issueKey({ ...parts, actor: SYSTEM }, { id: accountId, accountId, name: DEMO }),
+  );
   return issued?.secret;
 }
 

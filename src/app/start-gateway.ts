@@ -17,7 +17,7 @@ import { createReadiness } from "../http/health.ts";
 import { createRunningRequests } from "../http/http-parts.ts";
 import { newRequestId } from "../http/identity.ts";
 import { createIncomingBodies } from "../http/incoming-bodies.ts";
-import { listen as listenHttp } from "../http/server.ts";
+import { type HttpServer, listen as listenHttp } from "../http/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
 import { type OpenSettlementOutbox, openSettlementOutbox } from "../settlement-outbox/outbox.ts";
@@ -74,7 +74,7 @@ export async function startGateway(config: Config, log: Log): Promise<RunningGat
     await ledger.close();
   };
   try {
-    const listener = listen(config, parts, { metrics, log });
+    const listener = await listen(config, parts, { metrics, log });
     parts.warmUp();
     const stop = async () => {
       const { drainMs } = parts.config();
@@ -190,9 +190,9 @@ function readLiveSettings(config: LiveConfig, allUpstreams: Upstreams): GatewayS
   };
 }
 
-/** Serves requests and metrics. Throws when a port cannot be used. */
-function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metrics; log: Log }) {
-  const http = serveRequests(config, parts, metrics.upstream);
+/** Serves requests and metrics. Rejects when a port cannot be used. */
+async function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metrics; log: Log }) {
+  const http = await serveRequests(config, parts, metrics.upstream);
   try {
     const { metricsListen } = config;
     const served = metricsListen && serveMetrics({ metrics, listen: metricsListen, log });
@@ -202,12 +202,12 @@ function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metri
     };
     return { url: http.url, console: http.console, metricsAddress: served?.address, stop };
   } catch (error) {
-    void http.stop(0);
+    await http.stop(0);
     throw error;
   }
 }
 
-function serveRequests(config: Config, parts: Parts, upstreamMetrics: Metrics["upstream"]) {
+async function serveRequests(config: Config, parts: Parts, upstreamMetrics: Metrics["upstream"]) {
   const running = createRunningRequests();
   const incomingBodies = createIncomingBodies();
   const bodyBudget = createBodyBudget({
@@ -242,7 +242,7 @@ function serveRequests(config: Config, parts: Parts, upstreamMetrics: Metrics["u
     isReady,
     console: console.entry,
   };
-  const server = listenHttp(http, config);
+  const server = await listenOrClose(() => listenHttp(http, config), console);
   const stop = async (drainMs: number) => {
     isDraining = true;
     console.beginStop();
@@ -256,4 +256,14 @@ function serveRequests(config: Config, parts: Parts, upstreamMetrics: Metrics["u
     await waitAtMost(SETTLE_MS, running.idle());
   };
   return { url: server.url, console, stop };
+}
+
+/** A port that is taken leaves none of the console's jobs on the database, which is closed next. */
+async function listenOrClose(listening: () => HttpServer, console: RunningConsole): Promise<HttpServer> {
+  try {
+    return listening();
+  } catch (error) {
+    await console.close();
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@ import { endLease, tryLease } from "../db/leases.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { repeat } from "../time.ts";
 import { NoticePass, type PassParts } from "./pass.ts";
+import { sweepNotices } from "./sweep.ts";
 import {
   type AttemptTotals,
   createAttemptWindow,
@@ -25,9 +26,10 @@ const PASS_MS = 15_000;
 /** An episode ends only after a minute: holds that come and go would else raise a notice each. */
 const CALM_MS = 60_000;
 const LEASE_MS = 60_000;
+const SWEEP_MS = 3_600_000;
 
 /**
- * Watches the thresholds of all rules, in one process per database at a time. Every process publishes its
+ * Watches the thresholds of all rules and deletes old notices, in one process per database at a time. Every process publishes its
  * attempts at upstreams.
  */
 export function startNoticeWatch(
@@ -40,6 +42,7 @@ export function startNoticeWatch(
   const attemptWindow = createAttemptWindow(parts.attempts);
   const pass = new NoticePass(parts, calmMs);
   let isAway = false;
+  let sweptAtMs = Number.NEGATIVE_INFINITY;
 
   const passes = repeat({
     everyMs: passMs,
@@ -47,7 +50,10 @@ export function startNoticeWatch(
       const atMs = now();
       const totals = attemptWindow.renew(atMs);
       if (totals.size > 0) await publishAttempts(database, holder, { atMs, totals });
-      if (await tryLease(database, lease, now)) await pass.run();
+      if (await tryLease(database, lease, now)) {
+        await pass.run();
+        await sweepEveryHour(atMs);
+      }
       isAway = false;
     },
     onFault(fault) {
@@ -55,6 +61,13 @@ export function startNoticeWatch(
       isAway = true;
     },
   });
+
+  /** A full batch is followed by the next one at the next pass. */
+  async function sweepEveryHour(atMs: number): Promise<void> {
+    if (Math.abs(atMs - sweptAtMs) < SWEEP_MS) return;
+    if ((await sweepNotices(database, atMs)) === 0) sweptAtMs = atMs;
+  }
+
   return {
     async close(): Promise<void> {
       pass.stop();

@@ -33,6 +33,20 @@ describe.each(DIALECTS)("members in %s", (dialect) => {
     expect(entry?.after).toBe('{"role":"developer"}');
   });
 
+  test("a member with more rights signs in again, and one with fewer keeps its session", async () => {
+    const { id: personId } = await addMember(storage.database, accountId, "viewer");
+    const sessionsLeft = async () => {
+      const { db, tables } = storage.database;
+      return (await db.select().from(tables.sessions)).filter(({ userId }) => userId === personId).length;
+    };
+    await addSession(storage, personId);
+    await changeRole(storage, owner, { accountId, personId, role: "owner" });
+    expect(await sessionsLeft()).toBe(0);
+    await addSession(storage, personId);
+    await changeRole(storage, owner, { accountId, personId, role: "developer" });
+    expect(await sessionsLeft()).toBe(1);
+  });
+
   test("the last owner can neither be demoted nor removed, and no audit entry claims it", async () => {
     const member = { accountId, personId: owner.id };
     await expect(changeRole(storage, owner, { ...member, role: "viewer" })).rejects.toMatchObject({
@@ -97,3 +111,10 @@ describe.each(DIALECTS)("members in %s", (dialect) => {
     expect(await roleOf(999, "another")).toBeUndefined();
   });
 });
+
+async function addSession({ database: { db, tables }, now }: TempStorage, userId: string): Promise<void> {
+  const [createdAt, expiresAt] = [new Date(now()), new Date(now() + 3_600_000)];
+  const times = { createdAt, updatedAt: createdAt, expiresAt };
+  const id = Bun.randomUUIDv7();
+  await db.insert(tables.sessions).values({ id, userId, token: `token of ${id}`, ...times });
+}

@@ -6,6 +6,7 @@ import { createMails } from "../../src/mail/mails.ts";
 import { countUnread, listDeliveries, listNotices } from "../../src/notices/notices.ts";
 import { NoticePass } from "../../src/notices/pass.ts";
 import { createRule, deleteRule, type NewRule, updateRule } from "../../src/notices/rules.ts";
+import { sweepNotices } from "../../src/notices/sweep.ts";
 import { publishAttempts } from "../../src/notices/upstream-attempts.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
@@ -209,6 +210,26 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     expect((await raised())[0]?.endedAtMs).toBe(storage.clock.nowMs);
     await pass.run();
     expect(await raised()).toHaveLength(1);
+  });
+
+  test("an ended notice and its webhook call are deleted after 90 days, and an open one is kept", async () => {
+    await addRule();
+    await pass.run();
+    const other = await storage.newAccount();
+    await storage.ledger.topUp({ walletId: other.id, topUpId: "t", amount: parseUsd("1") });
+    await createRule(parts(), SYSTEM, other.id, LOW);
+    await pass.run();
+    await topUp("20");
+    await passAfter(1_000);
+    await passAfter(CALM_MS);
+    const { database, clock } = storage;
+    const { db, tables } = database;
+    expect(await db.select().from(tables.webhookCalls)).toHaveLength(2);
+    expect(await sweepNotices(database, clock.nowMs + 89 * 86_400_000)).toBe(0);
+    expect(await sweepNotices(database, clock.nowMs + 91 * 86_400_000)).toBe(1);
+    expect(await raised()).toEqual([]);
+    expect(await db.select().from(tables.notices)).toMatchObject([{ accountId: other.id }]);
+    expect(await db.select().from(tables.webhookCalls)).toHaveLength(1);
   });
 
   test("of hundreds of accounts, only those whose money has changed are evaluated", async () => {
