@@ -26,8 +26,8 @@ export interface LedgerReads {
   runningTotals(walletId: string | undefined): Promise<readonly RunningTotals[]>;
   /** The journal of a wallet, newest first unless the range has another order. */
   transfers(walletId: string, page: PageRequest, range?: TransferRange): Promise<Page<JournalLine>>;
-  /** Sums of the whole journal of a wallet. Reads all of it. Zeros for an unknown wallet. */
-  journalTotals(walletId: string): Promise<JournalTotals>;
+  /** Sums of the whole journal of a wallet. Zeros for an unknown wallet. */
+  journalTotals(walletId: string, options?: JournalTotalsOptions): Promise<JournalTotals>;
   /** Rejects with `invalid_query` above 10,000 rows. */
   usage(query: UsageQuery): Promise<UsageReport>;
   rollUps(): Promise<RollUpState>;
@@ -182,6 +182,14 @@ export interface TransferRange {
   readonly order?: "newest_first" | "oldest_first" | undefined;
 }
 
+export interface JournalTotalsOptions {
+  /**
+   * Computes `charged` from the posted balance, which takes milliseconds. Default: false, which reads every
+   * transfer, as a proof of the balance must.
+   */
+  readonly derivesCharged?: boolean | undefined;
+}
+
 /** `posted = toppedUp − charged + refunded`, all from 0. */
 export interface JournalTotals {
   readonly toppedUp: Nanos;
@@ -246,8 +254,13 @@ export interface MetadataCondition {
   readonly value: string;
 }
 
+/** The most wallets that a usage query selects by their ids. */
+export const USAGE_WALLETS_MAX = 200;
+
 /** Selects the receipts that usage sums up. */
 export interface UsageQuery extends ReceiptFilter {
+  /** Selects these of all wallets, at most {@link USAGE_WALLETS_MAX}. Needs a `walletId` of `undefined`. */
+  readonly walletIds?: readonly string[] | undefined;
   /** At most 4 dimensions, each once. Without a dimension, one row sums all receipts. */
   readonly groupBy: readonly UsageDimension[];
   /**

@@ -38,7 +38,7 @@ export async function readOverview(
   const [wallet, [running], totals, spentToday, spentMonth, spentWeek] = await Promise.all([
     ledger.wallet(walletId),
     ledger.runningTotals(walletId),
-    ledger.journalTotals(walletId),
+    ledger.journalTotals(walletId, { derivesCharged: true }),
     spentSince(dayMs),
     spentSince(startOfMonth(nowMs)),
     spentSince(rateFromMs),

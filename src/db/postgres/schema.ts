@@ -92,6 +92,7 @@ export const transfers = pgTable(
   (table) => [
     primaryKey({ columns: [table.walletId, table.seq] }),
     uniqueIndex("transfers_once").on(table.walletId, table.transferId, table.kind),
+    index("transfers_in").on(table.walletId, table.kind, table.amount).where(sql`kind IN (1, 5)`),
     check("transfers_amount", sql`${table.amount} > 0`),
     check("transfers_accounts", sql`${table.debitAccount} <> ${table.creditAccount}`),
   ],

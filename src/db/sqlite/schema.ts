@@ -93,6 +93,10 @@ export const transfers = sqliteTable(
   },
   (table) => [
     uniqueIndex("transfers_once").on(table.transferId, table.kind, table.walletId),
+    // Each entry ends with the number of its row, so that it is in the order of the wallet's transfers.
+    index("transfers_wallet").on(table.walletId),
+    // Top-ups and refunds: few, so that settlements cost nothing more.
+    index("transfers_in").on(table.walletId, table.kind, table.amount).where(sql`kind IN (1, 5)`),
     check("transfers_amount", sql`${table.amount} > 0`),
     check("transfers_accounts", sql`${table.debitAccount} <> ${table.creditAccount}`),
   ],

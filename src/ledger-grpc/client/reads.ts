@@ -78,10 +78,9 @@ export function createRemoteReads({
       const { transfers, nextPageToken } = await readRows(ledgerService.ListTransfers, request);
       return { items: transfers.map(decodeTransfer), nextToken: nextPageToken || undefined };
     },
-    async journalTotals(walletId) {
-      return decodeJournalTotals(
-        await readRows(ledgerService.SumTransfers, { walletId: encodeText(walletId) }),
-      );
+    async journalTotals(walletId, { derivesCharged = false } = {}) {
+      const request = { walletId: encodeText(walletId), derivesCharged };
+      return decodeJournalTotals(await readRows(ledgerService.SumTransfers, request));
     },
     async usage(query) {
       return decodeUsageReport(await readRows(ledgerService.QueryUsage, encodeUsageQuery(query)));

@@ -29,6 +29,7 @@ import {
   decodeTime,
   encodeCount,
   encodeNanos,
+  encodeText,
   encodeTime,
   required,
   sparse,
@@ -39,9 +40,10 @@ import { decodeReceiptFilter, encodeReceiptFilter } from "./receipts.ts";
 const OFFSET_INVALID = 99;
 
 export function encodeUsageQuery(query: UsageQuery): QueryUsageRequest {
-  const { offsetHours = 0 } = query;
+  const { offsetHours = 0, walletIds = [] } = query;
   return {
     filter: encodeReceiptFilter(query),
+    walletIds: walletIds.map(encodeText),
     groupBy: query.groupBy.map(usageDimensions.encode),
     offsetHours:
       Number.isInteger(offsetHours) && Math.abs(offsetHours) < OFFSET_INVALID ? offsetHours : OFFSET_INVALID,
@@ -51,6 +53,7 @@ export function encodeUsageQuery(query: UsageQuery): QueryUsageRequest {
 export function decodeUsageQuery(wire: QueryUsageRequest__Output): UsageQuery {
   return {
     ...decodeReceiptFilter(wire.filter),
+    walletIds: wire.walletIds.length > 0 ? wire.walletIds : undefined,
     groupBy: wire.groupBy.map((each) => usageDimensions.decode(each, "group_by", "invalid_query")),
     offsetHours: wire.offsetHours,
   };

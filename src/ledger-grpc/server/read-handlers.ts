@@ -73,7 +73,9 @@ export function createReadHandlers(ledger: Ledger, read: CreateRead): Pick<Ledge
       const query = decodeUsageQuery(wire);
       return encodeUsageReport(await ledger.usage(query), query.groupBy);
     }),
-    SumTransfers: read(async ({ walletId }) => encodeJournalTotals(await ledger.journalTotals(walletId))),
+    SumTransfers: read(async ({ walletId, derivesCharged }) => {
+      return encodeJournalTotals(await ledger.journalTotals(walletId, { derivesCharged }));
+    }),
     GetRollUps: read(async () => encodeRollUps(await ledger.rollUps())),
     Ping: read(async () => {
       await ledger.ping();

@@ -48,7 +48,7 @@ export const SQLITE: Dialect = {
     WHEN 'null' THEN 'null' ELSE CAST(value AS text) END FROM json_each(${column}) WHERE key = ${name} LIMIT 1)`,
   openHolds: "holds INDEXED BY holds_open",
   holdsKey: "id first",
-  // The table has no index by number. Its rows are in order of time, and the newest are read first.
+  // The index by wallet ends with the number of the row, and rows are inserted in order of their numbers.
   transferOrder: "rowid",
 };
 

@@ -1,8 +1,10 @@
+import type { Nanos } from "../../domain/money.ts";
 import { ACCOUNTS, TRANSFER_KINDS } from "../core/book.ts";
 import { LedgerError } from "../ledger.ts";
 import type {
   JournalLine,
   JournalTotals,
+  JournalTotalsOptions,
   Page,
   PageRequest,
   TransferKindName,
@@ -37,8 +39,10 @@ export function createTransferList(run: RunQuery, dialect: Dialect) {
     if (after !== undefined) {
       // The position is in the order of the rows, so that no page reads those of another again.
       conditions.push(`${order} ${isAscending ? ">" : "<"} ${values.add(BigInt(after))}`);
-    } else if (order === "rowid") {
-      conditions.push(...(await rowsBetween(run, range.fromMs ?? 0, range.toMs, values)));
+    } else {
+      conditions.push(
+        ...(await positionsBetween(createPositionSearch(run, dialect, walletId), range, values)),
+      );
     }
     const sql = `SELECT ${order} AS position, seq, transfer_id, kind, credit_account, amount, posted_after, hold_id,
       created_at_ms FROM transfers WHERE ${conditions.join(" AND ")}
@@ -71,28 +75,58 @@ function isTime(ms: number | undefined): boolean {
 /** High and low parts are summed separately: a sum of 64-bit amounts may exceed 64 bits. */
 const PART = 1_000_000_000n;
 
+const SUMS = `kind, count(*) AS count, sum(amount / ${PART}) AS high, sum(amount % ${PART}) AS low`;
+const { topUp: TOP_UP, refund: REFUND } = TRANSFER_KINDS;
+
 /** Sums the whole journal of a wallet by what the transfers were for. */
 export function createJournalTotalsRead(run: RunQuery, dialect: Dialect) {
-  return async (walletId: string): Promise<JournalTotals> => {
+  return async (
+    walletId: string,
+    { derivesCharged = false }: JournalTotalsOptions = {},
+  ): Promise<JournalTotals> => {
     if (!isStorable(walletId)) throw new LedgerError("invalid_query");
     const values = createValues(dialect);
-    const sql = `SELECT kind, count(*) AS count, sum(amount / ${PART}) AS high, sum(amount % ${PART}) AS low
-      FROM transfers WHERE wallet_id = ${values.add(walletId)} GROUP BY kind`;
-    const sums = (await run({ sql, values: values.all })).map((row) => ({
-      kind: Number(row.kind),
-      count: Number(row.count),
-      amount: BigInt(String(row.high)) * PART + BigInt(String(row.low)),
-    }));
-    const total = (matches: (kind: number) => boolean) =>
-      sums.reduce((sum, { kind, amount }) => (matches(kind) ? sum + amount : sum), 0n);
-    const { topUp, refund } = TRANSFER_KINDS;
-    return {
-      toppedUp: total((kind) => kind === topUp),
-      charged: total((kind) => kind !== topUp && kind !== refund),
-      refunded: total((kind) => kind === refund),
-      transfers: sums.reduce((sum, { count }) => sum + count, 0),
-    };
+    const wallet = values.add(walletId);
+    const sql = derivesCharged ? derivedSums(wallet) : everySum(wallet);
+    const rows = await run({ sql, values: values.all });
+    return derivesCharged ? deriveCharged(rows) : sumAll(rows);
   };
+}
+
+function everySum(wallet: string): string {
+  return `SELECT ${SUMS} FROM transfers WHERE wallet_id = ${wallet} GROUP BY kind`;
+}
+
+/** Reads the balance and the few transfers into the wallet, for which there is an index, in one statement. */
+function derivedSums(wallet: string): string {
+  return `SELECT posted, last_seq, sums.* FROM wallets LEFT JOIN (
+      SELECT ${SUMS} FROM transfers WHERE wallet_id = ${wallet} AND kind IN (${TOP_UP}, ${REFUND}) GROUP BY kind
+    ) AS sums ON true WHERE wallet_id = ${wallet}`;
+}
+
+function sumAll(rows: readonly Row[]): JournalTotals {
+  const total = (matches: (kind: number) => boolean) => sumAmounts(rows, matches);
+  return {
+    toppedUp: total((kind) => kind === TOP_UP),
+    charged: total((kind) => kind !== TOP_UP && kind !== REFUND),
+    refunded: total((kind) => kind === REFUND),
+    transfers: rows.reduce((sum, { count }) => sum + Number(count), 0),
+  };
+}
+
+/** The numbers of transfers have no gaps, so that the last one is their count. */
+function deriveCharged(rows: readonly Row[]): JournalTotals {
+  const toppedUp = sumAmounts(rows, (kind) => kind === TOP_UP);
+  const refunded = sumAmounts(rows, (kind) => kind === REFUND);
+  const { posted = 0n, last_seq = 0n } = rows[0] ?? {};
+  const charged = toppedUp + refunded - BigInt(String(posted));
+  return { toppedUp, charged, refunded, transfers: Number(last_seq) };
+}
+
+function sumAmounts(rows: readonly Row[], matches: (kind: number) => boolean): Nanos {
+  return rows
+    .filter(({ kind }) => kind !== null && matches(Number(kind)))
+    .reduce((sum, { high, low }) => sum + BigInt(String(high)) * PART + BigInt(String(low)), 0n);
 }
 
 function isPosition(text: string): boolean {
@@ -103,39 +137,51 @@ function isPosition(text: string): boolean {
 const CLOCK_SLACK_MS = 2 * DAY_MS;
 
 /**
- * Returns the conditions on the row numbers of a range of time, for a table without an index by time. Rows
- * are in the order of their commits, so that a binary search finds both ends.
+ * Returns the conditions on the positions of a range of time: no index has the times of transfers. They are
+ * in the order of their commits, so that a binary search finds both ends.
  */
-async function rowsBetween(
-  run: RunQuery,
-  fromMs: number,
-  toMs: number | undefined,
+async function positionsBetween(
+  { order, firstFrom }: PositionSearch,
+  { fromMs = 0, toMs }: TransferRange,
   values: Values,
 ): Promise<readonly string[]> {
   const conditions: string[] = [];
   if (fromMs > CLOCK_SLACK_MS)
-    conditions.push(`rowid >= ${values.add(await firstRowFrom(run, fromMs - CLOCK_SLACK_MS))}`);
-  if (toMs !== undefined)
-    conditions.push(`rowid < ${values.add(await firstRowFrom(run, toMs + CLOCK_SLACK_MS))}`);
+    conditions.push(`${order} >= ${values.add(await firstFrom(fromMs - CLOCK_SLACK_MS))}`);
+  if (toMs !== undefined) conditions.push(`${order} < ${values.add(await firstFrom(toMs + CLOCK_SLACK_MS))}`);
   return conditions;
 }
 
-/** The number of the first row of a time or a later one. */
-async function firstRowFrom(run: RunQuery, atMs: number): Promise<number> {
-  const [bounds] = await run({
-    sql: "SELECT min(rowid) AS low, max(rowid) AS high FROM transfers",
-    values: [],
-  });
-  let low = Number(bounds?.low ?? 1);
-  let end = Number(bounds?.high ?? 0) + 1;
-  while (low < end) {
-    const middle = Math.floor((low + end) / 2);
-    const sql = "SELECT rowid AS row, created_at_ms FROM transfers WHERE rowid >= ?1 ORDER BY rowid LIMIT 1";
-    const [row] = await run({ sql, values: [middle] });
-    if (row === undefined || Number(row.created_at_ms) >= atMs) end = middle;
-    else low = Number(row.row) + 1;
-  }
-  return low;
+interface PositionSearch {
+  readonly order: string;
+  /** Resolves to the position of the first transfer of a time or a later one. */
+  firstFrom(atMs: number): Promise<number>;
+}
+
+function createPositionSearch(run: RunQuery, dialect: Dialect, walletId: string): PositionSearch {
+  const order = dialect.transferOrder;
+  const wallet = `wallet_id = ${dialect.placeholder(1)}`;
+  const end = (direction: string) =>
+    `(SELECT ${order} FROM transfers WHERE ${wallet} ORDER BY ${order} ${direction} LIMIT 1)`;
+  return {
+    order,
+    async firstFrom(atMs) {
+      // Two selections, because SQLite reads the whole table for a minimum and a maximum in one.
+      const ends = `SELECT ${end("ASC")} AS low, ${end("DESC")} AS high`;
+      const [bounds] = await run({ sql: ends, values: [walletId] });
+      let low = Number(bounds?.low ?? 1);
+      let after = Number(bounds?.high ?? 0) + 1;
+      while (low < after) {
+        const middle = Math.floor((low + after) / 2);
+        const sql = `SELECT ${order} AS position, created_at_ms FROM transfers
+          WHERE ${wallet} AND ${order} >= ${dialect.placeholder(2)} ORDER BY ${order} LIMIT 1`;
+        const [row] = await run({ sql, values: [walletId, middle] });
+        if (row === undefined || Number(row.created_at_ms) >= atMs) after = middle;
+        else low = Number(row.position) + 1;
+      }
+      return low;
+    },
+  };
 }
 
 interface TransferRow {

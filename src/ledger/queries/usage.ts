@@ -1,6 +1,6 @@
 import { UNKNOWN } from "../../db/usage-columns.ts";
 import { LedgerError } from "../ledger.ts";
-import type { UsageQuery } from "../records.ts";
+import { USAGE_WALLETS_MAX, type UsageQuery } from "../records.ts";
 import { DIMENSIONS_MAX, type UsageDimension, type UsageReport } from "../usage-records.ts";
 import {
   type Coverage,
@@ -13,7 +13,7 @@ import {
   type TimeRange,
 } from "./coverage.ts";
 import { DAY_MS, HOUR_MS } from "./hold-time.ts";
-import { createValues, type Dialect, type Row, type RunQuery, type Values } from "./query.ts";
+import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
 import { conditionsOf } from "./receipt-filter.ts";
 import { readMeasures, SUMS_OF_RECEIPTS, SUMS_OF_SUMS } from "./usage-columns.ts";
 
@@ -48,6 +48,7 @@ export function createUsageRead(run: RunQuery, dialect: Dialect, now: () => numb
     const offsetHours = offsetOf(query, resolution);
     // Rejects an invalid filter before anything is read.
     conditionsOf(query, createValues(dialect), dialect);
+    checkWallets(query);
     const plan = { query, offsetHours, range: rangeOf(query) };
     const rows = await sumCovered(run, dialect, plan);
     if (rows.length > ROWS_MAX) throw new LedgerError("invalid_query");
@@ -135,10 +136,11 @@ function receiptSums(
 ): string {
   const toMs = range.toMs > ID_LAST_MS ? undefined : range.toMs;
   const conditions = conditionsOf({ ...query, fromMs: range.fromMs || undefined, toMs }, values, dialect);
+  const among = query.walletIds ? [`wallet_id IN (${addAll(query.walletIds, values)})`] : [];
   const timeMs = dialect.idTimeMs("hold_id");
   const groups = query.groupBy.map((each) => `${expressionOf(each, timeMs, offsetHours)} AS "${each}"`);
   return `SELECT ${[...groups, ...SUMS_OF_RECEIPTS].join(", ")} FROM holds
-    WHERE ${conditions.join(" AND ") || "true"} ${groupClause(query.groupBy)}`;
+    WHERE ${[...conditions, ...among].join(" AND ") || "true"} ${groupClause(query.groupBy)}`;
 }
 
 const ID_LAST_MS = 2 ** 48 - 1;
@@ -155,10 +157,11 @@ function rollUpSums(
     ...(query.walletId === undefined ? ["wallet_id = owner"] : [`wallet_id = ${values.add(query.walletId)}`]),
     ...rollUpConditions(query, values),
   ];
+  const among = query.walletIds ? `WHERE wallet_id IN (${addAll(query.walletIds, values)})` : "";
   // By wallet, because the table is sorted by wallet first.
   const from =
     query.walletId === undefined
-      ? `(SELECT wallet_id AS owner FROM wallets) AS w CROSS JOIN ${table}`
+      ? `(SELECT wallet_id AS owner FROM wallets ${among}) AS w CROSS JOIN ${table}`
       : table;
   const groups = query.groupBy.map((each) => {
     const column = expressionOf(each, "start_ms", offsetHours);
@@ -166,6 +169,18 @@ function rollUpSums(
   });
   return `SELECT ${[...groups, ...SUMS_OF_SUMS].join(", ")} FROM ${from}
     WHERE ${conditions.join(" AND ")} ${groupClause(query.groupBy)}`;
+}
+
+function addAll(texts: readonly string[], values: Values): string {
+  return texts.map((text) => values.add(text)).join(", ");
+}
+
+/** Throws `invalid_query` for wallets that cannot be selected. */
+function checkWallets({ walletId, walletIds }: UsageQuery): void {
+  if (walletIds === undefined) return;
+  const isList = walletIds.length > 0 && walletIds.length <= USAGE_WALLETS_MAX;
+  if (walletId !== undefined || !isList || !walletIds.every(isStorable))
+    throw new LedgerError("invalid_query");
 }
 
 /** Returns the conditions of a filter on the columns of a roll-up. */

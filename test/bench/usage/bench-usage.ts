@@ -13,6 +13,7 @@ import {
   POSTGRES_FILL,
   receiptStatement,
   SQLITE_FILL,
+  settlementStatements,
   walletStatements,
 } from "./fill-usage.ts";
 import { measureViews, printViews, type ViewResult } from "./views.ts";
@@ -91,6 +92,7 @@ async function fillSqlite(fill: Fill): Promise<FilledLedger> {
     const to = Math.min(fill.count, from + FILLED_RECEIPTS);
     client.run(receiptStatement(SQLITE_FILL, fill, from, to));
   }
+  for (const statement of settlementStatements()) client.run(statement);
   client.run("PRAGMA wal_checkpoint(TRUNCATE)");
   client.close();
   const ledger = createSqliteLedger({ database });
@@ -114,6 +116,7 @@ async function fillPostgres(fill: Fill): Promise<FilledLedger> {
     const to = Math.min(fill.count, from + FILLED_RECEIPTS);
     await client.unsafe(receiptStatement(POSTGRES_FILL, fill, from, to));
   }
+  for (const statement of settlementStatements()) await client.unsafe(statement);
   await client.unsafe("VACUUM ANALYZE");
   const ledger = createPostgresLedger({ database });
   return {

@@ -97,3 +97,23 @@ export function receiptStatement(dialect: FillDialect, fill: Fill, from: number,
           ${random(2)} % ${KEYS} AS key_no, ${random(3)} AS fate, 1000 + ${random(0)} AS cost
         FROM ${dialect.numbers(from, to)} AS numbers) AS drawn) AS chosen`;
 }
+
+/**
+ * Inserts the settlement of each receipt that was charged, and gives the wallets the balances after them. Must
+ * run once, after the last receipt.
+ */
+export function settlementStatements(): readonly string[] {
+  const order = "PARTITION BY wallet_id ORDER BY hold_id";
+  return [
+    `INSERT INTO transfers (wallet_id, seq, transfer_id, kind, debit_account, credit_account, amount, posted_after,
+      hold_id, created_at_ms)
+    SELECT wallet_id, 1 + row_number() OVER (${order}), CAST(hold_id AS text), 2, 1, 2, captured,
+      ${FUNDS} - sum(captured) OVER (${order}), hold_id, resolved_at_ms
+    FROM holds WHERE captured > 0 ORDER BY hold_id`,
+    `UPDATE wallets SET last_seq = newest.seq, posted = newest.posted_after FROM (
+      SELECT transfers.wallet_id, seq, posted_after FROM transfers
+      JOIN (SELECT wallet_id, max(seq) AS last FROM transfers GROUP BY wallet_id) AS ends
+        ON ends.wallet_id = transfers.wallet_id AND ends.last = transfers.seq
+    ) AS newest WHERE newest.wallet_id = wallets.wallet_id`,
+  ];
+}

@@ -1,5 +1,7 @@
 import type { LedgerReads, UsageQuery } from "../../../src/ledger/records.ts";
 import type { UsageDimension } from "../../../src/ledger/usage-records.ts";
+import { readOverview } from "../../../src/payments/overview.ts";
+import { listMonths } from "../../../src/payments/statement.ts";
 import { BIG_WALLET, RARE_KEY, SMALL_WALLET } from "./fill-usage.ts";
 
 /** The time of one view: the median of its runs. */
@@ -22,7 +24,11 @@ interface View {
 /** Measures every view of the console. `endMs` is the time of the newest receipt. */
 export async function measureViews(reads: LedgerReads, endMs: number): Promise<readonly ViewResult[]> {
   const results: ViewResult[] = [];
-  for (const view of [...usageViews(reads, endMs), ...listViews(reads, endMs)]) {
+  for (const view of [
+    ...usageViews(reads, endMs),
+    ...listViews(reads, endMs),
+    ...walletViews(reads, endMs),
+  ]) {
     results.push(await measureView(view));
   }
   return results;
@@ -116,6 +122,22 @@ function listViews(reads: LedgerReads, endMs: number): readonly View[] {
     },
     { name: "running holds by account", read: async () => (await reads.runningTotals(undefined)).length },
   ];
+}
+
+function walletViews(reads: LedgerReads, endMs: number): readonly View[] {
+  return [BIG_WALLET, SMALL_WALLET].flatMap((walletId) => {
+    const account = walletId === BIG_WALLET ? "big account" : "small account";
+    return [
+      {
+        name: `wallet with its totals, ${account}`,
+        read: async () => (await readOverview(reads, walletId, endMs)).totals.transfers,
+      },
+      {
+        name: `months of statements, ${account}`,
+        read: async () => (await listMonths(reads, walletId, endMs)).length,
+      },
+    ];
+  });
 }
 
 /** Prints the results as a table of the documentation. */

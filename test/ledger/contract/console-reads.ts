@@ -56,6 +56,30 @@ export function describeConsoleReads(env: LedgerEnv): void {
       }
     });
 
+    test("are summed for a list of wallets alone", async () => {
+      const others = [`${env.walletId}/b`, `${env.walletId}/c`];
+      for (const [index, walletId] of [env.walletId, ...others].entries()) {
+        await env.ledger.createWallet(walletId);
+        await env.hold(`of ${walletId}`, BigInt(index), { walletId, minimum: 0n });
+      }
+      const usage = async (walletIds: readonly string[], walletId?: string) => {
+        const { rows } = await env.ledger.usage({ walletId, walletIds, groupBy: ["wallet"] });
+        return rows.map(({ group, requests }) => [group.wallet, requests]);
+      };
+      const wanted = [env.walletId, `${env.walletId}/c`, "wallet-none"];
+      const expected = [
+        [env.walletId, 1],
+        [`${env.walletId}/c`, 1],
+      ];
+      expect(await usage(wanted)).toEqual(expected);
+      while (await env.rollUp());
+      expect(await usage(wanted)).toEqual(expected);
+      const tooMany = Array.from({ length: 201 }, (_, index) => `w${index}`);
+      expect(await errorCodeOf(usage(tooMany))).toBe("invalid_query");
+      expect(await errorCodeOf(usage(["a\0"]))).toBe("invalid_query");
+      expect(await errorCodeOf(usage([env.walletId], env.walletId))).toBe("invalid_query");
+    });
+
     test("are summed by wallet", async () => {
       await env.charge("c1", 3n, { keyId: `key of ${env.walletId}` });
       const query = { walletId: undefined, keyId: `key of ${env.walletId}`, groupBy: ["wallet"] } as const;
@@ -110,14 +134,15 @@ export function describeConsoleReads(env: LedgerEnv): void {
       await env.refund("r1", "h1", 5n);
       await env.charge("c1", 9n);
       const totals = await env.ledger.journalTotals(env.walletId);
+      const derived = { derivesCharged: true };
+      expect(await env.ledger.journalTotals(env.walletId, derived)).toEqual(totals);
       expect(totals).toEqual({ toppedUp: 100n, charged: 29n, refunded: 5n, transfers: 4 });
       expect((await env.balances()).posted).toBe(totals.toppedUp - totals.charged + totals.refunded);
-      expect(await env.ledger.journalTotals("wallet-none")).toEqual({
-        toppedUp: 0n,
-        charged: 0n,
-        refunded: 0n,
-        transfers: 0,
-      });
+      const none = { toppedUp: 0n, charged: 0n, refunded: 0n, transfers: 0 };
+      expect(await env.ledger.journalTotals("wallet-none")).toEqual(none);
+      expect(await env.ledger.journalTotals("wallet-none", derived)).toEqual(none);
+      await env.ledger.createWallet(`${env.walletId}/new`);
+      expect(await env.ledger.journalTotals(`${env.walletId}/new`, derived)).toEqual(none);
     });
   });
 

@@ -7,10 +7,12 @@ export interface QueryUsageRequest {
   'filter'?: (_tollgate_ledger_v1_HoldFilter | null);
   'groupBy'?: (_tollgate_ledger_v1_UsageDimension)[];
   'offsetHours'?: (number);
+  'walletIds'?: (string)[];
 }
 
 export interface QueryUsageRequest__Output {
   'filter': (_tollgate_ledger_v1_HoldFilter__Output | null);
   'groupBy': (_tollgate_ledger_v1_UsageDimension__Output)[];
   'offsetHours': (number);
+  'walletIds': (string)[];
 }

@@ -3,8 +3,10 @@
 
 export interface SumTransfersRequest {
   'walletId'?: (string);
+  'derivesCharged'?: (boolean);
 }
 
 export interface SumTransfersRequest__Output {
   'walletId': (string);
+  'derivesCharged': (boolean);
 }

@@ -1,0 +1,1 @@
+CREATE INDEX "transfers_in" ON "transfers" USING btree ("wallet_id","kind","amount") WHERE kind IN (1, 5);
