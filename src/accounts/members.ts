@@ -107,7 +107,7 @@ export async function changeRole(
     const roles = { before: { role: before }, after: { role } };
     const change = { accountId, action: "member.role_changed", target: personId, ...roles };
     await recordChange(database, tx, actor, change, now());
-    // A session that somebody planted or stole before must not gain the new rights.
+    // A session that was planted or stolen before must not gain the new rights.
     if (ROLES_UP.indexOf(role) > ROLES_UP.indexOf(before)) await deleteSessions(database, tx, { personId });
   });
 }

@@ -16,7 +16,7 @@ export interface ConsoleConfig {
 }
 
 /** The mail server and the sender of every mail. */
-export interface MailConfig {
+interface MailConfig {
   /** `smtp://USER:PASSWORD@HOST:PORT`, or `smtps://…` for TLS from the first byte. */
   readonly url: string;
   /** `NAME <ADDRESS>`, or an address. */

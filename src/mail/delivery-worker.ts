@@ -39,7 +39,7 @@ export interface DeliveryOptions<Item extends DueItem> {
   readonly now?: (() => number) | undefined;
 }
 
-export const TRIES_MAX = 3;
+const TRIES_MAX = 3;
 const BACKOFF_MS = [30_000, 300_000] as const;
 const POLL_MS = 1_000;
 const CONCURRENT_MAX = 5;

@@ -18,7 +18,7 @@ export type MailTemplate = "password_reset" | "email_verification" | "invitation
  */
 export type MintLink = (order: MailOrder) => Promise<{ readonly link: string } | undefined>;
 
-export interface EnqueueOptions {
+interface EnqueueOptions {
   /** Makes repetitions one mail. Default: a new id. */
   readonly id?: string | undefined;
 }

@@ -12,7 +12,7 @@ export interface MailServer {
 }
 
 /** One mail to one address. */
-export interface Letter extends MailText {
+interface Letter extends MailText {
   /** Equal for all tries, so that a mail program can drop a repetition. */
   readonly id: string;
   readonly address: string;

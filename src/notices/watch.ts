@@ -29,8 +29,8 @@ const LEASE_MS = 60_000;
 const SWEEP_MS = 3_600_000;
 
 /**
- * Watches the thresholds of all rules and deletes old notices, in one process per database at a time. Every process publishes its
- * attempts at upstreams.
+ * Watches the thresholds of all rules and deletes old notices, in one process per database at a time. Every
+ * process publishes its attempts at upstreams.
  */
 export function startNoticeWatch(
   parts: WatchParts,

@@ -182,8 +182,11 @@ function databaseOf(database: { readonly client: Client } | undefined): Client {
 }
 
 const TABLES = [
-  ...["accounts", "api_keys", "gateways", "holds", "limit_counters", "schema_version", "spend_limits"],
-  ...["transfers", "wallets"],
+  ...["accounts", "api_keys", "audit_entries", "checkouts", "credentials", "gateways", "holds"],
+  ...["idempotent_answers", "invitations", "leases", "limit_counters", "mails", "management_keys", "members"],
+  ...["notice_rules", "notices", "open_notices", "people", "proofs", "redeem_codes", "refused_requests"],
+  ...["schema_version", "sessions", "shared_links", "shared_values", "spend_limits", "transfers"],
+  ...["usage_cursor", "usage_days", "usage_fence", "usage_hours", "usage_stale", "wallets", "webhook_calls"],
 ];
 
 async function tablesOf(client: Client): Promise<string[]> {

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 
 /** A mail that the catcher accepted. */
-export interface CaughtMail {
+interface CaughtMail {
   /** The sender and the recipients of the SMTP conversation, which decide where a mail goes. */
   readonly from: string;
   readonly to: readonly string[];

@@ -5,7 +5,7 @@ import { Icon, type IconName } from "./icons.tsx";
 import styles from "./popup.module.css";
 
 /** One action of a menu; `null` in a list draws a line. */
-export interface MenuItem {
+interface MenuItem {
   readonly text: string;
   readonly icon?: IconName;
   readonly isDanger?: boolean;

@@ -20,11 +20,6 @@ export async function signIn(
   return createSession(url, cookieOf(changed) || session.cookie);
 }
 
-/** Signs a person up by the link of an invitation, or openly. */
-export async function signUp(url: string, body: object): Promise<SignedIn> {
-  return createSession(url, cookieOf(await send(url, "", { method: "POST", path: "/sign-up", body })));
-}
-
 function createSession(url: string, cookie: string): SignedIn {
   return {
     cookie,

@@ -96,12 +96,12 @@ export function printBuckets(
 }
 
 /** The day of a bucket: "2026-11-22". */
-export function dayOf(time: string, offsetHours: number): string {
+function dayOf(time: string, offsetHours: number): string {
   return new Date(Date.parse(time) + offsetHours * HOUR_MS).toISOString().slice(0, 10);
 }
 
 /** Drawing needs a number; the exact amounts are in the tables. */
-export function usdNumber(usd: string): number {
+function usdNumber(usd: string): number {
   return Number(readUsd(usd)) / NANOS_PER_USD;
 }
 
