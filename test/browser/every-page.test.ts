@@ -17,7 +17,6 @@ const DIALOGS: Readonly<Record<string, RegExp>> = {
   keys: /^Create key$/,
   key: /^Edit$/,
   wallet: /^Top up/,
-  profile: /^New account$/,
 };
 
 let world: World;
