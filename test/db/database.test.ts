@@ -27,7 +27,7 @@ test("every generated migration is applied, in the order of its journal", async 
 
 test("the database and its WAL are created readable by their owner alone", () => {
   const database = openDatabase(path);
-  database.client.run("INSERT INTO accounts VALUES ('1', 'a', NULL, 'active', 0)");
+  database.client.run("INSERT INTO accounts VALUES ('1', 'a', NULL, 'active', 0, 1)");
   const modeOf = (file: string) => statSync(file).mode & 0o777;
   expect(modeOf(join(folder.path, "data"))).toBe(0o700);
   expect([path, `${path}-wal`, `${path}-shm`].map(modeOf)).toEqual([0o600, 0o600, 0o600]);
