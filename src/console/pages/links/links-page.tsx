@@ -1,11 +1,121 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, call } from "../../api.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/confirm.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import styles from "../../parts/stack.module.css";
+import { Time } from "../../parts/time.tsx";
+import { useMay } from "../../session.ts";
+import { useAction } from "../../use-action.ts";
+import { NewLink } from "./new-link.tsx";
 
+const route = getRouteApi("/shell/accounts/$account/links");
+
+type SharedLink = Awaited<ReturnType<typeof fetchLinks>>["items"][number];
+
+const fetchLinks = (account: string) => call(() => api.accounts({ account }).links.get());
+
+const COLUMNS: readonly Column<SharedLink>[] = [
+  {
+    id: "shows",
+    header: "Shows",
+    cell: ({ key, shows_names }) => (
+      <span className={styles.named}>
+        {key ? `the key ${key.name}` : "the whole account"}
+        <small>{shows_names ? "with names" : "without names"}</small>
+      </span>
+    ),
+  },
+  {
+    id: "state",
+    header: "State",
+    isNarrow: true,
+    cell: ({ state }) => <Badge tone={state === "active" ? "good" : "neutral"}>{state}</Badge>,
+  },
+  {
+    id: "created",
+    header: "Created",
+    isNarrow: true,
+    cell: ({ created_at }) => <Time at={created_at} as="date" />,
+  },
+  { id: "expires", header: "Expires", isNarrow: true, cell: ({ expires_at }) => <Time at={expires_at} /> },
+];
+
+/** Read-only links to usage, for people without a session. */
 export function LinksPage() {
+  const { account } = route.useParams();
+  const mayWrite = useMay("links.write");
+  const queryKey = ["account", account, "links"];
+  const [isCreating, setIsCreating] = useState(false);
+  const [chosen, setChosen] = useState<SharedLink>();
+  const { data, error, refetch } = useQuery({ queryKey, queryFn: () => fetchLinks(account) });
+  const end = useAction({
+    act: (link: string) => call(() => api.accounts({ account }).links({ link }).delete()),
+    renews: [queryKey],
+    done: "Link revoked",
+    isForm: true,
+    onDone: () => setChosen(undefined),
+  });
   return (
-    <>
-      <PageHeader title="Shared links" />
-      <Empty title="Nothing here yet" />
-    </>
+    <div className={styles.page}>
+      <PageHeader
+        title="Shared links"
+        note="Whoever has a link sees the usage of one key or of the account, and nothing else."
+      >
+        {mayWrite && (
+          <Button icon="plus" look="primary" onClick={() => setIsCreating(true)}>
+            Create link
+          </Button>
+        )}
+      </PageHeader>
+      <Panel isFlush>
+        <DataTable
+          caption="Shared links"
+          columns={mayWrite ? [...COLUMNS, revokeColumn(setChosen)] : COLUMNS}
+          rows={data?.items}
+          rowKey={({ id }) => id}
+          empty={
+            <Empty icon="link" title="No link is shared">
+              A link shows usage to somebody without an account, until it expires.
+            </Empty>
+          }
+          error={data ? undefined : error}
+          onRetry={() => void refetch()}
+          skeletonRows={3}
+        />
+      </Panel>
+      {isCreating && <NewLink account={account} queryKey={queryKey} onClose={() => setIsCreating(false)} />}
+      {chosen && (
+        <Confirm
+          title="Revoke the link"
+          note="Whoever has it sees nothing any more. This cannot be undone."
+          action="Revoke"
+          isDanger
+          call={end}
+          onConfirm={() => end.mutate(chosen.id)}
+          onClose={() => setChosen(undefined)}
+        />
+      )}
+    </div>
   );
+}
+
+function revokeColumn(choose: (link: SharedLink) => void): Column<SharedLink> {
+  return {
+    id: "revoke",
+    header: "",
+    align: "end",
+    cell: (link) =>
+      link.state === "active" && (
+        <Button size="small" look="danger" onClick={() => choose(link)}>
+          Revoke
+        </Button>
+      ),
+  };
 }

@@ -11,6 +11,7 @@ import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { useAction } from "../../use-action.ts";
+import { Rules } from "./rules.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/notices");
 
@@ -56,6 +57,7 @@ export function NoticesPage() {
           footer={<Pager page={page} next={data?.next ?? null} />}
         />
       </Panel>
+      <Rules account={account} />
     </div>
   );
 }

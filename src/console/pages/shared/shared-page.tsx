@@ -1,11 +1,145 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { api, call } from "../../api.ts";
+import { formatCents, formatCount, readUsd } from "../../format.ts";
+import { Bar } from "../../parts/bar.tsx";
+import { Chart } from "../../parts/chart.tsx";
+import { printTimes } from "../../parts/chart-parts.ts";
+import { DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { ErrorPanel } from "../../parts/error-panel.tsx";
+import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import styles from "../../parts/stack.module.css";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { Time } from "../../parts/time.tsx";
 
+const route = getRouteApi("/shared/$token");
+const NANOS_PER_USD = 1e9;
+
+type Shared = Awaited<ReturnType<typeof fetchShared>>;
+
+const fetchShared = (token: string) => call(() => api.shared({ token }).get());
+
+/** The usage that a link shares: read-only, for people without a session. */
 export function SharedPage() {
+  const { token } = route.useParams();
+  const { data, error, refetch } = useQuery({
+    queryKey: ["shared", token],
+    queryFn: () => fetchShared(token),
+    retry: false,
+  });
+  return (
+    <main className={styles.page}>
+      <PageHeader
+        title={data?.key_name ?? data?.account_name ?? "Shared usage"}
+        note={
+          data && (
+            <>
+              Usage of the last 30 days, by UTC day. This link ends on <Time at={data.expires_at} />.
+            </>
+          )
+        }
+      />
+      {error && !data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      {!error && !data && <Skeleton shape="block" />}
+      {data && <Usage shared={data} />}
+    </main>
+  );
+}
+
+function Usage({ shared }: { readonly shared: Shared }) {
+  const { usage, spending_limit } = shared;
+  const { rows, total, models } = usage;
   return (
     <>
-      <PageHeader title="Shared usage" />
-      <Empty title="Nothing here yet" />
+      <Stats label="Usage">
+        <Stat name="Cost" value={<Money usd={total.cost_usd} />} />
+        <Stat name="Requests" value={formatCount(total.requests)} />
+        <Stat name="Tokens in" value={formatCount(tokensIn(total))} />
+        <Stat name="Tokens out" value={formatCount(total.output_tokens)} />
+      </Stats>
+      {spending_limit && <Limit limit={spending_limit} />}
+      <Panel title="Cost per day">
+        {total.requests === 0 ? (
+          <Empty icon="usage" title="No requests in 30 days" />
+        ) : (
+          <Chart
+            kind="bars"
+            label={`Cost per day over 30 days: ${formatCents(readUsd(total.cost_usd))} in total.`}
+            times={printTimes(
+              rows.map(({ time }) => time),
+              "day",
+            )}
+            series={[{ id: "cost", name: "Cost", values: rows.map((row) => toNumber(row.cost_usd)) }]}
+            format={(value) => formatCents(BigInt(Math.round(value * NANOS_PER_USD)))}
+          />
+        )}
+      </Panel>
+      <Panel title="By model" isFlush>
+        <DataTable
+          caption="Usage by model"
+          columns={[
+            { id: "model", header: "Model", cell: ({ model }) => model },
+            { id: "cost", header: "Cost", align: "end", cell: ({ cost_usd }) => <Money usd={cost_usd} /> },
+            {
+              id: "requests",
+              header: "Requests",
+              align: "end",
+              cell: ({ requests }) => formatCount(requests),
+            },
+            { id: "in", header: "Tokens in", align: "end", cell: (row) => formatCount(tokensIn(row)) },
+            {
+              id: "out",
+              header: "Tokens out",
+              align: "end",
+              cell: ({ output_tokens }) => formatCount(output_tokens),
+            },
+          ]}
+          rows={models}
+          rowKey={({ model }) => model}
+          empty={<Empty icon="model" title="No model was used" />}
+        />
+      </Panel>
     </>
   );
+}
+
+function Limit({ limit }: { readonly limit: NonNullable<Shared["spending_limit"]> }) {
+  const { amount_usd, used_usd, period, resets_at } = limit;
+  const amount = readUsd(amount_usd);
+  const share = amount === 0n ? 1 : Number(readUsd(used_usd)) / Number(amount);
+  return (
+    <Panel title={`Spending limit ${period === "total" ? "in total" : `per ${period}`}`}>
+      <Bar
+        share={share}
+        label="Spending limit"
+        note={
+          resets_at && (
+            <>
+              resets <Time at={resets_at} />
+            </>
+          )
+        }
+      >
+        <Money usd={used_usd} /> of <Money usd={amount_usd} /> used
+      </Bar>
+    </Panel>
+  );
+}
+
+interface TokensIn {
+  readonly input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly cache_write_tokens: number;
+}
+
+function tokensIn({ input_tokens, cached_input_tokens, cache_write_tokens }: TokensIn): number {
+  return input_tokens + cached_input_tokens + cache_write_tokens;
+}
+
+function toNumber(usd: string): number {
+  return Number(readUsd(usd)) / NANOS_PER_USD;
 }
