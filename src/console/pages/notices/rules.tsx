@@ -126,10 +126,10 @@ const COLUMNS: readonly Column<Rule>[] = [
   },
   {
     id: "who",
-    header: "Tells",
+    header: "Sends to",
     cell: ({ emails, webhook_url }) => (
       <span className={styles.named}>
-        {emails.length > 0 ? emails.join(", ") : "the console"}
+        {emails.length > 0 ? emails.join(", ") : "the console alone"}
         {webhook_url && <small>{webhook_url}</small>}
       </span>
     ),

@@ -12,9 +12,9 @@ import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import styles from "../../parts/stack.module.css";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
+import styles from "./shared.module.css";
 
 const route = getRouteApi("/shared/$token");
 const NANOS_PER_USD = 1e9;
