@@ -24,11 +24,13 @@ createRoot(container).render(
   </StrictMode>,
 );
 
-/** Leads to the sign-in when a session has ended, and back to the same page after it. */
+/** Leads to the sign-in when a session has ended, and after it to the page that was asked for last. */
 async function goToSignIn(): Promise<void> {
-  const { matches, location } = router.state;
+  const { matches } = router.state;
+  const { pathname, href } = router.latestLocation;
   const isInside = matches.some(({ routeId }) => routeId === "/shell");
-  if (!isInside) return;
-  await router.navigate({ to: "/sign-in", search: { next: location.href } });
+  // Several answers may say so: only the first one leads away.
+  if (!isInside || pathname === "/sign-in") return;
+  await router.navigate({ to: "/sign-in", search: { next: href } });
   queryClient.clear();
 }

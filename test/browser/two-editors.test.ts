@@ -38,7 +38,7 @@ const save = async (page: Page, values: Readonly<Record<string, string>>) => {
 const keyOf = () => world.owner.call("GET", `/accounts/${world.acme.accountId}/keys/${world.acme.keyIds[0]}`);
 
 test("the later of two editors sees both versions, and may save the own one over the other", async () => {
-  await save(earlier.page, { "Spending limit": "10", "Requests per minute": "100" });
+  await save(earlier.page, { "Spending limit": "10", "Requests / minute": "100" });
   await earlier.page.getByText("Key saved").waitFor();
   await save(later.page, { "Spending limit": "20" });
   const dialog = later.page.getByRole("dialog", { name: /Somebody else saved/ });

@@ -196,9 +196,9 @@ describe.each(DIALECTS)("what operators do in %s", (dialect) => {
     const found = await get("/people?q=FOUND@");
     expect(found.json.items).toHaveLength(1);
     expect(found.json.items[0]).toMatchObject({ id: person.id, is_operator: false, sessions: 1 });
+    expect((await post(`/people/${person.id}/end-sessions`)).json).toEqual({ ended: 1 });
     const promoted = await post(`/people/${person.id}/operator`, { is_operator: true });
     expect(promoted.json.is_operator).toBe(true);
-    expect((await post(`/people/${person.id}/end-sessions`)).json).toEqual({ ended: 1 });
     expect((await post("/people/nobody/operator", { is_operator: true })).status).toBe(404);
   });
 
