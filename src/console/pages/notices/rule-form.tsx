@@ -6,7 +6,7 @@ import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Choice, Failure, Field, Form } from "../../parts/field.tsx";
 import { useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
-import type { Rule } from "./rules.tsx";
+import type { Rule } from "./queries.ts";
 
 interface RuleFormProps {
   readonly account: string;

@@ -11,12 +11,9 @@ import styles from "../../parts/stack.module.css";
 import { showToast } from "../../parts/toast.tsx";
 import { useMay } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
+import { type Rule, rulesQuery } from "./queries.ts";
 import { RuleForm } from "./rule-form.tsx";
 import { WebhookSecret } from "./webhook-secret.tsx";
-
-export type Rule = Awaited<ReturnType<typeof fetchRules>>["items"][number];
-
-const fetchRules = (account: string) => call(() => api.accounts({ account })["notice-rules"].get());
 
 interface Chosen {
   readonly rule: Rule;
@@ -26,8 +23,8 @@ interface Chosen {
 /** The thresholds of an account, and who is notified when one is crossed. */
 export function Rules({ account }: { readonly account: string }) {
   const mayWrite = useMay("notices.write");
-  const queryKey = ["account", account, "notice-rules"];
-  const { data, error, refetch } = useQuery({ queryKey, queryFn: () => fetchRules(account) });
+  const { queryKey } = rulesQuery(account);
+  const { data, error, refetch } = useQuery(rulesQuery(account));
   const [isCreating, setIsCreating] = useState(false);
   const [chosen, setChosen] = useState<Chosen>();
   const close = () => setChosen(undefined);

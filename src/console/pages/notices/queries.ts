@@ -1,0 +1,13 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, call } from "../../api.ts";
+
+/** A threshold of an account, and who is notified when it is crossed. */
+export type Rule = Awaited<ReturnType<typeof fetchRules>>["items"][number];
+
+const fetchRules = (account: string) => call(() => api.accounts({ account })["notice-rules"].get());
+
+export const rulesQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "notice-rules"],
+    queryFn: () => fetchRules(account),
+  });
