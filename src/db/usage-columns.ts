@@ -1,4 +1,5 @@
-const AMOUNTS = [
+/** Columns of receipts that usage sums up: amounts in nanos, and tokens by class. */
+export const AMOUNTS = [
   "captured",
   "refunded",
   "input_tokens",
@@ -6,7 +7,7 @@ const AMOUNTS = [
   "cache_write_tokens",
   "cache_write_1h_tokens",
   "output_tokens",
-];
+] as const;
 const BUCKETS = 10;
 
 /**

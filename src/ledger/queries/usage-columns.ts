@@ -1,3 +1,4 @@
+import { AMOUNTS } from "../../db/usage-columns.ts";
 import { HISTOGRAM_BOUNDS_MS, type Histogram, type UsageRow } from "../usage-records.ts";
 import type { Row } from "./query.ts";
 
@@ -11,15 +12,6 @@ interface Measure {
 /** High and low parts of amounts are summed separately: a sum of 64-bit amounts may exceed 64 bits. */
 const PART = 1_000_000_000n;
 
-const AMOUNTS = [
-  "captured",
-  "refunded",
-  "input_tokens",
-  "cached_input_tokens",
-  "cache_write_tokens",
-  "cache_write_1h_tokens",
-  "output_tokens",
-] as const;
 type Amount = (typeof AMOUNTS)[number];
 
 const STATES = ["settled", "released", "expired"] as const;
