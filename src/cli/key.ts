@@ -116,7 +116,7 @@ function describeLimit({ spending_limit: limit }: PrintedKey): string {
   return limit ? `${limit.used_usd} of ${limit.amount_usd} USD (${limit.reset})` : "none";
 }
 
-/** Finds the key of a command, by its id, hint or secret. Throws when there is none, or several. */
+/** Finds the key of a command, by its id, hint or secret. Throws unless exactly one key matches. */
 export async function requireKey({ database }: Storage, idOrHint: string): Promise<ApiKey> {
   const [key, ...others] = await findKeys(database, idOrHint);
   if (!key) throw new CommandError("There is no such key.");

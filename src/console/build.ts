@@ -15,7 +15,7 @@ const ZSTD_LEVEL = 19;
 interface Manifest {
   /** The page of every path. */
   readonly html: string;
-  /** Names of the assets; each may have a `.gz` and a `.zst` file beside it. */
+  /** File names of the assets. Those in `compressed` also have a `.gz` and a `.zst` file. */
   readonly assets: readonly string[];
   readonly compressed: readonly string[];
   /** Paths of the sources from the root of the project. */

@@ -85,7 +85,7 @@ export function FieldRow({ children }: { readonly children: ReactNode }) {
   return <div className={styles.row}>{children}</div>;
 }
 
-/** Says why a form was not accepted. Announced when it appears. */
+/** The error message of a rejected form. Screen readers announce it when it appears. */
 export function Failure({ error }: { readonly error: unknown }) {
   if (!error) return null;
   const text = error instanceof Error ? error.message : describeError(error).text;

@@ -92,7 +92,7 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES;
 
-/** A picture beside a text. Hidden from assistive technology: the text says it. */
+/** A picture beside a text. Hidden from assistive technology, because the text has its meaning. */
 export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg

@@ -11,7 +11,7 @@ interface TabsProps {
   readonly onChange?: (id: string) => void;
 }
 
-/** Contents of which one is shown. */
+/** Tabs, each with a panel; only the panel of the chosen tab is shown. */
 export function Tabs({ label, tabs, value, onChange }: TabsProps) {
   const chosen = value === undefined ? { defaultValue: tabs[0]?.id } : { value };
   return (

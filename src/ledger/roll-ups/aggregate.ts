@@ -59,7 +59,7 @@ export async function countRolledUp(
   return Number(row?.requests ?? 0);
 }
 
-/** Finds the id of the nearest hold within a range, `undefined` when there is none. */
+/** Finds the id of the nearest hold within a range; `undefined` for a range without holds. */
 export async function findHold(
   { run, dialect }: RollUpStore,
   range: TimeRange,

@@ -9,7 +9,7 @@ import { useAccountInView } from "../../shell/account-in-view.ts";
 import styles from "./api-docs.module.css";
 import type { Route } from "./description.ts";
 
-/** Longer answers are cut: a page of text helps nobody. */
+/** Longer answers are cut, so that the page stays readable. */
 const SHOWN_MAX = 20_000;
 
 /** Sends a GET as the signed-in person, and shows the answer as it came. */

@@ -8,7 +8,7 @@ import { setupQuery } from "../../session.ts";
 import { EntranceHead, EntranceLinks } from "../../shell/entrance-head.tsx";
 import { useAction } from "../../use-action.ts";
 
-/** Sends a link to choose a new password. Says the same whether or not somebody has the address. */
+/** Sends a link to choose a new password. The answer does not reveal whether the address is known. */
 export function ForgotPage() {
   const { data: setup } = useQuery(setupQuery);
   const send = useAction({

@@ -37,7 +37,7 @@ interface ShownKey {
 
 type Rate = { readonly limit: number; readonly source: "key" | "default" } | null;
 
-/** Reads the values of a key. A limit by default is none of its own. */
+/** Reads the values of a key. A limit that comes from the default counts as unset. */
 export function valuesOf(key: ShownKey): KeyValues {
   const own = (rate: Rate) => (rate?.source === "key" ? rate.limit : null);
   const { name, spending_limit, models, expires_at, allows_clamp } = key;

@@ -22,7 +22,7 @@ export const keysQuery = (account: string) =>
     refetchInterval: CALM_MS,
   });
 
-/** The 5 newest requests. Asked for every 3 s while there is none, so that the first one shows by itself. */
+/** The 5 newest requests. Read every 3 s until the first request appears. */
 export const latestQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "requests", "latest"],

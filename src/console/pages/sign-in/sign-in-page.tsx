@@ -56,7 +56,7 @@ export function SignInPage() {
   );
 }
 
-/** A throttled sign-in says how long to wait. */
+/** The error message of a failed sign-in; a throttled one includes the seconds to wait. */
 function explain(error: Error | null): Error | null {
   if (!(error instanceof ApiError) || error.retryAfterS === undefined) return error;
   return new Error(`Too many attempts. Try again in ${error.retryAfterS} seconds.`);

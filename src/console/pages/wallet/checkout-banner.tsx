@@ -11,7 +11,7 @@ interface CheckoutBannerProps {
   readonly checkout: string;
 }
 
-/** Says what became of the payment that the browser came back from. */
+/** Shows the state of the payment after the return from Stripe Checkout. */
 export function CheckoutBanner({ account, checkout }: CheckoutBannerProps) {
   const { data, error } = useQuery(checkoutQuery(account, checkout));
   const queryClient = useQueryClient();
