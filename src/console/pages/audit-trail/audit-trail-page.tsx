@@ -28,7 +28,7 @@ export function AuditTrailPage() {
           CSV
         </a>
       </PageHeader>
-      <TrailTable data={data} page={page} error={error} onRetry={() => void refetch()} />
+      <TrailTable data={data} error={error} onRetry={() => void refetch()} />
     </div>
   );
 }

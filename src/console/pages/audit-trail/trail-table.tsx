@@ -22,13 +22,12 @@ interface Entry extends Change {
 interface TrailTableProps {
   /** `undefined` while loading. */
   readonly data: { readonly items: readonly Entry[]; readonly next: string | null } | undefined;
-  readonly page: string | undefined;
   readonly error: unknown;
   readonly onRetry: () => void;
 }
 
 /** Who changed what, and when. */
-export function TrailTable({ data, page, error, onRetry }: TrailTableProps) {
+export function TrailTable({ data, error, onRetry }: TrailTableProps) {
   return (
     <Panel isFlush>
       <DataTable
@@ -43,7 +42,7 @@ export function TrailTable({ data, page, error, onRetry }: TrailTableProps) {
         }
         error={data ? undefined : error}
         onRetry={onRetry}
-        footer={<Pager page={page} next={data?.next ?? null} />}
+        footer={<Pager next={data?.next ?? null} />}
       />
     </Panel>
   );

@@ -54,7 +54,7 @@ export function NoticesPage() {
           }
           error={data ? undefined : error}
           onRetry={() => void refetch()}
-          footer={<Pager page={page} next={data?.next ?? null} />}
+          footer={<Pager next={data?.next ?? null} />}
         />
       </Panel>
       <Rules account={account} />

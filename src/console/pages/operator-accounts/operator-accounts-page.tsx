@@ -50,7 +50,7 @@ export function OperatorAccountsPage() {
           }
           error={data ? undefined : error}
           onRetry={() => void refetch()}
-          footer={<Pager page={search.page} next={data?.next ?? null} />}
+          footer={<Pager next={data?.next ?? null} />}
         />
       </Panel>
       {task && <AccountDialog task={task} onClose={() => setTask(undefined)} />}

@@ -22,7 +22,7 @@ export function OperatorAuditTrailPage() {
         <SearchField name="actor" value={search.actor} label="Name or id of the author" />
         <SearchField name="action" value={search.action} label="Action" />
       </PageHeader>
-      <TrailTable data={data} page={search.page} error={error} onRetry={() => void refetch()} />
+      <TrailTable data={data} error={error} onRetry={() => void refetch()} />
     </div>
   );
 }

@@ -64,7 +64,7 @@ export function OperatorCodesPage() {
           }
           error={data ? undefined : error}
           onRetry={() => void refetch()}
-          footer={<Pager page={page} next={data?.next ?? null} />}
+          footer={<Pager next={data?.next ?? null} />}
         />
       </Panel>
       {isCreating && <NewCodes onClose={() => setIsCreating(false)} />}

@@ -57,7 +57,7 @@ export function OperatorPeoplePage() {
           empty={<Empty icon="search" title="Nobody matches" />}
           error={data ? undefined : error}
           onRetry={() => void refetch()}
-          footer={<Pager page={search.page} next={data?.next ?? null} />}
+          footer={<Pager next={data?.next ?? null} />}
         />
       </Panel>
       {task?.kind === "operator" && (

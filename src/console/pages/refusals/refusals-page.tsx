@@ -7,13 +7,13 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Select } from "../../parts/select.tsx";
 import { Time } from "../../parts/time.tsx";
 import { resolveRange } from "../../ranges.ts";
 import { KeyFilter } from "../requests/key-filter.tsx";
-import { Pages } from "../requests/pages.tsx";
 import styles from "../requests/requests.module.css";
 import { RefusalsChart, type RefusalsSearch } from "./refusals-chart.tsx";
 
@@ -116,7 +116,7 @@ export function RefusalsPage() {
           }
           error={data ? undefined : error}
           onRetry={() => void refetch()}
-          footer={<Pages next={data?.next ?? null} />}
+          footer={<Pager next={data?.next ?? null} isNewestFirst />}
         />
       </Panel>
     </div>

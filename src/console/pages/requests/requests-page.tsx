@@ -5,6 +5,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -12,7 +13,6 @@ import { Filters } from "./filters.tsx";
 import { LiveSwitch } from "./live-switch.tsx";
 import { Nothing } from "./nothing.tsx";
 import { outcomeOf } from "./outcomes.ts";
-import { Pages } from "./pages.tsx";
 import { hasFilter, hasRange, type RequestRow, type RequestsSearch, requestsQuery } from "./queries.ts";
 import styles from "./requests.module.css";
 import { mergeRows, useLiveRows } from "./use-live-rows.ts";
@@ -97,7 +97,7 @@ export function RequestsPage() {
           onRetry={() => void refetch()}
           skeletonRows={12}
           isDense
-          footer={<Pages next={data?.next ?? null} />}
+          footer={<Pager next={data?.next ?? null} isNewestFirst />}
         />
         {search.metadata && data?.searched_to && (
           <p className={styles.searched}>

@@ -3,9 +3,9 @@ import { formatDuration } from "../../format.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Money } from "../../parts/money.tsx";
+import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Pages } from "../requests/pages.tsx";
 import { type Hold, holdsQuery } from "./queries.ts";
 
 const COLUMNS: readonly Column<Hold>[] = [
@@ -59,7 +59,7 @@ export function Holds({ account, page }: { readonly account: string; readonly pa
         }
         error={data ? undefined : error}
         onRetry={() => void refetch()}
-        footer={<Pages next={data?.next ?? null} />}
+        footer={<Pager next={data?.next ?? null} isNewestFirst />}
       />
     </Panel>
   );

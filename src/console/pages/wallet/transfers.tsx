@@ -4,10 +4,10 @@ import { Badge, type Tone } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Money } from "../../parts/money.tsx";
+import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Pages } from "../requests/pages.tsx";
 import { type Transfer, transfersQuery, USUAL_RANGE, type WalletSearch } from "./queries.ts";
 import styles from "./wallet.module.css";
 
@@ -45,7 +45,7 @@ export function Transfers({ account, search }: TransfersProps) {
           error={data ? undefined : error}
           onRetry={() => void refetch()}
           skeletonRows={12}
-          footer={<Pages next={data?.next ?? null} />}
+          footer={<Pager next={data?.next ?? null} isNewestFirst />}
         />
       </Panel>
     </>
