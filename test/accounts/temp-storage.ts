@@ -4,8 +4,8 @@ import { connectDatabase, type Database } from "../../src/db/database.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { createTestDatabase } from "../support/postgres-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { createTestDatabase, writeSqliteFile } from "../support/test-database.ts";
 
 /** The dialects that suites run on. */
 export const DIALECTS = ["sqlite", "postgres"] as const;
@@ -40,10 +40,11 @@ interface TempLocation {
   drop(): Promise<void>;
 }
 
-/** Returns the location of an empty PostgreSQL database, or of a SQLite file that does not exist yet. */
+/** Returns the location of a migrated database without rows. */
 export async function createLocation(dialect: Dialect): Promise<TempLocation> {
   if (dialect === "sqlite") {
     const path = join(tempFolder(), "data", "tollgate.db");
+    writeSqliteFile(path);
     return { location: { dialect, path }, drop: async () => undefined };
   }
   const { url, drop } = await createTestDatabase();

@@ -5,8 +5,8 @@ import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import { createOutboxFile } from "../../src/settlement-outbox/file.ts";
 import { outboxFolder } from "../../src/settlement-outbox/folder.ts";
-import { createTestDatabase } from "../support/postgres-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { createTestDatabase } from "../support/test-database.ts";
 import { type Finished, runTollgate } from "./run-tollgate.ts";
 
 const DRIFT = "UPDATE wallets SET posted = posted + 1";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { runTollgate } from "./run-tollgate.ts";
 
 let database: TestDatabase;

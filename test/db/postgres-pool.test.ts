@@ -7,7 +7,7 @@ import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
 import { openPostgresEnv } from "../ledger/postgres-env.ts";
 import { NOON_MS, WALLET } from "../ledger/samples.ts";
 import { openTcpProxy, type TcpProxy } from "../ledger-grpc/tcp-proxy.ts";
-import { createTestDatabase } from "../support/postgres-server.ts";
+import { createEmptyDatabase } from "../support/test-database.ts";
 
 // The first test may start a server, and a server counts as vanished only after seconds.
 
@@ -35,7 +35,7 @@ test("key look-ups and balances recover when every connection goes silent", asyn
 });
 
 test("queries reject while the server is silent, and work again when it answers", async () => {
-  const empty = await createTestDatabase();
+  const empty = await createEmptyDatabase();
   const { url, proxy } = await behindProxy(empty.url);
   const { client, close } = createWatchedPool(readPostgresUrl(url), { max: 2 }, 200);
   await client.unsafe("SELECT 1");
@@ -51,7 +51,7 @@ test("queries reject while the server is silent, and work again when it answers"
 });
 
 test("a running query may take longer, and so may one that waits behind it", async () => {
-  const empty = await createTestDatabase();
+  const empty = await createEmptyDatabase();
   const { client, close } = createWatchedPool(readPostgresUrl(empty.url), { max: 1 }, 200);
   const slow = client.unsafe("SELECT pg_backend_pid() AS pid FROM pg_sleep(2)");
   const behind = client.unsafe("SELECT pg_backend_pid() AS pid");
@@ -62,7 +62,7 @@ test("a running query may take longer, and so may one that waits behind it", asy
 });
 
 test("closing a pool whose server is gone rejects every query", async () => {
-  const empty = await createTestDatabase();
+  const empty = await createEmptyDatabase();
   const { url, proxy } = await behindProxy(empty.url);
   const { client, close } = createWatchedPool(readPostgresUrl(url), { max: 1 }, 200);
   await client.unsafe("SELECT 1");

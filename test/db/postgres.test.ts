@@ -5,14 +5,14 @@ import journal from "../../src/db/postgres/migrations/meta/_journal.json";
 import { ensurePartitions } from "../../src/db/postgres/partitions.ts";
 import { accounts, apiKeys } from "../../src/db/postgres/schema.ts";
 import { holdIdOf } from "../ledger/samples.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
+import { createEmptyDatabase, type TestDatabase } from "../support/test-database.ts";
 
 // The first test may start a server.
 
 let empty: TestDatabase;
 
 beforeEach(async () => {
-  empty = await createTestDatabase();
+  empty = await createEmptyDatabase();
 });
 
 afterEach(() => empty.drop());

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit/audit.ts";
-import { createTestDatabase } from "../support/postgres-server.ts";
+import { createTestDatabase } from "../support/test-database.ts";
 import { temporaryFolder } from "./samples.ts";
 
 const AUDITS = 20;

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
 import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit/audit.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
+import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { copyLedger } from "./copy-ledger.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, type OpenLedger, openLedger, WALLET } from "./samples.ts";
 

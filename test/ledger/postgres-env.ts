@@ -4,7 +4,7 @@ import { auditPostgres } from "../../src/ledger/audit/audit.ts";
 import type { BatchOptions } from "../../src/ledger/engine/batcher.ts";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
-import { createTestDatabase } from "../support/postgres-server.ts";
+import { createTestDatabase } from "../support/test-database.ts";
 import { NOON_MS, WALLET } from "./samples.ts";
 
 /** A ledger in a new PostgreSQL database, with one funded wallet and the clock at {@link NOON_MS}. */

@@ -7,7 +7,7 @@ import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/a
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { createTestDatabase } from "../support/postgres-server.ts";
+import { createTestDatabase } from "../support/test-database.ts";
 import { openLedger, temporaryFolder, WALLET } from "./samples.ts";
 
 const FUNDS = 10_000_000n;

@@ -5,7 +5,7 @@ import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/datab
 import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
 import type { LedgerReads, Page, PageRequest, UsageQuery } from "../../src/ledger/records.ts";
 import { createSqliteReads, type SqliteReads } from "../../src/ledger/sqlite/reads.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
+import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { copyLedger } from "./copy-ledger.ts";
 import {
   errorCodeOf,

@@ -8,8 +8,8 @@ import type { DatabaseLocation } from "../../src/db/location.ts";
 import { watchPeerGateways } from "../../src/limiter/peer-gateways.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
-import { createTestDatabase } from "../support/postgres-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { createTestDatabase } from "../support/test-database.ts";
 import { readSamples } from "../telemetry/samples.ts";
 
 // The first test may have to start a server.

@@ -1,10 +1,14 @@
 import { requireChromium } from "../support/chromium.ts";
+import { stopServers } from "../support/guarded-process.ts";
 import { requireNode, requirePip, requirePython } from "../support/installed-programs.ts";
 import { requirePostgres, startPostgresServer } from "../support/postgres-server.ts";
 import { requireRedis, startRedisServer } from "../support/redis-server.ts";
+import { createTemplates, type DatabaseTemplates, dropTemplates } from "../support/test-database.ts";
 
-/** Variables with the URLs of shared servers. Without them, each test file starts a server of its own. */
-export type SharedServers = Partial<Record<"TEST_DATABASE_URL" | "TEST_REDIS_URL", string>>;
+/** Variables of shared servers and databases. Without them, each test file starts and makes its own. */
+export type SharedServers = Partial<
+  Record<"TEST_DATABASE_URL" | "TEST_REDIS_URL" | keyof DatabaseTemplates, string>
+>;
 
 /**
  * Installs missing programs that tests start, where that is allowed. Installs one at a time, because Debian's
@@ -23,6 +27,15 @@ export async function installPrograms(): Promise<void> {
   }
 }
 
+/** Removes what `startSharedServers` left on a server that outlives this process, and stops the others. */
+export async function stopSharedServers({
+  TEST_DATABASE_URL: url,
+  ...servers
+}: SharedServers): Promise<void> {
+  if (url) await dropTemplates(url, servers);
+  await stopServers();
+}
+
 /** Starts the shared servers that the environment does not name. They end with this process. */
 export async function startSharedServers(): Promise<SharedServers> {
   const [database, redis] = await Promise.allSettled([
@@ -30,7 +43,9 @@ export async function startSharedServers(): Promise<SharedServers> {
     process.env.TEST_REDIS_URL || startRedisServer().then(({ url }) => url),
   ]);
   return {
-    ...(database.status === "fulfilled" ? { TEST_DATABASE_URL: database.value } : {}),
+    ...(database.status === "fulfilled"
+      ? { TEST_DATABASE_URL: database.value, ...(await createTemplates(database.value)) }
+      : {}),
     ...(redis.status === "fulfilled" ? { TEST_REDIS_URL: redis.value } : {}),
   };
 }

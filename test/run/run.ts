@@ -7,11 +7,10 @@
 // listed at the end.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { stopServers } from "../support/guarded-process.ts";
 import { TEST_MS } from "../support/timeouts.ts";
 import { findFailures, formatFailures } from "./failures.ts";
 import { joinReports } from "./join-reports.ts";
-import { installPrograms, type SharedServers, startSharedServers } from "./prepare.ts";
+import { installPrograms, type SharedServers, startSharedServers, stopSharedServers } from "./prepare.ts";
 import { findTestFiles, findUnitFiles } from "./unit-files.ts";
 
 /** Folders and files whose bounds on time or memory would fail beside other tests. */
@@ -38,8 +37,9 @@ interface Run {
 mkdirSync(REPORTS, { recursive: true });
 const allFiles = await findTestFiles();
 const unitFiles = await findUnitFiles(allFiles);
+let shared: SharedServers = {};
 const runs = await runWhatIsAsked(Bun.argv.slice(2));
-await stopServers();
+await stopSharedServers(shared);
 await printFailures(runs);
 await joinReports(
   runs.map(({ report }) => report),
@@ -85,7 +85,8 @@ async function runSome(paths: readonly string[]): Promise<Run> {
 
 async function startServers(): Promise<SharedServers> {
   await installPrograms();
-  return startSharedServers();
+  shared = await startSharedServers();
+  return shared;
 }
 
 async function runTests(

@@ -4,9 +4,9 @@ import { parseUsd } from "../../src/domain/money.ts";
 import { createLocation } from "../accounts/temp-storage.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { CHAT, dataOf, objectOf, post, SURFACES } from "../support/client.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { createEmptyDatabase, type TestDatabase } from "../support/test-database.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** 11 input tokens at 1,000 and 7 output tokens at 2,000 nano-USD: the usage that the upstream reports. */
@@ -91,7 +91,7 @@ describe("a gateway on PostgreSQL", () => {
 describe("the first start on an empty PostgreSQL", () => {
   let database: TestDatabase;
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
   });
   const running: ServedProcess[] = [];
   afterEach(async () => {

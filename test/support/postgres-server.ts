@@ -1,7 +1,6 @@
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { SQL } from "bun";
 import { freePort } from "./free-port.ts";
 import { type GuardedProcess, killWithChildren, startGuarded } from "./guarded-process.ts";
 import { requireProgram } from "./installed-programs.ts";
@@ -169,41 +168,4 @@ function postmasterPid(data: string): number {
 
 function readLines(path: string): readonly string[] {
   return existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
-}
-
-/** An empty database. */
-export interface TestDatabase {
-  readonly url: string;
-  /** Removes the database, also while connections are open. */
-  drop(): Promise<void>;
-}
-
-let serverUrl: Promise<string> | undefined;
-
-/**
- * Creates a database on the server of `TEST_DATABASE_URL`, or on a private server without fsync, which is
- * started once per process.
- */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  serverUrl ??= findServer();
-  const admin = await serverUrl;
-  const name = `tollgate_test_${crypto.randomUUID().replaceAll("-", "")}`;
-  await runStatement(admin, `CREATE DATABASE ${name}`);
-  const url = new URL(admin);
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => runStatement(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
-}
-
-async function findServer(): Promise<string> {
-  const given = process.env.TEST_DATABASE_URL;
-  return given ? given : (await startPostgresServer({ isDurable: false })).url;
-}
-
-async function runStatement(url: string, statement: string): Promise<void> {
-  const client = new SQL(url, { max: 1 });
-  try {
-    await client.unsafe(statement);
-  } finally {
-    await client.close();
-  }
 }

@@ -3,8 +3,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { RedisClient, SQL } from "bun";
-import { createTestDatabase, startPostgresServer } from "./postgres-server.ts";
+import { startPostgresServer } from "./postgres-server.ts";
 import { startRedisServer, testRedisUrl } from "./redis-server.ts";
+import { createEmptyDatabase } from "./test-database.ts";
 import { until } from "./timeouts.ts";
 
 async function query(url: string, statement: string): Promise<unknown[]> {
@@ -18,7 +19,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 
 describe("a test database", () => {
   test("is empty and separate from others, and is gone after it is dropped", async () => {
-    const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    const [one, other] = await Promise.all([createEmptyDatabase(), createEmptyDatabase()]);
     await query(one.url, "CREATE TABLE things (id bigint)");
     const tables = "SELECT count(*)::int AS count FROM pg_tables WHERE tablename = 'things'";
     expect(await query(one.url, tables)).toEqual([{ count: 1 }]);
@@ -29,7 +30,7 @@ describe("a test database", () => {
     await other.drop();
     await client.close();
     const name = new URL(one.url).pathname.slice(1);
-    const third = await createTestDatabase();
+    const third = await createEmptyDatabase();
     expect(await query(third.url, `SELECT 1 FROM pg_database WHERE datname = '${name}'`)).toEqual([]);
     await third.drop();
   });

@@ -17,6 +17,7 @@ import type { UpstreamConfig } from "../../src/upstream/upstream.ts";
 import { type CapturedLog, createCapturedLog } from "./captured-log.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { scriptedModel, scriptedUpstreams } from "./test-catalog.ts";
+import { writeSqliteFile } from "./test-database.ts";
 
 /** A real gateway on a free port, with a scripted upstream and a database of its own. */
 export interface TestGateway {
@@ -63,6 +64,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const upstream = await startScriptedUpstream();
   const log = options.log ?? createCapturedLog();
   const config = configOf(options, { folder, upstream });
+  if (config.database.dialect === "sqlite") writeSqliteFile(config.database.path);
   const tollgate = await startGateway(config, log);
   const { ledger, database } = tollgate;
 

@@ -5,8 +5,8 @@ import { SQL } from "bun";
 import { findDatabaseProblem } from "../../../src/cli/check/database.ts";
 import { openPostgres } from "../../../src/db/postgres/database.ts";
 import { openDatabase } from "../../../src/db/sqlite/database.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/postgres-server.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
+import { createEmptyDatabase, type TestDatabase } from "../../support/test-database.ts";
 
 const findProblem = (path: string) => findDatabaseProblem({ dialect: "sqlite", path });
 
@@ -51,7 +51,7 @@ describe("findDatabaseProblem on SQLite", () => {
 describe("findDatabaseProblem on PostgreSQL", () => {
   let database: TestDatabase;
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
   });
   afterAll(() => database.drop());
 

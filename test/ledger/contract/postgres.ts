@@ -4,7 +4,7 @@ import { createPostgresLedger } from "../../../src/ledger/postgres/ledger.ts";
 import { createPostgresReads, createRunQuery } from "../../../src/ledger/postgres/reads.ts";
 import { createPostgresRollUpStore } from "../../../src/ledger/postgres/roll-up-store.ts";
 import { createPostgresStore } from "../../../src/ledger/postgres/store.ts";
-import { createTestDatabase } from "../../support/postgres-server.ts";
+import { createTestDatabase } from "../../support/test-database.ts";
 import { NOON_MS } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
 import type { LedgerUnderTest } from "./env.ts";

@@ -6,6 +6,7 @@ import { createSqliteLedger } from "../../../src/ledger/sqlite/ledger.ts";
 import { createInlineReader, createSqliteReads } from "../../../src/ledger/sqlite/reads.ts";
 import { createSqliteRollUpStore } from "../../../src/ledger/sqlite/roll-up-store.ts";
 import { createSqliteStore } from "../../../src/ledger/sqlite/store.ts";
+import { writeSqliteFile } from "../../support/test-database.ts";
 import { NOON_MS, temporaryFolder } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
 import type { LedgerUnderTest } from "./env.ts";
@@ -13,7 +14,9 @@ import type { LedgerUnderTest } from "./env.ts";
 /** Opens a ledger in a SQLite file. `openAnother` opens a second connection to the file. */
 export async function openOnSqlite(): Promise<LedgerUnderTest> {
   const folder = temporaryFolder();
-  const database = openDatabase(join(folder.path, "ledger.db"));
+  const file = join(folder.path, "ledger.db");
+  writeSqliteFile(file);
+  const database = openDatabase(file);
   const clock = { nowMs: NOON_MS };
   const open = () => createSqliteLedger({ database, now: () => clock.nowMs });
   const first = open();
@@ -60,7 +63,9 @@ export async function openOnSqlite(): Promise<LedgerUnderTest> {
 /** Opens a SQLite store alone, without the batch loop. */
 export async function openSqliteStore(): Promise<OpenStore> {
   const folder = temporaryFolder();
-  const { path, close } = openDatabase(join(folder.path, "ledger.db"));
+  const file = join(folder.path, "ledger.db");
+  writeSqliteFile(file);
+  const { path, close } = openDatabase(file);
   const client = connect(path, 0);
   const clock = { nowMs: NOON_MS };
   const now = () => clock.nowMs;
