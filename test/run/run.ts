@@ -2,9 +2,9 @@
 // bun run test PATH…     runs the test files whose paths contain one of these texts, without checks
 // bun run test:unit      runs the tests that start no server and no process, in less than 20 s
 //
-// The run of every test has two parts: first the files that can run side by side, then those that measure
-// time or memory, one after the other. The second part runs also when the first has failed. Every failure is
-// listed at the end.
+// The run of every test has two parts: first the files that can run side by side, beside the checks, then those
+// that measure time or memory, one after the other. The second part runs also when the first has failed. Every
+// failure is listed at the end.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { TEST_MS } from "../support/timeouts.ts";
@@ -22,9 +22,15 @@ const ALONE = [
   "test/storm/",
   "test/tokens/count-tokens.test.ts",
 ];
-/** Files at a time: one per core. More than three gain little and need half a gigabyte each. */
-const WORKERS = Math.min(Math.max(availableParallelism(), 2), 3);
+/** Files at a time: more than cores, because most files wait for timers and servers. Each needs half a gigabyte. */
+const WORKERS = Math.min(availableParallelism(), 2) + 2;
 const REPORTS = "reports";
+
+interface Check {
+  readonly exitCode: number;
+  /** Everything printed. */
+  readonly output: string;
+}
 
 interface Run {
   readonly exitCode: number;
@@ -38,6 +44,7 @@ mkdirSync(REPORTS, { recursive: true });
 const allFiles = await findTestFiles();
 const unitFiles = await findUnitFiles(allFiles);
 let shared: SharedServers = {};
+let checked: Check = { exitCode: 0, output: "" };
 const runs = await runWhatIsAsked(Bun.argv.slice(2));
 await stopSharedServers(shared);
 await printFailures(runs);
@@ -45,14 +52,12 @@ await joinReports(
   runs.map(({ report }) => report),
   `${REPORTS}/junit.xml`,
 );
-process.exit(runs.find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0);
+if (checked.exitCode !== 0) console.error(`The checks failed:\n${checked.output}`);
+process.exit([checked, ...runs].find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0);
 
 async function runWhatIsAsked(options: readonly string[]): Promise<readonly Run[]> {
   if (options.includes("--unit")) return [await runUnit()];
   if (options.length > 0) return [await runSome(options)];
-  const check = Bun.spawn([process.execPath, "run", "check"], { stdio: ["inherit", "inherit", "inherit"] });
-  const exitCode = await check.exited;
-  if (exitCode !== 0) process.exit(exitCode);
   return runAll();
 }
 
@@ -64,10 +69,18 @@ async function runAll(): Promise<readonly Run[]> {
     ...ALONE.map((path) => `--path-ignore-patterns=${path.replace(/\/$/, "/**")}`),
   ];
   const others = allFiles.filter((file) => !isAlone(file));
-  return [
-    await runTests("together", together, others, servers),
-    await runTests("alone", ALONE, allFiles.filter(isAlone), servers),
-  ];
+  const [check, first] = await Promise.all([runCheck(), runTests("together", together, others, servers)]);
+  checked = check;
+  return [first, await runTests("alone", ALONE, allFiles.filter(isAlone), servers)];
+}
+
+/** Runs the checks. Keeps their output until the end, because test files print at the same time. */
+async function runCheck(): Promise<Check> {
+  const { stdout, stderr, exited } = Bun.spawn([process.execPath, "run", "check"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = await Promise.all([new Response(stdout).text(), new Response(stderr).text()]);
+  return { exitCode: await exited, output: output.join("") };
 }
 
 async function runUnit(): Promise<Run> {

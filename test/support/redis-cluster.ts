@@ -26,6 +26,8 @@ export interface RedisClusterOptions {
 }
 
 const SLOTS = 16_384;
+/** Longer than an answer takes on a busy machine. */
+const ANSWER_MS = 5_000;
 /** Distance from the port of a node to the port of its cluster bus. */
 const BUS = 10_000;
 
@@ -127,8 +129,9 @@ async function masterOf(nodes: readonly RedisServer[], accountId: string): Promi
     if (!node) throw new Error(`No node serves the keys of ${accountId}`);
     return node;
   };
-  // Some nodes may be dead or frozen.
-  return Promise.any(nodes.map(askOne));
+  // Some nodes may be dead, and a frozen one never answers.
+  const frozen = Bun.sleep(ANSWER_MS).then(() => Promise.reject(new Error("No node names an owner")));
+  return Promise.any(nodes.map((observer) => Promise.race([askOne(observer), frozen])));
 }
 
 interface NodeView {
