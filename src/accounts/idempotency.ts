@@ -4,6 +4,7 @@ import type { Database, Db } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import type { Actor } from "./actor.ts";
 import { digestOf } from "./key.ts";
+import { COOKIE_NAME } from "./session-cookie.ts";
 
 /** How long an answer is kept. */
 const KEPT_MS = 86_400_000;
@@ -13,6 +14,8 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
+/** Cookies of other programs on the host are no secrets of ours. */
+const SESSION_NAMES = [`__Secure-${COOKIE_NAME}`, COOKIE_NAME];
 
 interface IdempotencyParts {
   readonly database: Database;
@@ -151,10 +154,10 @@ function isClaimed({ database, credential, digest }: Claim, atMs?: number) {
 
 /** What the caller sends to be known: a management key, or the token of a session's cookie. */
 function credentialOf({ headers }: Request, { id, kind, session }: Actor) {
-  const bearer = /^Bearer (\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  const bearer = /^Bearer[ \t]+(\S+)[ \t]*$/i.exec(headers.get("authorization") ?? "")?.[1];
   if (kind === "management_key" && bearer) return { id: `management_key:${id}`, secret: bearer };
-  const cookies = (headers.get("cookie") ?? "").split("; ");
-  const token = cookies.find((cookie) => /^[^=]*session[^=]*=/.test(cookie));
+  const cookies = (headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
+  const token = cookies.find((cookie) => SESSION_NAMES.some((name) => cookie.startsWith(`${name}=`)));
   if (!session || token === undefined) throw new GatewayError("no_session");
   return { id: `session:${session.id}`, secret: token };
 }

@@ -4,7 +4,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { createAccount } from "./accounts.ts";
 import type { AuditActor } from "./audit-trail.ts";
 import { recordChange } from "./audit-trail.ts";
-import type { SignedIn } from "./credentials.ts";
+import type { MailOrders, SignedIn } from "./credentials.ts";
 import { normaliseEmail } from "./email.ts";
 import { acceptInvitation, findInvitation } from "./invitations.ts";
 import { checkNewPassword, type Passwords } from "./passwords.ts";
@@ -18,6 +18,7 @@ export interface SignUpParts {
   readonly passwords: Passwords;
   readonly signIn: SignIn;
   readonly throttle: Throttle;
+  readonly mails: MailOrders;
   /** Returns who may sign up. */
   readonly policy: () => "open" | "invited" | "closed";
   readonly now: () => number;
@@ -34,9 +35,10 @@ export interface NewSignUp {
 }
 
 /**
- * Creates a person together with its own account, or with its membership in the account that invited it, in one
- * transaction, and signs it in. Rejects with `not_permitted` where sign-up is not open to this visitor,
- * `conflict` for a taken e-mail or account name, and `unknown_item` for an invitation that is not open.
+ * Creates a person with its own account, or with its membership in the account that invited it, in one transaction,
+ * and signs it in. Without an invitation a mail is ordered that proves the address. Rejects with `not_permitted`
+ * where sign-up is not open to this visitor, `conflict` for a taken e-mail or account name, and `unknown_item` for
+ * an invitation that is not open.
  */
 export async function signUp(parts: SignUpParts, visitor: Visitor, given: NewSignUp): Promise<SignedIn> {
   requireAdmission(parts, given);
@@ -73,7 +75,14 @@ async function create(parts: SignUpParts, address: string | undefined, given: Ne
     const change = { action: "person.created", target: id, after: { name, email } };
     await recordChange(database, tx, actor, change, nowMs);
   };
-  if (invitation === undefined) return createOwnAccount(parts, given, { id, actor, insert });
+  if (invitation === undefined) {
+    const order = { template: "email_verification", address: email, data: {} } as const;
+    const insertUnproven = async (tx: Db) => {
+      await insert(tx);
+      await parts.mails.enqueue(tx, order);
+    };
+    return createOwnAccount(parts, given, { id, actor, insert: insertUnproven });
+  }
   await database.transact(async (tx) => {
     await insert(tx);
     await acceptInvitation(database, tx, { token: invitation, person: { id, email }, actor, nowMs });

@@ -44,7 +44,7 @@ export function createPeople(foundation: PeopleFoundation): People {
     identify: createIdentify({ database, publicUrl, now, onFault }),
     throttle,
     credentials: { database, signIn, throttle, mails, now },
-    signUps: { database, ledger, passwords, signIn, throttle, policy: () => settings.signUp, now },
+    signUps: { database, ledger, passwords, signIn, throttle, mails, policy: () => settings.signUp, now },
   };
 }
 

@@ -35,6 +35,8 @@ export async function runKeyUpdate(
   options: KeyUpdateOptions,
 ): Promise<CommandResult> {
   const { now = Date.now } = storage;
+  // A change of nothing would make every editor's version old.
+  if (!namesChange(options)) throw new CommandError("Name at least one change, such as --name.", 2);
   const { name, requestsPerMinute, tokensPerMinute, concurrentRequests, models, expiresInDays } = options;
   checkModels(models || []);
   const key = await requireKey(storage, idOrHint);
@@ -65,6 +67,11 @@ export async function runKeyRotate(storage: KeyEditParts, idOrHint: string): Pro
     json: { ...printKey(key, await findSpendLimit(storage.ledger, key)), key: secret },
     text: `Rotated key ${key.name} (${key.id}). The old secret ends at ${ends}. The new one is shown only now:\n${secret}`,
   };
+}
+
+/** Commander adds `--json` to the options. */
+function namesChange({ json: _json, ...changes }: KeyUpdateOptions & { readonly json?: boolean }): boolean {
+  return Object.values(changes).some((change) => change !== undefined);
 }
 
 /** A new amount keeps period and zone of the present limit, unless `--reset` names another period. */

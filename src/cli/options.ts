@@ -1,5 +1,8 @@
 import { InvalidArgumentError } from "commander";
 import { type Nanos, parseUsd } from "../domain/money.ts";
+import { NOT_IN_NAMES } from "../domain/name-characters.ts";
+
+const ONE_LINE = new RegExp(`^[^${NOT_IN_NAMES}]{1,100}$`, "u");
 
 /** Parses USD from 0, such as "5.00". */
 export function parseAmount(text: string): Nanos {
@@ -34,8 +37,7 @@ export function parseDays(text: string): number {
 /** Parses the name of an account or a key. Removes surrounding blanks. */
 export function parseName(text: string): string {
   const name = text.trim();
-  if (!/^[^\p{Cc}]{1,100}$/u.test(name))
-    throw new InvalidArgumentError("Expected 1 to 100 characters in one line.");
+  if (!ONE_LINE.test(name)) throw new InvalidArgumentError("Expected 1 to 100 characters in one line.");
   return name;
 }
 
@@ -54,13 +56,19 @@ export function parseNames(text: string): readonly string[] {
 /** Parses a date or a time with its zone, as Unix milliseconds. A date starts in UTC. */
 export function parseTime(text: string): number {
   const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
-  const ms = isTime ? Date.parse(text) : Number.NaN;
+  const ms = isTime && isCalendarDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms) || ms < 0) {
     throw new InvalidArgumentError(
       "Expected a date such as 2026-11-01, or a time such as 2026-11-01T08:00Z.",
     );
   }
   return ms;
+}
+
+/** Whether a day exists: Date.parse reads 30 February as 2 March. */
+function isCalendarDay(day: string): boolean {
+  const ms = Date.parse(day);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
 }
 
 /** Returns a parser that reads `word` as false, which removes what an option sets. */

@@ -28,9 +28,15 @@ export async function runUsage(
   const account = await requireAccount(database, options.account);
   const { by = "day", to: toMs = now(), from: fromMs = toMs - DAYS_DEFAULT * DAY_MS } = options;
   if (fromMs >= toMs) throw new CommandError("Expected --from to be before --to.", 2);
-  const { rows } = await ledger.usage({ walletId: account.id, fromMs, toMs, groupBy: [by] });
+  // The outcome separates errors from complete answers.
+  const groupBy = by === "outcome" ? [by] : [by, "outcome" as const];
+  const { rows } = await ledger.usage({ walletId: account.id, fromMs, toMs, groupBy });
   const names = by === "key" ? await findKeyNames(database, account.id) : new Map<string, string>();
-  const printed = rows.map((row) => ({ ...nameGroup(row, by, names), ...printSums(sumOf([row])) }));
+  const groups = Map.groupBy(rows, ({ group }) => group[by] ?? null);
+  const printed = [...groups].map(([group, ofGroup]) => ({
+    ...nameGroup(group, names),
+    ...printSums(sumOf(ofGroup)),
+  }));
   const total = printSums(sumOf(rows));
   return {
     json: {
@@ -53,14 +59,14 @@ async function findKeyNames(
   return new Map(keys.map(({ id, name }) => [id, name]));
 }
 
-function nameGroup({ group }: UsageRow, by: UsageDimension, names: ReadonlyMap<string, string>) {
-  const value = group[by] ?? null;
+function nameGroup(value: string | number | null, names: ReadonlyMap<string, string>) {
   if (typeof value === "number") return { group: printTime(value), group_name: null };
   return { group: value, group_name: value === null ? null : (names.get(value) ?? null) };
 }
 
 interface Sums {
   readonly requests: number;
+  readonly errors: number;
   readonly cost: Nanos;
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
@@ -68,11 +74,12 @@ interface Sums {
   readonly outputTokens: number;
 }
 
-/** The cost is what was charged, less refunds. */
+/** Errors are requests that ended with another outcome than `ok`. The cost is what was charged, less refunds. */
 function sumOf(rows: readonly UsageRow[]): Sums {
   const add = (value: (row: UsageRow) => number) => rows.reduce((sum, row) => sum + value(row), 0);
   return {
     requests: add(({ requests }) => requests),
+    errors: add(({ group, requests, open }) => (group.outcome === "ok" ? 0 : requests - open)),
     cost: rows.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0n),
     inputTokens: add(({ usage }) => usage.inputTokens),
     cachedInputTokens: add(({ usage }) => usage.cachedInputTokens),
@@ -84,6 +91,7 @@ function sumOf(rows: readonly UsageRow[]): Sums {
 function printSums(sums: Sums) {
   return {
     requests: sums.requests,
+    errors: sums.errors,
     cost_usd: printUsd(sums.cost),
     input_tokens: sums.inputTokens,
     cached_input_tokens: sums.cachedInputTokens,
@@ -98,11 +106,12 @@ type PrintedRow = PrintedSums & ReturnType<typeof nameGroup>;
 function printUsage(by: UsageDimension, rows: readonly PrintedRow[], total: PrintedSums): string {
   const columns = (sums: PrintedSums) => [
     `${sums.requests}`,
+    `${sums.errors}`,
     `${sums.input_tokens + sums.cached_input_tokens + sums.cache_write_tokens}`,
     `${sums.output_tokens}`,
     sums.cost_usd,
   ];
   const lines = rows.map((row) => [row.group_name ?? row.group ?? "unknown", ...columns(row)]);
-  const titles = [by.toUpperCase(), "REQUESTS", "TOKENS IN", "TOKENS OUT", "COST USD"];
+  const titles = [by.toUpperCase(), "REQUESTS", "ERRORS", "TOKENS IN", "TOKENS OUT", "COST USD"];
   return printTable(titles, [...lines, ["total", ...columns(total)]]);
 }

@@ -170,16 +170,24 @@ describe.each(DIALECTS)("idempotent creation in %s", (dialect) => {
     expect(await create("k1")).toEqual(first);
   });
 
-  test("a session keeps its answers under its own cookie", async () => {
+  test("a management key may be sent with more blanks than one", async () => {
+    const sent = { authorization: `Bearer \t ${SECRET}` };
+    const first = await create("k1", {}, ACTOR, sent);
+    expect(await create("k1", {}, ACTOR)).toEqual(first);
+  });
+
+  test("a session keeps its answers under its own cookie, whatever other programs set", async () => {
     const session = { id: "s1", mustChangePassword: false, confirmedAtMs: undefined };
     const person: Actor = { ...ACTOR, kind: "person", id: "p", session };
+    let calls = 0;
+    const otherCookie = () => `theme=dark; my_session_hint=${++calls}`;
     const call = (cookie: string) =>
       createOnce<Made>(
         storage,
         {
           request: new Request("http://console.test/", {
             method: "POST",
-            headers: { "idempotency-key": "k1", cookie: `theme=dark; ${cookie}` },
+            headers: { "idempotency-key": "k1", cookie: `${otherCookie()}; ${cookie}` },
           }),
           body: {},
         },

@@ -80,6 +80,13 @@ describe("key update", () => {
     expect(Date.parse(String(raised.json.expires_at))).toBe(storage.clock.nowMs + DAY_MS);
   });
 
+  test("of nothing is refused, and leaves the version as it was", async () => {
+    const { json } = await create({});
+    const id = String(json.id);
+    await expect(runKeyUpdate(storage, id, {})).rejects.toThrow("at least one change");
+    expect((await runKeyUpdate(storage, id, { name: "other" })).json.version).toBe(2);
+  });
+
   test("removes limits, models and expiry that are false", async () => {
     const { json } = await create({ requestsPerMinute: 5, spendingLimit: 7n, expiresInDays: 3 });
     const none = {

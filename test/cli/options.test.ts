@@ -7,6 +7,7 @@ import {
   parseName,
   parseNames,
   parsePositiveAmount,
+  parseTime,
 } from "../../src/cli/options.ts";
 
 describe("option values", () => {
@@ -17,8 +18,11 @@ describe("option values", () => {
     [parseCount, "100000000", 100_000_000],
     [parseDays, "36500", 36_500],
     [parseName, "  Acme & Söhne ", "Acme & Söhne"],
+    [parseName, "شركة 👨‍👩‍👧", "شركة 👨‍👩‍👧"],
     [parseEmail, "a+b@acme.example", "a+b@acme.example"],
     [parseNames, "a, b/c,a", ["a", "b/c"]],
+    [parseTime, "2024-02-29", Date.UTC(2024, 1, 29)],
+    [parseTime, "2026-10-25T02:30+02:00", Date.UTC(2026, 9, 25, 0, 30)],
   ])("%p parses %p", (parse: (text: string) => unknown, text, value) => {
     expect(parse(text)).toEqual(value);
   });
@@ -36,11 +40,18 @@ describe("option values", () => {
     [parseDays, "36501"],
     [parseName, "   "],
     [parseName, "a\nb"],
+    [parseName, "a\u202eb"],
+    [parseName, "a\u2028b"],
     [parseName, "x".repeat(101)],
     [parseEmail, "a@b@c"],
     [parseEmail, "a b@c"],
     [parseNames, "a,,b"],
     [parseNames, ""],
+    [parseTime, "2026-02-29"],
+    [parseTime, "2026-02-30T08:00Z"],
+    [parseTime, "2026-04-31T08:00+02:00"],
+    [parseTime, "2026-11-22T08:00"],
+    [parseTime, "1969-12-31"],
   ])("%p rejects %p", (parse: (text: string) => unknown, text) => {
     expect(() => parse(text)).toThrow("Expected");
   });

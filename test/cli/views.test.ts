@@ -90,6 +90,7 @@ describe("usage", () => {
     const byKey = await runUsage(storage, { account: "acme", by: "key" }, () => now() + 1);
     const sums = {
       requests: 2,
+      errors: 1,
       cost_usd: "2.00",
       input_tokens: 20,
       cached_input_tokens: 6,

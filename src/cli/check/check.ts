@@ -118,6 +118,11 @@ function report(problems: readonly string[], config: Config | undefined): Comman
     upstreams: config?.upstreams.map(({ name }) => name) ?? [],
   };
   if (problems.length > 0) return { json, text: problems.join("\n"), failed: true };
-  const text = `All is well: ${json.models.length} models, ${json.upstreams.length} upstreams, database ${json.database}.`;
+  const { models, upstreams, database } = json;
+  const text = `All is well: ${count(models, "model")}, ${count(upstreams, "upstream")}, database ${database}.`;
   return { json, text: json.redis === null ? text : `${text} Limits are counted in Redis: ${json.redis}.` };
+}
+
+function count({ length }: readonly string[], noun: string): string {
+  return `${length} ${noun}${length === 1 ? "" : "s"}`;
 }

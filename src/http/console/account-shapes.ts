@@ -1,15 +1,15 @@
 import { type TSchema, t } from "elysia";
+import { NOT_IN_NAMES } from "../../domain/name-characters.ts";
 import { id, roleName, time, usd } from "./shapes.ts";
 
 // Shapes of accounts, people and their management keys that several routes share.
 
 /** One line of text without blanks at its ends. TypeBox compiles patterns without the flag for \p{Cc}. */
-const BLANK = "\\u0000-\\u0020\\u007f-\\u00a0\\u2028\\u2029";
-const CONTROL = "\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029";
+const BLANK = ` \\u00a0${NOT_IN_NAMES}`;
 export const name = t.String({
   minLength: 1,
   maxLength: 100,
-  pattern: `^[^${BLANK}]([^${CONTROL}]*[^${BLANK}])?$`,
+  pattern: `^[^${BLANK}]([^${NOT_IN_NAMES}]*[^${BLANK}])?$`,
 });
 export const email = t.String({ minLength: 3, maxLength: 254, description: "One plain e-mail address" });
 export const reason = t.String({ minLength: 1, maxLength: 500, description: "Shown in the audit trail" });

@@ -1,4 +1,5 @@
 import { GatewayError, toGatewayError } from "../../errors.ts";
+import { isTextTooDeep } from "../../wire/json/bounds.ts";
 import { WIRES } from "../../wire/registry.ts";
 import { errorResponse, logInternalError } from "../errors.ts";
 import { idHeaders, newRequestId, pathOf, targetOf } from "../identity.ts";
@@ -47,7 +48,7 @@ function isBelow(root: string, path: string): boolean {
 /**
  * Checks origin and content type, and reads the body within its bound. Throws `not_permitted` for a request
  * of another site, `not_json` for another content type, `body_too_large` above 1 MiB, and `wrong_shape` for a
- * NUL, which PostgreSQL refuses to store.
+ * NUL, which PostgreSQL refuses to store, and above 500 levels, which overflow the stack of a validation error.
  */
 async function prepare({ settings }: ConsoleParts, request: Request): Promise<Request> {
   if (targetOf(request).includes("%00")) throw new GatewayError("wrong_shape");
@@ -57,7 +58,8 @@ async function prepare({ settings }: ConsoleParts, request: Request): Promise<Re
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   const body = await readBody(request);
   if (body.byteLength > 0 && type !== "application/json") throw new GatewayError("not_json");
-  if (ESCAPED_NUL.test(new TextDecoder().decode(body))) throw new GatewayError("wrong_shape");
+  const text = new TextDecoder().decode(body);
+  if (ESCAPED_NUL.test(text) || isTextTooDeep(text)) throw new GatewayError("wrong_shape");
   const { method, headers, signal, url } = request;
   return new Request(url, { method, headers, signal, ...(body.byteLength > 0 ? { body } : {}) });
 }

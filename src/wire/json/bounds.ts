@@ -1,5 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import type { JsonObject } from "./read.ts";
+import { skipString } from "./scan.ts";
 
 /** Deeper than any real schema or tool input, and far from overflowing the stack of JSON.stringify. */
 const DEPTH_MAX = 500;
@@ -14,6 +15,19 @@ export function isTooDeep(value: unknown): boolean {
     const next: object[] = [];
     for (const container of level) addChildren(container, next);
     level = next;
+  }
+  return false;
+}
+
+/** Like {@link isTooDeep}, for the text of a value before it is parsed. The text may be no JSON. */
+export function isTextTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') at = skipString(text, at) - 1;
+    else if (character === "[" || character === "{") depth += 1;
+    else if (character === "]" || character === "}") depth -= 1;
+    if (depth > DEPTH_MAX) return true;
   }
   return false;
 }
