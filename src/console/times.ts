@@ -48,6 +48,18 @@ export function formatUtc(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
+/** The day of a moment in the viewer's zone, as date fields have it: "2026-12-31". */
+export function formatDay(ms: number): string {
+  const at = new Date(ms);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+/** The end of a day in the viewer's zone as an ISO time; `null` for "". */
+export function readLastDay(day: string | undefined): string | null {
+  return day ? new Date(`${day}T23:59:59`).toISOString() : null;
+}
+
 /** The viewer's zone and its offset now: "Europe/Berlin, UTC+1". */
 export function describeZone(): string {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

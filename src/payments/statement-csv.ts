@@ -9,14 +9,21 @@ const TITLES = ["time", "kind", "id", "request_id", "amount_usd", "balance_usd"]
  * Prints a statement as CSV, a piece per line: the opening balance, every transfer, the closing balance. The
  * amounts sum to closing − opening. A file without a closing line is incomplete.
  */
-export async function* printStatement(month: Month, { opening, lines }: Statement): AsyncGenerator<string> {
+export async function* printStatement(
+  month: Month,
+  { opening, lines }: Statement,
+  nowMs: number,
+): AsyncGenerator<string> {
   yield printCsvRow(TITLES) + printBalance("opening", month.fromMs, opening);
   let closing = opening;
+  let lastMs = nowMs;
   for await (const line of lines()) {
     closing = line.balance;
+    lastMs = Math.max(lastMs, line.line.createdAtMs);
     yield printLine(line);
   }
-  yield printBalance("closing", month.toMs - 1, closing);
+  // A running month closes now; a line of another process's clock may be later.
+  yield printBalance("closing", Math.min(month.toMs - 1, lastMs), closing);
 }
 
 function printBalance(kind: "opening" | "closing", atMs: number, balance: Nanos): string {

@@ -1,123 +1,194 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { resolve } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { parseUsd } from "../../src/domain/money.ts";
 import { findAccessibilityFaults } from "../support/axe.ts";
 import { startChromium, type WatchedPage } from "../support/chromium.ts";
+import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
+import {
+  type CheckoutSession,
+  printEvent,
+  type ScriptedStripe,
+  signEvent,
+  startScriptedStripe,
+} from "../support/scripted-stripe.ts";
 import { openPageAs, type PageOptions, settled } from "./world/open-page.ts";
 import { startWorld, type World } from "./world/world.ts";
 
-const LONG_MS = 180_000;
+const LONG_MS = 300_000;
+const STRIPE_PAGE = "https://checkout.stripe.com";
+const STRIPE_HOST = resolve(import.meta.dir, "../support/stripe-host-child.ts");
 
+let stripe: ScriptedStripe;
 let world: World;
 let browser: Browser;
 
 beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), startChromium()]);
+  stripe = startScriptedStripe();
+  const environment = { STRIPE_TEST_URL: stripe.url, BUN_OPTIONS: `--preload ${STRIPE_HOST}` };
+  [world, browser] = await Promise.all([startWorld({ days: 2, environment }), startChromium()]);
 }, LONG_MS);
 
 afterAll(async () => {
   await browser?.close();
   await world?.close();
+  await stripe?.stop();
 }, LONG_MS);
 
-describe("keys, wallet, models and playground", () => {
-  test(
-    "a key is created, shown once, edited by two at once, and revoked by its name",
-    async () => {
-      const watched = await open("/keys?create=1");
-      const { page } = watched;
-      await page.getByLabel("Name", { exact: true }).fill("browser");
-      await page.getByLabel("Requests / minute").fill("7");
-      await page.getByRole("button", { name: "Create key" }).last().click();
-      const secret = await page.getByRole("region", { name: "secret", exact: true }).textContent();
-      expect(secret).toStartWith("sk-tg-");
-      expect(await page.getByRole("region", { name: "curl snippet" }).textContent()).toContain(world.url);
-      expect(await findAccessibilityFaults(page)).toEqual([]);
-      await page.keyboard.press("Escape");
-      await page.getByRole("alert").getByText("cannot be shown again").waitFor();
-      await page.getByRole("button", { name: "I have stored it" }).click();
+test(
+  "a wallet proves itself, and its terms lead to their rows",
+  async () => {
+    const watched = await open("/wallet");
+    const { page } = watched;
+    await page.getByRole("link", { name: /^Held/ }).click();
+    await page.getByText("No request holds money now").waitFor();
+    await page.getByRole("tab", { name: "Proof" }).click();
+    await page.getByRole("button", { name: "Prove it now" }).click();
+    await page.getByText("Every entry and every hold add up").waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    await finish(watched);
+  },
+  LONG_MS,
+);
 
-      await page.getByRole("link", { name: "browser" }).click();
-      await page.getByText("The next request would be admitted.").waitFor();
-      await page.getByRole("button", { name: "Edit" }).click();
-      await page.getByLabel("Name", { exact: true }).fill("mine");
-      const { key, version } = await findKey("browser");
-      await world.owner.call("PATCH", `${root()}/keys/${key}`, { version, name: "theirs" });
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByRole("row", { name: "Name mine theirs" }).waitFor();
-      await page.getByRole("button", { name: "Save mine over theirs" }).click();
-      await page.getByRole("heading", { name: "mine", level: 1 }).waitFor();
+test(
+  "a running request is listed with what it holds, on a phone too, until it ends",
+  async () => {
+    const { secret } = await world.owner.call("POST", `${root()}/keys`, { name: "streams" });
+    const end = gate();
+    world.upstream.on("gpt-4.1-mini", answerWith(undefined, { gate: end.opened }));
+    const running = ask(secret);
+    const watched = await open("/wallet?tab=holds", { width: 390, height: 844 });
+    const { page } = watched;
+    await page.getByRole("link", { name: /^Held by 1 running/ }).waitFor();
+    await page.getByRole("cell", { name: "streams" }).waitFor();
+    expect(await isTooWide(page)).toBe(false);
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    end.open();
+    expect((await running).status).toBe(200);
+    await page.getByText("No request holds money now").waitFor();
+    await finish(watched);
+  },
+  LONG_MS,
+);
 
-      await page.getByRole("button", { name: "More for key mine" }).click();
-      await page.getByRole("menuitem", { name: "Revoke" }).click();
-      const revoke = page.getByRole("dialog").getByRole("button", { name: "Revoke" });
-      expect(await revoke.isDisabled()).toBe(true);
-      await page.getByLabel("Type “mine” to confirm").fill("mine");
-      await revoke.click();
-      await page.getByText("The next request would be refused.").waitFor();
-      await finish(watched);
-    },
-    LONG_MS,
-  );
+test(
+  "a code adds its amount once, and an unknown or used one is refused at its field",
+  async () => {
+    const { codes } = await world.operator.call("POST", "/operator/codes", { amount_usd: "12.50" });
+    const before = await readPosted();
+    const watched = await open("/wallet");
+    const { page } = watched;
+    const dialog = page.getByRole("dialog", { name: "Top up the wallet" });
+    const redeem = async (code: string) => {
+      await dialog.getByLabel("Code", { exact: true }).fill(code);
+      await dialog.getByRole("button", { name: "Redeem" }).click();
+    };
+    await page.getByRole("button", { name: "Top up" }).click();
+    await redeem("00000-00000-00000-00000");
+    await dialog.getByText("No open code reads like this").waitFor();
+    expect(await dialog.getByLabel("Code", { exact: true }).getAttribute("aria-invalid")).toBe("true");
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    await redeem(codes[0].code.toLowerCase().replaceAll("-", " "));
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("+$12.50").first().waitFor();
+    await page.getByRole("button", { name: "Top up" }).click();
+    await redeem(codes[0].code);
+    await dialog.getByText("No open code reads like this").waitFor();
+    expect(await readPosted()).toBe(before + parseUsd("12.50"));
+    await finish(watched);
+  },
+  LONG_MS,
+);
 
-  test(
-    "a chat shows what is granted, spent and released, and leads to its receipt",
-    async () => {
-      world.upstream.on("gpt-4.1-mini", answerWith({ text: "An answer.", usage: { input: 42, output: 6 } }));
-      const watched = await open("/playground?model=gpt-4.1-mini");
-      const { page } = watched;
-      await page.getByRole("button", { name: "Send" }).click();
-      await page.getByText("An answer.", { exact: true }).waitFor();
-      await page.getByRole("img", { name: /^Granted .+, spent .+, released/ }).waitFor();
-      expect(await findAccessibilityFaults(page)).toEqual([]);
-      await page.getByRole("link", { name: "Receipt" }).click();
-      await page.getByRole("heading", { name: "Receipt", level: 1 }).waitFor();
-      await finish(watched);
-    },
-    LONG_MS,
-  );
+test(
+  "a payment leads to Stripe and back, and is credited once, when Stripe reports it",
+  async () => {
+    const before = await readPosted();
+    const watched = await open("/wallet?topup=1");
+    const { page } = watched;
+    let session: CheckoutSession | undefined;
+    stripe.beforeAnswer(async (created) => {
+      session = created;
+    });
+    await page.route(`${STRIPE_PAGE}/**`, (route) => {
+      const back = stripe.calls.at(-1)?.form.get("success_url") ?? "";
+      const url = back.replace("{CHECKOUT_SESSION_ID}", session?.id ?? "");
+      return route.fulfill({ contentType: "text/html", body: `<a href="${url}">Pay</a>` });
+    });
+    const amount = page.getByLabel("Amount in USD");
+    await amount.fill("2");
+    await page.getByRole("button", { name: "Go to the payment" }).click();
+    await page.getByText("Enter $5 to $10,000").waitFor();
+    await amount.fill("$25.50");
+    await page.getByRole("button", { name: "Go to the payment" }).click();
+    await page.getByRole("link", { name: "Pay" }).click();
+    await page.getByText("The payment is on its way").waitFor();
+    expect(await readPosted()).toBe(before);
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    for (let count = 0; count < 2; count++) expect(await reportPaid(session)).toBe(200);
+    await page.getByText("Paid: $25.50").waitFor();
+    await page.getByText("+$25.50").first().waitFor();
+    expect(await readPosted()).toBe(before + parseUsd("25.50"));
+    await page.getByRole("button", { name: "Close this message" }).click();
+    await page.waitForURL((url) => !url.searchParams.has("checkout"));
+    await settled(watched);
+    expect(watched.faults).toEqual([`another host: ${STRIPE_PAGE}`]);
+    await watched.close();
+  },
+  LONG_MS,
+);
 
-  test(
-    "a wallet proves itself, and its terms lead to their rows",
-    async () => {
-      const watched = await open("/wallet");
-      const { page } = watched;
-      await page.getByRole("link", { name: /^Held by/ }).click();
-      await page.getByText("No request holds money now").waitFor();
-      await page.getByRole("tab", { name: "Proof" }).click();
-      await page.getByRole("button", { name: "Prove it now" }).click();
-      await page.getByText("Every entry and every hold add up").waitFor();
-      expect(await findAccessibilityFaults(page)).toEqual([]);
-      await finish(watched);
-    },
-    LONG_MS,
-  );
+test(
+  "the lines of a downloaded statement sum to the change of the balance",
+  async () => {
+    const watched = await open("/wallet?tab=statements");
+    const { page } = watched;
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("link", { name: /^CSV/ }).first().click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toMatch(/^statement-\d{4}-\d{2}\.csv$/);
+    const [, ...rows] = (await Bun.file(await download.path()).text()).trimEnd().split("\n");
+    const cells = rows.map((row) => row.trim().split(","));
+    const at = (row: number, column: number) => readSigned(cells.at(row)?.at(column));
+    const sum = cells.reduce((total, row) => total + readSigned(row.at(-2)), 0n);
+    expect(sum).toBe(at(-1, -1) - at(0, -1));
+    expect(at(-1, -1)).toBe(await readPosted());
+    await finish(watched);
+  },
+  LONG_MS,
+);
 
-  test(
-    "an estimate says what a request costs and what is held for it",
-    async () => {
-      const watched = await open("/models?model=gpt-4.1-mini");
-      const { page } = watched;
-      await page.getByLabel("Input tokens").fill("1000");
-      await page.getByLabel("Output tokens").fill("500");
-      await page.getByRole("button", { name: "Estimate" }).click();
-      await page.getByText("Held while it runs").waitFor();
-      expect(await findAccessibilityFaults(page)).toEqual([]);
-      await finish(watched);
-    },
-    LONG_MS,
-  );
+/** Calls the model with a key as a program does. */
+function ask(secret: string): Promise<Response> {
+  return fetch(`${world.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "gpt-4.1-mini",
+      messages: [{ role: "user", content: "Hi" }],
+      max_tokens: 50,
+    }),
+  });
+}
 
-  test.each(["/keys", "/wallet", "/models", "/playground"])(
-    "%s has no sideways scroll on a phone",
-    async (path) => {
-      const watched = await open(path, { width: 390, height: 844 });
-      expect(await watched.page.evaluate(isTooWide)).toBe(false);
-      await finish(watched);
-    },
-    LONG_MS,
-  );
-});
+/** Sends the webhook of a paid session, and returns its status. */
+async function reportPaid(session: CheckoutSession | undefined): Promise<number> {
+  const body = printEvent(session ?? expect.unreachable());
+  const headers = { "stripe-signature": await signEvent(body) };
+  const answer = await fetch(`${world.url}/console/api/stripe/webhook`, { method: "POST", headers, body });
+  return answer.status;
+}
+
+async function readPosted(): Promise<bigint> {
+  return parseUsd((await world.owner.call("GET", `${root()}/wallet`)).posted_usd);
+}
+
+function readSigned(text = ""): bigint {
+  if (text === "") return 0n;
+  return text.startsWith("-") ? -parseUsd(text.slice(1)) : parseUsd(text);
+}
 
 function root(): string {
   return `/accounts/${world.acme.accountId}`;
@@ -128,12 +199,6 @@ function open(path: string, options: PageOptions = {}): Promise<WatchedPage> {
   return openPageAs(browser, { url, path: `/console${root()}${path}`, person: owner }, options);
 }
 
-async function findKey(name: string): Promise<{ readonly key: string; readonly version: number }> {
-  const { items } = await world.owner.call("GET", `${root()}/keys`);
-  const found = items.find((each: { readonly name: string }) => each.name === name);
-  return { key: found.id, version: found.version };
-}
-
 /** Every fault of a page fails its test. */
 async function finish(watched: WatchedPage): Promise<void> {
   await settled(watched);
@@ -141,6 +206,6 @@ async function finish(watched: WatchedPage): Promise<void> {
   await watched.close();
 }
 
-function isTooWide(): boolean {
-  return document.documentElement.scrollWidth > document.documentElement.clientWidth;
+function isTooWide(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
 }

@@ -40,7 +40,7 @@ process.exit(faulty.length > 0 ? 1 : 0);
 async function takePictures(
   opened: Browser,
   { url, owner, operator }: World,
-  { name, path, viewer }: ListedPage,
+  { name, path, viewer, open }: ListedPage,
 ): Promise<readonly Picture[]> {
   const person = { owner, operator, visitor: undefined }[viewer];
   const taken: Picture[] = [];
@@ -49,6 +49,7 @@ async function takePictures(
       const file = `${name}-${width}-${theme}.png`;
       const options = { width, height: width > 600 ? 900 : 844, theme };
       const watched = await openPageAs(opened, { url, path, person }, options);
+      await open?.(watched.page);
       await watched.page.screenshot({ path: `${FOLDER}/${file}`, fullPage: true });
       const isTooWide = await watched.page.evaluate(
         () => document.documentElement.scrollWidth > document.documentElement.clientWidth,

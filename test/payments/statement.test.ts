@@ -36,8 +36,8 @@ describe.each(DIALECTS)("statements in %s", (dialect) => {
   async function readCsv(walletId: string, name: string, ledger: Pick<Ledger, "transfers"> = storage.ledger) {
     const month = readMonth(name);
     let text = "";
-    for await (const piece of printStatement(month, await openStatement(ledger, walletId, month)))
-      text += piece;
+    const statement = await openStatement(ledger, walletId, month);
+    for await (const piece of printStatement(month, statement, storage.clock.nowMs)) text += piece;
     return text;
   }
 
@@ -57,6 +57,14 @@ describe.each(DIALECTS)("statements in %s", (dialect) => {
       }),
       { numRuns: dialect === "sqlite" ? 60 : 20 },
     );
+  });
+
+  test("the statement of the running month closes now, not at the end of the month", async () => {
+    const { id } = await storage.newAccount();
+    await topUpOften(id, 1);
+    const now = new Date(storage.clock.nowMs).toISOString();
+    const rows = parseCsv(await readCsv(id, now.slice(0, 7)));
+    expect(rows.at(-1)).toMatchObject({ time: now, kind: "closing" });
   });
 
   async function checkMonths(walletId: string): Promise<void> {

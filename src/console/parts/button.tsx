@@ -1,5 +1,5 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
-import type { ComponentProps } from "react";
+import type { ComponentProps, MouseEvent } from "react";
 import styles from "./button.module.css";
 import { classes } from "./classes.ts";
 import { Icon, type IconName } from "./icons.tsx";
@@ -15,13 +15,14 @@ type ButtonProps = Look & ComponentProps<"button"> & { readonly isBusy?: boolean
 
 /** A button with a text. While busy it keeps its place and takes no second press. */
 export function Button({ look, size, icon, isBusy = false, children, className, ...rest }: ButtonProps) {
+  // A disabled button would lose the focus.
+  const refuse = (event: MouseEvent) => event.preventDefault();
   return (
     <button
       type="button"
       {...rest}
       className={classes(classOf({ look, size }), className)}
-      disabled={rest.disabled ?? isBusy}
-      aria-busy={isBusy || undefined}
+      {...(isBusy && { onClick: refuse, "aria-busy": true, "aria-disabled": true })}
     >
       {icon && <Icon name={icon} />}
       {children}

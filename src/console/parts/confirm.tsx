@@ -1,8 +1,6 @@
 import type { ReactNode } from "react";
-import { readForm } from "../form-values.ts";
-import { Button } from "./button.tsx";
-import { Dialog, DialogActions } from "./dialog.tsx";
-import { Failure, Field, Form } from "./field.tsx";
+import { Field } from "./field.tsx";
+import { FormDialog } from "./form-dialog.tsx";
 
 interface ConfirmProps {
   readonly title: string;
@@ -22,29 +20,24 @@ interface ConfirmProps {
 const REASON_MAX = 500;
 
 /** Asks before a change that others notice. */
-export function Confirm(props: ConfirmProps) {
-  const { title, note, action, isDanger = false, hasReason = false, call, onConfirm, onClose } = props;
+export function Confirm({ hasReason = false, onConfirm, ...props }: ConfirmProps) {
   return (
-    <Dialog title={title} note={note} isOpen onClose={onClose}>
-      <Form onSubmit={(event) => onConfirm(readForm(event).reason ?? "")}>
-        {hasReason && (
-          <Field
-            label="Reason"
-            name="reason"
-            hint="Shown in the audit trail."
-            maxLength={REASON_MAX}
-            required
-            autoFocus
-          />
-        )}
-        <Failure error={call.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look={isDanger ? "danger" : "primary"} isBusy={call.isPending}>
-            {action}
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+    <FormDialog {...props} isKept={hasReason} onSubmit={({ reason = "" }) => onConfirm(reason)}>
+      {hasReason && <ReasonField />}
+    </FormDialog>
+  );
+}
+
+/** Asks why an operator does something. */
+export function ReasonField() {
+  return (
+    <Field
+      label="Reason"
+      name="reason"
+      hint="Shown in the audit trail."
+      maxLength={REASON_MAX}
+      autoComplete="off"
+      required
+    />
   );
 }

@@ -1,4 +1,5 @@
-import { type ComponentProps, type ReactNode, useId } from "react";
+import { type ComponentProps, createContext, type ReactNode, useContext, useId } from "react";
+import { ApiError } from "../api.ts";
 import { describeError } from "./error-panel.tsx";
 import styles from "./field.module.css";
 
@@ -8,14 +9,34 @@ interface FieldText {
   readonly hint?: ReactNode;
   /** What is wrong with the value. */
   readonly error?: string | undefined;
+  /** What is wrong when the server refuses the value: "Must lie in the future." */
+  readonly refusal?: string | undefined;
   readonly isOptional?: boolean | undefined;
+}
+
+const REFUSAL = "The server refuses this value.";
+
+/** Provides the names that a refused body's path consists of, to the fields inside. */
+export const RefusedFields = createContext<readonly string[]>([]);
+
+/** Returns the path of the value that the server refused: `["spending_limit", "amount_usd"]`. */
+export function refusedPathOf(error: unknown): readonly string[] {
+  if (!(error instanceof ApiError) || error.status !== 422) return [];
+  return (/: ([^: ]+)$/.exec(error.message)?.[1] ?? "").split(/[.[\]]/).filter(Boolean);
+}
+
+/** Returns the error of a field: its own, or that the server refused its value. */
+function useFieldError(name: string | undefined, { error, refusal = REFUSAL }: Partial<FieldText>) {
+  const refused = useContext(RefusedFields);
+  return error ?? (name !== undefined && refused.includes(name) ? refusal : undefined);
 }
 
 type FieldProps = FieldText & ComponentProps<"input"> & { readonly affix?: string };
 
 /** A line of text with its label. `affix` stands before the value: "$". */
-export function Field({ label, hint, error, isOptional, affix, ...input }: FieldProps) {
+export function Field({ label, hint, error: own, refusal, isOptional, affix, ...input }: FieldProps) {
   const id = useId();
+  const error = useFieldError(input.name, { error: own, refusal });
   const control = <input {...input} {...wiring(id, { hint, error })} />;
   return (
     <Frame id={id} text={{ label, hint, error, isOptional }}>
@@ -37,11 +58,13 @@ export function Field({ label, hint, error, isOptional, affix, ...input }: Field
 export function TextArea({
   label,
   hint,
-  error,
+  error: own,
+  refusal,
   isOptional,
   ...area
 }: FieldText & ComponentProps<"textarea">) {
   const id = useId();
+  const error = useFieldError(area.name, { error: own, refusal });
   return (
     <Frame id={id} text={{ label, hint, error, isOptional }}>
       <textarea {...area} {...wiring(id, { hint, error })} />
@@ -53,7 +76,8 @@ export function TextArea({
 export function Choice({
   label,
   hint,
-  error,
+  error: own,
+  refusal,
   isOptional,
   options,
   ...select
@@ -62,6 +86,7 @@ export function Choice({
     readonly options: readonly { readonly value: string; readonly text: string }[];
   }) {
   const id = useId();
+  const error = useFieldError(select.name, { error: own, refusal });
   return (
     <Frame id={id} text={{ label, hint, error, isOptional }}>
       <select {...select} {...wiring(id, { hint, error })}>

@@ -64,7 +64,7 @@ export function walletRoutes(parts: ConsoleParts) {
       async ({ account, query }) => {
         const chosen = readMonth(query.month);
         const statement = await openStatement(ledger, account.id, chosen);
-        return streamText(printStatement(chosen, statement), csvHeaders(`statement-${chosen.name}`));
+        return streamText(printStatement(chosen, statement, now()), csvHeaders(`statement-${chosen.name}`));
       },
       { needs: "wallet.read", query: t.Object({ month }) },
     )

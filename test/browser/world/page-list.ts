@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import type { Furniture } from "./furnish.ts";
 import type { World } from "./world.ts";
 
@@ -8,13 +9,24 @@ export interface ListedPage {
   readonly name: string;
   readonly path: string;
   readonly viewer: Viewer;
+  /** Opens the dialog that this entry is about. */
+  readonly open?: OpenDialog;
 }
 
-/** Every page of the console in a furnished world. */
+/** Opens a dialog of the page. Resolves once it shows what it has to. */
+type OpenDialog = (page: Page) => Promise<void>;
+/** A path below the root of its group, or a path with the dialog to open there. */
+type Listing = string | readonly [path: string, open: OpenDialog];
+
+/** Every page of the console in a furnished world, and its dialogs as entries of their own. */
 export function listPages({ acme }: World, furniture: Furniture): readonly ListedPage[] {
   const account = `/console/accounts/${acme.accountId}`;
-  const of = (viewer: Viewer, root: string, paths: Readonly<Record<string, string>>) =>
-    Object.entries(paths).map(([name, path]) => ({ name, path: `${root}${path}`, viewer }));
+  const of = (viewer: Viewer, root: string, listings: Readonly<Record<string, Listing>>) =>
+    Object.entries(listings).map(([name, listing]): ListedPage => {
+      if (typeof listing === "string") return { name, path: `${root}${listing}`, viewer };
+      const [path, open] = listing;
+      return { name, path: `${root}${path}`, viewer, open };
+    });
   return [
     ...of("visitor", "", {
       "sign-in": "/console/sign-in",
@@ -34,10 +46,16 @@ export function listPages({ acme }: World, furniture: Furniture): readonly Liste
       refusals: "/refusals",
       "why-refused": `/refusals/${furniture.refusedId}`,
       keys: "/keys",
+      "keys-create": ["/keys", press(/^Create key$/)],
       key: `/keys/${furniture.limitedKeyId}`,
+      "key-edit": [`/keys/${furniture.limitedKeyId}`, press(/^Edit$/)],
       models: "/models",
       playground: "/playground",
       wallet: "/wallet",
+      "wallet-top-up": ["/wallet", press(/^Top up/)],
+      "wallet-holds": "/wallet?tab=holds",
+      "wallet-statements": "/wallet?tab=statements",
+      "wallet-proof": ["/wallet?tab=proof", prove],
       notices: "/notices",
       team: "/team",
       links: "/links",
@@ -48,13 +66,53 @@ export function listPages({ acme }: World, furniture: Furniture): readonly Liste
     ...of("owner", "/console", { profile: "/profile", "api-docs": "/api/docs" }),
     ...of("operator", "/console/operator", {
       "operator-accounts": "/accounts",
+      "operator-accounts-new": ["/accounts", press(/^New account$/)],
+      "operator-accounts-credit": ["/accounts", choose("Add credit")],
+      "operator-accounts-refund": ["/accounts", choose("Refund a request")],
+      "operator-accounts-suspend": ["/accounts", choose("Suspend")],
       "operator-people": "/people",
       "operator-usage": "/usage",
       "operator-health": "/health",
       "operator-audit": "/audit",
       "operator-audit-trail": "/audit-trail",
       "operator-codes": "/codes",
+      "operator-codes-new": ["/codes", press(/^Create codes$/)],
+      "operator-codes-created": ["/codes", createCodes],
       "operator-management-keys": "/management-keys",
     }),
   ];
+}
+
+/** Opens a dialog by the first button of the page with this name. */
+export function press(name: RegExp): OpenDialog {
+  return async (page) => {
+    await page.getByRole("main").getByRole("button", { name }).first().click();
+    await page.getByRole("dialog").waitFor();
+  };
+}
+
+/** Opens the dialog of an action of Acme, which no other page of the world changes. */
+function choose(action: string): OpenDialog {
+  return async (page) => {
+    await page.getByRole("button", { name: "Actions of account Acme" }).click();
+    await page.getByRole("menuitem", { name: action }).click();
+    await page.getByRole("dialog").waitFor();
+  };
+}
+
+/** Shows the result of a proof, which has no dialog. */
+async function prove(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Prove it now" }).click();
+  await page.getByText("Every entry and every hold add up").waitFor();
+}
+
+/** Creates codes. The first press of Escape shows the warning that they are not shown again. */
+async function createCodes(page: Page): Promise<void> {
+  await press(/^Create codes$/)(page);
+  await page.getByLabel("Amount of each in USD").fill("10");
+  await page.getByLabel("Number of codes").fill("3");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("region", { name: "codes", exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("alert").waitFor();
 }

@@ -6,6 +6,7 @@ import { insertPerson } from "../../../src/accounts/people.ts";
 import { connectDatabase } from "../../../src/db/database.ts";
 import { printPrice } from "../../../src/domain/money.ts";
 import { runTollgate } from "../../cli/run-tollgate.ts";
+import { WEBHOOK_SECRET } from "../../support/scripted-stripe.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../../support/scripted-upstream.ts";
 import { type ServedProcess, startServedProcess } from "../../support/served-process.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
@@ -14,6 +15,8 @@ import { type SignedIn, signIn } from "./signed-in.ts";
 
 export const PASSWORD = "correct horse battery";
 const OPERATOR = "ops@example.com";
+/** Payments by card are offered. Unless a test leads them elsewhere, no call of Stripe's API succeeds. */
+const PAYMENTS = { STRIPE_SECRET_KEY: "sk_test_none", STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET };
 
 /** A gateway process with accounts, people and traffic of past weeks, as a customer would see it. */
 export interface World {
@@ -67,7 +70,7 @@ export async function startWorld({
   ]);
   const created = await runTollgate(folder, ["operator", "create", "--email", OPERATOR, "--json"]);
   const oneTimePassword = String(created.json().one_time_password);
-  const served = await startServedProcess({ folder, environment });
+  const served = await startServedProcess({ folder, environment: { ...PAYMENTS, ...environment } });
   const { url } = served;
   const operator = await signIn(url, { email: OPERATOR, password: oneTimePassword, newPassword: PASSWORD });
   const owner = await signIn(url, { email: emails.owner, password: PASSWORD });

@@ -1,17 +1,18 @@
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
+import type { FormValues } from "../../form-values.ts";
 import { formatCents, readUsd } from "../../format.ts";
 import { newKey } from "../../idempotency-key.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Failure, Field, Form } from "../../parts/field.tsx";
+import { AmountField, readAmount } from "../../parts/amount-field.tsx";
+import { ReasonField } from "../../parts/confirm.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { useAction } from "../../use-action.ts";
-import { ACCOUNTS_KEY, type ListedAccount } from "./queries.ts";
+import { ACCOUNTS_KEY } from "./queries.ts";
 
 interface MoneyProps {
-  readonly account: ListedAccount;
+  readonly account: { readonly id: string; readonly name: string };
   readonly onClose: () => void;
 }
 
@@ -24,78 +25,84 @@ const ID_MAX = 128;
 
 /** Tops an account up by hand, under an id that is booked once. */
 export function CreditDialog({ account, onClose }: MoneyProps) {
-  const book = useAction({
-    act: ({ id = "", amount = "", reason = "" }: Readonly<Record<string, string>>) =>
-      call(() =>
-        api.operator.accounts({ id: account.id })["top-ups"].post({ id, amount_usd: amount, reason }),
-      ),
-    renews: [ACCOUNTS_KEY],
-    isForm: true,
-    onDone: (booked) => {
-      report(booked, "Credit added");
-      onClose();
+  const book = useBooking(
+    ({ id = "", reason = "", amount_usd }) => {
+      const body = { id: id.trim(), amount_usd: readAmount(amount_usd), reason };
+      return call(() => api.operator.accounts({ id: account.id })["top-ups"].post(body));
     },
-  });
+    { account, done: "Credit added", onClose },
+  );
   return (
-    <Dialog
+    <FormDialog
       title={`Add credit to ${account.name}`}
-      note="It is available at once."
-      isOpen
-      isKept
+      note="It is available at once, and an entry of the wallet for ever."
+      action="Add credit"
+      call={book}
+      onSubmit={book.mutate}
       onClose={onClose}
     >
-      <Form onSubmit={(event) => book.mutate(readForm(event))}>
-        <Field
-          label="Amount in USD"
-          name="amount"
-          affix="$"
-          inputMode="decimal"
-          hint="Up to 9 decimals."
-          required
-          autoFocus
-        />
-        <BookingId />
-        <Field label="Reason" name="reason" hint="Shown in the audit trail." maxLength={500} required />
-        <Failure error={book.error} />
-        <Actions text="Add credit" isBusy={book.isPending} onClose={onClose} />
-      </Form>
-    </Dialog>
+      <AmountField required />
+      <ReasonField />
+      <BookingId />
+    </FormDialog>
   );
 }
 
 /** Gives the charge of one request back, or a part of it. */
 export function RefundDialog({ account, onClose }: MoneyProps) {
-  const book = useAction({
-    act: ({ id = "", receipt = "", amount = "", reason = "" }: Readonly<Record<string, string>>) => {
-      const body = { id, receipt, reason, ...(amount && { amount_usd: amount }) };
+  const book = useBooking(
+    ({ id = "", receipt = "", reason = "", amount_usd }) => {
+      const amount = readAmount(amount_usd);
+      const body = { id: id.trim(), receipt: receipt.trim(), reason, ...(amount && { amount_usd: amount }) };
       return call(() => api.operator.accounts({ id: account.id }).refunds.post(body));
     },
-    renews: [ACCOUNTS_KEY],
+    { account, done: "Refund booked", onClose },
+  );
+  return (
+    <FormDialog
+      title={`Refund a request of ${account.name}`}
+      note="The money returns to the wallet at once."
+      action="Refund"
+      call={book}
+      onSubmit={book.mutate}
+      onClose={onClose}
+    >
+      <Field
+        label="Request id"
+        name="receipt"
+        hint="The id of its receipt: answers carry it as x-request-id."
+        autoComplete="off"
+        spellCheck={false}
+        required
+      />
+      <AmountField hint="Empty gives the whole charge back." isOptional />
+      <ReasonField />
+      <BookingId />
+    </FormDialog>
+  );
+}
+
+interface BookingOptions extends MoneyProps {
+  readonly done: string;
+}
+
+/** A booking: afterwards, the account's figures are read again and a toast shows what is available. */
+function useBooking(
+  act: (values: FormValues) => Promise<Booked>,
+  { account, done, onClose }: BookingOptions,
+) {
+  return useAction({
+    act,
+    renews: [ACCOUNTS_KEY, ["account", account.id]],
     isForm: true,
-    onDone: (booked) => {
-      report(booked, "Refund booked");
+    onDone: ({ available_usd, replayed }) => {
+      const available = `${formatCents(readUsd(available_usd))} available.`;
+      showToast(
+        replayed ? `This id was booked before: nothing changed. ${available}` : `${done}: ${available}`,
+      );
       onClose();
     },
   });
-  return (
-    <Dialog title={`Refund a request of ${account.name}`} isOpen isKept onClose={onClose}>
-      <Form onSubmit={(event) => book.mutate(readForm(event))}>
-        <Field label="Request id" name="receipt" hint="The id of its receipt." required autoFocus />
-        <Field
-          label="Amount in USD"
-          name="amount"
-          affix="$"
-          inputMode="decimal"
-          hint="Empty gives the whole charge back."
-          isOptional
-        />
-        <BookingId />
-        <Field label="Reason" name="reason" hint="Shown in the audit trail." maxLength={500} required />
-        <Failure error={book.error} />
-        <Actions text="Refund" isBusy={book.isPending} onClose={onClose} />
-      </Form>
-    </Dialog>
-  );
 }
 
 /** An id of one's own is an invoice's, say; the proposed one makes a repeated press book once. */
@@ -108,25 +115,9 @@ function BookingId() {
       defaultValue={proposed}
       hint="Booked once, however often it is sent. An invoice number fits."
       maxLength={ID_MAX}
+      autoComplete="off"
+      spellCheck={false}
       required
     />
-  );
-}
-
-function Actions({ text, isBusy, onClose }: { text: string; isBusy: boolean; onClose: () => void }) {
-  return (
-    <DialogActions>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button type="submit" look="primary" isBusy={isBusy}>
-        {text}
-      </Button>
-    </DialogActions>
-  );
-}
-
-function report({ available_usd, replayed }: Booked, done: string): void {
-  const available = formatCents(readUsd(available_usd));
-  showToast(
-    replayed ? `Booked before; nothing changed. ${available} available.` : `${done}. ${available} available.`,
   );
 }

@@ -1,9 +1,8 @@
 import { api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
+import type { FormValues } from "../../form-values.ts";
 import { useIdempotencyKey } from "../../idempotency-key.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Failure, Field, Form } from "../../parts/field.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { meQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { ACCOUNTS_KEY } from "./queries.ts";
@@ -12,8 +11,8 @@ import { ACCOUNTS_KEY } from "./queries.ts";
 export function NewAccount({ onClose }: { readonly onClose: () => void }) {
   const headersFor = useIdempotencyKey();
   const create = useAction({
-    act: ({ name = "", email = "" }: Readonly<Record<string, string>>) => {
-      const body = { name, ...(email && { email }) };
+    act: ({ name = "", email = "" }: FormValues) => {
+      const body = { name: name.trim(), ...(email && { email }) };
       return call(() => api.accounts.post(body, { headers: headersFor(body) }));
     },
     renews: [ACCOUNTS_KEY, meQuery.queryKey],
@@ -22,24 +21,24 @@ export function NewAccount({ onClose }: { readonly onClose: () => void }) {
     onDone: onClose,
   });
   return (
-    <Dialog
+    <FormDialog
       title="New account"
-      note="You become its first owner, and can invite others."
-      isOpen
-      isKept
+      note="You become its first owner, and can invite others. Its wallet is empty."
+      action="Create account"
+      call={create}
+      onSubmit={create.mutate}
       onClose={onClose}
     >
-      <Form onSubmit={(event) => create.mutate(readForm(event))}>
-        <Field label="Name" name="name" maxLength={100} required autoFocus />
-        <Field label="E-mail of the account" name="email" type="email" hint="For invoices." isOptional />
-        <Failure error={create.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={create.isPending}>
-            Create account
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+      <Field label="Name" name="name" maxLength={100} autoComplete="off" required />
+      <Field
+        label="E-mail of the account"
+        name="email"
+        type="email"
+        hint="For invoices."
+        maxLength={254}
+        autoComplete="off"
+        isOptional
+      />
+    </FormDialog>
   );
 }

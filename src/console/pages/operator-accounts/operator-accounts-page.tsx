@@ -29,11 +29,13 @@ export function OperatorAccountsPage() {
   return (
     <div className={styles.page}>
       <PageHeader title="Accounts" note="Every account of this platform.">
-        <SearchField name="q" value={search.q} label="Name, id or e-mail" />
         <Button icon="plus" look="primary" onClick={() => setIsCreating(true)}>
           New account
         </Button>
       </PageHeader>
+      <div className={styles.filters}>
+        <SearchField name="q" value={search.q} label="Name, id or e-mail" />
+      </div>
       <Panel isFlush>
         <DataTable
           caption="Accounts"

@@ -1,11 +1,13 @@
 import { api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
+import type { FormValues } from "../../form-values.ts";
 import { formatCents, readUsd } from "../../format.ts";
 import { useIdempotencyKey } from "../../idempotency-key.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Failure, Field, FieldRow, Form } from "../../parts/field.tsx";
+import { AmountField, readAmount } from "../../parts/amount-field.tsx";
+import { Field, FieldRow } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { LastDayField } from "../../parts/last-day-field.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import { readLastDay } from "../../times.ts";
 import { useAction } from "../../use-action.ts";
 
 export const CODES_KEY = ["operator", "codes"];
@@ -21,7 +23,7 @@ interface NewCode {
 export function NewCodes({ onClose }: { readonly onClose: () => void }) {
   const headersFor = useIdempotencyKey();
   const create = useAction({
-    act: (values: Readonly<Record<string, string>>) => {
+    act: (values: FormValues) => {
       const body = readCodes(values);
       return call(() => api.operator.codes.post(body, { headers: headersFor(body) }));
     },
@@ -30,39 +32,36 @@ export function NewCodes({ onClose }: { readonly onClose: () => void }) {
   });
   if (create.data) return <Created codes={create.data.codes} onClose={onClose} />;
   return (
-    <Dialog title="Create redeem codes" isOpen isKept onClose={onClose}>
-      <Form onSubmit={(event) => create.mutate(readForm(event))}>
-        <FieldRow>
-          <Field
-            label="Amount in USD of each"
-            name="amount"
-            affix="$"
-            inputMode="decimal"
-            required
-            autoFocus
-          />
-          <Field
-            label="Number of codes"
-            name="count"
-            type="number"
-            min={1}
-            max={COUNT_MAX}
-            defaultValue={1}
-            hint="1 to 100."
-            required
-          />
-        </FieldRow>
-        <Field label="Note" name="note" hint="For operators only." maxLength={200} isOptional />
-        <Field label="Last day" name="last" type="date" hint="Empty: never expires." isOptional />
-        <Failure error={create.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={create.isPending}>
-            Create
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Create redeem codes"
+      note="Whoever has a code can redeem it, once, for the wallet of one account."
+      action="Create"
+      call={create}
+      onSubmit={create.mutate}
+      onClose={onClose}
+    >
+      <FieldRow>
+        <AmountField label="Amount of each in USD" required />
+        <Field
+          label="Number of codes"
+          name="count"
+          type="number"
+          min={1}
+          max={COUNT_MAX}
+          defaultValue={1}
+          hint={`1 to ${COUNT_MAX}.`}
+          required
+        />
+      </FieldRow>
+      <Field
+        label="Note"
+        name="note"
+        hint="For operators only: the event, or the customer."
+        maxLength={200}
+        isOptional
+      />
+      <LastDayField subject="Codes expire" />
+    </FormDialog>
   );
 }
 
@@ -71,8 +70,8 @@ function Created({ codes, onClose }: { readonly codes: readonly NewCode[]; reado
   return (
     <SecretDialog
       title={codes.length === 1 ? `A code of ${each}` : `${codes.length} codes of ${each} each`}
-      note="This is the only time that they are shown: only their digests are stored."
-      label="codes"
+      note={`This is the only time that ${codes.length === 1 ? "it is" : "they are"} shown: only digests are stored.`}
+      label={codes.length === 1 ? "code" : "codes"}
       secret={codes.map(({ code }) => code).join("\n")}
       onClose={onClose}
     />
@@ -80,11 +79,11 @@ function Created({ codes, onClose }: { readonly codes: readonly NewCode[]; reado
 }
 
 /** A code works to the end of its last day in the viewer's zone. */
-function readCodes({ amount = "", count = "1", note = "", last = "" }: Readonly<Record<string, string>>) {
+function readCodes({ amount_usd, count = "1", note = "", expires_at }: FormValues) {
   return {
-    amount_usd: amount.trim(),
+    amount_usd: readAmount(amount_usd),
     count: Number(count),
     ...(note && { note }),
-    ...(last && { expires_at: new Date(`${last}T23:59:59`).toISOString() }),
+    expires_at: readLastDay(expires_at),
   };
 }

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { IconButton } from "../../parts/button.tsx";
 import { classes } from "../../parts/classes.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -9,10 +10,12 @@ import styles from "./wallet.module.css";
 interface CheckoutBannerProps {
   readonly account: string;
   readonly checkout: string;
+  /** Takes the payment out of the address. */
+  readonly onClose: () => void;
 }
 
 /** Shows the state of the payment after the return from Stripe Checkout. */
-export function CheckoutBanner({ account, checkout }: CheckoutBannerProps) {
+export function CheckoutBanner({ account, checkout, onClose }: CheckoutBannerProps) {
   const { data, error } = useQuery(checkoutQuery(account, checkout));
   const queryClient = useQueryClient();
   const state = data?.state;
@@ -34,6 +37,7 @@ export function CheckoutBanner({ account, checkout }: CheckoutBannerProps) {
           </>
         )}
       </p>
+      <IconButton icon="close" label="Close this message" size="small" onClick={onClose} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { formatCount } from "../../format.ts";
 import { classes } from "../../parts/classes.ts";
 import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -26,7 +27,7 @@ function Terms({ account, wallet }: { readonly account: string; readonly wallet:
   const { posted_usd, held_usd, credit_usd, available_usd, running, oldest_hold_at } = wallet;
   const to = { to: "/accounts/$account/wallet", params: { account } } as const;
   return (
-    <div className={styles.equation}>
+    <div className={styles.equation} role="group" aria-label="Available balance">
       <Link {...to} className={styles.term} title="Every entry of the wallet">
         <span className={styles.label}>Posted</span>
         <span className={styles.amount}>
@@ -36,7 +37,7 @@ function Terms({ account, wallet }: { readonly account: string; readonly wallet:
       <span className={styles.sign}>−</span>
       <Link {...to} search={{ tab: "holds" }} className={styles.term} title="Requests that hold money now">
         <span className={styles.label}>
-          Held by {running} running
+          Held{running > 0 && ` by ${formatCount(running)} running`}
           {oldest_hold_at && (
             <>
               , oldest <Time at={oldest_hold_at} as="relative" />

@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, call } from "../../api.ts";
+import { useEffect } from "react";
+import { ApiError, api, call } from "../../api.ts";
 import { readForm } from "../../form-values.ts";
 import { useIdempotencyKey } from "../../idempotency-key.ts";
+import { AmountField, readAmount } from "../../parts/amount-field.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure, Field, Form } from "../../parts/field.tsx";
+import { Failure, Field, Form, RefusedFields, refusedPathOf } from "../../parts/field.tsx";
 import { setupQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import styles from "./wallet.module.css";
@@ -14,11 +16,14 @@ interface TopUpProps {
   readonly onClose: () => void;
 }
 
+/** The server answers alike for all of these, so that codes cannot be probed. */
+const UNKNOWN_CODE = "No open code reads like this: it is mistyped, used, revoked or expired.";
+
 /** Adds money: by card where payments are set up, and by a code. */
 export function TopUp({ account, onClose }: TopUpProps) {
   const { data: setup } = useQuery(setupQuery);
   return (
-    <Dialog title="Top up the wallet" isOpen onClose={onClose}>
+    <Dialog title="Top up the wallet" isOpen isKept onClose={onClose}>
       <div className={styles.stack}>
         {setup?.has_payments && <ByCard account={account} />}
         <ByCode account={account} onDone={onClose} />
@@ -37,29 +42,34 @@ function ByCard({ account }: { readonly account: string }) {
   const headersFor = useIdempotencyKey();
   const pay = useAction({
     act: (amount: string) => {
-      const body = { amount_usd: amount.trim().replace(/^\$/, "") };
+      const body = { amount_usd: readAmount(amount) };
       const headers = headersFor(body);
       return call(() => api.accounts({ account }).wallet.checkouts.post(body, { headers }));
     },
     isForm: true,
     onDone: ({ url }) => location.assign(url),
   });
+  useEffect(() => {
+    // A browser that comes back by its history shows the page as it was left, with its order already sent.
+    const reload = ({ persisted }: PageTransitionEvent) => persisted && location.reload();
+    addEventListener("pageshow", reload);
+    return () => removeEventListener("pageshow", reload);
+  }, []);
+  const refused = refusedPathOf(pay.error);
   return (
     <section className={styles.section}>
       <h3>By card</h3>
       <Form onSubmit={(event) => pay.mutate(readForm(event).amount_usd ?? "")}>
-        <Field
-          label="Amount"
-          name="amount_usd"
-          affix="$"
-          inputMode="decimal"
-          pattern="\$?\d{1,5}(\.\d{1,2})?"
-          hint="From $5 to $10,000. You pay on Stripe's page."
-          defaultValue="50.00"
-          autoComplete="off"
-          required
-        />
-        <Failure error={pay.error} />
+        <RefusedFields value={refused}>
+          <AmountField
+            hint="From $5 to $10,000. You pay on Stripe's page."
+            refusal="Enter $5 to $10,000, in whole cents."
+            defaultValue="50.00"
+            decimals={2}
+            required
+          />
+        </RefusedFields>
+        {refused.length === 0 && <Failure error={pay.error} />}
         <div>
           <Button type="submit" look="primary" isBusy={pay.isPending || pay.isSuccess}>
             Go to the payment
@@ -78,6 +88,7 @@ function ByCode({ account, onDone }: { readonly account: string; readonly onDone
     isForm: true,
     onDone,
   });
+  const isUnknown = redeem.error instanceof ApiError && redeem.error.status === 404;
   return (
     <section className={styles.section}>
       <h3>By code</h3>
@@ -89,9 +100,10 @@ function ByCode({ account, onDone }: { readonly account: string; readonly onDone
           maxLength={100}
           autoComplete="off"
           spellCheck={false}
+          error={isUnknown ? UNKNOWN_CODE : undefined}
           required
         />
-        <Failure error={redeem.error} />
+        {!isUnknown && <Failure error={redeem.error} />}
         <div>
           <Button type="submit" isBusy={redeem.isPending}>
             Redeem

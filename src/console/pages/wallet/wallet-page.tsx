@@ -3,13 +3,15 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
+import { classes } from "../../parts/classes.ts";
+import { Icon } from "../../parts/icons.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { useMay, useMe } from "../../session.ts";
+import { useAccount, useMay, useMe } from "../../session.ts";
+import { CreditDialog } from "../operator-accounts/money-dialogs.tsx";
 import { CheckoutBanner } from "./checkout-banner.tsx";
 import { Equation } from "./equation.tsx";
 import { Holds } from "./holds.tsx";
-import { OperatorTopUp } from "./operator-top-up.tsx";
 import { WalletProof } from "./proof.tsx";
 import { walletQuery } from "./queries.ts";
 import { Statements } from "./statements.tsx";
@@ -21,30 +23,50 @@ const route = getRouteApi("/shell/accounts/$account/wallet");
 
 /** The money of an account: where it stands, and every entry that made it so. */
 export function WalletPage() {
-  const { account } = route.useParams();
+  const account = useAccount();
   const { topup, checkout } = route.useSearch();
   const navigate = route.useNavigate();
   const mayTopUp = useMay("wallet.write");
   const { person } = useMe();
   const [isCrediting, setIsCrediting] = useState(false);
-  const { data } = useQuery(walletQuery(account));
-  const setTopUp = (value: "1" | undefined) =>
-    void navigate({ search: (all) => ({ ...all, topup: value }) as never });
+  const { data } = useQuery(walletQuery(account.id));
+  const change = (search: { readonly topup?: "1" | undefined; readonly checkout?: undefined }) =>
+    void navigate({ search: (all) => ({ ...all, ...search }) as never });
   return (
     <div className={styles.page}>
       <PageHeader title="Wallet" badges={data?.state === "frozen" && <Badge tone="bad">frozen</Badge>}>
-        {person.is_operator && <Button onClick={() => setIsCrediting(true)}>Credit as operator</Button>}
+        {person.is_operator && <Button onClick={() => setIsCrediting(true)}>Add credit as operator</Button>}
         {mayTopUp && (
-          <Button icon="plus" look="primary" onClick={() => setTopUp("1")}>
+          <Button icon="plus" look="primary" onClick={() => change({ topup: "1" })}>
             Top up
           </Button>
         )}
       </PageHeader>
-      {checkout && <CheckoutBanner account={account} checkout={checkout} />}
-      <Equation account={account} />
-      <Rows account={account} />
-      {mayTopUp && topup && <TopUp account={account} onClose={() => setTopUp(undefined)} />}
-      {isCrediting && <OperatorTopUp account={account} onClose={() => setIsCrediting(false)} />}
+      {data?.state === "frozen" && <FrozenBanner />}
+      {checkout && (
+        <CheckoutBanner
+          account={account.id}
+          checkout={checkout}
+          onClose={() => change({ checkout: undefined })}
+        />
+      )}
+      <Equation account={account.id} />
+      <Rows account={account.id} />
+      {mayTopUp && topup && <TopUp account={account.id} onClose={() => change({ topup: undefined })} />}
+      {isCrediting && <CreditDialog account={account} onClose={() => setIsCrediting(false)} />}
+    </div>
+  );
+}
+
+/** A wallet is frozen while its account is suspended. */
+function FrozenBanner() {
+  return (
+    <div className={classes(styles.banner, styles.bad)} role="status">
+      <Icon name="warning" size={20} />
+      <p>
+        This account is suspended: new requests are refused. Its money stays, and running requests end as
+        usual. Ask the operator of this platform why.
+      </p>
     </div>
   );
 }

@@ -1,0 +1,229 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { parseUsd } from "../../src/domain/money.ts";
+import { findAccessibilityFaults } from "../support/axe.ts";
+import { startChromium } from "../support/chromium.ts";
+import { answerWith } from "../support/scripted-answers.ts";
+import { untilTitled } from "./world/forms.ts";
+import { browse } from "./world/open-page.ts";
+import type { SignedIn } from "./world/signed-in.ts";
+import { PASSWORD, startWorld, type World } from "./world/world.ts";
+
+const LONG_MS = 300_000;
+
+let world: World;
+let browser: Browser;
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 20 }), startChromium()]);
+}, LONG_MS);
+afterAll(async () => {
+  await browser?.close();
+  await world?.close();
+}, LONG_MS);
+
+test(
+  "money of an operator asks for the password, and is booked once it is given, or not at all",
+  async () => {
+    const before = await readPosted();
+    forgetConfirmations();
+    await visit("/operator/accounts?q=Acme", async (page) => {
+      await choose(page, "Add credit");
+      const form = page.getByRole("dialog", { name: "Add credit to Acme" });
+      await form.getByLabel("Amount in USD").fill("$40");
+      await form.getByLabel("Reason").fill("Goodwill");
+      await form.getByRole("button", { name: "Add credit" }).click();
+      const asked = page.getByRole("dialog", { name: "Confirm your password" });
+      await asked.waitFor();
+      expect(await findAccessibilityFaults(page)).toEqual([]);
+      await asked.getByRole("button", { name: "Cancel" }).click();
+      await form.getByText("This action needs your password again.").waitFor();
+      expect(await form.getByLabel("Reason").inputValue()).toBe("Goodwill");
+      expect(await readPosted()).toBe(before);
+
+      await form.getByRole("button", { name: "Add credit" }).click();
+      await asked.getByLabel("Password").fill("not the password");
+      await asked.getByRole("button", { name: "Confirm" }).click();
+      await asked.getByRole("alert").waitFor();
+      await asked.getByLabel("Password").fill(PASSWORD);
+      await asked.getByRole("button", { name: "Confirm" }).click();
+      await page.getByText("Credit added:").waitFor();
+      await form.waitFor({ state: "detached" });
+    });
+    expect(await readPosted()).toBe(before + parseUsd("40"));
+  },
+  LONG_MS,
+);
+
+test(
+  "a refund returns a request's charge, and the whole charge only once",
+  async () => {
+    const { items } = await world.owner.call("GET", `${root()}/requests?outcome=ok`);
+    const [{ id, charged_usd: charged }] = items;
+    const before = await readPosted();
+    await visit("/operator/accounts?q=Acme", async (page) => {
+      const refund = async () => {
+        await choose(page, "Refund a request");
+        await page.getByLabel("Request id").fill(id);
+        await page.getByLabel("Reason").fill("Wrong answer");
+        await page.getByRole("button", { name: "Refund", exact: true }).click();
+      };
+      await refund();
+      await page.getByText("Refund booked:").waitFor();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await refund();
+      await page.getByRole("dialog").getByRole("alert").waitFor();
+    });
+    expect(await readPosted()).toBe(before + parseUsd(charged));
+  },
+  LONG_MS,
+);
+
+test(
+  "a suspended account is refused requests, and its wallet and the refusal say why, until it is resumed",
+  async () => {
+    const { secret } = await world.owner.call("POST", `${root()}/keys`, { name: "checkout" });
+    world.upstream.on("gpt-4.1-mini", answerWith());
+    expect((await ask(secret)).status).toBe(200);
+    await visit("/operator/accounts?q=Acme", async (page) => {
+      await choose(page, "Suspend");
+      await page.getByLabel("Reason").fill("Chargeback");
+      await page.getByRole("button", { name: "Suspend" }).click();
+      await page.getByText("Account suspended").waitFor();
+      await page.getByRole("row", { name: /Acme suspended/ }).waitFor();
+    });
+    const refused = await untilStatus(secret, 403);
+    const id = refused.headers.get("x-request-id") ?? "";
+    await visit(`${root()}/wallet`, seesSuspension, world.owner);
+    await visit(
+      `${root()}/refusals/${id}`,
+      async (page) =>
+        void (await page
+          .getByText(/account is suspended/)
+          .first()
+          .waitFor()),
+      world.owner,
+    );
+    await visit("/operator/accounts?q=Acme", async (page) => {
+      await choose(page, "Resume");
+      await page.getByLabel("Reason").fill("Paid");
+      await page.getByRole("button", { name: "Resume" }).click();
+      await page.getByText("Account resumed").waitFor();
+    });
+    await untilStatus(secret, 200);
+  },
+  LONG_MS,
+);
+
+test(
+  "acting inside an account shows a banner until it ends, and both are in the account's audit trail",
+  async () => {
+    await visit("/operator/accounts?q=Acme", async (page) => {
+      await choose(page, "Act inside");
+      await page.getByLabel("Reason").fill("Asked by Dana");
+      await page.getByRole("button", { name: "Open the account" }).click();
+      await page.getByText("You act inside “Acme”").waitFor();
+      await page.getByRole("button", { name: "Leave the account" }).click();
+      await untilTitled(page, "Accounts");
+    });
+    await visit(
+      `${root()}/audit-trail`,
+      async (page) => {
+        await page.getByRole("row", { name: /Operator.*account\.acting_ended/ }).waitFor();
+        await page.getByRole("row", { name: /account\.acting_began.*Asked by Dana/ }).waitFor();
+      },
+      world.owner,
+    );
+  },
+  LONG_MS,
+);
+
+test(
+  "an account is made, and codes are shown once, listed and revoked",
+  async () => {
+    await visit("/operator/accounts", async (page) => {
+      await page.getByRole("button", { name: "New account" }).click();
+      await page.getByLabel("Name", { exact: true }).fill("Globex");
+      await page.getByRole("button", { name: "Create account" }).click();
+      await page.getByRole("row", { name: /Globex/ }).waitFor();
+    });
+    await visit("/operator/codes", async (page) => {
+      await page.getByRole("button", { name: "Create codes" }).first().click();
+      await page.getByLabel("Amount of each in USD").fill("0");
+      await page.getByLabel("Number of codes").fill("2");
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      await page.getByText("Enter an amount above 0.").waitFor();
+      await page.getByLabel("Amount of each in USD").fill("10");
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      const shown = page.getByRole("region", { name: "codes", exact: true });
+      const codes = (await shown.textContent())?.split("\n") ?? [];
+      expect(codes).toHaveLength(2);
+      expect(await findAccessibilityFaults(page)).toEqual([]);
+      await page.getByRole("button", { name: "I have stored it" }).click();
+      const hint = codes[0]?.slice(0, 5) ?? "";
+      await page.getByRole("button", { name: `Revoke code ${hint}` }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+      await page.getByRole("row", { name: new RegExp(`${hint}.*revoked`) }).waitFor();
+      await page.reload();
+      await page.getByRole("row", { name: new RegExp(hint) }).waitFor();
+      expect(await page.content()).not.toContain(codes[1] ?? "");
+    });
+  },
+  LONG_MS,
+);
+
+/** Uses a page of the console, by default as the operator. */
+function visit(path: string, use: (page: Page) => Promise<void>, person: SignedIn = world.operator) {
+  return browse(browser, { url: world.url, path: `/console${path}`, person }, use);
+}
+
+/** Chooses an action of Acme, the only account that the list shows. */
+async function choose(page: Page, action: string): Promise<void> {
+  await page.getByRole("button", { name: "Actions of account Acme" }).click();
+  await page.getByRole("menuitem", { name: action }).click();
+  await page.getByRole("dialog").waitFor();
+}
+
+async function seesSuspension(page: Page): Promise<void> {
+  await page.getByText("This account is suspended").waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+}
+
+/** Makes every session one whose password was given long ago. */
+function forgetConfirmations(): void {
+  const database = new Database(join(world.folder, "data", "tollgate.db"));
+  database.run("PRAGMA busy_timeout = 60000");
+  database.run("UPDATE sessions SET confirmed_at_ms = 0");
+  database.close();
+}
+
+function ask(secret: string): Promise<Response> {
+  return fetch(`${world.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "gpt-4.1-mini",
+      messages: [{ role: "user", content: "Hi" }],
+      max_tokens: 9,
+    }),
+  });
+}
+
+/** Asks until the gateway has read the account's new state. */
+async function untilStatus(secret: string, status: number): Promise<Response> {
+  for (;;) {
+    const answer = await ask(secret);
+    await answer.text();
+    if (answer.status === status) return answer;
+    await Bun.sleep(100);
+  }
+}
+
+async function readPosted(): Promise<bigint> {
+  return parseUsd((await world.owner.call("GET", `${root()}/wallet`)).posted_usd);
+}
+
+function root(): string {
+  return `/accounts/${world.acme.accountId}`;
+}
