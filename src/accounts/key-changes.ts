@@ -128,6 +128,17 @@ export async function rotateKey(
   return { key, secret };
 }
 
+/**
+ * Ends the secret that the latest rotation replaced. It is refused within one second; its running requests
+ * go on. Rejects with `conflict` like {@link updateKey}.
+ */
+export async function endPreviousSecret(parts: KeyChangeParts, read: KeyVersion): Promise<ApiKey> {
+  return changeRow(parts, read, {
+    action: "key.previous_ended",
+    columns: () => ({ previousDigest: null, previousHint: null, previousEndsAtMs: null }),
+  });
+}
+
 interface RowChange {
   readonly action: string;
   columns(row: KeyRow): Partial<KeyRow> | KeyChanges;

@@ -25,6 +25,8 @@ export interface Delivery {
   readonly target: string;
   readonly state: "waiting" | "delivered" | "failed";
   readonly attempts: number;
+  /** HTTP status of the last webhook call; `undefined` for a mail, and when the receiver sent none. */
+  readonly lastStatus: number | undefined;
   readonly createdAtMs: number;
   readonly nextAtMs: number | undefined;
   readonly endedAtMs: number | undefined;
@@ -147,15 +149,17 @@ export async function listDeliveries(
 
 interface DeliveryRow
   extends Pick<Delivery, "id" | "noticeId" | "channel" | "target" | "attempts" | "createdAtMs"> {
+  readonly lastStatus?: number | null;
   readonly nextAtMs: number | null;
   readonly failedAtMs: number | null;
 }
 
 function readDelivery(row: DeliveryRow, deliveredAtMs: number | null): Delivery {
-  const { id, noticeId, channel, target, attempts, createdAtMs, nextAtMs, failedAtMs } = row;
+  const { id, noticeId, channel, target, attempts, lastStatus, createdAtMs, nextAtMs, failedAtMs } = row;
   const ended = failedAtMs === null ? "waiting" : "failed";
   return {
     ...{ id, noticeId, channel, target, attempts, createdAtMs },
+    lastStatus: lastStatus ?? undefined,
     state: deliveredAtMs === null ? ended : "delivered",
     nextAtMs: nextAtMs ?? undefined,
     endedAtMs: deliveredAtMs ?? failedAtMs ?? undefined,

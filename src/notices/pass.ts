@@ -180,7 +180,7 @@ async function readRules({ db, tables: { noticeRules } }: Database): Promise<rea
     const page = await db
       .select()
       .from(noticeRules)
-      .where(gt(noticeRules.id, after))
+      .where(and(gt(noticeRules.id, after), isNull(noticeRules.pausedAtMs)))
       .orderBy(asc(noticeRules.id))
       .limit(RULES_PAGE);
     rules.push(...page.map(readRule));
@@ -201,7 +201,7 @@ async function readOpen({ db, tables: { openNotices } }: Database): Promise<Open
   return open;
 }
 
-/** Ends episodes of rules that were deleted while a pass began them. */
+/** Ends episodes of rules that were deleted or paused while a pass began them. */
 async function endOrphans(parts: PassParts, rules: readonly NoticeRule[], open: OpenSubjects): Promise<void> {
   const known = new Set(rules.map(({ id }) => id));
   for (const [ruleId, subjects] of open) {

@@ -18,6 +18,8 @@ export interface NoticeRule {
   readonly webhookUrl: string | undefined;
   readonly version: number;
   readonly createdAtMs: number;
+  /** Since when the rule is not evaluated; `undefined` while it is. */
+  readonly pausedAtMs: number | undefined;
 }
 
 /** Prints the threshold as the API has it. */
@@ -26,11 +28,23 @@ export function printThreshold({ kind, threshold }: Pick<NoticeRule, "kind" | "t
 }
 
 /** Reads a row of the table. */
-export function readRule({ emails, webhookUrl, ...row }: typeof noticeRules.$inferSelect): NoticeRule {
-  return { ...row, emails: JSON.parse(emails), webhookUrl: webhookUrl ?? undefined };
+export function readRule(row: typeof noticeRules.$inferSelect): NoticeRule {
+  const { emails, webhookUrl, pausedAtMs } = row;
+  return {
+    ...row,
+    emails: JSON.parse(emails),
+    webhookUrl: webhookUrl ?? undefined,
+    pausedAtMs: pausedAtMs ?? undefined,
+  };
 }
 
 /** The row of a rule. */
-export function writeRule({ emails, webhookUrl, ...rule }: NoticeRule): typeof noticeRules.$inferInsert {
-  return { ...rule, emails: JSON.stringify(emails), webhookUrl: webhookUrl ?? null };
+export function writeRule(rule: NoticeRule): typeof noticeRules.$inferInsert {
+  const { emails, webhookUrl, pausedAtMs } = rule;
+  return {
+    ...rule,
+    emails: JSON.stringify(emails),
+    webhookUrl: webhookUrl ?? null,
+    pausedAtMs: pausedAtMs ?? null,
+  };
 }

@@ -31,6 +31,7 @@ export interface RuleEdit {
   readonly threshold?: string | undefined;
   readonly emails?: readonly string[] | undefined;
   readonly webhookUrl?: string | null | undefined;
+  readonly isPaused?: boolean | undefined;
 }
 
 const RULES_MAX = 20;
@@ -70,6 +71,7 @@ export async function createRule(
     webhookUrl: readWebhookUrl(webhookUrl, parts),
     version: 1,
     createdAtMs,
+    pausedAtMs: undefined,
   };
   await database.transact(async (tx) => {
     const [counted] = await tx.select({ n: count() }).from(rules).where(eq(rules.accountId, accountId));
@@ -83,7 +85,7 @@ export async function createRule(
   return rule;
 }
 
-/** Changes a rule. Throws {@link EditConflict} for an older version, `unknown_item` and `wrong_shape`. */
+/** Changes a rule; pausing it ends its notices. Throws {@link EditConflict} for an older version, `unknown_item` and `wrong_shape`. */
 export async function updateRule(
   parts: RuleParts,
   actor: AuditActor,
@@ -95,17 +97,19 @@ export async function updateRule(
   return database.transact(async (tx) => {
     const before = await findRule({ ...database, db: tx }, accountId, id);
     if (before.version !== edit.version) throw new EditConflict(before);
-    const { threshold, emails, webhookUrl } = edit;
+    const { threshold, emails, webhookUrl, isPaused } = edit;
     const after: NoticeRule = {
       ...before,
       version: before.version + 1,
       ...(threshold === undefined ? {} : { threshold: readThreshold(before.kind, threshold) }),
       ...(emails === undefined ? {} : { emails: readEmails(emails) }),
       ...(webhookUrl === undefined ? {} : { webhookUrl: readWebhookUrl(webhookUrl, parts) }),
+      ...(isPaused === undefined ? {} : { pausedAtMs: isPaused ? (before.pausedAtMs ?? now()) : undefined }),
     };
     const isUnchanged = and(eq(rules.id, id), eq(rules.version, before.version));
     const [row] = await tx.update(rules).set(writeRule(after)).where(isUnchanged).returning();
     if (!row) throw new EditConflict(await findRule({ ...database, db: tx }, accountId, id));
+    if (after.pausedAtMs !== undefined) await closeNoticesOf(database, tx, id, now());
     const texts = { before: describeRule(before), after: describeRule(after) };
     await recordChange(
       database,
@@ -172,7 +176,7 @@ function readWebhookUrl(text: string | null, parts: Pick<RuleParts, "allowsLoopb
 
 /** The origin alone of a webhook: its path may hold a secret of the receiver. */
 function describeRule(rule: NoticeRule): object {
-  const { kind, emails, webhookUrl } = rule;
+  const { kind, emails, webhookUrl, pausedAtMs } = rule;
   const webhook = webhookUrl === undefined ? null : new URL(webhookUrl).origin;
-  return { kind, threshold: printThreshold(rule), emails, webhook };
+  return { kind, threshold: printThreshold(rule), emails, webhook, is_paused: pausedAtMs !== undefined };
 }

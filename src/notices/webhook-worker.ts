@@ -35,11 +35,24 @@ export function startWebhookWorker({ database, ...options }: WebhookWorkerOption
     async deliver({ id, url, body, ruleId }) {
       const secret = await readWebhookSecret(database, ruleId);
       const headers = { "tollgate-delivery": id, "tollgate-signature": signWebhook(secret, body, now()) };
-      const status = await postWebhook({ url, body, headers }, options);
+      const status = await postWebhook({ url, body, headers }, options).catch(async (fault) => {
+        await keepStatus(database, id, null);
+        throw fault;
+      });
+      await keepStatus(database, id, status);
       if (status < 200 || status > 299) throw new Error("The receiver refused");
       return true;
     },
   });
+}
+
+/** Keeps what the receiver answered last, for the list of deliveries. */
+async function keepStatus(
+  { transact, tables: { webhookCalls: calls } }: Database,
+  id: string,
+  lastStatus: number | null,
+): Promise<void> {
+  await transact(async (tx) => void (await tx.update(calls).set({ lastStatus }).where(eq(calls.id, id))));
 }
 
 function createCallQueue(

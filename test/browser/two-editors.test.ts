@@ -47,8 +47,11 @@ test("the later of two editors sees both versions, and may save the own one over
   expect(await limit.textContent()).toMatch(/20.*10/);
   await dialog.getByRole("button", { name: "Save mine over theirs" }).click();
   await later.page.getByText("Key saved").waitFor();
-  const { spending_limit } = await keyOf();
-  expect(spending_limit.amount_usd).toMatch(/^20/);
+  // What the later editor left alone is not undone.
+  expect(await keyOf()).toMatchObject({
+    spending_limit: { amount_usd: "20.00" },
+    requests_per_minute: { limit: 100 },
+  });
 });
 
 test("the later of two editors may go on from the version that was saved first", async () => {
@@ -60,4 +63,13 @@ test("the later of two editors may go on from the version that was saved first",
   await save(later.page, { "Running at once": "7" });
   await later.page.getByText("Key saved").waitFor();
   expect(await keyOf()).toMatchObject({ name: "renamed first", concurrent_requests: { limit: 7 } });
+});
+
+test("an editor of a key that was revoked meanwhile is told so", async () => {
+  const path = `/accounts/${world.acme.accountId}/keys/${world.acme.keyIds[0]}`;
+  await world.owner.call("POST", `${path}/revoke`);
+  await save(earlier.page, { "Running at once": "9" });
+  const dialog = earlier.page.getByRole("dialog", { name: /was revoked meanwhile/ });
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await earlier.page.getByText("The next request would be refused.").waitFor();
 });

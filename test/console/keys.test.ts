@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import {
   changesOf,
-  dayOf,
   type KeyValues,
   readExpiry,
   readKeyForm,
   valuesOf,
 } from "../../src/console/pages/keys/key-values.ts";
 import { printSnippets } from "../../src/console/pages/keys/snippets.ts";
+import { formatDay } from "../../src/console/times.ts";
 
 const PLAIN: KeyValues = {
   name: "laptop",
@@ -22,7 +22,7 @@ const PLAIN: KeyValues = {
 
 describe("the form of a key", () => {
   test("empty fields are no limit, no expiry and every model", () => {
-    expect(readKeyForm(formOf({ name: " laptop ", amount_usd: "", scope: "all", model: "a" }))).toEqual(
+    expect(readKeyForm(formOf({ name: " laptop ", amount_usd: "", scope: "all", models: "a" }))).toEqual(
       PLAIN,
     );
   });
@@ -47,16 +47,17 @@ describe("the form of a key", () => {
 
   test("the chosen models are sorted, so that their order is no change", () => {
     const form = formOf({ name: "a", scope: "some" });
-    form.append("model", "b");
-    form.append("model", "a");
+    form.append("models", "");
+    form.append("models", "b");
+    form.append("models", "a");
     expect(readKeyForm(form).models).toEqual(["a", "b"]);
   });
 
   test("an expiry whose day is unchanged keeps its second", () => {
     const before = "2026-12-31T10:11:12.000Z";
-    expect(readExpiry(dayOf(before), before)).toBe(before);
+    expect(readExpiry(formatDay(Date.parse(before)), before)).toBe(before);
     expect(readExpiry("", before)).toBeNull();
-    expect(dayOf(String(readExpiry("2027-01-05", before)))).toBe("2027-01-05");
+    expect(formatDay(Date.parse(String(readExpiry("2027-01-05", before))))).toBe("2027-01-05");
   });
 
   test("only what differs is sent", () => {

@@ -89,6 +89,8 @@ export const noticeRules = pgTable(
     webhookUrl: bytewise("webhook_url"),
     version: whole("version").notNull().default(1),
     createdAtMs: whole("created_at_ms").notNull(),
+    /** Since when the rule is not evaluated. */
+    pausedAtMs: whole("paused_at_ms"),
   },
   (table) => [index("notice_rules_account").on(table.accountId)],
 );
@@ -134,6 +136,8 @@ export const webhookCalls = pgTable(
     nextAtMs: whole("next_at_ms"),
     deliveredAtMs: whole("delivered_at_ms"),
     failedAtMs: whole("failed_at_ms"),
+    /** HTTP status of the last try; null when the receiver sent none. */
+    lastStatus: whole("last_status"),
   },
   (table) => [
     index("webhook_calls_next").on(table.nextAtMs),

@@ -5,12 +5,21 @@ import gateways from "./migrations/0002_gateways.sql" with { type: "text" };
 import consoleTables from "./migrations/0003_console.sql" with { type: "text" };
 import usage from "./migrations/0004_usage.sql" with { type: "text" };
 import transfers from "./migrations/0005_transfers.sql" with { type: "text" };
+import noticePauses from "./migrations/0006_notice_pauses.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
  * folder.
  */
-export const MIGRATIONS: readonly string[] = [books, storage, gateways, consoleTables, usage, transfers];
+export const MIGRATIONS: readonly string[] = [
+  books,
+  storage,
+  gateways,
+  consoleTables,
+  usage,
+  transfers,
+  noticePauses,
+];
 
 /** The id of the advisory lock of schema changes: an arbitrary number. */
 const LOCK_ID = 8_655_424_553n;

@@ -89,6 +89,8 @@ export const noticeRules = sqliteTable(
     webhookUrl: text("webhook_url"),
     version: integer("version").notNull().default(1),
     createdAtMs: integer("created_at_ms").notNull(),
+    /** Since when the rule is not evaluated. */
+    pausedAtMs: integer("paused_at_ms"),
   },
   (table) => [index("notice_rules_account").on(table.accountId)],
 );
@@ -134,6 +136,8 @@ export const webhookCalls = sqliteTable(
     nextAtMs: integer("next_at_ms"),
     deliveredAtMs: integer("delivered_at_ms"),
     failedAtMs: integer("failed_at_ms"),
+    /** HTTP status of the last try; null when the receiver sent none. */
+    lastStatus: integer("last_status"),
   },
   (table) => [
     index("webhook_calls_next").on(table.nextAtMs),

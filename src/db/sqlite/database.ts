@@ -10,6 +10,7 @@ import gateways from "./migrations/0004_gateways.sql" with { type: "text" };
 import consoleTables from "./migrations/0005_console.sql" with { type: "text" };
 import usage from "./migrations/0006_usage.sql" with { type: "text" };
 import transfers from "./migrations/0007_transfers.sql" with { type: "text" };
+import noticePauses from "./migrations/0008_notice_pauses.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
@@ -86,6 +87,7 @@ export const MIGRATIONS: readonly string[] = [
   consoleTables,
   usage,
   transfers,
+  noticePauses,
 ];
 
 /**

@@ -1,6 +1,7 @@
 import { type AnyElysia, Elysia, t } from "elysia";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { findSummary, placeOf } from "./route-summaries.ts";
 import { describeShared, describeV1, referToErrors } from "./v1-description.ts";
 
 const VERSION = "3.1.0";
@@ -19,7 +20,6 @@ export function apiDescriptionRoutes(parts: ConsoleParts, findApp: FindApp) {
     },
     {
       isPublic: true,
-      detail: { summary: "Describe this API as OpenAPI 3.1", tags: ["Description"] },
       response: t.Object({
         openapi: t.String(),
         info: t.Object({ title: t.String(), version: t.String() }),
@@ -47,28 +47,69 @@ async function describe(app: AnyElysia, url: string): Promise<Description> {
   const { toOpenAPISchema } = await import("@elysiajs/openapi/openapi");
   const { paths, components } = toOpenAPISchema(app, { staticFile: false }, undefined, undefined, VERSION);
   // Schemas of TypeBox carry symbols and functions that JSON leaves out.
-  const own: Paths = JSON.parse(JSON.stringify(paths));
+  const own = numbersAlone(JSON.parse(JSON.stringify(paths))) as Paths;
   const shared = describeShared();
   return {
     openapi: VERSION,
     info: { title: "Tollgate", version: "1" },
     servers: [{ url }],
-    paths: { ...describeV1(), ...mapOperations(own, complete) },
+    paths: { ...describeV1(), ...completeAll(own) },
     components: { ...components, ...shared, schemas: { ...components.schemas, ...shared.schemas } },
   };
 }
 
-/** Adds what every route of the console has: its errors, who may call it, and the one type of its body. */
-function complete(operation: Operation, path: string): Operation {
-  const { responses, requestBody, tags = [tagOf(path)] } = operation;
+/** Routes that answer a repetition with the same `idempotency-key` as they answered the first request. */
+const CREATIONS: ReadonlySet<string> = new Set([
+  "post /accounts",
+  "post /accounts/{account}/keys",
+  "post /accounts/{account}/keys/{key}/rotate",
+  "post /accounts/{account}/management-keys",
+  "post /accounts/{account}/wallet/checkouts",
+  "post /operator/codes",
+  "post /operator/management-keys",
+]);
+const IDEMPOTENCY_KEY = {
+  name: "idempotency-key",
+  in: "header",
+  required: false,
+  schema: {
+    type: "string",
+    minLength: 1,
+    maxLength: 255,
+    description: "A repetition within 24 hours gets the first answer and creates nothing.",
+  },
+};
+
+/** Adds what every route of the console has: its summary and group, its errors, and who may call it. */
+function complete(operation: Operation, path: string, method: string): Operation {
+  const { responses, requestBody, parameters } = operation;
+  const route = path.replace("/console/api", "");
+  const { summary, group } = findSummary(method, route) ?? {};
   const isPublic = operation["x-needs"] === "public";
+  const named = Array.isArray(parameters) ? parameters : [];
   return {
+    summary,
+    tags: [group ?? "Other"],
     ...operation,
-    tags,
     security: isPublic ? [] : [{ session: [] }, { managementKey: [] }],
+    parameters: CREATIONS.has(`${method} ${route}`) ? [...named, IDEMPOTENCY_KEY] : named,
     ...(isRecord(requestBody) ? { requestBody: jsonAlone(requestBody) } : {}),
-    responses: { ...referToErrors("chat"), ...(isRecord(responses) ? responses : {}) },
+    responses: {
+      ...describeOther(route),
+      ...referToErrors("chat"),
+      ...(isRecord(responses) ? responses : {}),
+    },
   };
+}
+
+/** Answers of routes that send no JSON, which carry no schema. */
+function describeOther(route: string): Record<string, unknown> {
+  const type = route.endsWith(".csv")
+    ? "text/csv"
+    : /\/(live|playground)$/.test(route) && "text/event-stream";
+  if (!type) return {};
+  const description = type === "text/csv" ? "The rows as CSV" : "The events";
+  return { 200: { description, content: { [type]: { schema: { type: "string" } } } } };
 }
 
 /** The entry refuses every other type of body. */
@@ -77,24 +118,44 @@ function jsonAlone({ content, ...body }: Operation): Operation {
   return { ...body, content: json === undefined ? {} : { "application/json": json } };
 }
 
+/**
+ * Numbers of TypeBox for Elysia are also read from text, as queries need it. JSON bodies and answers hold
+ * numbers alone, and a reader of the description must not take the text for a form of its own.
+ */
+function numbersAlone(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(numbersAlone);
+  if (!isRecord(value)) return value;
+  const { anyOf, ...others } = value;
+  const numbers = Array.isArray(anyOf) ? anyOf.filter((choice) => !isNumberText(choice)) : [];
+  const isNumber = Array.isArray(anyOf) && numbers.length < anyOf.length && numbers.length === 1;
+  const merged = isNumber && isRecord(numbers[0]) ? { ...others, ...numbers[0] } : value;
+  return Object.fromEntries(Object.entries(merged).map(([name, member]) => [name, numbersAlone(member)]));
+}
+
+function isNumberText(choice: unknown): boolean {
+  return (
+    isRecord(choice) &&
+    choice.type === "string" &&
+    (choice.format === "integer" || choice.format === "numeric")
+  );
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** "/console/api/accounts/{account}/keys/{key}" belongs to "keys". */
-function tagOf(path: string): string {
-  const [first = "", ...rest] = path.replace("/console/api/", "").split("/");
-  const below = rest.find((part) => !part.startsWith("{"))?.replace(".csv", "");
-  return first === "accounts" || first === "operator" ? `${first}${below ? `: ${below}` : ""}` : first;
-}
-
-function mapOperations(paths: Paths, map: (operation: Operation, path: string) => Operation): Paths {
-  return Object.fromEntries(
-    Object.entries(paths).map(([path, operations]) => [
-      path,
-      Object.fromEntries(
-        Object.entries(operations).map(([method, operation]) => [method, map(operation, path)]),
-      ),
-    ]),
-  );
+/** Completes every operation. Paths of a group stand together, in the order of the groups. */
+function completeAll(paths: Paths): Paths {
+  const completed = Object.entries(paths).map(([path, operations]) => {
+    const all = Object.entries(operations).map(([method, operation]) => [
+      method,
+      complete(operation, path, method),
+    ]);
+    return [path, Object.fromEntries(all) as Record<string, Operation>] as const;
+  });
+  const groupOf = (operations: Record<string, Operation>) => {
+    const [first] = Object.values(operations);
+    return placeOf(Array.isArray(first?.tags) ? String(first.tags[0]) : "");
+  };
+  return Object.fromEntries(completed.toSorted(([, a], [, b]) => groupOf(a) - groupOf(b)));
 }

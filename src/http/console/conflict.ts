@@ -13,8 +13,12 @@ export function readConflict<Item, Shape>(
   print: (current: Item) => Shape,
 ): ConflictBody<Shape> {
   if (!(fault instanceof EditConflict)) throw fault;
-  const { row, publicMessage } = new GatewayError("conflict");
-  const error = { message: publicMessage, type: row.chat[1], code: row.code };
   // Safe because each edit throws conflicts of its own items only.
-  return { error, current: print(fault.current as Item) };
+  return { error: describeConflict(), current: print(fault.current as Item) };
+}
+
+/** The error of a conflict, as the envelope of errors has it. */
+export function describeConflict(): ConflictBody<unknown>["error"] {
+  const { row, publicMessage } = new GatewayError("conflict");
+  return { message: publicMessage, type: row.chat[1], code: row.code };
 }

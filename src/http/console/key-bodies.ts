@@ -6,6 +6,7 @@ import { GatewayError } from "../../errors.ts";
 import { isTimeZone } from "../../ledger/core/period.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import type { keyChangeBody, newKeyBody, spendingLimitBody } from "./key-shapes.ts";
+import { readMs } from "./range.ts";
 
 /** Reads the body of a new key. Throws `wrong_shape`, also for an unknown model and an expiry in the past. */
 export function readNewKey(
@@ -73,10 +74,7 @@ function readName(text: string): string {
 }
 
 function readExpiry<Absent extends null | undefined>(text: string | Absent): number | Absent {
-  if (!text) return text as Absent;
-  const ms = Date.parse(text);
-  if (!Number.isSafeInteger(ms) || ms < 0) throw wrongShape("expires_at");
-  return ms;
+  return text ? (readMs(text, "expires_at") as number) : (text as Absent);
 }
 
 function readModels<Absent extends null | undefined>(

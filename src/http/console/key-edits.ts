@@ -3,7 +3,7 @@ import type { Account } from "../../accounts/accounts.ts";
 import type { Actor } from "../../accounts/actor.ts";
 import { createOnce } from "../../accounts/idempotency.ts";
 import type { ApiKey } from "../../accounts/key.ts";
-import { rotateKey, updateKey } from "../../accounts/key-changes.ts";
+import { endPreviousSecret, rotateKey, updateKey } from "../../accounts/key-changes.ts";
 import { findKey, type IssuedKey, issueKey, type OnIssued, revokeKey } from "../../accounts/keys.ts";
 import { GatewayError } from "../../errors.ts";
 import type { ConsoleParts } from "./console-parts.ts";
@@ -47,7 +47,7 @@ export async function createKey(
   });
 }
 
-/** Changes a key. Returns `current` when another edit came first. */
+/** Changes a key; an edit without a change keeps its version. Returns `current` when another edit came first. */
 export async function editKey(
   parts: ConsoleParts,
   { actor, role, account, params, body }: KeyEdit<Static<typeof keyChangeBody>>,
@@ -56,6 +56,10 @@ export async function editKey(
   requireOwn(key, { actor, role });
   const changes = readChanges(parts, body, key.models);
   return orCurrent(parts, { account, key }, async () => {
+    if (Object.values(changes).every((value) => value === undefined)) {
+      if (key.version !== body.version) throw new GatewayError("conflict");
+      return viewKey(parts, key);
+    }
     const changed = await updateKey({ ...parts, actor }, { ...key, version: body.version }, changes);
     return viewKey(parts, changed);
   });
@@ -75,6 +79,18 @@ export async function rotate(
       const issued: OnIssued = (tx, rotated) => keep(tx, print(rotated));
       return print(await rotateKey({ ...parts, actor, issued }, { ...key, version: body.version }));
     }),
+  );
+}
+
+/** Ends the secret that a rotation replaced. Returns `current` when another edit came first. */
+export async function endPrevious(
+  parts: ConsoleParts,
+  { actor, role, account, params, body }: KeyEdit<{ readonly version: number }>,
+): Promise<KeyView | { readonly current: KeyView }> {
+  const key = await requireKey(parts, account, params.key);
+  requireOwn(key, { actor, role });
+  return orCurrent(parts, { account, key }, async () =>
+    viewKey(parts, await endPreviousSecret({ ...parts, actor }, { ...key, version: body.version })),
   );
 }
 

@@ -1,4 +1,3 @@
-import type { Account } from "../../accounts/accounts.ts";
 import type { ApiKey } from "../../accounts/key.ts";
 import type { LimitWindow } from "../../domain/limit-windows.ts";
 import { type Nanos, printUsd } from "../../domain/money.ts";
@@ -8,9 +7,17 @@ import type { Limits, LimitUsage } from "../../limiter/limiter.ts";
 import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import type { keyPage } from "./key-shapes.ts";
+import type { KeyFacts } from "./key-view.ts";
 
 type KeyPage = typeof keyPage.static;
 type LimitName = KeyPage["bound_by"]["limit"];
+
+/** What all keys of an account are bound by. */
+export interface SharedLimits {
+  readonly balances: Balances;
+  /** `undefined` while the limiter is away. */
+  readonly usage: LimitUsage | undefined;
+}
 
 /** One limit that can refuse requests of a key, with its use. */
 export interface BindingLimit {
@@ -27,35 +34,35 @@ export interface BindingLimit {
   readonly title: string;
 }
 
-/** Reads the limits of a key, of its account and of its wallet; the tightest first. */
-export async function readLimits(
-  parts: ConsoleParts,
-  account: Account,
-  key: ApiKey,
-): Promise<readonly BindingLimit[]> {
-  const { limiter, keyLimits, accountLimits } = parts.gateway();
-  const ids = { accountId: account.id, keyId: key.id };
-  const ownLimits = limitsOf({ key }, keyLimits);
-  // Read apart: of key and account, a limiter reports the tighter one.
-  const [own, shared, balances, spendLimits] = await Promise.all([
-    limiter.usage({ ...ids, keyLimits: ownLimits, accountLimits: {} }).catch(() => undefined),
-    limiter.usage({ ...ids, keyLimits: {}, accountLimits }).catch(() => undefined),
-    parts.ledger.balances(account.id),
-    parts.ledger.spendLimits(account.id, key.id),
+/** Reads what binds all keys of an account. A limiter reports the windows of an account for any key. */
+export async function readSharedLimits(parts: ConsoleParts, accountId: string): Promise<SharedLimits> {
+  const { limiter, accountLimits } = parts.gateway();
+  const [balances, usage] = await Promise.all([
+    parts.ledger.balances(accountId),
+    // Read apart from the keys: of key and account, a limiter reports the tighter one.
+    limiter.usage({ accountId, keyId: accountId, keyLimits: {}, accountLimits }).catch(() => undefined),
   ]);
+  return { balances, usage };
+}
+
+/** Lists the limits of a key, of its account and of its wallet; the tightest first. */
+export function limitsThatBind(
+  parts: ConsoleParts,
+  key: ApiKey,
+  { facts, shared }: { readonly facts: KeyFacts; readonly shared: SharedLimits },
+): readonly BindingLimit[] {
+  const { keyLimits, accountLimits } = parts.gateway();
+  const { usage: own, spendLimits } = facts;
+  const { usage, balances } = shared;
   const nowMs = parts.now();
-  const all = [
+  const ofKey = { limits: limitsOf({ key }, keyLimits), usage: own, running: own?.running ?? 0, nowMs };
+  const ofAccount = { limits: accountLimits, usage, running: usage?.accountRunning ?? 0, nowMs };
+  return tightestFirst([
     ...spendLimits.map(spending),
     wallet(balances),
-    ...rates("key", { limits: ownLimits, usage: own, running: own?.running ?? 0, nowMs }),
-    ...rates("account", {
-      limits: accountLimits,
-      usage: shared,
-      running: shared?.accountRunning ?? 0,
-      nowMs,
-    }),
-  ];
-  return tightestFirst(all);
+    ...rates("key", ofKey),
+    ...rates("account", ofAccount),
+  ]);
 }
 
 /** Converts a limit to JSON. */
@@ -76,15 +83,13 @@ export function printLimit(limit: BindingLimit): KeyPage["limits"][number] {
 
 /** Converts the limit that binds first to JSON, with a sentence. */
 export function printBinding(limit: BindingLimit): KeyPage["bound_by"] {
-  const { remaining, resets_at } = printLimit(limit);
+  const printed = printLimit(limit);
   const unit = limit.unit === "usd" ? "USD" : limit.unit;
-  return {
-    limit: limit.limit,
-    text: `${limit.title} binds first: ${remaining} ${unit} left.`,
-    remaining,
-    resets_at,
-  };
+  return { ...printed, text: `${limit.title} binds first: ${printed.remaining} ${unit} left.` };
 }
+
+/** The used share from which a window or a slot can bind before money: they are empty again in a minute. */
+const BUSY = 0.1;
 
 function spending({ amount, used, held, period, keyId, resetsAtMs }: SpendLimitUsage): BindingLimit {
   const isOfKey = keyId !== undefined;
@@ -162,7 +167,7 @@ function concurrency(owner: "key" | "account", max: number, running: number): Bi
 }
 
 /**
- * Sorts by the used share. Among limits of money the one with less left comes first, whatever its share: a
+ * Sorts by the used share; windows and slots of which little is used come last. Among limits of money the one with less left comes first, whatever its share: a
  * nearly empty wallet binds before half of a large spending limit.
  */
 function tightestFirst(limits: readonly BindingLimit[]): readonly BindingLimit[] {
@@ -175,7 +180,10 @@ function tightestFirst(limits: readonly BindingLimit[]): readonly BindingLimit[]
     rank = Math.max(rank, shareOf(limit));
     ranked.unshift({ limit, rank });
   }
-  for (const limit of limits) if (limit.unit !== "usd") ranked.push({ limit, rank: shareOf(limit) });
+  for (const limit of limits) {
+    const share = shareOf(limit);
+    if (limit.unit !== "usd") ranked.push({ limit, rank: share < BUSY ? share - 1 : share });
+  }
   return ranked.toSorted((one, other) => other.rank - one.rank).map(({ limit }) => limit);
 }
 

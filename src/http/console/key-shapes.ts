@@ -96,7 +96,6 @@ const keyMembers = {
 };
 
 export const key = t.Object(keyMembers);
-export const keyList = t.Object({ items: t.Array(key) });
 export const issuedKey = t.Object({ key, secret: t.String({ description: "shown only in this answer" }) });
 
 /** The limits that can refuse a request, in the words of the API. */
@@ -123,17 +122,16 @@ const limit = t.Object({
   resets_at: t.Nullable(time),
 });
 
-export const keyPage = t.Object({
+/** A key with the limit that binds it first, and what its next request would be refused for. */
+const boundMembers = {
   ...keyMembers,
-  bound_by: t.Object({
-    limit: limitName,
-    text: t.String(),
-    remaining: t.String(),
-    resets_at: t.Nullable(time),
-  }),
+  bound_by: t.Object({ ...limit.properties, text: t.String() }),
   next_refusal: t.Nullable(t.Object({ code: t.String(), text: t.String() })),
-  limits: t.Array(limit),
-});
+};
+
+export const boundKey = t.Object(boundMembers);
+export const keyList = t.Object({ items: t.Array(boundKey) });
+export const keyPage = t.Object({ ...boundMembers, limits: t.Array(limit) });
 
 export const simulation = t.Object({
   from: time,

@@ -22,20 +22,12 @@ type LimitFacts = Omit<SpendLimitUsage, "walletId" | "limitId" | "keyId">;
 /** Everything that the view of a key shows beside its row. */
 export interface KeyFacts {
   readonly spendingLimit: LimitFacts | undefined;
+  /** The spending limits that bind the key: its own and those of its account. */
+  readonly spendLimits: readonly SpendLimitUsage[];
   /** `undefined` for a key out of force, and while the limiter is away. */
   readonly usage: LimitUsage | undefined;
   readonly activity: KeyActivity;
   readonly creators: Creators;
-}
-
-/** Reads what the console shows of keys of one account. */
-export async function viewKeys(
-  parts: ConsoleParts,
-  accountId: string,
-  keys: readonly ApiKey[],
-): Promise<readonly KeyView[]> {
-  const factsOf = await readFacts(parts, accountId, keys);
-  return keys.map((key) => viewOf(parts, key, factsOf(key)));
 }
 
 /** Reads what the console shows of one key. */
@@ -65,6 +57,7 @@ export async function readFacts(
     const limit = ownLimits.get(id);
     return {
       spendingLimit: limit?.keyId === id ? limit : undefined,
+      spendLimits: spendLimits.filter(({ keyId }) => keyId === undefined || keyId === id),
       usage: usageOf.get(id),
       activity: activities.get(id) ?? NO_ACTIVITY,
       creators,
@@ -81,7 +74,7 @@ export async function newKeyFacts(
   const resetsAtMs = spendingLimit && periodEnd(spendingLimit.period, parts.now(), spendingLimit.timeZone);
   const limit = spendingLimit && { ...spendingLimit, used: 0n, held: 0n, resetsAtMs };
   const creators = await findCreators(parts, [creatorId]);
-  return { spendingLimit: limit, usage: undefined, activity: NO_ACTIVITY, creators };
+  return { spendingLimit: limit, spendLimits: [], usage: undefined, activity: NO_ACTIVITY, creators };
 }
 
 /** Whether a key may be used, as of its row. */

@@ -1,10 +1,10 @@
-import { Elysia } from "elysia";
+import { Elysia, status } from "elysia";
 import { listKeys } from "../../accounts/keys.ts";
-import { GatewayError } from "../../errors.ts";
+import { viewBoundKey, viewBoundKeys } from "./bound-keys.ts";
+import { describeConflict } from "./conflict.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { createKey, editKey, requireKey, revoke, rotate } from "./key-edits.ts";
-import { printBinding, printLimit, readLimits } from "./key-limits.ts";
+import { createKey, editKey, endPrevious, requireKey, revoke, rotate } from "./key-edits.ts";
 import {
   accountParams,
   conflictWith,
@@ -19,9 +19,10 @@ import {
   simulationBody,
   versionBody,
 } from "./key-shapes.ts";
-import { viewKey, viewKeys } from "./key-view.ts";
-import { type LimitedKey, predictDecline } from "./next-decline.ts";
+import type { KeyView } from "./key-view.ts";
 import { createSimulator } from "./simulate-key.ts";
+
+const editedKey = { 200: key, 409: conflictWith(key) };
 
 /** Routes of the API keys of an account. Developers change the keys that they created. */
 export function keysRoutes(parts: ConsoleParts) {
@@ -31,8 +32,8 @@ export function keysRoutes(parts: ConsoleParts) {
     .get(
       "/accounts/:account/keys",
       async ({ account }) => {
-        const keys = await listKeys(parts.database, account.id);
-        return { items: [...(await viewKeys(parts, account.id, keys))] };
+        const keys = await viewBoundKeys(parts, account, await listKeys(parts.database, account.id));
+        return { items: keys.map(({ limits: _, ...bound }) => bound) };
       },
       { needs: "keys.read", params: accountParams, response: keyList },
     )
@@ -45,34 +46,35 @@ export function keysRoutes(parts: ConsoleParts) {
     })
     .get(
       "/accounts/:account/keys/:key",
-      async ({ account, params }) => showKey(parts, account, await requireKey(parts, account, params.key)),
+      async ({ account, params }) =>
+        viewBoundKey(parts, account, await requireKey(parts, account, params.key)),
       { needs: "keys.read", params: keyParams, response: keyPage },
     )
-    .patch(
-      "/accounts/:account/keys/:key",
-      async (context) => {
-        const edited = await editKey(parts, context);
-        return "current" in edited ? context.status(409, conflict(edited)) : edited;
-      },
-      {
-        needs: "keys.write",
-        params: keyParams,
-        body: keyChangeBody,
-        response: { 200: key, 409: conflictWith(key) },
-      },
-    )
+    .patch("/accounts/:account/keys/:key", async (context) => orConflict(await editKey(parts, context)), {
+      needs: "keys.write",
+      params: keyParams,
+      body: keyChangeBody,
+      response: { 200: key, 409: conflictWith(key) },
+    })
     .post(
       "/accounts/:account/keys/:key/rotate",
-      async (context) => {
-        const rotated = await rotate(parts, context);
-        return "current" in rotated ? context.status(409, conflict(rotated)) : rotated;
-      },
+      async (context) => orConflict(await rotate(parts, context)),
       {
         needs: "keys.write",
         confirmed: true,
         params: keyParams,
         body: versionBody,
         response: { 200: issuedKey, 409: conflictWith(key) },
+      },
+    )
+    .post(
+      "/accounts/:account/keys/:key/end-previous",
+      async (context) => orConflict(await endPrevious(parts, context)),
+      {
+        needs: "keys.write",
+        params: keyParams,
+        body: versionBody,
+        response: editedKey,
       },
     )
     .post("/accounts/:account/keys/:key/revoke", (context) => revoke(parts, context), {
@@ -87,24 +89,8 @@ export function keysRoutes(parts: ConsoleParts) {
     );
 }
 
-async function showKey(
-  parts: ConsoleParts,
-  account: LimitedKey["account"],
-  shown: LimitedKey["key"],
-): Promise<typeof keyPage.static> {
-  const [view, limits] = await Promise.all([viewKey(parts, shown), readLimits(parts, account, shown)]);
-  const [tightest] = limits;
-  if (!tightest) throw new Error("A key is bound by its wallet at least");
-  return {
-    ...view,
-    bound_by: printBinding(tightest),
-    next_refusal: predictDecline(parts, { account, key: shown, limits }),
-    limits: limits.map(printLimit),
-  };
-}
-
-/** Adds the error of a conflict to the item as it is now. */
-function conflict<Item>({ current }: { readonly current: Item }) {
-  const { row, publicMessage } = new GatewayError("conflict");
-  return { error: { message: publicMessage, type: row.chat[1], code: row.code }, current };
+/** Answers 409 with the key as it is now, for an edit of an older version. */
+function orConflict<Result extends object>(edited: Result | { readonly current: KeyView }) {
+  if (!("current" in edited)) return edited;
+  return status(409, { error: describeConflict(), current: edited.current });
 }

@@ -2,11 +2,10 @@ import type { Account } from "../../accounts/accounts.ts";
 import type { ApiKey } from "../../accounts/key.ts";
 import { printUsd } from "../../domain/money.ts";
 import { type Cause, ERRORS } from "../../errors.ts";
-import type { ConsoleParts } from "./console-parts.ts";
 import type { BindingLimit } from "./key-limits.ts";
 import type { keyPage } from "./key-shapes.ts";
 import { stateOfKey } from "./key-view.ts";
-import { findSmallRequest, type SmallRequest } from "./small-request.ts";
+import type { FindSmallRequest, SmallRequest } from "./small-request.ts";
 
 type NextDecline = (typeof keyPage.static)["next_refusal"];
 
@@ -15,30 +14,41 @@ export interface LimitedKey {
   readonly account: Account;
   readonly key: ApiKey;
   readonly limits: readonly BindingLimit[];
+  readonly nowMs: number;
+}
+
+/** What a request would be refused for, and the limit that refuses it, if it is one. */
+export interface PredictedDecline {
+  readonly refusal: NonNullable<NextDecline>;
+  readonly limit?: BindingLimit;
 }
 
 /**
- * What the next small request of a key would be refused for, in the order of the story: key, account, models,
- * per-minute limits, concurrency, spending limits, wallet. Null when it would be admitted.
+ * Predicts what the next small request of a key would be refused for, in the order of the story: key, account,
+ * models, per-minute limits, concurrency, spending limits, wallet. `undefined` when it would be admitted.
  */
-export function predictDecline(parts: ConsoleParts, { account, key, limits }: LimitedKey): NextDecline {
-  const state = stateOfKey(key, parts.now());
+export function predictDecline(find: FindSmallRequest, limited: LimitedKey): PredictedDecline | undefined {
+  const { account, key, limits, nowMs } = limited;
+  const state = stateOfKey(key, nowMs);
   if (state !== "active") return answer("unknown_key", `The key is ${state}: every request is refused.`);
   if (account.state === "suspended") {
     return answer("account_suspended", "The account is suspended: every request is refused.");
   }
-  const request = findSmallRequest(parts.gateway(), key);
+  const request = find(key);
   if (!request) return answer("model_not_allowed", "The key may use none of the models that exist.");
   return predictByRates(limits, request) ?? predictByMoney(limits, request);
 }
 
-function predictByRates(limits: readonly BindingLimit[], request: SmallRequest): NextDecline {
+function predictByRates(
+  limits: readonly BindingLimit[],
+  request: SmallRequest,
+): PredictedDecline | undefined {
   const tooSmall = limits.find(({ unit, max }) => unit === "tokens" && max < BigInt(request.tokens));
   if (tooSmall) return refuse("too_many_tokens", tooSmall, request);
   const rate = limits.find((each) => isPerMinute(each) && each.left < unitsOf(each, request));
   if (rate) return refuse("rate_limited", rate, request);
   const full = limits.find((each) => each.limit.endsWith("_concurrency") && each.left < 1n);
-  return full ? refuse("too_concurrent", full, request) : null;
+  return full && refuse("too_concurrent", full, request);
 }
 
 function isPerMinute({ limit }: BindingLimit): boolean {
@@ -50,23 +60,26 @@ function unitsOf({ unit }: BindingLimit, { tokens }: SmallRequest): bigint {
 }
 
 /** Spending limits decide before the wallet, as in the ledger's own rule. */
-function predictByMoney(limits: readonly BindingLimit[], request: SmallRequest): NextDecline {
+function predictByMoney(
+  limits: readonly BindingLimit[],
+  request: SmallRequest,
+): PredictedDecline | undefined {
   const short = limits.filter(({ unit, left }) => unit === "usd" && left < request.amount);
   const spending = short.find(({ limit }) => limit !== "wallet");
   if (spending) return refuse("spending_limit", spending, request);
   const [wallet] = short;
-  return wallet ? refuse("wallet_empty", wallet, request) : null;
+  return wallet && refuse("wallet_empty", wallet, request);
 }
 
 function positive(amount: bigint): bigint {
   return amount > 0n ? amount : 0n;
 }
 
-function refuse(cause: Cause, limit: BindingLimit, { text }: SmallRequest): NextDecline {
+function refuse(cause: Cause, limit: BindingLimit, { text }: SmallRequest): PredictedDecline {
   const left = limit.unit === "usd" ? `${printUsd(positive(limit.left))} USD` : `${limit.left} ${limit.unit}`;
-  return answer(cause, `${limit.title} would refuse even ${text}: ${left} left.`);
+  return { ...answer(cause, `${limit.title} would refuse even ${text}: ${left} left.`), limit };
 }
 
-function answer(cause: Cause, text: string): NextDecline {
-  return { code: ERRORS[cause].code, text };
+function answer(cause: Cause, text: string): PredictedDecline {
+  return { refusal: { code: ERRORS[cause].code, text } };
 }

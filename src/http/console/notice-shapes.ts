@@ -37,6 +37,7 @@ export const noticeRule = t.Object({
   webhook_url: t.Nullable(t.String()),
   version: t.Integer(),
   created_at: time,
+  is_paused: t.Boolean({ description: "whether the rule is not evaluated" }),
   is_raised: t.Boolean({ description: "whether an episode of this rule runs now" }),
 });
 
@@ -46,7 +47,10 @@ export const delivery = t.Object({
   channel: t.Union([t.Literal("mail"), t.Literal("webhook")]),
   target: t.String(),
   state: t.Union([t.Literal("waiting"), t.Literal("delivered"), t.Literal("failed")]),
-  attempts: t.Integer(),
+  attempts: t.Integer({ description: "tries so far, at most 3" }),
+  last_status: t.Nullable(
+    t.Integer({ description: "HTTP status of the last webhook call; null when the receiver sent none" }),
+  ),
   created_at: time,
   next_at: t.Nullable(time),
   ended_at: t.Nullable(time),
@@ -70,7 +74,7 @@ export interface RuleView {
 }
 
 export function printRule(rule: NoticeRule, { isRaised, showsUrl }: RuleView): Static<typeof noticeRule> {
-  const { kind, webhookUrl: url, version } = rule;
+  const { kind, webhookUrl: url, version, pausedAtMs } = rule;
   const shown = url !== undefined && !showsUrl ? new URL(url).origin : url;
   return {
     id: rule.id,
@@ -79,6 +83,7 @@ export function printRule(rule: NoticeRule, { isRaised, showsUrl }: RuleView): S
     emails: [...rule.emails],
     webhook_url: shown ?? null,
     created_at: printTime(rule.createdAtMs),
+    is_paused: pausedAtMs !== undefined,
     is_raised: isRaised,
   };
 }
@@ -89,6 +94,7 @@ export function printDelivery(sent: Delivery): Static<typeof delivery> {
     id: sent.id,
     notice_id: sent.noticeId,
     ...{ channel, target, state, attempts },
+    last_status: sent.lastStatus ?? null,
     created_at: printTime(sent.createdAtMs),
     next_at: printTime(sent.nextAtMs),
     ended_at: printTime(sent.endedAtMs),

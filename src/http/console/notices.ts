@@ -48,6 +48,7 @@ const ruleEdit = t.Object({
   threshold: t.Optional(threshold),
   emails: t.Optional(emails),
   webhook_url: t.Optional(webhookUrl),
+  is_paused: t.Optional(t.Boolean()),
 });
 const noticePage = t.Composite([pageOf(notice), t.Object({ unread: t.Integer() })]);
 
@@ -112,10 +113,14 @@ function ruleRoutes(parts: ConsoleParts) {
     .patch(
       "/accounts/:account/notice-rules/:rule",
       async ({ account, actor, params, role, body, status }) => {
-        const { webhook_url, ...edit } = body;
+        const { webhook_url, is_paused, ...edit } = body;
         const place = { accountId: account.id, id: params.rule };
         try {
-          const edited = await updateRule(rules, actor, place, { ...edit, webhookUrl: webhook_url });
+          const edited = await updateRule(rules, actor, place, {
+            ...edit,
+            webhookUrl: webhook_url,
+            isPaused: is_paused,
+          });
           return await printOne(parts, edited, role);
         } catch (fault) {
           const print = (current: NoticeRule) => printRule(current, { isRaised: false, showsUrl: true });

@@ -27,7 +27,8 @@ const result = t.Object({
       invariant: t.String(),
       text: t.String(),
       rows: t.Integer({ description: "Rows that violate it, at most 100" }),
-      ok: t.Boolean(),
+      warnings: t.Integer({ description: "Rows that are worth a look and break nothing, at most 100" }),
+      ok: t.Boolean({ description: "Whether no row violates it" }),
     }),
   ),
 });
@@ -74,8 +75,10 @@ function printResult({ ranAtMs, durationMs, report }: AuditResult) {
     checked: checked.map((line) => {
       // The audit prints "I1: what must hold".
       const [invariant = "", ...text] = line.split(": ");
-      const rows = findings.filter((each) => each.invariant === invariant).length;
-      return { invariant, text: text.join(": "), rows, ok: rows === 0 };
+      const countIn = (found: readonly Finding[]) =>
+        found.filter((each) => each.invariant === invariant).length;
+      const rows = countIn(findings);
+      return { invariant, text: text.join(": "), rows, warnings: countIn(warnings), ok: rows === 0 };
     }),
   };
 }

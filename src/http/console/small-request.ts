@@ -21,17 +21,15 @@ export interface SmallRequest {
 }
 
 /** Finds the cheapest small request of a key; `undefined` when it may use no model of the catalog. */
-export function findSmallRequest(
-  { catalog }: Pick<Gateway, "catalog">,
-  key: Caller["key"],
-): SmallRequest | undefined {
-  let cheapest: SmallRequest | undefined;
-  for (const model of catalog.list()) {
-    if (!mayUse(key, model.id)) continue;
-    const request = quoteSmall(model);
-    if (!cheapest || request.amount < cheapest.amount) cheapest = request;
-  }
-  return cheapest;
+export type FindSmallRequest = (key: Caller["key"]) => SmallRequest | undefined;
+
+/** Quotes a small request to each model, once for all keys of an answer. */
+export function quoteSmallRequests({ catalog }: Pick<Gateway, "catalog">): FindSmallRequest {
+  const cheapestFirst = catalog
+    .list()
+    .map(quoteSmall)
+    .sort((one, other) => (one.amount < other.amount ? -1 : Number(one.amount > other.amount)));
+  return (key) => cheapestFirst.find(({ model }) => mayUse(key, model));
 }
 
 function quoteSmall(model: Model): SmallRequest {

@@ -10,8 +10,10 @@ interface V1Route {
   readonly summary: string;
   readonly text: string;
   readonly surface: Surface;
-  /** Required members of the body, with a value for each. */
+  /** A body; its first two members are required. */
   readonly example?: Json;
+  /** What a request without a stream is answered. */
+  readonly answer?: Json;
   readonly isStreamed?: boolean;
 }
 
@@ -19,6 +21,26 @@ type ErrorSurface = "chat" | "messages" | "responses";
 type Surface = ErrorSurface | "open";
 
 const HELLO = [{ role: "user", content: "Hello" }];
+const MODEL = {
+  id: "demo",
+  object: "model",
+  created: 1_795_348_800,
+  owned_by: "tollgate",
+  type: "model",
+  display_name: "demo",
+  created_at: "2026-11-22T12:00:00.000Z",
+  context_window: 200_000,
+  max_input_tokens: 200_000,
+  max_tokens: 32_000,
+  default_max_output_tokens: 4_000,
+  price_usd_per_million_tokens: {
+    input: "0.40",
+    output: "1.60",
+    cached_input: "0.10",
+    cache_write: "0.40",
+    cache_write_1h: "0.40",
+  },
+};
 const ROUTES: readonly V1Route[] = [
   {
     method: "post",
@@ -28,6 +50,14 @@ const ROUTES: readonly V1Route[] = [
     surface: "chat",
     example: { model: "demo", messages: HELLO, max_tokens: 256 },
     isStreamed: true,
+    answer: {
+      id: "chatcmpl-01a20379",
+      object: "chat.completion",
+      created: 1_795_348_800,
+      model: "demo",
+      choices: [{ index: 0, message: { role: "assistant", content: "Hello!" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 },
+    },
   },
   {
     method: "post",
@@ -37,6 +67,15 @@ const ROUTES: readonly V1Route[] = [
     surface: "messages",
     example: { model: "demo", messages: HELLO, max_tokens: 256 },
     isStreamed: true,
+    answer: {
+      id: "msg_01a20379",
+      type: "message",
+      role: "assistant",
+      model: "demo",
+      content: [{ type: "text", text: "Hello!" }],
+      stop_reason: "end_turn",
+      usage: { input_tokens: 9, output_tokens: 2 },
+    },
   },
   {
     method: "post",
@@ -45,6 +84,7 @@ const ROUTES: readonly V1Route[] = [
     text: "Counted here; nothing is charged.",
     surface: "messages",
     example: { model: "demo", messages: HELLO },
+    answer: { input_tokens: 9 },
   },
   {
     method: "post",
@@ -54,6 +94,14 @@ const ROUTES: readonly V1Route[] = [
     surface: "responses",
     example: { model: "demo", input: "Hello", store: false },
     isStreamed: true,
+    answer: {
+      id: "resp_01a20379",
+      object: "response",
+      status: "completed",
+      model: "demo",
+      output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello!" }] }],
+      usage: { input_tokens: 9, output_tokens: 2, total_tokens: 11 },
+    },
   },
   {
     method: "post",
@@ -62,6 +110,12 @@ const ROUTES: readonly V1Route[] = [
     text: "The embeddings surface of OpenAI.",
     surface: "chat",
     example: { model: "demo", input: "Hello" },
+    answer: {
+      object: "list",
+      model: "demo",
+      data: [{ object: "embedding", index: 0, embedding: [0.0123, -0.0456] }],
+      usage: { prompt_tokens: 2, total_tokens: 2 },
+    },
   },
   {
     method: "get",
@@ -69,6 +123,13 @@ const ROUTES: readonly V1Route[] = [
     summary: "List the models",
     text: "Models that the key may use.",
     surface: "chat",
+    answer: {
+      object: "list",
+      data: [MODEL],
+      has_more: false,
+      first_id: "demo",
+      last_id: "demo",
+    },
   },
   {
     method: "get",
@@ -76,6 +137,7 @@ const ROUTES: readonly V1Route[] = [
     summary: "Read one model",
     text: "404 also for a model that the key may not use.",
     surface: "chat",
+    answer: MODEL,
   },
   {
     method: "get",
@@ -180,9 +242,9 @@ function codesByStatus(surface: ErrorSurface): ReadonlyMap<number, readonly stri
   return new Map(sorted.map(([status, group]) => [status, [...new Set(group.map(({ code }) => code))]]));
 }
 
-function describeRoute({ summary, text, surface, path, example, isStreamed }: V1Route): Json {
+function describeRoute({ summary, text, surface, path, example, answer, isStreamed }: V1Route): Json {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  const ok = { description: "The answer", ...answerContent(isStreamed ?? false) };
+  const ok = { description: "The answer", ...answerContent(answer, isStreamed ?? false) };
   return {
     summary,
     description: text,
@@ -195,12 +257,20 @@ function describeRoute({ summary, text, surface, path, example, isStreamed }: V1
 }
 
 function describeBody(example: Json): Json {
-  const schema = { type: "object", required: Object.keys(example).slice(0, 2), additionalProperties: true };
+  const properties = Object.fromEntries(
+    Object.entries(example).map(([name, value]) => [name, { type: typeOf(value) }]),
+  );
+  const required = Object.keys(example).slice(0, 2);
+  const schema = { type: "object", required, properties, additionalProperties: true };
   return { required: true, content: { "application/json": { schema, example } } };
 }
 
-function answerContent(isStreamed: boolean): Json {
-  const json = { "application/json": { schema: { type: "object" } } };
+function typeOf(value: unknown): string {
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+function answerContent(example: Json | undefined, isStreamed: boolean): Json {
+  const json = { "application/json": { schema: { type: "object" }, ...(example ? { example } : {}) } };
   const stream = { "text/event-stream": { schema: { type: "string" } } };
   return { content: isStreamed ? { ...json, ...stream } : json };
 }

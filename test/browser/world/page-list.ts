@@ -19,8 +19,8 @@ type OpenDialog = (page: Page) => Promise<void>;
 type Listing = string | readonly [path: string, open: OpenDialog];
 
 /** Every page of the console in a furnished world, and its dialogs as entries of their own. */
-export function listPages({ acme }: World, furniture: Furniture): readonly ListedPage[] {
-  const account = `/console/accounts/${acme.accountId}`;
+export function listPages(world: World, furniture: Furniture): readonly ListedPage[] {
+  const account = `/console/accounts/${world.acme.accountId}`;
   const of = (viewer: Viewer, root: string, listings: Readonly<Record<string, Listing>>) =>
     Object.entries(listings).map(([name, listing]): ListedPage => {
       if (typeof listing === "string") return { name, path: `${root}${listing}`, viewer };
@@ -47,10 +47,17 @@ export function listPages({ acme }: World, furniture: Furniture): readonly Liste
       "why-refused": `/refusals/${furniture.refusedId}`,
       keys: "/keys",
       "keys-create": ["/keys", press(/^Create key$/)],
+      "keys-secret": ["/keys?create=1", showSecret],
       key: `/keys/${furniture.limitedKeyId}`,
+      "key-conflict": [`/keys/${furniture.limitedKeyId}`, (page) => showConflict(page, world, furniture)],
       "key-edit": [`/keys/${furniture.limitedKeyId}`, press(/^Edit$/)],
+      "key-rotate": [`/keys/${furniture.limitedKeyId}`, press(/^Rotate$/)],
+      "key-revoke": [`/keys/${furniture.limitedKeyId}`, pressInMenu(/^More for key/, "Revoke")],
+      "key-snippets": `/keys/${furniture.limitedKeyId}?tab=snippets`,
+      "key-simulator": `/keys/${furniture.limitedKeyId}?tab=simulator`,
       models: "/models",
       playground: "/playground",
+      "playground-answered": ["/playground?model=gpt-4.1-mini&other=gpt-4.1", showAnswers],
       wallet: "/wallet",
       "wallet-top-up": ["/wallet", press(/^Top up/)],
       "wallet-holds": "/wallet?tab=holds",
@@ -81,6 +88,41 @@ export function listPages({ acme }: World, furniture: Furniture): readonly Liste
       "operator-management-keys": "/management-keys",
     }),
   ];
+}
+
+/** Creates a key and tries to leave its secret, so that one more Escape closes it. */
+async function showSecret(page: Page): Promise<void> {
+  await page.getByLabel("Name", { exact: true }).fill("pictured");
+  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("region", { name: "secret", exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("alert").waitFor();
+}
+
+/** Saves an edit of the key after another one was saved. */
+async function showConflict(page: Page, { owner, acme }: World, { limitedKeyId }: Furniture): Promise<void> {
+  await press(/^Edit$/)(page);
+  await page.getByLabel("Running at once").fill("4");
+  const path = `/accounts/${acme.accountId}/keys/${limitedKeyId}`;
+  const { version } = await owner.call("GET", path);
+  await owner.call("PATCH", path, { version, tokens_per_minute: 10_000 + version });
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog", { name: /Somebody else saved/ }).waitFor();
+}
+
+/** Sends the prepared prompt to two models and waits for their receipts. */
+async function showAnswers(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("link", { name: "Receipt" }).nth(1).waitFor();
+}
+
+/** Opens a dialog by an item of a menu. */
+function pressInMenu(menu: RegExp, name: string): OpenDialog {
+  return async (page) => {
+    await page.getByRole("main").getByRole("button", { name: menu }).click();
+    await page.getByRole("menuitem", { name }).click();
+    await page.getByRole("dialog").waitFor();
+  };
 }
 
 /** Opens a dialog by the first button of the page with this name. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ERRORS } from "../../../src/errors.ts";
+import { SUMMARIZED_ROUTES } from "../../../src/http/console/route-summaries.ts";
 import { createConsoleApi } from "../../../src/http/console/routes.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
 
@@ -25,10 +26,16 @@ const CONTRACT = [
 ];
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
+interface DescribedOperation {
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly responses: Readonly<Record<string, object>>;
+  readonly security?: object[];
+  readonly parameters?: readonly { readonly name: string }[];
+}
+
 interface Described {
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { responses: object; security?: object[] }>>>
-  >;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: {
     readonly schemas: { readonly Error: unknown };
     readonly responses: Readonly<Record<string, { description: string }>>;
@@ -58,6 +65,32 @@ describe("GET /console/api/openapi.json", () => {
       .filter(({ path }) => path.startsWith("/console/"))
       .map(({ method, path }) => `${method} ${path}`);
     expect(described.sort()).toEqual([...new Set(routes)].sort());
+  });
+
+  test("every route has a summary of its own, a group, and an answer of success", () => {
+    const lacking = operations().filter(({ operation: { summary, tags, responses } }) => {
+      const isAnswered = Object.keys(responses).some((status) => status.startsWith("2"));
+      return !summary || !tags?.[0] || tags[0] === "Other" || !isAnswered;
+    });
+    expect(lacking.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+    const summaries = operations().map(({ operation }) => operation.summary);
+    expect(summaries.filter((summary, place) => summaries.indexOf(summary) !== place)).toEqual([]);
+  });
+
+  test("no summary is kept for a route that is gone", () => {
+    const described = new Set(
+      operations().map(({ path, method }) => `${method} ${path.replace("/console/api", "")}`),
+    );
+    expect(SUMMARIZED_ROUTES.filter((route) => !described.has(route))).toEqual([]);
+  });
+
+  test("a creation names the header that makes its repetition safe", () => {
+    const { parameters = [] } = description.paths["/console/api/accounts/{account}/keys"]?.post ?? {};
+    expect(parameters.map(({ name }) => name)).toEqual(["account", "idempotency-key"]);
+  });
+
+  test("an integer is described as an integer alone", () => {
+    expect(JSON.stringify(description.paths)).not.toContain('"format":"integer"');
   });
 
   test("every described route outside of the console exists", async () => {

@@ -12,6 +12,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH members/:person": { role: "viewer" },
   "PATCH keys/:key": { version: 1, name: "stolen" },
   "POST keys/:key/rotate": { version: 1 },
+  "POST keys/:key/end-previous": { version: 1 },
   "POST keys/:key/simulate": { requests_per_minute: 1 },
   "PATCH notice-rules/:rule": { version: 1, threshold: "7" },
 };

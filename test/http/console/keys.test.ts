@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import type { Account } from "../../../src/accounts/accounts.ts";
 import type { Actor } from "../../../src/accounts/actor.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
@@ -7,6 +8,7 @@ import { HELLO } from "../../support/model-output.ts";
 import { gate } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import { until } from "../../support/until.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -126,6 +128,15 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
     expect(await trail("key.updated", key.id)).toHaveLength(1);
   });
 
+  test("an edit without a change keeps the version, so that no other editor gets a conflict", async () => {
+    const { key } = await create();
+    const edit = (body: object) => console.call(owner, "PATCH", path(`/${key.id}`), body);
+    expect((await edit({ version: 1 })).json).toMatchObject({ id: key.id, version: 1 });
+    expect((await edit({ version: 1, name: "changed" })).json.version).toBe(2);
+    expect((await edit({ version: 1 })).status).toBe(409);
+    expect(await trail("key.updated", key.id)).toHaveLength(1);
+  });
+
   test("an edit removes limits with null and sets others", async () => {
     const spending = { amount_usd: "2", period: "month" };
     const { key } = await create({ requests_per_minute: 5, spending_limit: spending });
@@ -167,6 +178,21 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
     expect(page.json.next_refusal).toMatchObject({ code: "invalid_api_key" });
   });
 
+  test("the old secret of a rotation is ended at once, and the new one stays", async () => {
+    const { key, secret: old } = await create();
+    const rotated = await console.call(owner, "POST", path(`/${key.id}/rotate`), { version: 1 });
+    const end = (version: number) =>
+      console.call(owner, "POST", path(`/${key.id}/end-previous`), { version });
+    const late = await end(1);
+    expect([late.status, late.json.current.version]).toEqual([409, 2]);
+    const ended = await end(2);
+    expect(ended.json).toMatchObject({ id: key.id, state: "active", previous: null, version: 3 });
+    expect((await end(2)).status).toBe(409);
+    expect(await trail("key.previous_ended", key.id)).toMatchObject([{ actorId: owner.id }]);
+    await until(async () => (await chat(old)).status === 401);
+    expect((await chat(rotated.json.secret)).status).toBe(200);
+  });
+
   test("a developer changes own keys only, and a viewer none", async () => {
     const developer = await console.newMember(account.id, "developer");
     const viewer = await console.newMember(account.id, "viewer");
@@ -176,7 +202,7 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
       console.call(actor, "PATCH", path(`/${id}`), { version: 1, name: "edited" });
     expect((await edit(developer, own.key.id)).status).toBe(200);
     expect((await edit(developer, other.key.id)).status).toBe(403);
-    for (const action of ["rotate", "revoke"]) {
+    for (const action of ["rotate", "end-previous", "revoke"]) {
       const url = path(`/${other.key.id}/${action}`);
       expect((await console.call(developer, "POST", url, { version: 1 })).status).toBe(403);
     }
@@ -193,6 +219,7 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
       ["GET", ""],
       ["PATCH", ""],
       ["POST", "/rotate"],
+      ["POST", "/end-previous"],
       ["POST", "/revoke"],
       ["POST", "/simulate"],
     ] as const;
@@ -217,10 +244,11 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
       expect(shown.bound_by).toMatchObject({ limit: "key_requests", remaining: "3" });
       expect(shown.bound_by.text).toContain("4 requests per minute");
       expect(Date.parse(shown.bound_by.resets_at)).toBeGreaterThan(Date.now());
+      // A minute of which less than a tenth is used comes after money.
       expect(shown.limits.map(({ limit }: { limit: string }) => limit)).toEqual([
         "key_requests",
-        "key_tokens",
         "wallet",
+        "key_tokens",
       ]);
       expect(shown.next_refusal).toBeNull();
     });
@@ -270,6 +298,41 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
       open();
       expect((await running).status).toBe(200);
       expect((await page(key.id)).next_refusal).toBeNull();
+    });
+
+    test("tells an expired key and a suspended account, as the next request is refused", async () => {
+      const other = await console.newAccount();
+      const payer = await console.newMember(other.id, "owner");
+      await topUp(other.id, "1");
+      const url = `/accounts/${other.id}/keys`;
+      const { key, secret } = (await console.call(payer, "POST", url, { name: "k" })).json;
+      const { db, tables } = console.parts.database;
+      const refusal = async () => (await console.call(payer, "GET", `${url}/${key.id}`)).json.next_refusal;
+      expect(await refusal()).toBeNull();
+      await db.update(tables.accounts).set({ state: "suspended" }).where(eq(tables.accounts.id, other.id));
+      expect(await refusal()).toMatchObject({ code: "forbidden" });
+      expect((await chat(secret)).status).toBe(403);
+      await db.update(tables.apiKeys).set({ expiresAtMs: 1 }).where(eq(tables.apiKeys.id, key.id));
+      expect(await refusal()).toMatchObject({ code: "invalid_api_key" });
+      await until(async () => (await chat(secret)).status === 401);
+    });
+
+    test("has the same limit and refusal as the list", async () => {
+      const spending = { amount_usd: "0", period: "total" };
+      const made = [await create(), await create({ spending_limit: spending })];
+      made.push(await create({ requests_per_minute: 0 }));
+      const { items } = (await console.call(owner, "GET", path())).json;
+      const causes = [];
+      const bounds = [];
+      for (const { key } of made) {
+        const { limits, ...shown } = await page(key.id);
+        expect(items.find(({ id }: { id: string }) => id === key.id)).toEqual(shown);
+        expect(limits.length).toBeGreaterThan(0);
+        causes.push(shown.next_refusal?.code);
+        bounds.push(shown.bound_by.limit);
+      }
+      expect(causes).toEqual([undefined, "spending_limit_exceeded", "rate_limit_exceeded"]);
+      expect(bounds).toEqual(["wallet", "key_spending", "key_requests"]);
     });
 
     test("tells a model list that allows nothing that exists", async () => {

@@ -6,6 +6,7 @@ import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { Field } from "../../parts/field.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { useAccountInView } from "../../shell/account-in-view.ts";
 import styles from "./api-docs.module.css";
 import { descriptionQuery, type Route } from "./description.ts";
 import { RouteDetail } from "./route-detail.tsx";
@@ -23,8 +24,8 @@ export function ApiDocsPage() {
         title="API"
         note={
           <>
-            The same description as JSON: <a href="/console/api/openapi.json">openapi.json</a>. Management
-            keys open the console’s routes to programs.
+            API keys open the routes below /v1, and <KeysLink /> those below /console/api. Programs read the
+            same description as <a href="/console/api/openapi.json">openapi.json</a>.
           </>
         }
       />
@@ -40,6 +41,18 @@ export function ApiDocsPage() {
   );
 }
 
+/** Leads to the management keys of the account in view, for those who may see them. */
+function KeysLink() {
+  const account = useAccountInView();
+  const isOwner = account?.role === "owner" || account?.role === "acting";
+  if (!account || !isOwner) return "management keys";
+  return (
+    <Link to="/accounts/$account/management-keys" params={{ account: account.id }}>
+      management keys
+    </Link>
+  );
+}
+
 function RouteList({ routes, chosen }: { readonly routes: readonly Route[]; readonly chosen: Route }) {
   const [text, setText] = useState("");
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -50,13 +63,19 @@ function RouteList({ routes, chosen }: { readonly routes: readonly Route[]; read
   return (
     <nav className={styles.list} aria-label="Routes">
       <div className={styles.filter}>
-        <Field label="Filter" type="search" value={text} onChange={(event) => setText(event.target.value)} />
+        <Field
+          label="Filter"
+          type="search"
+          placeholder="keys, POST, top-up …"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
       </div>
       {shown.length === 0 && <Empty icon="search" title="No route has these words" />}
       {[...groups].map(([group, members]) => (
         <div key={group} className={styles.group}>
           <h2 className={styles.heading}>{group}</h2>
-          {members.map(({ id, method, path }) => (
+          {members.map(({ id, method, path, summary }) => (
             <Link
               key={id}
               to="/api/docs"
@@ -67,7 +86,10 @@ function RouteList({ routes, chosen }: { readonly routes: readonly Route[]; read
               resetScroll={false}
             >
               <span className={styles.method}>{method}</span>
-              <span className={styles.path}>{path.replace("/console/api", "")}</span>
+              <span className={styles.name}>
+                {summary}
+                <small className={styles.path}>{path.replace("/console/api", "")}</small>
+              </span>
             </Link>
           ))}
         </div>

@@ -21,6 +21,7 @@ export interface Route {
     readonly status: string;
     readonly text: string;
     readonly schema: Schema | undefined;
+    readonly example: unknown;
   }[];
 }
 
@@ -102,8 +103,8 @@ function readAnswer(status: string, answer: Answer, { components }: Document) {
   const responses = components.responses as Readonly<Record<string, Answer>> | undefined;
   const named = answer.$ref ? responses?.[answer.$ref.split("/").at(-1) ?? ""] : undefined;
   const { description = "", content } = named ?? answer;
-  const schema = content?.["application/json"]?.schema;
+  const { schema, example } = content?.["application/json"] ?? {};
   const isShared = schema?.$ref !== undefined;
   const text = description.startsWith("Response for status") ? "The answer" : description;
-  return { status, text, schema: isShared ? undefined : schema };
+  return { status, text, schema: isShared ? undefined : schema, example };
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Badge } from "../../parts/badge.tsx";
+import { Badge, type Tone } from "../../parts/badge.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -33,12 +33,14 @@ export function RouteDetail({ route }: { readonly route: Route }) {
   return (
     <div className={styles.detail}>
       <Panel>
-        {summary && <h2>{summary}</h2>}
-        <p className={styles.title}>
-          <Badge tone="accent">{method.toUpperCase()}</Badge> {path}
-        </p>
-        {text && <p className={styles.soft}>{text}</p>}
-        <Access route={route} />
+        <div className={styles.head}>
+          <h2>{summary || path}</h2>
+          <p className={styles.title}>
+            <Method method={method} /> {path}
+          </p>
+          {text && <p className={styles.soft}>{text}</p>}
+          <Access route={route} />
+        </div>
         <Section title="As curl">
           <CodeBlock label="curl command" code={printCurl(route)} />
         </Section>
@@ -55,53 +57,55 @@ export function RouteDetail({ route }: { readonly route: Route }) {
         )}
         {body && (
           <Section title="Body">
-            <SchemaView schema={body.schema} caption="Body" />
+            <SchemaView schema={body.schema} example={body.example} caption="Body" />
           </Section>
         )}
       </Panel>
       {method === "get" && path.startsWith("/console/api/") && <TryRoute route={route} />}
       <Panel title="Answers">
-        {answers.map(({ status, text: meaning, schema }) => (
-          <Answer key={status} status={status} meaning={meaning} schema={schema} />
-        ))}
+        <div className={styles.answers}>
+          {answers.map((answer) => (
+            <Answer key={answer.status} answer={answer} />
+          ))}
+        </div>
       </Panel>
     </div>
   );
 }
 
+/** A status with its meaning; successes show their members too. */
 function Answer({
-  status,
-  meaning,
-  schema,
+  answer: { status, text, schema, example },
 }: {
-  status: string;
-  meaning: string;
-  schema: Schema | undefined;
+  readonly answer: Route["answers"][number];
 }) {
-  if (!schema) {
-    return (
-      <p className={styles.section}>
-        <span>
-          <Badge tone={status.startsWith("2") ? "good" : "neutral"}>{status}</Badge> {meaning}
-        </span>
-      </p>
-    );
-  }
+  const line = (
+    <span className={styles.answer}>
+      <Badge tone={status.startsWith("2") ? "good" : "neutral"}>{status}</Badge> {text}
+    </span>
+  );
+  if (!schema) return <p>{line}</p>;
   return (
-    <details className={styles.answer} open={status === "200"}>
-      <summary>
-        <Badge tone={status.startsWith("2") ? "good" : "neutral"}>{status}</Badge> {meaning}
-      </summary>
-      <SchemaView schema={schema} caption={`Answer ${status}`} />
+    <details open={status.startsWith("2")}>
+      <summary>{line}</summary>
+      <SchemaView schema={schema} example={example} caption={`Answer ${status}`} />
     </details>
   );
 }
+
+/** The method of a route, in the tone of what it does. */
+export function Method({ method }: { readonly method: string }) {
+  const tone = METHOD_TONES[method] ?? "accent";
+  return <Badge tone={tone}>{method.toUpperCase()}</Badge>;
+}
+
+const METHOD_TONES: Readonly<Record<string, Tone>> = { get: "info", delete: "bad" };
 
 function Access({ route: { needs, isConfirmed, isForKeys } }: { readonly route: Route }) {
   return (
     <div className={styles.badges}>
       {needs && <Badge>{describeNeeds(needs)}</Badge>}
-      {isForKeys && <Badge>An API key</Badge>}
+      {isForKeys && <Badge>Needs an API key</Badge>}
       {isConfirmed && <Badge tone="warn">Asks for a fresh password</Badge>}
     </div>
   );
@@ -114,8 +118,16 @@ function describeNeeds(needs: string): string {
   return `Permission ${needs}`;
 }
 
-function SchemaView({ schema, caption }: { readonly schema: Schema; readonly caption: string }) {
+interface SchemaViewProps {
+  readonly schema: Schema;
+  readonly example: unknown;
+  readonly caption: string;
+}
+
+function SchemaView({ schema, example = makeExample(schema), caption }: SchemaViewProps) {
   const members = listMembers(schema);
+  const isEmpty = JSON.stringify(example) === "{}";
+  if (members.length === 0 && isEmpty) return <p className={styles.nothing}>A JSON object.</p>;
   return (
     <div className={styles.section}>
       {members.length > 0 && (
@@ -127,7 +139,7 @@ function SchemaView({ schema, caption }: { readonly schema: Schema; readonly cap
           empty={null}
         />
       )}
-      <CodeBlock label={`example of ${caption}`} code={JSON.stringify(makeExample(schema), null, 2)} />
+      <CodeBlock label={`example of ${caption}`} code={JSON.stringify(example, null, 2)} />
     </div>
   );
 }

@@ -31,7 +31,7 @@ export interface Member {
 const DEPTH_MAX = 5;
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   string: "text",
-  integer: 1,
+  object: {},
   number: 1.5,
   boolean: true,
   null: null,
@@ -73,7 +73,9 @@ export function makeExample(schema: Schema, depth = 0): unknown {
   if (choice) return makeExample(choice, depth + 1);
   if (schema.format === "date-time") return "2026-11-22T12:00:00.000Z";
   if (schema.description?.startsWith("USD")) return "12.50";
-  return EXAMPLES[typesOf(schema)[0] ?? ""] ?? null;
+  const [type = ""] = typesOf(schema);
+  if (type === "integer") return Math.max(1, schema.minimum ?? 1);
+  return EXAMPLES[type] ?? null;
 }
 
 /** "string", "integer | null", "array of object". */
@@ -82,15 +84,8 @@ export function printType(schema: Schema): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const items = itemsOf(schema);
   if (items && !schema.anyOf) return `array of ${printType(items)}`;
-  if (schema.anyOf) return [...new Set(choicesOf(schema.anyOf).map(printType))].join(" | ");
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(printType))].join(" | ");
   return typesOf(schema).join(" | ") || "any";
-}
-
-/** Numbers of a query come as text too; only the number is shown. */
-function choicesOf(choices: readonly Schema[]): readonly Schema[] {
-  return choices.filter(
-    ({ type, format }) => type !== "string" || (format !== "integer" && format !== "numeric"),
-  );
 }
 
 function printBounds({ minimum, maximum, minLength, maxLength, format, pattern }: Schema): string {

@@ -1,6 +1,6 @@
 import { formatExact, readUsd } from "../../format.ts";
 import { formatTime } from "../../times.ts";
-import type { KeyValues } from "../keys/key-values.ts";
+import { type KeyValues, PERIOD_TEXTS } from "../keys/key-values.ts";
 
 /** One field of a key in two versions, in words. */
 export interface ComparedField {
@@ -9,8 +9,6 @@ export interface ComparedField {
   readonly theirs: string;
   readonly differs: boolean;
 }
-
-const PERIODS = { total: "in total", day: "per day", week: "per week", month: "per month" };
 
 /** Puts every field of two versions beside each other. */
 export function compareValues(mine: KeyValues, theirs: KeyValues): readonly ComparedField[] {
@@ -39,7 +37,7 @@ function describe(values: KeyValues): readonly (readonly [name: string, text: st
 function describeSpending(limit: KeyValues["spending_limit"]): string {
   if (!limit) return "none";
   const zone = limit.time_zone ? `, ${limit.time_zone}` : "";
-  return `${describeAmount(limit.amount_usd)} ${PERIODS[limit.period]}${zone}`;
+  return `${describeAmount(limit.amount_usd)} ${PERIOD_TEXTS[limit.period]}${zone}`;
 }
 
 /** What was typed may be no amount. */

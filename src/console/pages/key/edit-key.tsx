@@ -1,8 +1,8 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ApiError, api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Failure, Form } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useAction } from "../../use-action.ts";
 import { KeyFields } from "../keys/key-fields.tsx";
 import { changesOf, type KeyValues, readKeyForm, valuesOf } from "../keys/key-values.ts";
@@ -19,11 +19,13 @@ interface EditKeyProps {
 
 interface Edit {
   readonly version: number;
-  readonly values: KeyValues;
   readonly changes: Partial<KeyValues>;
 }
 
-/** Edits a key. When another edit came first, shows both versions and lets the person choose. */
+/**
+ * Edits a key. When another edit came first, shows both versions and lets the person choose. Only what the
+ * person changed is saved over the other edit.
+ */
 export function EditKey({ account, opened, onClose }: EditKeyProps) {
   const [base, setBase] = useState(opened);
   const before = valuesOf(base);
@@ -41,22 +43,20 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
     onDone: onClose,
   });
   const current = currentOf(edit.error);
-  const mine = edit.variables?.values;
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const values = readKeyForm(new FormData(event.currentTarget), before);
-    edit.mutate({ version: base.version, values, changes: changesOf(before, values) });
+  const changes = edit.variables?.changes;
+  const submit = (form: HTMLFormElement) => {
+    const values = readKeyForm(new FormData(form), before);
+    edit.mutate({ version: base.version, changes: changesOf(before, values) });
   };
-  if (current && mine) {
+  if (current?.state === "revoked") return <Revoked name={current.name} onClose={onClose} />;
+  if (current && changes) {
     const theirs = valuesOf(current);
     return (
       <Conflict
-        mine={mine}
+        mine={{ ...theirs, ...changes }}
         theirs={theirs}
         isBusy={edit.isPending}
-        onKeepMine={() =>
-          edit.mutate({ version: current.version, values: mine, changes: changesOf(theirs, mine) })
-        }
+        onKeepMine={() => edit.mutate({ version: current.version, changes })}
         onTakeTheirs={() => {
           setBase(current);
           edit.reset();
@@ -66,17 +66,30 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
     );
   }
   return (
-    <Dialog title={`Edit “${base.name}”`} isOpen isKept isWide onClose={onClose}>
-      <Form onSubmit={submit}>
-        <KeyFields key={base.version} account={account} values={before} error={edit.error} />
-        <Failure error={edit.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={edit.isPending}>
-            Save
-          </Button>
-        </DialogActions>
-      </Form>
+    <FormDialog
+      title={`Edit “${base.name}”`}
+      action="Save"
+      isWide
+      call={edit}
+      onSubmit={(_, form) => submit(form)}
+      onClose={onClose}
+    >
+      <KeyFields key={base.version} account={account} values={before} />
+    </FormDialog>
+  );
+}
+
+function Revoked({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+  return (
+    <Dialog
+      title={`“${name}” was revoked meanwhile`}
+      note="Nothing of yours is saved: a revoked key cannot be changed."
+      isOpen
+      onClose={onClose}
+    >
+      <DialogActions>
+        <Button onClick={onClose}>Close</Button>
+      </DialogActions>
     </Dialog>
   );
 }
@@ -94,7 +107,7 @@ function Conflict({ mine, theirs, isBusy, onKeepMine, onTakeTheirs, onClose }: C
   return (
     <Dialog
       title="Somebody else saved this key first"
-      note="Nothing of yours is saved yet. Marked fields differ."
+      note="Nothing of yours is saved yet. Marked fields differ; what you left alone stays as it is saved."
       isOpen
       isKept
       isWide

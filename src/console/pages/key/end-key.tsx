@@ -1,9 +1,9 @@
 import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { useIdempotencyKey } from "../../idempotency-key.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Failure, Field, Form } from "../../parts/field.tsx";
+import { Confirm } from "../../parts/confirm.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useAction } from "../../use-action.ts";
 import { IssuedSecret } from "../keys/issued-secret.tsx";
 import type { Key } from "../keys/queries.ts";
@@ -31,20 +31,44 @@ export function RotateKey({ account, shown, onClose }: EndKeyProps) {
     return <IssuedSecret account={account} title={title} issued={rotate.data} onClose={onClose} />;
   }
   return (
-    <Dialog
+    <Confirm
       title={`Rotate “${shown.name}”?`}
       note="The key gets a new secret. The old one works for 24 hours more, so that clients can change over."
-      isOpen
+      action="Rotate"
+      call={rotate}
+      onConfirm={() => rotate.mutate()}
       onClose={onClose}
-    >
-      <Failure error={rotate.error} />
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" isBusy={rotate.isPending} onClick={() => rotate.mutate()}>
-          Rotate
-        </Button>
-      </DialogActions>
-    </Dialog>
+    />
+  );
+}
+
+/** Ends the secret that the latest rotation replaced, before its 24 hours are over. */
+export function EndPrevious({ account, shown, onClose }: EndKeyProps) {
+  const end = useAction({
+    act: () =>
+      call(() =>
+        api.accounts({ account }).keys({ key: shown.id })["end-previous"].post({ version: shown.version }),
+      ),
+    renews: [["account", account, "keys"]],
+    done: "Old secret ended",
+    isForm: true,
+    onDone: onClose,
+  });
+  return (
+    <Confirm
+      title="End the old secret now?"
+      note={
+        <>
+          Requests with <code>{shown.previous?.hint}</code> are refused from now on; those that run go on. The
+          new secret stays.
+        </>
+      }
+      action="End it now"
+      isDanger
+      call={end}
+      onConfirm={() => end.mutate()}
+      onClose={onClose}
+    />
   );
 }
 
@@ -60,32 +84,22 @@ export function RevokeKey({ account, shown, onClose }: EndKeyProps) {
   });
   const isSure = typed.trim() === shown.name.trim();
   return (
-    <Dialog
+    <FormDialog
       title={`Revoke “${shown.name}”?`}
       note="Every request with it is refused from now on. This cannot be undone."
-      isOpen
+      action="Revoke"
+      isDanger
+      isBlocked={!isSure}
+      call={revoke}
+      onSubmit={() => revoke.mutate()}
       onClose={onClose}
     >
-      <Form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isSure) revoke.mutate();
-        }}
-      >
-        <Field
-          label={`Type “${shown.name}” to confirm`}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-          autoComplete="off"
-        />
-        <Failure error={revoke.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" disabled={!isSure || revoke.isPending}>
-            Revoke
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+      <Field
+        label={`Type “${shown.name}” to confirm`}
+        value={typed}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        autoComplete="off"
+      />
+    </FormDialog>
   );
 }

@@ -1,12 +1,19 @@
+import { Button } from "../../parts/button.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
-import { PERIOD_TEXTS } from "../keys/key-parts.tsx";
+import { SpendingLimit } from "../keys/key-parts.tsx";
 import type { KeyPageData } from "../keys/queries.ts";
 import styles from "./key.module.css";
 
+interface KeyFactsProps {
+  readonly shown: KeyPageData;
+  /** Asks to end the secret before the latest rotation; absent without the right to. */
+  readonly onEndPrevious?: (() => void) | undefined;
+}
+
 /** What is set on a key. */
-export function KeyFacts({ shown }: { readonly shown: KeyPageData }) {
+export function KeyFacts({ shown, onEndPrevious }: KeyFactsProps) {
   const { spending_limit: limit, models, expires_at, previous, last_used_at, spent_30d_usd } = shown;
   return (
     <Panel title="Settings">
@@ -19,14 +26,8 @@ export function KeyFacts({ shown }: { readonly shown: KeyPageData }) {
         <dd>{last_used_at ? <Time at={last_used_at} as="relative" /> : "never"}</dd>
         <dt>Spending limit</dt>
         <dd>
-          {limit ? (
-            <>
-              <Money usd={limit.amount_usd} /> {PERIOD_TEXTS[limit.period]}
-              {limit.time_zone && limit.period !== "total" && ` (${limit.time_zone})`}
-            </>
-          ) : (
-            "none"
-          )}
+          <SpendingLimit spending_limit={limit} />
+          {limit?.time_zone && limit.period !== "total" && ` (${limit.time_zone})`}
         </dd>
         <dt>Models</dt>
         <dd>{models ? models.join(", ") : "every model"}</dd>
@@ -36,7 +37,12 @@ export function KeyFacts({ shown }: { readonly shown: KeyPageData }) {
           <>
             <dt>Old secret</dt>
             <dd>
-              <code>{previous.hint}</code> works until <Time at={previous.ends_at} />
+              <code>{previous.hint}</code> works until <Time at={previous.ends_at} />{" "}
+              {onEndPrevious && (
+                <Button size="small" onClick={onEndPrevious}>
+                  End it now
+                </Button>
+              )}
             </dd>
           </>
         )}

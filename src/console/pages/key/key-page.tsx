@@ -15,7 +15,7 @@ import { type KeyPageData, keyQuery, useMayChange } from "../keys/queries.ts";
 import { SnippetTabs } from "../keys/snippet-tabs.tsx";
 import { CostChart } from "../overview/cost-chart.tsx";
 import { EditKey } from "./edit-key.tsx";
-import { RevokeKey, RotateKey } from "./end-key.tsx";
+import { EndPrevious, RevokeKey, RotateKey } from "./end-key.tsx";
 import styles from "./key.module.css";
 import { KeyFacts } from "./key-facts.tsx";
 import { KeyRequests } from "./key-requests.tsx";
@@ -24,7 +24,7 @@ import { Simulator } from "./simulator.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/keys/$key");
 
-type OpenDialog = "edit" | "rotate" | "revoke";
+type OpenDialog = "edit" | "rotate" | "revoke" | "previous";
 
 /** One key: what binds it, what it spends, and how to use it. */
 export function KeyPage() {
@@ -32,6 +32,7 @@ export function KeyPage() {
   const { data, error, refetch } = useQuery(keyQuery(account, key));
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
+  const mayChange = useMayChange();
   // "Raise the limit" of a refusal leads straight into the form.
   const [open, setOpen] = useState<OpenDialog | undefined>(tab === "edit" ? "edit" : undefined);
   const close = () => {
@@ -51,12 +52,24 @@ export function KeyPage() {
       </PageHeader>
       {error && !data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
       {!error && !data && <Skeleton shape="block" />}
-      {data && <Views account={account} shown={data} />}
-      {data && open === "edit" && <EditKey account={account} opened={data} onClose={close} />}
-      {data && open === "rotate" && <RotateKey account={account} shown={data} onClose={close} />}
-      {data && open === "revoke" && <RevokeKey account={account} shown={data} onClose={close} />}
+      {data && <Views account={account} shown={data} onOpen={setOpen} />}
+      {data && mayChange(data) && <Dialogs account={account} shown={data} open={open} onClose={close} />}
     </div>
   );
+}
+
+interface DialogsProps {
+  readonly account: string;
+  readonly shown: KeyPageData;
+  readonly open: OpenDialog | undefined;
+  readonly onClose: () => void;
+}
+
+function Dialogs({ open, ...rest }: DialogsProps) {
+  if (open === "edit") return <EditKey account={rest.account} opened={rest.shown} onClose={rest.onClose} />;
+  if (open === "rotate") return <RotateKey {...rest} />;
+  if (open === "previous") return <EndPrevious {...rest} />;
+  return open === "revoke" && <RevokeKey {...rest} />;
 }
 
 function Origin({ shown: { hint, created_by, created_at } }: { readonly shown: KeyPageData }) {
@@ -92,7 +105,11 @@ function Actions({ shown, onOpen }: ActionsProps) {
   );
 }
 
-function Views({ account, shown }: { readonly account: string; readonly shown: KeyPageData }) {
+interface ViewsProps extends ActionsProps {
+  readonly account: string;
+}
+
+function Views({ account, shown, onOpen }: ViewsProps) {
   const { tab = "overview" } = route.useSearch();
   const navigate = route.useNavigate();
   return (
@@ -106,7 +123,11 @@ function Views({ account, shown }: { readonly account: string; readonly shown: K
         })
       }
       tabs={[
-        { id: "overview", title: "Limits and traffic", content: <Traffic account={account} shown={shown} /> },
+        {
+          id: "overview",
+          title: "Limits and traffic",
+          content: <Traffic account={account} shown={shown} onOpen={onOpen} />,
+        },
         {
           id: "snippets",
           title: "Use it",
@@ -132,14 +153,15 @@ function Views({ account, shown }: { readonly account: string; readonly shown: K
   );
 }
 
-function Traffic({ account, shown }: { readonly account: string; readonly shown: KeyPageData }) {
+function Traffic({ account, shown, onOpen }: ViewsProps) {
+  const mayChange = useMayChange();
   const search = route.useSearch();
   const { tab: _, ...range } = search;
   return (
     <div className={styles.tab}>
       <div className={styles.columns}>
         <BindingLimits shown={shown} />
-        <KeyFacts shown={shown} />
+        <KeyFacts shown={shown} onEndPrevious={mayChange(shown) ? () => onOpen("previous") : undefined} />
       </div>
       <RangePicker usual="30d" />
       <CostChart account={account} search={range} apiKey={shown.id} />

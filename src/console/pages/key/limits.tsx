@@ -1,27 +1,11 @@
-import { formatCount } from "../../format.ts";
-import { Bar } from "../../parts/bar.tsx";
 import { Icon } from "../../parts/icons.tsx";
-import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { Time } from "../../parts/time.tsx";
+import { type Limit, LimitBar } from "../keys/limit-bar.tsx";
 import type { KeyPageData } from "../keys/queries.ts";
 import styles from "./key.module.css";
 
-type Limit = KeyPageData["limits"][number];
-
 /** Limits that are shown at once; the others are behind a press. */
 const SHOWN_MAX = 3;
-const NAMES: Readonly<Record<Limit["limit"], string>> = {
-  key_spending: "Spending limit of the key",
-  key_requests: "Requests per minute of the key",
-  key_tokens: "Tokens per minute of the key",
-  key_concurrency: "Requests of the key at once",
-  account_requests: "Requests per minute of the account",
-  account_tokens: "Tokens per minute of the account",
-  account_concurrency: "Requests of the account at once",
-  account_spending: "Spending limit of the account",
-  wallet: "Wallet",
-};
 
 /** What binds the key, tightest first, and what its next request would be refused for. */
 export function BindingLimits({ shown }: { readonly shown: KeyPageData }) {
@@ -71,34 +55,10 @@ function LimitBars({ limits }: { readonly limits: readonly Limit[] }) {
   return (
     <ul className={styles.limits}>
       {limits.map((limit) => (
-        <li key={limit.limit} className={styles.limit}>
-          <span className={styles.limitName}>{NAMES[limit.limit]}</span>
-          <Bar
-            share={limit.share}
-            label={NAMES[limit.limit]}
-            note={
-              limit.resets_at && (
-                <>
-                  resets <Time at={limit.resets_at} as={limit.unit === "usd" ? "minute" : "relative"} />
-                </>
-              )
-            }
-          >
-            <Amount of={limit} value={limit.used} /> of <Amount of={limit} value={limit.max} />
-            {limit.unit !== "usd" && ` ${unitOf(limit)}`}
-            {" · "}
-            <Amount of={limit} value={limit.remaining} /> left
-          </Bar>
+        <li key={limit.limit}>
+          <LimitBar limit={limit} />
         </li>
       ))}
     </ul>
   );
-}
-
-function Amount({ of: { unit }, value }: { readonly of: Limit; readonly value: string }) {
-  return unit === "usd" ? <Money usd={value} /> : formatCount(Number(value));
-}
-
-function unitOf({ limit, unit }: Limit): string {
-  return limit.endsWith("_concurrency") ? "running" : unit;
 }

@@ -3,7 +3,7 @@ import { api, call } from "../../api.ts";
 import { formatCount, formatPercent } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Failure, Form } from "../../parts/field.tsx";
+import { Failure, Form, RefusedFields, refusedPathOf } from "../../parts/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useAction } from "../../use-action.ts";
@@ -48,7 +48,9 @@ export function Simulator({ account, shown }: { readonly account: string; readon
       note="Replays the requests of the last 7 days against other limits. Nothing is changed; an empty field refuses nothing."
     >
       <Form onSubmit={submit}>
-        <LimitFields values={valuesOf(shown)} error={run.error} empty="none" />
+        <RefusedFields value={refusedPathOf(run.error)}>
+          <LimitFields values={valuesOf(shown)} empty={() => "none"} />
+        </RefusedFields>
         <Failure error={run.error} />
         <div>
           <Button type="submit" icon="play" isBusy={run.isPending}>
@@ -82,13 +84,15 @@ function Verdict({ of: { requests, refused, by, first_at, from, is_cut } }: { re
         </p>
       )}
       {by.length > 0 && (
-        <DataTable
-          caption="Refused by limit"
-          columns={COLUMNS}
-          rows={by}
-          rowKey={({ limit }) => limit}
-          empty={null}
-        />
+        <div className={styles.bleed}>
+          <DataTable
+            caption="Refused by limit"
+            columns={COLUMNS}
+            rows={by}
+            rowKey={({ limit }) => limit}
+            empty={null}
+          />
+        </div>
       )}
     </div>
   );

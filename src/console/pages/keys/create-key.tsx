@@ -1,9 +1,6 @@
-import type { FormEvent } from "react";
 import { api, call } from "../../api.ts";
 import { useIdempotencyKey } from "../../idempotency-key.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Failure, Form } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useAction } from "../../use-action.ts";
 import { IssuedSecret } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
@@ -29,22 +26,16 @@ export function CreateKey({ account, onClose }: CreateKeyProps) {
     const title = `Key “${create.data.key.name}” is ready`;
     return <IssuedSecret account={account} title={title} issued={create.data} onClose={onClose} />;
   }
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    create.mutate(readKeyForm(new FormData(event.currentTarget)));
-  };
   return (
-    <Dialog title="Create a key" isOpen isKept isWide onClose={onClose}>
-      <Form onSubmit={submit}>
-        <KeyFields account={account} error={create.error} />
-        <Failure error={create.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={create.isPending}>
-            Create key
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Create a key"
+      action="Create key"
+      isWide
+      call={create}
+      onSubmit={(_, form) => create.mutate(readKeyForm(new FormData(form)))}
+      onClose={onClose}
+    >
+      <KeyFields account={account} />
+    </FormDialog>
   );
 }

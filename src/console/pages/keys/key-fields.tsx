@@ -1,28 +1,29 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { ApiError } from "../../api.ts";
-import { Choice, Field, FieldRow } from "../../parts/field.tsx";
-import { describeZone } from "../../times.ts";
-import { dayOf, type KeyValues } from "./key-values.ts";
+import { useContext, useState } from "react";
+import { formatCount } from "../../format.ts";
+import { AmountField } from "../../parts/amount-field.tsx";
+import { Choice, Field, FieldRow, RefusedFields } from "../../parts/field.tsx";
+import { LastDayField } from "../../parts/last-day-field.tsx";
+import { formatDay } from "../../times.ts";
+import { type KeyValues, PERIOD_TEXTS } from "./key-values.ts";
 import styles from "./keys.module.css";
-import { modelsQuery } from "./queries.ts";
+import { keysQuery, modelsQuery } from "./queries.ts";
 
-const PERIODS = [
-  { value: "day", text: "per day" },
-  { value: "week", text: "per week" },
-  { value: "month", text: "per month" },
-  { value: "total", text: "in total" },
-];
+const PERIODS = (["day", "week", "month", "total"] as const).map((value) => ({
+  value,
+  text: PERIOD_TEXTS[value],
+}));
+
+type RateName = "requests_per_minute" | "tokens_per_minute" | "concurrent_requests";
 
 interface KeyFieldsProps {
   readonly account: string;
   readonly values?: KeyValues | undefined;
-  /** The API's refusal, shown at the field that it names. */
-  readonly error?: Error | null;
 }
 
 /** Every field of a key. */
-export function KeyFields({ account, values, error }: KeyFieldsProps) {
+export function KeyFields({ account, values }: KeyFieldsProps) {
+  const expiry = values?.expires_at ? Date.parse(values.expires_at) : null;
   return (
     <>
       <Field
@@ -32,24 +33,20 @@ export function KeyFields({ account, values, error }: KeyFieldsProps) {
         defaultValue={values?.name}
         maxLength={100}
         autoComplete="off"
-        error={errorAt(error, "name")}
         required
       />
       <fieldset className={styles.group}>
         <legend>Limits</legend>
-        <LimitFields values={values} error={error} />
+        <LimitFields values={values} empty={useDefaultLimits(account)} />
       </fieldset>
       <fieldset className={styles.group}>
         <legend>Models and expiry</legend>
         <ModelFields account={account} chosen={values?.models ?? null} />
-        <Field
-          label="Last day"
-          name="expires_at"
-          type="date"
-          hint={`The key expires at the end of this day (${describeZone()}). Empty: never.`}
-          defaultValue={values?.expires_at ? dayOf(values.expires_at) : ""}
-          error={errorAt(error, "expires_at")}
-          isOptional
+        <LastDayField
+          subject="The key expires"
+          defaultValue={expiry === null ? "" : formatDay(expiry)}
+          // A key that has expired may keep its day.
+          min={formatDay(Math.min(expiry ?? Infinity, Date.now()))}
         />
         <label className={styles.check}>
           <input type="checkbox" name="allows_clamp" defaultChecked={values?.allows_clamp ?? false} />
@@ -61,20 +58,14 @@ export function KeyFields({ account, values, error }: KeyFieldsProps) {
 }
 
 interface LimitFieldsProps {
-  readonly values?:
-    | Pick<KeyValues, "spending_limit" | "requests_per_minute" | "tokens_per_minute" | "concurrent_requests">
-    | undefined;
-  readonly error?: Error | null | undefined;
-  /** What an empty field means. Default: the configured limit of all keys. */
-  readonly empty?: string;
+  readonly values?: Pick<KeyValues, "spending_limit" | RateName> | undefined;
+  /** What an empty field means. */
+  readonly empty: (name: RateName) => string;
 }
 
 /** The limits of a key; the simulator has the same. */
-export function LimitFields({ values, error, empty = "default" }: LimitFieldsProps) {
-  const count = (
-    name: "requests_per_minute" | "tokens_per_minute" | "concurrent_requests",
-    label: string,
-  ) => (
+export function LimitFields({ values, empty }: LimitFieldsProps) {
+  const count = (name: RateName, label: string) => (
     <Field
       label={label}
       name={name}
@@ -82,14 +73,13 @@ export function LimitFields({ values, error, empty = "default" }: LimitFieldsPro
       min={0}
       step={1}
       inputMode="numeric"
-      placeholder={empty}
+      placeholder={empty(name)}
       defaultValue={values?.[name] ?? ""}
-      error={errorAt(error, name)}
     />
   );
   return (
     <>
-      <SpendingFields limit={values?.spending_limit ?? null} error={error} />
+      <SpendingFields limit={values?.spending_limit ?? null} />
       <FieldRow>
         {count("requests_per_minute", "Requests / minute")}
         {count("tokens_per_minute", "Tokens / minute")}
@@ -99,25 +89,32 @@ export function LimitFields({ values, error, empty = "default" }: LimitFieldsPro
   );
 }
 
-interface SpendingFieldsProps {
-  readonly limit: KeyValues["spending_limit"];
-  readonly error: Error | null | undefined;
+/** What an empty field means: the configured limit of all keys, as far as a listed key shows it. */
+function useDefaultLimits(account: string): (name: RateName) => string {
+  const { data } = useQuery(keysQuery(account));
+  return (name) => {
+    for (const { [name]: rate } of data?.items ?? []) {
+      if (rate === null) return "no limit";
+      if (rate.source === "default") return `default: ${formatCount(rate.limit)}`;
+    }
+    return "default";
+  };
 }
 
-function SpendingFields({ limit, error }: SpendingFieldsProps) {
+interface SpendingFieldsProps {
+  readonly limit: KeyValues["spending_limit"];
+}
+
+function SpendingFields({ limit }: SpendingFieldsProps) {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const zones = [...new Set(["UTC", own, limit?.time_zone ?? "UTC"])];
   return (
     <FieldRow>
-      <Field
+      <AmountField
         label="Spending limit"
-        name="amount_usd"
-        affix="$"
-        inputMode="decimal"
         placeholder="none"
-        autoComplete="off"
         defaultValue={limit?.amount_usd}
-        error={errorAt(error, "amount_usd") ?? errorAt(error, "spending_limit")}
+        refusal="Enter an amount in USD, such as 25.00."
       />
       <Choice label="Period" name="period" defaultValue={limit?.period ?? "month"} options={PERIODS} />
       <Choice
@@ -125,7 +122,6 @@ function SpendingFields({ limit, error }: SpendingFieldsProps) {
         name="time_zone"
         defaultValue={limit?.time_zone ?? "UTC"}
         options={zones.map((zone) => ({ value: zone, text: zone }))}
-        error={errorAt(error, "time_zone")}
       />
     </FieldRow>
   );
@@ -137,6 +133,7 @@ interface ModelFieldsProps {
 }
 
 function ModelFields({ account, chosen }: ModelFieldsProps) {
+  const isRefused = useContext(RefusedFields).includes("models");
   const [hasSome, setHasSome] = useState(chosen !== null);
   const { data } = useQuery(modelsQuery(account));
   // A key keeps models that the catalog no longer has.
@@ -163,26 +160,24 @@ function ModelFields({ account, chosen }: ModelFieldsProps) {
         <div className={styles.checks}>
           {ids.map((id) => (
             <label key={id} className={styles.check}>
-              <input type="checkbox" name="model" value={id} defaultChecked={chosen?.includes(id) ?? false} />
+              <input
+                type="checkbox"
+                name="models"
+                value={id}
+                defaultChecked={chosen?.includes(id) ?? false}
+              />
               {id}
             </label>
           ))}
         </div>
       )}
+      {/* Sent also without a choice, so that the form knows its field. */}
+      {hasSome && <input type="hidden" name="models" value="" />}
+      {hasSome && isRefused && (
+        <p className={styles.wrong} role="alert">
+          Choose at least one model.
+        </p>
+      )}
     </div>
   );
-}
-
-/** The API's sentence, where it names the field at its end. */
-function errorAt(error: Error | null | undefined, field: string): string | undefined {
-  if (!(error instanceof ApiError) || error.status !== 422) return undefined;
-  return pathOf(error.message)
-    .split(/[.[\]]/)
-    .includes(field)
-    ? "The server refuses this value."
-    : undefined;
-}
-
-function pathOf(message: string): string {
-  return message.slice(message.lastIndexOf(": ") + 1).trim();
 }

@@ -1,7 +1,15 @@
 import { parseUsd, printUsd } from "../../../domain/money.ts";
+import { formatDay, readLastDay } from "../../times.ts";
 
 const PERIODS = ["total", "day", "week", "month"] as const;
 type Period = (typeof PERIODS)[number];
+
+export const PERIOD_TEXTS: Readonly<Record<Period, string>> = {
+  total: "in total",
+  day: "per day",
+  week: "per week",
+  month: "per month",
+};
 
 /** What can be set on a key, as the API takes it. `null` is no limit of its own, no expiry, every model. */
 export interface KeyValues {
@@ -62,7 +70,7 @@ export function readKeyForm(form: FormData, before?: KeyValues): KeyValues {
   return {
     name: textOf(form, "name"),
     ...readLimitFields(form),
-    models: form.get("scope") === "some" ? form.getAll("model").map(String).sort() : null,
+    models: form.get("scope") === "some" ? form.getAll("models").map(String).filter(Boolean).sort() : null,
     expires_at: readExpiry(textOf(form, "expires_at"), before?.expires_at ?? null),
     allows_clamp: form.get("allows_clamp") === "on",
   };
@@ -86,19 +94,10 @@ export function changesOf(before: KeyValues, after: KeyValues): Partial<KeyValue
   return Object.fromEntries(changed);
 }
 
-/** The last moment of a day in the viewer's zone; the day of a known expiry keeps it. */
+/** The end of a day in the viewer's zone; the unchanged day of a known expiry keeps its second. */
 export function readExpiry(day: string, before: string | null): string | null {
-  if (day === "") return null;
-  if (before !== null && day === dayOf(before)) return before;
-  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
-  return new Date(year, month - 1, date, 23, 59, 59).toISOString();
-}
-
-/** The day of a time in the viewer's zone: "2026-12-31". */
-export function dayOf(iso: string): string {
-  const at = new Date(iso);
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  const isUnchanged = before !== null && day === formatDay(Date.parse(before));
+  return isUnchanged ? before : readLastDay(day);
 }
 
 function readSpendingLimit(form: FormData): KeyValues["spending_limit"] {

@@ -10,9 +10,10 @@ import { Select } from "../../parts/select.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useMay } from "../../session.ts";
 import { CreateKey } from "./create-key.tsx";
-import { KeyState, Rates, SpendingBar } from "./key-parts.tsx";
+import { KeyState, NextRequest, Rates, SpendingLimit } from "./key-parts.tsx";
 import styles from "./keys.module.css";
-import { type Key, keysQuery } from "./queries.ts";
+import { LimitBar } from "./limit-bar.tsx";
+import { keysQuery, type ListedKey } from "./queries.ts";
 
 const route = getRouteApi("/shell/accounts/$account/keys");
 
@@ -23,26 +24,20 @@ const STATES = [
   { value: "all", text: "any" },
 ] as const;
 
-const COLUMNS: readonly Column<Key>[] = [
+const COLUMNS: readonly Column<ListedKey>[] = [
+  { id: "name", header: "Key", cell: (key) => <Named {...key} /> },
+  { id: "next", header: "Next request", cell: (key) => <NextRequest {...key} /> },
   {
-    id: "name",
-    header: "Key",
-    cell: ({ name, hint, state }) => (
-      <span className={styles.name}>
-        <span className={styles.named}>
-          {name}
-          {state !== "active" && <KeyState state={state} />}
-        </span>
-        <code className={styles.hint}>{hint}</code>
-      </span>
-    ),
+    id: "bound",
+    header: "Binds first",
+    cell: ({ state, bound_by }) =>
+      state === "active" ? <LimitBar limit={bound_by} /> : <span className={styles.quiet}>–</span>,
   },
-  { id: "limit", header: "Spending limit", cell: (key) => <SpendingBar {...key} /> },
+  { id: "limit", header: "Spending limit", cell: (key) => <SpendingLimit {...key} /> },
   { id: "rates", header: "This minute", cell: (key) => <Rates {...key} /> },
   {
     id: "models",
     header: "Models",
-    isNarrow: true,
     cell: ({ models }) => <span title={models?.join(", ")}>{models ? models.length : "all"}</span>,
   },
   {
@@ -57,14 +52,28 @@ const COLUMNS: readonly Column<Key>[] = [
     isNarrow: true,
     cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} as="relative" /> : "never"),
   },
-  {
-    id: "expires",
-    header: "Expires",
-    isNarrow: true,
-    cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} as="date" /> : "never"),
-  },
-  { id: "by", header: "Made by", cell: ({ created_by }) => created_by?.name ?? "–" },
 ];
+
+/** The name of a key with its hint, who made it and when it expires. */
+function Named({ name, hint, state, created_by, expires_at }: ListedKey) {
+  return (
+    <span className={styles.name}>
+      <span className={styles.named}>
+        {name}
+        {state !== "active" && <KeyState state={state} />}
+      </span>
+      <span className={styles.hint}>
+        <code>{hint}</code>
+        {created_by && ` · ${created_by.name}`}
+      </span>
+      {expires_at && state !== "revoked" && (
+        <span className={styles.hint}>
+          {state === "expired" ? "expired" : "expires"} <Time at={expires_at} as="date" />
+        </span>
+      )}
+    </span>
+  );
+}
 
 /** The keys of an account, and what each may still spend. */
 export function KeysPage() {
@@ -139,7 +148,10 @@ interface KeyFilter {
 }
 
 /** Keys of a state, active ones by default, whose name or hint has the text. */
-function filterKeys(keys: readonly Key[], { state = "active", q = "" }: KeyFilter): readonly Key[] {
+function filterKeys(
+  keys: readonly ListedKey[],
+  { state = "active", q = "" }: KeyFilter,
+): readonly ListedKey[] {
   const text = q.toLowerCase();
   return keys.filter(
     (key) =>

@@ -3,8 +3,12 @@ import { api, call } from "../../api.ts";
 import { useAccount, useMay, useMe } from "../../session.ts";
 import { keysQuery } from "../overview/queries.ts";
 
-/** A key as the list and every change answer it. */
-export type Key = Awaited<ReturnType<NonNullable<ReturnType<typeof keysQuery>["queryFn"]>>>["items"][number];
+/** A key as the list has it, with what binds it. */
+export type ListedKey = Awaited<
+  ReturnType<NonNullable<ReturnType<typeof keysQuery>["queryFn"]>>
+>["items"][number];
+/** A key as every change answers it. */
+export type Key = Omit<ListedKey, "bound_by" | "next_refusal">;
 export type KeyPageData = Awaited<ReturnType<typeof fetchKey>>;
 export type ModelRow = Awaited<ReturnType<typeof fetchModels>>["items"][number];
 

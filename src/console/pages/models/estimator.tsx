@@ -5,6 +5,7 @@ import { api, call } from "../../api.ts";
 import { readForm } from "../../form-values.ts";
 import { formatCount } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
+import { Empty } from "../../parts/empty.tsx";
 import { Choice, Failure, Field, FieldRow, Form, TextArea } from "../../parts/field.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -37,47 +38,55 @@ export function Estimator({ account, models, chosen, onChoose }: EstimatorProps)
   const submit = (event: FormEvent<HTMLFormElement>) => run.mutate(readAsked(readForm(event)));
   return (
     <Panel title="What would a request cost?" note="Nothing is sent to a model.">
-      <Form onSubmit={submit}>
-        <Choice
-          label="Model"
-          name="model"
-          value={chosen}
-          onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-          options={models.map(({ id }) => ({ value: id, text: id }))}
-        />
-        <TextArea
-          label="Text"
-          name="text"
-          hint="Its tokens are counted. Leave it empty to give a number."
-          maxLength={500_000}
-          isOptional
-        />
-        <FieldRow>
-          <Field
-            label="Input tokens"
-            name="input_tokens"
-            type="number"
-            min={0}
-            max={1_000_000_000}
-            placeholder="1000"
+      <div className={styles.columns}>
+        <Form onSubmit={submit}>
+          <Choice
+            label="Model"
+            name="model"
+            value={chosen}
+            onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+            options={models.map(({ id }) => ({ value: id, text: id }))}
           />
-          <Field
-            label="Output tokens"
-            name="output_tokens"
-            type="number"
-            min={1}
-            max={1_000_000_000}
-            placeholder="the model's default"
+          <TextArea
+            label="Text"
+            name="text"
+            hint="Its tokens are counted, in place of the number below."
+            maxLength={500_000}
+            isOptional
           />
-        </FieldRow>
-        <Failure error={run.error} />
-        <div>
-          <Button type="submit" isBusy={run.isPending}>
-            Estimate
-          </Button>
-        </div>
-      </Form>
-      {run.data && <Result estimated={run.data} model={run.variables?.model ?? chosen} models={models} />}
+          <FieldRow>
+            <Field
+              label="Input tokens"
+              name="input_tokens"
+              type="number"
+              min={0}
+              max={1_000_000_000}
+              placeholder="1000"
+            />
+            <Field
+              label="Output tokens"
+              name="output_tokens"
+              type="number"
+              min={1}
+              max={1_000_000_000}
+              placeholder="the model's default"
+            />
+          </FieldRow>
+          <Failure error={run.error} />
+          <div>
+            <Button type="submit" isBusy={run.isPending}>
+              Estimate
+            </Button>
+          </div>
+        </Form>
+        {run.data ? (
+          <Result estimated={run.data} model={run.variables?.model ?? chosen} models={models} />
+        ) : (
+          <Empty icon="wallet" title="Cost and hold show here">
+            Paste a text or give a number of tokens.
+          </Empty>
+        )}
+      </div>
     </Panel>
   );
 }
@@ -115,7 +124,9 @@ function Result({ estimated: { cost_usd, hold_usd, lines }, model, models }: Res
               <th scope="row">{line.class === "input" ? "Input" : "Output"}</th>
               <td>{formatCount(line.tokens)} tokens</td>
               <td>× ${line.price} per million</td>
-              <td>= ${line.amount_usd}</td>
+              <td>
+                = <Money usd={line.amount_usd} isExact />
+              </td>
             </tr>
           ))}
         </tbody>

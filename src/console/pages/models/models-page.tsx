@@ -6,7 +6,6 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { RangePicker } from "../../parts/range-picker.tsx";
 import { useMe } from "../../session.ts";
 import { type ModelRow, modelsQuery } from "../keys/queries.ts";
 import { Estimator } from "./estimator.tsx";
@@ -34,11 +33,9 @@ export function ModelsPage() {
         note={
           isDemo
             ? "Only the demo model is there. An operator adds upstreams and models in tollgate.yaml."
-            : "Prices are USD per million tokens."
+            : "Prices are USD per million tokens; context and output are in tokens."
         }
-      >
-        <RangePicker />
-      </PageHeader>
+      />
       {models.length > 8 && (
         <input
           type="search"
@@ -61,7 +58,7 @@ export function ModelsPage() {
         />
       </Panel>
       {models.length > 0 && (
-        <div className={styles.columns}>
+        <>
           <Estimator
             account={account}
             models={models}
@@ -69,7 +66,7 @@ export function ModelsPage() {
             onChoose={(model) => set("model", model)}
           />
           <WhatIf account={account} models={models} search={search} />
-        </div>
+        </>
       )}
     </div>
   );
@@ -109,7 +106,7 @@ function columnsOf(showsRoutes: boolean): readonly Column<ModelRow>[] {
       ),
     },
     count("context_window", "Context"),
-    count("max_output_tokens", "Most output"),
+    count("max_output_tokens", "Max output"),
     price("input", "Input"),
     price("cached_input", "Cached input"),
     price("cache_write", "Cache write"),

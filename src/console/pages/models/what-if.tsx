@@ -6,6 +6,7 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { RangePicker } from "../../parts/range-picker.tsx";
 import { Select } from "../../parts/select.tsx";
 import { type RangeSearch, resolveRange } from "../../ranges.ts";
 import type { ModelRow } from "../keys/queries.ts";
@@ -31,7 +32,12 @@ const COLUMNS: readonly Column<Compared>[] = [
   { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
   { id: "requests", header: "Requests", align: "end", cell: ({ requests }) => formatCount(requests) },
   { id: "actual", header: "Charged", align: "end", cell: ({ actual_usd }) => <Money usd={actual_usd} /> },
-  { id: "other", header: "Instead", align: "end", cell: ({ what_if_usd }) => <Money usd={what_if_usd} /> },
+  {
+    id: "other",
+    header: "With that model",
+    align: "end",
+    cell: ({ what_if_usd }) => <Money usd={what_if_usd} />,
+  },
   { id: "change", header: "Change", align: "end", cell: (row) => formatChange(row) },
 ];
 
@@ -47,16 +53,19 @@ export function WhatIf({ account, models, search }: WhatIfProps) {
   });
   return (
     <Panel
-      title="What if all of it had used one model?"
+      title="What if every request had used one model?"
       note="The tokens of this range at that model's prices, with the same share of cached input."
       isFlush
       actions={
-        <Select
-          label="Model"
-          value={chosen}
-          options={chats.map(({ id }) => ({ value: id, text: id }))}
-          onChange={setChosen}
-        />
+        <>
+          <Select
+            label="Model"
+            value={chosen}
+            options={chats.map(({ id }) => ({ value: id, text: id }))}
+            onChange={setChosen}
+          />
+          <RangePicker />
+        </>
       }
     >
       <DataTable

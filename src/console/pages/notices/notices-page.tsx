@@ -49,7 +49,7 @@ export function NoticesPage() {
           rowKey={({ id }) => id}
           empty={
             <Empty icon="bell" title="No notice">
-              Nothing has crossed a threshold.
+              No threshold of the rules below was crossed.
             </Empty>
           }
           error={data ? undefined : error}
@@ -62,9 +62,16 @@ export function NoticesPage() {
   );
 }
 
+const KINDS = {
+  balance_below: "balance",
+  key_limit: "key limit",
+  upstream_errors: "upstream",
+  test: "test",
+} as const satisfies Record<Notice["kind"], string>;
+
 const COLUMNS: readonly Column<Notice>[] = [
   { id: "text", header: "Notice", cell: ({ text, read_at }) => (read_at ? text : <strong>{text}</strong>) },
-  { id: "kind", header: "About", isNarrow: true, cell: ({ kind }) => kind.replaceAll("_", " ") },
+  { id: "kind", header: "About", isNarrow: true, cell: ({ kind }) => KINDS[kind] },
   {
     id: "raised",
     header: "Raised",
@@ -76,7 +83,11 @@ const COLUMNS: readonly Column<Notice>[] = [
     header: "Ended",
     isNarrow: true,
     cell: ({ ended_at, kind }) =>
-      ended_at || kind === "test" ? <Time at={ended_at} as="relative" /> : <Badge tone="warn">goes on</Badge>,
+      ended_at || kind === "test" ? (
+        <Time at={ended_at} as="relative" />
+      ) : (
+        <Badge tone="warn">still crossed</Badge>
+      ),
   },
 ];
 

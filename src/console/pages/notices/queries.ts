@@ -11,3 +11,10 @@ export const rulesQuery = (account: string) =>
     queryKey: ["account", account, "notice-rules"],
     queryFn: () => fetchRules(account),
   });
+
+/** The condition of a rule, in words. */
+export function describeRule({ kind, threshold }: Pick<Rule, "kind" | "threshold">): string {
+  if (kind === "balance_below") return `less than $${threshold} is available`;
+  if (kind === "key_limit") return `a key has used ${threshold}% of its spending limit`;
+  return `${threshold}% of an upstream's attempts fail`;
+}

@@ -1,16 +1,17 @@
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { ApiError, api, call } from "../../api.ts";
 import { readForm } from "../../form-values.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Choice, Failure, Field, Form } from "../../parts/field.tsx";
+import styles from "../../parts/stack.module.css";
 import { useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
-import type { Rule } from "./queries.ts";
+import { describeRule, type Rule, rulesQuery } from "./queries.ts";
+import { WebhookContract } from "./webhook-contract.tsx";
 
 interface RuleFormProps {
   readonly account: string;
-  readonly queryKey: readonly string[];
   /** The rule to edit; without one, a new rule. */
   readonly rule?: Rule;
   readonly onClose: () => void;
@@ -22,34 +23,60 @@ const KINDS = [
 ] as const;
 const UPSTREAMS = { value: "upstream_errors", text: "this share of an upstream's attempts fails" } as const;
 
+const THRESHOLDS = {
+  balance_below: {
+    label: "USD",
+    first: "10.00",
+    hint: "Posted − held + credit limit: what the next request can use.",
+  },
+  key_limit: { label: "Percent", first: "80", hint: "Whole percent from 1 to 100, running holds included." },
+  upstream_errors: {
+    label: "Percent",
+    first: "50",
+    hint: "Of the last 5 minutes' attempts, from 10 attempts on.",
+  },
+} as const satisfies Record<Rule["kind"], { label: string; first: string; hint: string }>;
+
 /** Creates or changes a rule. An edit that comes second shows what the other editor saved. */
-export function RuleForm({ account, queryKey, rule, onClose }: RuleFormProps) {
+export function RuleForm({ account, rule, onClose }: RuleFormProps) {
   const { person } = useMe();
   const [kind, setKind] = useState<Rule["kind"]>(rule?.kind ?? "balance_below");
+  /** The version that this edit replaces: the other editor's, once it was shown. */
+  const [version, setVersion] = useState(rule?.version ?? 0);
   const save = useAction({
-    act: (form: Readonly<Record<string, string>>) => send(account, rule, { kind, ...readRule(form) }),
-    renews: [queryKey],
+    act: (form: Readonly<Record<string, string>>) =>
+      send(account, rule, { kind, version, ...readRule(form) }),
+    renews: [rulesQuery(account).queryKey],
     done: "Rule saved",
     isForm: true,
     onDone: onClose,
   });
-  const isConflict = save.error instanceof ApiError && save.error.status === 409;
+  const theirs = currentOf(save.error);
+  if (theirs && theirs.version !== version) setVersion(theirs.version);
+  const { label, first, hint } = THRESHOLDS[kind];
   return (
-    <Dialog title={rule ? "Edit the rule" : "Add a rule"} isOpen isKept onClose={onClose}>
+    <Dialog
+      title={rule ? "Edit the rule" : "Add a rule"}
+      note="A notice is shown here to every member, and sent once to the addresses below."
+      isOpen
+      isKept
+      onClose={onClose}
+    >
       <Form onSubmit={(event) => save.mutate(readForm(event))}>
         <Choice
           label="Report when"
           name="kind"
           value={kind}
           disabled={rule !== undefined}
-          options={person.is_operator ? [...KINDS, UPSTREAMS] : KINDS}
+          options={person.is_operator || rule?.kind === "upstream_errors" ? [...KINDS, UPSTREAMS] : KINDS}
           onChange={({ currentTarget }) => setKind(currentTarget.value as Rule["kind"])}
         />
         <Field
-          label={kind === "balance_below" ? "USD" : "Percent"}
+          label={label}
           name="threshold"
           inputMode="decimal"
-          defaultValue={rule?.threshold ?? (kind === "balance_below" ? "10.00" : "80")}
+          defaultValue={rule?.threshold ?? first}
+          hint={hint}
           key={kind}
           required
         />
@@ -57,25 +84,27 @@ export function RuleForm({ account, queryKey, rule, onClose }: RuleFormProps) {
           label="E-mail addresses"
           name="emails"
           defaultValue={rule?.emails.join(", ")}
-          hint="Separated by commas; at most 10."
+          hint="Separated by commas, at most 10. Each gets a mail with the numbers of the moment."
           isOptional
         />
         <Field
           label="Webhook"
           name="webhook"
           type="url"
+          placeholder="https://"
           defaultValue={rule?.webhook_url ?? ""}
-          hint="https only. Each call is signed."
+          hint="https, on a public address. It gets one signed POST of JSON."
           isOptional
         />
-        {isConflict && (
-          <p role="alert">Another editor saved this rule first. Close, and look at its version.</p>
-        )}
-        {!isConflict && <Failure error={save.error} />}
+        <details className={styles.more}>
+          <summary>What the webhook gets, and how to check its signature</summary>
+          <WebhookContract />
+        </details>
+        {theirs ? <TheirVersion rule={theirs} /> : <Failure error={save.error} />}
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{theirs ? "Keep theirs" : "Cancel"}</Button>
           <Button type="submit" look="primary" isBusy={save.isPending}>
-            Save
+            {theirs ? "Save mine" : "Save"}
           </Button>
         </DialogActions>
       </Form>
@@ -83,8 +112,26 @@ export function RuleForm({ account, queryKey, rule, onClose }: RuleFormProps) {
   );
 }
 
+function TheirVersion({ rule }: { readonly rule: Rule }): ReactNode {
+  const { emails, webhook_url } = rule;
+  const targets = [...emails, ...(webhook_url ? [webhook_url] : [])].join(", ") || "the console alone";
+  return (
+    <p role="alert" className={styles.warning}>
+      Another editor saved first: {describeRule(rule)}, sent to {targets}.
+    </p>
+  );
+}
+
+/** The rule as another editor saved it; `undefined` when nobody did. */
+function currentOf(error: unknown): Rule | undefined {
+  if (!(error instanceof ApiError) || error.status !== 409) return undefined;
+  // Safe because the schema of the 409 has the rule as `current`.
+  return (error.body as { readonly current?: Rule }).current;
+}
+
 interface RuleValues {
   readonly kind: Rule["kind"];
+  readonly version: number;
   readonly threshold: string;
   readonly emails: string[];
   readonly webhook_url: string | null;
@@ -100,7 +147,7 @@ function readRule({ threshold = "", emails = "", webhook = "" }: Readonly<Record
 
 async function send(account: string, rule: Rule | undefined, values: RuleValues): Promise<unknown> {
   const rules = api.accounts({ account })["notice-rules"];
-  if (!rule) return call(() => rules.post(values));
-  const { kind: _, ...edit } = values;
-  return call(() => rules({ rule: rule.id }).patch({ version: rule.version, ...edit }));
+  const { kind, version, ...edit } = values;
+  if (!rule) return call(() => rules.post({ kind, ...edit }));
+  return call(() => rules({ rule: rule.id }).patch({ version, ...edit }));
 }

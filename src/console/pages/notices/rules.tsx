@@ -6,80 +6,55 @@ import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Menu } from "../../parts/menu.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { showToast } from "../../parts/toast.tsx";
 import { useMay } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
-import { type Rule, rulesQuery } from "./queries.ts";
+import { Deliveries } from "./deliveries.tsx";
+import { describeRule, type Rule, rulesQuery } from "./queries.ts";
 import { RuleForm } from "./rule-form.tsx";
 import { WebhookSecret } from "./webhook-secret.tsx";
 
-interface Chosen {
-  readonly rule: Rule;
-  readonly for: "edit" | "delete" | "secret";
-}
+/** What is open over the page, and for which rule. */
+type Chosen =
+  | { readonly for: "add" }
+  | { readonly for: "edit" | "delete" | "secret" | "deliveries"; readonly rule: Rule };
 
 /** The thresholds of an account, and who is notified when one is crossed. */
 export function Rules({ account }: { readonly account: string }) {
   const mayWrite = useMay("notices.write");
-  const { queryKey } = rulesQuery(account);
   const { data, error, refetch } = useQuery(rulesQuery(account));
-  const [isCreating, setIsCreating] = useState(false);
   const [chosen, setChosen] = useState<Chosen>();
-  const close = () => setChosen(undefined);
-  const routeOf = (rule: string) => api.accounts({ account })["notice-rules"]({ rule });
-  const remove = useAction({
-    act: (rule: string) => call(() => routeOf(rule).delete()),
-    renews: [queryKey],
-    done: "Rule deleted",
-    isForm: true,
-    onDone: close,
-  });
-  const test = useAction({
-    act: (rule: string) => call(() => routeOf(rule).test.post()),
-    renews: [["account", account, "notices"]],
-    onDone: () => showToast("A test is on its way"),
-  });
   const actions: Column<Rule> = {
     id: "actions",
     header: "",
     align: "end",
-    cell: (rule) => (
-      <span className={styles.line}>
-        <Button size="small" onClick={() => test.mutate(rule.id)}>
-          Test
+    cell: (rule) =>
+      mayWrite ? (
+        <RuleActions account={account} rule={rule} onChoose={setChosen} />
+      ) : (
+        <Button size="small" onClick={() => setChosen({ for: "deliveries", rule })}>
+          Deliveries
         </Button>
-        {rule.webhook_url && (
-          <Button size="small" onClick={() => setChosen({ rule, for: "secret" })}>
-            Secret
-          </Button>
-        )}
-        <Button size="small" onClick={() => setChosen({ rule, for: "edit" })}>
-          Edit
-        </Button>
-        <Button size="small" look="danger" onClick={() => setChosen({ rule, for: "delete" })}>
-          Delete
-        </Button>
-      </span>
-    ),
+      ),
   };
+  const add = (
+    <Button icon="plus" onClick={() => setChosen({ for: "add" })}>
+      Add rule
+    </Button>
+  );
   return (
     <Panel
       title="Rules"
-      note="Each rule is checked every 15 s. A crossed threshold is reported once until it is crossed back."
+      note="Checked every 15 s. A crossed threshold is reported once, until it was not crossed for a minute."
       isFlush
-      actions={
-        mayWrite && (
-          <Button icon="plus" onClick={() => setIsCreating(true)}>
-            Add rule
-          </Button>
-        )
-      }
+      actions={mayWrite && add}
     >
       <DataTable
         caption="Rules of notices"
-        columns={mayWrite ? [...COLUMNS, actions] : COLUMNS}
+        columns={[...COLUMNS, actions]}
         rows={data?.items}
         rowKey={({ id }) => id}
         empty={
@@ -91,23 +66,101 @@ export function Rules({ account }: { readonly account: string }) {
         onRetry={() => void refetch()}
         skeletonRows={2}
       />
-      {isCreating && <RuleForm account={account} queryKey={queryKey} onClose={() => setIsCreating(false)} />}
-      {chosen?.for === "edit" && (
-        <RuleForm account={account} queryKey={queryKey} rule={chosen.rule} onClose={close} />
-      )}
-      {chosen?.for === "secret" && <WebhookSecret account={account} rule={chosen.rule.id} onClose={close} />}
-      {chosen?.for === "delete" && (
-        <Confirm
-          title="Delete the rule"
-          note="Its notices stay."
-          action="Delete"
-          isDanger
-          call={remove}
-          onConfirm={() => remove.mutate(chosen.rule.id)}
-          onClose={close}
-        />
-      )}
+      {chosen && <Opened account={account} chosen={chosen} onClose={() => setChosen(undefined)} />}
     </Panel>
+  );
+}
+
+interface RuleActionsProps {
+  readonly account: string;
+  readonly rule: Rule;
+  readonly onChoose: (chosen: Chosen) => void;
+}
+
+function RuleActions({ account, rule, onChoose }: RuleActionsProps) {
+  const route = api.accounts({ account })["notice-rules"]({ rule: rule.id });
+  const test = useAction({
+    act: () => call(() => route.test.post()),
+    renews: [["account", account, "notices"], rulesQuery(account).queryKey],
+    onDone: () => showToast("A test is on its way: see the deliveries of the rule"),
+  });
+  const { is_paused: isPaused, version } = rule;
+  const pause = useAction({
+    act: () => call(() => route.patch({ version, is_paused: !isPaused })),
+    renews: [["account", account, "notices"], rulesQuery(account).queryKey],
+    done: isPaused ? "Rule resumed" : "Rule paused",
+  });
+  return (
+    <span className={styles.line}>
+      <Button size="small" isBusy={test.isPending} onClick={() => test.mutate()}>
+        Send a test
+      </Button>
+      <Button size="small" onClick={() => onChoose({ for: "edit", rule })}>
+        Edit
+      </Button>
+      <Menu
+        label={`More for the rule “${describeRule(rule)}”`}
+        items={[
+          { text: "Deliveries", icon: "requests", onSelect: () => onChoose({ for: "deliveries", rule }) },
+          ...(rule.webhook_url === null
+            ? []
+            : [
+                {
+                  text: "Webhook and secret",
+                  icon: "code" as const,
+                  onSelect: () => onChoose({ for: "secret", rule }),
+                },
+              ]),
+          {
+            text: isPaused ? "Resume" : "Pause",
+            icon: isPaused ? "play" : "bell",
+            onSelect: () => pause.mutate(),
+          },
+          null,
+          {
+            text: "Delete",
+            icon: "close",
+            isDanger: true,
+            onSelect: () => onChoose({ for: "delete", rule }),
+          },
+        ]}
+      />
+    </span>
+  );
+}
+
+interface OpenedProps {
+  readonly account: string;
+  readonly chosen: Chosen;
+  readonly onClose: () => void;
+}
+
+function Opened({ account, chosen, onClose }: OpenedProps) {
+  if (chosen.for === "add") return <RuleForm account={account} onClose={onClose} />;
+  const { rule } = chosen;
+  const dialogs = { edit: RuleForm, delete: DeleteRule, secret: WebhookSecret, deliveries: Deliveries };
+  const Dialog = dialogs[chosen.for];
+  return <Dialog account={account} rule={rule} onClose={onClose} />;
+}
+
+function DeleteRule({ account, rule, onClose }: Omit<OpenedProps, "chosen"> & { readonly rule: Rule }) {
+  const remove = useAction({
+    act: () => call(() => api.accounts({ account })["notice-rules"]({ rule: rule.id }).delete()),
+    renews: [rulesQuery(account).queryKey],
+    done: "Rule deleted",
+    isForm: true,
+    onDone: onClose,
+  });
+  return (
+    <Confirm
+      title="Delete the rule"
+      note={`“${describeRule(rule)}” is no longer reported. Its past notices stay.`}
+      action="Delete"
+      isDanger
+      call={remove}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    />
   );
 }
 
@@ -117,7 +170,8 @@ const COLUMNS: readonly Column<Rule>[] = [
     header: "When",
     cell: (rule) => (
       <span className={styles.line}>
-        {describeRule(rule)} {rule.is_raised && <Badge tone="warn">crossed</Badge>}
+        {describeRule(rule)} {rule.is_paused && <Badge>paused</Badge>}
+        {rule.is_raised && <Badge tone="warn">crossed</Badge>}
       </span>
     ),
   },
@@ -126,16 +180,9 @@ const COLUMNS: readonly Column<Rule>[] = [
     header: "Sends to",
     cell: ({ emails, webhook_url }) => (
       <span className={styles.named}>
-        {emails.length > 0 ? emails.join(", ") : "the console alone"}
+        {emails.length > 0 || webhook_url ? emails.join(", ") : "the console alone"}
         {webhook_url && <small>{webhook_url}</small>}
       </span>
     ),
   },
 ];
-
-/** The condition of a rule, in words. */
-function describeRule({ kind, threshold }: Pick<Rule, "kind" | "threshold">): string {
-  if (kind === "balance_below") return `less than $${threshold} is available`;
-  if (kind === "key_limit") return `a key has used ${threshold}% of its spending limit`;
-  return `more than ${threshold}% of an upstream's attempts fail`;
-}

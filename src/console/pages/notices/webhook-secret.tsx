@@ -4,29 +4,36 @@ import { CodeBlock } from "../../parts/code-block.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import styles from "../../parts/stack.module.css";
+import type { Rule } from "./queries.ts";
+import { WebhookContract } from "./webhook-contract.tsx";
 
 interface WebhookSecretProps {
   readonly account: string;
-  readonly rule: string;
+  readonly rule: Rule;
   readonly onClose: () => void;
 }
 
-/** The secret that signs the webhook of a rule. */
+/** The secret that signs the webhook of a rule, and what its receiver does with it. */
 export function WebhookSecret({ account, rule, onClose }: WebhookSecretProps) {
   const { data, error, refetch } = useQuery({
-    queryKey: ["account", account, "notice-rules", rule, "secret"],
-    queryFn: () => call(() => api.accounts({ account })["notice-rules"]({ rule }).secret.get()),
+    queryKey: ["account", account, "notice-rules", rule.id, "secret"],
+    queryFn: () => call(() => api.accounts({ account })["notice-rules"]({ rule: rule.id }).secret.get()),
     gcTime: 0,
   });
   return (
     <Dialog
-      title="Secret of the webhook"
-      note="Each call has a tollgate-signature header: t=SECONDS,v1=HMAC-SHA256 of SECONDS.BODY with this secret, in hex."
+      title="Webhook"
+      note={`Each notice is one POST to ${rule.webhook_url}, signed with this secret.`}
       isOpen
+      isWide
       onClose={onClose}
     >
-      {error && <ErrorPanel error={error} onRetry={() => void refetch()} />}
-      {data ? <CodeBlock label="secret" code={data.secret} isWrapped /> : !error && <Skeleton />}
+      <div className={styles.page}>
+        {error && <ErrorPanel error={error} onRetry={() => void refetch()} />}
+        {data ? <CodeBlock label="secret" code={data.secret} isWrapped /> : !error && <Skeleton />}
+        <WebhookContract />
+      </div>
     </Dialog>
   );
 }

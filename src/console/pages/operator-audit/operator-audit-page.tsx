@@ -12,7 +12,7 @@ import styles from "../../parts/stack.module.css";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useAction } from "../../use-action.ts";
-import { type Audit, type Finding, printReport } from "./report.ts";
+import { type Audit, type Finding, judge, printReport } from "./report.ts";
 
 type Checked = Audit["checked"][number];
 
@@ -35,7 +35,7 @@ export function OperatorAuditPage() {
       <PageHeader
         title="Ledger audit"
         badges={data && <Verdict audit={data} />}
-        note="Reads all of the journal and proves that every balance follows from it."
+        note="Reads the whole journal and checks that every balance, limit and sum of usage follows from it."
       >
         {hasResult && <Copy text={printReport(data)} label="Copy the report" hasText />}
         <Button
@@ -81,24 +81,55 @@ function Verdict({ audit: { ran_at, checked, findings } }: { readonly audit: Aud
   if (ran_at === null) return null;
   const broken = checked.filter(({ ok }) => !ok).length;
   if (broken > 0) return <Badge tone="bad">{`${broken} broken`}</Badge>;
-  return findings.length > 0 ? <Badge tone="warn">warnings</Badge> : <Badge tone="good">all hold</Badge>;
+  if (findings.length === 0) return <Badge tone="good">all hold</Badge>;
+  return <Badge tone="warn">{findings.length === 1 ? "1 warning" : `${findings.length} warnings`}</Badge>;
 }
 
 const INVARIANTS: readonly Column<Checked>[] = [
-  { id: "id", header: "Id", isNarrow: true, cell: ({ invariant }) => invariant },
-  { id: "text", header: "What must hold", cell: ({ text }) => text },
-  { id: "rows", header: "Violations", align: "end", cell: ({ rows }) => formatCount(rows) },
+  {
+    id: "text",
+    header: "What must hold",
+    cell: ({ invariant, text }) => (
+      <span className={styles.named}>
+        {sentence(text)}
+        <small>{invariant}</small>
+      </span>
+    ),
+  },
+  { id: "rows", header: "Violations", align: "end", cell: ({ rows }) => formatFound(rows) },
+  { id: "warnings", header: "Warnings", align: "end", cell: ({ warnings }) => formatFound(warnings) },
   {
     id: "ok",
     header: "Result",
     isNarrow: true,
-    cell: ({ ok }) => (ok ? <Badge tone="good">holds</Badge> : <Badge tone="bad">broken</Badge>),
+    cell: (line) => <Badge tone={RESULTS[judge(line)].tone}>{RESULTS[judge(line)].text}</Badge>,
   },
 ];
 
+const RESULTS = {
+  holds: { tone: "good", text: "holds" },
+  warned: { tone: "warn", text: "holds, with warnings" },
+  broken: { tone: "bad", text: "broken" },
+} as const;
+
+/** The audit reports at most 100 rows of an invariant. */
+const FOUND_MAX = 100;
+
+function formatFound(rows: number): string {
+  return rows < FOUND_MAX ? formatCount(rows) : `${FOUND_MAX} or more`;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function Findings({ findings }: { readonly findings: readonly Finding[] }) {
   return (
-    <Panel title="Findings" note="At most 100 of each invariant." isFlush>
+    <Panel
+      title="Findings"
+      note="Violations need a look at once. Warnings are about lateness: every amount is exact. At most 100 of each."
+      isFlush
+    >
       <DataTable
         caption="Findings"
         columns={FINDINGS}
@@ -112,12 +143,27 @@ function Findings({ findings }: { readonly findings: readonly Finding[] }) {
 
 const FINDINGS: readonly Column<Finding>[] = [
   {
-    id: "kind",
-    header: "Invariant",
-    isNarrow: true,
-    cell: ({ kind, severity }) => <Badge tone={severity === "error" ? "bad" : "warn"}>{kind}</Badge>,
+    id: "text",
+    header: "What was found",
+    cell: ({ kind, severity, text }) => (
+      <span className={styles.line}>
+        <Badge tone={severity === "error" ? "bad" : "warn"}>{kind}</Badge>
+        {severity === "error" ? `Violated: ${text}` : `Not so: ${text}`}
+      </span>
+    ),
   },
-  { id: "text", header: "What was found", cell: ({ text }) => text },
-  { id: "wallet", header: "Wallet", cell: ({ wallet_id }) => <code>{wallet_id}</code> },
-  { id: "subject", header: "Row", cell: ({ subject }) => (subject === null ? "–" : <code>{subject}</code>) },
+  {
+    id: "wallet",
+    header: "Wallet",
+    cell: ({ wallet_id }) => (wallet_id === "" ? "all" : <code>{wallet_id}</code>),
+  },
+  { id: "subject", header: "Row", cell: (finding) => <Subject finding={finding} /> },
 ];
+
+/** A hold, transfer or limit. Findings about usage are about an hour or day. */
+function Subject({ finding: { kind, subject } }: { readonly finding: Finding }) {
+  if (subject === null) return "–";
+  if (!kind.startsWith("U")) return <code>{subject}</code>;
+  const atMs = Number(subject);
+  return atMs > 0 ? <Time at={new Date(atMs).toISOString()} /> : "nothing summed up yet";
+}

@@ -19,9 +19,19 @@ export interface Audit {
   readonly checked: readonly {
     readonly invariant: string;
     readonly text: string;
+    /** Violations and warnings, each at most 100. */
     readonly rows: number;
+    readonly warnings: number;
     readonly ok: boolean;
   }[];
+}
+
+const WORDS = { holds: "ok     ", warned: "WARNING", broken: "BROKEN " } as const;
+
+/** Whether an invariant holds, holds with warnings, or is broken. */
+export function judge({ ok, warnings }: Audit["checked"][number]): keyof typeof WORDS {
+  if (!ok) return "broken";
+  return warnings > 0 ? "warned" : "holds";
 }
 
 /** Prints a run as plain text, one line per invariant and per finding. */
@@ -31,9 +41,7 @@ export function printReport({ ran_at, duration_ms, checked, findings, ...counts 
     `Ledger audit of ${ran_at ?? "never"}, ${duration_ms ?? 0} ms`,
     `${wallets} wallets, ${transfers} transfers, ${holds} holds`,
     "",
-    ...checked.map(
-      ({ invariant, text, rows, ok }) => `${ok ? "ok    " : "BROKEN"} ${invariant}: ${text} (${rows})`,
-    ),
+    ...checked.map((line) => `${WORDS[judge(line)]} ${line.invariant}: ${line.text} (${line.rows})`),
     ...(findings.length > 0 ? ["", "Findings"] : []),
     ...findings.map(
       ({ kind, severity, wallet_id, subject, text }) =>

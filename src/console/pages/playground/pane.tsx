@@ -31,7 +31,7 @@ export function Pane({ account, model, url, chat }: PaneProps) {
       {chat.steps.length === 0 && (
         <p className={styles.quiet}>The answer appears here, with what it holds, spends and releases.</p>
       )}
-      <div className={styles.steps} aria-live="polite">
+      <div className={styles.steps} aria-live="polite" aria-busy={chat.isRunning}>
         {chat.steps.map((step, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: steps are only ever added at the end.
           <One key={index} account={account} url={url} step={step} />

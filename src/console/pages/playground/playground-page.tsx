@@ -62,9 +62,10 @@ function Ready({ account, keys, models }: ReadyProps) {
   const other = models.find(({ id }) => id === search.other)?.id;
   if (!key || !model) return <NoKey account={account} />;
   const isRunning = first.isRunning || second.isRunning;
-  const send = (asked: Asked) => {
-    void first.send({ ...asked, key: key.id, model });
-    if (other) void second.send({ ...asked, key: key.id, model: other });
+  const send = async (asked: Asked) => {
+    const chats = [first.send({ ...asked, key: key.id, model })];
+    if (other) chats.push(second.send({ ...asked, key: key.id, model: other }));
+    return (await Promise.all(chats)).includes(true);
   };
   return (
     <>

@@ -1,4 +1,4 @@
-import type { FormEvent, KeyboardEvent } from "react";
+import { type FormEvent, type KeyboardEvent, useRef } from "react";
 import { readForm } from "../../form-values.ts";
 import { Button } from "../../parts/button.tsx";
 import { Field, FieldRow, Form, TextArea } from "../../parts/field.tsx";
@@ -17,7 +17,8 @@ interface PromptProps {
   readonly isRunning: boolean;
   readonly isReady: boolean;
   readonly hasAnswers: boolean;
-  readonly onSend: (asked: Asked) => void;
+  /** Resolves with whether the request was admitted. A refused prompt stays to be sent again. */
+  readonly onSend: (asked: Asked) => Promise<boolean>;
   readonly onStop: () => void;
   readonly onClear: () => void;
 }
@@ -26,14 +27,21 @@ const FIRST = "Explain in two sentences what a gateway in front of language mode
 
 /** The prompt with its settings. Ctrl+Enter sends. */
 export function Prompt({ isRunning, isReady, hasAnswers, onSend, onStop, onClear }: PromptProps) {
+  const area = useRef<HTMLTextAreaElement>(null);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     const { system = "", prompt = "", max_tokens = "", temperature = "" } = readForm(event);
     if (isRunning || !isReady) return;
-    onSend({
+    const asked = {
       system,
       prompt,
       ...(max_tokens !== "" && { max_tokens: Number(max_tokens) }),
       ...(temperature !== "" && { temperature: Number(temperature) }),
+    };
+    const field = area.current;
+    if (field) field.value = "";
+    void onSend(asked).then((isAdmitted) => {
+      // What was typed meanwhile stays.
+      if (!isAdmitted && field?.value === "") field.value = prompt;
     });
   };
   const sendByKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -45,6 +53,7 @@ export function Prompt({ isRunning, isReady, hasAnswers, onSend, onStop, onClear
         <TextArea
           label="Prompt"
           name="prompt"
+          ref={area}
           defaultValue={FIRST}
           onKeyDown={sendByKey}
           hint="Ctrl+Enter sends. The conversation so far goes with it."
@@ -77,7 +86,8 @@ export function Prompt({ isRunning, isReady, hasAnswers, onSend, onStop, onClear
         </details>
         <div className={styles.actions}>
           {isRunning ? (
-            <Button icon="pause" onClick={onStop}>
+            // The second click of a double click on "Send", which stood here, stops nothing.
+            <Button icon="pause" onClick={({ detail }) => detail < 2 && onStop()}>
               Stop
             </Button>
           ) : (

@@ -26,7 +26,7 @@ export interface ChatStep {
 }
 
 /** Tries to read the charge of a stopped request, and the time between them. */
-const READS_MAX = 8;
+const READS_MAX = 60;
 const READ_EVERY_MS = 700;
 
 /** The conversation with one model. A new question continues it; leaving the page stops it. */
@@ -41,9 +41,10 @@ export function useChat(account: string) {
       all.map((each, index) => (index === all.length - 1 ? { ...each, answer: edit(each.answer) } : each)),
     );
 
+  /** Resolves with whether the request was admitted, once its answer has ended. */
   const send = async (
     asked: Omit<ChatRequest, "messages"> & { readonly system: string; readonly prompt: string },
-  ) => {
+  ): Promise<boolean> => {
     const { system, prompt, ...options } = asked;
     const request = { ...options, messages: messagesOf(steps, system, prompt) };
     const controller = new AbortController();
@@ -63,6 +64,7 @@ export function useChat(account: string) {
       if (seen.requestId) await readCharge(seen.requestId);
     }
     void queryClient.invalidateQueries({ queryKey: ["account", account, "wallet"] });
+    return seen.requestId !== undefined;
   };
 
   /** A stopped stream brings no receipt: it is read when the request is settled. */
