@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Balances } from "../ledger/records.ts";
 import type { UsageRow } from "../ledger/usage-records.ts";
 import { type Account, readAccount } from "./accounts.ts";
-import { contains } from "./directory.ts";
+import { containsText } from "./contains-text.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -91,7 +91,7 @@ async function search(
 ): Promise<FoundAccounts> {
   const { accounts } = database.tables;
   const after = token === undefined ? undefined : gt(accounts.id, token);
-  const isMatch = contains([accounts.name, accounts.email, accounts.id], text);
+  const isMatch = containsText([accounts.name, accounts.email, accounts.id], text);
   const rows = await database.db
     .select()
     .from(accounts)

@@ -2,6 +2,7 @@ import { and, desc, eq, gte, lt, or, type SQL } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { auditEntries } from "../db/sqlite/people-schema.ts";
 import type { Actor } from "./actor.ts";
+import { containsText } from "./contains-text.ts";
 
 /** The author of a change: a person, a management key, the command line, or the gateway itself. */
 export interface AuditActor {
@@ -62,8 +63,9 @@ export type AuditEntry = typeof auditEntries.$inferSelect;
 export interface AuditFilter {
   /** Absent: entries of all accounts and of the platform. */
   readonly accountId?: string | undefined;
-  /** The id or the name of an author. */
+  /** The id of an author, or a part of its name in any case. */
   readonly actor?: string | undefined;
+  /** An action, or its noun: "member" selects "member.removed" too. */
   readonly action?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
@@ -77,10 +79,10 @@ export async function listAuditEntries(
 ): Promise<readonly AuditEntry[]> {
   const conditions: (SQL | undefined)[] = [
     filter.accountId === undefined ? undefined : eq(auditEntries.accountId, filter.accountId),
-    filter.actor === undefined
-      ? undefined
-      : or(eq(auditEntries.actorName, filter.actor), eq(auditEntries.actorId, filter.actor)),
-    filter.action === undefined ? undefined : eq(auditEntries.action, filter.action),
+    filter.actor
+      ? or(containsText([auditEntries.actorName], filter.actor), eq(auditEntries.actorId, filter.actor))
+      : undefined,
+    filter.action === undefined ? undefined : isActionOf(auditEntries.action, filter.action),
     filter.fromMs === undefined ? undefined : gte(auditEntries.atMs, filter.fromMs),
     filter.toMs === undefined ? undefined : lt(auditEntries.atMs, filter.toMs),
     after === undefined ? undefined : lt(auditEntries.id, after),
@@ -91,4 +93,9 @@ export async function listAuditEntries(
     .where(and(...conditions))
     .orderBy(desc(auditEntries.id))
     .limit(size);
+}
+
+/** A range instead of a pattern: "." is followed by "/" in the order of bytes. */
+function isActionOf(column: Database["tables"]["auditEntries"]["action"], action: string) {
+  return or(eq(column, action), and(gte(column, `${action}.`), lt(column, `${action}/`)));
 }

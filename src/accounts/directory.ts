@@ -1,8 +1,9 @@
-import { and, asc, count, eq, gt, inArray, type like, or, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { people } from "../db/sqlite/people-schema.ts";
 import { GatewayError } from "../errors.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
+import { containsText } from "./contains-text.ts";
 import { lastSeen } from "./members.ts";
 import { deleteSessions } from "./sessions.ts";
 
@@ -39,20 +40,13 @@ export async function listPeople(
     .from(people)
     .where(
       and(
-        contains([people.name, people.email], text),
+        containsText([people.name, people.email], text),
         after === undefined ? undefined : gt(people.id, after),
       ),
     )
     .orderBy(asc(people.id))
     .limit(size);
   return describePeople(database, rows);
-}
-
-/** Returns the condition that one of the columns contains a text, in any case; wildcards are plain text. */
-export function contains(columns: readonly Parameters<typeof like>[0][], text: string | undefined) {
-  if (text === undefined || text === "") return undefined;
-  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
-  return or(...columns.map((column) => sql`lower(${column}) LIKE ${pattern} ESCAPE '\\'`));
 }
 
 async function describePeople(
@@ -98,21 +92,24 @@ async function countBy(db: Db, { table, column, ids }: Counted): Promise<Readonl
   return new Map(rows.map((row) => [row.id, Number(row.count)]));
 }
 
+const ONE_OPERATOR = "The platform keeps an operator: make another person operator first.";
+
 interface DirectoryParts {
   readonly database: Database;
   readonly now: () => number;
 }
 
 /**
- * Makes a person an operator, which ends its sessions, or takes it back, which ends its acting. Rejects with
- * `unknown_item`, and with `conflict` when no operator would be left.
+ * Makes a person an operator, or takes it back. A change ends the person's sessions, with whatever they acted in
+ * or watch; without a change nothing happens. Rejects with `unknown_item`, and with `conflict` when no operator
+ * would be left.
  */
 export async function setOperator(
   { database, now }: DirectoryParts,
   actor: AuditActor,
   { personId, isOperator }: { readonly personId: string; readonly isOperator: boolean },
 ): Promise<ListedPerson> {
-  const { people, sessions } = database.tables;
+  const { people } = database.tables;
   const row = await database.transact(async (tx) => {
     // Locks every operator, so that two of them cannot demote each other at once.
     const operators = await tx
@@ -121,14 +118,12 @@ export async function setOperator(
       .where(eq(people.isOperator, true))
       .returning({ id: people.id });
     const isOnly = operators.length === 1 && operators[0]?.id === personId;
-    if (!isOperator && isOnly) throw new GatewayError("conflict");
-    const wasOperator = operators.some(({ id }) => id === personId);
+    if (!isOperator && isOnly) throw new GatewayError("conflict", { message: ONE_OPERATOR });
     const [changed] = await tx.update(people).set({ isOperator }).where(eq(people.id, personId)).returning();
     if (!changed) throw new GatewayError("unknown_item");
-    if (!isOperator) {
-      const none = { actingAccountId: null, actingUntilMs: null };
-      await tx.update(sessions).set(none).where(eq(sessions.userId, personId));
-    } else if (!wasOperator) await deleteSessions(database, tx, { personId });
+    const wasOperator = operators.some(({ id }) => id === personId);
+    if (wasOperator === isOperator) return changed;
+    await deleteSessions(database, tx, { personId });
     const action = isOperator ? "operator.added" : "operator.removed";
     await recordChange(
       database,

@@ -1,7 +1,8 @@
-import { and, asc, eq, inArray, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, or } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Account } from "./accounts.ts";
 import type { Actor } from "./actor.ts";
+import { containsText } from "./contains-text.ts";
 import { hintOf } from "./key.ts";
 
 /** The accounts that an actor may read: their ids, or `all` for operators. */
@@ -44,7 +45,7 @@ export async function searchKeys(
 ): Promise<readonly FoundKey[]> {
   if (visible.length === 0) return [];
   const { id, accountId, name, hint } = apiKeys;
-  const isMatch = or(eq(id, text), eq(hint, hintOf(text)), contains(name, text));
+  const isMatch = or(eq(id, text), eq(hint, hintOf(text)), containsText([name], text));
   const isSeen = visible === "all" ? undefined : inArray(accountId, [...visible]);
   return db
     .select({ id, accountId, name, hint })
@@ -66,17 +67,7 @@ export async function searchAccounts(
   return db
     .select({ id, name })
     .from(accounts)
-    .where(and(or(eq(id, text), contains(name, text)), isSeen))
+    .where(and(or(eq(id, text), containsText([name], text)), isSeen))
     .orderBy(asc(name), asc(id))
     .limit(limit);
-}
-
-/** Compares ASCII letters without case, in both databases. */
-function contains(column: Parameters<typeof eq>[0], text: string): SQL {
-  const pattern = `%${escapeLike(text)}%`;
-  return sql`lower(${column}) LIKE ${pattern} ESCAPE '\\'`;
-}
-
-function escapeLike(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[\\%_]/g, "\\$&");
 }

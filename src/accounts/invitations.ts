@@ -63,6 +63,23 @@ export async function invite(
   });
 }
 
+/**
+ * Sends an invitation again that is open or has expired: a new one of the same address and role replaces it.
+ * Rejects like {@link invite}, and with `unknown_item` for any other.
+ */
+export async function inviteAgain(
+  parts: MemberParts & { readonly mails: MailOrders },
+  actor: AuditActor,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+): Promise<Invitation> {
+  const { db, tables } = parts.database;
+  const { invitations } = tables;
+  const isWanted = and(openOf(parts.database, accountId), eq(invitations.id, id));
+  const [earlier] = await db.select().from(invitations).where(isWanted);
+  if (!earlier) throw new GatewayError("unknown_item");
+  return invite(parts, actor, { accountId, email: earlier.email, role: earlier.role });
+}
+
 interface Invited {
   readonly accountId: string;
   readonly email: string;
@@ -180,7 +197,9 @@ export async function acceptInvitation(
   const isMatch = and(eq(invitations.digest, digestOf(token)), isOpenAt(database, nowMs));
   const [accepted] = await tx.update(invitations).set({ acceptedAtMs: nowMs }).where(isMatch).returning();
   if (!accepted) throw new GatewayError("unknown_item");
-  if (accepted.email !== person.email) throw new GatewayError("not_permitted");
+  if (accepted.email !== person.email) {
+    throw new GatewayError("not_permitted", { message: "This invitation is for another e-mail address." });
+  }
   const { accountId, role } = accepted;
   await tx
     .insert(members)

@@ -90,8 +90,8 @@ export interface MemberOf {
 const ROLES_UP: readonly Role[] = ["viewer", "developer", "owner"];
 
 /**
- * Changes the role of a member. More rights end its sessions; fewer count at once. Rejects with `unknown_item`, and with `conflict` when the account would have
- * no owner left.
+ * Changes the role of a member. More rights end its sessions; fewer count at once. Rejects with `unknown_item`,
+ * and with `conflict` when the account would have no owner left.
  */
 export async function changeRole(
   { database, now }: MemberParts,
@@ -144,7 +144,10 @@ async function requireOtherOwner(database: Database, tx: Db, { accountId, person
     .select({ personId: members.personId })
     .from(members)
     .where(and(eq(members.accountId, accountId), eq(members.role, "owner")));
-  if (owners.every((owner) => owner.personId === personId)) throw new GatewayError("conflict");
+  if (owners.some((owner) => owner.personId !== personId)) return;
+  throw new GatewayError("conflict", {
+    message: "An account keeps an owner: make another member owner first.",
+  });
 }
 
 function isMember({ tables: { members } }: Database, { accountId, personId }: MemberOf) {

@@ -3,15 +3,23 @@ import { ApiError } from "./api.ts";
 
 const STALE_MS = 15_000;
 const TRIES_MAX = 2;
+/** The key of {@link meQuery}, which imports more than this file needs. */
+const ME = ["me"];
 
-/** Creates the cache of answers. `onSignedOut` is called when an answer is 401: the session has ended. */
+/**
+ * Creates the cache of answers. `onSignedOut` is called when an answer is 401: the session has ended. After 403
+ * or 404 the person is read again, whose role may have changed.
+ */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
-  const onError = (error: Error) => {
-    if (error instanceof ApiError && error.code === "not_authenticated") onSignedOut();
+  const onError = (error: Error, isOfPerson: boolean) => {
+    if (!(error instanceof ApiError)) return;
+    if (error.code === "not_authenticated") onSignedOut();
+    const mayHaveChanged = error.status === 403 || error.status === 404;
+    if (mayHaveChanged && !isOfPerson) void client.invalidateQueries({ queryKey: ME, exact: true });
   };
-  return new QueryClient({
-    queryCache: new QueryCache({ onError }),
-    mutationCache: new MutationCache({ onError }),
+  const client = new QueryClient({
+    queryCache: new QueryCache({ onError: (error, { queryKey }) => onError(error, queryKey[0] === ME[0]) }),
+    mutationCache: new MutationCache({ onError: (error) => onError(error, false) }),
     defaultOptions: {
       queries: {
         staleTime: STALE_MS,
@@ -21,6 +29,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
       mutations: { retry: false },
     },
   });
+  return client;
 }
 
 function isPassing(error: Error): boolean {

@@ -34,6 +34,13 @@ export function useAccount(): { readonly id: string; readonly name: string; read
   return { id, name: acting?.account_id === id ? acting.account_name : id, role: "acting" };
 }
 
+/** Whether the caller is a member of the page's account, or acts inside it. */
+export function useIsInAccount(): boolean {
+  const { account } = useParams({ strict: false });
+  const { accounts, acting } = useMe();
+  return acting?.account_id === account || accounts.some(({ id }) => id === account);
+}
+
 /** Whether the caller may do this in the page's account. The server decides again. */
 export function useMay(need: AccountNeed): boolean {
   const { role } = useAccount();

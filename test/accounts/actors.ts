@@ -12,11 +12,21 @@ export async function addPerson(
   const id = Bun.randomUUIDv7();
   const at = { createdAt: new Date(), updatedAt: new Date() };
   await db.insert(tables.people).values({ id, name: "Ada", email, isOperator, ...at });
-  const session = { id: Bun.randomUUIDv7(), mustChangePassword: false, confirmedAtMs: Date.now() };
-  const row = { id: session.id, userId: id, token: crypto.randomUUID(), ...at };
-  await db.insert(tables.sessions).values({ ...row, expiresAt: new Date(Date.now() + 86_400_000) });
+  const sessionId = await addSession({ db, tables }, id);
+  const session = { id: sessionId, mustChangePassword: false, confirmedAtMs: Date.now() };
   const none = { role: undefined, acting: undefined };
   return { kind: "person", id, name: email, isOperator, ...none, session, address: "192.0.2.1" };
+}
+
+/** Adds a session of a day to a person, and returns its id. */
+export async function addSession(
+  { db, tables }: Pick<Database, "db" | "tables">,
+  userId: string,
+): Promise<string> {
+  const [id, createdAt] = [Bun.randomUUIDv7(), new Date()];
+  const times = { createdAt, updatedAt: createdAt, expiresAt: new Date(createdAt.getTime() + 86_400_000) };
+  await db.insert(tables.sessions).values({ id, userId, token: `token of ${id}`, ...times });
+  return id;
 }
 
 /** Adds a person with a role in an account. */

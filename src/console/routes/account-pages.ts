@@ -120,7 +120,7 @@ export const teamPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/audit-trail",
-    validateSearch: filters("actor", "action", "page"),
+    validateSearch: rangeAnd("actor", "action", "page"),
     component: lazyRouteComponent(
       () => import("../pages/audit-trail/audit-trail-page.tsx"),
       "AuditTrailPage",

@@ -49,7 +49,7 @@ export const operatorPages = [
   createRoute({
     getParentRoute: () => operator,
     path: "/audit-trail",
-    validateSearch: filters("actor", "action", "page"),
+    validateSearch: rangeAnd("actor", "action", "page"),
     component: lazyRouteComponent(
       () => import("../pages/operator-audit-trail/operator-audit-trail-page.tsx"),
       "OperatorAuditTrailPage",

@@ -2,6 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
 import { ApiError } from "../api.ts";
 import { type Me, meQuery } from "../session.ts";
+import { AccountFrame } from "../shell/account-frame.tsx";
 import { Entrance } from "../shell/entrance.tsx";
 import { Shell } from "../shell/shell.tsx";
 
@@ -30,7 +31,11 @@ export const shell = createRoute({
 });
 
 /** Pages of one account. */
-export const account = createRoute({ getParentRoute: () => shell, path: "/accounts/$account" });
+export const account = createRoute({
+  getParentRoute: () => shell,
+  path: "/accounts/$account",
+  component: AccountFrame,
+});
 
 /** Pages of platform operators. */
 export const operator = createRoute({

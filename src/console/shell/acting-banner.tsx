@@ -15,8 +15,9 @@ export function ActingBanner() {
   const end = useMutation({
     mutationFn: () => call(() => api.operator.acting.delete()),
     onSuccess: async () => {
-      await queryClient.invalidateQueries();
+      // First away: the pages of the account have nothing to show any more.
       await navigate({ to: "/operator/accounts" });
+      await queryClient.invalidateQueries();
     },
     onError: (error) => showToast(error.message, "bad"),
   });

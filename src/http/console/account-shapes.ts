@@ -51,6 +51,7 @@ export const auditEntry = t.Object({
   id,
   at: time,
   account_id: t.Nullable(t.String()),
+  account_name: t.Nullable(t.String()),
   actor_kind: t.Union([
     t.Literal("person"),
     t.Literal("management_key"),
@@ -61,7 +62,8 @@ export const auditEntry = t.Object({
   actor_name: t.String(),
   is_acting: t.Boolean(),
   action: t.String(),
-  target: t.String(),
+  target: t.String({ description: "Id of what was changed" }),
+  target_name: t.Nullable(t.String({ description: "Its present name or e-mail" })),
   before: t.Nullable(t.Record(t.String(), t.Unknown())),
   after: t.Nullable(t.Record(t.String(), t.Unknown())),
   address: t.Nullable(t.String()),

@@ -1,18 +1,21 @@
 import { Elysia, t } from "elysia";
+import { findTargetNames } from "../../accounts/audit-targets.ts";
 import { type AuditEntry, type AuditFilter, listAuditEntries } from "../../accounts/audit-trail.ts";
+import { findAccountNames } from "../../accounts/names.ts";
+import type { Database } from "../../db/database.ts";
 import { printCsvRow } from "../../domain/csv.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
 import { auditEntry } from "./account-shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { printAuditEntry } from "./print-accounts.ts";
+import { type AuditNames, printAuditEntry } from "./print-accounts.ts";
 import { id, pageOf, pageQuery } from "./shapes.ts";
 import { csvHeaders, streamText } from "./text-stream.ts";
 
 const filterQuery = t.Object({
-  actor: t.Optional(t.String({ maxLength: 254, description: "Name or id of the author" })),
-  action: t.Optional(t.String({ maxLength: 100 })),
+  actor: t.Optional(t.String({ maxLength: 254, description: "Id of the author, or a part of its name" })),
+  action: t.Optional(t.String({ maxLength: 100, description: '"member.removed", or "member" for all' })),
   from: t.Optional(t.String({ format: "date-time" })),
   to: t.Optional(t.String({ format: "date-time" })),
 });
@@ -27,6 +30,7 @@ const CSV_TITLES = [
   "acting",
   "action",
   "target",
+  "target name",
   "before",
   "after",
   "address",
@@ -77,10 +81,20 @@ async function list({ database }: ConsoleParts, filter: AuditFilter, { page, siz
   if (page !== undefined && !UUID.test(page)) throw new GatewayError("wrong_shape", { path: "page" });
   const entries = await listAuditEntries(database, filter, { size: size + 1, after: page });
   const items = entries.slice(0, size);
+  const names = await findNames(database, items);
   return {
-    items: items.map(printAuditEntry),
+    items: items.map((entry) => printAuditEntry(entry, names)),
     next: entries.length > size ? (items.at(-1)?.id ?? null) : null,
   };
+}
+
+async function findNames(database: Database, entries: readonly AuditEntry[]): Promise<AuditNames> {
+  const accountIds = entries.flatMap(({ accountId }) => accountId ?? []);
+  const [accounts, targets] = await Promise.all([
+    findAccountNames(database, accountIds),
+    findTargetNames(database, entries),
+  ]);
+  return { accounts, targets };
 }
 
 /** Prints every entry of the filter, newest first, one page of the database at a time. */
@@ -89,12 +103,13 @@ async function* printEntries({ database }: ConsoleParts, filter: AuditFilter): A
   let after: string | undefined;
   do {
     const entries = await listAuditEntries(database, filter, { size: CSV_PAGE_SIZE, after });
-    if (entries.length > 0) yield entries.map(printEntryRow).join("");
+    const names = await findTargetNames(database, entries);
+    if (entries.length > 0) yield entries.map((entry) => printEntryRow(entry, names)).join("");
     after = entries.length < CSV_PAGE_SIZE ? undefined : entries.at(-1)?.id;
   } while (after !== undefined);
 }
 
-function printEntryRow(entry: AuditEntry): string {
+function printEntryRow(entry: AuditEntry, names: ReadonlyMap<string, string>): string {
   const { actorKind, actorName, isActing, action, target, before, after, address } = entry;
   const author = [actorKind, actorName, isActing ? "yes" : "no"];
   return printCsvRow([
@@ -102,6 +117,7 @@ function printEntryRow(entry: AuditEntry): string {
     ...author,
     action,
     target,
+    names.get(target) ?? "",
     before ?? "",
     after ?? "",
     address ?? "",

@@ -24,17 +24,25 @@ export function printManagementKey(key: ManagementKey, nowMs: number): Managemen
   };
 }
 
-export function printAuditEntry(entry: AuditEntry): AuditEntryShape {
+/** The names of accounts and targets by their ids. A deleted thing has none. */
+export interface AuditNames {
+  readonly accounts: ReadonlyMap<string, string>;
+  readonly targets: ReadonlyMap<string, string>;
+}
+
+export function printAuditEntry(entry: AuditEntry, { accounts, targets }: AuditNames): AuditEntryShape {
   return {
     id: entry.id,
     at: printTime(entry.atMs),
     account_id: entry.accountId,
+    account_name: accounts.get(entry.accountId ?? "") ?? null,
     actor_kind: entry.actorKind,
     actor_id: entry.actorId,
     actor_name: entry.actorName,
     is_acting: entry.isActing,
     action: entry.action,
     target: entry.target,
+    target_name: targets.get(entry.target) ?? null,
     before: parseMembers(entry.before),
     after: parseMembers(entry.after),
     address: entry.address,

@@ -5,6 +5,7 @@ import {
   findInvitation,
   type Invitation,
   invite,
+  inviteAgain,
   listInvitations,
   revokeInvitation,
   stateOf,
@@ -104,6 +105,12 @@ function invitationRoutes(parts: ConsoleParts) {
         body: t.Object({ email, role }),
         response: invitation,
       },
+    )
+    .post(
+      "/accounts/:account/invitations/:invitation/resend",
+      async ({ params, actor }) =>
+        print(await inviteAgain(parts, actor, { accountId: params.account, id: params.invitation })),
+      { needs: "members.write", params: invitationPath, response: invitation },
     )
     .delete(
       "/accounts/:account/invitations/:invitation",

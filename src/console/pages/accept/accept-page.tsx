@@ -28,7 +28,7 @@ export function AcceptPage() {
   return (
     <>
       <EntranceHead title={`Join ${data.account_name}`}>
-        {data.email} is invited as {data.role}.
+        {data.email} is invited as {data.role}. {RIGHTS[data.role]}
       </EntranceHead>
       <Steps token={token} invitation={data} />
     </>
@@ -49,6 +49,7 @@ function Steps({ token, invitation }: { readonly token: string; readonly invitat
       await navigate({ to: "/accounts/$account", params: { account: account_id } });
     },
   });
+  if (me && me.person.email !== invitation.email) return <OtherPerson signedInAs={me.person.email} />;
   if (me) {
     return (
       <EntranceStack>
@@ -69,6 +70,34 @@ function Steps({ token, invitation }: { readonly token: string; readonly invitat
     <ButtonLink look="primary" to="/sign-up" search={{ email: invitation.email }}>
       Create your sign-in
     </ButtonLink>
+  );
+}
+
+const RIGHTS = {
+  owner: "Owners do everything, with money and members.",
+  developer: "Developers use models by keys of their own.",
+  viewer: "Viewers read usage, requests and wallet.",
+};
+
+/** An invitation is for one address. The session of another person has to end first. */
+function OtherPerson({ signedInAs }: { readonly signedInAs: string }) {
+  const queryClient = useQueryClient();
+  const signOut = useAction({
+    act: () => call(() => api["sign-out"].post({})),
+    isForm: true,
+    onDone: () => queryClient.resetQueries({ queryKey: meQuery.queryKey }),
+  });
+  return (
+    <EntranceStack>
+      <p>You are signed in as {signedInAs}, and the invitation is for another address.</p>
+      <Failure error={signOut.error} />
+      <Button look="primary" isBusy={signOut.isPending} onClick={() => signOut.mutate()}>
+        Sign out and go on
+      </Button>
+      <EntranceLinks>
+        <Link to="/">Stay signed in</Link>
+      </EntranceLinks>
+    </EntranceStack>
   );
 }
 

@@ -5,17 +5,19 @@ import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { type Change, listChanges } from "./changes.ts";
+import { type Change, describeAction, listChanges } from "./changes.ts";
 
 /** One recorded change. */
 interface Entry extends Change {
   readonly id: string;
   readonly at: string;
+  readonly account_name: string | null;
   readonly actor_kind: string;
   readonly actor_name: string;
   readonly is_acting: boolean;
   readonly action: string;
   readonly target: string;
+  readonly target_name: string | null;
   readonly address: string | null;
 }
 
@@ -24,25 +26,27 @@ interface TrailTableProps {
   readonly data: { readonly items: readonly Entry[]; readonly next: string | null } | undefined;
   readonly error: unknown;
   readonly onRetry: () => void;
+  /** Whether a column names the account of each entry. */
+  readonly hasAccounts?: boolean;
 }
 
 /** Who changed what, and when. */
-export function TrailTable({ data, error, onRetry }: TrailTableProps) {
+export function TrailTable({ data, error, onRetry, hasAccounts = false }: TrailTableProps) {
   return (
     <Panel isFlush>
       <DataTable
         caption="Audit trail"
-        columns={COLUMNS}
+        columns={hasAccounts ? COLUMNS.toSpliced(2, 0, ACCOUNT) : COLUMNS}
         rows={data?.items}
         rowKey={({ id }) => id}
         empty={
           <Empty icon="trail" title="No change matches">
-            Changes appear here with their author.
+            Widen the range, or clear the filters. Every change appears here with its author.
           </Empty>
         }
         error={data ? undefined : error}
         onRetry={onRetry}
-        footer={<Pager next={data?.next ?? null} />}
+        footer={<Pager next={data?.next ?? null} isNewestFirst />}
       />
     </Panel>
   );
@@ -59,17 +63,17 @@ const COLUMNS: readonly Column<Entry>[] = [
           {actor_name}
           {is_acting && <Badge tone="warn">acting</Badge>}
         </span>
-        <small>{[actor_kind.replaceAll("_", " "), address].filter(Boolean).join(" · ")}</small>
+        <small>{[KINDS[actor_kind], address].filter(Boolean).join(" · ")}</small>
       </span>
     ),
   },
   {
     id: "action",
     header: "What",
-    cell: ({ action, target }) => (
+    cell: ({ action, target, target_name }) => (
       <span className={styles.named}>
-        <code>{action}</code>
-        <small>{target}</small>
+        <span title={action}>{describeAction(action)}</span>
+        <small title={target}>{target_name ?? target}</small>
       </span>
     ),
   },
@@ -80,7 +84,7 @@ const COLUMNS: readonly Column<Entry>[] = [
       <span className={styles.named}>
         {listChanges(entry).map(({ name, before, after }) => (
           <span key={name}>
-            <span className={styles.soft}>{name}:</span>{" "}
+            <span className={styles.soft}>{name}</span>{" "}
             {before === undefined ? after : `${before} → ${after}`}
           </span>
         ))}
@@ -88,3 +92,12 @@ const COLUMNS: readonly Column<Entry>[] = [
     ),
   },
 ];
+
+const ACCOUNT: Column<Entry> = {
+  id: "account",
+  header: "Account",
+  cell: ({ account_name }) => account_name ?? <span className={styles.soft}>platform</span>,
+};
+
+/** Said below the name of an author; the name of the command line and of the system says it already. */
+const KINDS: Readonly<Record<string, string>> = { person: "person", management_key: "management key" };

@@ -1,14 +1,14 @@
 import { useState } from "react";
-import { ApiError, api, call } from "../../api.ts";
+import { api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
+import { ConflictDialog, currentOf } from "../../parts/conflict-dialog.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useAction } from "../../use-action.ts";
 import { KeyFields } from "../keys/key-fields.tsx";
 import { changesOf, type KeyValues, readKeyForm, valuesOf } from "../keys/key-values.ts";
 import type { Key } from "../keys/queries.ts";
-import { compareValues } from "./compare-values.ts";
-import styles from "./key.module.css";
+import { describeValues } from "./describe-values.ts";
 
 interface EditKeyProps {
   readonly account: string;
@@ -42,7 +42,7 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
     isForm: true,
     onDone: onClose,
   });
-  const current = currentOf(edit.error);
+  const current = currentOf<Key>(edit.error);
   const changes = edit.variables?.changes;
   const submit = (form: HTMLFormElement) => {
     const values = readKeyForm(new FormData(form), before);
@@ -52,9 +52,10 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
   if (current && changes) {
     const theirs = valuesOf(current);
     return (
-      <Conflict
-        mine={{ ...theirs, ...changes }}
-        theirs={theirs}
+      <ConflictDialog
+        thing="key"
+        mine={describeValues({ ...theirs, ...changes })}
+        theirs={describeValues(theirs)}
         isBusy={edit.isPending}
         onKeepMine={() => edit.mutate({ version: current.version, changes })}
         onTakeTheirs={() => {
@@ -92,58 +93,4 @@ function Revoked({ name, onClose }: { readonly name: string; readonly onClose: (
       </DialogActions>
     </Dialog>
   );
-}
-
-interface ConflictProps {
-  readonly mine: KeyValues;
-  readonly theirs: KeyValues;
-  readonly isBusy: boolean;
-  readonly onKeepMine: () => void;
-  readonly onTakeTheirs: () => void;
-  readonly onClose: () => void;
-}
-
-function Conflict({ mine, theirs, isBusy, onKeepMine, onTakeTheirs, onClose }: ConflictProps) {
-  return (
-    <Dialog
-      title="Somebody else saved this key first"
-      note="Nothing of yours is saved yet. Marked fields differ; what you left alone stays as it is saved."
-      isOpen
-      isKept
-      isWide
-      onClose={onClose}
-    >
-      <table className={styles.versions}>
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Yours</th>
-            <th scope="col">Theirs, saved</th>
-          </tr>
-        </thead>
-        <tbody>
-          {compareValues(mine, theirs).map((field) => (
-            <tr key={field.name} className={field.differs ? styles.differs : undefined}>
-              <th scope="row">{field.name}</th>
-              <td>{field.mine}</td>
-              <td>{field.theirs}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <DialogActions>
-        <Button onClick={onTakeTheirs}>Edit theirs</Button>
-        <Button look="primary" isBusy={isBusy} onClick={onKeepMine}>
-          Save mine over theirs
-        </Button>
-      </DialogActions>
-    </Dialog>
-  );
-}
-
-/** The key as the server has it, of a refused edit. */
-function currentOf(error: Error | null): Key | undefined {
-  if (!(error instanceof ApiError) || error.status !== 409) return undefined;
-  // Safe because the schema of a 409 of this route has the key.
-  return (error.body as { readonly current?: Key }).current;
 }

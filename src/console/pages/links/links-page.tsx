@@ -27,8 +27,8 @@ const COLUMNS: readonly Column<SharedLink>[] = [
     header: "Shows",
     cell: ({ key, shows_names }) => (
       <span className={styles.named}>
-        {key ? `the key ${key.name}` : "the whole account"}
-        <small>{shows_names ? "with names" : "without names"}</small>
+        {key ? `Key ${key.name}` : "Whole account"}
+        <small>{shows_names ? "names shown" : "names hidden"}</small>
       </span>
     ),
   },
@@ -42,7 +42,12 @@ const COLUMNS: readonly Column<SharedLink>[] = [
     id: "created",
     header: "Created",
     isNarrow: true,
-    cell: ({ created_at }) => <Time at={created_at} as="date" />,
+    cell: ({ created_at, created_by }) => (
+      <span className={styles.named}>
+        <Time at={created_at} as="date" />
+        <small>by {created_by}</small>
+      </span>
+    ),
   },
   { id: "expires", header: "Expires", isNarrow: true, cell: ({ expires_at }) => <Time at={expires_at} /> },
 ];
@@ -113,7 +118,12 @@ function revokeColumn(choose: (link: SharedLink) => void): Column<SharedLink> {
     align: "end",
     cell: (link) =>
       link.state === "active" && (
-        <Button size="small" look="danger" onClick={() => choose(link)}>
+        <Button
+          size="small"
+          look="danger"
+          aria-label={`Revoke the link to ${link.key ? `key ${link.key.name}` : "the whole account"}`}
+          onClick={() => choose(link)}
+        >
           Revoke
         </Button>
       ),

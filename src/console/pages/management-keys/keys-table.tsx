@@ -8,6 +8,7 @@ import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { useAction } from "../../use-action.ts";
+import { titleOf } from "../team/queries.ts";
 
 /** A key that opens the console's API to programs. */
 export interface ManagementKey {
@@ -86,7 +87,7 @@ const COLUMNS: readonly Column<ManagementKey>[] = [
       </span>
     ),
   },
-  { id: "role", header: "Role", cell: ({ role }) => role },
+  { id: "role", header: "Role", cell: ({ role }) => titleOf(role) },
   { id: "created", header: "Created", cell: ({ created_at }) => <Time at={created_at} as="date" /> },
   {
     id: "used",

@@ -53,6 +53,7 @@ export function ManagementKeysPage() {
           create={create}
           queryKey={queryKey}
           hasRoles={true}
+          path={`/accounts/${account}/keys`}
           onClose={() => setIsCreating(false)}
         />
       )}

@@ -1,8 +1,11 @@
+import { useQuery } from "@tanstack/react-query";
 import { readForm } from "../../form-values.ts";
 import { Button } from "../../parts/button.tsx";
+import { CodeBlock } from "../../parts/code-block.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Choice, Failure, Field, Form } from "../../parts/field.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import { setupQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { ROLES } from "../team/queries.ts";
 
@@ -12,11 +15,14 @@ interface NewManagementKeyProps {
   readonly queryKey: readonly string[];
   /** Keys of the platform have one role. */
   readonly hasRoles: boolean;
+  /** A path of the API that the key may read: "/operator/accounts". */
+  readonly path: string;
   readonly onClose: () => void;
 }
 
 /** Creates a management key, then shows its secret once. */
-export function NewManagementKey({ create, queryKey, hasRoles, onClose }: NewManagementKeyProps) {
+export function NewManagementKey({ create, queryKey, hasRoles, path, onClose }: NewManagementKeyProps) {
+  const { data: setup } = useQuery(setupQuery);
   const issue = useAction({ act: create, renews: [queryKey], isForm: true });
   if (issue.data) {
     return (
@@ -26,7 +32,12 @@ export function NewManagementKey({ create, queryKey, hasRoles, onClose }: NewMan
         label="secret"
         secret={issue.data.secret}
         onClose={onClose}
-      />
+      >
+        <CodeBlock
+          label="curl command"
+          code={printCurl({ origin: setup?.public_url ?? location.origin, path, secret: issue.data.secret })}
+        />
+      </SecretDialog>
     );
   }
   return (
@@ -56,4 +67,9 @@ export function NewManagementKey({ create, queryKey, hasRoles, onClose }: NewMan
 /** The end of a day in the viewer's zone; `null` for "". */
 export function readLastDay(day: string | undefined): string | null {
   return day ? new Date(`${day}T23:59:59`).toISOString() : null;
+}
+
+/** A first call of the console's API. */
+function printCurl({ origin, path, secret }: Readonly<Record<"origin" | "path" | "secret", string>>): string {
+  return `curl ${origin}/console/api${path} \\\n  -H "authorization: Bearer ${secret}"`;
 }

@@ -1,12 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-
 import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { useIdempotencyKey } from "../../idempotency-key.ts";
 import { Button } from "../../parts/button.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import styles from "../../parts/stack.module.css";
-
 import { KeysTable } from "../management-keys/keys-table.tsx";
 import { NewManagementKey, readLastDay } from "../management-keys/new-key.tsx";
 
@@ -47,6 +45,7 @@ export function OperatorManagementKeysPage() {
           create={create}
           queryKey={KEY}
           hasRoles={false}
+          path="/operator/accounts"
           onClose={() => setIsCreating(false)}
         />
       )}

@@ -51,7 +51,7 @@ export function OperatorPeoplePage() {
       <Panel isFlush>
         <DataTable
           caption="People"
-          columns={[...COLUMNS, actionsColumn(me.id, setTask)]}
+          columns={[...columnsFor(me.id), actionsColumn(me.id, setTask)]}
           rows={data?.items}
           rowKey={({ id }) => id}
           empty={<Empty icon="search" title="Nobody matches" />}
@@ -70,15 +70,16 @@ export function OperatorPeoplePage() {
   );
 }
 
-const COLUMNS: readonly Column<Person>[] = [
+const columnsFor = (myId: string): readonly Column<Person>[] => [
   {
     id: "name",
     header: "Person",
-    cell: ({ name, email, is_operator }) => (
+    cell: ({ id, name, email, is_operator }) => (
       <span className={styles.named}>
         <span className={styles.line}>
           {name}
           {is_operator && <Badge tone="accent">operator</Badge>}
+          {id === myId && <Badge>you</Badge>}
         </span>
         <small>{email}</small>
       </span>
@@ -97,7 +98,11 @@ const COLUMNS: readonly Column<Person>[] = [
     header: "Last seen",
     isNarrow: true,
     cell: ({ last_seen_at }) =>
-      last_seen_at ? <Time at={last_seen_at} as="relative" /> : <span className={styles.soft}>never</span>,
+      last_seen_at ? (
+        <Time at={last_seen_at} as="relative" />
+      ) : (
+        <span className={styles.soft}>signed out</span>
+      ),
   },
   {
     id: "joined",
@@ -154,8 +159,8 @@ function OperatorDialog({ person, onClose }: DialogProps) {
       title={wanted ? `Make ${person.name} an operator` : `Withdraw operator from ${person.name}`}
       note={
         wanted
-          ? "Operators see every account, add credit, suspend accounts and act inside them."
-          : "The person keeps the accounts that they are a member of."
+          ? "Operators see every account, add credit, suspend accounts and act inside them. The person is signed out, and signs in again as an operator."
+          : "The person is signed out, and keeps the accounts that they are a member of. Management keys of the platform stay valid: revoke those that they know."
       }
       action={wanted ? "Make operator" : "Withdraw"}
       isDanger={!wanted}

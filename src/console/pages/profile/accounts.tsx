@@ -12,12 +12,13 @@ import { Failure, Field, Form } from "../../parts/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { type Me, meQuery, setupQuery, useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
+import { titleOf } from "../team/queries.ts";
 
 type Membership = Me["accounts"][number];
 
 const COLUMNS: readonly Column<Membership>[] = [
   { id: "name", header: "Account", cell: ({ name }) => name },
-  { id: "role", header: "Your role", cell: ({ role }) => role },
+  { id: "role", header: "Your role", cell: ({ role }) => titleOf(role) },
   {
     id: "state",
     header: "State",

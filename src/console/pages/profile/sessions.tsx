@@ -32,6 +32,7 @@ export function Sessions() {
   return (
     <Panel
       title="Sessions"
+      note="Where you are signed in. End those that you do not know, then change the password."
       isFlush
       actions={
         hasOthers && (
@@ -74,11 +75,15 @@ function columnsWith(end: (id: string) => void): readonly Column<Session>[] {
       id: "end",
       header: "",
       align: "end",
-      cell: ({ id, current }) =>
+      cell: ({ id, current, agent }) =>
         current ? (
-          <Badge tone="good">This one</Badge>
+          <Badge tone="good">This browser</Badge>
         ) : (
-          <Button size="small" onClick={() => end(id)}>
+          <Button
+            size="small"
+            aria-label={`End the session of ${describeAgent(agent)}`}
+            onClick={() => end(id)}
+          >
             End
           </Button>
         ),

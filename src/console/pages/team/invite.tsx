@@ -17,7 +17,13 @@ export function Invite({ account, onClose }: { readonly account: string; readonl
     onDone: onClose,
   });
   return (
-    <Dialog title="Invite a person" note="A link is sent to the address." isOpen isKept onClose={onClose}>
+    <Dialog
+      title="Invite a person"
+      note="The address gets a link, which is valid for 7 days and can be accepted once."
+      isOpen
+      isKept
+      onClose={onClose}
+    >
       <Form onSubmit={(event) => invite.mutate(readForm(event))}>
         <Field label="E-mail" name="email" type="email" maxLength={254} required autoFocus />
         <Choice label="Role" name="role" options={ROLES} />
@@ -25,7 +31,7 @@ export function Invite({ account, onClose }: { readonly account: string; readonl
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" isBusy={invite.isPending}>
-            Invite
+            Send the invitation
           </Button>
         </DialogActions>
       </Form>

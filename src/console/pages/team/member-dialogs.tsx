@@ -35,7 +35,12 @@ function RoleDialog({ account, task: { member }, onClose }: MemberDialogProps) {
     onDone: onClose,
   });
   return (
-    <Dialog title={`Role of ${member.name}`} isOpen onClose={onClose}>
+    <Dialog
+      title={`Role of ${member.name}`}
+      note="Fewer rights count at once. With more rights, the person has to sign in again."
+      isOpen
+      onClose={onClose}
+    >
       <Form onSubmit={(event) => change.mutate(readRole(readForm(event).role))}>
         <Choice label="Role" name="role" options={ROLES} defaultValue={member.role} />
         <Failure error={change.error} />
@@ -62,7 +67,7 @@ function RemoveDialog({ account, task: { member }, onClose }: MemberDialogProps)
   return (
     <Confirm
       title={`Remove ${member.name}`}
-      note="The person no longer sees this account. Keys that they made go on."
+      note="The person no longer sees this account. Keys that they made stay valid: revoke them separately."
       action="Remove"
       isDanger
       call={remove}

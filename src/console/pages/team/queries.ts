@@ -5,10 +5,15 @@ export type Member = Awaited<ReturnType<typeof fetchMembers>>["items"][number];
 export type Invitation = Awaited<ReturnType<typeof fetchInvitations>>["items"][number];
 
 export const ROLES = [
-  { value: "developer", text: "Developer: uses models by keys of their own" },
-  { value: "viewer", text: "Viewer: reads usage and receipts" },
+  { value: "developer", text: "Developer: keys of their own, playground" },
+  { value: "viewer", text: "Viewer: reads usage, requests and wallet" },
   { value: "owner", text: "Owner: everything, with money and members" },
 ] as const;
+
+/** The title of a role: "Owner". */
+export function titleOf(role: string): string {
+  return role.charAt(0).toUpperCase() + role.slice(1);
+}
 
 /** Reads the role of a form. */
 export function readRole(text: string | undefined): Member["role"] {

@@ -1,26 +1,10 @@
 import { formatExact, readUsd } from "../../format.ts";
+import type { FieldInWords } from "../../parts/conflict-dialog.tsx";
 import { formatTime } from "../../times.ts";
 import { type KeyValues, PERIOD_TEXTS } from "../keys/key-values.ts";
 
-/** One field of a key in two versions, in words. */
-export interface ComparedField {
-  readonly name: string;
-  readonly mine: string;
-  readonly theirs: string;
-  readonly differs: boolean;
-}
-
-/** Puts every field of two versions beside each other. */
-export function compareValues(mine: KeyValues, theirs: KeyValues): readonly ComparedField[] {
-  const left = describe(mine);
-  const right = new Map(describe(theirs));
-  return left.map(([name, text]) => {
-    const other = right.get(name) ?? "";
-    return { name, mine: text, theirs: other, differs: text !== other };
-  });
-}
-
-function describe(values: KeyValues): readonly (readonly [name: string, text: string])[] {
+/** Puts every field of a key into words. */
+export function describeValues(values: KeyValues): readonly FieldInWords[] {
   const { models, expires_at } = values;
   return [
     ["Name", values.name],

@@ -1,0 +1,106 @@
+import { useQuery } from "@tanstack/react-query";
+import { api, call } from "../../api.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import styles from "../../parts/stack.module.css";
+import { Time } from "../../parts/time.tsx";
+import { useAction } from "../../use-action.ts";
+import { type Invitation, invitationsQuery, titleOf } from "./queries.ts";
+
+interface InvitationsProps {
+  readonly account: string;
+  readonly mayWrite: boolean;
+}
+
+/** Invitations that are not accepted yet. Ended ones are in the audit trail. */
+export function Invitations({ account, mayWrite }: InvitationsProps) {
+  const { data, error, refetch } = useQuery(invitationsQuery(account));
+  const pathOf = (invitation: string) => api.accounts({ account }).invitations({ invitation });
+  const renews = [invitationsQuery(account).queryKey];
+  const resend = useAction({
+    act: (id: string) => call(() => pathOf(id).resend.post()),
+    renews,
+    done: "Invitation sent again. The earlier link has ended.",
+  });
+  const revoke = useAction({
+    act: (id: string) => call(() => pathOf(id).delete()),
+    renews,
+    done: "Invitation revoked",
+  });
+  const waiting = data?.items.filter(({ state }) => state === "open" || state === "expired");
+  const actions = actionsColumn({ isBusy: resend.isPending, resend: resend.mutate, revoke: revoke.mutate });
+  return (
+    <Panel title="Invitations" note="A link is valid for 7 days and can be accepted once." isFlush>
+      <DataTable
+        caption="Invitations"
+        columns={mayWrite ? [...COLUMNS, actions] : COLUMNS}
+        rows={waiting}
+        rowKey={({ id }) => id}
+        empty={<Empty icon="team" title="No invitation is waiting" />}
+        error={data ? undefined : error}
+        onRetry={() => void refetch()}
+        skeletonRows={1}
+      />
+    </Panel>
+  );
+}
+
+const COLUMNS: readonly Column<Invitation>[] = [
+  {
+    id: "email",
+    header: "E-mail",
+    cell: ({ email, invited_by }) => (
+      <span className={styles.named}>
+        {email}
+        <small>invited by {invited_by}</small>
+      </span>
+    ),
+  },
+  { id: "role", header: "Role", cell: ({ role }) => titleOf(role) },
+  {
+    id: "state",
+    header: "State",
+    cell: ({ state }) => <Badge tone={state === "open" ? "info" : "warn"}>{STATES[state]}</Badge>,
+  },
+  { id: "sent", header: "Sent", cell: ({ created_at }) => <Time at={created_at} as="date" /> },
+  { id: "expires", header: "Expires", cell: ({ expires_at }) => <Time at={expires_at} as="date" /> },
+];
+
+const STATES = { open: "waiting", expired: "expired", accepted: "accepted", revoked: "revoked" };
+
+interface InvitationActions {
+  readonly isBusy: boolean;
+  readonly resend: (id: string) => void;
+  readonly revoke: (id: string) => void;
+}
+
+function actionsColumn({ isBusy, resend, revoke }: InvitationActions): Column<Invitation> {
+  return {
+    id: "actions",
+    header: "",
+    align: "end",
+    cell: ({ id, email }) => (
+      <span className={styles.line}>
+        <Button
+          size="small"
+          aria-label={`Send the invitation of ${email} again`}
+          disabled={isBusy}
+          onClick={() => resend(id)}
+        >
+          Send again
+        </Button>
+        <Button
+          size="small"
+          look="danger"
+          aria-label={`Revoke the invitation of ${email}`}
+          onClick={() => revoke(id)}
+        >
+          Revoke
+        </Button>
+      </span>
+    ),
+  };
+}
