@@ -115,7 +115,7 @@ function readSettings(
   { console }: Config,
   { config, url }: Pick<Foundation, "config" | "url">,
 ): ConsoleSettings {
-  const { publicUrl, trustedProxies, mail, stripe } = console;
+  const { publicUrl, trustedProxies, mail, stripe, allowsLoopbackWebhooks } = console;
   const { secretKey, webhookSecret } = stripe;
   return {
     get publicUrl() {
@@ -128,6 +128,7 @@ function readSettings(
       return config().models.every(({ id }) => id === DEMO_MODEL.id);
     },
     trustedProxies,
+    allowsLoopbackWebhooks,
     mail,
     stripe: secretKey && webhookSecret ? { secretKey, webhookSecret } : undefined,
   };

@@ -13,6 +13,8 @@ export interface ConsoleConfig {
   /** `undefined` to print mails on stderr. */
   readonly mail: MailConfig | undefined;
   readonly stripe: StripeConfig;
+  /** For tests, which no variable sets: webhooks may be sent to this machine, without TLS. */
+  readonly allowsLoopbackWebhooks?: boolean;
 }
 
 /** The mail server and the sender of every mail. */

@@ -50,7 +50,7 @@ async function takePictures(
       const options = { width, height: width > 600 ? 900 : 844, theme };
       const watched = await openPageAs(opened, { url, path, person }, options);
       await open?.(watched.page);
-      await watched.page.screenshot({ path: `${FOLDER}/${file}`, fullPage: true });
+      await watched.page.screenshot({ path: `${FOLDER}/${file}`, fullPage: open === undefined });
       const isTooWide = await watched.page.evaluate(
         () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
       );

@@ -106,6 +106,19 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     expect((await raised()).map(({ endedAtMs }) => endedAtMs)).toEqual([undefined, storage.clock.nowMs]);
   });
 
+  test("pausing a rule ends its episode and raises nothing, and resuming it raises again", async () => {
+    await topUp("5");
+    const { id, version } = await addRule();
+    await pass.run();
+    const place = { accountId, id };
+    const paused = await updateRule(parts(), SYSTEM, place, { version, isPaused: true });
+    await pass.run();
+    expect((await raised()).map(({ endedAtMs }) => endedAtMs)).toEqual([storage.clock.nowMs]);
+    await updateRule(parts(), SYSTEM, place, { version: paused.version, isPaused: false });
+    await passAfter(1);
+    expect((await raised()).map(({ endedAtMs }) => endedAtMs === undefined)).toEqual([true, false]);
+  });
+
   test("holds that come and go around the threshold raise one notice", async () => {
     await topUp("12");
     await addRule();

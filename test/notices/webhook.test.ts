@@ -120,6 +120,20 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     work();
     await until(async () => (await stateOf(rule))?.state === "failed");
     expect(receiver.calls).toHaveLength(3);
+    expect(await stateOf(rule)).toMatchObject({ lastStatus: 500 });
+  });
+
+  test("the status of the last call is kept, and none when the receiver does not answer", async () => {
+    const receiver = receive([503]);
+    const rule = await ruleTo(receiver.url);
+    await raise(rule);
+    work();
+    await until(async () => (await stateOf(rule))?.state === "delivered");
+    expect(await stateOf(rule)).toMatchObject({ attempts: 2, lastStatus: 200 });
+    await receiver.stop();
+    await raise(rule);
+    await until(async () => (await stateOf(rule))?.state === "failed");
+    expect(await stateOf(rule)).toMatchObject({ attempts: 3, lastStatus: undefined });
   });
 
   test("a redirect is not followed", async () => {

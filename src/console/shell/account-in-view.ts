@@ -1,5 +1,7 @@
 import { useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { useMe } from "../session.ts";
+import { listNavigation, type NavGroup } from "./navigation.ts";
 
 /** An account that the person can enter. */
 export interface AccountInView {
@@ -17,6 +19,13 @@ export function useAccountInView(): AccountInView | undefined {
   const found = all.find((each) => each.id === id);
   if (found) remember(found.id);
   return found ?? all.find((each) => each.id === remembered()) ?? all[0];
+}
+
+/** The pages that the person may open now. */
+export function useNavigation(): readonly NavGroup[] {
+  const { person } = useMe();
+  const role = useAccountInView()?.role;
+  return useMemo(() => listNavigation({ role, isOperator: person.is_operator }), [role, person.is_operator]);
 }
 
 const KEY = "tollgate-account";

@@ -1,7 +1,6 @@
 import { Dialog } from "../parts/dialog.tsx";
-import { useMe } from "../session.ts";
+import { useNavigation } from "./account-in-view.ts";
 import styles from "./keys-help.module.css";
-import { ACCOUNT_NAV, OPERATOR_NAV } from "./navigation.ts";
 
 const GENERAL = [
   { keys: ["Ctrl", "K"], text: "Find pages, keys, models and request ids" },
@@ -12,9 +11,9 @@ const GENERAL = [
 
 /** The keys of the keyboard that do something. */
 export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
-  const { person } = useMe();
-  const groups = person.is_operator ? [...ACCOUNT_NAV, OPERATOR_NAV] : ACCOUNT_NAV;
-  const pages = groups.flatMap(({ pages: all }) => all).filter(({ letter }) => letter);
+  const pages = useNavigation()
+    .flatMap(({ pages: all }) => all)
+    .filter(({ letter }) => letter);
   const rows = [
     ...GENERAL,
     ...pages.map(({ letter = "", text }) => ({ keys: ["g", letter], text: `Go to ${text}` })),

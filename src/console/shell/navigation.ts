@@ -1,5 +1,5 @@
 import type { LinkProps } from "@tanstack/react-router";
-import type { AccountNeed } from "../../http/console/permissions.ts";
+import { type AccountNeed, PERMISSIONS } from "../../http/console/permissions.ts";
 import type { IconName } from "../parts/icons.tsx";
 
 /** One page of the side navigation. */
@@ -13,13 +13,14 @@ export interface NavPage {
   readonly letter?: string;
 }
 
-interface NavGroup {
+/** Pages under one heading. */
+export interface NavGroup {
   readonly title: string;
   readonly pages: readonly NavPage[];
 }
 
 /** Pages of one account, in groups. */
-export const ACCOUNT_NAV: readonly NavGroup[] = [
+const ACCOUNT_NAV: readonly NavGroup[] = [
   {
     title: "Traffic",
     pages: [
@@ -63,7 +64,7 @@ export const ACCOUNT_NAV: readonly NavGroup[] = [
 ];
 
 /** Pages of platform operators. */
-export const OPERATOR_NAV: NavGroup = {
+const OPERATOR_NAV: NavGroup = {
   title: "Operator",
   pages: [
     { to: "/operator/accounts", text: "Accounts", icon: "accounts", letter: "a" },
@@ -76,3 +77,20 @@ export const OPERATOR_NAV: NavGroup = {
     { to: "/operator/management-keys", text: "Management keys", icon: "api" },
   ],
 };
+
+interface Viewer {
+  /** The role in the account in view; `undefined` without one. */
+  readonly role: string | undefined;
+  readonly isOperator: boolean;
+}
+
+/** The pages that a person may open: those of the account in view by role, and the operators'. */
+export function listNavigation({ role, isOperator }: Viewer): readonly NavGroup[] {
+  const may = ({ needs }: NavPage) => {
+    const roles: readonly string[] | undefined = needs && PERMISSIONS[needs].roles;
+    return role !== undefined && (roles?.includes(role) ?? true);
+  };
+  const own = ACCOUNT_NAV.map(({ title, pages }) => ({ title, pages: pages.filter(may) }));
+  const groups = isOperator ? [...own, OPERATOR_NAV] : own;
+  return groups.filter(({ pages }) => pages.length > 0);
+}

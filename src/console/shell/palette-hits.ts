@@ -1,6 +1,5 @@
 import type { IconName } from "../parts/icons.tsx";
-import type { AccountInView } from "./account-in-view.ts";
-import { ACCOUNT_NAV, OPERATOR_NAV } from "./navigation.ts";
+import type { NavGroup } from "./navigation.ts";
 
 /** One line of the palette. */
 export interface Hit {
@@ -45,10 +44,9 @@ export function hitOf({ kind, account_id, id, title }: Found, account: string): 
 /** Pages whose name has every word of the text; all of them for an empty text. */
 export function matchPages(
   text: string,
-  { account, isOperator }: { readonly account: AccountInView | undefined; readonly isOperator: boolean },
+  { account, groups }: { readonly account: string; readonly groups: readonly NavGroup[] },
 ): readonly Hit[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const groups = [...(account ? ACCOUNT_NAV : []), ...(isOperator ? [OPERATOR_NAV] : [])];
   const pages = groups.flatMap(({ title, pages: all }) => all.map((page) => ({ ...page, group: title })));
   const own = [
     { to: "/profile", text: "Profile and sessions", icon: "person", group: "Own" },
@@ -62,6 +60,6 @@ export function matchPages(
       kind: page.group,
       icon: page.icon,
       to: page.to ?? "/",
-      params: { account: account?.id ?? "" },
+      params: { account },
     }));
 }

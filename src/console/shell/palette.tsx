@@ -3,8 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from "react";
 import { api, call } from "../api.ts";
 import { Icon } from "../parts/icons.tsx";
-import { useMe } from "../session.ts";
-import { useAccountInView } from "./account-in-view.ts";
+import { useAccountInView, useNavigation } from "./account-in-view.ts";
 import styles from "./palette.module.css";
 import { type Hit, hitOf, matchPages } from "./palette-hits.ts";
 
@@ -20,6 +19,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   useEffect(() => dialog.current?.showModal(), []);
   const chosen = Math.min(index, hits.length - 1);
+  const chosenId = hits[chosen] ? `${listId}-${chosen}` : undefined;
+  useEffect(() => {
+    if (chosenId) document.getElementById(chosenId)?.scrollIntoView({ block: "nearest" });
+  }, [chosenId]);
   const go = (hit: Hit | undefined) => {
     if (!hit) return;
     onClose();
@@ -51,9 +54,9 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           className={styles.input}
           role="combobox"
           aria-label="Page, key, model or request id"
-          aria-expanded="true"
+          aria-expanded={hits.length > 0}
           aria-controls={listId}
-          aria-activedescendant={hits[chosen] ? `${listId}-${chosen}` : undefined}
+          aria-activedescendant={chosenId}
           aria-autocomplete="list"
           placeholder="Page, key, model or request id"
           autoComplete="off"
@@ -95,8 +98,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 }
 
 function useHits(text: string): { readonly hits: readonly Hit[]; readonly isSearching: boolean } {
-  const { person } = useMe();
-  const account = useAccountInView();
+  const account = useAccountInView()?.id ?? "";
+  const groups = useNavigation();
   const asked = useDeferredValue(text.trim());
   const { data, isFetching } = useQuery({
     queryKey: ["find", asked],
@@ -104,8 +107,8 @@ function useHits(text: string): { readonly hits: readonly Hit[]; readonly isSear
     enabled: asked.length >= QUERY_LENGTH_MIN,
     retry: false,
   });
-  const pages = matchPages(text, { account, isOperator: person.is_operator });
+  const pages = matchPages(text, { account, groups });
   const found =
-    asked.length >= QUERY_LENGTH_MIN ? (data?.items ?? []).map((each) => hitOf(each, account?.id ?? "")) : [];
+    asked.length >= QUERY_LENGTH_MIN ? (data?.items ?? []).map((each) => hitOf(each, account)) : [];
   return { hits: [...pages, ...found], isSearching: isFetching };
 }

@@ -22,9 +22,12 @@ export function PersonMenu() {
         <>
           <Icon name="person" size={20} />
           <span className={styles.account}>
-            <span className={styles.name}>{person.name}</span>
-            <br />
-            <span className={styles.role}>{person.email}</span>
+            <span className={styles.name} title={person.name}>
+              {person.name}
+            </span>
+            <span className={styles.role} title={person.email}>
+              {person.email}
+            </span>
           </span>
         </>
       }

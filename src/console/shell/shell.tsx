@@ -90,7 +90,10 @@ function Drawer({ onClose, onSearch }: { readonly onClose: () => void; readonly 
       className={styles.drawer}
       aria-label="Navigation"
       onClose={onClose}
-      onClick={({ target, currentTarget }) => target === currentTarget && onClose()}
+      onClick={({ target, currentTarget }) => {
+        // A link to the page that is open changes no path.
+        if (target === currentTarget || (target as Element).closest("a")) onClose();
+      }}
     >
       <SideNavigation onSearch={search} />
     </dialog>

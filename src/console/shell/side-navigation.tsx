@@ -1,13 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { PERMISSIONS } from "../../http/console/permissions.ts";
 import { api, call } from "../api.ts";
 import { Disclosure } from "../parts/disclosure.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { useMe } from "../session.ts";
-import { type AccountInView, useAccountInView } from "./account-in-view.ts";
+import { type AccountInView, useAccountInView, useNavigation } from "./account-in-view.ts";
 import { Brand } from "./brand.tsx";
-import { ACCOUNT_NAV, type NavPage, OPERATOR_NAV } from "./navigation.ts";
+import type { NavPage } from "./navigation.ts";
 import { PersonMenu } from "./person-menu.tsx";
 import styles from "./side-navigation.module.css";
 
@@ -15,8 +14,8 @@ const NOTICES_MS = 60_000;
 
 /** Account switcher, pages by role, and the person's own menu. */
 export function SideNavigation({ onSearch }: { readonly onSearch: () => void }) {
-  const { person } = useMe();
   const account = useAccountInView();
+  const groups = useNavigation();
   return (
     <div className={styles.nav}>
       <div className={styles.top}>
@@ -28,14 +27,13 @@ export function SideNavigation({ onSearch }: { readonly onSearch: () => void }) 
         </button>
       </div>
       <nav className={styles.pages} aria-label="Pages">
-        {account && <AccountPages account={account} />}
-        {person.is_operator && (
-          <Group title={OPERATOR_NAV.title}>
-            {OPERATOR_NAV.pages.map((page) => (
-              <PageLink key={page.to} page={page} account="" />
+        {groups.map(({ title, pages }) => (
+          <Group key={title} title={title}>
+            {pages.map((page) => (
+              <PageLink key={page.to} page={page} account={account?.id ?? ""} />
             ))}
           </Group>
-        )}
+        ))}
       </nav>
       <div className={styles.bottom}>
         <PersonMenu />
@@ -53,8 +51,9 @@ function AccountSwitcher({ account }: { readonly account: AccountInView | undefi
         <>
           <Brand size={26} />
           <span className={styles.account}>
-            <span className={styles.name}>{account?.name ?? "Tollgate"}</span>
-            <br />
+            <span className={styles.name} title={account?.name}>
+              {account?.name ?? "Tollgate"}
+            </span>
             <span className={styles.role}>
               {account?.role ?? (person.is_operator ? "operator" : "no account")}
             </span>
@@ -66,7 +65,9 @@ function AccountSwitcher({ account }: { readonly account: AccountInView | undefi
       <div className={`${styles.popup} ${styles.below}`}>
         {accounts.map(({ id, name, role }) => (
           <Link key={id} to="/accounts/$account" params={{ account: id }} className={styles.choice}>
-            <span className={styles.text}>{name}</span>
+            <span className={styles.text} title={name}>
+              {name}
+            </span>
             <span className={styles.role}>{role}</span>
           </Link>
         ))}
@@ -77,20 +78,6 @@ function AccountSwitcher({ account }: { readonly account: AccountInView | undefi
       </div>
     </Disclosure>
   );
-}
-
-function AccountPages({ account }: { readonly account: AccountInView }) {
-  const may = ({ needs }: NavPage) => {
-    const roles: readonly string[] | undefined = needs && PERMISSIONS[needs].roles;
-    return roles?.includes(account.role) ?? true;
-  };
-  return ACCOUNT_NAV.map(({ title, pages }) => (
-    <Group key={title} title={title}>
-      {pages.filter(may).map((page) => (
-        <PageLink key={page.to} page={page} account={account.id} />
-      ))}
-    </Group>
-  ));
 }
 
 function Group({ title, children }: { readonly title: string; readonly children: React.ReactNode }) {

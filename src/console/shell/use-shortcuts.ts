@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { useAccountInView } from "./account-in-view.ts";
-import { ACCOUNT_NAV, OPERATOR_NAV } from "./navigation.ts";
+import { useAccountInView, useNavigation } from "./account-in-view.ts";
+import type { NavGroup } from "./navigation.ts";
 
 /** What opens over the page. */
 export type Overlay = "palette" | "keys" | undefined;
@@ -9,10 +9,11 @@ export type Overlay = "palette" | "keys" | undefined;
 /** How long after `g` the second letter may come. */
 const SEQUENCE_MS = 1_200;
 
-/** `Ctrl K` opens the palette, `?` the list of keys, `g` and a letter a page. Silent while a text is edited. */
+/** `Ctrl K` opens the palette, `?` the list of keys, `g` and a letter a page. Letters do nothing in dialogs and texts. */
 export function useShortcuts(open: (overlay: Overlay) => void): void {
   const navigate = useNavigate();
   const account = useAccountInView()?.id;
+  const groups = useNavigation();
   const pressedG = useRef(0);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -21,22 +22,27 @@ export function useShortcuts(open: (overlay: Overlay) => void): void {
         open("palette");
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isEdited(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isEdited(event.target) || isBelowDialog()) return;
       if (event.key === "?") open("keys");
       const isSecond = event.timeStamp - pressedG.current < SEQUENCE_MS;
       pressedG.current = event.key === "g" ? event.timeStamp : 0;
-      const page = isSecond ? pageOf(event.key) : undefined;
+      const page = isSecond ? pageOf(event.key, groups) : undefined;
       if (!page?.to) return;
       event.preventDefault();
       void navigate({ to: page.to, params: { account: account ?? "" } } as never);
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
-  }, [open, navigate, account]);
+  }, [open, navigate, account, groups]);
 }
 
-function pageOf(letter: string) {
-  return [...ACCOUNT_NAV, OPERATOR_NAV].flatMap(({ pages }) => pages).find((page) => page.letter === letter);
+function pageOf(letter: string, groups: readonly NavGroup[]) {
+  return groups.flatMap(({ pages }) => pages).find((page) => page.letter === letter);
+}
+
+/** A page that is left below a dialog would lose what was typed into it. */
+function isBelowDialog(): boolean {
+  return document.querySelector('dialog[open], [role="dialog"], [role="alertdialog"]') !== null;
 }
 
 function isEdited(target: EventTarget | null): boolean {

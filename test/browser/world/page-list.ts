@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { signInByForm } from "./forms.ts";
 import type { Furniture } from "./furnish.ts";
 import type { World } from "./world.ts";
 
@@ -30,6 +31,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
   return [
     ...of("visitor", "", {
       "sign-in": "/console/sign-in",
+      "sign-in-refused": ["/console/sign-in", signInWrongly],
       "sign-up": "/console/sign-up",
       forgot: "/console/forgot",
       reset: "/console/reset?token=unknown",
@@ -39,6 +41,9 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
     }),
     ...of("owner", account, {
       overview: "",
+      "shell-search": ["", openSearch],
+      "shell-keys-help": ["", pressKey("?")],
+      "shell-navigation": ["", openNavigation],
       usage: "/usage",
       "usage-by-key": "/usage?group=key&range=7d",
       requests: "/requests",
@@ -52,7 +57,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "key-conflict": [`/keys/${furniture.limitedKeyId}`, (page) => showConflict(page, world, furniture)],
       "key-edit": [`/keys/${furniture.limitedKeyId}`, press(/^Edit$/)],
       "key-rotate": [`/keys/${furniture.limitedKeyId}`, press(/^Rotate$/)],
-      "key-revoke": [`/keys/${furniture.limitedKeyId}`, pressInMenu(/^More for key/, "Revoke")],
+      "key-revoke": [`/keys/${furniture.limitedKeyId}`, pressInMenu(/^More for key/, /^Revoke$/)],
       "key-snippets": `/keys/${furniture.limitedKeyId}?tab=snippets`,
       "key-simulator": `/keys/${furniture.limitedKeyId}?tab=simulator`,
       models: "/models",
@@ -64,6 +69,10 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "wallet-statements": "/wallet?tab=statements",
       "wallet-proof": ["/wallet?tab=proof", prove],
       notices: "/notices",
+      "notices-add": ["/notices", press(/^Add rule$/)],
+      "notices-deliveries": ["/notices", pressInMenu(/80% of its/, /^Deliveries$/)],
+      "notices-webhook": ["/notices", pressInMenu(/80% of its/, /^Webhook/)],
+      "notices-delete": ["/notices", pressInMenu(/80% of its/, /^Delete$/)],
       team: "/team",
       links: "/links",
       "management-keys": "/management-keys",
@@ -80,6 +89,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "operator-people": "/people",
       "operator-usage": "/usage",
       "operator-health": "/health",
+      "operator-health-circuit": ["/health", press(/^Open the circuit/)],
       "operator-audit": "/audit",
       "operator-audit-trail": "/audit-trail",
       "operator-codes": "/codes",
@@ -116,13 +126,44 @@ async function showAnswers(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Receipt" }).nth(1).waitFor();
 }
 
-/** Opens a dialog by an item of a menu. */
-function pressInMenu(menu: RegExp, name: string): OpenDialog {
+/** Opens a dialog by an item of the menu with this name. */
+function pressInMenu(menu: RegExp, item: RegExp): OpenDialog {
   return async (page) => {
     await page.getByRole("main").getByRole("button", { name: menu }).click();
-    await page.getByRole("menuitem", { name }).click();
+    await page.getByRole("menuitem", { name: item }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    await page.waitForFunction(() => document.querySelector("[data-skeleton]") === null);
+  };
+}
+
+/** Opens what a key of the keyboard opens. */
+function pressKey(key: string): OpenDialog {
+  return async (page) => {
+    await page.keyboard.press(key);
     await page.getByRole("dialog").waitFor();
   };
+}
+
+async function openSearch(page: Page): Promise<void> {
+  await pressKey("Control+k")(page);
+  await page.getByRole("combobox").fill("key");
+  await page.getByRole("option").first().waitFor();
+}
+
+/** Opens the drawer of narrow windows, and the person's menu elsewhere. */
+async function openNavigation(page: Page): Promise<void> {
+  const drawer = page.getByRole("button", { name: "Open navigation" });
+  if (!(await drawer.isVisible())) {
+    return page.getByRole("complementary").locator("summary").last().click();
+  }
+  await drawer.click();
+  await page.getByRole("dialog", { name: "Navigation" }).waitFor();
+}
+
+async function signInWrongly(page: Page): Promise<void> {
+  await signInByForm(page, { email: "dana@example.com", password: "a wrong password" });
+  await page.getByRole("alert").waitFor();
 }
 
 /** Opens a dialog by the first button of the page with this name. */

@@ -40,6 +40,8 @@ describe.each(DIALECTS)("on %s", (dialect) => {
       threshold: "20.00",
       version: 2,
     });
+    const paused = await call("PATCH", path, { version: 2, is_paused: true });
+    expect(paused.json).toMatchObject({ is_paused: true, threshold: "20.00", version: 3 });
     const late = await call("PATCH", path, { version: 1, threshold: "30" });
     expect([late.status, late.json.error.code, late.json.current.threshold]).toEqual([
       409,

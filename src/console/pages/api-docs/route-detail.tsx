@@ -133,7 +133,7 @@ function SchemaView({ schema, example = makeExample(schema), caption }: SchemaVi
       {members.length > 0 && (
         <DataTable
           caption={`Members of ${caption}`}
-          columns={MEMBER_COLUMNS}
+          columns={MEMBER_COLUMNS.filter(({ id }) => id !== "text" || members.some(({ text }) => text))}
           rows={members}
           rowKey={({ path }) => path}
           empty={null}

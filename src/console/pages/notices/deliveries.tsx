@@ -50,7 +50,6 @@ export function Deliveries({ account, rule, onClose }: DeliveriesProps) {
         error={data ? undefined : error}
         onRetry={() => void refetch()}
         skeletonRows={3}
-        isDense
       />
     </Dialog>
   );
@@ -92,13 +91,13 @@ const COLUMNS: readonly Column<Delivery>[] = [
     id: "created",
     header: "Ordered",
     isNarrow: true,
-    cell: ({ created_at }) => <Time at={created_at} as="second" />,
+    cell: ({ created_at }) => <Time at={created_at} as="relative" />,
   },
   {
     id: "next",
     header: "Next try",
     isNarrow: true,
-    cell: (delivery) => <Time at={isWaiting(delivery) ? delivery.next_at : null} as="second" />,
+    cell: (delivery) => <Time at={isWaiting(delivery) ? delivery.next_at : null} as="relative" />,
   },
 ];
 

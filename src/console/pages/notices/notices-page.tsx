@@ -11,6 +11,7 @@ import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { useAction } from "../../use-action.ts";
+import { REFRESH_MS } from "./queries.ts";
 import { Rules } from "./rules.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/notices");
@@ -29,6 +30,7 @@ export function NoticesPage() {
     queryKey: [...key, "list", page],
     queryFn: () => fetchNotices(account, page),
     placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
   });
   const read = useAction({
     act: (notice: string) => call(() => api.accounts({ account }).notices({ notice }).read.post()),

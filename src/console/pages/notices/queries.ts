@@ -1,6 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
 
+/** How often the server checks the rules. */
+export const REFRESH_MS = 15_000;
+
 /** A threshold of an account, and who is notified when it is crossed. */
 export type Rule = Awaited<ReturnType<typeof fetchRules>>["items"][number];
 
@@ -10,6 +13,7 @@ export const rulesQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "notice-rules"],
     queryFn: () => fetchRules(account),
+    refetchInterval: REFRESH_MS,
   });
 
 /** The condition of a rule, in words. */

@@ -108,7 +108,7 @@ const INVARIANTS: readonly Column<Checked>[] = [
 
 const RESULTS = {
   holds: { tone: "good", text: "holds" },
-  warned: { tone: "warn", text: "holds, with warnings" },
+  warned: { tone: "warn", text: "warning" },
   broken: { tone: "bad", text: "broken" },
 } as const;
 

@@ -50,7 +50,8 @@ export function OperatorHealthPage() {
 
 /** The worst of what is known, in a word. */
 function Verdict({ health: { upstreams, limiter, ledger, outbox } }: { readonly health: Health }) {
-  const open = upstreams.filter(({ circuit }) => circuit === "open").length;
+  // A half-open circuit has not recovered: it waits for the outcome of its probe.
+  const open = upstreams.filter(({ circuit }) => circuit !== "closed").length;
   if (!ledger) return <Badge tone="bad">ledger unreachable</Badge>;
   if (limiter.mode === "denying") return <Badge tone="bad">limiter denies</Badge>;
   if (open > 0) return <Badge tone="bad">{`${open} of ${upstreams.length} circuits open`}</Badge>;

@@ -13,11 +13,24 @@ interface StoreProps {
   readonly health: Health | undefined;
 }
 
-const LIMITERS = {
-  shared: { tone: "good", text: "shared", note: "All gateways count together." },
-  local: { tone: "warn", text: "local", note: "This gateway counts alone." },
-  denying: { tone: "bad", text: "denying", note: "The backend is away; limited requests are refused." },
-} as const satisfies Record<Health["limiter"]["mode"], { tone: Tone; text: string; note: string }>;
+interface LimiterState {
+  readonly tone: Tone;
+  readonly text: string;
+  readonly note: string;
+}
+
+/** Counting alone is a fault only where others count too, or where Redis should. */
+function judgeLimiter({ limiter: { mode, backend }, gateways }: Health): LimiterState {
+  if (mode === "shared") return { tone: "good", text: "shared", note: "All gateways count together." };
+  if (mode === "denying") {
+    return { tone: "bad", text: "denying", note: "Redis does not answer; limited requests are refused." };
+  }
+  if (backend === "redis") {
+    return { tone: "warn", text: "local", note: "Redis does not answer; this gateway counts alone." };
+  }
+  if (gateways === 1) return { tone: "good", text: "local", note: "The only gateway counts for itself." };
+  return { tone: "warn", text: "local", note: "Each gateway counts alone: limits hold per gateway." };
+}
 
 /** Running holds of the ledger, and how far its roll-ups are. */
 export function LedgerPanel({ health }: StoreProps) {
@@ -55,7 +68,7 @@ function StaleHours({ stale_hours, is_backfilling }: NonNullable<Health["ledger"
 /** Where requests, tokens and concurrency are counted. */
 export function LimiterPanel({ health }: StoreProps) {
   const limiter = health?.limiter;
-  const mode = limiter && LIMITERS[limiter.mode];
+  const mode = health && judgeLimiter(health);
   return (
     <Panel title="Limiter" note={mode?.note}>
       <Facts

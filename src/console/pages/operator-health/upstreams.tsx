@@ -15,7 +15,7 @@ import { HEALTH_KEY, type UpstreamHealth } from "./queries.ts";
 
 const CIRCUITS = {
   closed: { tone: "good", text: "closed" },
-  half_open: { tone: "warn", text: "probing" },
+  half_open: { tone: "warn", text: "half-open" },
   open: { tone: "bad", text: "open" },
 } as const satisfies Record<UpstreamHealth["circuit"], { tone: Tone; text: string }>;
 
@@ -55,7 +55,11 @@ export function Upstreams({ upstreams }: { readonly upstreams: readonly Upstream
     },
   ];
   return (
-    <Panel title="Upstreams" note="An open circuit receives no requests until a probe succeeds." isFlush>
+    <Panel
+      title="Upstreams"
+      note="An open circuit gets single probes, and requests that have no other route."
+      isFlush
+    >
       <DataTable
         caption="Upstreams"
         columns={columns}
@@ -117,7 +121,7 @@ function changeOf({ circuit }: UpstreamHealth): { state: "open" | "closed"; acti
     return {
       state: "open",
       action: "Open the circuit",
-      note: "No request is sent to it until you close the circuit. Running ones end as usual.",
+      note: "Requests go elsewhere until you close the circuit; those without another route are still sent to it. Running ones end as usual.",
     };
   }
   return { state: "closed", action: "Close the circuit", note: "Requests are sent to it again at once." };
