@@ -1,6 +1,7 @@
 import { isIPv6 } from "node:net";
 import { GatewayError } from "../errors.ts";
-import type { Admission, Limiter } from "../limiter/limiter.ts";
+import { type Admission, type AdmissionRequest, type Limiter, LimiterError } from "../limiter/limiter.ts";
+import { createMemoryLimiter } from "../limiter/memory.ts";
 import { digestOf } from "./key.ts";
 
 interface ThrottleRule {
@@ -43,10 +44,21 @@ export type Throttle = <Result>(
   work: () => Promise<Result>,
 ) => Promise<Result>;
 
-/** Throttles through the limiter of requests, so that all replicas with one Redis count together. */
+/**
+ * Throttles through the limiter of requests, so that all replicas with one Redis count together. While Redis is
+ * away under `on_failure: deny`, each gateway counts alone: operators must be able to sign in during an outage.
+ */
 export function createThrottle(limiter: () => Pick<Limiter, "admit">): Throttle {
+  const alone = createMemoryLimiter();
+  const admit = (request: AdmissionRequest) =>
+    limiter()
+      .admit(request)
+      .catch((fault: unknown) => {
+        if (fault instanceof LimiterError) return alone.admit(request);
+        throw fault;
+      });
   const count = async (id: string, requestsPerMinute: number): Promise<Admission> => {
-    const decision = await limiter().admit({
+    const decision = await admit({
       accountId: `throttle:${digestOf(id)}`,
       keyId: "console",
       keyLimits: { requestsPerMinute },

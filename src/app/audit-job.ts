@@ -2,14 +2,19 @@ import { Worker } from "node:worker_threads";
 import { eq, gt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { endLease, tryLease } from "../db/leases.ts";
+import type { PostgresDatabase } from "../db/postgres/database.ts";
+import type { SqliteDatabase } from "../db/sqlite/database.ts";
 import type { AuditJob, AuditResult } from "../http/console/platform.ts";
 import { type AuditReport, auditDatabase } from "../ledger/audit/audit.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import { waitAtMost } from "../time.ts";
 import type { AuditWorkerData } from "./audit-worker.ts";
 
 const JOB = "ledger_audit";
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
+/** A stop waits so long for the lease to be given back. */
+const CLOSE_MS = 2_000;
 const SCRIPT = new URL("./audit-worker.ts", import.meta.url);
 
 interface AuditParts {
@@ -32,6 +37,7 @@ export function createAuditJob({ database, log, now }: AuditParts): AuditJob {
   const holder = crypto.randomUUID();
   let running: Promise<void> | undefined;
   let audit: RunningAudit | undefined;
+  let isClosed = false;
 
   const run = async () => {
     const lease = { job: JOB, holder, ms: LEASE_MS };
@@ -40,13 +46,15 @@ export function createAuditJob({ database, log, now }: AuditParts): AuditJob {
       const ranAtMs = now();
       const startedAt = performance.now();
       audit = startAudit(database, ranAtMs);
+      if (isClosed) audit.stop();
       const report = await audit.report;
       const durationMs = Math.round(performance.now() - startedAt);
       await keepResult(database, { ranAtMs, durationMs, report });
       const findings = report.findings.length;
       if (findings > 0) log.error({ findings }, "the audit found problems");
     } catch (fault) {
-      log.error(describeFault(fault), "audit failed");
+      if (isClosed) log.info({}, "audit stopped");
+      else log.error(describeFault(fault), "audit failed");
     } finally {
       clearInterval(renew);
       audit = undefined;
@@ -76,19 +84,44 @@ export function createAuditJob({ database, log, now }: AuditParts): AuditJob {
     },
     last: () => readResult(database),
     async close() {
+      isClosed = true;
       audit?.stop();
-      await running;
+      if (running) await waitAtMost(CLOSE_MS, running);
     },
   };
 }
 
-/** Audits SQLite in a worker, and PostgreSQL over a connection of its own. */
+/** Audits SQLite in a worker, and PostgreSQL over connections of its own. */
 function startAudit(database: Database, nowMs: number): RunningAudit {
-  if (database.dialect === "postgres") {
-    return { report: auditDatabase(database, nowMs), stop: () => undefined };
-  }
+  return database.dialect === "postgres"
+    ? startPostgresAudit(database.postgres, nowMs)
+    : startSqliteAudit(database.sqlite, nowMs);
+}
+
+/** A query may take minutes: a stop closes the connection beneath it. */
+function startPostgresAudit({ connect }: PostgresDatabase, nowMs: number): RunningAudit {
+  const clients: ReturnType<typeof connect>[] = [];
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const postgres = {
+    connect: (options: Parameters<typeof connect>[0]) => {
+      const client = connect(options);
+      clients.push(client);
+      return client;
+    },
+  };
+  const report = auditDatabase({ dialect: "postgres", postgres }, nowMs);
+  return {
+    report: Promise.race([report, stopped]),
+    stop() {
+      reject(new Error("The audit was stopped"));
+      for (const client of clients) void client.close({ timeout: 0 }).catch(() => undefined);
+    },
+  };
+}
+
+function startSqliteAudit({ path }: SqliteDatabase, nowMs: number): RunningAudit {
   const { promise: report, resolve, reject } = Promise.withResolvers<AuditReport>();
-  const workerData: AuditWorkerData = { path: database.sqlite.path, nowMs };
+  const workerData: AuditWorkerData = { path, nowMs };
   const worker = new Worker(SCRIPT, { workerData });
   worker.on("message", resolve);
   worker.on("error", reject);

@@ -11,7 +11,9 @@ import type { Platform } from "../http/console/platform.ts";
 import type { RunningRequests } from "../http/http-parts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { createMails } from "../mail/mails.ts";
+import { type MailServerWatch, watchMailServer } from "../mail/server-watch.ts";
 import { startPaymentSweep } from "../payments/sweep.ts";
+import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { CountedUpstreams } from "../telemetry/upstream-metrics.ts";
 import { startAccountSweep } from "./account-sweep.ts";
@@ -31,6 +33,7 @@ interface Foundation {
   config(): LiveConfig;
   /** Origin of the listening server. */
   url(): string;
+  readonly background: ReadBackground;
   readonly upstreamMetrics: Pick<CountedUpstreams, "attempts">;
   readonly log: Log;
 }
@@ -52,15 +55,18 @@ export interface RunningConsole {
 export function startConsole(config: Config, foundation: Foundation): RunningConsole {
   const stopping = new AbortController();
   const builder = createConsoleBuilder({ dataFolder: config.dataFolder, log: foundation.log });
-  const parts = createParts(config, foundation, { builder, stopping: stopping.signal });
+  const { mail } = config.console;
+  const mailServer = mail && watchMailServer({ server: mail, log: foundation.log });
+  const parts = createParts(config, foundation, { builder, mailServer, stopping: stopping.signal });
   for (const warning of findConsoleWarnings(config.console, config)) foundation.log.warn({}, warning);
   const jobs = [
     builder,
     startAccountSweep(parts),
-    startMails(parts),
+    startMails(parts, mailServer),
     startNotices(parts, foundation.upstreamMetrics),
     startPaymentSweep(parts),
     startSessionSweep(parts),
+    ...(mailServer ? [mailServer] : []),
   ];
   const close = async () => {
     await Promise.all([...jobs.map((job) => job.close()), parts.platform.audit?.close()]);
@@ -79,10 +85,16 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
   return { entry, parts, warmUp, beginStop: () => stopping.abort(), close };
 }
 
+interface ConsoleJobs {
+  readonly builder: ConsoleBuilder;
+  readonly mailServer: MailServerWatch | undefined;
+  readonly stopping: AbortSignal;
+}
+
 function createParts(
   config: Config,
   foundation: Foundation,
-  { builder, stopping }: { readonly builder: ConsoleBuilder; readonly stopping: AbortSignal },
+  { builder, mailServer, stopping }: ConsoleJobs,
 ): ConsoleParts {
   const { database, ledger, gateway, running, log } = foundation;
   const settings = readSettings(config, foundation);
@@ -99,15 +111,19 @@ function createParts(
     addressOf: createAddressOf(settings.trustedProxies),
     pages: createPages(builder.current),
     stopping,
-    platform: createPlatform(config, foundation),
+    platform: createPlatform(config, foundation, mailServer),
     now: Date.now,
   };
 }
 
-function createPlatform({ ledger }: Config, { database, outbox, log }: Foundation): Platform {
+function createPlatform(
+  { ledger }: Config,
+  { database, outbox, background, log }: Foundation,
+  mailServer: MailServerWatch | undefined,
+): Platform {
   // The database of a remote ledger is not here.
   const audit = ledger.remote ? undefined : createAuditJob({ database, log, now: Date.now });
-  return { outbox, audit };
+  return { outbox, background, mailServer: () => mailServer?.state(), audit };
 }
 
 /** The sign-up follows the configuration file, and the default origin needs the port of the server. */

@@ -21,6 +21,7 @@ import { type HttpServer, listen as listenHttp } from "../http/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
 import { type OpenSettlementOutbox, openSettlementOutbox } from "../settlement-outbox/outbox.ts";
+import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { serveMetrics } from "../telemetry/serve-metrics.ts";
@@ -28,6 +29,7 @@ import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import { SharedTimer, waitAtMost } from "../time.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
+import { createBackgroundReader } from "./background-state.ts";
 import { type RunningConsole, startConsole } from "./start-console.ts";
 import { type RunningLedger, startLedger } from "./start-ledger.ts";
 import { type RunningLimiter, startLimiter } from "./start-limiter.ts";
@@ -192,7 +194,11 @@ function readLiveSettings(config: LiveConfig, allUpstreams: Upstreams): GatewayS
 
 /** Serves requests and metrics. Rejects when a port cannot be used. */
 async function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metrics; log: Log }) {
-  const http = await serveRequests(config, parts, metrics.upstream);
+  const { database, outbox } = parts;
+  const { ledger } = parts.gateway();
+  const background = createBackgroundReader({ database, ledger, outbox });
+  metrics.watchBackground(background);
+  const http = await serveRequests(config, parts, { upstreamMetrics: metrics.upstream, background });
   try {
     const { metricsListen } = config;
     const served = metricsListen && serveMetrics({ metrics, listen: metricsListen, log });
@@ -207,7 +213,12 @@ async function listen(config: Config, parts: Parts, { metrics, log }: { metrics:
   }
 }
 
-async function serveRequests(config: Config, parts: Parts, upstreamMetrics: Metrics["upstream"]) {
+interface Readings {
+  readonly upstreamMetrics: Metrics["upstream"];
+  readonly background: ReadBackground;
+}
+
+async function serveRequests(config: Config, parts: Parts, readings: Readings) {
   const running = createRunningRequests();
   const incomingBodies = createIncomingBodies();
   const bodyBudget = createBodyBudget({
@@ -230,7 +241,7 @@ async function serveRequests(config: Config, parts: Parts, upstreamMetrics: Metr
     running,
     config: parts.config,
     url,
-    upstreamMetrics,
+    ...readings,
     log,
   });
   const http = {

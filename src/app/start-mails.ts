@@ -2,17 +2,24 @@ import { mintInvitationToken } from "../accounts/invitations.ts";
 import type { ConsoleParts } from "../http/console/console-parts.ts";
 import { startMailWorker } from "../mail/mail-worker.ts";
 import type { MailOrder } from "../mail/mails.ts";
+import type { MailServerWatch } from "../mail/server-watch.ts";
 import { createPrinter, createSmtpTransport } from "../mail/transport.ts";
 
 /** The pages that the links of mails open. */
 const PAGES = { password_reset: "reset", email_verification: "verify", invitation: "accept" } as const;
 
-/** Starts sending the mails of the database. */
-export function startMails(parts: ConsoleParts) {
+/** Starts sending the mails of the database. `watch` is that of the mail server; without one, they are printed. */
+export function startMails(parts: ConsoleParts, watch: MailServerWatch | undefined) {
   const { database, settings, log } = parts;
   const send = settings.mail ? createSmtpTransport(settings.mail) : createPrinter();
   const publicUrl = () => settings.publicUrl;
-  return startMailWorker({ database, send, mint: (order) => mintLink(parts, order), publicUrl, log });
+  return startMailWorker({
+    database,
+    send: watch ? watch.guard(send) : send,
+    mint: (order) => mintLink(parts, order),
+    publicUrl,
+    log,
+  });
 }
 
 /** Makes the link of a mail, with a new token. `undefined` drops the mail. */

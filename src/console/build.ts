@@ -36,12 +36,27 @@ async function build(folder: string): Promise<void> {
   try {
     const manifest = await bundle(draft);
     await writeFile(join(draft, "manifest.json"), JSON.stringify(manifest));
-    await rename(draft, folder);
+    await publish(draft, folder);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     // Another process has built the same sources meanwhile.
-    if (!(await Bun.file(join(folder, "manifest.json")).exists())) throw error;
+    if (!(await hasBuild(folder))) throw error;
   }
+}
+
+/** A folder without a manifest is what a killed deletion has left: it makes room. */
+async function publish(draft: string, folder: string): Promise<void> {
+  try {
+    await rename(draft, folder);
+  } catch (error) {
+    if (await hasBuild(folder)) throw error;
+    await rm(folder, { recursive: true, force: true });
+    await rename(draft, folder);
+  }
+}
+
+function hasBuild(folder: string): Promise<boolean> {
+  return Bun.file(join(folder, "manifest.json")).exists();
 }
 
 async function bundle(folder: string): Promise<Manifest> {

@@ -54,10 +54,13 @@ export function createSmtpTransport(server: MailServer): SendMail {
   };
 }
 
-/** Resolves when the server accepts a connection and the login. Sends no mail. */
+/** Resolves when the server accepts a connection and the login, within a minute. Sends no mail. */
 export async function checkMailServer(url: string): Promise<void> {
   const transport = await createTransport(url);
-  await transport.verify().finally(() => transport.close());
+  const late = () => {
+    throw new Error("The mail server took too long");
+  };
+  await within(SEND_MS_MAX, transport.verify(), late).finally(() => transport.close());
 }
 
 /** Requires TLS for a password that leaves the machine: a stranger could remove the offer of STARTTLS. */

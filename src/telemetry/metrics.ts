@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import { type ReadBackground, registerBackground } from "./background-metrics.ts";
 import {
   type CountedUpstreams,
   countUpstreams,
@@ -31,6 +32,8 @@ export interface LimiterMetrics {
 export interface Metrics {
   readonly limiter: LimiterMetrics;
   readonly upstream: UpstreamMetrics & Pick<CountedUpstreams, "attempts">;
+  /** Shows the state of the work in the background. Must be called before the first reading. */
+  watchBackground(read: ReadBackground): void;
   /**
    * Prints the current values in the text format of Prometheus.
    *
@@ -66,6 +69,7 @@ export function createMetrics(): Metrics {
     peerGateways: 0,
   };
   const upstream = countUpstreams();
+  let background: ReadBackground | undefined;
   let registry: Promise<Registry> | undefined;
   return {
     limiter: {
@@ -78,8 +82,11 @@ export function createMetrics(): Metrics {
       },
     },
     upstream,
+    watchBackground(read) {
+      background = read;
+    },
     async print() {
-      registry ??= register(state, upstream);
+      registry ??= register(state, upstream, background);
       return (await registry).metrics();
     },
     contentType: "text/plain; version=0.0.4; charset=utf-8",
@@ -91,12 +98,17 @@ function noDecisions(): Record<LimiterOutcome, number> {
 }
 
 /** Loads the library at the first reading, because it would add 30 ms to the start. */
-async function register(state: LimiterState, upstream: CountedUpstreams): Promise<Registry> {
+async function register(
+  state: LimiterState,
+  upstream: CountedUpstreams,
+  background: ReadBackground | undefined,
+): Promise<Registry> {
   const client = await import("prom-client");
   const registry = new client.Registry();
   registerProcess(client, registry);
   registerLimiter(client, registry, state);
   upstream.register(client, registry);
+  if (background) registerBackground(client, registry, { read: background, now: Date.now });
   return registry;
 }
 

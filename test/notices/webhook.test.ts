@@ -14,6 +14,7 @@ import { readWebhookSecret } from "../../src/notices/webhook-secret.ts";
 import { startWebhookWorker } from "../../src/notices/webhook-worker.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
+import { makeCertificates } from "../support/certificates.ts";
 import { until } from "../support/until.ts";
 
 interface Call {
@@ -256,6 +257,35 @@ describe("a webhook call", () => {
     await expect(postWebhook(post, { allowsLoopback: true })).rejects.toThrow("no status");
     await expect(postWebhook(post, { allowsLoopback: true })).rejects.toThrow();
     server.close();
+  });
+
+  test("over TLS needs a certificate of a trusted authority, in force for the host of the URL", async () => {
+    using ours = makeCertificates();
+    using theirs = makeCertificates();
+    const bodies: string[] = [];
+    const server = Bun.serve({
+      port: 0,
+      hostname: "0.0.0.0",
+      tls: ours.server,
+      async fetch(request) {
+        bodies.push(await request.text());
+        return new Response(null, { status: 204 });
+      },
+    });
+    const call = (host: string, ca?: string) =>
+      postWebhook(
+        { url: `https://${host}:${server.port}/`, body: "{}", headers: {} },
+        { allowsLoopback: true, ...(ca ? { ca } : {}) },
+      );
+    expect(await call("localhost", ours.authority)).toBe(204);
+    expect(await call("127.0.0.1", ours.authority)).toBe(204);
+    expect(bodies).toEqual(["{}", "{}"]);
+    // The certificate of an authority that nobody trusts, of another one, and one of another host.
+    await expect(call("localhost")).rejects.toThrow();
+    await expect(call("localhost", theirs.authority)).rejects.toThrow();
+    await expect(call("127.0.0.2", ours.authority)).rejects.toThrow();
+    expect(bodies).toHaveLength(2);
+    await server.stop(true);
   });
 
   test("is signed over time and body", () => {

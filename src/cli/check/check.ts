@@ -7,7 +7,7 @@ import { ConfigError } from "../../config/problems.ts";
 import { describeLocation } from "../../db/location.ts";
 import { LedgerLinkError } from "../../ledger-grpc/client/link-error.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";
-import { checkMailServer } from "../../mail/transport.ts";
+import { findMailProblem, type MailProblem } from "../../mail/server-watch.ts";
 import { probeUpstream } from "../../upstream/probe.ts";
 import type { UpstreamConfig } from "../../upstream/upstream.ts";
 import type { CommandResult } from "../command.ts";
@@ -34,7 +34,7 @@ async function findProblems(config: Config): Promise<readonly string[]> {
     findDataFolderProblem(config),
     findLedgerProblem(config.ledger),
     findRedisProblem(config.limiter.redis),
-    findMailProblem(config.console.mail),
+    describeMailProblem(config.console.mail),
     ...config.upstreams.map((upstream) => findUpstreamProblem(upstream)),
   ]);
   return problems.filter((problem) => problem !== undefined);
@@ -95,16 +95,15 @@ export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<str
   return `${place}.api_key: is rejected with status ${status}, expected a key that the upstream accepts`;
 }
 
-/** Returns why the mail server cannot be used, or `undefined`. Connects and signs in, and sends no mail. */
-async function findMailProblem(mail: ConsoleConfig["mail"]): Promise<string | undefined> {
-  try {
-    if (mail) await checkMailServer(mail.url);
-    return undefined;
-  } catch (error) {
-    const isRefused = error instanceof Error && "code" in error && error.code === "EAUTH";
-    const wrong = isRefused ? "has a login that the server refuses" : "does not answer";
-    return `SMTP_URL: ${wrong}, expected a mail server that accepts it`;
-  }
+const MAIL_PROBLEMS: Readonly<Record<MailProblem, string>> = {
+  login_refused: "has a login that the server refuses",
+  no_answer: "does not answer",
+};
+
+/** Returns why the mail server cannot be used, or `undefined`. */
+async function describeMailProblem(mail: ConsoleConfig["mail"]): Promise<string | undefined> {
+  const problem = mail && (await findMailProblem(mail));
+  return problem && `SMTP_URL: ${MAIL_PROBLEMS[problem]}, expected a mail server that accepts it`;
 }
 
 function report(problems: readonly string[], config: Config | undefined): CommandResult {

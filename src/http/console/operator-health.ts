@@ -4,6 +4,8 @@ import { recordChange } from "../../accounts/audit-trail.ts";
 import { printUsd } from "../../domain/money.ts";
 import { VERSION } from "../../domain/version.ts";
 import { GatewayError } from "../../errors.ts";
+import type { MailServerState } from "../../mail/server-watch.ts";
+import type { Backlog } from "../../telemetry/background-metrics.ts";
 import { printTime } from "../../time.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import type { ConsoleParts } from "./console-parts.ts";
@@ -33,11 +35,21 @@ const ledger = t.Object({
   stale_hours: t.Integer(),
   is_backfilling: t.Boolean(),
 });
+const backlog = t.Nullable(t.Object({ entries: t.Integer(), oldest_at: t.Nullable(time) }), {
+  description: "What waits; null while the database does not answer",
+});
+const mailServer = t.Object({
+  problem: t.Nullable(t.Union([t.Literal("login_refused"), t.Literal("no_answer")])),
+  checked_at: t.Nullable(time),
+});
 const health = t.Object({
   upstreams: t.Array(upstream),
   limiter,
   ledger: t.Nullable(ledger),
   outbox: t.Object({ entries: t.Integer(), oldest_at: t.Nullable(time) }),
+  mails: backlog,
+  webhooks: backlog,
+  mail_server: t.Nullable(mailServer, { description: "Null when mails are printed on stderr" }),
   database: t.Union([t.Literal("sqlite"), t.Literal("postgres")]),
   version: t.String(),
   uptime_s: t.Integer(),
@@ -78,9 +90,10 @@ export function operatorHealthRoutes(parts: ConsoleParts) {
 async function readHealth(parts: ConsoleParts) {
   const { database, platform } = parts;
   const { upstreams, limiter } = parts.gateway();
-  const [limits, ledgerState, gateways] = await Promise.all([
+  const [limits, ledgerState, background, gateways] = await Promise.all([
     limiter.status(),
     readLedger(parts),
+    platform.background(),
     database.db.select({ id: database.tables.gateways.id }).from(database.tables.gateways),
   ]);
   const { outbox } = platform;
@@ -89,12 +102,23 @@ async function readHealth(parts: ConsoleParts) {
     limiter: { ...limits },
     ledger: ledgerState,
     outbox: { entries: outbox.pending(), oldest_at: printTime(outbox.oldestAtMs()) },
+    mails: printBacklog(background.outboxes.mail),
+    webhooks: printBacklog(background.outboxes.webhook),
+    mail_server: printMailServer(platform.mailServer()),
     database: database.dialect,
     version: VERSION,
     uptime_s: Math.floor(process.uptime()),
     memory_bytes: process.memoryUsage.rss(),
     gateways: gateways.length,
   };
+}
+
+function printBacklog(backlog: Backlog | undefined) {
+  return backlog ? { entries: backlog.entries, oldest_at: printTime(backlog.oldestAtMs) } : null;
+}
+
+function printMailServer(state: MailServerState | undefined) {
+  return state ? { problem: state.problem ?? null, checked_at: printTime(state.checkedAtMs) } : null;
 }
 
 /** Null while the ledger does not answer: the rest of the page is needed most then. */

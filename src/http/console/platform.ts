@@ -1,9 +1,15 @@
 import type { AuditReport } from "../../ledger/audit/audit.ts";
+import type { MailServerState } from "../../mail/server-watch.ts";
+import type { BackgroundState } from "../../telemetry/background-metrics.ts";
 
 /** The state of this gateway's process, and the audit of its ledger. */
 export interface Platform {
   /** Settlements that the ledger has not taken. */
   readonly outbox: { pending(): number; oldestAtMs(): number | undefined };
+  /** The outboxes and the roll-ups. A part that cannot be read within a second is `undefined`. */
+  background(): Promise<BackgroundState>;
+  /** `undefined` when mails are printed on stderr. */
+  mailServer(): MailServerState | undefined;
   /** `undefined` when another process runs the ledger: its database is not here. */
   readonly audit: AuditJob | undefined;
 }

@@ -1,0 +1,45 @@
+import { count, isNotNull, min } from "drizzle-orm";
+import type { Database } from "../db/database.ts";
+import type { Platform } from "../http/console/platform.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Backlog, ReadBackground } from "../telemetry/background-metrics.ts";
+import { within } from "../time.ts";
+
+interface BackgroundParts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "rollUps">;
+  readonly outbox: Platform["outbox"];
+}
+
+/** A scrape waits so long for a database that does not answer. */
+const READ_MS_MAX = 1_000;
+
+/** Creates the reader of the outboxes and of the roll-ups. A part that fails or is late is `undefined`. */
+export function createBackgroundReader({ database, ledger, outbox }: BackgroundParts): ReadBackground {
+  const { mails, webhookCalls } = database.tables;
+  return async () => {
+    const [mail, webhook, rollUps] = await Promise.all([
+      ifRead(readBacklog(database, mails)),
+      ifRead(readBacklog(database, webhookCalls)),
+      ifRead(ledger.rollUps()),
+    ]);
+    const settlement = { entries: outbox.pending(), oldestAtMs: outbox.oldestAtMs() };
+    return { outboxes: { mail, webhook, settlement }, rollUps };
+  };
+}
+
+type OutboxTable = Database["tables"]["mails"] | Database["tables"]["webhookCalls"];
+
+/** Counts the entries that are due, or will be. */
+async function readBacklog({ db }: Database, table: OutboxTable): Promise<Backlog> {
+  const [row] = await db
+    .select({ entries: count(), oldestAtMs: min(table.createdAtMs) })
+    .from(table)
+    .where(isNotNull(table.nextAtMs));
+  return { entries: row?.entries ?? 0, oldestAtMs: row?.oldestAtMs ?? undefined };
+}
+
+function ifRead<Value>(reading: Promise<Value>): Promise<Value | undefined> {
+  const settled = reading.catch(() => undefined);
+  return within(READ_MS_MAX, settled, () => undefined);
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import type { BackgroundState } from "../../src/telemetry/background-metrics.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { readSamples } from "./samples.ts";
+
+const EMPTY = { entries: 0, oldestAtMs: undefined };
+
+/** The gauges of the background of one scrape, by series. */
+async function scrape(state: BackgroundState): Promise<Record<string, number>> {
+  const metrics = createMetrics();
+  metrics.watchBackground(async () => state);
+  const samples = readSamples(await metrics.print());
+  return Object.fromEntries(
+    [...samples].filter(([name]) => /^tollgate_(outbox|usage_(roll|stale))/.test(name)),
+  );
+}
+
+test("outboxes and roll-ups are gauges, and an empty outbox is 0", async () => {
+  const hourAgo = Date.now() - 3_600_000;
+  const shown = await scrape({
+    outboxes: { mail: { entries: 3, oldestAtMs: hourAgo }, webhook: EMPTY, settlement: EMPTY },
+    rollUps: { closedToMs: hourAgo, staleHours: 2 },
+  });
+  expect(shown).toMatchObject({
+    'tollgate_outbox_entries{outbox="mail"}': 3,
+    'tollgate_outbox_entries{outbox="webhook"}': 0,
+    'tollgate_outbox_entries{outbox="settlement"}': 0,
+    'tollgate_outbox_oldest_seconds{outbox="webhook"}': 0,
+    tollgate_usage_stale_hours: 2,
+  });
+  expect(shown['tollgate_outbox_oldest_seconds{outbox="mail"}']).toBeGreaterThanOrEqual(3_600);
+  expect(shown.tollgate_usage_roll_up_lag_seconds).toBeGreaterThanOrEqual(3_600);
+  expect(Object.keys(shown)).toHaveLength(8);
+});
+
+test("what cannot be read has no series, and a clock that was set back gives no negative age", async () => {
+  const ahead = Date.now() + 86_400_000;
+  const shown = await scrape({
+    outboxes: { mail: undefined, webhook: { entries: 1, oldestAtMs: ahead }, settlement: EMPTY },
+    rollUps: undefined,
+  });
+  expect(shown).toEqual({
+    'tollgate_outbox_entries{outbox="webhook"}': 1,
+    'tollgate_outbox_entries{outbox="settlement"}': 0,
+    'tollgate_outbox_oldest_seconds{outbox="webhook"}': 0,
+    'tollgate_outbox_oldest_seconds{outbox="settlement"}': 0,
+  });
+});
+
+test("one scrape reads once", async () => {
+  const metrics = createMetrics();
+  let reads = 0;
+  metrics.watchBackground(async () => {
+    reads += 1;
+    await Bun.sleep(1);
+    return { outboxes: { mail: EMPTY, webhook: EMPTY, settlement: EMPTY }, rollUps: undefined };
+  });
+  await metrics.print();
+  await metrics.print();
+  expect(reads).toBe(2);
+});
