@@ -1,4 +1,4 @@
-import type { ChartSeries } from "./parts/chart-parts.ts";
+import { type ChartSeries, SERIES_MAX } from "./parts/chart-parts.ts";
 
 /** A row of a usage view: one bucket of time of one group. */
 interface GroupedRow {
@@ -23,9 +23,8 @@ export interface Stacked {
 }
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 };
-/** The largest groups have a series each; the others share one. */
-const SERIES_MAX = 8;
-const OTHERS = "\u0000others";
+/** The group in which the server sums up the groups that are too many to send. */
+const OTHERS = "(other)";
 
 /** Spreads rows over every bucket of the range, also those without rows. The largest series come first. */
 export function stackRows<Row extends GroupedRow>(
@@ -49,7 +48,7 @@ export function stackRows<Row extends GroupedRow>(
     known.sum += value(row);
     byGroup.set(id, known);
   }
-  const largest = [...byGroup].sort(([, a], [, b]) => b.sum - a.sum);
+  const largest = [...byGroup].sort(([one, a], [other, b]) => rank(one) - rank(other) || b.sum - a.sum);
   const times = Array.from({ length: count }, (_, place) => new Date(start + place * step).toISOString());
   const series = largest.map(([id, { name: text, values }]) => ({ id, name: text, values }));
   return { times, series: joinSmall(series, count) };
@@ -62,11 +61,19 @@ function firstBucket(rows: readonly GroupedRow[], fromMs: number, step: number):
   return anchor - Math.floor((anchor - fromMs) / step) * step;
 }
 
+/** The group of all others comes last, whatever its sum. */
+function rank(id: string): number {
+  return id === OTHERS ? 1 : 0;
+}
+
+/** The largest groups have a series each; the others share the last one. */
 function joinSmall(series: readonly ChartSeries[], count: number): readonly ChartSeries[] {
   if (series.length <= SERIES_MAX) return series;
   const small = series.slice(SERIES_MAX - 1);
   const values = Array.from({ length: count }, (_, place) =>
     small.reduce((sum, each) => sum + (each.values[place] ?? 0), 0),
   );
-  return [...series.slice(0, SERIES_MAX - 1), { id: OTHERS, name: `${small.length} others`, values }];
+  const hasMore = small.some(({ id }) => id === OTHERS);
+  const name = hasMore ? "All others" : `${small.length} others`;
+  return [...series.slice(0, SERIES_MAX - 1), { id: OTHERS, name, values }];
 }

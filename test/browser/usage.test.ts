@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
+import { parseUsd } from "../../src/domain/money.ts";
 import { findAccessibilityFaults } from "../support/axe.ts";
 import { startChromium } from "../support/chromium.ts";
 import { openPageAs, settled } from "./world/open-page.ts";
@@ -40,6 +41,77 @@ test("filters that exclude every request tell how many there are without them", 
   await watched.page.getByText(/Without them there are [1-9]/).waitFor();
   await watched.page.getByRole("button", { name: "Clear the filters" }).click();
   await watched.page.getByRole("cell", { name: "claude-sonnet" }).first().waitFor();
+  expect(watched.faults).toEqual([]);
+  await watched.close();
+}, 300_000);
+
+test("the CSV of a view sums up to its table, and the view survives a reload and the way back", async () => {
+  const { url, acme, owner } = world;
+  const path = `/console/accounts/${acme.accountId}/usage?range=7d`;
+  const watched = await openPageAs(browser, { url, path, person: owner });
+  const { page } = watched;
+  await page.getByRole("combobox", { name: "Divide by" }).click();
+  await page.getByRole("option", { name: "key" }).click();
+  await page.waitForURL(/group=key/);
+  const table = page.getByRole("table", { name: "Cost and tokens by key" });
+  await table.waitFor();
+  const address = await page.getByRole("link", { name: "CSV" }).getAttribute("href");
+  const shown = await table
+    .locator("tbody tr")
+    .evaluateAll((rows) =>
+      rows.map((row) => [
+        row.querySelector("td")?.textContent,
+        row.querySelector("data")?.getAttribute("data-nanos"),
+      ]),
+    );
+  const csv: string = await owner.call("GET", String(address).replace("/console/api", ""));
+  expect(sumsOfCsv(csv)).toEqual(new Map(shown as [string, string][]));
+  await table.getByRole("link", { name: "production" }).click();
+  await page.getByRole("heading", { name: "By model" }).waitFor();
+  await page.reload();
+  await page.getByRole("combobox", { name: "Key" }).getByText("production").waitFor();
+  await page.goBack();
+  await table.waitFor();
+  expect(watched.faults).toEqual([]);
+  await watched.close();
+}, 300_000);
+
+/** Cost in nanos by the name of the group. */
+function sumsOfCsv(csv: string): ReadonlyMap<string, string> {
+  const [head = "", ...lines] = csv.trim().split(/\r?\n/);
+  const names = head.split(",");
+  const sums = new Map<string, bigint>();
+  for (const line of lines) {
+    const cells = line.split(",");
+    const of = (name: string) => cells[names.indexOf(name)] ?? "";
+    sums.set(of("group_name"), (sums.get(of("group_name")) ?? 0n) + parseUsd(of("cost_usd")));
+  }
+  return new Map([...sums].map(([name, nanos]) => [name, String(nanos)]));
+}
+
+test("a field that searches follows the URL, and the keys of a chart move its reading", async () => {
+  const { url, acme, owner } = world;
+  const account = `/console/accounts/${acme.accountId}`;
+  const watched = await openPageAs(browser, { url, path: `${account}/models`, person: owner });
+  const { page } = watched;
+  const field = page.getByRole("searchbox");
+  await field.fill("claude");
+  await page.waitForURL(/q=claude/);
+  await page.getByRole("link", { name: "Models", exact: true }).click();
+  await page.waitForURL(/models$/);
+  await page.waitForFunction(
+    () => document.querySelector<HTMLInputElement>("input[type=search]")?.value === "",
+  );
+  await page.goto(`${url}${account}/usage?range=7d`);
+  const chart = page.getByRole("img", { name: /^Cost per day/ });
+  await chart.focus();
+  await page.keyboard.press("End");
+  const figure = page.getByRole("figure").filter({ has: chart });
+  await figure.getByText("In total").waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await figure.getByText("In total").waitFor();
+  await figure.getByText("Show as a table").click();
+  await figure.getByRole("columnheader", { name: "claude-sonnet" }).waitFor();
   expect(watched.faults).toEqual([]);
   await watched.close();
 }, 300_000);

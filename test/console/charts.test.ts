@@ -47,9 +47,19 @@ describe("the scales of a chart", () => {
   });
 
   test("labels are spread evenly over the room there is", () => {
-    expect(choosePlaces(30, 10)).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
-    expect(choosePlaces(3, 10)).toEqual([0, 1, 2]);
-    expect(choosePlaces(5, 0)).toEqual([0]);
+    const days = (count: number) => Array.from({ length: count }, () => ({}));
+    expect(choosePlaces(days(30), 10)).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
+    expect(choosePlaces(days(3), 10)).toEqual([0, 1, 2]);
+    expect(choosePlaces(days(5), 0)).toEqual([0]);
+  });
+
+  test("labels among hours stand at hours that divide the day, and at midnights of many days", () => {
+    const from = (first: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ hour: (first + index) % 24 }));
+    expect(choosePlaces(from(17, 24), 9)).toEqual([1, 4, 7, 10, 13, 16, 19, 22]);
+    expect(choosePlaces(from(17, 24), 4)).toEqual([1, 7, 13, 19]);
+    expect(choosePlaces(from(17, 168), 8)).toEqual([7, 31, 55, 79, 103, 127, 151]);
+    expect(choosePlaces(from(17, 168), 4)).toEqual([7, 55, 103, 151]);
   });
 });
 
@@ -83,11 +93,19 @@ describe("rows of a usage view", () => {
     expect(series[0]?.values[1]).toBe(2);
   });
 
-  test("more than 8 groups share the last series", () => {
+  test("more than 6 groups share the last series", () => {
     const rows = Array.from({ length: 12 }, (_, index) => row(1, `g${index}`, index + 1));
     const { series } = stackRows(rows, options);
-    expect(series.length).toBe(8);
-    expect(series[7]).toMatchObject({ name: "5 others", values: [0, 15, 0, 0] });
+    expect(series.length).toBe(6);
+    expect(series[5]).toMatchObject({ name: "7 others", values: [0, 28, 0, 0] });
+  });
+
+  test("the group of all others comes last, and is not counted as one group among others", () => {
+    const few = stackRows([row(1, "(other)", 90), row(1, "a", 2)], options);
+    expect(few.series.map(({ id }) => id)).toEqual(["a", "(other)"]);
+    const rows = Array.from({ length: 8 }, (_, index) => row(1, `g${index}`, index + 1));
+    const { series } = stackRows([row(1, "(other)", 90), ...rows], options);
+    expect(series[5]).toMatchObject({ id: "(other)", name: "All others", values: [0, 96, 0, 0] });
   });
 
   test("no rows are no series", () => {

@@ -8,7 +8,7 @@ import {
   useState,
 } from "react";
 import styles from "./chart.module.css";
-import { CHART_HEIGHT, type ChartProps, fillOf } from "./chart-parts.ts";
+import { CHART_HEIGHT, type ChartProps, fillOf, SERIES_MAX } from "./chart-parts.ts";
 import {
   type BandScale,
   bandScale,
@@ -27,21 +27,26 @@ interface DrawingProps extends ChartProps {
 interface Scales {
   readonly x: BandScale;
   readonly y: LinearScale;
+  /** The pixel at which the places begin, right of the amounts. */
+  readonly left: number;
   readonly width: number;
   readonly height: number;
 }
 
 type LayerProps = ChartProps & { readonly scales: Scales };
 
-const MARGIN = { top: 8, right: 4, bottom: 26, left: 66 };
-const LABEL_WIDTH = 96;
+const MARGIN = { top: 8, right: 4, bottom: 26 };
+/** The widest digit of the labels, in pixels. */
+const DIGIT_WIDTH = 7.2;
+const LABEL_GAP = 14;
+const LEFT_MIN = 28;
 const FIRST_WIDTH = 640;
 const WIDTH_MIN = 200;
 const TICKS = 4;
 
 /** The picture of a chart. */
 export function ChartDrawing(props: DrawingProps) {
-  const { label, times, index, onRead, height = CHART_HEIGHT } = props;
+  const { label, places, index, onRead, height = CHART_HEIGHT } = props;
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const scales = createScales(props, { width, height });
@@ -55,10 +60,12 @@ export function ChartDrawing(props: DrawingProps) {
         tabIndex={0}
         width={width}
         height={height}
+        onPointerDown={read}
         onPointerMove={read}
-        onPointerLeave={() => onRead(undefined)}
+        // A finger that is lifted leaves its reading until the next touch elsewhere.
+        onPointerLeave={({ pointerType }) => pointerType === "touch" || onRead(undefined)}
         onBlur={() => onRead(undefined)}
-        onKeyDown={(event) => onRead(moveReading(event, index, times.length))}
+        onKeyDown={(event) => onRead(moveReading(event, index, places.length))}
       >
         <Grid {...props} scales={scales} />
         {index !== undefined && <Pointer index={index} scales={scales} />}
@@ -69,35 +76,50 @@ export function ChartDrawing(props: DrawingProps) {
   );
 }
 
-function Grid({ times, format, scales: { x, y, width, height } }: LayerProps) {
+function Grid({ places, format, scales }: LayerProps) {
+  const { x, y, left, width, height } = scales;
+  const textWidth = widthOf(places.map(({ foot }) => foot));
+  const room = Math.floor((width - left) / (textWidth + LABEL_GAP));
+  // The last label may be wider than its bar, and stays inside.
+  const centreOf = (place: number) => Math.min(x.at(place) + x.width / 2, width - textWidth / 2);
   return (
     <g className={styles.axis}>
       {y.ticks.map((tick) => (
         <g key={tick}>
           <Line
             className={styles.grid ?? ""}
-            from={{ x: MARGIN.left, y: y.at(tick) }}
+            from={{ x: left, y: y.at(tick) }}
             to={{ x: width, y: y.at(tick) }}
           />
-          <text x={MARGIN.left - 10} y={y.at(tick) + 4} textAnchor="end">
+          <text x={left - 10} y={y.at(tick) + 4} textAnchor="end">
             {format(tick)}
           </text>
         </g>
       ))}
-      {choosePlaces(times.length, Math.floor((width - MARGIN.left) / LABEL_WIDTH)).map((place) => (
-        <text key={place} x={x.at(place) + x.width / 2} y={height - 8} textAnchor="middle">
-          {times[place]}
+      {choosePlaces(places, room).map((place) => (
+        <text key={place} x={centreOf(place)} y={height - 8} textAnchor="middle">
+          {places[place]?.foot}
         </text>
       ))}
     </g>
   );
 }
 
-function Pointer({ index, scales: { x, height } }: { readonly index: number; readonly scales: Scales }) {
+function widthOf(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map((text) => text.length)) * DIGIT_WIDTH;
+}
+
+function Pointer({
+  index,
+  scales: { x, left, height },
+}: {
+  readonly index: number;
+  readonly scales: Scales;
+}) {
   return (
     <Bar
       className={styles.pointer ?? ""}
-      x={MARGIN.left + index * x.step}
+      x={left + index * x.step}
       y={MARGIN.top}
       width={x.step}
       height={Math.max(0, height - MARGIN.top - MARGIN.bottom)}
@@ -114,18 +136,23 @@ function Bars({ series, scales: { x, y } }: LayerProps) {
           x={x.at(layer.place)}
           y={y.at(layer.to)}
           width={x.width}
-          height={Math.max(0, y.at(layer.from) - y.at(layer.to))}
+          height={withGap(y.at(layer.from) - y.at(layer.to))}
         />
       ))}
     </g>
   ));
 }
 
+/** Layers are parted by a pixel where they are high enough: colours alone do not part them for every reader. */
+function withGap(height: number): number {
+  return Math.max(0, height > 3 ? height - 1 : height);
+}
+
 function Lines({ series, scales: { x, y } }: LayerProps) {
   return series.map(({ id, values }, place) => (
     <LinePath
       key={id}
-      className={`${styles.line} ${styles[`stroke${(place % 8) + 1}`]}`}
+      className={`${styles.line} ${styles[`stroke${(place % SERIES_MAX) + 1}`]}`}
       data={values.map((value, index) => ({ value, index }))}
       x={({ index }) => x.at(index) + x.width / 2}
       y={({ value }) => y.at(value)}
@@ -140,20 +167,17 @@ function Marks({ marks = [], scales: { x } }: LayerProps) {
 }
 
 function createScales(
-  { kind, times, series }: ChartProps,
+  { kind, places, series, format }: ChartProps,
   { width, height }: { readonly width: number; readonly height: number },
 ): Scales {
-  const sums = times.map((_, index) => {
+  const sums = places.map((_, index) => {
     const values = series.map((each) => each.values[index] ?? 0);
     return kind === "bars" ? values.reduce((sum, value) => sum + value, 0) : Math.max(0, ...values);
   });
   const most = sums.reduce((highest, sum) => Math.max(highest, sum), 0);
-  return {
-    x: bandScale(times.length, [MARGIN.left, width - MARGIN.right]),
-    y: linearScale(most, [height - MARGIN.bottom, MARGIN.top], TICKS),
-    width,
-    height,
-  };
+  const y = linearScale(most, [height - MARGIN.bottom, MARGIN.top], TICKS);
+  const left = Math.max(LEFT_MIN, Math.ceil(widthOf(y.ticks.map(format))) + LABEL_GAP);
+  return { x: bandScale(places.length, [left, width - MARGIN.right]), y, left, width, height };
 }
 
 function moveReading(event: KeyboardEvent, index: number | undefined, count: number): number | undefined {

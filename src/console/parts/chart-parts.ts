@@ -10,13 +10,25 @@ export interface ChartSeries {
   readonly look?: "outline";
 }
 
+/** One place of a chart from left to right: a bucket of time, or one of durations. */
+export interface ChartPlace {
+  /** Names the place above the chart and in the table: "22 Nov, 14:00". */
+  readonly text: string;
+  /** At the foot of the chart, where there is room: "14:00", or "22 Nov" for the first hour of a day. */
+  readonly foot: string;
+  /** Hour of the day, 0 to 23. `undefined` for places that are no hours. */
+  readonly hour?: number;
+}
+
+/** More series than these are hard to tell apart, above all for readers who see fewer colours. */
+export const SERIES_MAX = 6;
+
 export interface ChartProps {
   readonly kind: "bars" | "lines";
   /** What the chart shows, in a sentence: its name for those who do not see it. */
   readonly label: string;
-  /** What stands at the foot: "14:00" or "Nov 22", from {@link printTimes}. */
-  readonly times: readonly string[];
-  /** At most 8. */
+  readonly places: readonly ChartPlace[];
+  /** At most {@link SERIES_MAX}, and outlines. */
   readonly series: readonly ChartSeries[];
   readonly format: (value: number) => string;
   /** Times that stand out, by their place. */
@@ -27,18 +39,21 @@ export interface ChartProps {
 
 export const CHART_HEIGHT = 220;
 
-/** Prints the times of a chart in the viewer's zone. Days are UTC days, as the roll-ups count them. */
-export function printTimes(times: readonly string[], resolution: "hour" | "day"): readonly string[] {
-  const format = new Intl.DateTimeFormat(
-    "en-GB",
-    resolution === "day"
-      ? { month: "short", day: "numeric", timeZone: "UTC" }
-      : { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
-  );
-  return times.map((time) => format.format(new Date(time)));
+const DAY = new Intl.DateTimeFormat("en-GB", { month: "short", day: "numeric" });
+const UTC_DAY = new Intl.DateTimeFormat("en-GB", { month: "short", day: "numeric", timeZone: "UTC" });
+const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+/** Prints ISO times as places. Hours are those of the viewer's zone; days are UTC days, as roll-ups count them. */
+export function printTimes(times: readonly string[], resolution: "hour" | "day"): readonly ChartPlace[] {
+  return times.map((time) => {
+    const date = new Date(time);
+    if (resolution === "day") return { text: UTC_DAY.format(date), foot: UTC_DAY.format(date) };
+    const [day, clock, hour] = [DAY.format(date), CLOCK.format(date), date.getHours()];
+    return { text: `${day}, ${clock}`, foot: hour === 0 ? day : clock, hour };
+  });
 }
 
 /** The class of a series: its colour by its place, or an outline. */
 export function fillOf({ look }: ChartSeries, place: number): string {
-  return (look === "outline" ? styles.outline : styles[`fill${(place % 8) + 1}`]) ?? "";
+  return (look === "outline" ? styles.outline : styles[`fill${(place % SERIES_MAX) + 1}`]) ?? "";
 }

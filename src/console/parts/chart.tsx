@@ -27,7 +27,7 @@ export function Chart(props: ChartProps) {
 }
 
 function Reading({
-  times,
+  places,
   series,
   format,
   kind,
@@ -39,7 +39,7 @@ function Reading({
   const hasValues = index !== undefined || kind === "bars";
   return (
     <figcaption className={styles.reading} aria-live="polite">
-      <span className={styles.when}>{index === undefined ? "In total" : times[index]}</span>
+      <span className={styles.when}>{index === undefined ? "In total" : places[index]?.text}</span>
       {series.map((each, place) => (
         <span key={each.id} className={styles.series}>
           <span className={classes(styles.swatch, fillOf(each, place))} />
@@ -51,10 +51,10 @@ function Reading({
   );
 }
 
-function Behind({ label, times, series, format }: ChartProps) {
-  const rows = times.map((time, index) => ({ time, index }));
+function Behind({ label, places, series, format }: ChartProps) {
+  const rows = places.map(({ text }, index) => ({ text, index }));
   const columns = [
-    { id: "time", header: "Time", cell: (row: { time: string }) => row.time },
+    { id: "place", header: "Time", isNarrow: true, cell: (row: { text: string }) => row.text },
     ...series.map(({ id, name, values }) => ({
       id,
       header: name,

@@ -14,6 +14,11 @@ export interface Column<Row> {
   /** Numbers stand at the end, in figures of one width. */
   readonly align?: "end";
   readonly isNarrow?: boolean;
+  /**
+   * Its place on the card of a row, below 640 px: at the top right, on a line of its own, or in its half without
+   * its header. Default: in its half, below its header.
+   */
+  readonly card?: "corner" | "line" | "bare";
   /** The order that the rows have by this column. */
   readonly sorted?: "ascending" | "descending" | undefined;
   /** Asks for the other order; the server sorts. */
@@ -94,7 +99,12 @@ function Rows<Row>({ columns, rows = [], rowKey, rowLink }: DataTableProps<Row>)
     return (
       <tr key={rowKey(row)} className={classes(link && styles.linked)}>
         {columns.map((column, index) => (
-          <td key={column.id} data-label={column.header} className={classOfCell(column)}>
+          <td
+            key={column.id}
+            data-label={column.header}
+            data-card={column.card}
+            className={classOfCell(column)}
+          >
             {link && index === 0 ? (
               <Link {...link} className={styles.link}>
                 {column.cell(row)}
@@ -113,7 +123,12 @@ function Waiting<Row>({ columns, skeletonRows = 5 }: DataTableProps<Row>) {
   return Array.from({ length: skeletonRows }, (_, index) => index).map((index) => (
     <tr key={index}>
       {columns.map((column) => (
-        <td key={column.id} data-label={column.header} className={classOfCell(column)}>
+        <td
+          key={column.id}
+          data-label={column.header}
+          data-card={column.card}
+          className={classOfCell(column)}
+        >
           <Skeleton />
         </td>
       ))}

@@ -1,8 +1,10 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, useRef } from "react";
+import type { FormEvent } from "react";
 import { RANGES, type RangeName, type RangeSearch, readRangeSearch } from "../ranges.ts";
 import { describeZone, formatTime } from "../times.ts";
 import { Button } from "./button.tsx";
+import { classes } from "./classes.ts";
+import { Disclosure } from "./disclosure.tsx";
 import styles from "./range-picker.module.css";
 
 interface RangePickerProps {
@@ -22,44 +24,53 @@ export function RangePicker(props: RangePickerProps) {
     select: (all) => readRangeSearch(all as Record<string, unknown>),
   });
   const hasDays = search.from !== undefined;
-  const chosen = hasDays ? undefined : (search.range ?? usual);
+  const chosen = hasDays ? undefined : (search.range ?? usual ?? "all");
+  const options = names.map((name) => ({ range: name, text: textOf(name), title: RANGES[name].title }));
+  const all = { range: undefined, text: "All", title: "All times" };
   return (
     <div className={styles.picker}>
       <span className={styles.zone}>{describeZone()}</span>
       <nav className={styles.names} aria-label="Range of time">
-        {names.map((name) => (
+        {(usual ? options : [all, ...options]).map(({ range, text, title }) => (
           <Link
-            key={name}
+            key={text}
             to="."
-            search={(all: object) => ({ ...withoutRange(all), range: name }) as never}
+            search={(others: object) => ({ ...withoutRange(others), range }) as never}
             className={styles.name}
-            data-chosen={name === chosen}
-            aria-current={name === chosen ? "true" : undefined}
-            title={RANGES[name].title}
+            data-chosen={(range ?? "all") === chosen}
+            aria-current={(range ?? "all") === chosen ? "true" : undefined}
+            title={title}
             replace
           >
-            {name === "month" ? "Month" : name}
+            {text}
           </Link>
         ))}
-        <Days search={search} />
+        <Days key={`${search.from} ${search.to}`} search={search} />
       </nav>
     </div>
   );
 }
 
+function textOf(name: RangeName): string {
+  return name === "month" ? "Month" : name;
+}
+
+/** Chooses two days, in any order. Another choice in the URL makes another instance, which is closed. */
 function Days({ search: { from, to } }: { readonly search: RangeSearch }) {
-  const details = useRef<HTMLDetailsElement>(null);
   const navigate = useNavigate();
   const choose = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const days = readRangeSearch({ from: form.get("from"), to: form.get("to") });
-    if (details.current) details.current.open = false;
+    const [first, last] = [String(form.get("from")), String(form.get("to"))].sort();
+    const days = readRangeSearch({ from: first, to: last });
     void navigate({ to: ".", search: (all: object) => ({ ...withoutRange(all), ...days }) as never });
   };
   return (
-    <details ref={details} className={styles.days} data-chosen={from !== undefined}>
-      <summary>{from && to ? `${formatTime(from, "date")} – ${formatTime(to, "date")}` : "Days"}</summary>
+    <Disclosure
+      className={styles.days ?? ""}
+      summaryClass={classes(styles.daysName, from !== undefined && styles.chosen)}
+      summary={from && to ? describeDays(from, to) : "Days"}
+    >
       <form className={styles.form} onSubmit={choose}>
         <label>
           First day (UTC)
@@ -73,8 +84,15 @@ function Days({ search: { from, to } }: { readonly search: RangeSearch }) {
           Show
         </Button>
       </form>
-    </details>
+    </Disclosure>
   );
+}
+
+/** Days of UTC, whatever the viewer's zone: "1 Nov 2026 – 3 Nov 2026". */
+function describeDays(from: string, to: string): string {
+  // Noon is on the same day in most zones.
+  const [first, last] = [from, to].map((day) => formatTime(`${day}T12:00:00Z`, "date"));
+  return first === last ? String(first) : `${first} – ${last}`;
 }
 
 /** A page of rows belongs to its range, so it goes with it. */

@@ -72,8 +72,24 @@ export function stackLayers(series: readonly { readonly values: readonly number[
   );
 }
 
-/** Evenly spaced places, at most `room` of them, the first included. */
-export function choosePlaces(count: number, room: number): readonly number[] {
-  const each = Math.max(1, Math.ceil(count / Math.max(1, room)));
-  return Array.from({ length: Math.ceil(count / each) }, (_, index) => index * each);
+/** Steps between labelled hours of a day; from 24 on only first hours of days are labelled. */
+const HOUR_STEPS = [1, 2, 3, 6, 12, 24];
+
+/**
+ * Chooses at most `room` evenly spaced places to label. Among hours, these are hours of the day that the
+ * step divides, so that midnight is one of them.
+ */
+export function choosePlaces(places: readonly { readonly hour?: number }[], room: number): readonly number[] {
+  const all = places.map((_, index) => index);
+  const roomy = Math.max(1, room);
+  if (places.every(({ hour }) => hour === undefined)) return thinOut(all, roomy);
+  const ofStep = (step: number) => all.filter((index) => (places[index]?.hour ?? 0) % step === 0);
+  const step = HOUR_STEPS.find((each) => ofStep(each).length <= roomy);
+  return thinOut(ofStep(step ?? 24), roomy);
+}
+
+/** Places at equal distances, at most `room` of them, the first included. */
+function thinOut(all: readonly number[], room: number): readonly number[] {
+  const each = Math.max(1, Math.ceil(all.length / room));
+  return all.filter((_, index) => index % each === 0);
 }

@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import styles from "./stack.module.css";
 
 interface SearchFieldProps {
@@ -12,19 +12,29 @@ interface SearchFieldProps {
 
 const PAUSE_MS = 250;
 
-/** A filter that is typed. The URL follows 250 ms after the last key. */
+/** A filter that is typed. The URL follows 250 ms after the last key; the text follows another URL at once. */
 export function SearchField({ name, value, label }: SearchFieldProps) {
   const navigate = useNavigate();
+  const [text, setText] = useState(value ?? "");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // What this field has put into the URL: only another value comes from elsewhere.
+  const own = useRef(value);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const search = (text: string) => {
+  useEffect(() => {
+    if (value === own.current) return;
     clearTimeout(timer.current);
-    const change = { [name]: text.trim() || undefined, page: undefined };
-    timer.current = setTimeout(
-      () =>
-        void navigate({ to: ".", search: (all: object) => ({ ...all, ...change }) as never, replace: true }),
-      PAUSE_MS,
-    );
+    own.current = value;
+    setText(value ?? "");
+  }, [value]);
+  const put = (wanted: string | undefined) => {
+    own.current = wanted;
+    const change = { [name]: wanted, page: undefined };
+    void navigate({ to: ".", search: (all: object) => ({ ...all, ...change }) as never, replace: true });
+  };
+  const search = (typed: string) => {
+    setText(typed);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => put(typed.trim() || undefined), PAUSE_MS);
   };
   return (
     <input
@@ -32,7 +42,7 @@ export function SearchField({ name, value, label }: SearchFieldProps) {
       className={styles.search}
       aria-label={label}
       placeholder={label}
-      defaultValue={value}
+      value={text}
       onChange={({ currentTarget }) => search(currentTarget.value)}
     />
   );

@@ -12,6 +12,8 @@ const POLL_MS = 2_000;
 /** Interval of comments, which keep proxies from closing a stream, and of the check of its session. */
 const COMMENT_MS = 15_000;
 const ROWS_MAX = 50;
+/** Rows that are read while a request runs that {@link ROWS_MAX} newer ones have pushed out. */
+const RUNNING_ROWS_MAX = 200;
 const STREAMS_PER_SESSION = 4;
 /** Events that a slow reader may have waiting. It misses later ones, and then gets all rows again. */
 const WAITING_MAX = 8;
@@ -101,8 +103,8 @@ class AccountFeed {
   }
 
   async #read(): Promise<void> {
-    const { ledger, database } = this.#parts;
-    const { items } = await ledger.receipts({ walletId: this.#accountId }, { size: ROWS_MAX });
+    const { database } = this.#parts;
+    const items = await this.#readNewest();
     const changed = new Set(items.filter((each) => this.#states.get(each.holdId) !== stateOf(each)));
     const isFirst = this.#rows === undefined;
     if (changed.size === 0 && !isFirst) return this.#catchUp();
@@ -112,6 +114,16 @@ class AccountFeed {
     this.#rows = rows;
     const news = rows.filter(({ id }) => changedIds.has(id));
     for (const stream of this.#streams) stream.send(stream.isComplete ? news : rows);
+  }
+
+  /** Reads the newest requests, and as many more as it takes to see how a running one ends. */
+  async #readNewest(): Promise<readonly Receipt[]> {
+    const read = async (size: number) =>
+      (await this.#parts.ledger.receipts({ walletId: this.#accountId }, { size })).items;
+    const newest = await read(ROWS_MAX);
+    const ids = new Set(newest.map(({ holdId }) => holdId));
+    const isAllSeen = [...this.#states].every(([id, state]) => !state.startsWith("held") || ids.has(id));
+    return isAllSeen ? newest : read(RUNNING_ROWS_MAX);
   }
 
   /** Sends all rows to streams that missed an event. */

@@ -104,6 +104,8 @@ function printRow(row: RefusalRow, names: ReadonlyMap<string, string>): RefusalJ
     last_request_id: row.last.id,
     needed_usd: money ? printUsd(BigInt(money.needed)) : null,
     available_usd: money ? printUsd(BigInt(money.available)) : null,
+    needed: neededBy(row.last) ?? null,
+    had: leftFor(row.last) ?? null,
   };
 }
 
@@ -129,8 +131,6 @@ async function printFound(
     exact: isExact,
     at: printTime(request.atMs),
     rule,
-    needed: neededBy(request) ?? null,
-    had: leftFor(request) ?? null,
     held_by: holds.map(({ holdId, granted }) => ({ request_id: holdId, granted_usd: printUsd(granted) })),
     cure,
     cure_text: cureText,

@@ -103,7 +103,14 @@ export const findAnswer = t.Object({
 });
 export type Found = Static<typeof findAnswer>["items"][number];
 
-/** Refused requests of one key, cause, model and minute. */
+const quantity = t.Nullable(
+  t.Object({
+    amount: t.String(),
+    unit: t.Union([t.Literal("usd"), t.Literal("requests"), t.Literal("tokens")]),
+  }),
+);
+
+/** Refused requests of one key, cause, model and minute. The quantities are those of the last of them. */
 const refusalMembers = {
   minute: time,
   key_id: t.String(),
@@ -116,6 +123,8 @@ const refusalMembers = {
   last_request_id: t.String(),
   needed_usd: t.Nullable(usd),
   available_usd: t.Nullable(usd),
+  needed: quantity,
+  had: quantity,
 };
 
 export const refusalsQuery = t.Object({
@@ -132,13 +141,6 @@ export type RefusalJson = Static<typeof refusal>;
 
 export const refusalsAnswer = t.Object({ items: t.Array(refusal), next: t.Nullable(t.String()) });
 
-const quantity = t.Nullable(
-  t.Object({
-    amount: t.String(),
-    unit: t.Union([t.Literal("usd"), t.Literal("requests"), t.Literal("tokens")]),
-  }),
-);
-
 export const refusalAnswer = t.Object({
   ...refusalMembers,
   request_id: t.String(),
@@ -148,8 +150,6 @@ export const refusalAnswer = t.Object({
   }),
   at: time,
   rule: t.String({ description: "the rule that refused the request, as a sentence" }),
-  needed: quantity,
-  had: quantity,
   held_by: t.Array(t.Object({ request_id: t.String(), granted_usd: usd })),
   cure: t.Union([t.Literal("raise_limit"), t.Literal("top_up"), t.Literal("wait"), t.Literal("none")]),
   cure_text: t.String(),

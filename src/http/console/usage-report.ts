@@ -34,11 +34,11 @@ const POINTS_MAX = 9_000;
 
 type Parts = Pick<ConsoleParts, "database" | "ledger">;
 
-export async function reportUsage(parts: Parts, view: UsageView): Promise<UsageReport> {
+export async function reportUsage(parts: Parts, view: UsageView, nowMs: number): Promise<UsageReport> {
   const [known, refused, previous] = await Promise.all([
     readPoints(parts, view),
     readRefused(parts, view),
-    readTotal(parts, previousView(view)),
+    readTotal(parts, previousView(view, nowMs)),
   ]);
   const points = mergeRefused(view, known.points, refused);
   const groups = view.group === undefined ? [] : groupsOf(mergeRefused(view, known.groups, refused));

@@ -63,10 +63,17 @@ export function readView(
   return { ...base, range: widen(asked, "day", 0), offsetHours: 0 };
 }
 
-/** The view of the range of equal length before this one, without groups. */
-export function previousView(view: UsageView): UsageView {
-  const { fromMs } = view.range;
-  const range = { fromMs: Math.max(fromMs - lengthOf(view.range), 0), toMs: fromMs };
+/**
+ * The view of the range of equal length before this one, without groups. A range that has not ended is compared
+ * with as many whole hours of the one before, or UTC days where days are read.
+ */
+export function previousView(view: UsageView, nowMs: number): UsageView {
+  const { fromMs, toMs } = view.range;
+  const length = lengthOf(view.range);
+  const bucketMs = bucketMsOf(isDaily(view) ? "day" : "hour");
+  const nextMs = Math.ceil((nowMs + 1) / bucketMs) * bucketMs;
+  const endMs = Math.min(toMs, Math.max(nextMs, fromMs + bucketMs));
+  const range = { fromMs: Math.max(fromMs - length, 0), toMs: Math.max(endMs - length, 0) };
   return { ...view, range, by: undefined, group: undefined };
 }
 

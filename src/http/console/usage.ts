@@ -74,7 +74,7 @@ async function answerUsage(
   const nowMs = parts.now();
   const view = readView(accountId, query, nowMs);
   await writeRefusals(parts);
-  const report = await reportUsage(parts, view);
+  const report = await reportUsage(parts, view, nowMs);
   const names = await findGroupNames(parts, view, report);
   const { fromMs, toMs } = view.range;
   const nameOf = (group: string | null | undefined) =>

@@ -67,13 +67,13 @@ describe.each(DIALECTS)("refused requests of a gateway on %s", (dialect) => {
         last_request_id: refused.headers.get("x-request-id"),
         needed_usd: refused.headers.get("x-tollgate-needed-usd"),
         available_usd: "0.001",
+        needed: { amount: items[0].needed_usd, unit: "usd" },
+        had: { amount: "0.001", unit: "usd" },
       },
     ]);
     expect(await why(accountId, refused)).toMatchObject({
       ...items[0],
       exact: true,
-      needed: { amount: items[0].needed_usd, unit: "usd" },
-      had: { amount: "0.001", unit: "usd" },
       held_by: [],
       cure: "top_up",
       key: { id: keyId, name: "test" },

@@ -248,6 +248,28 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
       expect(polls() - before).toBeLessThanOrEqual(1);
     });
 
+    test("are settled in the list although 50 newer ones came while they ran", async () => {
+      const { secret, viewer, accountId } = await payer();
+      const { opened, open: answer } = gate();
+      console.gateway.upstream.on(
+        "chat",
+        answerWith(undefined, { pauseAt: { bytes: 0, gate: opened } }),
+        answerWith(),
+      );
+      const running = post(console.gateway, CHAT, { secret });
+      await console.gateway.upstream.waitForSeen(1);
+      const { open } = openLive();
+      const tab = readerOf(await open(viewer, accountId));
+      await readRows(tab, ([row]) => row?.state === "held");
+      await Promise.all(Array.from({ length: 55 }, () => post(console.gateway, CHAT, { secret })));
+      const last = idOf(await post(console.gateway, CHAT, { secret }));
+      await readRows(tab, (rows) => rows.some((row) => row.id === last));
+      answer();
+      const id = idOf(await running);
+      await readRows(tab, (rows) => rows.some((row) => row.id === id && row.state === "settled"));
+      await tab.cancel();
+    });
+
     test("are at most 4 streams of a session, and an ended one makes room", async () => {
       const { viewer, accountId } = await payer();
       const { open } = openLive();

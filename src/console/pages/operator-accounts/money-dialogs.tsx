@@ -38,7 +38,7 @@ export function CreditDialog({ account, onClose }: MoneyProps) {
       note="It is available at once, and an entry of the wallet for ever."
       action="Add credit"
       call={book}
-      onSubmit={book.mutate}
+      onSubmit={(values) => book.mutate(values)}
       onClose={onClose}
     >
       <AmountField required />
@@ -64,7 +64,7 @@ export function RefundDialog({ account, onClose }: MoneyProps) {
       note="The money returns to the wallet at once."
       action="Refund"
       call={book}
-      onSubmit={book.mutate}
+      onSubmit={(values) => book.mutate(values)}
       onClose={onClose}
     >
       <Field

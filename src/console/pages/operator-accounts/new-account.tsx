@@ -26,7 +26,7 @@ export function NewAccount({ onClose }: { readonly onClose: () => void }) {
       note="You become its first owner, and can invite others. Its wallet is empty."
       action="Create account"
       call={create}
-      onSubmit={create.mutate}
+      onSubmit={(values) => create.mutate(values)}
       onClose={onClose}
     >
       <Field label="Name" name="name" maxLength={100} autoComplete="off" required />

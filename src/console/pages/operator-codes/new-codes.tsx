@@ -37,7 +37,7 @@ export function NewCodes({ onClose }: { readonly onClose: () => void }) {
       note="Whoever has a code can redeem it, once, for the wallet of one account."
       action="Create"
       call={create}
-      onSubmit={create.mutate}
+      onSubmit={(values) => create.mutate(values)}
       onClose={onClose}
     >
       <FieldRow>

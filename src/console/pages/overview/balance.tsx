@@ -50,6 +50,7 @@ function Terms({ account, wallet }: { readonly account: string; readonly wallet:
   const { posted_usd, held_usd, credit_usd } = wallet;
   return (
     <div className={styles.terms}>
+      <span className={styles.sign}>=</span>
       <Link to="/accounts/$account/wallet" params={{ account }} className={styles.term}>
         <small>posted</small>
         <Money usd={posted_usd} />

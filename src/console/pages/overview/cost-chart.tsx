@@ -75,7 +75,7 @@ function Bars({ usage, by, range }: { usage: Usage; by: "hour" | "day"; range: s
     <Chart
       kind="bars"
       label={`Cost by ${by} over ${range}, stacked by model (${names}): ${formatCents(readUsd(total.cost_usd))} in total.`}
-      times={printTimes(times, by)}
+      places={printTimes(times, by)}
       series={series}
       format={formatNumber}
     />

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { readUsd } from "../../format.ts";
 import { ButtonLink } from "../../parts/button.tsx";
 import { classes } from "../../parts/classes.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
@@ -8,7 +9,7 @@ import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { setupQuery, useMay } from "../../session.ts";
 import styles from "./overview.module.css";
-import { keysQuery, latestQuery } from "./queries.ts";
+import { keysQuery, latestQuery, modelsQuery, walletQuery } from "./queries.ts";
 
 interface StepProps {
   readonly number: number;
@@ -22,6 +23,8 @@ export function FirstSteps({ account }: { readonly account: string }) {
   const { data: setup } = useQuery(setupQuery);
   const { data: keys } = useQuery(keysQuery(account));
   const { data: latest } = useQuery(latestQuery(account));
+  const { data: models } = useQuery(modelsQuery(account));
+  const { data: wallet } = useQuery(walletQuery(account));
   const mayCreate = useMay("keys.create");
   const hasKey = keys?.items.some(({ state }) => state === "active") ?? false;
   const first = latest?.items[0];
@@ -47,10 +50,15 @@ export function FirstSteps({ account }: { readonly account: string }) {
           <div>
             <CodeBlock
               label="curl command"
-              code={printCurl(setup?.public_url ?? location.origin)}
+              code={printCurl(setup?.public_url ?? location.origin, models?.items[0]?.id ?? "demo")}
               isWrapped
             />
           </div>
+          {wallet && readUsd(wallet.available_usd) <= 0n && (
+            <p className={styles.quiet}>
+              Nothing is available yet: a request that costs money is refused until the wallet is topped up.
+            </p>
+          )}
         </Step>
         <Step number={3} title="See what it cost" isDone={first?.charged_usd !== undefined}>
           {first ? (
@@ -81,8 +89,8 @@ function Step({ number, title, isDone, children }: StepProps) {
   );
 }
 
-function printCurl(url: string): string {
-  const body = JSON.stringify({ model: "demo", messages: [{ role: "user", content: "Hello, Tollgate!" }] });
+function printCurl(url: string, model: string): string {
+  const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hello, Tollgate!" }] });
   return `curl ${url}/v1/chat/completions \\
   -H "authorization: Bearer $TOLLGATE_KEY" \\
   -H "content-type: application/json" \\

@@ -1,24 +1,34 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { formatMs } from "../../format.ts";
+import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
+import { outcomeOf } from "../requests/outcomes.ts";
 import { latestQuery } from "./queries.ts";
 
 type Row = Awaited<ReturnType<NonNullable<ReturnType<typeof latestQuery>["queryFn"]>>>["items"][number];
 
 const COLUMNS: readonly Column<Row>[] = [
   { id: "at", header: "Time", isNarrow: true, cell: ({ at }) => <Time at={at} as="relative" /> },
-  { id: "model", header: "Model", cell: ({ model }) => model },
-  { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
-  { id: "total", header: "Duration", align: "end", cell: ({ total_ms }) => formatMs(total_ms) },
+  { id: "model", header: "Model", card: "bare", cell: ({ model }) => model },
+  { id: "key", header: "Key", card: "bare", cell: ({ key_name, key_id }) => key_name ?? key_id },
+  {
+    id: "outcome",
+    header: "Outcome",
+    isNarrow: true,
+    card: "bare",
+    cell: (row) => <Badge tone={outcomeOf(row).tone}>{outcomeOf(row).text}</Badge>,
+  },
+  { id: "total", header: "Duration", align: "end", card: "bare", cell: ({ total_ms }) => formatMs(total_ms) },
   {
     id: "cost",
     header: "Charge",
     align: "end",
+    card: "corner",
     cell: ({ charged_usd }) => <Money usd={charged_usd} isExact />,
   },
 ];
@@ -29,6 +39,7 @@ export function LatestRequests({ account }: { readonly account: string }) {
   return (
     <Panel
       title="Latest requests"
+      note="Each leads to its receipt: what it cost, and why."
       isFlush
       actions={
         <Link to="/accounts/$account/requests" params={{ account }}>

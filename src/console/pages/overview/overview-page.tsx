@@ -7,6 +7,7 @@ import { useAccount, useMay } from "../../session.ts";
 import { Balance } from "./balance.tsx";
 import { CostChart } from "./cost-chart.tsx";
 import { FirstSteps } from "./first-steps.tsx";
+import { LatestRefusals } from "./latest-refusals.tsx";
 import { LatestRequests } from "./latest-requests.tsx";
 import { NearLimits } from "./near-limits.tsx";
 import { OpenNotices } from "./open-notices.tsx";
@@ -60,6 +61,7 @@ export function OverviewPage() {
           <div className={styles.columns}>
             <LatestRequests account={id} />
             <div className={styles.page}>
+              <LatestRefusals account={id} />
               <NearLimits account={id} />
               <OpenNotices account={id} />
             </div>

@@ -30,6 +30,20 @@ export const latestQuery = (account: string) =>
     refetchInterval: ({ state }) => (state.data?.items.length === 0 ? WATCH_MS : MOVING_MS),
   });
 
+/** The 3 newest refusals of the 7 days that are kept. */
+export const refusalsQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "refusals", "latest"],
+    queryFn: () => call(() => api.accounts({ account }).refusals.get({ query: { size: 3 } })),
+    refetchInterval: CALM_MS,
+  });
+
+export const modelsQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "models"],
+    queryFn: () => call(() => api.accounts({ account }).models.get()),
+  });
+
 export const noticesQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "notices", "newest"],

@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { formatMs } from "../../format.ts";
+import { formatMs, readUsd } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Copy } from "../../parts/copy.tsx";
-import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -13,6 +12,7 @@ import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
 import { outcomeOf } from "../requests/outcomes.ts";
 import { Arithmetic } from "./arithmetic.tsx";
+import { MissingReceipt } from "./missing-receipt.tsx";
 import { type ReceiptData, receiptQuery } from "./queries.ts";
 import { writeQuestion } from "./question.ts";
 import styles from "./receipt.module.css";
@@ -41,7 +41,7 @@ export function ReceiptPage() {
         {data && <Actions account={account} receipt={data} />}
       </PageHeader>
       {error && !data && (
-        <Missing account={account} request={request} error={error} onRetry={() => void refetch()} />
+        <MissingReceipt account={account} request={request} error={error} onRetry={() => void refetch()} />
       )}
       {!error && !data && <Skeleton shape="block" />}
       {data && <Found account={account} receipt={data} />}
@@ -65,7 +65,7 @@ function Found({ account, receipt }: { readonly account: string; readonly receip
     <>
       <Stats label="The request in figures">
         <Stat name="Charged" value={<Money usd={charged_usd} isExact />} note={outcome_text} />
-        <Stat name="Held before" value={<Money usd={granted_usd} isExact />} note="The most it could cost" />
+        <Stat name="Held before" value={<Money usd={granted_usd} isExact />} note={describeHold(receipt)} />
         <Stat name="First output" value={formatMs(first_output_ms)} />
         <Stat name="In total" value={formatMs(total_ms)} />
       </Stats>
@@ -81,6 +81,14 @@ function Found({ account, receipt }: { readonly account: string; readonly receip
       )}
     </>
   );
+}
+
+/** The gateway charges at most the hold; another service of the ledger may charge more. */
+function describeHold({ charged_usd, granted_usd }: ReceiptData): string {
+  const [charged, granted] = [readUsd(charged_usd), readUsd(granted_usd)];
+  if (charged > granted) return "Less than was charged in the end";
+  if (charged === granted && granted > 0n) return "The most it could cost. All of it was charged";
+  return "The most it could cost";
 }
 
 function Facts({ account, receipt }: { readonly account: string; readonly receipt: ReceiptData }) {
@@ -106,28 +114,5 @@ function Facts({ account, receipt }: { readonly account: string; readonly receip
         <dd>{surface}</dd>
       </dl>
     </Panel>
-  );
-}
-
-interface MissingProps {
-  readonly account: string;
-  readonly request: string;
-  readonly error: unknown;
-  readonly onRetry: () => void;
-}
-
-/** A request that was refused took no hold: it has no receipt, but may have a reason. */
-function Missing({ account, request, error, onRetry }: MissingProps) {
-  return (
-    <>
-      <ErrorPanel error={error} onRetry={onRetry} />
-      <p className={styles.hint}>
-        A refused request has no receipt.{" "}
-        <Link to="/accounts/$account/refusals/$request" params={{ account, request }}>
-          See whether this one was refused, and why
-        </Link>
-        .
-      </p>
-    </>
   );
 }

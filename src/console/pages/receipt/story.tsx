@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { formatMs } from "../../format.ts";
+import { formatMs, readUsd } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -20,7 +20,7 @@ export function Story({ receipt }: { readonly receipt: ReceiptData }) {
           <Step
             // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no id and never change their order.
             key={index}
-            title={`${index === 0 ? "Sent to" : "Tried"} ${upstream}`}
+            title={`${index === 0 ? "Sent to" : "Then sent to"} ${upstream}`}
             when={formatMs(ms)}
           >
             <Badge tone={status >= 200 && status < 300 ? "good" : "bad"}>
@@ -29,6 +29,11 @@ export function Story({ receipt }: { readonly receipt: ReceiptData }) {
           </Step>
         ))}
         <End receipt={receipt} />
+        {readUsd(receipt.refunded_usd) > 0n && (
+          <Step title="Refunded" when="later">
+            <Money usd={receipt.refunded_usd} isExact /> returned to the wallet.
+          </Step>
+        )}
       </ol>
     </Panel>
   );

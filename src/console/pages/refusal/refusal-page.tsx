@@ -1,10 +1,10 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { api, call } from "../../api.ts";
-import { formatCount } from "../../format.ts";
+import { ApiError } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { Copy } from "../../parts/copy.tsx";
+import { Empty } from "../../parts/empty.tsx";
 import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -13,21 +13,12 @@ import { Skeleton } from "../../parts/skeleton.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useMay } from "../../session.ts";
+import { receiptQuery } from "../receipt/queries.ts";
+import { Amount } from "./amount.tsx";
+import { type Refusal, refusalQuery } from "./queries.ts";
 import styles from "./refusal.module.css";
 
-type Refusal = Awaited<ReturnType<typeof fetchRefusal>>;
-type Quantity = NonNullable<Refusal["needed"]>;
-
 const route = getRouteApi("/shell/accounts/$account/refusals/$request");
-
-const fetchRefusal = (account: string, request: string) =>
-  call(() => api.accounts({ account }).refusals({ request_id: request }).get());
-
-const refusalQuery = (account: string, request: string) =>
-  queryOptions({
-    queryKey: ["account", account, "refusal", request],
-    queryFn: () => fetchRefusal(account, request),
-  });
 
 /** Why one request was refused: the rule, what it needed, what there was, and what cures it. */
 export function RefusalPage() {
@@ -46,7 +37,9 @@ export function RefusalPage() {
         }
         back={{ to: "/accounts/$account/refusals", params: { account }, text: "Refusals" }}
       />
-      {error && !data && <Unknown error={error} onRetry={() => void refetch()} />}
+      {error && !data && (
+        <Unknown account={account} request={request} error={error} onRetry={() => void refetch()} />
+      )}
       {!error && !data && <Skeleton shape="block" />}
       {data && <Answer account={account} refusal={data} />}
     </div>
@@ -81,15 +74,6 @@ function Answer({ account, refusal }: { readonly account: string; readonly refus
         />
       </Stats>
       <Holds account={account} refusal={refusal} />
-    </>
-  );
-}
-
-function Amount({ quantity: { amount, unit } }: { readonly quantity: Quantity }) {
-  if (unit === "usd") return <Money usd={amount} isExact />;
-  return (
-    <>
-      {formatCount(Number(amount))} {unit}
     </>
   );
 }
@@ -148,13 +132,43 @@ function Cure({ account, refusal }: { readonly account: string; readonly refusal
   );
 }
 
-function Unknown({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+interface UnknownProps {
+  readonly account: string;
+  readonly request: string;
+  readonly error: unknown;
+  readonly onRetry: () => void;
+}
+
+/** An id without a refusal: of a request that was let through, or of none that is kept. */
+function Unknown({ account, request, error, onRetry }: UnknownProps) {
+  const isUnknown = error instanceof ApiError && error.status === 404;
+  const { data, isPending } = useQuery({ ...receiptQuery(account, request), enabled: isUnknown });
+  if (!isUnknown) return <ErrorPanel error={error} onRetry={onRetry} />;
+  if (isPending) return <Skeleton shape="block" />;
   return (
-    <>
-      <ErrorPanel error={error} onRetry={onRetry} />
-      <p className={styles.hint}>
-        Refusals are kept for 7 days. A request without a valid key belongs to no account and is not kept.
-      </p>
-    </>
+    <Panel>
+      {data ? (
+        <Empty
+          icon="check"
+          title="This request was not refused"
+          actions={
+            <ButtonLink
+              look="primary"
+              to="/accounts/$account/requests/$request"
+              params={{ account, request }}
+              replace
+            >
+              See its receipt
+            </ButtonLink>
+          }
+        >
+          {data.outcome_text}
+        </Empty>
+      ) : (
+        <Empty icon="search" title="No refusal of this account has this id">
+          Refusals are kept for 7 days. A request without a valid key belongs to no account and is not kept.
+        </Empty>
+      )}
+    </Panel>
   );
 }

@@ -58,7 +58,7 @@ function Bars({ usage: { rows, from, to, total } }: { readonly usage: Usage }) {
     <Chart
       kind="bars"
       label={`Refused requests per hour by reason (${names}): ${formatCount(total.refused)} in total.`}
-      times={printTimes(times, "hour")}
+      places={printTimes(times, "hour")}
       series={series}
       format={formatCount}
       height={160}

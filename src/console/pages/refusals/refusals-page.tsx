@@ -3,9 +3,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
 import { formatCount } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
+import { ButtonLink } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -13,6 +13,7 @@ import { RangePicker } from "../../parts/range-picker.tsx";
 import { Select } from "../../parts/select.tsx";
 import { Time } from "../../parts/time.tsx";
 import { resolveRange } from "../../ranges.ts";
+import { Amount } from "../refusal/amount.tsx";
 import { KeyFilter } from "../requests/key-filter.tsx";
 import styles from "../requests/requests.module.css";
 import { RefusalsChart, type RefusalsSearch } from "./refusals-chart.tsx";
@@ -51,24 +52,21 @@ const COLUMNS: readonly Column<Row>[] = [
     id: "code",
     header: "Refused with",
     isNarrow: true,
+    card: "line",
     cell: ({ code }) => <Badge tone="bad">{code.replaceAll("_", " ")}</Badge>,
   },
-  { id: "text", header: "Why", cell: ({ text }) => text },
+  { id: "text", header: "Why", card: "line", cell: ({ text }) => text },
   { id: "key", header: "Key", isNarrow: true, cell: ({ key_name, key_id }) => key_name ?? key_id },
   { id: "model", header: "Model", isNarrow: true, cell: ({ model }) => model ?? "–" },
+  { id: "needed", header: "Needed", align: "end", cell: ({ needed }) => <Amount quantity={needed} /> },
+  { id: "available", header: "Available", align: "end", cell: ({ had }) => <Amount quantity={had} /> },
   {
-    id: "needed",
-    header: "Needed",
+    id: "count",
+    header: "Times",
     align: "end",
-    cell: ({ needed_usd }) => <Money usd={needed_usd} isExact />,
+    card: "corner",
+    cell: ({ count }) => `${formatCount(count)}×`,
   },
-  {
-    id: "available",
-    header: "Available",
-    align: "end",
-    cell: ({ available_usd }) => <Money usd={available_usd} isExact />,
-  },
-  { id: "count", header: "Requests", align: "end", cell: ({ count }) => formatCount(count) },
 ];
 
 /** Requests that were refused before they cost anything, by minute, key and cause. */
@@ -109,16 +107,34 @@ export function RefusalsPage() {
             to: "/accounts/$account/refusals/$request",
             params: { account, request: last_request_id },
           })}
-          empty={
-            <Empty icon="check" title="Nothing was refused in this range">
-              Every request with a key of this account was let through.
-            </Empty>
-          }
+          empty={<Nothing isFiltered={search.key !== undefined || search.code !== undefined} />}
           error={data ? undefined : error}
           onRetry={() => void refetch()}
           footer={<Pager next={data?.next ?? null} isNewestFirst />}
         />
       </Panel>
     </div>
+  );
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  const cleared = { key: undefined, code: undefined, page: undefined };
+  if (!isFiltered) {
+    return (
+      <Empty icon="check" title="Nothing was refused in this range">
+        Every request with a key of this account was let through.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      icon="filter"
+      title="No refusal matches these filters"
+      actions={
+        <ButtonLink to="." search={(all: object) => ({ ...all, ...cleared }) as never}>
+          Clear the filters
+        </ButtonLink>
+      }
+    />
   );
 }

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useId } from "react";
-import { api, call } from "../../api.ts";
+import { type FormEvent, useEffect, useId, useRef } from "react";
 import { Select } from "../../parts/select.tsx";
+import { modelsQuery } from "../overview/queries.ts";
 import { KeyFilter } from "./key-filter.tsx";
 import { viewOutcome } from "./outcomes.ts";
 import type { RequestsSearch } from "./queries.ts";
@@ -20,10 +20,7 @@ interface FiltersProps {
 /** The filters of the list, each held by the URL. */
 export function Filters({ account, search }: FiltersProps) {
   const navigate = useNavigate();
-  const { data: models } = useQuery({
-    queryKey: ["account", account, "models"],
-    queryFn: () => call(() => api.accounts({ account }).models.get()),
-  });
+  const { data: models } = useQuery(modelsQuery(account));
   const choose = (name: keyof RequestsSearch) => (value: string) =>
     void navigate({
       to: ".",
@@ -84,6 +81,11 @@ interface MetadataFilterProps {
 
 function MetadataFilter({ value, onChange }: MetadataFilterProps) {
   const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  // Keeps the focus, which another instance of the field would lose.
+  useEffect(() => {
+    if (input.current) input.current.value = value;
+  }, [value]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     onChange(String(new FormData(event.currentTarget).get("metadata") ?? "").trim());
@@ -91,7 +93,15 @@ function MetadataFilter({ value, onChange }: MetadataFilterProps) {
   return (
     <form className={styles.metadata} onSubmit={submit}>
       <label htmlFor={id}>Metadata</label>
-      <input id={id} key={value} name="metadata" defaultValue={value} placeholder="name:value" />
+      <input
+        ref={input}
+        id={id}
+        name="metadata"
+        defaultValue={value}
+        placeholder="name:value"
+        pattern=".+:.*"
+        title="A name, a colon and a value: team:search"
+      />
     </form>
   );
 }

@@ -1,19 +1,34 @@
 import { useNavigate } from "@tanstack/react-router";
+import { formatCount } from "../../format.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
+import type { LiveList } from "./use-live-list.ts";
+import type { LiveState } from "./use-live-rows.ts";
 
-const TEXTS = { off: "Paused: follow", connecting: "Connecting…", live: "Live: pause" } as const;
+const STATES: Readonly<Record<Exclude<LiveState, "off">, { readonly text: string; readonly tone: Tone }>> = {
+  paused: { text: "Paused", tone: "neutral" },
+  connecting: { text: "Connecting…", tone: "info" },
+  live: { text: "Live", tone: "good" },
+  refused: { text: "Not connected", tone: "warn" },
+};
 
-/** Pauses and continues the live list. The URL holds the choice. */
-export function LiveSwitch({ state }: { readonly state: keyof typeof TEXTS }) {
+/** The state of the live list; pauses and continues it. The URL holds the choice. */
+export function LiveSwitch({ list: { state, waiting, letGo } }: { readonly list: LiveList }) {
   const navigate = useNavigate();
+  if (state === "off") return null;
+  const isPaused = state === "paused";
   const turn = () =>
     void navigate({
       to: ".",
-      search: (all: object) => ({ ...all, live: state === "off" ? undefined : "0" }) as never,
+      search: (all: object) => ({ ...all, live: isPaused ? undefined : "0" }) as never,
+      replace: true,
+      resetScroll: false,
     });
   return (
-    <Button onClick={turn} aria-pressed={state !== "off"}>
-      {TEXTS[state]}
-    </Button>
+    <>
+      {waiting > 0 && <Button onClick={letGo}>{`Show ${formatCount(waiting)} new`}</Button>}
+      <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>
+      <Button onClick={turn}>{isPaused ? "Follow" : "Pause"}</Button>
+    </>
   );
 }

@@ -20,7 +20,8 @@ export const FILTERS = ["key", "model", "upstream", "outcome", "surface", "state
 
 const YEAR_MS = 365 * 86_400_000;
 
-export type RequestRow = Awaited<ReturnType<typeof fetchRequests>>["items"][number];
+export type RequestsAnswer = Awaited<ReturnType<typeof fetchRequests>>;
+export type RequestRow = RequestsAnswer["items"][number];
 type Query = NonNullable<
   NonNullable<Parameters<ReturnType<typeof api.accounts>["requests"]["get"]>[0]>["query"]
 >;

@@ -1,4 +1,3 @@
-import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { formatCount, formatMs } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
@@ -13,9 +12,9 @@ import { Filters } from "./filters.tsx";
 import { LiveSwitch } from "./live-switch.tsx";
 import { Nothing } from "./nothing.tsx";
 import { outcomeOf } from "./outcomes.ts";
-import { hasFilter, hasRange, type RequestRow, type RequestsSearch, requestsQuery } from "./queries.ts";
+import type { RequestRow, RequestsSearch } from "./queries.ts";
 import styles from "./requests.module.css";
-import { mergeRows, useLiveRows } from "./use-live-rows.ts";
+import { useLiveList } from "./use-live-list.ts";
 
 const route = getRouteApi("/shell/accounts/$account/requests");
 
@@ -25,6 +24,7 @@ const COLUMNS: readonly Column<RequestRow>[] = [
     id: "model",
     header: "Model → upstream",
     isNarrow: true,
+    card: "line",
     cell: ({ model, upstream }) => (
       <>
         {model}
@@ -32,11 +32,18 @@ const COLUMNS: readonly Column<RequestRow>[] = [
       </>
     ),
   },
-  { id: "key", header: "Key", isNarrow: true, cell: ({ key_name, key_id }) => key_name ?? key_id },
+  {
+    id: "key",
+    header: "Key",
+    isNarrow: true,
+    card: "bare",
+    cell: ({ key_name, key_id }) => key_name ?? key_id,
+  },
   {
     id: "outcome",
     header: "Outcome",
     isNarrow: true,
+    card: "bare",
     cell: (row) => <Badge tone={outcomeOf(row).tone}>{outcomeOf(row).text}</Badge>,
   },
   {
@@ -63,6 +70,7 @@ const COLUMNS: readonly Column<RequestRow>[] = [
     id: "charge",
     header: "Charge",
     align: "end",
+    card: "corner",
     cell: ({ charged_usd }) => <Money usd={charged_usd} isExact />,
   },
 ];
@@ -70,41 +78,47 @@ const COLUMNS: readonly Column<RequestRow>[] = [
 /** Every request that held money, newest first; live while no filter is set. */
 export function RequestsPage() {
   const { account } = route.useParams();
+  // Rows that came live are those of one account.
+  return <Requests key={account} account={account} />;
+}
+
+function Requests({ account }: { readonly account: string }) {
   const search: RequestsSearch = route.useSearch();
-  const { data, error, refetch } = useQuery(requestsQuery(account, search));
-  const mayFollow = !hasFilter(search) && !hasRange(search) && search.page === undefined;
-  const live = useLiveRows(account, mayFollow && search.live !== "0");
-  const rows = data && mergeRows(live.rows, data.items);
+  const list = useLiveList(account, search);
+  const { data, error, refetch } = list.query;
   return (
     <div className={styles.page}>
       <PageHeader title="Requests" note="Every request that held money. Each leads to its receipt.">
-        {mayFollow && <LiveSwitch state={live.state} />}
+        <LiveSwitch list={list} />
         <RangePicker usual={undefined} />
       </PageHeader>
       <Filters account={account} search={search} />
-      <Panel isFlush>
-        <DataTable
-          caption="Requests"
-          columns={COLUMNS}
-          rows={rows}
-          rowKey={({ id }) => id}
-          rowLink={({ id }) => ({
-            to: "/accounts/$account/requests/$request",
-            params: { account, request: id },
-          })}
-          empty={<Nothing account={account} search={search} />}
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
-          skeletonRows={12}
-          isDense
-          footer={<Pager next={data?.next ?? null} isNewestFirst />}
-        />
-        {search.metadata && data?.searched_to && (
-          <p className={styles.searched}>
-            Searched back to <Time at={data.searched_to} />.
-          </p>
-        )}
-      </Panel>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: holds still what is pointed at or has the focus. */}
+      <div onPointerEnter={list.hold} onPointerLeave={list.letGo} onFocus={list.hold} onBlur={list.letGo}>
+        <Panel isFlush>
+          <DataTable
+            caption="Requests"
+            columns={COLUMNS}
+            rows={list.rows}
+            rowKey={({ id }) => id}
+            rowLink={({ id }) => ({
+              to: "/accounts/$account/requests/$request",
+              params: { account, request: id },
+            })}
+            empty={<Nothing account={account} search={search} />}
+            error={data ? undefined : error}
+            onRetry={() => void refetch()}
+            skeletonRows={12}
+            isDense
+            footer={<Pager next={data?.next ?? null} isNewestFirst />}
+          />
+          {search.metadata && data?.searched_to && (
+            <p className={styles.searched}>
+              Searched back to <Time at={data.searched_to} />.
+            </p>
+          )}
+        </Panel>
+      </div>
     </div>
   );
 }

@@ -1,55 +1,107 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { meQuery } from "../../session.ts";
 import type { RequestRow } from "./queries.ts";
 
-const ROWS_MAX = 200;
+/** Rows beyond which the list of the page is read again, so that this one stays short. */
+const ROWS_MAX = 150;
+/** Wait before a stream that was refused is opened again. */
+const RETRY_MS = 15_000;
+
+/** `paused` and `off` have no stream; a `refused` one is tried again every 15 s. */
+export type LiveState = "off" | "paused" | "connecting" | "live" | "refused";
 
 interface Live {
-  /** The rows that came since the page was opened, newest first. */
+  /** The rows that came since the stream was opened first, newest first. */
   readonly rows: readonly RequestRow[];
-  readonly state: "off" | "connecting" | "live";
+  readonly state: LiveState;
+}
+
+interface LiveOptions {
+  /** What is to be done: nothing, keep the rows, or follow. */
+  readonly wanted: "off" | "paused" | "live";
+  /** Reads the page's own list again: rows were missed, or are too many to keep here. */
+  readonly onGap: () => void;
 }
 
 /**
  * Follows the account's requests over server-sent events. A hidden tab closes its stream: the server then
- * stops reading for it.
+ * stops reading for it. A stream that is refused because the session has ended leads to the sign-in.
  */
-export function useLiveRows(account: string, isOn: boolean): Live {
+export function useLiveRows(account: string, { wanted, onGap }: LiveOptions): Live {
+  const queryClient = useQueryClient();
   const [rows, setRows] = useState<readonly RequestRow[]>([]);
-  const [state, setState] = useState<Live["state"]>("off");
+  const [state, setState] = useState<LiveState>(wanted === "live" ? "connecting" : wanted);
+  const [opened, setOpened] = useState(0);
   useEffect(() => {
-    if (!isOn) {
-      setRows([]);
-      setState("off");
-      return;
-    }
-    let source: EventSource | undefined;
-    const follow = () => {
-      source?.close();
-      source = undefined;
-      if (document.hidden) return;
-      setState("connecting");
-      source = new EventSource(`/console/api/accounts/${encodeURIComponent(account)}/requests/live`);
-      source.addEventListener("open", () => setState("live"));
-      source.addEventListener("error", () => setState("connecting"));
-      source.addEventListener("rows", (event: MessageEvent<string>) => {
-        // Safe because the route sends rows of its schema.
-        const news = JSON.parse(event.data) as readonly RequestRow[];
-        setRows((before) => mergeRows(news, before));
-      });
-    };
-    follow();
-    document.addEventListener("visibilitychange", follow);
-    return () => {
-      document.removeEventListener("visibilitychange", follow);
-      source?.close();
-    };
-  }, [account, isOn]);
+    if (wanted === "off") setRows([]);
+    if (wanted !== "live") return setState(wanted);
+    return followRequests(account, {
+      onState: setState,
+      onOpen: () => setOpened((before) => before + 1),
+      onRows: (news) => setRows((before) => mergeRows(news, before)),
+      // The answer 401 leads to the sign-in, as for every other query.
+      onRefused: () =>
+        void queryClient.fetchQuery({ ...meQuery, staleTime: 0, retry: false }).catch(() => {}),
+    });
+  }, [account, wanted, queryClient]);
+  const isLong = rows.length > ROWS_MAX;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a gap is due to these alone.
+  useEffect(() => {
+    if (opened > 1 || isLong) onGap();
+  }, [opened, isLong]);
   return { rows, state };
 }
 
-/** Joins two lists of rows: those of the first replace older states. Newest first, at most 200. */
+interface Followed {
+  readonly onState: (state: LiveState) => void;
+  readonly onOpen: () => void;
+  readonly onRows: (rows: readonly RequestRow[]) => void;
+  readonly onRefused: () => void;
+}
+
+/** Keeps a stream open while the tab is visible. Returns what ends it. */
+function followRequests(account: string, { onState, onOpen, onRows, onRefused }: Followed): () => void {
+  let source: EventSource | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = undefined;
+  };
+  const open = () => {
+    close();
+    if (document.hidden) return;
+    onState("connecting");
+    const opening = new EventSource(`/console/api/accounts/${encodeURIComponent(account)}/requests/live`);
+    source = opening;
+    opening.addEventListener("open", () => {
+      onState("live");
+      onOpen();
+    });
+    opening.addEventListener("error", () => {
+      // The browser connects again by itself, unless the answer was a refusal.
+      if (opening.readyState !== EventSource.CLOSED) return onState("connecting");
+      onState("refused");
+      onRefused();
+      timer = setTimeout(open, RETRY_MS);
+    });
+    opening.addEventListener("rows", (event: MessageEvent<string>) => {
+      // Safe because the route sends rows of its schema.
+      onRows(JSON.parse(event.data) as readonly RequestRow[]);
+    });
+  };
+  open();
+  document.addEventListener("visibilitychange", open);
+  return () => {
+    document.removeEventListener("visibilitychange", open);
+    close();
+  };
+}
+
+/** Joins two lists of rows, newest first: those of the first replace older states. */
 export function mergeRows(news: readonly RequestRow[], before: readonly RequestRow[]): readonly RequestRow[] {
   const byId = new Map([...before, ...news].map((row) => [row.id, row]));
   // Ids are UUIDv7: their order is that of time.
-  return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, ROWS_MAX);
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
-import { formatCents, formatCount, readUsd } from "../../format.ts";
+import { formatCents, formatCompact, formatCount, readUsd } from "../../format.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Chart } from "../../parts/chart.tsx";
 import { printTimes } from "../../parts/chart-parts.ts";
@@ -58,8 +58,8 @@ function Usage({ shared }: { readonly shared: Shared }) {
       <Stats label="Usage">
         <Stat name="Cost" value={<Money usd={total.cost_usd} />} />
         <Stat name="Requests" value={formatCount(total.requests)} />
-        <Stat name="Tokens in" value={formatCount(tokensIn(total))} />
-        <Stat name="Tokens out" value={formatCount(total.output_tokens)} />
+        <Stat name="Tokens in" value={<Tokens count={tokensIn(total)} />} />
+        <Stat name="Tokens out" value={<Tokens count={total.output_tokens} />} />
       </Stats>
       {spending_limit && <Limit limit={spending_limit} />}
       <Panel title="Cost per day">
@@ -69,7 +69,7 @@ function Usage({ shared }: { readonly shared: Shared }) {
           <Chart
             kind="bars"
             label={`Cost per day over 30 days: ${formatCents(readUsd(total.cost_usd))} in total.`}
-            times={printTimes(
+            places={printTimes(
               rows.map(({ time }) => time),
               "day",
             )}
@@ -105,6 +105,11 @@ function Usage({ shared }: { readonly shared: Shared }) {
       </Panel>
     </>
   );
+}
+
+/** A count that may be long, with all of its digits in the title. */
+function Tokens({ count }: { readonly count: number }) {
+  return <span title={formatCount(count)}>{formatCompact(count)}</span>;
 }
 
 function Limit({ limit }: { readonly limit: NonNullable<Shared["spending_limit"]> }) {

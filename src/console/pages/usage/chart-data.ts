@@ -1,6 +1,5 @@
 import { formatCents, formatMs, readUsd } from "../../format.ts";
-import type { ChartSeries } from "../../parts/chart-parts.ts";
-import { printTimes } from "../../parts/chart-parts.ts";
+import { type ChartPlace, type ChartSeries, printTimes } from "../../parts/chart-parts.ts";
 import { type Stacked, stackRows } from "../../series.ts";
 import type { UsageAnswer, UsageRow } from "./queries.ts";
 import type { UsageQuery } from "./view.ts";
@@ -77,17 +76,21 @@ export function tokenSeries(usage: UsageAnswer, query: UsageQuery): Stacked {
 }
 
 /** Requests by how long they took, in the buckets of the roll-ups. */
-export function histogramSeries(bounds: readonly number[], counts: readonly number[]): Stacked {
+export function histogramSeries(
+  bounds: readonly number[],
+  counts: readonly number[],
+): { readonly places: readonly ChartPlace[]; readonly series: readonly ChartSeries[] } {
   const last = bounds.at(-1) ?? 0;
-  const times = [...bounds.map((bound) => `< ${shortMs(bound)}`), `≥ ${shortMs(last)}`];
-  return { times, series: [{ id: "requests", name: "Requests", values: counts }] };
+  const texts = [...bounds.map((bound) => `< ${shortMs(bound)}`), `≥ ${shortMs(last)}`];
+  const places = texts.map((text) => ({ text, foot: text }));
+  return { places, series: [{ id: "requests", name: "Requests", values: counts }] };
 }
 
 /** What stands at the foot of a chart: hours in the viewer's zone, days of the zone that they are counted in. */
 export function printBuckets(
   times: readonly string[],
   { by, offset_h }: Pick<UsageQuery, "by" | "offset_h">,
-): readonly string[] {
+): readonly ChartPlace[] {
   if (by === "hour") return printTimes(times, "hour");
   return printTimes(
     times.map((time) => dayOf(time, offset_h)),
@@ -96,7 +99,7 @@ export function printBuckets(
 }
 
 /** The day of a bucket: "2026-11-22". */
-function dayOf(time: string, offsetHours: number): string {
+export function dayOf(time: string, offsetHours: number): string {
   return new Date(Date.parse(time) + offsetHours * HOUR_MS).toISOString().slice(0, 10);
 }
 

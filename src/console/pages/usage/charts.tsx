@@ -3,6 +3,7 @@ import { Chart } from "../../parts/chart.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import {
   costSeries,
+  dayOf,
   histogramSeries,
   printBuckets,
   printUsdNumber,
@@ -34,7 +35,7 @@ export function Charts({ usage, query, unusualDays }: ChartsProps) {
         <Chart
           kind="bars"
           label={`Cost per ${query.by}${divided}: ${formatCents(readUsd(total.cost_usd))} in total.`}
-          times={printBuckets(cost.times, query)}
+          places={printBuckets(cost.times, query)}
           series={cost.series}
           marks={marks}
           format={printUsdNumber}
@@ -45,7 +46,7 @@ export function Charts({ usage, query, unusualDays }: ChartsProps) {
           <Chart
             kind="bars"
             label={`Requests per ${query.by}${divided}: ${formatCount(total.requests)}, and ${formatCount(total.refused)} refused.`}
-            times={printBuckets(requests.times, query)}
+            places={printBuckets(requests.times, query)}
             series={requests.series}
             format={printCount}
             height={190}
@@ -55,7 +56,7 @@ export function Charts({ usage, query, unusualDays }: ChartsProps) {
           <Chart
             kind="bars"
             label={`Tokens per ${query.by} by class: ${formatCount(total.output_tokens)} of output in total.`}
-            times={printBuckets(tokens.times, query)}
+            places={printBuckets(tokens.times, query)}
             series={tokens.series}
             format={printCount}
             height={190}
@@ -95,14 +96,14 @@ interface DistributionProps {
 
 function Distribution({ title, times, total, counts }: DistributionProps) {
   if (!times) return null;
-  const { times: buckets, series } = histogramSeries(total.histograms.bounds_ms, counts);
+  const { places: buckets, series } = histogramSeries(total.histograms.bounds_ms, counts);
   const text = `p50 ${formatMs(times.p50)} · p95 ${formatMs(times.p95)} · p99 ${formatMs(times.p99)}`;
   return (
     <Panel title={title} note={text}>
       <Chart
         kind="bars"
         label={`${title}: ${text}.`}
-        times={buckets}
+        places={buckets}
         series={series}
         format={printCount}
         height={160}
@@ -120,12 +121,7 @@ function describeDays({ resolution }: UsageAnswer, { by, offset_h }: UsageQuery)
 }
 
 function placesOf(times: readonly string[], days: readonly string[], query: UsageQuery): readonly number[] {
-  const labels = printBuckets(times, query);
-  const marked = printBuckets(
-    days.map((day) => `${day}T00:00:00.000Z`),
-    { ...query, offset_h: 0 },
-  );
-  return labels.flatMap((label, place) => (marked.includes(label) ? [place] : []));
+  return times.flatMap((time, place) => (days.includes(dayOf(time, query.offset_h)) ? [place] : []));
 }
 
 function printCount(count: number): string {

@@ -3,9 +3,9 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { Select } from "../../parts/select.tsx";
+import { modelsQuery } from "../overview/queries.ts";
 import { KeyFilter } from "../requests/key-filter.tsx";
 import { viewOutcome } from "../requests/outcomes.ts";
-import { modelsQuery } from "./queries.ts";
 import styles from "./usage.module.css";
 import { type FilterName, GROUPS, type UsageQuery, type UsageSearch, unitsOf } from "./view.ts";
 

@@ -37,7 +37,9 @@ export function Figures({ usage, isCompared }: FiguresProps) {
             total && (
               <Change
                 text={printChange(total.errors, before?.errors)}
-                lead={`${printShare(total.errors, total.requests)} of requests`}
+                lead={
+                  total.requests === 0 ? undefined : `${printShare(total.errors, total.requests)} of requests`
+                }
               />
             )
           }
@@ -66,7 +68,7 @@ export function Figures({ usage, isCompared }: FiguresProps) {
   );
 }
 
-function Change({ text, lead }: { readonly text: string | undefined; readonly lead?: string }) {
+function Change({ text, lead }: { readonly text: string | undefined; readonly lead?: string | undefined }) {
   const parts = [lead, text && `${text} on the period before`].filter(Boolean);
   return <>{parts.join(" · ")}</>;
 }
@@ -82,7 +84,8 @@ function RefusedSince({ usage: { from, refused_since } }: { readonly usage: Usag
 }
 
 function CacheShare({ total }: { readonly total: UsageTotal }) {
-  return <>{printShare(total.cached_input_tokens, inputOf(total))} from the cache</>;
+  const input = inputOf(total);
+  return <>{input > 0 && `${printShare(total.cached_input_tokens, input)} from the cache`}</>;
 }
 
 function Compact({ count }: { readonly count: number }): ReactNode {

@@ -39,12 +39,6 @@ export const anomaliesQuery = (account: string) =>
     staleTime: 300_000,
   });
 
-export const modelsQuery = (account: string) =>
-  queryOptions({
-    queryKey: ["account", account, "models"],
-    queryFn: () => call(() => api.accounts({ account }).models.get()),
-  });
-
 export interface WhatIf {
   readonly from: string;
   readonly to: string;

@@ -7,8 +7,9 @@ import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Select } from "../../parts/select.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { modelsQuery } from "../overview/queries.ts";
 import { printUsdChange } from "./compare.ts";
-import { modelsQuery, type WhatIf, whatIfQuery } from "./queries.ts";
+import { type WhatIf, whatIfQuery } from "./queries.ts";
 import styles from "./usage.module.css";
 
 interface WhatIfProps {

@@ -1,0 +1,64 @@
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import {
+  hasFilter,
+  hasRange,
+  type RequestRow,
+  type RequestsAnswer,
+  type RequestsSearch,
+  requestsQuery,
+} from "./queries.ts";
+import { type LiveState, mergeRows, useLiveRows } from "./use-live-rows.ts";
+
+/** The list of the page: a page of rows, and the rows that have come since. */
+export interface LiveList {
+  /** Newest first; `undefined` while loading. */
+  readonly rows: readonly RequestRow[] | undefined;
+  /** `off` where filters, a range or an older page show a list that nothing joins. */
+  readonly state: LiveState;
+  /** New rows that wait until the list is let go. */
+  readonly waiting: number;
+  /** Keeps the rows in their places, so that one of them can be pressed. */
+  readonly hold: () => void;
+  readonly letGo: () => void;
+  readonly query: UseQueryResult<RequestsAnswer>;
+}
+
+/** Reads the requests of the URL's filters, and follows new ones where nothing is filtered. */
+export function useLiveList(account: string, search: RequestsSearch): LiveList {
+  const isWhole = !hasFilter(search) && !hasRange(search) && search.page === undefined;
+  const isPaused = search.live === "0";
+  const query = useQuery({ ...requestsQuery(account, search), refetchOnWindowFocus: !isPaused });
+  const wanted = !isWhole ? "off" : isPaused ? "paused" : "live";
+  const live = useLiveRows(account, { wanted, onGap: () => void query.refetch() });
+  const [held, setHeld] = useState<readonly RequestRow[]>();
+  const rows = query.data && joinPage(live.rows, query.data);
+  const shown = live.state === "off" || !held || !rows ? rows : updateRows(held, rows);
+  return {
+    rows: shown,
+    state: live.state,
+    waiting: rows && shown !== rows ? countNewer(rows, held?.[0]) : 0,
+    hold: () => setHeld((before) => before ?? shown),
+    letGo: () => setHeld(undefined),
+    query,
+  };
+}
+
+/** Joins live rows with a page. Rows older than a page that has a next one are on that next one. */
+export function joinPage(
+  live: readonly RequestRow[],
+  { items, next }: Pick<RequestsAnswer, "items" | "next">,
+): readonly RequestRow[] {
+  const oldest = next === null ? "" : (items.at(-1)?.id ?? "");
+  return mergeRows(live, items).filter(({ id }) => id >= oldest);
+}
+
+/** The same rows, each in its newest state. */
+function updateRows(held: readonly RequestRow[], rows: readonly RequestRow[]): readonly RequestRow[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return held.map((row) => byId.get(row.id) ?? row);
+}
+
+function countNewer(rows: readonly RequestRow[], newest: RequestRow | undefined): number {
+  return rows.filter(({ id }) => newest === undefined || id > newest.id).length;
+}

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { startChromium } from "../support/chromium.ts";
+import type { ModelOutput } from "../support/model-output.ts";
+import { answerWith } from "../support/scripted-answers.ts";
+import { until } from "../support/until.ts";
+import { signInByForm, untilTitled } from "./world/forms.ts";
+import { browse, type PageOptions } from "./world/open-page.ts";
+import { signIn } from "./world/signed-in.ts";
+import { PASSWORD, startWorld, type World } from "./world/world.ts";
+
+const MODEL = "gpt-4.1-mini";
+const HI: ModelOutput = { text: "Hi.", usage: { input: 420, output: 64 } };
+
+let world: World;
+let browser: Browser;
+/** The secret of a key of Acme without limits, and of one that may spend 0.01 USD. */
+let secret: string;
+let poorSecret: string;
+
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 10 }), startChromium()]);
+  const keys = `/accounts/${world.acme.accountId}/keys`;
+  const limit = { amount_usd: "0.01", period: "total" };
+  ({ secret } = await world.owner.call("POST", keys, { name: "unlimited" }));
+  ({ secret: poorSecret } = await world.owner.call("POST", keys, { name: "poor", spending_limit: limit }));
+});
+afterAll(async () => {
+  await browser.close();
+  await world.close();
+});
+
+const account = () => `/console/accounts/${world.acme.accountId}`;
+const visit = (path: string, use: (page: Page) => Promise<void>, options?: PageOptions) =>
+  browse(browser, { url: world.url, path: `${account()}${path}`, person: world.owner }, use, options);
+
+/** Sends a chat request and returns its id. */
+async function send(body: object = {}, as = secret): Promise<{ id: string; status: number }> {
+  const answer = await fetch(`${world.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${as}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: MODEL, messages: [{ role: "user", content: "Hello" }], ...body }),
+  });
+  await answer.text();
+  return { id: answer.headers.get("x-request-id") ?? "", status: answer.status };
+}
+
+test("from the sign-in, one press finds what a request cost and one why another was refused", async () => {
+  world.upstream.on(MODEL, answerWith(HI));
+  expect((await send()).status).toBe(200);
+  const refused = await send({ max_tokens: 30_000 }, poorSecret);
+  expect(refused.status).toBe(403);
+  const visitor = { url: world.url, path: account() };
+  await browse(
+    browser,
+    visitor,
+    async (page) => {
+      await signInByForm(page, { email: world.emails.viewer, password: PASSWORD });
+      await untilTitled(page, "Overview");
+      const latest = page.getByRole("table", { name: "Latest requests" }).getByRole("link").first();
+      await latest.click();
+      await untilTitled(page, "Receipt");
+      const sum = page.getByRole("table", { name: "Tokens × price = charge" });
+      await sum.getByRole("row", { name: /Charged.*\$0\.0002704/ }).waitFor();
+      await page.goBack();
+      await page.getByRole("link", { name: "Why: spending limit exceeded" }).click();
+      await untilTitled(page, "Why was this refused?");
+      await page.getByText(/Raise the spending limit/).waitFor();
+    },
+    { width: 390, height: 844 },
+  );
+  await visit("/refusals", async (page) => {
+    const row = page.getByRole("row", { name: /spending limit exceeded.*poor/ });
+    await row.getByText("$0.01", { exact: true }).waitFor();
+    await row.getByRole("link").click();
+    await untilTitled(page, "Why was this refused?");
+    await page.getByText("Needed", { exact: true }).waitFor();
+    await page.getByText("Available at that moment").waitFor();
+    expect(page.url()).toEndWith(refused.id);
+  });
+});
+
+test("a request appears without a reload, waits while the list is held, and leads to its receipt", async () => {
+  world.upstream.on(MODEL, answerWith(HI));
+  await visit("/requests", async (page) => {
+    await page.getByText("Live", { exact: true }).waitFor();
+    const first = await send();
+    const linkOf = (id: string) => page.locator(`a[href$="${id}"]`);
+    await linkOf(first.id).waitFor();
+    await linkOf(first.id).hover();
+    const second = await send();
+    await page.getByRole("button", { name: "Show 1 new" }).waitFor();
+    expect(await linkOf(second.id).count()).toBe(0);
+    await page.getByRole("button", { name: "Show 1 new" }).click();
+    await linkOf(second.id).waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("Paused", { exact: true }).waitFor();
+    expect(await linkOf(second.id).count()).toBe(1);
+    await linkOf(second.id).click();
+    await untilTitled(page, "Receipt");
+    await page.goBack();
+    await page.getByRole("button", { name: "Follow" }).click();
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
+});
+
+test("a session that ends while the list is live leads to the sign-in, and back to the list", async () => {
+  const person = await signIn(world.url, { email: world.emails.developer, password: PASSWORD });
+  const path = `${account()}/requests`;
+  await browse(browser, { url: world.url, path, person }, async (page) => {
+    await page.getByText("Live", { exact: true }).waitFor();
+    // Only the stream asks again: its server notices the end of the session within 15 s.
+    await person.call("POST", "/sign-out");
+    await untilTitled(page, "Sign in");
+    await signInByForm(page, { email: world.emails.developer, password: PASSWORD });
+    await untilTitled(page, "Requests");
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
+});
+
+test("receipts explain a refund, a report above the limit, a failover and an empty answer", async () => {
+  await addModel("pair", ["pair-a", "pair-b"]);
+  world.upstream.on("pair-a", answerWith(undefined, { status: 503 }));
+  world.upstream.on("pair-b", answerWith(HI));
+  const failedOver = await send({ model: "pair" });
+  world.upstream.on(MODEL, answerWith({ text: "Hi.", usage: { input: 420, output: 5_000 } }));
+  const excessive = await send({ max_tokens: 10 });
+  world.upstream.on(MODEL, answerWith({ text: "", usage: { input: 420, output: 30 } }));
+  const empty = await send();
+  world.upstream.on(MODEL, answerWith(HI));
+  const refunded = await send();
+  await world.operator.call("POST", `/operator/accounts/${world.acme.accountId}/refunds`, {
+    ...{ id: "refund-1", receipt: refunded.id, reason: "wrong answer" },
+  });
+  const read = (id: string, texts: readonly (string | RegExp)[]) =>
+    visit(`/requests/${id}`, async (page) => {
+      for (const text of texts) await page.getByText(text).first().waitFor();
+    });
+  await read(failedOver.id, ["Sent to openai", "answered 503", "Then sent to anthropic", "answered 200"]);
+  await read(excessive.id, ["All of it was charged"]);
+  await read(empty.id, ["empty answer", "The model finished without readable output."]);
+  await read(refunded.id, ["Refunded later", "returned to the wallet", /0\.0002704 USD were refunded/]);
+});
+
+/** Adds a model with an upstream model of each upstream, and waits until the gateway has it. */
+async function addModel(id: string, [openai, anthropic]: readonly [string, string]): Promise<void> {
+  const path = join(world.folder, "tollgate.yaml");
+  const model = `  ${id}:
+    routes: [ { upstream: openai, model: ${openai} }, { upstream: anthropic, model: ${anthropic} } ]
+    context_window: 200000
+    max_output_tokens: 32000
+    price: { input: "0.40", output: "1.60" }
+`;
+  writeFileSync(path, readFileSync(path, "utf8").replace("limits:", `${model}limits:`));
+  await until(async () => (await send({ model: id })).status !== 404);
+}
+
+test("Ctrl K finds a pasted request id, and says that it does not know another one", async () => {
+  world.upstream.on(MODEL, answerWith(HI));
+  const { id } = await send();
+  const unknown = id.replace(/^.{8}/, "01a00000");
+  await visit("/keys", async (page) => {
+    const paste = async (text: string) => {
+      await page.evaluate((copied) => navigator.clipboard.writeText(copied), text);
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: /request id/ }).waitFor();
+      await page.keyboard.press("Control+v");
+    };
+    await paste(unknown);
+    await page.getByRole("status").getByText("Nothing found.").waitFor();
+    await page.keyboard.press("Escape");
+    await paste(id);
+    await page
+      .getByRole("option")
+      .filter({ hasText: /request$/ })
+      .waitFor();
+    await page.keyboard.press("Enter");
+    await untilTitled(page, "Receipt");
+    expect(page.url()).toEndWith(id);
+    await page.goto(`${world.url}${account()}/requests/${unknown}`);
+    await page.getByText("No request of this account has this id").waitFor();
+  });
+});
