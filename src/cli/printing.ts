@@ -7,9 +7,14 @@ import { printTime } from "../time.ts";
 /** Formats a table with aligned columns. Returns the titles alone without rows. */
 export function printTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [titles, ...rows];
-  const widths = titles.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
-  const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  const widths = titles.map((_, column) => Math.max(...all.map((row) => Bun.stringWidth(row[column] ?? ""))));
+  const lines = all.map((row) => row.map((cell, column) => padTo(cell, widths[column] ?? 0)).join("  "));
   return lines.map((line) => line.trimEnd()).join("\n");
+}
+
+/** Pads to columns of a terminal, of which an emoji or a Chinese character takes two. */
+function padTo(cell: string, width: number): string {
+  return cell + " ".repeat(Math.max(width - Bun.stringWidth(cell), 0));
 }
 
 export function printBalances({ posted, held, available }: Balances) {

@@ -4,6 +4,7 @@ import { WIRES } from "../../wire/registry.ts";
 import { errorResponse, logInternalError } from "../errors.ts";
 import { idHeaders, newRequestId, pathOf, targetOf } from "../identity.ts";
 import type { ConsoleParts } from "./console-parts.ts";
+import { readRequestBody } from "./request-body.ts";
 import { setContext } from "./request-context.ts";
 import { createConsoleApi } from "./routes.ts";
 
@@ -13,7 +14,10 @@ export type ConsoleEntry = (request: Request, peer: string | undefined) => Promi
 const API = "/console/api";
 /** A page of the browser's console, although its path is that of the API. */
 const DOCS_PATH = `${API}/docs`;
-const BODY_BYTES_MAX = 1024 * 1024;
+const BODY_BOUNDS = {
+  bytesMax: 1024 * 1024,
+  message: "The request body exceeds the size limit of 1 MiB.",
+};
 /** The escape of NUL in JSON, whose backslash is not itself escaped. */
 const ESCAPED_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 /** Reads its raw body itself, and no cookie. */
@@ -47,8 +51,9 @@ function isBelow(root: string, path: string): boolean {
 
 /**
  * Checks origin and content type, and reads the body within its bound. Throws `not_permitted` for a request
- * of another site, `not_json` for another content type, `body_too_large` above 1 MiB, and `wrong_shape` for a
- * NUL, which PostgreSQL refuses to store, and above 500 levels, which overflow the stack of a validation error.
+ * of another site, `not_json` for another content type, `body_too_large` above 1 MiB, `body_too_slow` after
+ * 10 s, and `wrong_shape` for a NUL, which PostgreSQL refuses to store, and above 500 levels, which overflow the
+ * stack of a validation error.
  */
 async function prepare({ settings }: ConsoleParts, request: Request): Promise<Request> {
   if (targetOf(request).includes("%00")) throw new GatewayError("wrong_shape");
@@ -56,7 +61,7 @@ async function prepare({ settings }: ConsoleParts, request: Request): Promise<Re
   if (pathOf(request) === WEBHOOK_PATH) return request;
   if (!isSameOrigin(request, settings.publicUrl)) throw new GatewayError("not_permitted");
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  const body = await readBody(request);
+  const body = await readRequestBody(request, BODY_BOUNDS);
   if (body.byteLength > 0 && type !== "application/json") throw new GatewayError("not_json");
   const text = new TextDecoder().decode(body);
   if (ESCAPED_NUL.test(text) || isTextTooDeep(text)) throw new GatewayError("wrong_shape");
@@ -69,20 +74,6 @@ function isSameOrigin({ headers }: Request, publicUrl: string): boolean {
   if (headers.get("authorization") !== null && headers.get("cookie") === null) return true;
   const site = headers.get("sec-fetch-site");
   return site === null ? headers.get("origin") === publicUrl : site === "same-origin";
-}
-
-async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
-  if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) {
-    throw new GatewayError("body_too_large");
-  }
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  for await (const chunk of request.body ?? []) {
-    total += chunk.byteLength;
-    if (total > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function withHeaders(response: Response, requestId: string): Response {

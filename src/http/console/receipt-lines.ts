@@ -55,15 +55,25 @@ const SOURCES: Readonly<Record<ChargeSource, string>> = {
   none: "Nothing was charged: the hold was released in full.",
 };
 
+/** Why nothing was charged. */
+const FREE_SOURCES: Readonly<Record<ChargeSource, string>> = {
+  reported: `${SOURCES.reported} They cost nothing.`,
+  estimated: `${SOURCES.estimated} They cost nothing.`,
+  expired:
+    "The gateway stopped before it could settle, and before any cost was recorded: nothing was charged.",
+  none: SOURCES.none,
+};
+
+type ChargedReceipt = Pick<Receipt, "state" | "late" | "captured" | "outcome" | "refunded">;
+
 /** Where the charge comes from, in a sentence. */
-export function sourceText({ state, late, captured, outcome, refunded }: Receipt): string {
+export function sourceText({ state, late, captured, outcome, refunded }: ChargedReceipt): string {
   const refund = refunded > 0n ? ` Later ${printUsd(refunded)} USD were refunded.` : "";
   if (!outcome) return "The request is running: its hold is open and nothing is charged yet.";
   const isLate = late && state === "settled" && outcome.source !== "expired";
   const lateness = isLate ? " The settlement came after the hold had expired." : "";
-  const isFree = captured === 0n && outcome.source !== "none";
-  const free = isFree ? " They cost nothing." : "";
-  return `${SOURCES[outcome.source]}${free}${lateness}${refund}`;
+  const source = captured === 0n ? FREE_SOURCES[outcome.source] : SOURCES[outcome.source];
+  return `${source}${lateness}${refund}`;
 }
 
 const OUTCOMES: Readonly<Record<string, string>> = {

@@ -1,11 +1,12 @@
-import { GatewayError } from "../../errors.ts";
 import { applyEvent } from "../../payments/checkouts.ts";
 import type { StripeClient } from "../../payments/stripe.ts";
-import { within } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
+import { readRequestBody } from "./request-body.ts";
 
-const EVENT_BYTES_MAX = 256 * 1024;
-const BODY_MS_MAX = 10_000;
+const BODY_BOUNDS = {
+  bytesMax: 256 * 1024,
+  message: "The event exceeds the size limit of 256 KiB.",
+};
 
 /**
  * Applies a signed event of Stripe. Events of sessions that are not ours, or whose amount is not what we asked
@@ -17,9 +18,8 @@ export async function receiveEvent(
   stripe: StripeClient,
   request: Request,
 ): Promise<{ received: true }> {
-  const body = await within(BODY_MS_MAX, readBody(request), () => {
-    throw new GatewayError("body_too_slow");
-  });
+  // The raw bytes, as they were signed.
+  const body = await readRequestBody(request, BODY_BOUNDS);
   const signature = request.headers.get("stripe-signature") ?? undefined;
   const event = await stripe.readEvent({ body, signature, nowMs: parts.now() });
   if (!event) return { received: true };
@@ -28,18 +28,4 @@ export async function receiveEvent(
   if (result === "mismatch") parts.log.error(fields, "checkout paid with another amount or currency");
   else parts.log.info(fields, "checkout event received");
   return { received: true };
-}
-
-/** The raw bytes, as they were signed. */
-async function readBody(request: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  for await (const chunk of request.body ?? []) {
-    total += chunk.byteLength;
-    if (total > EVENT_BYTES_MAX) {
-      throw new GatewayError("body_too_large", { message: "The event exceeds the size limit of 256 KiB." });
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

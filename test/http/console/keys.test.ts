@@ -83,7 +83,7 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
   });
 
   test("a creation with one idempotency-key makes one key and repeats its answer", async () => {
-    const headers = { cookie: "session=test", "idempotency-key": crypto.randomUUID() };
+    const headers = { cookie: "tollgate.session=test", "idempotency-key": crypto.randomUUID() };
     const body = { name: "once", spending_limit: { amount_usd: "1", period: "month" } };
     const first = await console.call(owner, "POST", path(), body, headers);
     const second = await console.call(owner, "POST", path(), body, headers);
@@ -159,7 +159,7 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
 
   test("a rotation keeps the id, and both secrets work until it is revoked", async () => {
     const { key, secret: old } = await create();
-    const headers = { cookie: "session=test", "idempotency-key": crypto.randomUUID() };
+    const headers = { cookie: "tollgate.session=test", "idempotency-key": crypto.randomUUID() };
     const body = { version: 1 };
     const rotated = await console.call(owner, "POST", path(`/${key.id}/rotate`), body, headers);
     const { secret } = rotated.json;

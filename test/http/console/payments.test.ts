@@ -340,7 +340,7 @@ async function callWith(
 ) {
   const url = `http://console.test/console/api${path}`;
   const all = { origin: "http://console.test", "content-type": "application/json", "x-test-actor": actor.id };
-  const cookie = `session=${actor.id}`;
+  const cookie = `tollgate.session=${actor.id}`;
   const request = new Request(url, {
     method: "POST",
     headers: { ...all, cookie, ...headers },

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { costOf, type Price } from "../../../src/domain/model.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import type { Usage } from "../../../src/domain/usage.ts";
-import { linesOf } from "../../../src/http/console/receipt-lines.ts";
+import { linesOf, sourceText } from "../../../src/http/console/receipt-lines.ts";
 import type { OutcomeFacts } from "../../../src/ledger/records.ts";
 
 const tokens = fc.oneof(fc.constant(0), fc.nat({ max: 2_000_000 }));
@@ -76,4 +76,12 @@ test("a charge that is not the sum of its tokens has a line for the difference",
       }
     }),
   );
+});
+
+test("the source of a request that cost nothing does not speak of a charge", () => {
+  const expired = { ...outcome({}), outcome: "internal_error", source: "expired" } as const;
+  const receipt = { state: "expired", late: false, refunded: 0n, outcome: expired } as const;
+  const charged = "at the last sign of life of the request was charged.";
+  expect(sourceText({ ...receipt, captured: 1n })).toEndWith(charged);
+  expect(sourceText({ ...receipt, captured: 0n })).toEndWith("nothing was charged.");
 });
