@@ -23,6 +23,9 @@ describe("the path after a sign-in", () => {
     "/\t/evil.example",
     "/a\nb",
     "/ü",
+    "/../v1/models",
+    "/accounts/../../v1/models",
+    "/%2e%2E/v1/models",
   ])("%p leads to the overview instead", (path) => {
     expect(safePath(path)).toBe("/");
   });

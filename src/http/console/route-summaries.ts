@@ -93,6 +93,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "get /accounts/{account}/invitations": "List the open invitations",
     "post /accounts/{account}/invitations": "Invite a person by e-mail",
     "delete /accounts/{account}/invitations/{invitation}": "Revoke an invitation",
+    "post /accounts/{account}/invitations/{invitation}/resend": "Mail an invitation again",
     "get /invitations/{token}": "Read an invitation by the token of its mail",
     "post /invitations/{token}/accept": "Accept an invitation",
     "get /accounts/{account}/audit-trail": "List the changes in an account",

@@ -140,6 +140,8 @@ function pressInMenu(menu: RegExp, item: RegExp): OpenDialog {
 /** Opens what a key of the keyboard opens. */
 function pressKey(key: string): OpenDialog {
   return async (page) => {
+    // The focus returns there, and not to the body.
+    await page.getByRole("main").locator("a:visible, button:visible").first().focus();
     await page.keyboard.press(key);
     await page.getByRole("dialog").waitFor();
   };
@@ -167,7 +169,7 @@ async function signInWrongly(page: Page): Promise<void> {
 }
 
 /** Opens a dialog by the first button of the page with this name. */
-export function press(name: RegExp): OpenDialog {
+function press(name: RegExp): OpenDialog {
   return async (page) => {
     await page.getByRole("main").getByRole("button", { name }).first().click();
     await page.getByRole("dialog").waitFor();

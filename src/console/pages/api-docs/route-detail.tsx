@@ -94,7 +94,7 @@ function Answer({
 }
 
 /** The method of a route, in the tone of what it does. */
-export function Method({ method }: { readonly method: string }) {
+function Method({ method }: { readonly method: string }) {
   const tone = METHOD_TONES[method] ?? "accent";
   return <Badge tone={tone}>{method.toUpperCase()}</Badge>;
 }

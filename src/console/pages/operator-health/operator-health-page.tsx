@@ -6,7 +6,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import styles from "../../parts/stack.module.css";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { type Health, healthQuery } from "./queries.ts";
-import { LedgerPanel, LimiterPanel, OutboxPanel } from "./stores.tsx";
+import { DeliveryPanel, LedgerPanel, LimiterPanel, OutboxPanel } from "./stores.tsx";
 import { Upstreams } from "./upstreams.tsx";
 
 const MIB = 1_048_576;
@@ -39,8 +39,11 @@ export function OperatorHealthPage() {
           <Upstreams upstreams={data?.upstreams} />
           <div className={styles.columns}>
             <LedgerPanel health={data} />
-            <LimiterPanel health={data} />
-            <OutboxPanel health={data} />
+            <div className={styles.page}>
+              <LimiterPanel health={data} />
+              <OutboxPanel health={data} />
+            </div>
+            <DeliveryPanel health={data} />
           </div>
         </>
       )}
@@ -49,12 +52,14 @@ export function OperatorHealthPage() {
 }
 
 /** The worst of what is known, in a word. */
-function Verdict({ health: { upstreams, limiter, ledger, outbox } }: { readonly health: Health }) {
+function Verdict({ health }: { readonly health: Health }) {
+  const { upstreams, limiter, ledger, outbox, mail_server: mailServer } = health;
   // A half-open circuit has not recovered: it waits for the outcome of its probe.
   const open = upstreams.filter(({ circuit }) => circuit !== "closed").length;
   if (!ledger) return <Badge tone="bad">ledger unreachable</Badge>;
   if (limiter.mode === "denying") return <Badge tone="bad">limiter denies</Badge>;
   if (open > 0) return <Badge tone="bad">{`${open} of ${upstreams.length} circuits open`}</Badge>;
   if (outbox.entries > 0) return <Badge tone="warn">settlements wait</Badge>;
+  if (mailServer?.problem) return <Badge tone="warn">mails wait</Badge>;
   return <Badge tone="good">all well</Badge>;
 }

@@ -96,6 +96,45 @@ export function OutboxPanel({ health }: StoreProps) {
   );
 }
 
+const MAIL_PROBLEMS = {
+  login_refused: "The mail server refuses the login.",
+  no_answer: "The mail server does not answer.",
+} as const;
+
+/** Mails and webhook calls that are ordered and not delivered, and whether the mail server takes mails. */
+export function DeliveryPanel({ health }: StoreProps) {
+  const server = health?.mail_server;
+  const problem = server?.problem;
+  return (
+    <Panel
+      title="Mails and webhooks"
+      note={server === null ? "Mails are printed on stderr: no mail server is set." : "Each has three tries."}
+    >
+      {problem && (
+        <p className={styles.warning} role="status">
+          {MAIL_PROBLEMS[problem]}
+        </p>
+      )}
+      <Facts
+        facts={[
+          ["Mails waiting", health && printBacklog(health.mails)],
+          ["Oldest mail", health && <Time at={health.mails?.oldest_at} as="relative" />],
+          ["Webhooks waiting", health && printBacklog(health.webhooks)],
+          ["Oldest webhook", health && <Time at={health.webhooks?.oldest_at} as="relative" />],
+          ...(server
+            ? [["Server checked", <Time key="at" at={server.checked_at} as="relative" />] as const]
+            : []),
+        ]}
+      />
+    </Panel>
+  );
+}
+
+/** The number that waits; unknown while the database does not answer. */
+function printBacklog(backlog: Health["mails"]): string {
+  return backlog ? formatCount(backlog.entries) : "unknown";
+}
+
 function Facts({ facts }: { readonly facts: readonly (readonly [string, ReactNode | undefined])[] }) {
   return (
     <dl className={styles.facts}>
