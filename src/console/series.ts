@@ -51,7 +51,9 @@ export function stackRows<Row extends GroupedRow>(
   const largest = [...byGroup].sort(([one, a], [other, b]) => rank(one) - rank(other) || b.sum - a.sum);
   const times = Array.from({ length: count }, (_, place) => new Date(start + place * step).toISOString());
   const series = largest.map(([id, { name: text, values }]) => ({ id, name: text, values }));
-  return { times, series: joinSmall(series, count) };
+  // A group without a value, as of refused requests in a chart of costs, has no colour either.
+  const seen = series.filter(({ values }) => values.some((value) => value !== 0));
+  return { times, series: joinSmall(seen.length > 0 ? seen : series, count) };
 }
 
 /** Buckets stand where the rows do: days of a zone do not begin at midnight of UTC. */

@@ -89,27 +89,34 @@ function sumsOfCsv(csv: string): ReadonlyMap<string, string> {
   return new Map([...sums].map(([name, nanos]) => [name, String(nanos)]));
 }
 
-test("a field that searches follows the URL, and the keys of a chart move its reading", async () => {
-  const { url, acme, owner } = world;
-  const account = `/console/accounts/${acme.accountId}`;
-  const watched = await openPageAs(browser, { url, path: `${account}/models`, person: owner });
+test("a field that searches follows the URL", async () => {
+  const { url, operator } = world;
+  const watched = await openPageAs(browser, { url, path: "/console/operator/people", person: operator });
   const { page } = watched;
   const field = page.getByRole("searchbox");
-  await field.fill("claude");
-  await page.waitForURL(/q=claude/);
-  await page.getByRole("link", { name: "Models", exact: true }).click();
-  await page.waitForURL(/models$/);
+  await field.fill("dana");
+  await page.waitForURL(/q=dana/);
+  await page.getByRole("link", { name: "People", exact: true }).click();
+  await page.waitForURL(/people$/);
   await page.waitForFunction(
-    () => document.querySelector<HTMLInputElement>("input[type=search]")?.value === "",
+    () => document.querySelector<HTMLInputElement>("main input[type=search]")?.value === "",
   );
-  await page.goto(`${url}${account}/usage?range=7d`);
+  expect(watched.faults).toEqual([]);
+  await watched.close();
+}, 300_000);
+
+test("keys move the reading of a chart, and its values are in a table", async () => {
+  const { url, acme, owner } = world;
+  const path = `/console/accounts/${acme.accountId}/usage?range=7d`;
+  const watched = await openPageAs(browser, { url, path, person: owner });
+  const { page } = watched;
   const chart = page.getByRole("img", { name: /^Cost per day/ });
   await chart.focus();
   await page.keyboard.press("End");
   const figure = page.getByRole("figure").filter({ has: chart });
-  await figure.getByText("In total").waitFor({ state: "detached" });
+  await figure.getByText("In total", { exact: true }).waitFor({ state: "detached" });
   await page.keyboard.press("Escape");
-  await figure.getByText("In total").waitFor();
+  await figure.getByText("In total", { exact: true }).waitFor();
   await figure.getByText("Show as a table").click();
   await figure.getByRole("columnheader", { name: "claude-sonnet" }).waitFor();
   expect(watched.faults).toEqual([]);

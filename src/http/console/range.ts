@@ -25,6 +25,13 @@ export function readRange(
 export function readMs(text: string | undefined, path: string): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);
-  if (!Number.isInteger(ms) || ms < 0 || ms > TIME_MS_MAX) throw new GatewayError("wrong_shape", { path });
+  // Date.parse takes 30 February as a day of March.
+  const isRolled = text.endsWith("Z") && ms >= 0 && ms <= TIME_MS_MAX && !sameDay(text, ms);
+  if (isRolled || !Number.isInteger(ms) || ms < 0 || ms > TIME_MS_MAX)
+    throw new GatewayError("wrong_shape", { path });
   return ms;
+}
+
+function sameDay(text: string, ms: number): boolean {
+  return new Date(ms).toISOString().slice(0, 10) === text.slice(0, 10);
 }

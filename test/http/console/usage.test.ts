@@ -318,7 +318,7 @@ test("a view with more points than the ledger returns has its dearest groups, an
   const parts = { database: console.parts.database, ledger: { usage } } as unknown as ConsoleParts;
   const from = new Date(nowMs - 2 * HOUR_MS).toISOString();
   const view = readView("a", { by: "hour", group: "model", from, to: new Date(nowMs).toISOString() }, nowMs);
-  const report = await reportUsage(parts, view);
+  const report = await reportUsage(parts, view, nowMs);
   expect(report.groups).toHaveLength(40);
   expect(report.total).toMatchObject({ requests: 80, cost: all });
   const shown = report.points.filter(({ timeMs }) => timeMs === nowMs - HOUR_MS);

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { formatMs } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -14,8 +13,14 @@ type Row = Awaited<ReturnType<NonNullable<ReturnType<typeof latestQuery>["queryF
 
 const COLUMNS: readonly Column<Row>[] = [
   { id: "at", header: "Time", isNarrow: true, cell: ({ at }) => <Time at={at} as="relative" /> },
-  { id: "model", header: "Model", card: "bare", cell: ({ model }) => model },
-  { id: "key", header: "Key", card: "bare", cell: ({ key_name, key_id }) => key_name ?? key_id },
+  { id: "model", header: "Model", isNarrow: true, card: "bare", cell: ({ model }) => model },
+  {
+    id: "key",
+    header: "Key",
+    isNarrow: true,
+    card: "bare",
+    cell: ({ key_name, key_id }) => key_name ?? key_id,
+  },
   {
     id: "outcome",
     header: "Outcome",
@@ -23,7 +28,6 @@ const COLUMNS: readonly Column<Row>[] = [
     card: "bare",
     cell: (row) => <Badge tone={outcomeOf(row).tone}>{outcomeOf(row).text}</Badge>,
   },
-  { id: "total", header: "Duration", align: "end", card: "bare", cell: ({ total_ms }) => formatMs(total_ms) },
   {
     id: "cost",
     header: "Charge",

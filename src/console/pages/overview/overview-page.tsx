@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, lazyRouteComponent } from "@tanstack/react-router";
+import { Suspense } from "react";
 import { ButtonLink } from "../../parts/button.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
 import { useAccount, useMay } from "../../session.ts";
 import { Balance } from "./balance.tsx";
 import { CostChart } from "./cost-chart.tsx";
-import { FirstSteps } from "./first-steps.tsx";
 import { LatestRefusals } from "./latest-refusals.tsx";
 import { LatestRequests } from "./latest-requests.tsx";
 import { NearLimits } from "./near-limits.tsx";
@@ -15,6 +16,8 @@ import styles from "./overview.module.css";
 import { latestQuery } from "./queries.ts";
 
 const route = getRouteApi("/shell/accounts/$account/");
+// Accounts with requests never show them.
+const FirstSteps = lazyRouteComponent(() => import("./first-steps.tsx"), "FirstSteps");
 
 /** How an account stands: its money, what it spends, and what wants attention. */
 export function OverviewPage() {
@@ -54,7 +57,9 @@ export function OverviewPage() {
         <Balance account={id} />
       </div>
       {isNew ? (
-        <FirstSteps account={id} />
+        <Suspense fallback={<Skeleton shape="block" />}>
+          <FirstSteps account={id} />
+        </Suspense>
       ) : (
         <>
           <CostChart account={id} search={search} />

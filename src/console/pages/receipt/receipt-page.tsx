@@ -83,10 +83,10 @@ function Found({ account, receipt }: { readonly account: string; readonly receip
   );
 }
 
-/** The gateway charges at most the hold; another service of the ledger may charge more. */
+/** A provider may count more tokens than a request announces: then the charge is above the hold. */
 function describeHold({ charged_usd, granted_usd }: ReceiptData): string {
   const [charged, granted] = [readUsd(charged_usd), readUsd(granted_usd)];
-  if (charged > granted) return "Less than was charged in the end";
+  if (charged > granted) return "Exceeded: more tokens were counted than it allowed for";
   if (charged === granted && granted > 0n) return "The most it could cost. All of it was charged";
   return "The most it could cost";
 }

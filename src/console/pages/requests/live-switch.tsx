@@ -13,7 +13,7 @@ const STATES: Readonly<Record<Exclude<LiveState, "off">, { readonly text: string
 };
 
 /** The state of the live list; pauses and continues it. The URL holds the choice. */
-export function LiveSwitch({ list: { state, waiting, letGo } }: { readonly list: LiveList }) {
+export function LiveSwitch({ list: { state, waiting } }: { readonly list: LiveList }) {
   const navigate = useNavigate();
   if (state === "off") return null;
   const isPaused = state === "paused";
@@ -26,7 +26,11 @@ export function LiveSwitch({ list: { state, waiting, letGo } }: { readonly list:
     });
   return (
     <>
-      {waiting > 0 && <Button onClick={letGo}>{`Show ${formatCount(waiting)} new`}</Button>}
+      {waiting > 0 && (
+        <span title="Shown as soon as the pointer or the focus leaves the list">
+          <Badge tone="info">{formatCount(waiting)} new</Badge>
+        </span>
+      )}
       <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>
       <Button onClick={turn}>{isPaused ? "Follow" : "Pause"}</Button>
     </>

@@ -94,7 +94,7 @@ function Requests({ account }: { readonly account: string }) {
       </PageHeader>
       <Filters account={account} search={search} />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: holds still what is pointed at or has the focus. */}
-      <div onPointerEnter={list.hold} onPointerLeave={list.letGo} onFocus={list.hold} onBlur={list.letGo}>
+      <div onPointerEnter={list.hold} onPointerLeave={list.unhold} onFocus={list.hold} onBlur={list.unhold}>
         <Panel isFlush>
           <DataTable
             caption="Requests"
@@ -112,9 +112,15 @@ function Requests({ account }: { readonly account: string }) {
             isDense
             footer={<Pager next={data?.next ?? null} isNewestFirst />}
           />
-          {search.metadata && data?.searched_to && (
+          {search.metadata && (
             <p className={styles.searched}>
-              Searched back to <Time at={data.searched_to} />.
+              Metadata is that of services which hold money themselves; requests of keys have none.
+              {data?.searched_to && (
+                <>
+                  {" "}
+                  Searched back to <Time at={data.searched_to} />.
+                </>
+              )}
             </p>
           )}
         </Panel>

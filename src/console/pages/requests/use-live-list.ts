@@ -16,11 +16,11 @@ export interface LiveList {
   readonly rows: readonly RequestRow[] | undefined;
   /** `off` where filters, a range or an older page show a list that nothing joins. */
   readonly state: LiveState;
-  /** New rows that wait until the list is let go. */
+  /** New rows that wait until the list is held no more. */
   readonly waiting: number;
   /** Keeps the rows in their places, so that one of them can be pressed. */
   readonly hold: () => void;
-  readonly letGo: () => void;
+  readonly unhold: () => void;
   readonly query: UseQueryResult<RequestsAnswer>;
 }
 
@@ -33,19 +33,23 @@ export function useLiveList(account: string, search: RequestsSearch): LiveList {
   const live = useLiveRows(account, { wanted, onGap: () => void query.refetch() });
   const [held, setHeld] = useState<readonly RequestRow[]>();
   const rows = query.data && joinPage(live.rows, query.data);
-  const shown = live.state === "off" || !held || !rows ? rows : updateRows(held, rows);
+  // What was held belongs to the live list alone.
+  if (live.state === "off" && held) setHeld(undefined);
+  const shown = held && rows ? updateRows(held, rows) : rows;
   return {
     rows: shown,
     state: live.state,
     waiting: rows && shown !== rows ? countNewer(rows, held?.[0]) : 0,
-    hold: () => setHeld((before) => before ?? shown),
-    letGo: () => setHeld(undefined),
+    hold: () => {
+      if (live.state !== "off" && shown && shown.length > 0) setHeld((before) => before ?? shown);
+    },
+    unhold: () => setHeld(undefined),
     query,
   };
 }
 
 /** Joins live rows with a page. Rows older than a page that has a next one are on that next one. */
-export function joinPage(
+function joinPage(
   live: readonly RequestRow[],
   { items, next }: Pick<RequestsAnswer, "items" | "next">,
 ): readonly RequestRow[] {
@@ -53,7 +57,7 @@ export function joinPage(
   return mergeRows(live, items).filter(({ id }) => id >= oldest);
 }
 
-/** The same rows, each in its newest state. */
+/** Held rows, each in its newest state. */
 function updateRows(held: readonly RequestRow[], rows: readonly RequestRow[]): readonly RequestRow[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return held.map((row) => byId.get(row.id) ?? row);
