@@ -60,10 +60,10 @@ test("a key is created, shown once with code that works, and revoked by its name
 });
 
 test("a rotated key has two secrets until the old one is ended", async () => {
-  const { key, secret: old } = await world.owner.call("POST", `${root()}/keys`, { name: "rotated" });
+  const { key, secret: old } = await world.owner.call("POST", `${root()}/keys`, { name: "two secrets" });
   const watched = await open(`/keys/${key.id}`);
   const { page } = watched;
-  await page.getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("button", { name: "Rotate", exact: true }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
   const secret = await readSecret(page);
   expect(secret).not.toBe(old);
@@ -128,9 +128,9 @@ test("a key at its limit says what the next request is refused for, and a raised
   const spending_limit = { amount_usd: "0.000001", period: "month" };
   const body = { name: "at its limit", spending_limit };
   const { key } = await world.owner.call("POST", `${root()}/keys`, body);
-  const watched = await open("/keys?q=at+its");
+  const watched = await open("/keys?q=at%20its");
   const { page } = watched;
-  await page.getByRole("row", { name: /spending limit exceeded.*Spending limit of the key/ }).waitFor();
+  await page.getByRole("row", { name: /refused.*spending limit exceeded.*left/ }).waitFor();
   await page.getByRole("link", { name: "at its limit" }).click();
   await page.getByText("The next request would be refused.").waitFor();
   await page.goto(`${world.url}/console${root()}/playground?model=gpt-4.1-mini&key=${key.id}`);

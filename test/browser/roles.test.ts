@@ -62,6 +62,7 @@ describe("the action", () => {
   const ACTIONS: readonly (readonly [page: string, action: string, offered: readonly Visitor[]])[] = [
     ["/keys", "Create key", ["owner", "developer"]],
     ["/wallet", "Top up", ["owner"]],
+    ["/team", "Invite", ["owner", "acting"]],
   ];
   test.each(ACTIONS)("on %s, “%s”, is offered to those who may take it", async (path, action, offered) => {
     for (const visitor of ["owner", "developer", "viewer", "acting"] as const) {
@@ -87,7 +88,7 @@ describe("what a role may not do", () => {
     const visitor = await sessionOf("viewer");
     const path = `/console/accounts/${world.northwind.accountId}/keys`;
     await browse(browser, { url: world.url, path, person: visitor }, async (page) => {
-      await page.getByRole("alert").waitFor();
+      await page.getByRole("alert").getByText("You have no access").waitFor();
       expect(await page.getByText("Northwind").count()).toBe(0);
     });
   });

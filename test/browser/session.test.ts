@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { connectDatabase } from "../../src/db/database.ts";
 import { startChromium } from "../support/chromium.ts";
-import { until } from "../support/until.ts";
 import { signInByForm, untilTitled } from "./world/forms.ts";
+import { mailedLink } from "./world/mailed-link.ts";
 import { browse, type PageOptions } from "./world/open-page.ts";
 import { signIn } from "./world/signed-in.ts";
 import { PASSWORD, startWorld, type World } from "./world/world.ts";
@@ -103,10 +103,12 @@ describe("the link of a mail", () => {
     const earlier = await signIn(world.url, { email, password: PASSWORD });
     await browse(browser, { url: world.url, path: "/console/sign-in" }, async (page) => {
       await page.getByRole("link", { name: /Forgot/ }).click();
+      // The sign-in has a field of the same name, which is there until the page is loaded.
+      await untilTitled(page, "Reset the password");
       await page.getByLabel("E-mail").fill(email);
       await page.getByRole("button", { name: "Send the link" }).click();
       await page.getByText("a link is on its way").waitFor();
-      const link = await mailedLink(email, "reset");
+      const link = await mailedLink(world, email, "reset");
       await page.goto(link);
       await page.getByLabel("New password").fill(password);
       expect(page.url()).toBe(`${world.url}/console/reset`);
@@ -126,7 +128,7 @@ describe("the link of a mail", () => {
     const email = "new.person@example.com";
     await invite(email);
     await browse(browser, { url: world.url, path: "/console/sign-in" }, async (page) => {
-      await page.goto(await mailedLink(email, "accept"));
+      await page.goto(await mailedLink(world, email, "accept"));
       await untilTitled(page, "Join Acme");
       expect(page.url()).toBe(`${world.url}/console/accept`);
       await page.getByRole("link", { name: "Create your sign-in" }).click();
@@ -142,7 +144,7 @@ describe("the link of a mail", () => {
     const email = world.emails.operator;
     await invite(email);
     await browse(browser, { url: world.url, path: "/console/sign-in" }, async (page) => {
-      await page.goto(await mailedLink(email, "accept"));
+      await page.goto(await mailedLink(world, email, "accept"));
       await page.getByRole("link", { name: "Sign in to accept" }).click();
       await signInByForm(page, { email, password: PASSWORD });
       await page.getByRole("button", { name: "Accept the invitation" }).click();
@@ -175,11 +177,4 @@ async function expireSessions(): Promise<void> {
 async function invite(email: string): Promise<void> {
   const owner = await signIn(world.url, dana());
   await owner.call("POST", `/accounts/${world.acme.accountId}/invitations`, { email, role: "viewer" });
-}
-
-/** Waits for the link of a mail that the gateway prints because it has no mail server. */
-async function mailedLink(email: string, page: "reset" | "accept"): Promise<string> {
-  const pattern = new RegExp(`Mail to ${email},[^]*?(http\\S+/console/${page}\\?token=\\S+)`);
-  await until(() => pattern.test(world.printed()));
-  return pattern.exec(world.printed())?.[1] ?? "";
 }

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
 import { CodeBlock } from "./code-block.tsx";
 import { Dialog, DialogActions } from "./dialog.tsx";
-import styles from "./stack.module.css";
+import styles from "./secret-dialog.module.css";
 
 interface SecretDialogProps {
   readonly title: string;
@@ -27,7 +27,7 @@ export function SecretDialog({ title, note, label, secret, children, onClose }: 
       isWide
       onClose={() => (isWarned ? onClose() : setIsWarned(true))}
     >
-      <div className={styles.page}>
+      <div className={styles.stack}>
         <CodeBlock label={label} code={secret} isWrapped />
         {children}
         {isWarned && (

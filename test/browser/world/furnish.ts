@@ -1,4 +1,5 @@
 import { answerWith } from "../../support/scripted-answers.ts";
+import { mailedLink } from "./mailed-link.ts";
 import type { World } from "./world.ts";
 
 /** What a furnished world adds, for links to its pages. */
@@ -10,6 +11,8 @@ export interface Furniture {
   readonly refusedId: string;
   /** Path of a shared link, "/console/shared/…". */
   readonly sharedPath: string;
+  /** Path of an open invitation with its token, "/console/accept?token=…". */
+  readonly acceptPath: string;
 }
 
 /** Adds what the past traffic lacks: limits, refusals, invitations, codes, rules, links and management keys. */
@@ -24,7 +27,8 @@ export async function furnish(world: World): Promise<Furniture> {
     expires_at: inDays(60),
   });
   const ids = await sendRequests(world, secret);
-  await owner.call("POST", `${at}/invitations`, { email: "new.person@example.com", role: "developer" });
+  const invited = "new.person@example.com";
+  await owner.call("POST", `${at}/invitations`, { email: invited, role: "developer" });
   await owner.call("POST", `${at}/management-keys`, { name: "provisioning", role: "developer" });
   await owner.call("POST", `${at}/notice-rules`, {
     ...{ kind: "balance_below", threshold: "50.00", emails: ["dana@example.com"], webhook_url: null },
@@ -43,7 +47,9 @@ export async function furnish(world: World): Promise<Furniture> {
     reason: "chargeback",
   });
   await operator.call("POST", "/operator/audit");
-  return { limitedKeyId: key.id, ...ids, sharedPath: new URL(shared, url).pathname };
+  const mailed = new URL(await mailedLink(world, invited, "accept"));
+  const acceptPath = mailed.pathname + mailed.search;
+  return { limitedKeyId: key.id, ...ids, sharedPath: new URL(shared, url).pathname, acceptPath };
 }
 
 /** Sends requests until the key's limit of 3 per minute refuses one, and one that its spending limit refuses. */

@@ -36,6 +36,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       forgot: "/console/forgot",
       reset: "/console/reset?token=unknown",
       accept: "/console/accept?token=unknown",
+      "accept-open": furniture.acceptPath,
       verify: "/console/verify?token=unknown",
       shared: furniture.sharedPath,
     }),
@@ -52,7 +53,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "why-refused": `/refusals/${furniture.refusedId}`,
       keys: "/keys",
       "keys-create": ["/keys", press(/^Create key$/)],
-      "keys-secret": ["/keys?create=1", showSecret],
+      "keys-secret": ["/keys", showSecret],
       key: `/keys/${furniture.limitedKeyId}`,
       "key-conflict": [`/keys/${furniture.limitedKeyId}`, (page) => showConflict(page, world, furniture)],
       "key-edit": [`/keys/${furniture.limitedKeyId}`, press(/^Edit$/)],
@@ -74,12 +75,25 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "notices-webhook": ["/notices", pressInMenu(/80% of its/, /^Webhook/)],
       "notices-delete": ["/notices", pressInMenu(/80% of its/, /^Delete$/)],
       team: "/team",
+      "team-invite": ["/team", press(/^Invite a person$/)],
+      "team-role": ["/team", pressInMenu(/^Actions of Sam/, "Change the role")],
+      "team-remove": ["/team", pressInMenu(/^Actions of Sam/, "Remove")],
       links: "/links",
+      "links-create": ["/links", press(/^Create link$/)],
+      "links-revoke": ["/links", press(/^Revoke/)],
       "management-keys": "/management-keys",
+      "management-keys-create": ["/management-keys", press(/^Create key$/)],
+      "management-keys-revoke": ["/management-keys", press(/^Revoke/)],
       "audit-trail": "/audit-trail",
       settings: "/settings",
+      "settings-conflict": ["/settings", (page) => showAccountConflict(page, world)],
     }),
-    ...of("owner", "/console", { profile: "/profile", "api-docs": "/api/docs" }),
+    ...of("owner", "/console", {
+      profile: "/profile",
+      "profile-account": ["/profile", press(/^New account$/)],
+      "not-in-account": `/accounts/${world.northwind.accountId}/usage`,
+      "api-docs": "/api/docs",
+    }),
     ...of("operator", "/console/operator", {
       "operator-accounts": "/accounts",
       "operator-accounts-new": ["/accounts", press(/^New account$/)],
@@ -87,6 +101,8 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "operator-accounts-refund": ["/accounts", choose("Refund a request")],
       "operator-accounts-suspend": ["/accounts", choose("Suspend")],
       "operator-people": "/people",
+      "operator-people-operator": ["/people", pressInMenu(/^Actions of Sam/, "Make operator")],
+      "operator-people-sessions": ["/people", pressInMenu(/^Actions of Dana/, "End sessions")],
       "operator-usage": "/usage",
       "operator-health": "/health",
       "operator-health-circuit": ["/health", press(/^Open the circuit/)],
@@ -102,6 +118,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
 
 /** Creates a key and tries to leave its secret, so that one more Escape closes it. */
 async function showSecret(page: Page): Promise<void> {
+  await press(/^Create key$/)(page);
   await page.getByLabel("Name", { exact: true }).fill("pictured");
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   await page.getByRole("region", { name: "secret", exact: true }).waitFor();
@@ -117,6 +134,16 @@ async function showConflict(page: Page, { owner, acme }: World, { limitedKeyId }
   const { version } = await owner.call("GET", path);
   await owner.call("PATCH", path, { version, tokens_per_minute: 10_000 + version });
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog", { name: /Somebody else saved/ }).waitFor();
+}
+
+/** Saves the settings of the account after another edit was saved. */
+async function showAccountConflict(page: Page, { owner, acme }: World): Promise<void> {
+  const path = `/accounts/${acme.accountId}`;
+  const { version } = await owner.call("GET", path);
+  await owner.call("PATCH", path, { version, email: `office${version}@example.com` });
+  await page.getByLabel("E-mail").fill("billing@example.com");
+  await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("dialog", { name: /Somebody else saved/ }).waitFor();
 }
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/actor.ts";
+import { setOperator } from "../../../src/accounts/directory.ts";
+import { listSessions } from "../../../src/accounts/sessions.ts";
 import { createConsole } from "../../../src/http/console/entry.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
+import { addMember } from "../../accounts/actors.ts";
 import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
 import { CHAT, MESSAGES, post } from "../../support/client.ts";
 import { gate } from "../../support/script.ts";
@@ -301,12 +304,14 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
       await end(late);
     });
 
-    test("end within seconds when the session ends", async () => {
-      const { viewer, accountId } = await payer();
-      let isSignedIn = true;
-      const { open } = openLive({ identify: async () => (isSignedIn ? viewer : undefined) });
+    test("end within seconds when the viewer becomes an operator, which ends its sessions", async () => {
+      const { accountId } = await payer();
+      const { parts } = console;
+      const viewer = await addMember(parts.database, accountId, "viewer");
+      const hasSession = async () => (await listSessions(parts.database, viewer.id, Date.now())).length > 0;
+      const { open } = openLive({ identify: async () => ((await hasSession()) ? viewer : undefined) });
       const reader = readerOf(await open(viewer, accountId));
-      isSignedIn = false;
+      await setOperator(parts, console.newOperator(), { personId: viewer.id, isOperator: true });
       while (!(await reader.read()).done);
     });
 

@@ -4,6 +4,7 @@ import { mintInvitationToken } from "../../../src/accounts/invitations.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import type { TestConsole } from "../../support/test-console.ts";
+import { until } from "../../support/until.ts";
 import { openConsoleOn } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
@@ -18,8 +19,16 @@ describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
   afterAll(() => console.stop());
 
   const path = (rest: string, account = accountId) => `/accounts/${account}/${rest}`;
-  const tokenOf = async (id: string) =>
-    (await mintInvitationToken(console.parts.database, id, Date.now())) ?? "none";
+  /** Mints a token once the mail is sent, which mints one of its own: the latest token counts. */
+  const tokenOf = async (id: string) => {
+    const { database } = console.parts;
+    const { mails } = database.tables;
+    await until(async () => {
+      const sent = await database.db.select().from(mails);
+      return sent.some(({ data, sentAtMs }) => data.includes(id) && sentAtMs !== null);
+    });
+    return (await mintInvitationToken(database, id, Date.now())) ?? "none";
+  };
 
   test("an invited person accepts through the link, gets another role, and leaves", async () => {
     const { database } = console.parts;
@@ -51,7 +60,21 @@ describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
     expect(demoted.status).toBe(409);
     expect(demoted.json.error.code).toBe("conflict");
     expect((await console.call(owner, "DELETE", path(`members/${owner.id}`))).status).toBe(409);
-    expect((await console.call(owner, "POST", path("leave"))).status).toBe(409);
+    const left = await console.call(owner, "POST", path("leave"));
+    expect(left.json.error.message).toBe("An account keeps an owner: make another member owner first.");
+  });
+
+  test("an invitation is sent again with a new link, and the earlier link ends", async () => {
+    const body = { email: "again@example.com", role: "developer" };
+    const first = (await console.call(owner, "POST", path("invitations"), body)).json;
+    const earlier = await tokenOf(first.id);
+    const again = await console.call(owner, "POST", path(`invitations/${first.id}/resend`));
+    expect(again.json).toMatchObject({ ...body, state: "open" });
+    expect(again.json.id).not.toBe(first.id);
+    expect((await console.call(undefined, "GET", `/invitations/${earlier}`)).status).toBe(404);
+    const token = await tokenOf(again.json.id);
+    expect((await console.call(undefined, "GET", `/invitations/${token}`)).status).toBe(200);
+    expect((await console.call(owner, "POST", path(`invitations/${first.id}/resend`))).status).toBe(404);
   });
 
   test("only owners change the team", async () => {

@@ -43,7 +43,7 @@ function describeName(name: string): string {
   const words = name
     .replace(MILLISECONDS, "_at")
     .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return words.replaceAll("_", " ").replace(/\busd\b/, "USD");
+  return words.replaceAll("_", " ").replace(/ usd$/, " (USD)");
 }
 
 /** Times are recorded as texts, and by some changes as milliseconds. */

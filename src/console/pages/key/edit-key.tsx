@@ -1,3 +1,4 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
@@ -27,6 +28,7 @@ interface Edit {
  * person changed is saved over the other edit.
  */
 export function EditKey({ account, opened, onClose }: EditKeyProps) {
+  const queryClient = useQueryClient();
   const [base, setBase] = useState(opened);
   const before = valuesOf(base);
   const edit = useAction({
@@ -48,7 +50,11 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
     const values = readKeyForm(new FormData(form), before);
     edit.mutate({ version: base.version, changes: changesOf(before, values) });
   };
-  if (current?.state === "revoked") return <Revoked name={current.name} onClose={onClose} />;
+  const closeAndRead = () => {
+    void queryClient.invalidateQueries({ queryKey: ["account", account, "keys"] });
+    onClose();
+  };
+  if (current?.state === "revoked") return <Revoked name={current.name} onClose={closeAndRead} />;
   if (current && changes) {
     const theirs = valuesOf(current);
     return (
@@ -62,7 +68,7 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
           setBase(current);
           edit.reset();
         }}
-        onClose={onClose}
+        onClose={closeAndRead}
       />
     );
   }

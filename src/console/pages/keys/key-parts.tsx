@@ -3,6 +3,7 @@ import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PERIOD_TEXTS } from "./key-values.ts";
 import styles from "./keys.module.css";
+import { LimitBar, shortNameOf } from "./limit-bar.tsx";
 import type { Key, ListedKey } from "./queries.ts";
 
 const TONES: Readonly<Record<Key["state"], Tone>> = { active: "good", expired: "warn", revoked: "bad" };
@@ -21,13 +22,22 @@ export function SpendingLimit({ spending_limit: limit }: Pick<Key, "spending_lim
   );
 }
 
-/** Whether the next request of a key would be admitted, or the code of its refusal. */
-export function NextRequest({ next_refusal: refusal }: Pick<ListedKey, "next_refusal">) {
-  if (!refusal) return <Badge tone="good">admitted</Badge>;
+/** Whether the next request of a key would be admitted, and the limit that binds it first. */
+export function NextRequest({ state, next_refusal: refusal, bound_by }: ListedKey) {
   return (
-    <span title={refusal.text}>
-      <Badge tone="bad">{refusal.code.replaceAll("_", " ")}</Badge>
-    </span>
+    <div className={styles.next}>
+      {refusal ? (
+        <span className={styles.named} title={refusal.text}>
+          <Badge tone="bad">refused</Badge> {refusal.code.replaceAll("_", " ")}
+        </span>
+      ) : (
+        <span className={styles.named}>
+          <Badge tone="good">admitted</Badge>
+          <span className={styles.hint}>{shortNameOf(bound_by)}</span>
+        </span>
+      )}
+      {state === "active" && <LimitBar limit={bound_by} isShort />}
+    </div>
   );
 }
 

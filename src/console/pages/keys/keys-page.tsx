@@ -12,7 +12,6 @@ import { useMay } from "../../session.ts";
 import { CreateKey } from "./create-key.tsx";
 import { KeyState, NextRequest, Rates, SpendingLimit } from "./key-parts.tsx";
 import styles from "./keys.module.css";
-import { LimitBar } from "./limit-bar.tsx";
 import { keysQuery, type ListedKey } from "./queries.ts";
 
 const route = getRouteApi("/shell/accounts/$account/keys");
@@ -27,19 +26,8 @@ const STATES = [
 const COLUMNS: readonly Column<ListedKey>[] = [
   { id: "name", header: "Key", cell: (key) => <Named {...key} /> },
   { id: "next", header: "Next request", cell: (key) => <NextRequest {...key} /> },
-  {
-    id: "bound",
-    header: "Binds first",
-    cell: ({ state, bound_by }) =>
-      state === "active" ? <LimitBar limit={bound_by} /> : <span className={styles.quiet}>–</span>,
-  },
   { id: "limit", header: "Spending limit", cell: (key) => <SpendingLimit {...key} /> },
   { id: "rates", header: "This minute", cell: (key) => <Rates {...key} /> },
-  {
-    id: "models",
-    header: "Models",
-    cell: ({ models }) => <span title={models?.join(", ")}>{models ? models.length : "all"}</span>,
-  },
   {
     id: "spent",
     header: "Spent in 30 d",
@@ -54,8 +42,8 @@ const COLUMNS: readonly Column<ListedKey>[] = [
   },
 ];
 
-/** The name of a key with its hint, who made it and when it expires. */
-function Named({ name, hint, state, created_by, expires_at }: ListedKey) {
+/** The name of a key with its hint, who made it, its models and when it expires. */
+function Named({ name, hint, state, created_by, expires_at, models }: ListedKey) {
   return (
     <span className={styles.name}>
       <span className={styles.named}>
@@ -66,6 +54,11 @@ function Named({ name, hint, state, created_by, expires_at }: ListedKey) {
         <code>{hint}</code>
         {created_by && ` · ${created_by.name}`}
       </span>
+      {models && (
+        <span className={styles.hint} title={models.join(", ")}>
+          {models.length === 1 ? `only ${models[0]}` : `${models.length} models`}
+        </span>
+      )}
       {expires_at && state !== "revoked" && (
         <span className={styles.hint}>
           {state === "expired" ? "expired" : "expires"} <Time at={expires_at} as="date" />

@@ -20,27 +20,43 @@ const NAMES: Readonly<Record<Limit["limit"], string>> = {
   wallet: "Wallet",
 };
 
+interface LimitBarProps {
+  readonly limit: Limit;
+  /** For lists of keys: what is left, in one line and without the name. */
+  readonly isShort?: boolean;
+}
+
+/** The name of a limit in a list of keys. */
+export function shortNameOf({ limit }: Limit): string {
+  return NAMES[limit].replace(" of the key", "");
+}
+
 /** A limit with its name, what is used and left of it, and when it resets. */
-export function LimitBar({ limit }: { readonly limit: Limit }) {
+export function LimitBar({ limit, isShort = false }: LimitBarProps) {
   const { share, unit, resets_at, used, max, remaining } = limit;
   const name = NAMES[limit.limit];
+  const note = resets_at && (
+    <>
+      resets <Time at={resets_at} as={unit === "usd" ? "moment" : "relative"} />
+    </>
+  );
+  const left = (
+    <>
+      <Amount of={limit} value={remaining} /> {isShort && shortUnitOf(limit)} left
+    </>
+  );
+  if (isShort) {
+    return (
+      <Bar share={share} label={name} note={note}>
+        {left}
+      </Bar>
+    );
+  }
   return (
     <div className={styles.limit}>
       <span className={styles.limitName}>{name}</span>
-      <Bar
-        share={share}
-        label={name}
-        note={
-          resets_at && (
-            <>
-              resets <Time at={resets_at} as={unit === "usd" ? "minute" : "relative"} />
-            </>
-          )
-        }
-      >
-        <Amount of={limit} value={used} /> of <Amount of={limit} value={max} /> {unitOf(limit)}
-        {" · "}
-        <Amount of={limit} value={remaining} /> left
+      <Bar share={share} label={name} note={note}>
+        <Amount of={limit} value={used} /> of <Amount of={limit} value={max} /> {unitOf(limit)} · {left}
       </Bar>
     </div>
   );
@@ -55,4 +71,9 @@ function Amount({ of: { unit, max }, value }: { readonly of: Limit; readonly val
 function unitOf({ limit, unit }: Limit): string {
   if (unit === "usd") return "";
   return limit.endsWith("_concurrency") ? "running" : unit;
+}
+
+function shortUnitOf({ limit, unit }: Limit): string {
+  if (unit === "usd") return "";
+  return limit.endsWith("_concurrency") ? "at once" : unit;
 }

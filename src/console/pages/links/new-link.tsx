@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Choice, Failure, Form } from "../../parts/field.tsx";
+import { Choice } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { useAction } from "../../use-action.ts";
 import { keysQuery } from "../overview/queries.ts";
@@ -49,39 +47,31 @@ export function NewLink({ account, queryKey, onClose }: NewLinkProps) {
     );
   }
   return (
-    <Dialog
+    <FormDialog
       title="Create a shared link"
-      note="It is read-only, and can be revoked."
-      isOpen
-      isKept
+      note="Whoever has it reads usage of the last 30 days. It can be revoked."
+      action="Create"
+      call={create}
+      onSubmit={(values) => create.mutate(values)}
       onClose={onClose}
     >
-      <Form onSubmit={(event) => create.mutate(readForm(event))}>
-        <Choice
-          label="Shows"
-          name="key"
-          options={[
-            { value: "", text: "the whole account" },
-            ...(keys?.items ?? []).map(({ id, name }) => ({ value: id, text: `the key ${name}` })),
-          ]}
-        />
-        <Choice
-          label="Names of account and keys"
-          name="names"
-          options={[
-            { value: "no", text: "hidden" },
-            { value: "yes", text: "shown" },
-          ]}
-        />
-        <Choice label="Expires after" name="days" defaultValue="7" options={LIVES} />
-        <Failure error={create.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={create.isPending}>
-            Create
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+      <Choice
+        label="Shows"
+        name="key"
+        options={[
+          { value: "", text: "the whole account" },
+          ...(keys?.items ?? []).map(({ id, name }) => ({ value: id, text: `the key ${name}` })),
+        ]}
+      />
+      <Choice
+        label="Names of account and keys"
+        name="names"
+        options={[
+          { value: "no", text: "hidden" },
+          { value: "yes", text: "shown" },
+        ]}
+      />
+      <Choice label="Expires after" name="days" defaultValue="7" options={LIVES} />
+    </FormDialog>
   );
 }

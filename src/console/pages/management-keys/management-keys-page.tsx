@@ -7,9 +7,10 @@ import { Button } from "../../parts/button.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import styles from "../../parts/stack.module.css";
 import { useMay } from "../../session.ts";
+import { readLastDay } from "../../times.ts";
 import { readRole } from "../team/queries.ts";
 import { KeysTable } from "./keys-table.tsx";
-import { NewManagementKey, readLastDay } from "./new-key.tsx";
+import { NewManagementKey } from "./new-key.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/management-keys");
 
@@ -24,8 +25,8 @@ export function ManagementKeysPage() {
     queryKey,
     queryFn: () => call(() => api.accounts({ account })["management-keys"].get()),
   });
-  const create = ({ name = "", role, last }: Readonly<Record<string, string>>) => {
-    const body = { name, role: readRole(role), expires_at: readLastDay(last) };
+  const create = ({ name = "", role, expires_at }: Readonly<Record<string, string>>) => {
+    const body = { name, role: readRole(role), expires_at: readLastDay(expires_at) };
     return call(() => api.accounts({ account })["management-keys"].post(body, { headers: headersFor(body) }));
   };
   const revoke = (key: string) => call(() => api.accounts({ account })["management-keys"]({ key }).delete());

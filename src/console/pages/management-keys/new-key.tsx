@@ -1,16 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import { readForm } from "../../form-values.ts";
-import { Button } from "../../parts/button.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Choice, Failure, Field, Form } from "../../parts/field.tsx";
+import { Choice, Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { LastDayField } from "../../parts/last-day-field.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { setupQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { ROLES } from "../team/queries.ts";
 
 interface NewManagementKeyProps {
-  /** Sends the values of the form: `name`, `role` and `last`, a day or "". */
+  /** Sends the values of the form: `name`, `role` and `expires_at`, a day or "". */
   readonly create: (values: Readonly<Record<string, string>>) => Promise<{ readonly secret: string }>;
   readonly queryKey: readonly string[];
   /** Keys of the platform have one role. */
@@ -41,32 +40,19 @@ export function NewManagementKey({ create, queryKey, hasRoles, path, onClose }: 
     );
   }
   return (
-    <Dialog
+    <FormDialog
       title="Create a management key"
       note="It opens the console's API, and never a model."
-      isOpen
-      isKept
+      action="Create"
+      call={issue}
+      onSubmit={(values) => issue.mutate(values)}
       onClose={onClose}
     >
-      <Form onSubmit={(event) => issue.mutate(readForm(event))}>
-        <Field label="Name" name="name" maxLength={100} required autoFocus />
-        {hasRoles && <Choice label="Role" name="role" options={ROLES} />}
-        <Field label="Last day" name="last" type="date" hint="Empty: never expires." isOptional />
-        <Failure error={issue.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={issue.isPending}>
-            Create
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+      <Field label="Name" name="name" maxLength={100} required autoFocus />
+      {hasRoles && <Choice label="Role" name="role" options={ROLES} />}
+      <LastDayField subject="The key expires" />
+    </FormDialog>
   );
-}
-
-/** The end of a day in the viewer's zone; `null` for "". */
-export function readLastDay(day: string | undefined): string | null {
-  return day ? new Date(`${day}T23:59:59`).toISOString() : null;
 }
 
 /** A first call of the console's API. */

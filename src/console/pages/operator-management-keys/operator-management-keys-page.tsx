@@ -5,8 +5,9 @@ import { useIdempotencyKey } from "../../idempotency-key.ts";
 import { Button } from "../../parts/button.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import styles from "../../parts/stack.module.css";
+import { readLastDay } from "../../times.ts";
 import { KeysTable } from "../management-keys/keys-table.tsx";
-import { NewManagementKey, readLastDay } from "../management-keys/new-key.tsx";
+import { NewManagementKey } from "../management-keys/new-key.tsx";
 
 const KEY = ["operator", "management-keys"];
 
@@ -18,8 +19,8 @@ export function OperatorManagementKeysPage() {
     queryKey: KEY,
     queryFn: () => call(() => api.operator["management-keys"].get()),
   });
-  const create = ({ name = "", last }: Readonly<Record<string, string>>) => {
-    const body = { name, expires_at: readLastDay(last) };
+  const create = ({ name = "", expires_at }: Readonly<Record<string, string>>) => {
+    const body = { name, expires_at: readLastDay(expires_at) };
     return call(() => api.operator["management-keys"].post(body, { headers: headersFor(body) }));
   };
   const revoke = (key: string) => call(() => api.operator["management-keys"]({ key }).delete());

@@ -2,13 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Failure, Field, Form } from "../../parts/field.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { type Me, meQuery, setupQuery, useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
@@ -72,17 +71,15 @@ function NewAccount({ onClose }: { readonly onClose: () => void }) {
     onDone: ({ id }) => navigate({ to: "/accounts/$account", params: { account: id } }),
   });
   return (
-    <Dialog title="New account" note="It has a wallet, keys and members of its own." isOpen onClose={onClose}>
-      <Form onSubmit={(event) => create.mutate(readForm(event).name ?? "")}>
-        <Failure error={create.error} />
-        <Field label="Name" name="name" maxLength={100} required autoFocus />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={create.isPending}>
-            Create
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New account"
+      note="It has a wallet, keys and members of its own."
+      action="Create"
+      call={create}
+      onSubmit={({ name = "" }) => create.mutate(name)}
+      onClose={onClose}
+    >
+      <Field label="Name" name="name" maxLength={100} required autoFocus />
+    </FormDialog>
   );
 }

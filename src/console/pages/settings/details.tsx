@@ -11,8 +11,10 @@ import { type Account, accountQuery } from "./queries.ts";
 
 type Details = Pick<Account, "name" | "email">;
 
-interface Edit extends Details {
+/** What this person changed, of the version that it was made from. */
+interface Edit {
   readonly version: number;
+  readonly changes: Partial<Details>;
 }
 
 /** Name and address of the account. When another edit came first, shows both versions. */
@@ -20,22 +22,25 @@ export function AccountDetails({ opened }: { readonly opened: Account }) {
   const mayWrite = useMay("account.write");
   const [base, setBase] = useState(opened);
   const save = useAction({
-    act: (edit: Edit) => call(() => api.accounts({ account: opened.id }).patch(edit)),
+    act: ({ version, changes }: Edit) =>
+      call(() => api.accounts({ account: opened.id }).patch({ version, ...changes })),
     renews: [accountQuery(opened.id).queryKey, meQuery.queryKey],
     done: "Account saved",
     isForm: true,
     onDone: (saved) => setBase(saved),
   });
   const current = currentOf<Account>(save.error);
-  const mine = save.variables;
-  const send = (details: Details, version: number) => save.mutate({ ...details, version });
+  const changes = save.variables?.changes;
   return (
     <div className={styles.narrow}>
       <Form
         key={base.version}
         onSubmit={(event) => {
           const { name = "", email = "" } = readForm(event);
-          send({ name, email: email || null }, base.version);
+          save.mutate({
+            version: base.version,
+            changes: changesOf(base, { name: name.trim(), email: email || null }),
+          });
         }}
       >
         <Field
@@ -65,13 +70,13 @@ export function AccountDetails({ opened }: { readonly opened: Account }) {
           <p className={styles.soft}>Owners may change these.</p>
         )}
       </Form>
-      {current && mine && (
+      {current && changes && (
         <ConflictDialog
           thing="account"
-          mine={describe(mine)}
+          mine={describe({ ...current, ...changes })}
           theirs={describe(current)}
           isBusy={save.isPending}
-          onKeepMine={() => send(mine, current.version)}
+          onKeepMine={() => save.mutate({ version: current.version, changes })}
           onTakeTheirs={() => {
             setBase(current);
             save.reset();
@@ -81,6 +86,14 @@ export function AccountDetails({ opened }: { readonly opened: Account }) {
       )}
     </div>
   );
+}
+
+/** Only what differs is sent, so that the change of another field by somebody else stays. */
+function changesOf(before: Details, after: Details): Partial<Details> {
+  return {
+    ...(after.name !== before.name && { name: after.name }),
+    ...(after.email !== before.email && { email: after.email }),
+  };
 }
 
 function describe({ name, email }: Details): readonly FieldInWords[] {

@@ -1,8 +1,6 @@
 import { api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Choice, Failure, Field, Form } from "../../parts/field.tsx";
+import { Choice, Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useAction } from "../../use-action.ts";
 import { invitationsQuery, ROLES, readRole } from "./queries.ts";
 
@@ -17,24 +15,24 @@ export function Invite({ account, onClose }: { readonly account: string; readonl
     onDone: onClose,
   });
   return (
-    <Dialog
+    <FormDialog
       title="Invite a person"
       note="The address gets a link, which is valid for 7 days and can be accepted once."
-      isOpen
-      isKept
+      action="Send the invitation"
+      call={invite}
+      onSubmit={(values) => invite.mutate(values)}
       onClose={onClose}
     >
-      <Form onSubmit={(event) => invite.mutate(readForm(event))}>
-        <Field label="E-mail" name="email" type="email" maxLength={254} required autoFocus />
-        <Choice label="Role" name="role" options={ROLES} />
-        <Failure error={invite.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={invite.isPending}>
-            Send the invitation
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+      <Field
+        label="E-mail"
+        name="email"
+        type="email"
+        maxLength={254}
+        refusal="This is no plain e-mail address."
+        required
+        autoFocus
+      />
+      <Choice label="Role" name="role" options={ROLES} />
+    </FormDialog>
   );
 }

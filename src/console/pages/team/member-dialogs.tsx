@@ -1,9 +1,7 @@
 import { api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
-import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Choice, Failure, Form } from "../../parts/field.tsx";
+import { Choice } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { meQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { type Member, membersQuery, ROLES, readRole } from "./queries.ts";
@@ -26,39 +24,30 @@ export function MemberDialog(props: MemberDialogProps) {
 }
 
 function RoleDialog({ account, task: { member }, onClose }: MemberDialogProps) {
-  const path = { account, person: member.person_id };
   const change = useAction({
-    act: (role: Member["role"]) => call(() => api.accounts(path).members(path).patch({ role })),
+    act: (role: Member["role"]) => call(() => pathOf(account, member).patch({ role })),
     renews: [membersQuery(account).queryKey, meQuery.queryKey],
     done: "Role changed",
     isForm: true,
     onDone: onClose,
   });
   return (
-    <Dialog
+    <FormDialog
       title={`Role of ${member.name}`}
       note="Fewer rights count at once. With more rights, the person has to sign in again."
-      isOpen
+      action="Change the role"
+      call={change}
+      onSubmit={({ role }) => change.mutate(readRole(role))}
       onClose={onClose}
     >
-      <Form onSubmit={(event) => change.mutate(readRole(readForm(event).role))}>
-        <Choice label="Role" name="role" options={ROLES} defaultValue={member.role} />
-        <Failure error={change.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={change.isPending}>
-            Change the role
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+      <Choice label="Role" name="role" options={ROLES} defaultValue={member.role} />
+    </FormDialog>
   );
 }
 
 function RemoveDialog({ account, task: { member }, onClose }: MemberDialogProps) {
-  const path = { account, person: member.person_id };
   const remove = useAction({
-    act: () => call(() => api.accounts(path).members(path).delete()),
+    act: () => call(() => pathOf(account, member).delete()),
     renews: [membersQuery(account).queryKey, meQuery.queryKey],
     done: `${member.name} was removed`,
     isForm: true,
@@ -75,4 +64,9 @@ function RemoveDialog({ account, task: { member }, onClose }: MemberDialogProps)
       onClose={onClose}
     />
   );
+}
+
+/** Each parameter by itself: the client takes the first value of what it is given. */
+function pathOf(account: string, { person_id }: Member) {
+  return api.accounts({ account }).members({ person: person_id });
 }

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Locator, Page } from "playwright-core";
+import { startChromium } from "../support/chromium.ts";
+import { signInByForm, untilTitled } from "./world/forms.ts";
+import { mailedLink } from "./world/mailed-link.ts";
+import { browse } from "./world/open-page.ts";
+import { signIn } from "./world/signed-in.ts";
+import { PASSWORD, startWorld, type World } from "./world/world.ts";
+
+let world: World;
+let browser: Browser;
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 20 }), startChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await world.close();
+});
+
+const visit = (path: string, use: Parameters<typeof browse>[2]) =>
+  browse(
+    browser,
+    { url: world.url, path: `/console/accounts/${world.acme.accountId}${path}`, person: world.owner },
+    use,
+  );
+const rowOf = (page: Page, name: string | RegExp): Locator => page.getByRole("row", { name });
+
+describe("a member", () => {
+  test("is invited by mail, gets another role, and is told when it was removed", async () => {
+    const email = "robin@example.com";
+    await visit("/team", async (page) => {
+      await page.getByRole("button", { name: "Invite a person" }).click();
+      await page.getByLabel("E-mail").fill(email);
+      await page.getByRole("button", { name: "Send the invitation" }).click();
+      await rowOf(page, /robin@example.com.*waiting/).waitFor();
+      const first = await mailedLink(world, email, "accept");
+      await page.getByRole("button", { name: `Send the invitation of ${email} again` }).click();
+      const second = await mailedLink(world, email, "accept", 2);
+      await browse(browser, { url: world.url, path: "/console/sign-in" }, async (theirs) => {
+        await theirs.goto(first);
+        await theirs.getByText("ask for another").waitFor();
+        await theirs.goto(second);
+        await theirs.getByRole("link", { name: "Create your sign-in" }).click();
+        await theirs.getByLabel("Your name").fill("Robin");
+        await theirs.getByLabel("Password").fill(PASSWORD);
+        await theirs.getByRole("button", { name: "Create" }).click();
+        await untilTitled(theirs, "Overview");
+        await page.reload();
+        await inMenu(page, "Robin", "Change the role");
+        await page.getByLabel("Role", { exact: true }).selectOption("viewer");
+        await page.getByRole("button", { name: "Change the role" }).click();
+        await rowOf(page, /Robin.*Viewer/).waitFor();
+        await inMenu(page, "Robin", "Remove");
+        await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+        await page.getByText("Robin was removed").waitFor();
+        await theirs.getByRole("link", { name: "Usage", exact: true }).click();
+        await untilTitled(theirs, "You are not in this account");
+        await theirs.getByRole("link", { name: "Your profile" }).click();
+        await theirs.getByText("You belong to no account").waitFor();
+      });
+    });
+    await visit("/audit-trail?action=member", async (page) => {
+      await rowOf(page, /dana@example.com.*Member removed.*robin@example.com/s).waitFor();
+      await rowOf(page, /Member role changed.*developer → viewer/s).waitFor();
+      expect(await page.getByText("Invitation accepted").count()).toBe(0);
+      await page.getByRole("combobox", { name: "What" }).click();
+      await page.getByRole("option", { name: "Invitation" }).click();
+      await rowOf(page, /robin@example.com.*Invitation accepted/s).waitFor();
+      expect(page.url()).toEndWith("?action=invitation");
+    });
+  });
+
+  test("who is the only owner is told so, and cannot be demoted", async () => {
+    await visit("/settings", async (page) => {
+      await page.getByText("You are its only owner").waitFor();
+      await page.getByRole("link", { name: "Go to the team" }).click();
+      await page.getByRole("button", { name: "Actions of Dana Whitfield" }).click();
+      const item = page.getByRole("menuitem", { name: "Remove" });
+      expect(await item.getAttribute("aria-disabled")).toBe("true");
+    });
+  });
+
+  test("leaves the account and stays signed in", async () => {
+    const person = await signIn(world.url, { email: world.emails.developer, password: PASSWORD });
+    const path = `/console/accounts/${world.acme.accountId}/settings`;
+    await browse(browser, { url: world.url, path, person }, async (page) => {
+      await page.getByRole("button", { name: "Leave…" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+      await untilTitled(page, "Profile");
+      await page.getByText("You belong to no account").waitFor();
+    });
+  });
+
+  test("who is signed in with another address is told so by an invitation", async () => {
+    const email = "kim@example.com";
+    const at = `/accounts/${world.acme.accountId}/invitations`;
+    await world.owner.call("POST", at, { email, role: "viewer" });
+    const link = new URL(await mailedLink(world, email, "accept"));
+    const person = await signIn(world.url, { email: world.emails.viewer, password: PASSWORD });
+    const path = link.pathname + link.search;
+    await browse(browser, { url: world.url, path, person }, async (page) => {
+      await page.getByText("the invitation is for another address").waitFor();
+      await page.getByRole("button", { name: "Sign out and go on" }).click();
+      await page.getByRole("link", { name: "Create your sign-in" }).waitFor();
+    });
+  });
+});
+
+describe("an account", () => {
+  test("that somebody else edited first is shown in both versions, and is saved over or taken", async () => {
+    await visit("/settings", async (page) => {
+      const path = `/accounts/${world.acme.accountId}`;
+      const { version } = await world.owner.call("GET", path);
+      await world.owner.call("PATCH", path, { version, email: "theirs@example.com" });
+      await page.getByLabel("E-mail").fill("mine@example.com");
+      await page.getByRole("button", { name: "Save" }).click();
+      const row = page.getByRole("dialog").getByRole("row", { name: /^E-mail/ });
+      expect(await row.textContent()).toMatch(/mine@example.com.*theirs@example.com/);
+      await page.getByRole("button", { name: "Save mine over theirs" }).click();
+      await page.getByText("Account saved").waitFor();
+      expect(await world.owner.call("GET", path)).toMatchObject({ email: "mine@example.com" });
+    });
+  });
+
+  test("shares its usage by a link that opens without a session until it is revoked", async () => {
+    await visit("/links", async (page) => {
+      await page.getByRole("button", { name: "Create link" }).click();
+      await page.getByLabel("Names of account and keys").selectOption("yes");
+      await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
+      const link = await page.getByRole("region", { name: "link", exact: true }).textContent();
+      await page.getByRole("button", { name: "I have stored it" }).click();
+      const path = new URL(link ?? "").pathname;
+      await browse(browser, { url: world.url, path }, async (theirs) => {
+        await untilTitled(theirs, "Acme");
+        await page.getByRole("button", { name: "Revoke the link to the whole account" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+        await rowOf(page, /revoked/).waitFor();
+        await theirs.reload();
+        await theirs.getByRole("alert").waitFor();
+      });
+    });
+  });
+
+  test("gives a program a management key, shown once with its first call, and revokes it", async () => {
+    await visit("/management-keys", async (page) => {
+      await page.getByRole("button", { name: "Create key" }).click();
+      await page.getByLabel("Name", { exact: true }).fill("provisioning");
+      await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
+      const command = await page.getByRole("region", { name: "curl command" }).textContent();
+      const [, url = "", header = ""] = /curl (\S+)[^"]*"authorization: ([^"]+)"/.exec(command ?? "") ?? [];
+      const call = () => fetch(url, { headers: { authorization: header } });
+      expect(await (await call()).json()).toMatchObject({ items: expect.any(Array) });
+      await page.getByRole("button", { name: "I have stored it" }).click();
+      expect(await page.getByText(header.replace("Bearer ", "")).count()).toBe(0);
+      await page.getByRole("button", { name: "Revoke provisioning" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+      await page.getByText("Management key revoked").waitFor();
+      expect((await call()).status).toBe(401);
+    });
+  });
+});
+
+test("whoever is made operator has to sign in again, and then finds the operators' pages", async () => {
+  const email = world.emails.viewer;
+  const person = await signIn(world.url, { email, password: PASSWORD });
+  const at = { url: world.url, path: `/console/accounts/${world.acme.accountId}/models`, person };
+  await browse(browser, at, async (theirs) => {
+    const people = { url: world.url, path: "/console/operator/people?q=vic", person: world.operator };
+    await browse(browser, people, async (page) => {
+      await inMenu(page, "Vic Lindqvist", "Make operator");
+      await page.getByRole("dialog").getByRole("button", { name: "Make operator" }).click();
+      await page.getByText("Vic Lindqvist is an operator").waitFor();
+    });
+    await theirs.getByRole("link", { name: "Usage", exact: true }).click();
+    await untilTitled(theirs, "Sign in");
+    await signInByForm(theirs, { email, password: PASSWORD });
+    await untilTitled(theirs, "Usage");
+    await theirs.getByRole("link", { name: "People" }).click();
+    await untilTitled(theirs, "People");
+  });
+});
+
+/** Chooses an item of the menu of a person. */
+async function inMenu(page: Page, name: string, item: string): Promise<void> {
+  await page.getByRole("button", { name: `Actions of ${name}` }).click();
+  await page.getByRole("menuitem", { name: item }).click();
+}
