@@ -129,8 +129,7 @@ const boundMembers = {
   next_refusal: t.Nullable(t.Object({ code: t.String(), text: t.String() })),
 };
 
-export const boundKey = t.Object(boundMembers);
-export const keyList = t.Object({ items: t.Array(boundKey) });
+export const keyList = t.Object({ items: t.Array(t.Object(boundMembers)) });
 export const keyPage = t.Object({ ...boundMembers, limits: t.Array(limit) });
 
 export const simulation = t.Object({
