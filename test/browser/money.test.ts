@@ -13,6 +13,7 @@ import {
   signEvent,
   startScriptedStripe,
 } from "../support/scripted-stripe.ts";
+import { askModel, readPosted } from "./world/acme-money.ts";
 import { openPageAs, type PageOptions, settled } from "./world/open-page.ts";
 import { startWorld, type World } from "./world/world.ts";
 
@@ -58,7 +59,7 @@ test(
     const { secret } = await world.owner.call("POST", `${root()}/keys`, { name: "streams" });
     const end = gate();
     world.upstream.on("gpt-4.1-mini", answerWith(undefined, { gate: end.opened }));
-    const running = ask(secret);
+    const running = askModel(world, secret);
     const watched = await open("/wallet?tab=holds", { width: 390, height: 844 });
     const { page } = watched;
     await page.getByRole("link", { name: /^Held by 1 running/ }).waitFor();
@@ -77,7 +78,7 @@ test(
   "a code adds its amount once, and an unknown or used one is refused at its field",
   async () => {
     const { codes } = await world.operator.call("POST", "/operator/codes", { amount_usd: "12.50" });
-    const before = await readPosted();
+    const before = await readPosted(world);
     const watched = await open("/wallet");
     const { page } = watched;
     const dialog = page.getByRole("dialog", { name: "Top up the wallet" });
@@ -96,7 +97,7 @@ test(
     await page.getByRole("button", { name: "Top up" }).click();
     await redeem(codes[0].code);
     await dialog.getByText("No open code reads like this").waitFor();
-    expect(await readPosted()).toBe(before + parseUsd("12.50"));
+    expect(await readPosted(world)).toBe(before + parseUsd("12.50"));
     await finish(watched);
   },
   LONG_MS,
@@ -105,7 +106,7 @@ test(
 test(
   "a payment leads to Stripe and back, and is credited once, when Stripe reports it",
   async () => {
-    const before = await readPosted();
+    const before = await readPosted(world);
     const watched = await open("/wallet?topup=1");
     const { page } = watched;
     let session: CheckoutSession | undefined;
@@ -125,12 +126,12 @@ test(
     await page.getByRole("button", { name: "Go to the payment" }).click();
     await page.getByRole("link", { name: "Pay" }).click();
     await page.getByText("The payment is on its way").waitFor();
-    expect(await readPosted()).toBe(before);
+    expect(await readPosted(world)).toBe(before);
     expect(await findAccessibilityFaults(page)).toEqual([]);
     for (let count = 0; count < 2; count++) expect(await reportPaid(session)).toBe(200);
     await page.getByText("Paid: $25.50").waitFor();
     await page.getByText("+$25.50").first().waitFor();
-    expect(await readPosted()).toBe(before + parseUsd("25.50"));
+    expect(await readPosted(world)).toBe(before + parseUsd("25.50"));
     await page.getByRole("button", { name: "Close this message" }).click();
     await page.waitForURL((url) => !url.searchParams.has("checkout"));
     await settled(watched);
@@ -154,24 +155,11 @@ test(
     const at = (row: number, column: number) => readSigned(cells.at(row)?.at(column));
     const sum = cells.reduce((total, row) => total + readSigned(row.at(-2)), 0n);
     expect(sum).toBe(at(-1, -1) - at(0, -1));
-    expect(at(-1, -1)).toBe(await readPosted());
+    expect(at(-1, -1)).toBe(await readPosted(world));
     await finish(watched);
   },
   LONG_MS,
 );
-
-/** Calls the model with a key as a program does. */
-function ask(secret: string): Promise<Response> {
-  return fetch(`${world.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "gpt-4.1-mini",
-      messages: [{ role: "user", content: "Hi" }],
-      max_tokens: 50,
-    }),
-  });
-}
 
 /** Sends the webhook of a paid session, and returns its status. */
 async function reportPaid(session: CheckoutSession | undefined): Promise<number> {
@@ -179,10 +167,6 @@ async function reportPaid(session: CheckoutSession | undefined): Promise<number>
   const headers = { "stripe-signature": await signEvent(body) };
   const answer = await fetch(`${world.url}/console/api/stripe/webhook`, { method: "POST", headers, body });
   return answer.status;
-}
-
-async function readPosted(): Promise<bigint> {
-  return parseUsd((await world.owner.call("GET", `${root()}/wallet`)).posted_usd);
 }
 
 function readSigned(text = ""): bigint {

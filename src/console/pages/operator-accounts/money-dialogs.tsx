@@ -35,7 +35,7 @@ export function CreditDialog({ account, onClose }: MoneyProps) {
   return (
     <FormDialog
       title={`Add credit to ${account.name}`}
-      note="It is available at once, and an entry of the wallet for ever."
+      note="It is available at once, and listed among the entries of the wallet."
       action="Add credit"
       call={book}
       onSubmit={(values) => book.mutate(values)}

@@ -7,7 +7,7 @@ import { classes } from "../../parts/classes.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { useAccount, useMay, useMe } from "../../session.ts";
+import { setupQuery, useAccount, useMay, useMe } from "../../session.ts";
 import { CreditDialog } from "../operator-accounts/money-dialogs.tsx";
 import { CheckoutBanner } from "./checkout-banner.tsx";
 import { Equation } from "./equation.tsx";
@@ -30,6 +30,8 @@ export function WalletPage() {
   const { person } = useMe();
   const [isCrediting, setIsCrediting] = useState(false);
   const { data } = useQuery(walletQuery(account.id));
+  // Known before the top-up opens, so that its card form does not appear above a field in use.
+  useQuery(setupQuery);
   const change = (search: { readonly topup?: "1" | undefined; readonly checkout?: undefined }) =>
     void navigate({ search: (all) => ({ ...all, ...search }) as never });
   return (
