@@ -15,6 +15,11 @@ export interface Acting {
   readonly untilMs: number;
 }
 
+/** Whether an operator acts now. An end too far ahead was written before a clock was set back. */
+export function isActing({ untilMs }: Pick<Acting, "untilMs">, nowMs: number): boolean {
+  return nowMs < untilMs && untilMs - nowMs <= ACTING_MS;
+}
+
 interface ActingParts {
   readonly database: Database;
   readonly now: () => number;

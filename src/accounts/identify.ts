@@ -1,4 +1,5 @@
 import type { Database } from "../db/database.ts";
+import { isActing } from "./acting.ts";
 import type { Actor } from "./actor.ts";
 import { readCookieSecret } from "./cookie-secret.ts";
 import { digestOf } from "./key.ts";
@@ -61,7 +62,7 @@ function actorOf(session: Session, address: string | undefined, nowMs: number): 
     isOperator: person.isOperator,
     role: undefined,
     // A former operator does not act any more.
-    acting: person.isOperator && acting && nowMs < acting.untilMs ? acting : undefined,
+    acting: person.isOperator && acting && isActing(acting, nowMs) ? acting : undefined,
     session: { id: session.id, mustChangePassword, confirmedAtMs },
     address,
   };

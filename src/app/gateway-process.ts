@@ -34,4 +34,6 @@ export async function runGatewayProcess(loaded: LoadedConfig, hangups: Hangups):
   await gateway.stop();
   log.info({}, "stopped");
   await log.close();
+  // A mail server or a receiver of webhooks in the middle of a call would keep the process alive.
+  process.exit();
 }

@@ -57,13 +57,21 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
   const builder = createConsoleBuilder({ dataFolder: config.dataFolder, log: foundation.log });
   const { mail } = config.console;
   const mailServer = mail && watchMailServer({ server: mail, log: foundation.log });
-  const parts = createParts(config, foundation, { builder, mailServer, stopping: stopping.signal });
+  const workers: { wake(): void }[] = [];
+  const onOrder = () => {
+    for (const worker of workers) worker.wake();
+  };
+  const signals = { stopping: stopping.signal, onOrder };
+  const parts = createParts(config, foundation, { builder, mailServer, ...signals });
   for (const warning of findConsoleWarnings(config.console, config)) foundation.log.warn({}, warning);
+  const mails = startMails(parts, mailServer);
+  const notices = startNotices(parts, foundation.upstreamMetrics);
+  workers.push(mails, notices);
   const jobs = [
     builder,
     startAccountSweep(parts),
-    startMails(parts, mailServer),
-    startNotices(parts, foundation.upstreamMetrics),
+    mails,
+    notices,
     startPaymentSweep(parts),
     startSessionSweep(parts),
     ...(mailServer ? [mailServer] : []),
@@ -89,16 +97,18 @@ interface ConsoleJobs {
   readonly builder: ConsoleBuilder;
   readonly mailServer: MailServerWatch | undefined;
   readonly stopping: AbortSignal;
+  /** Called when this process has ordered a mail or a webhook. */
+  onOrder(): void;
 }
 
 function createParts(
   config: Config,
   foundation: Foundation,
-  { builder, mailServer, stopping }: ConsoleJobs,
+  { builder, mailServer, stopping, onOrder }: ConsoleJobs,
 ): ConsoleParts {
   const { database, ledger, gateway, running, log } = foundation;
   const settings = readSettings(config, foundation);
-  const mails = createMails(database);
+  const mails = createMails(database, Date.now, onOrder);
   return {
     database,
     ledger,

@@ -12,7 +12,10 @@ export function startNotices(parts: ConsoleParts, upstreams: UpstreamCounts) {
   const allowsLoopback = settings.allowsLoopbackWebhooks ?? false;
   const watch = startNoticeWatch({ ...parts, attempts: () => countAttempts(upstreams.attempts()) });
   const webhooks = startWebhookWorker({ database, log, allowsLoopback });
-  return { close: async () => void (await Promise.all([watch.close(), webhooks.close()])) };
+  return {
+    wake: webhooks.wake,
+    close: async () => void (await Promise.all([watch.close(), webhooks.close()])),
+  };
 }
 
 /** Outcomes that an upstream is to blame for. */

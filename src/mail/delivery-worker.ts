@@ -42,6 +42,9 @@ export interface DeliveryOptions<Item extends DueItem> {
 const TRIES_MAX = 3;
 const BACKOFF_MS = [30_000, 300_000] as const;
 const POLL_MS = 1_000;
+/** After so many polls that found nothing, one is made in five times the pause: an idle process rests. */
+const QUIET_POLLS = 10;
+const QUIET_FACTOR = 5;
 const CONCURRENT_MAX = 5;
 const CLOSE_MS = 2_000;
 /** An item that is due later than this was written before a clock was set back. */
@@ -56,12 +59,15 @@ export function startDeliveryWorker<Item extends DueItem>(options: DeliveryOptio
   const backoffMs = options.backoffMs ?? BACKOFF_MS;
   const inFlight = new Set<Promise<void>>();
   let polling: Promise<void> | undefined;
+  let quietPolls = 0;
   let isAway = false;
+  let isClosed = false;
 
   async function poll(): Promise<void> {
     try {
       const due = await queue.due(now(), CONCURRENT_MAX - inFlight.size);
       for (const item of due) start(item);
+      quietPolls = due.length > 0 ? 0 : quietPolls + 1;
       isAway = false;
     } catch (fault) {
       if (!isAway) log.error(describeFault(fault), `${noun} outbox unavailable`);
@@ -91,17 +97,32 @@ export function startDeliveryWorker<Item extends DueItem>(options: DeliveryOptio
     }
   }
 
-  const timer = setInterval(() => {
-    if (inFlight.size >= CONCURRENT_MAX) return;
-    polling ??= poll().finally(() => {
-      polling = undefined;
-    });
-  }, options.pollMs ?? POLL_MS);
-  timer.unref();
+  let timer: Timer;
+  function schedule(): void {
+    const pollMs = options.pollMs ?? POLL_MS;
+    timer = setTimeout(tick, quietPolls < QUIET_POLLS ? pollMs : QUIET_FACTOR * pollMs);
+    timer.unref();
+  }
+  async function tick(): Promise<void> {
+    polling = inFlight.size < CONCURRENT_MAX ? poll() : undefined;
+    await polling;
+    polling = undefined;
+    if (!isClosed) schedule();
+  }
+
+  schedule();
   return {
+    /** Looks for items within a second, and for ten seconds: this process has ordered one. */
+    wake(): void {
+      quietPolls = 0;
+      if (isClosed || polling !== undefined) return;
+      clearTimeout(timer);
+      schedule();
+    },
     /** Starts no more deliveries. Waits for running ones for at most 2 s. */
     async close(): Promise<void> {
-      clearInterval(timer);
+      isClosed = true;
+      clearTimeout(timer);
       await polling;
       await waitAtMost(CLOSE_MS, Promise.all(inFlight));
     },

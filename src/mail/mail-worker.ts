@@ -50,6 +50,7 @@ export function startMailWorker({ database, send, mint, publicUrl, ...options }:
     onFault: (fault) => options.log.warn(describeFault(fault), "mail sweep failed"),
   });
   return {
+    wake: worker.wake,
     async close() {
       await Promise.all([sweeps.close(), worker.close()]);
     },

@@ -30,10 +30,18 @@ export interface Mails {
    * Ignores an address that is no plain e-mail address.
    */
   enqueue(tx: Db, order: MailOrder, options?: EnqueueOptions): Promise<void>;
+  /** Announces a delivery of another kind, such as a webhook, to the workers of this process. */
+  announce(): void;
 }
 
-export function createMails({ tables }: Pick<Database, "tables">, now: () => number = Date.now): Mails {
+/** `onOrder` wakes the workers of this process. Those of other processes look every five seconds. */
+export function createMails(
+  { tables }: Pick<Database, "tables">,
+  now: () => number = Date.now,
+  onOrder: () => void = () => undefined,
+): Mails {
   return {
+    announce: onOrder,
     async enqueue(tx, { template, address, data }, { id } = {}) {
       if (!isMailAddress(address)) return;
       const nowMs = now();
@@ -48,6 +56,7 @@ export function createMails({ tables }: Pick<Database, "tables">, now: () => num
           nextAtMs: nowMs,
         })
         .onConflictDoNothing();
+      onOrder();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import { isLoopbackHost } from "../domain/addresses.ts";
 import { parseSender } from "../domain/mail-address.ts";
 import { within } from "../time.ts";
@@ -31,10 +32,9 @@ export function createSmtpTransport(server: MailServer): SendMail {
   const from = parseSender(server.from);
   return async ({ id, address, subject, text, html }) => {
     if (!from) throw new Error("The sender is no e-mail address");
-    const transport = await createTransport(server.url);
-    try {
-      const domain = from.address.slice(from.address.indexOf("@") + 1);
-      const sending = transport.sendMail({
+    const domain = from.address.slice(from.address.indexOf("@") + 1);
+    await converse(server.url, (transport) =>
+      transport.sendMail({
         from,
         to: { name: "", address },
         subject,
@@ -44,33 +44,44 @@ export function createSmtpTransport(server: MailServer): SendMail {
         headers: { "auto-submitted": "auto-generated" },
         disableFileAccess: true,
         disableUrlAccess: true,
-      });
-      await within(SEND_MS_MAX, sending, () => {
-        throw new Error("The mail server took too long");
-      });
-    } finally {
-      transport.close();
-    }
+      }),
+    );
   };
 }
 
 /** Resolves when the server accepts a connection and the login, within a minute. Sends no mail. */
 export async function checkMailServer(url: string): Promise<void> {
-  const transport = await createTransport(url);
-  const late = () => {
-    throw new Error("The mail server took too long");
-  };
-  await within(SEND_MS_MAX, transport.verify(), late).finally(() => transport.close());
+  await converse(url, (transport) => transport.verify());
+}
+
+/**
+ * Runs one conversation with a mail server. Its socket is ours: at the time limit the library would leave the
+ * connection to a server that never ends its answer, and it would keep the process alive.
+ */
+async function converse(
+  url: string,
+  talk: (transport: Awaited<ReturnType<typeof createTransport>>) => Promise<unknown>,
+): Promise<void> {
+  const socket = new Socket();
+  try {
+    const transport = await createTransport(url, socket);
+    await within(SEND_MS_MAX, talk(transport), () => {
+      throw new Error("The mail server took too long");
+    });
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Requires TLS for a password that leaves the machine: a stranger could remove the offer of STARTTLS. */
-async function createTransport(url: string) {
+async function createTransport(url: string, socket: Socket) {
   const { createTransport } = await import("nodemailer");
   const { protocol, hostname, port, username, password } = new URL(url);
   const isEncrypted = protocol === "smtps:";
   const host = hostname.replace(/^\[|\]$/g, "");
   const login = username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   return createTransport({
+    socket,
     host,
     port: Number(port) || (isEncrypted ? 465 : 587),
     secure: isEncrypted,

@@ -123,6 +123,7 @@ async function writeNotice(
   const body = printEvent(rule, { id, subject, data, raisedAtMs });
   const call = { id: Bun.randomUUIDv7("hex", raisedAtMs), noticeId: id, url: rule.webhookUrl, body };
   await tx.insert(webhookCalls).values({ ...call, createdAtMs: raisedAtMs, nextAtMs: raisedAtMs });
+  mails.announce();
 }
 
 /** The ids of a notice's mails: their number is in the id, so that a mail belongs to one notice. */

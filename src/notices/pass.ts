@@ -1,11 +1,12 @@
-import { and, asc, eq, gt, isNull } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Balances } from "../ledger/records.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { findFailingUpstreams, findFullLimits, findLowBalance, isFull, type KeyNames } from "./crossings.ts";
 import { type Crossing, type EpisodeParts, endNotice, raiseNotice } from "./episodes.ts";
-import { type NoticeRule, readRule } from "./rule.ts";
+import type { NoticeRule } from "./rule.ts";
+import { createRuleReader, type ReadRules } from "./rule-reader.ts";
 import { sumAttempts } from "./upstream-attempts.ts";
 
 export interface PassParts extends EpisodeParts {
@@ -13,8 +14,6 @@ export interface PassParts extends EpisodeParts {
   readonly log: Log;
 }
 
-/** Rules that are read at once; the event loop serves requests in between. */
-const RULES_PAGE = 500;
 /** Up to so many accounts are read one by one; more are found in the list of wallets. */
 const SINGLE_READS_MAX = 100;
 const WALLETS_PAGE = 1_000;
@@ -32,6 +31,7 @@ type OpenSubjects = ReadonlyMap<string, ReadonlySet<string>>;
 export class NoticePass {
   readonly #parts: PassParts;
   readonly #calmMs: number;
+  readonly #readRules: ReadRules;
   readonly #readBalances: ReturnType<typeof createBalanceReader>;
   /** What was last evaluated of an account: its rules and its money. */
   readonly #evaluated = new Map<string, string>();
@@ -44,13 +44,15 @@ export class NoticePass {
   constructor(parts: PassParts, calmMs: number) {
     this.#parts = parts;
     this.#calmMs = calmMs;
+    this.#readRules = createRuleReader(parts.database);
     this.#readBalances = createBalanceReader(parts.ledger);
   }
 
   async run(): Promise<void> {
-    if (this.#passes % FULL_EVERY === 0) this.#evaluated.clear();
+    const isFull = this.#passes % FULL_EVERY === 0;
+    if (isFull) this.#evaluated.clear();
     this.#passes += 1;
-    const rules = await readRules(this.#parts.database);
+    const rules = await this.#readRules(isFull);
     const open = await readOpen(this.#parts.database);
     await endOrphans(this.#parts, rules, open);
     await this.#watchUpstreams(
@@ -172,24 +174,6 @@ function createBalanceReader(ledger: PassParts["ledger"]) {
     }
     return found;
   };
-}
-
-async function readRules({ db, tables: { noticeRules } }: Database): Promise<readonly NoticeRule[]> {
-  const rules: NoticeRule[] = [];
-  for (let after = ""; ; ) {
-    const page = await db
-      .select()
-      .from(noticeRules)
-      .where(and(gt(noticeRules.id, after), isNull(noticeRules.pausedAtMs)))
-      .orderBy(asc(noticeRules.id))
-      .limit(RULES_PAGE);
-    rules.push(...page.map(readRule));
-    const last = page.at(-1);
-    if (page.length < RULES_PAGE || !last) return rules;
-    after = last.id;
-    // SQLite answers at once: only a timer lets waiting requests run.
-    await Bun.sleep(0);
-  }
 }
 
 async function readOpen({ db, tables: { openNotices } }: Database): Promise<OpenSubjects> {

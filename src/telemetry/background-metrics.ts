@@ -14,13 +14,14 @@ export interface BackgroundState {
   readonly rollUps: { readonly closedToMs: number; readonly staleHours: number } | undefined;
 }
 
-export type OutboxName = "mail" | "webhook" | "settlement";
+type OutboxName = "mail" | "webhook" | "settlement";
 
 /** Reads the state for one scrape, within a bounded time. Must not reject. */
 export type ReadBackground = () => Promise<BackgroundState>;
 
 interface Gauge {
   reset(): void;
+  remove(): void;
   set(value: number): void;
   set(labels: { readonly outbox: OutboxName }, value: number): void;
 }
@@ -51,6 +52,8 @@ export function registerBackground(
       async collect() {
         const state = await readOnce();
         this.reset();
+        // A gauge without labels would show 0 for what cannot be read.
+        if (labelNames.length === 0) this.remove();
         show(this, state);
       },
     });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createAuditJob } from "../../src/app/audit-job.ts";
+import type { PostgresDatabase } from "../../src/db/postgres/database.ts";
 import { DIALECTS, openTempStorage } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { until } from "../support/until.ts";
@@ -11,23 +12,10 @@ test.each(DIALECTS)(
     const { database } = storage;
     const log = createCapturedLog();
     const job = createAuditJob({ database, log, now: Date.now });
-    let release: () => void = () => undefined;
-    if (database.dialect === "postgres") {
-      // The audit waits for this lock, as it would for a long query.
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const locked = Promise.withResolvers<void>();
-      const locker = database.postgres.connect({ max: 1 });
-      const holding = locker.begin(async (tx) => {
-        await tx.unsafe("LOCK TABLE transfers IN ACCESS EXCLUSIVE MODE");
-        locked.resolve();
-        await promise;
-      });
-      await locked.promise;
-      release = () => void resolve(holding.then(() => locker.close()));
-    }
+    const release = database.dialect === "postgres" ? await lockTransfers(database.postgres) : undefined;
     expect(await job.start()).toBe(true);
     await job.close();
-    release();
+    await release?.();
     expect(log.text()).toBe('{"level":"info","event":"audit stopped"}');
     expect(await job.last()).toBeUndefined();
     const later = createAuditJob({ database, log, now: Date.now });
@@ -37,3 +25,21 @@ test.each(DIALECTS)(
     await storage.close();
   },
 );
+
+/** Locks a table, for which an audit waits as it would for a long query. Resolves with what unlocks it. */
+async function lockTransfers({ connect }: PostgresDatabase): Promise<() => Promise<void>> {
+  const unlocked = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const client = connect({ max: 1 });
+  const holding = client.begin(async (tx) => {
+    await tx.unsafe("LOCK TABLE transfers IN ACCESS EXCLUSIVE MODE");
+    locked.resolve();
+    await unlocked.promise;
+  });
+  await locked.promise;
+  return async () => {
+    unlocked.resolve();
+    await holding;
+    await client.close();
+  };
+}

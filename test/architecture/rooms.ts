@@ -169,7 +169,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   mail: {
     holds: "the outbox of mails, their texts, and SMTP",
     imports: ["db", "domain", "telemetry", "time.ts"],
-    packages: ["drizzle-orm", "nodemailer"],
+    packages: ["drizzle-orm", "node:net", "nodemailer"],
   },
   accounts: {
     holds: "accounts, keys and authentication",
