@@ -94,7 +94,6 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "post /accounts/{account}/invitations": "Invite a person by e-mail",
     "post /accounts/{account}/invitations/{invitation}/resend": "Send an invitation again, with a new link",
     "delete /accounts/{account}/invitations/{invitation}": "Revoke an invitation",
-    "post /accounts/{account}/invitations/{invitation}/resend": "Mail an invitation again",
     "get /invitations/{token}": "Read an invitation by the token of its mail",
     "post /invitations/{token}/accept": "Accept an invitation",
     "get /accounts/{account}/audit-trail": "List the changes in an account",

@@ -154,7 +154,7 @@ async function showAnswers(page: Page): Promise<void> {
 }
 
 /** Opens a dialog by an item of the menu with this name. */
-function pressInMenu(menu: RegExp, item: RegExp): OpenDialog {
+function pressInMenu(menu: RegExp, item: string | RegExp): OpenDialog {
   return async (page) => {
     await page.getByRole("main").getByRole("button", { name: menu }).click();
     await page.getByRole("menuitem", { name: item }).click();
