@@ -25,6 +25,12 @@ export const MEASURE_COLUMNS: readonly string[] = [
   ...bucketsOf("total"),
 ];
 
+/** The columns of the summed journal: a count, and amounts of nanos in parts as those of roll-ups. */
+export const JOURNAL_SUM_COLUMNS: readonly string[] = [
+  "transfers",
+  ...["topped_up", "charged", "refunded"].flatMap((amount) => [`${amount}_high`, `${amount}_low`]),
+];
+
 function bucketsOf(duration: string): readonly string[] {
   return Array.from({ length: BUCKETS }, (_, bucket) => `${duration}_${bucket}`);
 }

@@ -21,7 +21,7 @@ export type UsageDimension =
 export interface UsageReport {
   /** Sorted by the dimensions of `groupBy`. */
   readonly rows: readonly UsageRow[];
-  /** What suits the range: hours up to 31 days of one wallet or 7 days of all, UTC days beyond. */
+  /** What suits the range: hours up to 31 days, UTC days beyond. */
   readonly resolution: "hour" | "day";
   /** The offset that groups by `day` have: that of the query, or 0 where days are in UTC. */
   readonly offsetHours: number;

@@ -183,10 +183,20 @@ function databaseOf(database: { readonly client: Client } | undefined): Client {
 
 const TABLES = [
   ...["accounts", "api_keys", "audit_entries", "checkouts", "credentials", "gateways", "holds"],
-  ...["idempotent_answers", "invitations", "leases", "limit_counters", "mails", "management_keys", "members"],
+  ...[
+    "idempotent_answers",
+    "invitations",
+    "journal_sums",
+    "leases",
+    "limit_counters",
+    "mails",
+    "management_keys",
+    "members",
+  ],
   ...["notice_rules", "notices", "open_notices", "people", "proofs", "redeem_codes", "refused_requests"],
   ...["schema_version", "sessions", "shared_links", "shared_values", "spend_limits", "transfers"],
-  ...["usage_cursor", "usage_days", "usage_fence", "usage_hours", "usage_stale", "wallets", "webhook_calls"],
+  ...["usage_cursor", "usage_days", "usage_fence", "usage_hours", "usage_stale"],
+  ...["usage_total_days", "usage_total_hours", "wallets", "webhook_calls"],
 ];
 
 async function tablesOf(client: Client): Promise<string[]> {

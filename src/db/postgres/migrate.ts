@@ -6,6 +6,7 @@ import consoleTables from "./migrations/0003_console.sql" with { type: "text" };
 import usage from "./migrations/0004_usage.sql" with { type: "text" };
 import transfers from "./migrations/0005_transfers.sql" with { type: "text" };
 import noticePauses from "./migrations/0006_notice_pauses.sql" with { type: "text" };
+import totals from "./migrations/0007_totals.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly string[] = [
   usage,
   transfers,
   noticePauses,
+  totals,
 ];
 
 /** The id of the advisory lock of schema changes: an arbitrary number. */

@@ -1,20 +1,26 @@
-// Roll-ups of usage: sums of receipts, recomputed by a background job.
+// Roll-ups: sums of receipts and of the journal, written by a background job.
 import { index, pgTable, primaryKey } from "drizzle-orm/pg-core";
-import { MEASURE_COLUMNS } from "../usage-columns.ts";
+import { JOURNAL_SUM_COLUMNS, MEASURE_COLUMNS } from "../usage-columns.ts";
 import { bytewise, whole } from "./columns.ts";
 
 /** The columns that {@link MEASURE_COLUMNS} names. */
 const measures = () => Object.fromEntries(MEASURE_COLUMNS.map((name) => [name, whole(name)]));
 
-const group = () => ({
-  walletId: bytewise("wallet_id").notNull(),
-  /** The start of the UTC hour or day of the time in the hold ids. */
-  startMs: whole("start_ms").notNull(),
-  keyId: bytewise("key_id").notNull(),
+/** The start of the UTC hour or day of the time in the hold ids. */
+const startMs = () => whole("start_ms").notNull();
+
+const answer = () => ({
   model: bytewise("model").notNull(),
   /** `UNKNOWN` of ../usage-columns.ts for none, as in `outcome`. */
   upstream: bytewise("upstream").notNull(),
   outcome: bytewise("outcome").notNull(),
+});
+
+const group = () => ({
+  walletId: bytewise("wallet_id").notNull(),
+  startMs: startMs(),
+  keyId: bytewise("key_id").notNull(),
+  ...answer(),
 });
 
 /** Receipts summed by wallet, hour, key, model, upstream and outcome. */
@@ -26,6 +32,20 @@ export const usageHours = pgTable("usage_hours", { ...group(), ...measures() }, 
 export const usageDays = pgTable("usage_days", { ...group(), ...measures() }, (table) => [
   index("usage_days_wallet").on(table.walletId, table.startMs),
 ]);
+
+/** Usage of all wallets and keys by hour: always the sums of {@link usageHours}. */
+export const usageTotalHours = pgTable(
+  "usage_total_hours",
+  { startMs: startMs(), ...answer(), ...measures() },
+  (table) => [index("usage_total_hours_start").on(table.startMs)],
+);
+
+/** Usage of all wallets and keys by UTC day: always the sums of {@link usageTotalHours}. */
+export const usageTotalDays = pgTable(
+  "usage_total_days",
+  { startMs: startMs(), ...answer(), ...measures() },
+  (table) => [index("usage_total_days_start").on(table.startMs)],
+);
 
 /**
  * Hours of wallets whose roll-ups must not be read: a receipt has changed since, or is still open. `changes`
@@ -43,7 +63,8 @@ export const usageStale = pgTable(
 
 /**
  * One row: which hours and days are summed up, from `from` to before `to`. `version` grows with each write
- * of the job.
+ * of the job. Totals reach from `totalsFromMs` to `hoursToMs`, while `totalsVersion` equals `version`: a
+ * program that knows no totals increases the latter alone.
  */
 export const usageCursor = pgTable("usage_cursor", {
   id: whole("id").primaryKey(),
@@ -52,6 +73,8 @@ export const usageCursor = pgTable("usage_cursor", {
   hoursToMs: whole("hours_to_ms").notNull(),
   daysFromMs: whole("days_from_ms").notNull(),
   daysToMs: whole("days_to_ms").notNull(),
+  totalsFromMs: whole("totals_from_ms").notNull().default(0),
+  totalsVersion: whole("totals_version").notNull().default(0),
 });
 
 /**
@@ -61,4 +84,14 @@ export const usageCursor = pgTable("usage_cursor", {
 export const usageFence = pgTable("usage_fence", {
   id: whole("id").primaryKey(),
   fenceMs: whole("fence_ms").notNull(),
+});
+
+/**
+ * The sums of a wallet's first transfers, as high and low parts. `position` is its number of the last
+ * of them. Transfers never change, so that these sums never do.
+ */
+export const journalSums = pgTable("journal_sums", {
+  walletId: bytewise("wallet_id").primaryKey(),
+  position: whole("position").notNull(),
+  ...Object.fromEntries(JOURNAL_SUM_COLUMNS.map((name) => [name, whole(name).notNull()])),
 });

@@ -11,6 +11,7 @@ import consoleTables from "./migrations/0005_console.sql" with { type: "text" };
 import usage from "./migrations/0006_usage.sql" with { type: "text" };
 import transfers from "./migrations/0007_transfers.sql" with { type: "text" };
 import noticePauses from "./migrations/0008_notice_pauses.sql" with { type: "text" };
+import totals from "./migrations/0009_totals.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
@@ -88,6 +89,7 @@ export const MIGRATIONS: readonly string[] = [
   usage,
   transfers,
   noticePauses,
+  totals,
 ];
 
 /**

@@ -1,19 +1,25 @@
-// Roll-ups of usage: sums of receipts, recomputed by a background job.
+// Roll-ups: sums of receipts and of the journal, written by a background job.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { MEASURE_COLUMNS } from "../usage-columns.ts";
+import { JOURNAL_SUM_COLUMNS, MEASURE_COLUMNS } from "../usage-columns.ts";
 
 /** The columns that {@link MEASURE_COLUMNS} names. */
 const measures = () => Object.fromEntries(MEASURE_COLUMNS.map((name) => [name, integer(name)]));
 
-const group = () => ({
-  walletId: text("wallet_id").notNull(),
-  /** The start of the UTC hour or day of the time in the hold ids. */
-  startMs: integer("start_ms").notNull(),
-  keyId: text("key_id").notNull(),
+/** The start of the UTC hour or day of the time in the hold ids. */
+const startMs = () => integer("start_ms").notNull();
+
+const answer = () => ({
   model: text("model").notNull(),
   /** `UNKNOWN` of ../usage-columns.ts for none, as in `outcome`. */
   upstream: text("upstream").notNull(),
   outcome: text("outcome").notNull(),
+});
+
+const group = () => ({
+  walletId: text("wallet_id").notNull(),
+  startMs: startMs(),
+  keyId: text("key_id").notNull(),
+  ...answer(),
 });
 
 /** Receipts summed by wallet, hour, key, model, upstream and outcome. */
@@ -29,6 +35,20 @@ export const usageDays = sqliteTable("usage_days", { ...group(), ...measures() }
     columns: [table.walletId, table.startMs, table.keyId, table.model, table.upstream, table.outcome],
   }),
 ]);
+
+/** Usage of all wallets and keys by hour: always the sums of {@link usageHours}. */
+export const usageTotalHours = sqliteTable(
+  "usage_total_hours",
+  { startMs: startMs(), ...answer(), ...measures() },
+  (table) => [primaryKey({ columns: [table.startMs, table.model, table.upstream, table.outcome] })],
+);
+
+/** Usage of all wallets and keys by UTC day: always the sums of {@link usageTotalHours}. */
+export const usageTotalDays = sqliteTable(
+  "usage_total_days",
+  { startMs: startMs(), ...answer(), ...measures() },
+  (table) => [primaryKey({ columns: [table.startMs, table.model, table.upstream, table.outcome] })],
+);
 
 /**
  * Hours of wallets whose roll-ups must not be read: a receipt has changed since, or is still open. `changes`
@@ -46,7 +66,8 @@ export const usageStale = sqliteTable(
 
 /**
  * One row: which hours and days are summed up, from `from` to before `to`. `version` grows with each write
- * of the job.
+ * of the job. Totals reach from `totalsFromMs` to `hoursToMs`, while `totalsVersion` equals `version`: a
+ * program that knows no totals increases the latter alone.
  */
 export const usageCursor = sqliteTable("usage_cursor", {
   id: integer("id").primaryKey(),
@@ -55,6 +76,8 @@ export const usageCursor = sqliteTable("usage_cursor", {
   hoursToMs: integer("hours_to_ms").notNull(),
   daysFromMs: integer("days_from_ms").notNull(),
   daysToMs: integer("days_to_ms").notNull(),
+  totalsFromMs: integer("totals_from_ms").notNull().default(0),
+  totalsVersion: integer("totals_version").notNull().default(0),
 });
 
 /**
@@ -64,4 +87,14 @@ export const usageCursor = sqliteTable("usage_cursor", {
 export const usageFence = sqliteTable("usage_fence", {
   id: integer("id").primaryKey(),
   fenceMs: integer("fence_ms").notNull(),
+});
+
+/**
+ * The sums of a wallet's first transfers, as high and low parts. `position` is the number of its row of the last
+ * of them. Transfers never change, so that these sums never do.
+ */
+export const journalSums = sqliteTable("journal_sums", {
+  walletId: text("wallet_id").primaryKey(),
+  position: integer("position").notNull(),
+  ...Object.fromEntries(JOURNAL_SUM_COLUMNS.map((name) => [name, integer(name).notNull()])),
 });

@@ -11,7 +11,7 @@ import {
 } from "../queries/query.ts";
 import { createWorkerReader } from "../sqlite/reads.ts";
 import { type Invariant, invariantsOf, overdueHolds, type WalletRange } from "./invariants.ts";
-import { lateRollUps, usageInvariants } from "./usage-invariants.ts";
+import { lateRollUps, totalsEqualWallets, usageInvariants } from "./usage-invariants.ts";
 
 /** A ledger's database of either dialect. */
 export type AuditedDatabase =
@@ -163,6 +163,8 @@ async function auditRange(run: RunQuery, dialect: Dialect, { tally, nowMs, after
   const overdue = overdueHolds(range, `${nowMs - GRACE_MS}`);
   tally.warn(overdue, await runAll(limited(overdue)));
   if (after !== undefined) return;
+  const totals = totalsEqualWallets();
+  tally.find(totals, await run({ sql: limited(totals), values: [] }));
   const late = lateRollUps(nowMs);
   tally.warn(late, await run({ sql: limited(late), values: [] }));
 }

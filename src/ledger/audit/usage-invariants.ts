@@ -1,3 +1,4 @@
+import { NO_TOTALS_MS } from "../queries/coverage.ts";
 import { DAY_MS, firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
 import type { Dialect } from "../queries/query.ts";
 import type { Invariant, WalletRange } from "./invariants.ts";
@@ -9,7 +10,7 @@ const PART = "1000000000";
  * which I5 compares with the journal.
  */
 export function usageInvariants(dialect: Dialect, range: WalletRange): readonly Invariant[] {
-  return [hoursEqualJournal(dialect, range), daysEqualHours(range)];
+  return [hoursEqualJournal(dialect, range), daysEqualHours(range), journalSumsEqualJournal(dialect, range)];
 }
 
 /** From the journal and not from the receipts, so that it holds when old receipts are gone. */
@@ -42,21 +43,78 @@ function differ(amount: string): string {
   return `${part(`${amount}_high`)} * ${PART} + ${part(`${amount}_low`)} <> 0`;
 }
 
+const COMPARED = ["requests", "captured_high", "captured_low", "refunded_high", "refunded_low"];
+
+function sumsAs(prefix: string): string {
+  return COMPARED.map((name) => `sum(${name}) AS ${prefix}_${name}`).join(", ");
+}
+
+/** Whether the sums of two sides differ. */
+function compareSums(one: string, other: string): string {
+  return COMPARED.map((name) => `coalesce(${one}_${name}, 0) <> coalesce(${other}_${name}, 0)`).join(" OR ");
+}
+
+function dayOf(startMs: string): string {
+  return `${startMs} / ${DAY_MS} * ${DAY_MS}`;
+}
+
 function daysEqualHours(range: WalletRange): Invariant {
-  const day = `start_ms / ${DAY_MS} * ${DAY_MS}`;
-  const sums = ["requests", "captured_high", "captured_low", "refunded_high", "refunded_low"];
-  const select = (prefix: string) => sums.map((name) => `sum(${name}) AS ${prefix}_${name}`).join(", ");
+  const day = dayOf("start_ms");
   return {
     id: "U2",
     claim: "usage by day is the sum of its hours",
     sql: `SELECT wallet_id, CAST(day_ms AS text) AS subject FROM (
-        SELECT wallet_id, start_ms AS day_ms, ${select("d")} FROM usage_days WHERE ${range("wallet_id")} GROUP BY 1, 2
+        SELECT wallet_id, start_ms AS day_ms, ${sumsAs("d")} FROM usage_days WHERE ${range("wallet_id")} GROUP BY 1, 2
       ) AS days FULL JOIN (
-        SELECT wallet_id, ${day} AS day_ms, ${select("h")} FROM usage_hours WHERE ${range("wallet_id")} GROUP BY 1, 2
+        SELECT wallet_id, ${day} AS day_ms, ${sumsAs("h")} FROM usage_hours WHERE ${range("wallet_id")} GROUP BY 1, 2
       ) AS hours USING (wallet_id, day_ms)
       WHERE day_ms >= (SELECT days_from_ms FROM usage_cursor) AND day_ms < (SELECT days_to_ms FROM usage_cursor)
         AND (wallet_id, day_ms) NOT IN (SELECT wallet_id, ${day} FROM usage_stale)
-        AND (${sums.map((name) => `coalesce(d_${name}, 0) <> coalesce(h_${name}, 0)`).join(" OR ")})`,
+        AND (${compareSums("d", "h")})`,
+  };
+}
+
+/** U4, of all wallets at once. Stale hours are not compared: usage reads their receipts. */
+export function totalsEqualWallets(): Invariant {
+  return {
+    id: "U4",
+    claim: "usage of all wallets is the sum of theirs",
+    sql: [totalsDiffer("hours", "start_ms"), totalsDiffer("days", dayOf("start_ms"))].join(" UNION ALL "),
+  };
+}
+
+/** The starts of hours or days whose totals differ. `stale` is SQL for the start that a stale hour is in. */
+function totalsDiffer(unit: "hours" | "days", stale: string): string {
+  return `SELECT '' AS wallet_id, CAST(start_ms AS text) AS subject FROM (
+      SELECT start_ms, ${sumsAs("t")} FROM usage_total_${unit} GROUP BY 1
+    ) AS totals FULL JOIN (
+      SELECT start_ms, ${sumsAs("w")} FROM usage_${unit} GROUP BY 1
+    ) AS wallets USING (start_ms)
+    WHERE start_ms >= (SELECT CASE WHEN totals_version = version THEN totals_from_ms ELSE ${NO_TOTALS_MS} END
+        FROM usage_cursor)
+      AND start_ms >= (SELECT ${unit}_from_ms FROM usage_cursor)
+      AND start_ms < (SELECT ${unit}_to_ms FROM usage_cursor)
+      AND start_ms NOT IN (SELECT ${stale} FROM usage_stale)
+      AND (${compareSums("t", "w")})`;
+}
+
+/** U5: the sums of a journal are those of its transfers up to their position. */
+function journalSumsEqualJournal({ transferOrder }: Dialect, range: WalletRange): Invariant {
+  const names = ["topped_up", "charged", "refunded"];
+  const kinds = ["kind = 1", "kind NOT IN (1, 5)", "kind = 5"];
+  const sums = names.flatMap((name, index) => [
+    `sum(CASE WHEN ${kinds[index]} THEN amount / ${PART} ELSE 0 END) AS journal_${name}_high`,
+    `sum(CASE WHEN ${kinds[index]} THEN amount % ${PART} ELSE 0 END) AS journal_${name}_low`,
+  ]);
+  return {
+    id: "U5",
+    claim: "sums of the journal are those of its transfers",
+    sql: `SELECT wallet_id, CAST(position AS text) AS subject FROM journal_sums LEFT JOIN (
+        SELECT t.wallet_id, count(*) AS counted, ${sums.join(", ")} FROM transfers AS t
+        JOIN journal_sums AS j ON j.wallet_id = t.wallet_id AND t.${transferOrder} <= j.position
+        WHERE ${range("t.wallet_id")} GROUP BY 1
+      ) AS journal USING (wallet_id)
+      WHERE ${range("wallet_id")} AND (transfers <> coalesce(counted, 0) OR ${names.map(differ).join(" OR ")})`,
   };
 }
 

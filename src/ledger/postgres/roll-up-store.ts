@@ -1,6 +1,8 @@
 import { SQL } from "bun";
+import { JOURNAL_SUM_COLUMNS } from "../../db/usage-columns.ts";
 import { POSTGRES, type RunQuery } from "../queries/query.ts";
-import { ROLL_UP_COLUMNS } from "../roll-ups/aggregate.ts";
+import { isOfTotals, type RollUpTable } from "../queries/roll-up-tables.ts";
+import { columnsOf } from "../roll-ups/aggregate.ts";
 import type { RollUpStore, RollUpValue, RollUpWrite } from "../roll-ups/store.ts";
 
 export interface PostgresRollUpParts {
@@ -53,6 +55,10 @@ export function createPostgresRollUpStore({ client, run, now }: PostgresRollUpPa
       });
       return isDone;
     },
+    async writeJournal(walletId, { position, sums }) {
+      await run({ sql: JOURNAL, values: [walletId, position, ...sums] });
+      return true;
+    },
   };
 }
 
@@ -75,17 +81,18 @@ async function applyWrite(transaction: SQL, change: RollUpWrite): Promise<boolea
   const replaced = groups.filter(({ isContinued }) => !isContinued);
   if (replaced.length > 0) await transaction.unsafe(removeFrom(table), [printRows(replaced)]);
   const rows = groups.flatMap((group) => group.rows);
-  if (rows.length > 0) await transaction.unsafe(INSERTS[table], [printRollUps(rows)]);
+  if (rows.length > 0) await transaction.unsafe(INSERTS[table], [printRollUps(table, rows)]);
   if (cursor) {
-    const { hours, days } = cursor;
-    await transaction.unsafe(CURSOR, [hours.fromMs, hours.toMs, days.fromMs, days.toMs]);
+    const { hours, days, totalsFromMs } = cursor;
+    await transaction.unsafe(CURSOR, [hours.fromMs, hours.toMs, days.fromMs, days.toMs, totalsFromMs]);
   }
+  if (change.beginsTotals) await transaction.unsafe(BEGIN_TOTALS);
   if (fresh.length > 0) await transaction.unsafe(FRESH, [printRows(fresh)]);
   return true;
 }
 
 interface HourRow {
-  readonly walletId: string;
+  readonly walletId: string | undefined;
   readonly startMs: number;
   readonly changes?: number;
 }
@@ -97,19 +104,26 @@ function printRows(rows: readonly HourRow[]): string {
 }
 
 /** Integers above 2^53 would be rounded as JSON numbers, so that all are texts. */
-function printRollUps(rows: readonly (readonly RollUpValue[])[]): string {
+function printRollUps(table: RollUpTable, rows: readonly (readonly RollUpValue[])[]): string {
+  const columns = columnsOf(table);
   return JSON.stringify(
     rows.map((row) =>
       Object.fromEntries(
-        ROLL_UP_COLUMNS.map((name, index) => [name, row[index] === null ? null : String(row[index])]),
+        columns.map((name, index) => [name, row[index] === null ? null : String(row[index])]),
       ),
     ),
   );
 }
 
-const VERSION = "UPDATE usage_cursor SET version = version + 1 WHERE version = $1 RETURNING 1";
-const CURSOR =
-  "UPDATE usage_cursor SET hours_from_ms = $1, hours_to_ms = $2, days_from_ms = $3, days_to_ms = $4";
+const VERSION = `UPDATE usage_cursor SET version = version + 1, totals_version = totals_version + 1
+  WHERE version = $1 RETURNING 1`;
+const CURSOR = `UPDATE usage_cursor SET hours_from_ms = $1, hours_to_ms = $2, days_from_ms = $3, days_to_ms = $4,
+  totals_from_ms = $5`;
+const BEGIN_TOTALS = "UPDATE usage_cursor SET totals_version = version";
+const JOURNAL = `INSERT INTO journal_sums AS j (wallet_id, position, ${JOURNAL_SUM_COLUMNS.join(", ")})
+  VALUES ($1, $2, ${JOURNAL_SUM_COLUMNS.map((_, index) => `$${index + 3}`).join(", ")}) ON CONFLICT (wallet_id) DO UPDATE
+  SET ${["position", ...JOURNAL_SUM_COLUMNS].map((name) => `${name} = excluded.${name}`).join(", ")}
+  WHERE j.position < excluded.position`;
 const HOURS = "json_to_recordset($1::text::json) AS r (wallet_id text, start_ms bigint, changes bigint)";
 const STALE = `INSERT INTO usage_stale (wallet_id, start_ms, changes) SELECT wallet_id, start_ms, 1
   FROM ${HOURS} ON CONFLICT DO NOTHING`;
@@ -121,17 +135,20 @@ const LEASE = `INSERT INTO leases AS l (job, holder, expires_at_ms) VALUES ($1, 
   SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
   WHERE l.holder = excluded.holder OR l.expires_at_ms <= $4 OR l.expires_at_ms > $3 RETURNING 1`;
 
-function removeFrom(table: string): string {
-  return `DELETE FROM ${table} AS u USING ${HOURS} WHERE u.wallet_id = r.wallet_id AND u.start_ms = r.start_ms`;
+function removeFrom(table: RollUpTable): string {
+  const wallet = isOfTotals(table) ? "" : "AND u.wallet_id = r.wallet_id";
+  return `DELETE FROM ${table} AS u USING ${HOURS} WHERE u.start_ms = r.start_ms ${wallet}`;
 }
 
-const COLUMNS = ROLL_UP_COLUMNS.join(", ");
 const INSERTS = {
   usage_hours: insertInto("usage_hours"),
   usage_days: insertInto("usage_days"),
+  usage_total_hours: insertInto("usage_total_hours"),
+  usage_total_days: insertInto("usage_total_days"),
 };
 
-function insertInto(table: string): string {
-  return `INSERT INTO ${table} (${COLUMNS}) SELECT ${COLUMNS}
+function insertInto(table: RollUpTable): string {
+  const columns = columnsOf(table).join(", ");
+  return `INSERT INTO ${table} (${columns}) SELECT ${columns}
     FROM json_populate_recordset(NULL::${table}, $1::text::json)`;
 }

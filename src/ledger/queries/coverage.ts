@@ -14,7 +14,12 @@ export interface RollUpCursor {
   readonly hours: TimeRange;
   /** Within the days, every hour is within `hours`. */
   readonly days: TimeRange;
+  /** From here on, `hours` and `days` are also summed over all wallets. {@link NO_TOTALS_MS}: none is. */
+  readonly totalsFromMs: number;
 }
+
+/** Later than every hour. */
+export const NO_TOTALS_MS = ID_TIME_MAX + 1;
 
 /** The cursor with the number of stale hours: while both are equal, equal hours are stale. */
 export interface RollUpSnapshot extends RollUpCursor {
@@ -48,10 +53,13 @@ export async function readSnapshot(
 
 export function readCursor(row: Row | undefined): RollUpCursor {
   const number = (name: string) => Number(row?.[name] ?? 0);
+  const version = number("version");
   return {
-    version: number("version"),
+    version,
     hours: { fromMs: number("hours_from_ms"), toMs: number("hours_to_ms") },
     days: { fromMs: number("days_from_ms"), toMs: number("days_to_ms") },
+    // A program that knows no totals has written since when the versions differ.
+    totalsFromMs: number("totals_version") === version ? number("totals_from_ms") : NO_TOTALS_MS,
   };
 }
 
@@ -60,6 +68,8 @@ export interface Coverage {
   readonly receipts: readonly TimeRange[];
   readonly hours: readonly TimeRange[];
   readonly days: readonly TimeRange[];
+  /** From here on, the hours and days are also summed over all wallets. */
+  readonly totalsFromMs: number;
 }
 
 /** The most parts of one kind; each is a part of the statement. */
@@ -67,7 +77,7 @@ const PARTS_MAX = 50;
 
 /** All of a range from the receipts. */
 export function coverByReceipts(range: TimeRange): Coverage {
-  return { receipts: nonEmpty([range]), hours: [], days: [] };
+  return { receipts: nonEmpty([range]), hours: [], days: [], totalsFromMs: NO_TOTALS_MS };
 }
 
 /**
@@ -96,6 +106,7 @@ export function coverRange(range: TimeRange, snapshot: RollUpSnapshot, takesDays
       ),
     ),
     days,
+    totalsFromMs: snapshot.totalsFromMs,
   };
 }
 
@@ -152,6 +163,6 @@ export function joinStarts(starts: readonly number[], lengthMs: number, gapMs: n
   return joined;
 }
 
-function ceilOf(atMs: number, lengthMs: number): number {
+export function ceilOf(atMs: number, lengthMs: number): number {
   return Math.ceil(atMs / lengthMs) * lengthMs;
 }

@@ -23,6 +23,8 @@ export interface Dialect {
   json(column: string): string;
   /** The Unix milliseconds in a column of UUIDv7s. */
   idTimeMs(column: string): string;
+  /** Expressions of integers as the text of a JSON array: rows with few columns are cheap to pass on. */
+  array(expressions: readonly string[]): string;
   /** A JSON array as a table: one row per element, with the column `value`. */
   elements(json: string): string;
   /** The n-th element, from 0, of a `value` of {@link Dialect.elements} that is an array itself. */
@@ -42,6 +44,7 @@ export const SQLITE: Dialect = {
   json: (column) => column,
   // JSON5 has hexadecimal numbers; SQL has none.
   idTimeMs: (column) => `(('0x' || substr(${column}, 1, 8) || substr(${column}, 10, 4)) ->> '$')`,
+  array: (expressions) => `json_array(${expressions.join(", ")})`,
   elements: (json) => `json_each(${json})`,
   item: (n) => `value ->> ${n}`,
   member: (column, name) => `(SELECT CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
@@ -58,6 +61,7 @@ export const POSTGRES: Dialect = {
   json: (column) => `${column}::text`,
   idTimeMs: (column) =>
     `('x' || substr(${column}::text, 1, 8) || substr(${column}::text, 10, 4))::bit(48)::bigint`,
+  array: (expressions) => `json_build_array(${expressions.join(", ")})::text`,
   elements: (json) => `json_array_elements(${json}::text::json)`,
   item: (n, type) => (type === "integer" ? `(value ->> ${n})::bigint` : `value ->> ${n}`),
   member: (column, name) =>

@@ -10,7 +10,7 @@ import {
 } from "./coverage.ts";
 import { DAY_MS, HOUR_MS } from "./hold-time.ts";
 import { createValues, type Dialect, type RunQuery } from "./query.ts";
-import { rollUpConditions } from "./usage.ts";
+import { type RollUpTable, rollUpConditions, walletsOf } from "./roll-up-tables.ts";
 
 interface Source {
   readonly run: RunQuery;
@@ -26,6 +26,7 @@ interface Wanted {
 /** Windows that are summed up have at most this length in a search by a slow condition. */
 const SLOW_WINDOW_MS = 6 * HOUR_MS;
 const SLOW_STARTS_MAX = 3_000;
+const HOURS_OF_DAY = 24;
 /** How often the roll-ups may change during a search, before it goes on without them. */
 const CHANGES_MAX = 5;
 
@@ -58,13 +59,17 @@ export async function* windowsOf(
       rest = { ...rest, toMs: window.fromMs };
       continue;
     }
-    const starts = await readStarts(source, filter, { segment, snapshot, startsMax });
+    const { range: searched, table } = segment;
+    const starts = await readStarts(source, filter, { range: searched, table, snapshot, startsMax });
     if (starts === undefined) {
       changes += 1;
       continue;
     }
-    for (const window of joinStarts(starts, lengthOf(segment.table), 0).toReversed()) {
-      yield* isSlow ? splitWindow(window) : [window];
+    if (segment.table === "usage_days" && !isSlow) yield* hoursOfDays(source, filter, { starts, snapshot });
+    else {
+      for (const window of joinStarts(starts, lengthOf(segment.table), 0).toReversed()) {
+        yield* isSlow ? splitWindow(window) : [window];
+      }
     }
     rest = { ...rest, toMs: starts.length < startsMax ? segment.range.fromMs : (starts[0] ?? rest.fromMs) };
   }
@@ -93,7 +98,8 @@ function lengthOf(table: "usage_hours" | "usage_days"): number {
 }
 
 interface StartsRequest {
-  readonly segment: Segment;
+  readonly range: TimeRange;
+  readonly table: RollUpTable;
   readonly snapshot: RollUpSnapshot;
   readonly startsMax: number;
 }
@@ -105,25 +111,46 @@ interface StartsRequest {
 async function readStarts(
   { run, dialect }: Source,
   filter: ReceiptFilter,
-  { segment: { range, table }, snapshot, startsMax }: StartsRequest,
+  { range, table, snapshot, startsMax }: StartsRequest,
 ): Promise<readonly number[] | undefined> {
   const values = createValues(dialect);
+  const wallets = walletsOf(table, filter, values);
   const conditions = [
     `start_ms >= ${values.add(range.fromMs)}`,
     `start_ms < ${values.add(range.toMs)}`,
-    ...(filter.walletId === undefined ? [] : [`wallet_id = ${values.add(filter.walletId)}`]),
+    ...wallets.conditions,
     ...rollUpConditions(filter, values),
     // A receipt that is still open is in no roll-up.
     ...(filter.state === undefined ? [] : [filter.state === "held" ? "false" : `${filter.state} > 0`]),
   ];
   const sql = `SELECT state.*, start_ms FROM (SELECT ${SNAPSHOT_COLUMNS} FROM usage_cursor) AS state
-    LEFT JOIN (SELECT DISTINCT start_ms FROM ${table} WHERE ${conditions.join(" AND ")}
+    LEFT JOIN (SELECT DISTINCT start_ms FROM ${wallets.from} WHERE ${conditions.join(" AND ")}
       ORDER BY start_ms DESC LIMIT ${values.add(startsMax)}) AS starts ON true ORDER BY start_ms`;
   const rows = await run({ sql, values: values.all });
   const isCurrent =
     Number(rows[0]?.version) === snapshot.version && Number(rows[0]?.stale_count) === snapshot.staleCount;
   if (!isCurrent) return undefined;
   return rows.flatMap((row) => (row.start_ms === null ? [] : [Number(row.start_ms)]));
+}
+
+interface Days {
+  readonly starts: readonly number[];
+  readonly snapshot: RollUpSnapshot;
+}
+
+/** Yields the hours of days that have a matching group, newest first: a day of all wallets has many receipts. */
+async function* hoursOfDays(
+  source: Source,
+  filter: ReceiptFilter,
+  { starts, snapshot }: Days,
+): AsyncGenerator<TimeRange> {
+  for (const fromMs of starts.toReversed()) {
+    const day = { fromMs, toMs: fromMs + DAY_MS };
+    const wanted = { range: day, table: "usage_hours", snapshot, startsMax: HOURS_OF_DAY } as const;
+    const hours = await readStarts(source, filter, wanted);
+    // All of the day when the roll-ups have changed meanwhile.
+    yield* hours === undefined ? [day] : joinStarts(hours, HOUR_MS, 0).toReversed();
+  }
 }
 
 function* splitWindow({ fromMs, toMs }: TimeRange): Generator<TimeRange> {

@@ -11,6 +11,7 @@ import type {
   TransferRange,
 } from "../records.ts";
 import { DAY_MS } from "./hold-time.ts";
+import { PART, sumJournalOf } from "./journal-sums.ts";
 import { createPage, type PagedList, readPage } from "./page.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
 
@@ -72,29 +73,20 @@ function isTime(ms: number | undefined): boolean {
   return ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48);
 }
 
-/** High and low parts are summed separately: a sum of 64-bit amounts may exceed 64 bits. */
-const PART = 1_000_000_000n;
-
 const SUMS = `kind, count(*) AS count, sum(amount / ${PART}) AS high, sum(amount % ${PART}) AS low`;
 const { topUp: TOP_UP, refund: REFUND } = TRANSFER_KINDS;
 
-/** Sums the whole journal of a wallet by what the transfers were for. */
+/** Sums the whole journal of a wallet by what the transfers were for: exact to the last transfer. */
 export function createJournalTotalsRead(run: RunQuery, dialect: Dialect) {
   return async (
     walletId: string,
     { derivesCharged = false }: JournalTotalsOptions = {},
   ): Promise<JournalTotals> => {
     if (!isStorable(walletId)) throw new LedgerError("invalid_query");
+    if (!derivesCharged) return totalsOf((await sumJournalOf(run, dialect, { walletId })).sums);
     const values = createValues(dialect);
-    const wallet = values.add(walletId);
-    const sql = derivesCharged ? derivedSums(wallet) : everySum(wallet);
-    const rows = await run({ sql, values: values.all });
-    return derivesCharged ? deriveCharged(rows) : sumAll(rows);
+    return deriveCharged(await run({ sql: derivedSums(values.add(walletId)), values: values.all }));
   };
-}
-
-function everySum(wallet: string): string {
-  return `SELECT ${SUMS} FROM transfers WHERE wallet_id = ${wallet} GROUP BY kind`;
 }
 
 /** Reads the balance and the few transfers into the wallet, for which there is an index, in one statement. */
@@ -104,14 +96,9 @@ function derivedSums(wallet: string): string {
     ) AS sums ON true WHERE wallet_id = ${wallet}`;
 }
 
-function sumAll(rows: readonly Row[]): JournalTotals {
-  const total = (matches: (kind: number) => boolean) => sumAmounts(rows, matches);
-  return {
-    toppedUp: total((kind) => kind === TOP_UP),
-    charged: total((kind) => kind !== TOP_UP && kind !== REFUND),
-    refunded: total((kind) => kind === REFUND),
-    transfers: rows.reduce((sum, { count }) => sum + Number(count), 0),
-  };
+function totalsOf([transfers = 0n, ...parts]: readonly bigint[]): JournalTotals {
+  const amount = (index: number) => (parts[2 * index] ?? 0n) * PART + (parts[2 * index + 1] ?? 0n);
+  return { toppedUp: amount(0), charged: amount(1), refunded: amount(2), transfers: Number(transfers) };
 }
 
 /** The numbers of transfers have no gaps, so that the last one is their count. */

@@ -1,6 +1,6 @@
 import { AMOUNTS } from "../../db/usage-columns.ts";
 import { HISTOGRAM_BOUNDS_MS, type Histogram, type UsageRow } from "../usage-records.ts";
-import type { Row } from "./query.ts";
+import type { Dialect, Row } from "./query.ts";
 
 /** A sum that usage reports. Roll-ups have a column of this name. */
 interface Measure {
@@ -51,10 +51,38 @@ export const SUMS_OF_RECEIPTS: readonly string[] = MEASURES.map(
   ({ name, ofReceipts }) => `${ofReceipts} AS ${name}`,
 );
 
-/** Reads the measures of a row. A sum of no rows is null, and read as 0. */
+/** The SQL of all sums of rows that have a column for each measure, as the one column `measures`. */
+export function measuresOfSums({ array }: Dialect): string {
+  return `${array(MEASURES.map(({ name }) => `sum(${name})`))} AS measures`;
+}
+
+/** The SQL of all sums of receipts, as the one column `measures`. */
+export function measuresOfReceipts({ array }: Dialect): string {
+  return `${array(MEASURES.map(({ ofReceipts }) => ofReceipts))} AS measures`;
+}
+
+/** Reads the column `measures`, in the order of the columns of the roll-ups. A sum of no rows is null, and read as 0. */
+export function parseMeasures({ measures }: Row): readonly (number | bigint)[] {
+  const text = String(measures);
+  // Safe because the column is an array of integers and nulls.
+  const values = JSON.parse(text) as readonly (number | null)[];
+  if (values.every((value) => value === null || Number.isSafeInteger(value))) {
+    return values.map((value) => value ?? 0);
+  }
+  const parts = text.slice(1, -1).split(",");
+  return parts.map((part) => (part.trim() === "null" ? 0 : BigInt(part)));
+}
+
+/** The number of each measure in the column `measures`. */
+const POSITIONS: ReadonlyMap<string, number> = new Map(MEASURES.map(({ name }, index) => [name, index]));
+
+/** Reads the measures of a row. */
 export function readMeasures(row: Row): Omit<UsageRow, "group"> {
-  const count = (name: string) => Number(row[name] ?? 0);
-  const amount = (column: Amount) => partOf(row, `${column}_high`) * PART + partOf(row, `${column}_low`);
+  const values = parseMeasures(row);
+  const measure = (name: string) => values[POSITIONS.get(name) ?? -1] ?? 0;
+  const count = (name: string) => Number(measure(name));
+  const amount = (column: Amount) =>
+    BigInt(measure(`${column}_high`)) * PART + BigInt(measure(`${column}_low`));
   const tokens = (column: Amount) => Number(amount(column));
   const histogram = (duration: (typeof DURATIONS)[number]): Histogram =>
     Array.from({ length: HISTOGRAM_BOUNDS_MS.length + 1 }, (_, bucket) => count(`${duration}_${bucket}`));
@@ -77,9 +105,4 @@ export function readMeasures(row: Row): Omit<UsageRow, "group"> {
     firstOutputMs: histogram("first_output"),
     totalMs: histogram("total"),
   };
-}
-
-function partOf(row: Row, name: string): bigint {
-  // Safe because sums are integers, or the text of one.
-  return BigInt((row[name] ?? 0) as bigint | string | number);
 }

@@ -1,7 +1,7 @@
 import { UNKNOWN } from "../../db/usage-columns.ts";
 import { LedgerError } from "../ledger.ts";
 import { USAGE_WALLETS_MAX, type UsageQuery } from "../records.ts";
-import { DIMENSIONS_MAX, type UsageDimension, type UsageReport } from "../usage-records.ts";
+import { DIMENSIONS_MAX, type UsageDimension, type UsageReport, type UsageRow } from "../usage-records.ts";
 import {
   type Coverage,
   coverByReceipts,
@@ -15,11 +15,19 @@ import {
 import { DAY_MS, HOUR_MS } from "./hold-time.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
 import { conditionsOf } from "./receipt-filter.ts";
-import { readMeasures, SUMS_OF_RECEIPTS, SUMS_OF_SUMS } from "./usage-columns.ts";
+import {
+  addAll,
+  isOfDays,
+  partsOf,
+  type RollUpTable,
+  rollUpConditions,
+  walletsOf,
+} from "./roll-up-tables.ts";
+import { measuresOfSums, readMeasures, SUMS_OF_RECEIPTS, SUMS_OF_SUMS } from "./usage-columns.ts";
 
 const ROWS_MAX = 10_000;
-/** Longer ranges are reported in UTC days: 31 days of one wallet, 7 days of all. */
-const HOURS_RANGE_MAX_MS = { one: 31 * DAY_MS, all: 7 * DAY_MS };
+/** Longer ranges are reported in UTC days. */
+const HOURS_RANGE_MAX_MS = 31 * DAY_MS;
 const OFFSET_MAX = 14;
 /** How often a sum is repeated because the roll-ups changed meanwhile, before it reads receipts only. */
 const TRIES_MAX = 5;
@@ -53,11 +61,7 @@ export function createUsageRead(run: RunQuery, dialect: Dialect, now: () => numb
     const rows = await sumCovered(run, dialect, plan);
     if (rows.length > ROWS_MAX) throw new LedgerError("invalid_query");
     const { groupBy } = query;
-    return {
-      rows: rows.map((row) => ({ group: readGroups(row, groupBy), ...readMeasures(row) })),
-      resolution,
-      offsetHours,
-    };
+    return { rows: await readRows(rows, groupBy), resolution, offsetHours };
   };
 }
 
@@ -94,7 +98,7 @@ function isSame(row: Row | undefined, { version, staleCount }: RollUpSnapshot): 
 
 /** Removes the row that reports the state alone, when there is no group. */
 function withoutEmpty(rows: readonly Row[]): readonly Row[] {
-  return rows.filter(({ is_group }) => is_group !== null);
+  return rows.filter(({ measures }) => measures !== null);
 }
 
 /** Sums the parts of a coverage. Every row also has the state of the roll-ups; a row without group, only it. */
@@ -106,18 +110,15 @@ async function runSums(
 ): Promise<readonly Row[]> {
   const { groupBy } = query;
   const values = createValues(dialect);
+  const options = { values, dialect, offsetHours };
   const parts = [
-    ...coverage.receipts.map((range) => receiptSums(query, range, { values, dialect, offsetHours })),
-    ...coverage.hours.map((range) =>
-      rollUpSums("usage_hours", query, range, { values, dialect, offsetHours }),
-    ),
-    ...coverage.days.map((range) => rollUpSums("usage_days", query, range, { values, dialect, offsetHours })),
+    ...coverage.receipts.map((range) => receiptSums(query, range, options)),
+    ...partsOf(query, coverage).map(({ table, range }) => rollUpSums(table, query, range, options)),
   ];
-  if (parts.length === 0)
-    parts.push(receiptSums(query, { fromMs: 0, toMs: 0 }, { values, dialect, offsetHours }));
+  if (parts.length === 0) parts.push(receiptSums(query, { fromMs: 0, toMs: 0 }, options));
   const groups = groupBy.map((each) => `"${each}"`);
   const sql = `SELECT * FROM (SELECT ${SNAPSHOT_COLUMNS} FROM usage_cursor) AS state LEFT JOIN (
-      SELECT ${[...groups, ...SUMS_OF_SUMS].join(", ")}, 1 AS is_group
+      SELECT ${[...groups, measuresOfSums(dialect)].join(", ")}
       FROM (${parts.join("\nUNION ALL ")}) AS parts ${groupClause(groupBy)}
     ) AS sums ON true ${orderClause(groupBy)} LIMIT ${values.add(ROWS_MAX + 1)}`;
   return run({ sql, values: values.all });
@@ -146,33 +147,26 @@ function receiptSums(
 const ID_LAST_MS = 2 ** 48 - 1;
 
 function rollUpSums(
-  table: "usage_hours" | "usage_days",
+  table: RollUpTable,
   query: UsageQuery,
   range: TimeRange,
   { values, offsetHours }: PartOptions,
 ): string {
+  const { from, conditions: ofWallets } = walletsOf(table, query, values);
   const conditions = [
     `start_ms >= ${values.add(range.fromMs)}`,
     `start_ms < ${values.add(range.toMs)}`,
-    ...(query.walletId === undefined ? ["wallet_id = owner"] : [`wallet_id = ${values.add(query.walletId)}`]),
+    ...ofWallets,
     ...rollUpConditions(query, values),
   ];
-  const among = query.walletIds ? `WHERE wallet_id IN (${addAll(query.walletIds, values)})` : "";
-  // By wallet, because the table is sorted by wallet first.
-  const from =
-    query.walletId === undefined
-      ? `(SELECT wallet_id AS owner FROM wallets ${among}) AS w CROSS JOIN ${table}`
-      : table;
   const groups = query.groupBy.map((each) => {
-    const column = expressionOf(each, "start_ms", offsetHours);
+    // Without arithmetic, rows that are sorted by their start need no sorting.
+    const isStart = (each === "hour" && !isOfDays(table)) || (each === "day" && isOfDays(table));
+    const column = isStart ? "start_ms" : expressionOf(each, "start_ms", offsetHours);
     return `${hasUnknown(each) ? `nullif(${column}, '${UNKNOWN}')` : column} AS "${each}"`;
   });
   return `SELECT ${[...groups, ...SUMS_OF_SUMS].join(", ")} FROM ${from}
     WHERE ${conditions.join(" AND ")} ${groupClause(query.groupBy)}`;
-}
-
-function addAll(texts: readonly string[], values: Values): string {
-  return texts.map((text) => values.add(text)).join(", ");
 }
 
 /** Throws `invalid_query` for wallets that cannot be selected. */
@@ -181,18 +175,6 @@ function checkWallets({ walletId, walletIds }: UsageQuery): void {
   const isList = walletIds.length > 0 && walletIds.length <= USAGE_WALLETS_MAX;
   if (walletId !== undefined || !isList || !walletIds.every(isStorable))
     throw new LedgerError("invalid_query");
-}
-
-/** Returns the conditions of a filter on the columns of a roll-up. */
-export function rollUpConditions(
-  { keyId, model, upstream, outcome }: Pick<UsageQuery, "keyId" | "model" | "upstream" | "outcome">,
-  values: Values,
-): readonly string[] {
-  const conditions: string[] = [];
-  for (const [column, text] of Object.entries({ key_id: keyId, model, upstream, outcome })) {
-    if (text !== undefined) conditions.push(`${column} = ${values.add(text)}`);
-  }
-  return conditions;
 }
 
 function hasUnknown(dimension: UsageDimension): boolean {
@@ -209,9 +191,8 @@ function offsetOf(query: UsageQuery, resolution: UsageReport["resolution"]): num
   return query.walletId !== undefined && resolution === "hour" ? offsetHours : 0;
 }
 
-function resolutionOf({ walletId, fromMs, toMs }: UsageQuery, nowMs: number): UsageReport["resolution"] {
-  const maxMs = HOURS_RANGE_MAX_MS[walletId === undefined ? "all" : "one"];
-  return fromMs !== undefined && (toMs ?? nowMs) - fromMs <= maxMs ? "hour" : "day";
+function resolutionOf({ fromMs, toMs }: UsageQuery, nowMs: number): UsageReport["resolution"] {
+  return fromMs !== undefined && (toMs ?? nowMs) - fromMs <= HOURS_RANGE_MAX_MS ? "hour" : "day";
 }
 
 function expressionOf(dimension: UsageDimension, timeMs: string, offsetHours: number): string {
@@ -228,6 +209,21 @@ function groupClause(groupBy: readonly UsageDimension[]): string {
 function orderClause(groupBy: readonly UsageDimension[]): string {
   if (groupBy.length === 0) return "";
   return `ORDER BY ${groupBy.map((each) => `"${each}" NULLS FIRST`).join(", ")}`;
+}
+
+/** Rows that are read in one event-loop turn: 3 ms. */
+const ROWS_PER_TURN = 500;
+
+async function readRows(
+  rows: readonly Row[],
+  groupBy: readonly UsageDimension[],
+): Promise<readonly UsageRow[]> {
+  const read: UsageRow[] = [];
+  for (const [index, row] of rows.entries()) {
+    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await new Promise(setImmediate);
+    read.push({ group: readGroups(row, groupBy), ...readMeasures(row) });
+  }
+  return read;
 }
 
 function readGroups(row: Row, groupBy: readonly UsageDimension[]) {

@@ -2,18 +2,22 @@ import { MEASURE_COLUMNS, UNKNOWN } from "../../db/usage-columns.ts";
 import type { TimeRange } from "../queries/coverage.ts";
 import { DAY_MS, firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
 import { createValues, type Row } from "../queries/query.ts";
-import { SUMS_OF_RECEIPTS, SUMS_OF_SUMS } from "../queries/usage-columns.ts";
+import { isOfTotals, type RollUpTable } from "../queries/roll-up-tables.ts";
+import { measuresOfReceipts, measuresOfSums, parseMeasures } from "../queries/usage-columns.ts";
 import type { RollUpGroup, RollUpStore, RollUpValue } from "./store.ts";
 
-const KEY_COLUMNS = ["key_id", "model", "upstream", "outcome"] as const;
+const ANSWER_COLUMNS = ["model", "upstream", "outcome"] as const;
+
+/** The columns of a roll-up that name its wallet, its time and its group. */
+const KEY_COLUMNS = {
+  wallets: ["wallet_id", "start_ms", "key_id", ...ANSWER_COLUMNS],
+  totals: ["start_ms", ...ANSWER_COLUMNS],
+} as const;
 
 /** The columns of a roll-up, as its rows are written. */
-export const ROLL_UP_COLUMNS: readonly string[] = [
-  "wallet_id",
-  "start_ms",
-  ...KEY_COLUMNS,
-  ...MEASURE_COLUMNS,
-];
+export function columnsOf(table: RollUpTable): readonly string[] {
+  return [...KEY_COLUMNS[isOfTotals(table) ? "totals" : "wallets"], ...MEASURE_COLUMNS];
+}
 
 /** The wallets of an aggregation: one, or all. */
 export interface Scope {
@@ -30,21 +34,49 @@ export async function sumHour({ run, dialect }: RollUpStore, scope: Scope): Prom
     ...(scope.walletId === undefined ? [] : [`wallet_id = ${values.add(scope.walletId)}`]),
   ];
   const sql = `SELECT wallet_id, key_id, model, coalesce(upstream, '${UNKNOWN}') AS upstream,
-      coalesce(outcome, '${UNKNOWN}') AS outcome, ${SUMS_OF_RECEIPTS.join(", ")}
+      coalesce(outcome, '${UNKNOWN}') AS outcome, ${measuresOfReceipts(dialect)}
     FROM holds WHERE ${conditions.join(" AND ")} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1`;
-  return groupRows(await run({ sql, values: values.all }), scope.startMs);
+  return groupWallets(await run({ sql, values: values.all }), scope.startMs);
 }
 
 /** Sums the hours of a UTC day by wallet and group. */
 export async function sumDay({ run, dialect }: RollUpStore, scope: Scope): Promise<readonly RollUpGroup[]> {
   const values = createValues(dialect);
   const isAll = scope.walletId === undefined;
-  const from = isAll ? "(SELECT wallet_id AS owner FROM wallets) AS w CROSS JOIN usage_hours" : "usage_hours";
+  const from = isAll ? `${WALLETS} CROSS JOIN usage_hours` : "usage_hours";
   const wallet = scope.walletId === undefined ? "owner" : values.add(scope.walletId);
-  const sql = `SELECT wallet_id, ${KEY_COLUMNS.join(", ")}, ${SUMS_OF_SUMS.join(", ")}
+  const sql = `SELECT wallet_id, key_id, ${ANSWER_COLUMNS.join(", ")}, ${measuresOfSums(dialect)}
     FROM ${from} WHERE wallet_id = ${wallet} AND start_ms >= ${values.add(scope.startMs)}
       AND start_ms < ${values.add(scope.startMs + DAY_MS)} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1`;
-  return groupRows(await run({ sql, values: values.all }), scope.startMs);
+  return groupWallets(await run({ sql, values: values.all }), scope.startMs);
+}
+
+/** Every wallet: the roll-ups of wallets are sorted by wallet first. */
+const WALLETS = "(SELECT wallet_id AS owner FROM wallets) AS w";
+
+/** Sums hours of all wallets: each that is given, or all of a range. */
+export async function sumTotalHours(
+  { run, dialect }: RollUpStore,
+  hours: TimeRange | readonly number[],
+): Promise<readonly RollUpGroup[]> {
+  const values = createValues(dialect);
+  const condition =
+    "fromMs" in hours
+      ? `start_ms >= ${values.add(hours.fromMs)} AND start_ms < ${values.add(hours.toMs)}`
+      : `start_ms IN (${hours.map((startMs) => values.add(startMs)).join(", ")})`;
+  const sql = `SELECT start_ms, ${ANSWER_COLUMNS.join(", ")}, ${measuresOfSums(dialect)}
+    FROM ${WALLETS} CROSS JOIN usage_hours WHERE wallet_id = owner AND ${condition}
+    GROUP BY 1, 2, 3, 4 ORDER BY 1`;
+  const rows = await run({ sql, values: values.all });
+  return groupRows(rows, (row) => ({ walletId: undefined, startMs: Number(row.start_ms) }));
+}
+
+/** Sums the totals of hours of a UTC day. */
+export async function sumTotalDay({ run, dialect }: RollUpStore, startMs: number) {
+  const values = createValues(dialect);
+  const sql = `SELECT ${ANSWER_COLUMNS.join(", ")}, ${measuresOfSums(dialect)} FROM usage_total_hours
+    WHERE start_ms >= ${values.add(startMs)} AND start_ms < ${values.add(startMs + DAY_MS)} GROUP BY 1, 2, 3`;
+  return groupRows(await run({ sql, values: values.all }), () => ({ walletId: undefined, startMs }));
 }
 
 /** How many receipts the roll-up of an hour of a wallet counts. */
@@ -73,23 +105,41 @@ export async function findHold(
   return row && String(row.hold_id);
 }
 
-function groupRows(rows: readonly Row[], startMs: number): readonly RollUpGroup[] {
-  const groups = new Map<string, (readonly RollUpValue[])[]>();
+/** The first or last hour of a range that has roll-ups. */
+export async function findHour(
+  { run, dialect }: RollUpStore,
+  end: "min" | "max",
+  { fromMs, toMs }: TimeRange,
+): Promise<number | undefined> {
+  const values = createValues(dialect);
+  const sql = `SELECT ${end}(start_ms) AS hour_ms FROM usage_hours
+    WHERE start_ms >= ${values.add(fromMs)} AND start_ms < ${values.add(toMs)}`;
+  const [row] = await run({ sql, values: values.all });
+  return row === undefined || row.hour_ms === null ? undefined : Number(row.hour_ms);
+}
+
+function groupWallets(rows: readonly Row[], startMs: number): readonly RollUpGroup[] {
+  return groupRows(rows, (row) => ({ walletId: String(row.wallet_id), startMs }));
+}
+
+type GroupKey = Pick<RollUpGroup, "walletId" | "startMs">;
+
+/** Makes the rows that are written. Rows of one group must be adjacent. */
+function groupRows(rows: readonly Row[], keyOf: (row: Row) => GroupKey): readonly RollUpGroup[] {
+  const groups: (RollUpGroup & { readonly rows: (readonly RollUpValue[])[] })[] = [];
   for (const row of rows) {
-    const walletId = String(row.wallet_id);
-    const values = [walletId, startMs, ...KEY_COLUMNS.map((name) => String(row[name])), ...measuresOf(row)];
-    const group = groups.get(walletId);
-    if (group) group.push(values);
-    else groups.set(walletId, [values]);
+    const { walletId, startMs } = keyOf(row);
+    const answer = ANSWER_COLUMNS.map((name) => String(row[name]));
+    const key = walletId === undefined ? [startMs] : [walletId, startMs, String(row.key_id)];
+    const values = [...key, ...answer, ...measuresOf(row)];
+    const last = groups.at(-1);
+    if (last && last.walletId === walletId && last.startMs === startMs) last.rows.push(values);
+    else groups.push({ walletId, startMs, rows: [values], isContinued: false });
   }
-  return [...groups].map(([walletId, each]) => ({ walletId, startMs, rows: each, isContinued: false }));
+  return groups;
 }
 
 /** Null is 0: most buckets of most rows are empty. */
 function measuresOf(row: Row): readonly RollUpValue[] {
-  return MEASURE_COLUMNS.map((name) => {
-    // Safe because sums are integers, or the text of one.
-    const value = BigInt((row[name] ?? 0) as bigint | string | number);
-    return value === 0n ? null : value;
-  });
+  return parseMeasures(row).map((value) => (Number(value) === 0 ? null : value));
 }

@@ -1,18 +1,21 @@
 import type { StaleHour } from "../engine/stale-hours.ts";
 import { compareStaleHours } from "../engine/stale-hours.ts";
-import { type RollUpCursor, readCursor, type TimeRange } from "../queries/coverage.ts";
+import { NO_TOTALS_MS, type RollUpCursor, readCursor, type TimeRange } from "../queries/coverage.ts";
 import { DAY_MS, firstIdOf, HOUR_MS, hourOf, startOf } from "../queries/hold-time.ts";
 import { createValues } from "../queries/query.ts";
-import { findHold, sumDay, sumHour } from "./aggregate.ts";
+import { findHold, findHour, sumDay, sumHour, sumTotalDay, sumTotalHours } from "./aggregate.ts";
+import { sumJournal } from "./journal.ts";
 import { recomputeStale } from "./recompute.ts";
 import { GRACE_MS, type RollUpJob, writeGroups } from "./step.ts";
-import type { RecomputedHour, RollUpGroup, RollUpStore } from "./store.ts";
+import type { CursorRanges, RecomputedHour, RollUpGroup, RollUpStore } from "./store.ts";
+import { beginTotals, closeOlderTotals } from "./totals.ts";
 
 /** Longer than a step of the job. */
 const LEASE_MS = 60_000;
 
 /**
- * Takes one step: closes an hour or a day, recomputes a stale hour, or closes an older hour of a first run.
+ * Takes one step: closes an hour or a day, recomputes a stale hour, sums up transfers, or closes an older hour
+ * of a first run.
  * Returns whether there may be more to do. Several processes may call it at once, and it may be killed at any
  * moment: a roll-up is read only when the write that ends its step has been committed.
  */
@@ -24,10 +27,13 @@ export async function rollUpOnce(store: RollUpStore): Promise<boolean> {
   if (fenceMs < closedMs && !(await store.raiseFence(closedMs))) return false;
   const job = { store, cursor, nowMs };
   if (cursor.hours.toMs === 0) return begin(job, closedMs);
+  if (cursor.totalsFromMs === NO_TOTALS_MS) return beginTotals(job);
   return (
     (cursor.hours.toMs < closedMs && (await closeNewest(job, closedMs))) ||
     (await closeNextDay(job)) ||
     (await recomputeStale(job)) ||
+    (await sumJournal(store)) ||
+    (await closeOlderTotals(job)) ||
     (await closeOlder(job)) ||
     (await closeOlderDay(job))
   );
@@ -45,7 +51,8 @@ async function readState({ runShort }: RollUpStore): Promise<{ cursor: RollUpCur
 function begin({ store, cursor: { version } }: RollUpJob, closedMs: number): Promise<boolean> {
   const dayMs = startOf(closedMs, DAY_MS);
   const hours = { fromMs: closedMs, toMs: closedMs };
-  return store.write({ version, cursor: { hours, days: { fromMs: dayMs, toMs: dayMs } } });
+  const cursor = { hours, days: { fromMs: dayMs, toMs: dayMs }, totalsFromMs: closedMs };
+  return store.write({ version, cursor, beginsTotals: true });
 }
 
 /** Closes the first hour that is not closed, or skips to the first that has receipts. */
@@ -71,13 +78,16 @@ async function closeOlder(job: RollUpJob): Promise<boolean> {
   return moveHours(job, { ...hours, fromMs: holdId === undefined ? 0 : hourOf(holdId) + HOUR_MS });
 }
 
-function moveHours(
-  { store, cursor: { version, hours, days } }: RollUpJob,
-  moved: TimeRange,
-): Promise<boolean> {
+function moveHours({ store, cursor }: RollUpJob, moved: TimeRange): Promise<boolean> {
+  const { version, hours } = cursor;
   // A hold that was added since the search: the next step sees it.
   if (moved.fromMs === hours.fromMs && moved.toMs === hours.toMs) return Promise.resolve(true);
-  return store.write({ version, cursor: { hours: moved, days } });
+  return store.write({ version, cursor: withHours(cursor, moved) });
+}
+
+/** The cursor with other hours. Totals that reach back to the first hour still do. */
+function withHours({ hours, days, totalsFromMs }: RollUpCursor, moved: TimeRange): CursorRanges {
+  return { hours: moved, days, totalsFromMs: totalsFromMs <= hours.fromMs ? moved.fromMs : totalsFromMs };
 }
 
 /** The sums of an hour, to be written as closed. */
@@ -94,7 +104,7 @@ async function sumClosed(store: RollUpStore, startMs: number): Promise<ClosedHou
   const open = await readOpenWallets(store, startMs);
   const groups = await sumHour(store, { startMs });
   return {
-    groups: groups.filter(({ walletId }) => !open.has(walletId)),
+    groups: groups.filter(({ walletId = "" }) => !open.has(walletId)),
     stale: [...open].map((walletId) => ({ walletId, startMs })).sort(compareStaleHours),
     fresh: recorded.filter(({ walletId }) => !open.has(walletId)),
   };
@@ -120,49 +130,70 @@ async function readOpenWallets(
   return new Set((await run({ sql, values: values.all })).map((row) => String(row.wallet_id)));
 }
 
-function closeHour(job: RollUpJob, { groups, stale, fresh }: ClosedHour, hours: TimeRange): Promise<boolean> {
-  const cursor = { hours, days: job.cursor.days };
-  return writeGroups(job.store, job.cursor.version, { table: "usage_hours", groups, cursor, stale, fresh });
+/** Writes the hour of each wallet, and then that of all: both become visible with the new cursor. */
+async function closeHour(
+  { store, cursor }: RollUpJob,
+  { groups, stale, fresh }: ClosedHour,
+  hours: TimeRange,
+): Promise<boolean> {
+  const version = await writeGroups(store, cursor.version, { table: "usage_hours", groups });
+  if (version === undefined) return false;
+  const startMs = hours.toMs > cursor.hours.toMs ? cursor.hours.toMs : hours.fromMs;
+  const totals = await sumTotalHours(store, [startMs]);
+  const moved = withHours(cursor, hours);
+  const final = { table: "usage_total_hours", groups: totals, cursor: moved, stale, fresh } as const;
+  return (await writeGroups(store, version, final)) !== undefined;
 }
 
 /** Closes the first day that is not closed, or skips to the first that has roll-ups of hours. */
-async function closeNextDay({ store, cursor }: RollUpJob): Promise<boolean> {
-  const { hours, days } = cursor;
+async function closeNextDay(job: RollUpJob): Promise<boolean> {
+  const { hours, days } = job.cursor;
   const endMs = startOf(hours.toMs, DAY_MS);
   if (hours.fromMs > days.toMs || days.toMs >= endMs) return false;
-  const groups = await sumDay(store, { startMs: days.toMs });
-  const nextMs =
-    groups.length > 0 ? undefined : await findHour(store, "min", { fromMs: days.toMs, toMs: endMs });
-  const emptyToMs = nextMs === undefined ? endMs : startOf(nextMs, DAY_MS);
-  const closed = { hours, days: { ...days, toMs: groups.length > 0 ? days.toMs + DAY_MS : emptyToMs } };
-  return writeGroups(store, cursor.version, { table: "usage_days", groups, cursor: closed });
+  const groups = await sumDay(job.store, { startMs: days.toMs });
+  if (groups.length > 0) {
+    return closeDay(job, { startMs: days.toMs, groups, days: { ...days, toMs: days.toMs + DAY_MS } });
+  }
+  const nextMs = await findHour(job.store, "min", { fromMs: days.toMs, toMs: endMs });
+  return moveDays(job, { ...days, toMs: nextMs === undefined ? endMs : startOf(nextMs, DAY_MS) });
 }
 
 /** Closes the day before the closed ones, or skips to the last that has roll-ups of hours. */
-async function closeOlderDay({ store, cursor }: RollUpJob): Promise<boolean> {
-  const { hours, days } = cursor;
+async function closeOlderDay(job: RollUpJob): Promise<boolean> {
+  const { hours, days } = job.cursor;
   const startMs = days.fromMs - DAY_MS;
   if (days.fromMs <= 0 || hours.fromMs > startMs) return false;
-  const groups = await sumDay(store, { startMs });
-  const lastMs =
-    groups.length > 0 ? undefined : await findHour(store, "max", { fromMs: 0, toMs: days.fromMs });
+  const groups = await sumDay(job.store, { startMs });
+  if (groups.length > 0) return closeDay(job, { startMs, groups, days: { ...days, fromMs: startMs } });
+  const lastMs = await findHour(job.store, "max", { fromMs: 0, toMs: days.fromMs });
   const emptyFromMs = lastMs === undefined ? 0 : startOf(lastMs, DAY_MS) + DAY_MS;
   // Not before the closed hours: the days there may get roll-ups yet.
-  const fromMs =
-    groups.length > 0 ? startMs : Math.max(emptyFromMs, startOf(hours.fromMs + DAY_MS - 1, DAY_MS));
-  const closed = { hours, days: { ...days, fromMs } };
-  return writeGroups(store, cursor.version, { table: "usage_days", groups, cursor: closed });
+  const fromMs = Math.max(emptyFromMs, startOf(hours.fromMs + DAY_MS - 1, DAY_MS));
+  return moveDays(job, { ...days, fromMs });
 }
 
-/** The first or last hour of a range that has roll-ups. */
-async function findHour(
-  { run, dialect }: RollUpStore,
-  end: "min" | "max",
-  { fromMs, toMs }: TimeRange,
-): Promise<number | undefined> {
-  const values = createValues(dialect);
-  const sql = `SELECT ${end}(start_ms) AS hour_ms FROM usage_hours
-    WHERE start_ms >= ${values.add(fromMs)} AND start_ms < ${values.add(toMs)}`;
-  const [row] = await run({ sql, values: values.all });
-  return row === undefined || row.hour_ms === null ? undefined : Number(row.hour_ms);
+interface ClosedDay {
+  readonly startMs: number;
+  readonly groups: readonly RollUpGroup[];
+  /** The closed days with this one. */
+  readonly days: TimeRange;
+}
+
+/** Writes the day of each wallet, and then that of all: both become visible with the new cursor. */
+async function closeDay(
+  { store, cursor }: RollUpJob,
+  { startMs, groups, days }: ClosedDay,
+): Promise<boolean> {
+  const version = await writeGroups(store, cursor.version, { table: "usage_days", groups });
+  if (version === undefined) return false;
+  const final = {
+    table: "usage_total_days",
+    groups: await sumTotalDay(store, startMs),
+    cursor: { ...cursor, days },
+  } as const;
+  return (await writeGroups(store, version, final)) !== undefined;
+}
+
+function moveDays({ store, cursor }: RollUpJob, days: TimeRange): Promise<boolean> {
+  return store.write({ version: cursor.version, cursor: { ...cursor, days } });
 }

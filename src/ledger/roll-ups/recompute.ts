@@ -1,15 +1,16 @@
 import { DAY_MS, HOUR_MS, hourOf, startOf } from "../queries/hold-time.ts";
 import { createValues } from "../queries/query.ts";
-import { countRolledUp, ROLL_UP_COLUMNS, sumDay, sumHour } from "./aggregate.ts";
-import { GRACE_MS, type RollUpJob, splitGroups, writeGroups } from "./step.ts";
+import { columnsOf, countRolledUp, sumDay, sumHour, sumTotalDay, sumTotalHours } from "./aggregate.ts";
+import { GRACE_MS, type GroupsWrite, type RollUpJob, writeGroups } from "./step.ts";
 import type { RecomputedHour, RollUpGroup, RollUpStore } from "./store.ts";
 
 /** The most stale hours that a step chooses from. */
 const STALE_MAX = 10_000;
 
 /**
- * Recomputes the stale hours of one wallet and day, and then the day. Returns whether it has. Hours with open
- * holds stay stale, and so do hours that are not over, as after the clock was set back.
+ * Recomputes the stale hours of one wallet and day, then the totals of these hours, and then the day. Returns
+ * whether it has. Hours with open holds stay stale, and so do hours that are not over, as after the clock was
+ * set back.
  */
 export async function recomputeStale(job: RollUpJob): Promise<boolean> {
   const hours = await chooseHours(job);
@@ -18,15 +19,36 @@ export async function recomputeStale(job: RollUpJob): Promise<boolean> {
   const { store, cursor } = job;
   const groups: RollUpGroup[] = [];
   for (const hour of hours) groups.push(...(await sumAgain(store, hour)));
-  let { version } = cursor;
-  if (groups.length > 0) {
-    if (!(await writeGroups(store, version, { table: "usage_hours", groups }))) return false;
-    version += splitGroups(groups).length;
-  }
   const dayMs = startOf(first.startMs, DAY_MS);
   const isDayClosed = dayMs >= cursor.days.fromMs && dayMs < cursor.days.toMs;
-  const days = isDayClosed ? await sumDay(store, { startMs: dayMs, walletId: first.walletId }) : [];
-  return writeGroups(store, version, { table: "usage_days", groups: days, fresh: hours });
+  const starts = hours.map(({ startMs }) => startMs);
+  const writes: (() => Promise<GroupsWrite>)[] = [
+    async () => ({ table: "usage_hours", groups }),
+    async () => ({ table: "usage_total_hours", groups: await sumTotalHours(store, starts) }),
+  ];
+  if (isDayClosed) {
+    const scope = { startMs: dayMs, walletId: first.walletId };
+    writes.push(
+      async () => ({ table: "usage_days", groups: await sumDay(store, scope) }),
+      async () => ({ table: "usage_total_days", groups: await sumTotalDay(store, dayMs) }),
+    );
+  }
+  return writeInTurn(job, writes, { fresh: hours });
+}
+
+/** Makes and applies writes, each of which sums what the one before has written, and at last `final`. */
+async function writeInTurn(
+  { store, cursor }: RollUpJob,
+  writes: readonly (() => Promise<GroupsWrite>)[],
+  final: GroupsWrite,
+): Promise<boolean> {
+  let version: number | undefined = cursor.version;
+  for (const make of writes) {
+    const write = await make();
+    if (write.groups?.length) version = await writeGroups(store, version, write);
+    if (version === undefined) return false;
+  }
+  return store.write({ ...final, version });
 }
 
 /** Chooses closed stale hours without open holds, of one wallet and one day. */
@@ -61,7 +83,7 @@ async function readOpenHours({ runShort: run, dialect }: RollUpStore): Promise<R
   return new Set(rows.map((row) => `${hourOf(String(row.hold_id))} ${row.wallet_id}`));
 }
 
-const REQUESTS = ROLL_UP_COLUMNS.indexOf("requests");
+const REQUESTS = columnsOf("usage_hours").indexOf("requests");
 
 /** Sums an hour of a wallet again. An hour whose receipts are gone keeps its roll-up. */
 async function sumAgain(store: RollUpStore, hour: RecomputedHour): Promise<readonly RollUpGroup[]> {

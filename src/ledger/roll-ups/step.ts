@@ -1,5 +1,5 @@
 import type { RollUpCursor } from "../queries/coverage.ts";
-import type { RollUpGroup, RollUpStore, RollUpTable, RollUpWrite } from "./store.ts";
+import type { RollUpGroup, RollUpStore, RollUpWrite } from "./store.ts";
 
 /** An hour is closed when it ended this long ago: clocks differ, and commits take time. */
 export const GRACE_MS = 60_000;
@@ -11,32 +11,34 @@ export interface RollUpJob {
   readonly nowMs: number;
 }
 
-/** The write that makes groups visible, with the table of the groups. */
-type FinalWrite = Omit<RollUpWrite, "version"> & {
-  readonly table: RollUpTable;
-  readonly groups: readonly RollUpGroup[];
-};
+/** Groups to write, and with the last of them what makes them visible. */
+export type GroupsWrite = Omit<RollUpWrite, "version">;
 
 /**
  * Writes groups that no reader reads yet in short transactions, the last of which makes them visible. Returns
- * whether it has. Leftovers of a killed job are replaced: receipts do not go, so their wallets are written again.
+ * the version after it, `undefined` when another job has written. Leftovers of a killed job are replaced:
+ * receipts do not go, so their wallets are written again.
  */
-export async function writeGroups(store: RollUpStore, version: number, final: FinalWrite): Promise<boolean> {
-  const parts = splitGroups(final.groups);
+export async function writeGroups(
+  store: RollUpStore,
+  version: number,
+  final: GroupsWrite,
+): Promise<number | undefined> {
+  const parts = splitGroups(final.groups ?? []);
   for (const [index, groups] of parts.entries()) {
-    const isLast = index === parts.length - 1;
     const at = version + index;
+    const isLast = index === parts.length - 1;
     const part = isLast ? { ...final, groups, version: at } : { table: final.table, groups, version: at };
-    if (!(await store.write(part))) return false;
+    if (!(await store.write(part))) return undefined;
   }
-  return true;
+  return version + parts.length;
 }
 
 /** The most rows that one transaction writes, so that it takes less than 5 ms. */
 const ROWS_PER_WRITE = 250;
 
 /** Splits groups into the parts that transactions write, each of at most {@link ROWS_PER_WRITE} rows. */
-export function splitGroups(groups: readonly RollUpGroup[]): readonly (readonly RollUpGroup[])[] {
+function splitGroups(groups: readonly RollUpGroup[]): readonly (readonly RollUpGroup[])[] {
   const parts: RollUpGroup[][] = [[]];
   let room = ROWS_PER_WRITE;
   for (const group of groups) {

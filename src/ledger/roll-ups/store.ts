@@ -1,6 +1,8 @@
 import type { StaleHour } from "../engine/stale-hours.ts";
 import type { RollUpCursor } from "../queries/coverage.ts";
+import type { JournalSums } from "../queries/journal-sums.ts";
 import type { Dialect, RunQuery } from "../queries/query.ts";
+import type { RollUpTable } from "../queries/roll-up-tables.ts";
 
 /** Where roll-ups are stored. */
 export interface RollUpStore {
@@ -20,15 +22,16 @@ export interface RollUpStore {
   raiseFence(fenceMs: number): Promise<boolean>;
   /** Applies a write in one short transaction. `false` when another job has written, or the database was busy. */
   write(change: RollUpWrite): Promise<boolean>;
+  /** Writes the sums of a wallet's journal, unless they are shorter than those there. `false` as for `write`. */
+  writeJournal(walletId: string, sums: JournalSums): Promise<boolean>;
 }
 
-export type RollUpTable = "usage_hours" | "usage_days";
-
-/** The roll-ups of one wallet and hour or day, which replace the ones there. */
+/** The roll-ups of one hour or day, which replace the ones there: of one wallet, or in tables of totals of all. */
 export interface RollUpGroup {
-  readonly walletId: string;
+  /** `undefined` in tables of totals. */
+  readonly walletId: string | undefined;
   readonly startMs: number;
-  /** Rows in the order of {@link ROLL_UP_COLUMNS}. */
+  /** Rows in the order of {@link columnsOf} of the table. */
   readonly rows: readonly (readonly RollUpValue[])[];
   /** Whether the rows that are there stay: a group with many rows is written in parts. */
   readonly isContinued: boolean;
@@ -43,12 +46,16 @@ export interface RollUpWrite {
   readonly table?: RollUpTable | undefined;
   readonly groups?: readonly RollUpGroup[] | undefined;
   /** The new ranges of the cursor. */
-  readonly cursor?: Pick<RollUpCursor, "hours" | "days"> | undefined;
+  readonly cursor?: CursorRanges | undefined;
+  /** Whether totals are valid from this write on: they were written by no other program since. */
+  readonly beginsTotals?: boolean | undefined;
   /** Hours that become stale, sorted. */
   readonly stale?: readonly StaleHour[] | undefined;
   /** Hours that are no longer stale, unless they have changed since. */
   readonly fresh?: readonly RecomputedHour[] | undefined;
 }
+
+export type CursorRanges = Pick<RollUpCursor, "hours" | "days" | "totalsFromMs">;
 
 export interface RecomputedHour extends StaleHour {
   /** The count of changes before the receipts were summed. */

@@ -1,6 +1,8 @@
 import { type Database, SQLiteError } from "bun:sqlite";
+import { JOURNAL_SUM_COLUMNS } from "../../db/usage-columns.ts";
 import { type RunQuery, SQLITE } from "../queries/query.ts";
-import { ROLL_UP_COLUMNS } from "../roll-ups/aggregate.ts";
+import { isOfTotals, type RollUpTable } from "../queries/roll-up-tables.ts";
+import { columnsOf } from "../roll-ups/aggregate.ts";
 import type { RollUpStore, RollUpValue, RollUpWrite } from "../roll-ups/store.ts";
 
 export interface SqliteRollUpParts {
@@ -62,6 +64,8 @@ export function createSqliteRollUpStore(parts: SqliteRollUpParts): RollUpStore {
       return isRaised;
     },
     write: (change) => transact(() => applyWrite(statements, change)),
+    writeJournal: (walletId, { position, sums }) =>
+      transact(() => statements.journal.run(walletId, position, ...sums).changes >= 0),
   };
 }
 
@@ -84,13 +88,14 @@ function applyWrite(statements: Statements, change: RollUpWrite): boolean {
   if (statements.version.run(change.version).changes === 0) return false;
   for (const { walletId, startMs, rows, isContinued } of change.groups ?? []) {
     const { remove, insert } = statements[change.table ?? "usage_hours"];
-    if (!isContinued) remove.run(walletId, startMs);
+    if (!isContinued) remove.run(startMs, ...(walletId === undefined ? [] : [walletId]));
     for (const row of rows) insert.run(...row);
   }
   if (change.cursor) {
-    const { hours, days } = change.cursor;
-    statements.cursor.run(hours.fromMs, hours.toMs, days.fromMs, days.toMs);
+    const { hours, days, totalsFromMs } = change.cursor;
+    statements.cursor.run(hours.fromMs, hours.toMs, days.fromMs, days.toMs, totalsFromMs);
   }
+  if (change.beginsTotals) statements.beginTotals.run();
   for (const { walletId, startMs } of change.stale ?? []) statements.stale.run(walletId, startMs);
   for (const { walletId, startMs, changes } of change.fresh ?? []) {
     statements.fresh.run(walletId, startMs, changes);
@@ -99,20 +104,34 @@ function applyWrite(statements: Statements, change: RollUpWrite): boolean {
 }
 
 function prepare(client: Database) {
-  const tableOf = (table: string) => ({
-    remove: client.query<never, [string, number]>(
-      `DELETE FROM ${table} WHERE wallet_id = ? AND start_ms = ?`,
-    ),
-    insert: client.query<never, RollUpValue[]>(
-      `INSERT INTO ${table} (${ROLL_UP_COLUMNS.join(", ")}) VALUES (${ROLL_UP_COLUMNS.map(() => "?").join(", ")})`,
-    ),
-  });
+  const tableOf = (table: RollUpTable) => {
+    const columns = columnsOf(table);
+    const wallet = isOfTotals(table) ? "" : "AND wallet_id = ?";
+    return {
+      remove: client.query<never, RollUpValue[]>(`DELETE FROM ${table} WHERE start_ms = ? ${wallet}`),
+      insert: client.query<never, RollUpValue[]>(
+        `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+      ),
+    };
+  };
   return {
     usage_hours: tableOf("usage_hours"),
     usage_days: tableOf("usage_days"),
-    version: client.query<never, [number]>("UPDATE usage_cursor SET version = version + 1 WHERE version = ?"),
-    cursor: client.query<never, [number, number, number, number]>(
-      "UPDATE usage_cursor SET hours_from_ms = ?, hours_to_ms = ?, days_from_ms = ?, days_to_ms = ?",
+    usage_total_hours: tableOf("usage_total_hours"),
+    usage_total_days: tableOf("usage_total_days"),
+    version: client.query<never, [number]>(
+      "UPDATE usage_cursor SET version = version + 1, totals_version = totals_version + 1 WHERE version = ?",
+    ),
+    cursor: client.query<never, [number, number, number, number, number]>(
+      `UPDATE usage_cursor SET hours_from_ms = ?, hours_to_ms = ?, days_from_ms = ?, days_to_ms = ?,
+        totals_from_ms = ?`,
+    ),
+    beginTotals: client.query<never, []>("UPDATE usage_cursor SET totals_version = version"),
+    journal: client.query<never, [string, bigint, ...bigint[]]>(
+      `INSERT INTO journal_sums (wallet_id, position, ${JOURNAL_SUM_COLUMNS.join(", ")})
+        VALUES (?, ?, ${JOURNAL_SUM_COLUMNS.map(() => "?").join(", ")}) ON CONFLICT DO UPDATE
+        SET ${["position", ...JOURNAL_SUM_COLUMNS].map((name) => `${name} = excluded.${name}`).join(", ")}
+        WHERE position < excluded.position`,
     ),
     fence: client.query<never, [number, number]>("UPDATE usage_fence SET fence_ms = ? WHERE fence_ms < ?"),
     stale: client.query<never, [string, number]>(

@@ -109,7 +109,7 @@ export function settlementStatements(): readonly string[] {
       hold_id, created_at_ms)
     SELECT wallet_id, 1 + row_number() OVER (${order}), CAST(hold_id AS text), 2, 1, 2, captured,
       ${FUNDS} - sum(captured) OVER (${order}), hold_id, resolved_at_ms
-    FROM holds WHERE captured > 0 ORDER BY hold_id`,
+    FROM holds WHERE captured > 0 ORDER BY holds.hold_id`,
     `UPDATE wallets SET last_seq = newest.seq, posted = newest.posted_after FROM (
       SELECT transfers.wallet_id, seq, posted_after FROM transfers
       JOIN (SELECT wallet_id, max(seq) AS last FROM transfers GROUP BY wallet_id) AS ends

@@ -1,6 +1,7 @@
 import type { LedgerReads, UsageQuery } from "../../../src/ledger/records.ts";
 import type { UsageDimension } from "../../../src/ledger/usage-records.ts";
 import { readOverview } from "../../../src/payments/overview.ts";
+import { proveWallet } from "../../../src/payments/proof.ts";
 import { listMonths } from "../../../src/payments/statement.ts";
 import { BIG_WALLET, RARE_KEY, SMALL_WALLET } from "./fill-usage.ts";
 
@@ -69,6 +70,7 @@ function usageViews(reads: LedgerReads, endMs: number): readonly View[] {
   return [
     ...accounts.map((wallet) => view("by hour, 1 day", wallet, 1, ["hour"])),
     ...accounts.map((wallet) => view("by hour, 31 days", wallet, 31, ["hour"])),
+    ...accounts.map((wallet) => view("by hour and model, 31 days", wallet, 31, ["hour", "model"])),
     ...accounts.map((wallet) => view("by day, 30 days", wallet, 30, ["day"])),
     view("by day at UTC+9, 30 days", BIG_WALLET, 30, ["day"], { offsetHours: 9 }),
     ...accounts.map((wallet) => view("by day, 90 days", wallet, 90, ["day"])),
@@ -81,6 +83,7 @@ function usageViews(reads: LedgerReads, endMs: number): readonly View[] {
       ),
     ),
     view("by account, 30 days", undefined, 30, ["wallet"]),
+    view("by account, 90 days", undefined, 90, ["wallet"]),
     view("by day of one key, 30 days", BIG_WALLET, 30, ["day"], { keyId: "key-3" }),
   ];
 }
@@ -125,6 +128,7 @@ function listViews(reads: LedgerReads, endMs: number): readonly View[] {
 }
 
 function walletViews(reads: LedgerReads, endMs: number): readonly View[] {
+  const past = { fromMs: endMs - 45 * DAY_MS, toMs: endMs - 44 * DAY_MS };
   return [BIG_WALLET, SMALL_WALLET].flatMap((walletId) => {
     const account = walletId === BIG_WALLET ? "big account" : "small account";
     return [
@@ -135,6 +139,18 @@ function walletViews(reads: LedgerReads, endMs: number): readonly View[] {
       {
         name: `months of statements, ${account}`,
         read: async () => (await listMonths(reads, walletId, endMs)).length,
+      },
+      {
+        name: `newest 50 transfers, ${account}`,
+        read: async () => (await reads.transfers(walletId, { size: 50 })).items.length,
+      },
+      {
+        name: `50 transfers of a range of time, ${account}`,
+        read: async () => (await reads.transfers(walletId, { size: 50 }, past)).items.length,
+      },
+      {
+        name: `proof of the balance, ${account}`,
+        read: async () => (await proveWallet(reads, walletId)).totals.transfers,
       },
     ];
   });

@@ -208,8 +208,10 @@ export async function startHistory(env: LedgerUnderTest, { one, other }: Rivals)
       }
     }
     const receipts = await readAll(ledger, undefined);
-    const all = { walletId: undefined, groupBy: ["wallet", "day"] } as const;
-    expect((await ledger.usage(all)).rows).toEqual(plainUsage(receipts, all));
+    for (const query of queriesOfAll(clock.nowMs)) {
+      const { rows } = await ledger.usage(query);
+      expect([query, rows]).toEqual([query, plainUsage(receipts, query)]);
+    }
   };
   return { prefix, run, check };
 }
@@ -234,6 +236,17 @@ function queriesOf(walletId: string, nowMs: number): readonly UsageQuery[] {
     { walletId, groupBy: ["outcome"], keyId: "key-1", fromMs },
     { walletId, groupBy: [], upstream: "openai", toMs },
     { walletId, groupBy: ["key"], state: "settled" },
+  ];
+}
+
+/** Queries of all wallets: with the totals, and with what they lack. */
+function queriesOfAll(nowMs: number): readonly UsageQuery[] {
+  const [fromMs, toMs] = [nowMs - 50 * HOUR_MS - 17 * MINUTE_MS, nowMs - HOUR_MS - 23 * MINUTE_MS];
+  return [
+    { walletId: undefined, groupBy: ["wallet", "day"] },
+    { walletId: undefined, groupBy: ["day", "model"] },
+    { walletId: undefined, groupBy: ["hour"], fromMs, toMs },
+    { walletId: undefined, groupBy: ["upstream", "outcome"], model: "model-1", fromMs },
   ];
 }
 

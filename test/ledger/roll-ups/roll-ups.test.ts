@@ -127,7 +127,73 @@ function describeRollUps(name: string, open: OpenLedger): void {
       expect(await env.audit()).toMatchObject([
         { invariant: "U1", walletId, subject: `${startMs}` },
         { invariant: "U2", walletId },
+        { invariant: "U4", subject: `${startMs}` },
       ]);
+      const [after] = await rivals.one.run({ sql: "SELECT version FROM usage_cursor", values: [] });
+      const stale = [{ walletId, startMs }];
+      await rivals.one.write({ version: Number(after?.version), stale });
+      while (await env.rollUp());
+      expect(await env.audit()).toEqual([]);
+    });
+
+    test("totals of all wallets are made anew when a program without totals has written roll-ups", async () => {
+      const { ledger, clock } = env;
+      clock.nowMs = Date.UTC(2027, 6, 1, 10, 30);
+      const walletId = await newWallet(env, "older program");
+      const facts = { surface: "chat", model: "of an older program" };
+      await ledger.charge({ walletId, chargeId: "c1", keyId: "k1", amount: 5n, facts, outcome: FACTS });
+      clock.nowMs += 50 * HOUR_MS;
+      while (await env.rollUp());
+      const { runShort } = rivals.one;
+      const setTo = (count: string) =>
+        `UPDATE usage_hours SET requests = ${count} WHERE model = 'of an older program'`;
+      await runShort({ sql: setTo("requests + 1"), values: [] });
+      await runShort({ sql: "UPDATE usage_cursor SET version = version + 1", values: [] });
+      const query = {
+        walletId: undefined,
+        model: "of an older program",
+        fromMs: clock.nowMs - 60 * HOUR_MS,
+      } as const;
+      const requests = async () => (await ledger.usage({ ...query, groupBy: ["hour"] })).rows[0]?.requests;
+      expect(await requests()).toBe(2);
+      while (await env.rollUp());
+      expect(await requests()).toBe(2);
+      await runShort({ sql: setTo("requests - 1"), values: [] });
+      expect(await requests()).toBe(2);
+      await runShort({ sql: "UPDATE usage_cursor SET version = version + 1", values: [] });
+      while (await env.rollUp());
+      expect(await requests()).toBe(1);
+      expect(await env.audit()).toEqual([]);
+    });
+
+    test("a proof adds up the whole journal, wherever its sums end", async () => {
+      const { ledger, clock } = env;
+      clock.nowMs = Date.UTC(2027, 7, 1, 10, 30);
+      const walletId = await newWallet(env, "long journal");
+      const charge = (number: number) =>
+        ledger.charge({
+          walletId,
+          chargeId: `c${number}`,
+          keyId: "k1",
+          amount: BigInt(1 + (number % 3)),
+          facts: { surface: "chat", model: "demo" },
+          outcome: FACTS,
+        });
+      await ledger.topUp({ walletId, topUpId: "more", amount: 9_000_000_000_000_000n });
+      await Promise.all(Array.from({ length: 5_100 }, (_, number) => charge(number)));
+      const before = await ledger.journalTotals(walletId);
+      expect(before).toMatchObject({ transfers: 5_102, toppedUp: 9_000_000_000_001_000n });
+      while (await env.rollUp());
+      const [sums] = await rivals.one.run({
+        sql: "SELECT sum(transfers) AS summed FROM journal_sums",
+        values: [],
+      });
+      expect(Number(sums?.summed)).toBe(5_102);
+      expect(await ledger.journalTotals(walletId)).toEqual(before);
+      await charge(5_101);
+      const { transfers, charged } = await ledger.journalTotals(walletId);
+      expect([transfers, charged]).toEqual([5_103, before.charged + 2n]);
+      expect(await env.audit()).toEqual([]);
     });
   });
 }

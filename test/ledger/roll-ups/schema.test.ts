@@ -3,25 +3,35 @@ import { getTableColumns } from "drizzle-orm";
 import * as postgres from "../../../src/db/postgres/usage-schema.ts";
 import * as sqlite from "../../../src/db/sqlite/usage-schema.ts";
 import { SUMS_OF_RECEIPTS, SUMS_OF_SUMS } from "../../../src/ledger/queries/usage-columns.ts";
-import { ROLL_UP_COLUMNS } from "../../../src/ledger/roll-ups/aggregate.ts";
+import { columnsOf } from "../../../src/ledger/roll-ups/aggregate.ts";
 import { HISTOGRAM_BOUNDS_MS } from "../../../src/ledger/usage-records.ts";
 
 test("the roll-ups of both databases have the columns that are summed and written", () => {
   const tables = [sqlite.usageHours, sqlite.usageDays, postgres.usageHours, postgres.usageDays];
   const names = tables.map((table) => Object.values(getTableColumns(table)).map(({ name }) => name));
-  for (const columns of names) expect(columns).toEqual([...ROLL_UP_COLUMNS]);
+  const rollUps = columnsOf("usage_hours");
+  for (const columns of names) expect(columns).toEqual([...rollUps]);
+  const totals = [
+    sqlite.usageTotalHours,
+    sqlite.usageTotalDays,
+    postgres.usageTotalHours,
+    postgres.usageTotalDays,
+  ];
+  for (const table of totals) {
+    const columns = Object.values(getTableColumns(table)).map(({ name }) => name);
+    expect(columns).toEqual([...columnsOf("usage_total_hours")]);
+  }
   const summed = (sql: string) => sql.split(" AS ")[1] ?? "";
-  expect(SUMS_OF_SUMS.map(summed)).toEqual(ROLL_UP_COLUMNS.slice(6));
-  expect(SUMS_OF_RECEIPTS.map(summed)).toEqual(ROLL_UP_COLUMNS.slice(6));
-  expect(ROLL_UP_COLUMNS.filter((name) => name.startsWith("total_"))).toHaveLength(
-    HISTOGRAM_BOUNDS_MS.length + 1,
-  );
+  expect(SUMS_OF_SUMS.map(summed)).toEqual(rollUps.slice(6));
+  expect(SUMS_OF_RECEIPTS.map(summed)).toEqual(rollUps.slice(6));
+  expect(rollUps.filter((name) => name.startsWith("total_"))).toHaveLength(HISTOGRAM_BOUNDS_MS.length + 1);
 });
 
-test("cursor, fence and stale hours have the same columns in both databases", () => {
+test("cursor, fence, stale hours and sums of the journal have the same columns in both databases", () => {
   const columns = (table: Parameters<typeof getTableColumns>[0]) =>
     Object.values(getTableColumns(table)).map(({ name }) => name);
   expect(columns(sqlite.usageCursor)).toEqual(columns(postgres.usageCursor));
   expect(columns(sqlite.usageFence)).toEqual(columns(postgres.usageFence));
   expect(columns(sqlite.usageStale)).toEqual(columns(postgres.usageStale));
+  expect(columns(sqlite.journalSums)).toEqual(columns(postgres.journalSums));
 });

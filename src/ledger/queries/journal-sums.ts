@@ -1,0 +1,72 @@
+import { JOURNAL_SUM_COLUMNS } from "../../db/usage-columns.ts";
+import { TRANSFER_KINDS } from "../core/book.ts";
+import { createValues, type Dialect, type Query, type Row, type RunQuery } from "./query.ts";
+
+/** High and low parts are summed separately: a sum of 64-bit amounts may exceed 64 bits. */
+export const PART = 1_000_000_000n;
+
+const { topUp: TOP_UP, refund: REFUND } = TRANSFER_KINDS;
+
+/** Which transfers an amount sums up. Together they are all transfers. */
+const CONDITIONS = {
+  topped_up: `kind = ${TOP_UP}`,
+  charged: `kind NOT IN (${TOP_UP}, ${REFUND})`,
+  refunded: `kind = ${REFUND}`,
+} as const;
+
+/** The SQL of the columns of the sums, over transfers. */
+const SUMS_OF_TRANSFERS = [
+  "count(*) AS transfers",
+  ...Object.entries(CONDITIONS).flatMap(([name, condition]) => [
+    `coalesce(sum(amount / ${PART}) FILTER (WHERE ${condition}), 0) AS ${name}_high`,
+    `coalesce(sum(amount % ${PART}) FILTER (WHERE ${condition}), 0) AS ${name}_low`,
+  ]),
+];
+
+/** The sums of a wallet's transfers up to a position. */
+export interface JournalSums {
+  readonly position: bigint;
+  /** In the order of `JOURNAL_SUM_COLUMNS`. */
+  readonly sums: readonly bigint[];
+}
+
+/**
+ * Sums up the journal of a wallet, at most `limit` transfers after the ones that are summed up. Two
+ * statements, because PostgreSQL would plan one for an unknown position. Sums of a position never change.
+ */
+export async function sumJournalOf(
+  run: RunQuery,
+  dialect: Dialect,
+  { walletId, limit }: { readonly walletId: string; readonly limit?: number | undefined },
+): Promise<JournalSums> {
+  const columns = JOURNAL_SUM_COLUMNS.join(", ");
+  const sql = `SELECT position, ${columns} FROM journal_sums WHERE wallet_id = ${dialect.placeholder(1)}`;
+  const [row] = await run({ sql, values: [walletId] });
+  const summed = readSums(row, 0n);
+  const [rest] = await run(sumsAfter(dialect, { walletId, limit, position: summed.position }));
+  const { position, sums } = readSums(rest, summed.position);
+  return { position, sums: sums.map((sum, index) => sum + (summed.sums[index] ?? 0n)) };
+}
+
+interface Rest {
+  readonly walletId: string;
+  readonly position: bigint;
+  readonly limit: number | undefined;
+}
+
+function sumsAfter(dialect: Dialect, { walletId, position, limit }: Rest): Query {
+  const values = createValues(dialect);
+  const order = dialect.transferOrder;
+  const rows = `SELECT ${order} AS position, kind, amount FROM transfers
+    WHERE wallet_id = ${values.add(walletId)} AND ${order} > ${values.add(position)}`;
+  const limited = limit === undefined ? rows : `${rows} ORDER BY ${order} LIMIT ${values.add(limit)}`;
+  const sql = `SELECT max(position) AS position, ${SUMS_OF_TRANSFERS.join(", ")} FROM (${limited}) AS rest`;
+  return { sql, values: values.all };
+}
+
+function readSums(row: Row | undefined, position: bigint): JournalSums {
+  // Safe because sums and positions are integers, or the text of one.
+  const read = (name: string) => BigInt((row?.[name] ?? 0) as bigint | string | number);
+  const last = read("position");
+  return { position: last > position ? last : position, sums: JOURNAL_SUM_COLUMNS.map(read) };
+}
