@@ -25,13 +25,21 @@ export function useMeIfSignedIn(): Me | undefined {
   return useQuery({ ...meQuery, retry: false, meta: { isOptional: true } }).data;
 }
 
+interface PageAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+  readonly state: "active" | "suspended";
+}
+
 /** The account of the page's path, and the caller's role in it. */
-export function useAccount(): { readonly id: string; readonly name: string; readonly role: string } {
+export function useAccount(): PageAccount {
   const { account: id = "" } = useParams({ strict: false });
   const { accounts, acting } = useMe();
   const member = accounts.find((each) => each.id === id);
   if (member) return member;
-  return { id, name: acting?.account_id === id ? acting.account_name : id, role: "acting" };
+  if (acting?.account_id !== id) return { id, name: id, role: "acting", state: "active" };
+  return { id, name: acting.account_name, role: "acting", state: acting.account_state };
 }
 
 /** Whether the caller is a member of the page's account, or acts inside it. */

@@ -2,11 +2,28 @@ import { Outlet } from "@tanstack/react-router";
 import { ButtonLink } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
-import { useIsInAccount, useMe } from "../session.ts";
+import { useAccount, useIsInAccount, useMe } from "../session.ts";
+import styles from "./shell.module.css";
 
 /** Pages of one account. Says so when the person is no longer in it, or never was. */
 export function AccountFrame() {
-  return useIsInAccount() ? <Outlet /> : <NotInAccount />;
+  const { state } = useAccount();
+  if (!useIsInAccount()) return <NotInAccount />;
+  return (
+    <>
+      {state === "suspended" && <SuspendedBanner />}
+      <Outlet />
+    </>
+  );
+}
+
+function SuspendedBanner() {
+  return (
+    <p className={styles.suspended} role="status">
+      This account is suspended: new requests are refused. Its money stays, and running requests end as usual.
+      Ask the operator of this platform why.
+    </p>
+  );
 }
 
 function NotInAccount() {

@@ -90,7 +90,7 @@ async function printActing(database: ConsoleParts["database"], { acting }: Actor
   const account = acting && (await findAccount(database, acting.accountId));
   if (!account) return null;
   const until = printTime(acting.untilMs);
-  return { account_id: account.id, account_name: account.name, until };
+  return { account_id: account.id, account_name: account.name, account_state: account.state, until };
 }
 
 /** Renews a session once a day, and returns the cookie with the new expiry. */

@@ -22,7 +22,13 @@ export const personShape = t.Object({
   is_operator: t.Boolean(),
 });
 
-const actingShape = t.Object({ account_id: id, account_name: t.String(), until: time });
+const accountState = t.Union([t.Literal("active"), t.Literal("suspended")]);
+const actingShape = t.Object({
+  account_id: id,
+  account_name: t.String(),
+  account_state: accountState,
+  until: time,
+});
 
 export const meShape = t.Object({
   person: personShape,
@@ -33,7 +39,7 @@ export const meShape = t.Object({
     t.Object({
       id,
       name: t.String(),
-      state: t.Union([t.Literal("active"), t.Literal("suspended")]),
+      state: accountState,
       role: roleName,
     }),
   ),

@@ -3,8 +3,6 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { classes } from "../../parts/classes.ts";
-import { Icon } from "../../parts/icons.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { setupQuery, useAccount, useMay, useMe } from "../../session.ts";
@@ -44,7 +42,6 @@ export function WalletPage() {
           </Button>
         )}
       </PageHeader>
-      {data?.state === "frozen" && <FrozenBanner />}
       {checkout && (
         <CheckoutBanner
           account={account.id}
@@ -56,19 +53,6 @@ export function WalletPage() {
       <Rows account={account.id} />
       {mayTopUp && topup && <TopUp account={account.id} onClose={() => change({ topup: undefined })} />}
       {isCrediting && <CreditDialog account={account} onClose={() => setIsCrediting(false)} />}
-    </div>
-  );
-}
-
-/** A wallet is frozen while its account is suspended. */
-function FrozenBanner() {
-  return (
-    <div className={classes(styles.banner, styles.bad)} role="status">
-      <Icon name="warning" size={20} />
-      <p>
-        This account is suspended: new requests are refused. Its money stays, and running requests end as
-        usual. Ask the operator of this platform why.
-      </p>
     </div>
   );
 }
