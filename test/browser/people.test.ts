@@ -34,7 +34,7 @@ describe("a member", () => {
       await page.getByRole("button", { name: "Send the invitation" }).click();
       await rowOf(page, /robin@example.com.*waiting/).waitFor();
       const first = await mailedLink(world, email, "accept");
-      await page.getByRole("button", { name: `Send the invitation of ${email} again` }).click();
+      await page.getByRole("button", { name: `Send again the invitation of ${email}` }).click();
       const second = await mailedLink(world, email, "accept", 2);
       await browse(browser, { url: world.url, path: "/console/sign-in" }, async (theirs) => {
         await theirs.goto(first);

@@ -17,7 +17,10 @@ interface DialogProps {
 
 const FIELD = "input:not([type=hidden]), select, textarea";
 
-/** A window over the page. The first field has the focus, which stays inside and returns to where it was. */
+/**
+ * A window over the page. The first field has the focus, which stays inside and returns to where it was. A field with
+ * `autoFocus` would take it before the window knows where it was.
+ */
 export function Dialog({ title, note, isOpen, onClose, isWide, isKept = false, children }: DialogProps) {
   const body = useRef<HTMLDivElement>(null);
   // A touch would open the keyboard over the dialog.

@@ -31,14 +31,7 @@ export function ConfirmPasswordDialog({ onEnd }: ConfirmPasswordDialogProps) {
       <Form onSubmit={submit}>
         <Failure error={confirm.error} />
         <input type="hidden" name="username" autoComplete="username" value={person.email} readOnly />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="current-password"
-          required
-          autoFocus
-        />
+        <Field label="Password" name="password" type="password" autoComplete="current-password" required />
         <DialogActions>
           <Button onClick={() => onEnd(false)}>Cancel</Button>
           <Button type="submit" look="primary" isBusy={confirm.isPending}>

@@ -48,7 +48,7 @@ export function NewManagementKey({ create, queryKey, hasRoles, path, onClose }: 
       onSubmit={(values) => issue.mutate(values)}
       onClose={onClose}
     >
-      <Field label="Name" name="name" maxLength={100} required autoFocus />
+      <Field label="Name" name="name" maxLength={100} required />
       {hasRoles && <Choice label="Role" name="role" options={ROLES} />}
       <LastDayField subject="The key expires" />
     </FormDialog>

@@ -79,7 +79,7 @@ function NewAccount({ onClose }: { readonly onClose: () => void }) {
       onSubmit={({ name = "" }) => create.mutate(name)}
       onClose={onClose}
     >
-      <Field label="Name" name="name" maxLength={100} required autoFocus />
+      <Field label="Name" name="name" maxLength={100} required />
     </FormDialog>
   );
 }

@@ -1,11 +1,12 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
+import type { FormValues } from "../../form-values.ts";
 import { formatExact, readUsd } from "../../format.ts";
 import { newKey } from "../../idempotency-key.ts";
+import { AmountField, readAmount } from "../../parts/amount-field.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Failure, Field, Form } from "../../parts/field.tsx";
+import { ReasonField } from "../../parts/confirm.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import type { ReceiptData } from "./queries.ts";
@@ -40,46 +41,27 @@ function RefundDialog({
   // One id for as long as the dialog is open: a repeated press refunds once.
   const [id] = useState(() => `refund-${newKey()}`);
   const refund = useAction({
-    act: (body: { readonly amount_usd?: string; readonly reason: string }) =>
-      call(() => api.operator.accounts({ id: account }).refunds.post({ id, receipt: receipt.id, ...body })),
+    act: ({ amount_usd, reason = "" }: FormValues) => {
+      const amount = readAmount(amount_usd);
+      const body = { id, receipt: receipt.id, reason, ...(amount && { amount_usd: amount }) };
+      return call(() => api.operator.accounts({ id: account }).refunds.post(body));
+    },
     renews: [["account", account]],
     done: "Refunded",
     isForm: true,
     onDone: onClose,
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    const { amount = "", reason = "" } = readForm(event);
-    const amountUsd = amount.trim().replace(/^\$/, "");
-    refund.mutate({ reason, ...(amountUsd !== "" && { amount_usd: amountUsd }) });
-  };
   return (
-    <Dialog
+    <FormDialog
       title="Refund this request"
       note="The money returns to the wallet at once. The audit trail shows who refunded it, and why."
-      isOpen
-      isKept
+      action="Refund"
+      call={refund}
+      onSubmit={(values) => refund.mutate(values)}
       onClose={onClose}
     >
-      <Form onSubmit={submit}>
-        <Field
-          label="Amount in USD"
-          name="amount"
-          affix="$"
-          inputMode="decimal"
-          pattern="\$?\d{1,10}(\.\d{1,9})?"
-          autoComplete="off"
-          isOptional
-          hint={`Empty refunds all that is left: ${formatExact(rest)}.`}
-        />
-        <Field label="Reason" name="reason" required maxLength={500} autoComplete="off" />
-        <Failure error={refund.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={refund.isPending}>
-            Refund
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+      <AmountField hint={`Empty refunds all that is left: ${formatExact(rest)}.`} isOptional />
+      <ReasonField />
+    </FormDialog>
   );
 }

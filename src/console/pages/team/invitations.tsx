@@ -86,7 +86,7 @@ function actionsColumn({ isBusy, resend, revoke }: InvitationActions): Column<In
       <span className={styles.line}>
         <Button
           size="small"
-          aria-label={`Send the invitation of ${email} again`}
+          aria-label={`Send again the invitation of ${email}`}
           disabled={isBusy}
           onClick={() => resend(id)}
         >

@@ -30,7 +30,6 @@ export function Invite({ account, onClose }: { readonly account: string; readonl
         maxLength={254}
         refusal="This is no plain e-mail address."
         required
-        autoFocus
       />
       <Choice label="Role" name="role" options={ROLES} />
     </FormDialog>
