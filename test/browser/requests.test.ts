@@ -156,7 +156,7 @@ async function addModel(id: string, [openai, anthropic]: readonly [string, strin
     max_output_tokens: 32000
     price: { input: "0.40", output: "1.60" }
 `;
-  writeFileSync(path, readFileSync(path, "utf8").replace("limits:", `${model}limits:`));
+  writeFileSync(path, readFileSync(path, "utf8").replace("models:\n", `models:\n${model}`));
   await until(async () => (await send({ model: id })).status !== 404);
 }
 
