@@ -121,11 +121,16 @@ describe.each(SURFACES)("on $path", (surface) => {
 
   test("an upstream that breaks off five streams in a row is skipped", async () => {
     const model = `${surface.model}-first`;
-    gateway.upstream.on(model, answerWith(undefined, { cutAt: 700, end: "close" }));
+    // All break off once all have begun: the first failures may open the circuit for one that begins later.
+    const { opened, open } = gate();
+    const pauseAt = { bytes: 600, gate: opened };
+    gateway.upstream.on(model, answerWith(undefined, { pauseAt, cutAt: 700, end: "close" }));
     const openings = countOpenings();
     const broken = Array.from({ length: 5 }, async () =>
       (await post(gateway, surface, { stream: true })).text(),
     );
+    await gateway.upstream.waitForSeen(5);
+    open();
     // The partial output is counted before a stream ends, which may take longer than the circuit is open.
     while (countOpenings() === openings) await Bun.sleep(1);
     gateway.upstream.reset();

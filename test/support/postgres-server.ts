@@ -29,6 +29,14 @@ export interface PostgresServerOptions {
 }
 
 const START_MS = 120_000;
+/** Cheap to copy databases in: tests make and drop hundreds. */
+const NOT_DURABLE = {
+  fsync: "off",
+  full_page_writes: "off",
+  autovacuum: "off",
+  checkpoint_timeout: "1h",
+  max_wal_size: "4GB",
+};
 const USER = "tollgate";
 
 /** Returns the path of `initdb`. The other PostgreSQL programs are in its folder. */
@@ -142,7 +150,7 @@ function configure(data: string, { isDurable = true, settings = {} }: PostgresSe
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
     max_connections: "200",
-    ...(isDurable ? {} : { fsync: "off", full_page_writes: "off" }),
+    ...(isDurable ? {} : NOT_DURABLE),
     ...settings,
   };
   const text = Object.entries(lines).map(([name, value]) => `${name} = '${value}'\n`);
