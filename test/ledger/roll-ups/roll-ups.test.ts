@@ -6,7 +6,7 @@ import { openOnSqlite } from "../contract/sqlite.ts";
 import { FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 import { HOUR_MS, histories, MINUTE_MS, openRivals, type Rivals, startHistory } from "./history.ts";
 
-const RUNS = Number(Bun.env.TEST_ROLL_UP_RUNS ?? 12);
+const RUNS = Number(Bun.env.TEST_ROLL_UP_RUNS ?? 6);
 
 function describeRollUps(name: string, open: OpenLedger): void {
   describe(`usage of ${name}`, () => {
