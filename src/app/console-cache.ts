@@ -9,7 +9,7 @@ const DRAFT_MS_MAX = 3_600_000;
 /** Builds are named by their digest, and drafts by digest and process. */
 const BUILD_OR_DRAFT = /^[0-9a-f]{24}(\.\d+)?$/;
 
-/** Reads the build in a folder. `undefined` when there is none, or only a part of one. */
+/** Reads the console build in a folder; `undefined` for a missing or incomplete build. */
 export async function readBuild(folder: string): Promise<ConsoleBuild | undefined> {
   const manifest = Bun.file(manifestOf(folder));
   if (!(await manifest.exists())) return undefined;

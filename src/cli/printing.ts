@@ -12,7 +12,7 @@ export function printTable(titles: readonly string[], rows: readonly (readonly s
   return lines.map((line) => line.trimEnd()).join("\n");
 }
 
-/** Pads to columns of a terminal, of which an emoji or a Chinese character takes two. */
+/** Pads a text with blanks to a width in terminal columns. An emoji or a Chinese character takes two. */
 function padTo(cell: string, width: number): string {
   return cell + " ".repeat(Math.max(width - Bun.stringWidth(cell), 0));
 }

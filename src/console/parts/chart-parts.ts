@@ -20,7 +20,7 @@ export interface ChartPlace {
   readonly hour?: number;
 }
 
-/** More series than these are hard to tell apart, above all for readers who see fewer colours. */
+/** Most series of one chart: readers with a colour weakness cannot tell more apart. */
 export const SERIES_MAX = 6;
 
 export interface ChartProps {

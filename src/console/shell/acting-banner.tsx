@@ -7,7 +7,7 @@ import { showToast } from "../parts/toast.tsx";
 import { useMe } from "../session.ts";
 import styles from "./shell.module.css";
 
-/** Says on every page that an operator acts inside an account, and ends it. */
+/** A banner on every page while an operator acts inside an account, with a button that ends the acting. */
 export function ActingBanner() {
   const { acting } = useMe();
   const queryClient = useQueryClient();

@@ -61,7 +61,7 @@ export function createConsoleApi(parts: ConsoleParts) {
 /** The routes of the console's API, for its client. */
 export type ConsoleApi = ReturnType<typeof createConsoleApi>;
 
-/** Tells the browser's console to ask for the password and to repeat the request. */
+/** Marks a 403 after which the web app asks for the password and repeats the request. */
 function extraHeaders({ kind }: GatewayError): Record<string, string> {
   return kind === "not_confirmed" ? { "x-tollgate-confirm": "password" } : {};
 }

@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from "react";
-import { ApiError, api, call } from "../../api.ts";
+import { api, call } from "../../api.ts";
 import { readForm } from "../../form-values.ts";
 import { Button } from "../../parts/button.tsx";
+import { currentOf } from "../../parts/conflict-dialog.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Choice, Failure, Field, Form } from "../../parts/field.tsx";
 import styles from "../../parts/stack.module.css";
@@ -51,7 +52,7 @@ export function RuleForm({ account, rule, onClose }: RuleFormProps) {
     isForm: true,
     onDone: onClose,
   });
-  const theirs = currentOf(save.error);
+  const theirs = currentOf<Rule>(save.error);
   if (theirs && theirs.version !== version) setVersion(theirs.version);
   const { label, first, hint } = THRESHOLDS[kind];
   return (
@@ -120,13 +121,6 @@ function TheirVersion({ rule }: { readonly rule: Rule }): ReactNode {
       Another editor saved first: {describeRule(rule)}, sent to {targets}.
     </p>
   );
-}
-
-/** The rule as another editor saved it; `undefined` when nobody did. */
-function currentOf(error: unknown): Rule | undefined {
-  if (!(error instanceof ApiError) || error.status !== 409) return undefined;
-  // Safe because the schema of the 409 has the rule as `current`.
-  return (error.body as { readonly current?: Rule }).current;
 }
 
 interface RuleValues {

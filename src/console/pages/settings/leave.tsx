@@ -9,7 +9,7 @@ import { meQuery, useAccount } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { membersQuery } from "../team/queries.ts";
 
-/** The way out of the account. Its only owner is told what to do first. */
+/** Lets a member leave the account. The only owner reads what must be done first. */
 export function Leave() {
   const { id, name, role } = useAccount();
   const navigate = useNavigate();
