@@ -26,7 +26,9 @@ export function useAction<Input = void, Result = unknown>(options: ActionOptions
       await onDone?.(result, input);
     },
     onError: (error) => {
-      if (!isForm) showToast(error instanceof ApiError ? error.message : "That failed.", "bad");
+      // A form may close before its error is read: after 403 the role is read again, which may not open it.
+      const mayClose = error instanceof ApiError && error.status === 403;
+      if (!isForm || mayClose) showToast(error instanceof ApiError ? error.message : "That failed.", "bad");
     },
   });
 }

@@ -104,7 +104,7 @@ describe("what a role may not do", () => {
       await page.getByLabel("Name", { exact: true }).fill("too late");
       await setRole("viewer");
       await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
-      await page.getByText("This action is not permitted.").waitFor();
+      await page.getByRole("status").getByText("This action is not permitted.").waitFor();
       await setRole("developer");
     });
   });
