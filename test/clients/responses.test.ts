@@ -110,7 +110,10 @@ describe.each(["chat", "claude", "native"])("the OpenAI SDK's responses of model
   });
 
   test("report a broken stream as a failed response", async () => {
-    gateway.upstream.on(model, answerWith(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
+    gateway.upstream.on(
+      model,
+      answerWith(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close", lingerMs: 1_000 }),
+    );
     const events = await Array.fromAsync(
       await clientOf().responses.create({ model, input: "hi", stream: true }),
     );
@@ -189,7 +192,10 @@ describe.each(["chat", "claude", "native"])("the AI SDK's responses with model %
   });
 
   test("reads an error in the middle of a stream and no finish", async () => {
-    gateway.upstream.on(model, answerWith(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
+    gateway.upstream.on(
+      model,
+      answerWith(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close", lingerMs: 1_000 }),
+    );
     const errors: unknown[] = [];
     const result = streamText({ ...call(), onError: ({ error }) => void errors.push(error) });
     const types = (await Array.fromAsync(result.fullStream)).map(({ type }) => type);

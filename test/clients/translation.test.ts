@@ -178,7 +178,7 @@ describe("a translated answer that ends unusually", () => {
   );
 
   test("is an error with its code for OpenAI's SDK when the stream breaks", async () => {
-    upstream().on(CLAUDE, answerNeutrally(answers, { cutAt: 700, end: "close" }));
+    upstream().on(CLAUDE, answerNeutrally(answers, { cutAt: 700, end: "close", lingerMs: 1_000 }));
     const request = {
       model: CLAUDE,
       stream: true as const,
@@ -194,7 +194,7 @@ describe("a translated answer that ends unusually", () => {
   });
 
   test("is an error with its code for Anthropic's SDK when the stream breaks", async () => {
-    upstream().on(GPT, answerNeutrally(answers, { cutAt: 700, end: "close" }));
+    upstream().on(GPT, answerNeutrally(answers, { cutAt: 700, end: "close", lingerMs: 1_000 }));
     const request = { model: GPT, max_tokens: 100, messages: [{ role: "user" as const, content: "Hi." }] };
     const helper = anthropic().messages.stream(request).finalMessage();
     expect(await rejectionOf(helper)).toMatchObject({ type: "api_error", errorCode: "upstream_unavailable" });
@@ -206,7 +206,7 @@ describe("a translated answer that ends unusually", () => {
   ] as const)(
     "is an error without a finish for the AI SDK with %s when the stream breaks",
     async (_name, model, modelOf) => {
-      upstream().on(model, answerNeutrally(answers, { cutAt: 700, end: "close" }));
+      upstream().on(model, answerNeutrally(answers, { cutAt: 700, end: "close", lingerMs: 1_000 }));
       const errors: unknown[] = [];
       const result = streamText({
         model: modelOf(),

@@ -69,7 +69,7 @@ export async function startFailingGateway(protocol: "openai" | "anthropic"): Pro
 function script({ upstream }: TestGateway): void {
   const tool = { name: "look_up", arguments: '{"city":"Oslo"}' };
   upstream.on("tool", answerWith({ tool, usage: { input: 11, output: 7 } }));
-  upstream.on("breaks", answerWith(undefined, { cutAt: 700, end: "close" }));
+  upstream.on("breaks", answerWith(undefined, { cutAt: 700, end: "close", lingerMs: 1_000 }));
   upstream.on("rejects", answer({ status: 400, body: '{"error":{"message":"no"}}' }));
   upstream.on("unreachable", resetAtOnce);
   upstream.on("empty", answerWith({ usage: { input: 3, output: 4 } }));
