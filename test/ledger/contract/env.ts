@@ -13,6 +13,8 @@ import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 /** A ledger under test, with the controls that only tests have. */
 export interface LedgerUnderTest {
   readonly ledger: Ledger;
+  /** The store's own ledger, for thousands of commands that need not cross a connection. Default: `ledger`. */
+  readonly direct?: Ledger;
   /** The ledger's clock, fixed at {@link NOON_MS} until a test changes it. */
   readonly clock: { nowMs: number };
   sweep(): Promise<number>;
@@ -142,6 +144,9 @@ function commandsOf(underTest: () => LedgerUnderTest, walletId: () => string) {
     },
     get ledger() {
       return ledger();
+    },
+    get direct() {
+      return underTest().direct ?? ledger();
     },
     get clock() {
       return underTest().clock;

@@ -33,6 +33,7 @@ export function openBehindGrpc(openLocal: OpenLedger): OpenLedger {
     return {
       ...local,
       ledger: first.client,
+      direct: local.ledger,
       // The store's own suite audits after each test. Here, one audit on closing is enough.
       audit: async () => [],
       async openAnother() {

@@ -227,7 +227,7 @@ export function describeUsage(env: LedgerEnv): void {
     });
 
     test("is rejected above 10,000 rows", async () => {
-      const charge = (i: number) => env.charge(`c${i}`, 1n, { keyId: `key${i}` });
+      const charge = (i: number) => env.direct.charge(env.chargeRequest(`c${i}`, 1n, { keyId: `key${i}` }));
       await Promise.all(Array.from({ length: 10_000 }, (_, i) => charge(i)));
       const found = await usage({ groupBy: ["key"] });
       expect(found).toHaveLength(10_000);
