@@ -1,32 +1,84 @@
-import { type ConfigChanges, compareConfigs, keepStartSettings } from "../config/changes.ts";
-import { type LiveConfig, type LoadedConfig, rereadConfig } from "../config/config.ts";
+import { type ConfigChanges, compareConfigs, compareStorage, keepStartSettings } from "../config/changes.ts";
+import {
+  type Config,
+  type LedgerProcessConfig,
+  type Loaded,
+  type LoadedConfig,
+  rereadConfig,
+  rereadLedgerConfig,
+} from "../config/config.ts";
 import { ConfigError } from "../config/problems.ts";
-import { isSameSource, type Source } from "../config/source.ts";
-import { type SourceWatcher, watchSource } from "../config/watch.ts";
+import { areSameSources, followSources, type Sources } from "../config/sources.ts";
+import { type Watcher, watch } from "../config/watch.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
-interface ReloadOptions {
-  /** The configuration that the gateway was started with. */
-  readonly loaded: LoadedConfig;
-  readonly apply: (config: LiveConfig) => void;
+interface ReloadOptions<Settings> {
+  /** The configuration that the process was started with. */
+  readonly loaded: Loaded<Settings>;
+  readonly apply: (config: Settings) => void;
   readonly log: Log;
 }
 
 /**
- * Reloads the configuration file of a running gateway when it has changed, and on request. A file with any
- * problem is rejected as a whole, and the previous configuration stays in force.
+ * Reloads the configuration of a running gateway when its file or the file of a secret has changed, and on
+ * request. Sources with any problem are rejected as a whole, and the previous configuration stays in force.
  */
-export function startConfigReload({ loaded, apply, log }: ReloadOptions): SourceWatcher {
+export function startConfigReload({ loaded, apply, log }: ReloadOptions<Config>): Watcher {
+  let running: LoadedConfig = loaded;
+  return startReload(loaded, log, "configuration unchanged", async (sources) => {
+    const next = await rereadConfig(running, sources);
+    return () => {
+      const { needRestart, ...changes } = compareConfigs(running.config, next.config);
+      const config = keepStartSettings(running.config, next.config);
+      apply(config);
+      running = { ...next, config };
+      return { changes, isChanged: hasAny(changes), needRestart };
+    };
+  });
+}
+
+/** Reloads the secrets of a running ledger process. Its other settings apply at the next start. */
+export function startLedgerReload({ loaded, apply, log }: ReloadOptions<LedgerProcessConfig>): Watcher {
   let running = loaded;
-  let latestSource = loaded.source;
+  const unchanged = "secrets unchanged, other ledger settings need a restart";
+  return startReload(loaded, log, unchanged, async (sources) => {
+    const next = rereadLedgerConfig(running, sources);
+    return () => {
+      const { settings, needRestart, database } = compareStorage(running.config, next.config);
+      const config = { ...next.config, database };
+      apply(config);
+      running = { ...next, config };
+      return { changes: { settings }, isChanged: settings.length > 0, needRestart };
+    };
+  });
+}
+
+/** What a reload has changed. */
+interface Applied {
+  /** Fields of the log. */
+  readonly changes: Readonly<Record<string, unknown>>;
+  readonly isChanged: boolean;
+  readonly needRestart: readonly string[];
+}
+
+/** Follows the sources. `check` rejects for sources with problems, and else returns what applies them. */
+function startReload(
+  { place, sources: started }: Pick<Loaded<unknown>, "place" | "sources">,
+  log: Log,
+  unchanged: string,
+  check: (sources: Sources) => Promise<() => Applied>,
+): Watcher {
+  let latest = started;
   let isRejected = false;
   let isClosed = false;
 
-  async function reload(source: Source, isRequested: boolean): Promise<void> {
-    if (!isRequested && isSameSource(source, latestSource)) return;
-    latestSource = source;
+  async function reload(sources: Sources, isRequested: boolean): Promise<void> {
+    if (!isRequested && areSameSources(sources, latest)) return;
+    latest = sources;
     try {
-      await applySource(source, isRequested);
+      const apply = await check(sources);
+      if (isClosed) return;
+      report(apply(), isRequested || isRejected);
       isRejected = false;
     } catch (thrown) {
       if (isClosed) return;
@@ -36,19 +88,13 @@ export function startConfigReload({ loaded, apply, log }: ReloadOptions): Source
     }
   }
 
-  async function applySource(source: Source, isRequested: boolean): Promise<void> {
-    const next = await rereadConfig(running, source);
-    if (isClosed) return;
-    const { needRestart, ...changes } = compareConfigs(running.config, next.config);
-    const config = keepStartSettings(running.config, next.config);
-    apply(config);
-    running = { ...next, config };
-    if (hasAny(changes)) log.info(changes, "configuration reloaded");
-    else if (isRequested || isRejected) log.info({}, "configuration unchanged");
+  function report({ changes, isChanged, needRestart }: Applied, isExpected: boolean): void {
+    if (isChanged) log.info(changes, "configuration reloaded");
+    else if (isExpected) log.info({}, unchanged);
     if (needRestart.length > 0) log.warn({ settings: needRestart }, "configuration changes need a restart");
   }
 
-  const watcher = watchSource(loaded.place.path, reload);
+  const watcher = watch(followSources(place, started), reload);
   return {
     request: watcher.request,
     close() {

@@ -12,6 +12,7 @@ import type { RunningRequests } from "../http/http-parts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { createMails } from "../mail/mails.ts";
 import { type MailServerWatch, watchMailServer } from "../mail/server-watch.ts";
+import type { StripeSettings } from "../payments/stripe.ts";
 import { startPaymentSweep } from "../payments/sweep.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -142,7 +143,6 @@ function readSettings(
   { config, url }: Pick<Foundation, "config" | "url">,
 ): ConsoleSettings {
   const { publicUrl, trustedProxies, mail, stripe, allowsLoopbackWebhooks } = console;
-  const { secretKey, webhookSecret } = stripe;
   return {
     get publicUrl() {
       return publicUrl ?? url();
@@ -156,6 +156,11 @@ function readSettings(
     trustedProxies,
     allowsLoopbackWebhooks,
     mail,
-    stripe: secretKey && webhookSecret ? { secretKey, webhookSecret } : undefined,
+    stripe: hasBothSecrets(stripe) ? stripe : undefined,
   };
+}
+
+/** Says so also of later values: a rotated secret is never empty. */
+function hasBothSecrets(stripe: Config["console"]["stripe"]): stripe is StripeSettings {
+  return Boolean(stripe.secretKey && stripe.webhookSecret);
 }

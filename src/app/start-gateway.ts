@@ -30,6 +30,7 @@ import { SharedTimer, waitAtMost } from "../time.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
 import { createBackgroundReader } from "./background-state.ts";
+import { followSecrets, type SecretSettings } from "./live-secrets.ts";
 import { type RunningConsole, startConsole } from "./start-console.ts";
 import { type RunningLedger, startLedger } from "./start-ledger.ts";
 import { type RunningLimiter, startLimiter } from "./start-limiter.ts";
@@ -54,8 +55,11 @@ export interface RunningGateway {
   readonly database: Database;
   readonly ledger: Ledger;
   readonly console: RunningConsole;
-  /** Applies another configuration to later requests. A running request keeps the one that it began with. */
-  apply(config: LiveConfig): void;
+  /**
+   * Applies another configuration to later requests, and its secrets to later connections. A running request
+   * keeps the one that it began with.
+   */
+  apply(config: LiveConfig & Partial<SecretSettings>): void;
   /**
    * Accepts no more requests. Running ones finish, or are aborted at the drain limit. Resolves when all are
    * settled and everything is closed.
@@ -64,7 +68,8 @@ export interface RunningGateway {
 }
 
 /** Starts every part and listens. Rejects when the database, the data folder or a port cannot be used. */
-export async function startGateway(config: Config, log: Log): Promise<RunningGateway> {
+export async function startGateway(started: Config, log: Log): Promise<RunningGateway> {
+  const { config, renew } = followSecrets(started);
   const metrics = createMetrics();
   const ledger = await startLedger(config, log);
   const { database } = ledger;
@@ -88,7 +93,10 @@ export async function startGateway(config: Config, log: Log): Promise<RunningGat
       ledgerAddress: ledger.servedAt,
       database,
       ledger: ledger.ledger,
-      apply: parts.apply,
+      apply(next) {
+        renew(next);
+        parts.apply(next);
+      },
       stop,
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { LedgerProcessConfig } from "../config/config.ts";
-import { takeLedgerToken } from "../config/ledger.ts";
+import { takeLedgerTokens } from "../config/ledger.ts";
 import { startSweeper } from "../ledger/engine/sweeper.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { startRollUps } from "../ledger/roll-ups/runner.ts";
@@ -41,16 +41,14 @@ export async function startLedger(config: LedgerProcessConfig, log: Log): Promis
   }
 }
 
-async function serveLedger(
-  ledger: Ledger,
-  { ledger: { listen, token, tls }, dataFolder }: LedgerProcessConfig,
-  log: Log,
-) {
+async function serveLedger(ledger: Ledger, { ledger: config, dataFolder }: LedgerProcessConfig, log: Log) {
+  const { listen, tls } = config;
   if (!listen) return undefined;
   const isEncrypted = tls.cert !== undefined;
   const isExposed = !isEncrypted && !LOOPBACK.test(listen.host);
   if (isExposed) log.warn({ ...listen }, "ledger served without TLS");
   const { serveLedger: serve } = await import("../ledger-grpc/server/server.ts");
-  const ownToken = token ?? takeLedgerToken(dataFolder);
-  return serve({ ledger, listen, token: ownToken, tls: isEncrypted ? tls : undefined, log });
+  const generated = config.tokens.length === 0 ? takeLedgerTokens(dataFolder) : [];
+  const tokens = () => (config.tokens.length === 0 ? generated : config.tokens);
+  return serve({ ledger, listen, tokens, tls: isEncrypted ? tls : undefined, log });
 }

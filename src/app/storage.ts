@@ -58,8 +58,8 @@ async function createLocal(database: Database, options: BatchOptions): Promise<L
 /** Creates a client of the ledger in another process, which need not run yet. */
 export async function openRemoteLedger(
   { address, isEncrypted }: RemoteLedger,
-  { token = "", tls }: Pick<LedgerConfig, "token" | "tls">,
+  ledger: Pick<LedgerConfig, "tokens" | "tls">,
 ): Promise<Ledger> {
   const { connectLedger } = await import("../ledger-grpc/client/client.ts");
-  return connectLedger({ address, token, tls: isEncrypted ? tls : undefined });
+  return connectLedger({ address, tokens: () => ledger.tokens, tls: isEncrypted ? ledger.tls : undefined });
 }

@@ -20,10 +20,10 @@ export async function runLedger(): Promise<void> {
     import("../config/config.ts"),
     import("../app/ledger-process.ts"),
   ]);
-  const config = loadLedgerConfig();
-  const { listen, remote } = config.ledger;
+  const loaded = loadLedgerConfig();
+  const { listen, remote } = loaded.config.ledger;
   if (remote)
     throw new CommandError("LEDGER_URL names another ledger: unset it where the ledger itself runs.");
   if (!listen) throw new CommandError("LEDGER_LISTEN is off: set the address where the ledger listens.");
-  await runLedgerProcess(config, hangups);
+  await runLedgerProcess(loaded, hangups);
 }

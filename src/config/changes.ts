@@ -1,6 +1,8 @@
+import type { DatabaseLocation } from "../db/location.ts";
 import type { Model } from "../domain/model.ts";
+import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
-import type { Config } from "./config.ts";
+import type { Config, LedgerProcessConfig } from "./config.ts";
 
 /** Differences between two configurations of one gateway, by their keys in the file. */
 export interface ConfigChanges {
@@ -28,6 +30,16 @@ const LIVE: Readonly<Record<string, Read>> = {
   "http.cors_origins": ({ corsOrigins }) => corsOrigins,
   "console.sign_up": ({ signUp }) => signUp,
   drain_s: ({ drainMs }) => drainMs,
+  REDIS_URL: ({ limiter }) => limiter.redis?.password,
+  SMTP_URL: ({ console }) => console.mail?.url,
+  STRIPE_SECRET_KEY: ({ console }) => console.stripe.secretKey,
+  STRIPE_WEBHOOK_SECRET: ({ console }) => console.stripe.webhookSecret,
+};
+
+/** Secrets of the storage, which a ledger process has too. */
+const STORAGE: Readonly<Record<string, (config: LedgerProcessConfig) => unknown>> = {
+  DATABASE_URL: ({ database }) => splitPassword(database).password,
+  LEDGER_TOKEN: ({ ledger }) => ledger.tokens,
 };
 
 const AT_START: Readonly<Record<string, Read>> = {
@@ -38,22 +50,60 @@ const AT_START: Readonly<Record<string, Read>> = {
   "limiter.replicas": ({ limiter }) => limiter.replicas,
   "ledger.wallets_per_batch": ({ walletsPerBatch }) => walletsPerBatch,
   "billing.hold_ttl_s": ({ holdTtlMs }) => holdTtlMs,
+  REDIS_URL: ({ limiter }) => withoutPassword(limiter.redis),
 };
+
+const STORAGE_AT_START: typeof STORAGE = { DATABASE_URL: ({ database }) => splitPassword(database).rest };
 
 export function compareConfigs(running: Config, next: Config): ConfigChanges {
   return {
     models: compareNamed(byId(running.models), byId(next.models)),
     upstreams: compareNamed(byName(running.upstreams), byName(next.upstreams)),
-    settings: namesOfDifferent(LIVE, running, next),
-    needRestart: namesOfDifferent(AT_START, running, next),
+    settings: namesOfDifferent({ ...LIVE, ...STORAGE }, running, next),
+    needRestart: namesOfDifferent({ ...AT_START, ...STORAGE_AT_START }, running, next),
+  };
+}
+
+/** Changes of the secrets of a ledger process, and the database that it may use from now on. */
+export function compareStorage(running: LedgerProcessConfig, next: LedgerProcessConfig) {
+  return {
+    settings: namesOfDifferent(STORAGE, running, next),
+    needRestart: namesOfDifferent(STORAGE_AT_START, running, next),
+    database: keepStartDatabase(running, next),
   };
 }
 
 /** Returns the next configuration with the running values of settings that apply at the next start. */
 export function keepStartSettings(running: Config, next: Config): Config {
-  const { bodyBytesInFlightMax, accountBodyBytesMax, idleS, limiter, walletsPerBatch, holdTtlMs } = running;
-  const kept = { bodyBytesInFlightMax, accountBodyBytesMax, idleS, limiter, walletsPerBatch, holdTtlMs };
-  return Object.freeze({ ...next, ...kept });
+  const { bodyBytesInFlightMax, accountBodyBytesMax, idleS, walletsPerBatch, holdTtlMs } = running;
+  const kept = { bodyBytesInFlightMax, accountBodyBytesMax, idleS, walletsPerBatch, holdTtlMs };
+  const limiter = { ...running.limiter, redis: keepStartRedis(running.limiter.redis, next.limiter.redis) };
+  return Object.freeze({ ...next, ...kept, limiter, database: keepStartDatabase(running, next) });
+}
+
+function keepStartRedis(running: RedisLocation | undefined, next: RedisLocation | undefined) {
+  return isSame(withoutPassword(running), withoutPassword(next)) ? next : running;
+}
+
+function withoutPassword(redis: RedisLocation | undefined): RedisLocation | undefined {
+  return redis && { ...redis, password: undefined };
+}
+
+/** Returns the next database when it differs from the running one by its password alone. */
+function keepStartDatabase(
+  { database: running }: LedgerProcessConfig,
+  { database: next }: LedgerProcessConfig,
+): DatabaseLocation {
+  return splitPassword(running).rest === splitPassword(next).rest ? next : running;
+}
+
+/** Splits the URL of a database into its password and all else. */
+function splitPassword(location: DatabaseLocation): { readonly password: string; readonly rest: string } {
+  if (location.dialect === "sqlite") return { password: "", rest: location.path };
+  const url = new URL(location.url);
+  const { password } = url;
+  url.password = "";
+  return { password, rest: url.href };
 }
 
 /** Ignores `createdAtS`, which changes with every version of the file. */
@@ -78,7 +128,11 @@ function compareNamed(
   return Object.fromEntries(Object.entries(changes).filter(([, names]) => names.length > 0));
 }
 
-function namesOfDifferent(readers: Readonly<Record<string, Read>>, one: Config, other: Config): string[] {
+function namesOfDifferent<Settings>(
+  readers: Readonly<Record<string, (config: Settings) => unknown>>,
+  one: Settings,
+  other: Settings,
+): string[] {
   return Object.entries(readers)
     .filter(([, read]) => !isSame(read(one), read(other)))
     .map(([name]) => name);

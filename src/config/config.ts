@@ -5,14 +5,30 @@ import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
 import { createWorkerQueue } from "../workers/worker-queue.ts";
 import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
-import type { ConsoleConfig } from "./console.ts";
+import { type ConsoleConfig, readConsole } from "./console.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { readEnvironment, readProcess, readStorage, type StorageConfig } from "./environment.ts";
+import {
+  readDatabase,
+  readEnvironment,
+  readProcess,
+  readStorage,
+  type StorageConfig,
+} from "./environment.ts";
 import { type CheckedFile, checkFile } from "./file.ts";
+import { readTokens } from "./ledger.ts";
 import type { Environment } from "./placeholders.ts";
 import { ConfigError, createProblems, type Problems } from "./problems.ts";
+import { rereadRedis } from "./redis.ts";
+import {
+  fillSecrets,
+  GATEWAY_SECRETS,
+  readSecretsNow,
+  reportSecrets,
+  STORAGE_SECRETS,
+  type Variables,
+} from "./secrets.ts";
 import { readLedgerSettings, readModels, readSettings } from "./settings.ts";
-import { placeSource, readSourceNow, type Source, type SourcePlace } from "./source.ts";
+import { placeSources, readSourcesNow, readVariables, type Sources, type SourcesPlace } from "./sources.ts";
 
 /** The configuration of a gateway, from the environment and the YAML file. */
 export interface Config extends LedgerProcessConfig, LiveConfig {
@@ -73,13 +89,14 @@ export interface LoadOptions {
   readonly folder?: string | undefined;
 }
 
-/** A configuration with its sources, from which the file can be read again. */
-export interface LoadedConfig {
-  readonly config: Config;
-  readonly environment: Environment;
-  readonly place: SourcePlace;
-  readonly source: Source;
+/** A configuration with its sources, which can be read again. */
+export interface Loaded<Settings> {
+  readonly config: Settings;
+  readonly place: SourcesPlace;
+  readonly sources: Sources;
 }
+
+export type LoadedConfig = Loaded<Config>;
 
 /**
  * Reads environment and YAML file into a deeply frozen configuration. A file without models gets the built-in
@@ -94,36 +111,36 @@ export function loadWithSource(
   environment: Environment = Bun.env,
   { folder = "." }: LoadOptions = {},
 ): LoadedConfig {
+  const place = placeSources(environment, folder, GATEWAY_SECRETS);
+  const sources = readSourcesNow(place);
   const problems = createProblems();
-  const { redis, ...settings } = readEnvironment(environment, folder, problems);
-  const place = placeSource(environment, folder);
-  const source = readSourceNow(place.path);
-  const file = checkFile(source, environment, { mayBeAbsent: !place.isNamed }, problems);
+  const variables = readVariables(place, sources, problems);
+  const { redis, ...settings } = readEnvironment(variables.values, folder, problems);
+  const file = checkFile(sources.file, variables, { mayBeAbsent: !place.isNamed }, problems);
   throwAny(problems);
-  return {
-    config: deepFreeze({ ...settings, ...readFileSettings(file, redis) }),
-    environment,
-    place,
-    source,
-  };
+  return { config: deepFreeze({ ...settings, ...readFileSettings(file, redis) }), place, sources };
 }
 
 /**
- * Returns the configuration of a running gateway with another version of its file. Settings of the
- * environment stay. Rejects with {@link ConfigError}, also when the file is gone or has lost all of its
- * models.
+ * Returns the configuration of a running gateway with other versions of its file and its secrets. Other
+ * settings of the environment stay. Rejects with {@link ConfigError}, also when the file is gone or has lost
+ * all of its models.
  */
-export async function rereadConfig(loaded: LoadedConfig, source: Source): Promise<LoadedConfig> {
-  const { config, environment, source: before } = loaded;
-  const options = { mayBeAbsent: before.kind === "absent" };
-  const file = await checkFileInWorker({ source, environment, options });
-  const next = readFileSettings(file, config.limiter.redis);
+export async function rereadConfig(loaded: LoadedConfig, sources: Sources): Promise<LoadedConfig> {
+  const { config, place } = loaded;
+  const options = { mayBeAbsent: loaded.sources.file.kind === "absent" };
   const problems = createProblems();
+  const variables = readVariables(place, sources, problems);
+  const secrets = rereadSecrets({ running: config, variables, folder: place.folder }, problems);
+  throwAny(problems);
+  const file = await checkFileInWorker({ source: sources.file, variables, options });
+  const next = readFileSettings(file, secrets.redis);
   if (next.isDemoOnly && !config.isDemoOnly) {
     problems.add(["models"], "have all been removed", "at least one, since the running gateway has some");
   }
   throwAny(problems);
-  return { ...loaded, config: deepFreeze({ ...config, ...next }), source };
+  const { database, ledger, console } = secrets;
+  return { config: deepFreeze({ ...config, database, ledger, console, ...next }), place, sources };
 }
 
 /** Timeout of a check. A file of the largest size takes one or two seconds of a free processor. */
@@ -133,15 +150,14 @@ const CHECK_MS_MAX = 60_000;
  * Checks a file in a worker thread, because a large file would block the event loop. The thread ends with the
  * check. Rejects with {@link ConfigError}, or with another error when the thread dies or hangs.
  */
-async function checkFileInWorker({ environment, ...question }: CheckQuestion): Promise<CheckedFile> {
+async function checkFileInWorker(question: CheckQuestion): Promise<CheckedFile> {
   const worker = createWorkerQueue<CheckQuestion, CheckAnswer>({
     name: "configuration check",
     script: new URL("./check-worker.ts", import.meta.url),
     jobMsMax: CHECK_MS_MAX,
   });
   try {
-    // Copied, because the process's own environment cannot be sent.
-    const answer = await worker.run("", { ...question, environment: { ...environment } });
+    const answer = await worker.run("", question);
     if ("problems" in answer) throw new ConfigError(answer.problems);
     return answer.file;
   } finally {
@@ -161,18 +177,35 @@ function readFileSettings({ content, writtenAtS }: CheckedFile, redis: RedisLoca
   };
 }
 
-/** Reads the configuration of a ledger process. Needs no upstream keys. Throws {@link ConfigError}. */
+/**
+ * Reads the configuration of a ledger process, with its sources. Needs no upstream keys. Throws
+ * {@link ConfigError}.
+ */
 export function loadLedgerConfig(
   environment: Environment = Bun.env,
   { folder = "." }: LoadOptions = {},
-): LedgerProcessConfig {
+): Loaded<LedgerProcessConfig> {
+  const place = placeSources(environment, folder, STORAGE_SECRETS);
+  const sources = readSourcesNow(place);
   const problems = createProblems();
-  const settings = readProcess(environment, folder, problems);
-  const { path, isNamed } = placeSource(environment, folder);
-  const options = { mayBeAbsent: !isNamed, keys: ["ledger", "drain_s"] } as const;
-  const { content } = checkFile(readSourceNow(path), environment, options, problems);
+  const variables = readVariables(place, sources, problems);
+  const settings = readProcess(variables.values, folder, problems);
+  const options = { mayBeAbsent: !place.isNamed, keys: ["ledger", "drain_s"] } as const;
+  const { content } = checkFile(sources.file, variables, options, problems);
   throwAny(problems);
-  return deepFreeze({ ...settings, ...readLedgerSettings(content) });
+  return { config: deepFreeze({ ...settings, ...readLedgerSettings(content) }), place, sources };
+}
+
+/** Returns the configuration of a running ledger process with other secrets. Throws {@link ConfigError}. */
+export function rereadLedgerConfig(
+  { config, place }: Loaded<LedgerProcessConfig>,
+  sources: Sources,
+): Loaded<LedgerProcessConfig> {
+  const problems = createProblems();
+  const variables = readVariables(place, sources, problems);
+  const { database, ledger } = rereadStorage({ running: config, variables, folder: place.folder }, problems);
+  throwAny(problems);
+  return { config: deepFreeze({ ...config, database, ledger }), place, sources };
 }
 
 /** Reads where the storage is, for commands that need no configuration file. Throws {@link ConfigError}. */
@@ -181,9 +214,39 @@ export function loadStorageConfig(
   { folder = "." }: LoadOptions = {},
 ): StorageConfig {
   const problems = createProblems();
-  const storage = readStorage(environment, folder, problems);
+  const variables = fillSecrets(environment, readSecretsNow({ environment, folder, names: STORAGE_SECRETS }));
+  reportSecrets(variables, STORAGE_SECRETS, problems);
+  const storage = readStorage(variables.values, folder, problems);
   throwAny(problems);
   return deepFreeze(storage);
+}
+
+interface Reread<Settings> {
+  readonly running: Settings;
+  readonly variables: Variables;
+  readonly folder: string;
+}
+
+/** Reads the settings of a gateway that hold secrets again. */
+function rereadSecrets(reread: Reread<Config>, problems: Problems) {
+  const { running, variables } = reread;
+  const storage = rereadStorage(reread, problems);
+  const { mail, stripe } = readConsole(variables.values, problems);
+  return {
+    ...storage,
+    redis: rereadRedis(running.limiter.redis, variables.values, problems),
+    console: { ...running.console, mail, stripe },
+  };
+}
+
+/** Reads the settings of the storage that hold secrets again. */
+function rereadStorage({ running, variables, folder }: Reread<LedgerProcessConfig>, problems: Problems) {
+  const { remote } = running.ledger;
+  const tokens = readTokens(variables.values, { remote, dataFolder: running.dataFolder }, problems);
+  return {
+    database: readDatabase(variables.values, folder, problems),
+    ledger: { ...running.ledger, tokens },
+  };
 }
 
 function throwAny(problems: Problems): void {

@@ -51,7 +51,7 @@ export function readStorage(environment: Environment, folder: string, problems: 
 }
 
 /** Reads `DATABASE_URL`. A relative path starts from `folder`. */
-function readDatabase(environment: Environment, folder: string, problems: Problems): DatabaseLocation {
+export function readDatabase(environment: Environment, folder: string, problems: Problems): DatabaseLocation {
   const url = environment.DATABASE_URL || DEFAULT_DATABASE_URL;
   if (isPostgresUrl(url)) return { dialect: "postgres", url };
   const path = /^sqlite:(?!\/\/[^/])(.*)$/s.exec(url)?.[1] ?? "";

@@ -1,7 +1,8 @@
-import { type Environment, fillPlaceholders, shieldPlaceholders } from "./placeholders.ts";
+import { fillPlaceholders, shieldPlaceholders } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import { checkRules } from "./rules.ts";
 import { type ConfigFile, checkShape } from "./schema.ts";
+import type { Variables } from "./secrets.ts";
 import { DEFAULT_NAME, type Source } from "./source.ts";
 import { parseYaml } from "./yaml.ts";
 
@@ -21,6 +22,7 @@ export interface CheckOptions {
 
 const SOURCE_PROBLEMS: Readonly<Record<Exclude<Source["kind"], "text">, string>> = {
   absent: "does not exist",
+  folder: "is a folder",
   unreadable: "cannot be read",
   not_utf8: "is not UTF-8",
   too_large: "is larger than 1 MiB",
@@ -29,28 +31,28 @@ const SOURCE_PROBLEMS: Readonly<Record<Exclude<Source["kind"], "text">, string>>
 /** Parses the source of the configuration, fills in variables, and checks schema and rules. */
 export function checkFile(
   source: Source,
-  environment: Environment,
+  variables: Variables,
   { mayBeAbsent, keys }: CheckOptions,
   problems: Problems,
 ): CheckedFile {
   if (source.kind === "text") {
     const document = parseYaml(shieldPlaceholders(source.text), DEFAULT_NAME, problems);
-    const content = checkDocument(keys ? pick(document, keys) : document, environment, problems);
+    const content = checkDocument(keys ? pick(document, keys) : document, variables, problems);
     return { content, writtenAtS: source.writtenAtS };
   }
   if (source.kind !== "absent" || !mayBeAbsent)
-    reportSource(SOURCE_PROBLEMS[source.kind], environment, problems);
+    reportSource(SOURCE_PROBLEMS[source.kind], variables, problems);
   return { content: {}, writtenAtS: 0 };
 }
 
-function reportSource(wrong: string, environment: Environment, problems: Problems): void {
-  if (environment.TOLLGATE_CONFIG) {
+function reportSource(wrong: string, variables: Variables, problems: Problems): void {
+  if (variables.values.TOLLGATE_CONFIG) {
     problems.add(["TOLLGATE_CONFIG"], `names a file that ${wrong}`, "a YAML file");
   } else problems.add([DEFAULT_NAME], wrong, "a YAML file");
 }
 
-function checkDocument(document: unknown, environment: Environment, problems: Problems): ConfigFile {
-  const filled = fillPlaceholders(document ?? {}, environment, problems);
+function checkDocument(document: unknown, variables: Variables, problems: Problems): ConfigFile {
+  const filled = fillPlaceholders(document ?? {}, variables, problems);
   if (typeof filled !== "object" || filled === null || Array.isArray(filled)) {
     problems.add([DEFAULT_NAME], "is not a mapping", "keys such as upstreams and models in one document");
     return {};

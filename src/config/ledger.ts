@@ -20,8 +20,11 @@ export interface LedgerConfig {
   readonly listen: Endpoint | undefined;
   /** `undefined` when the ledger is in the database. */
   readonly remote: RemoteLedger | undefined;
-  /** Token of the gRPC service; `undefined` for the token file, created when the ledger is first served. */
-  readonly token: string | undefined;
+  /**
+   * Tokens of the gRPC service: the first is sent, all are accepted. None for the token file, created when the
+   * ledger is first served.
+   */
+  readonly tokens: readonly string[];
   readonly tls: TlsFiles;
 }
 
@@ -41,10 +44,10 @@ export function readLedger(
   const remote = readRemote(environment.LEDGER_URL, problems);
   const defaultListen = remote ? "off" : DEFAULT_LISTEN;
   const listen = readListen("LEDGER_LISTEN", environment.LEDGER_LISTEN || defaultListen, problems);
-  const token = readToken(environment.LEDGER_TOKEN, { remote, dataFolder }, problems);
+  const tokens = readTokens(environment, { remote, dataFolder }, problems);
   const tls = readTlsFiles("LEDGER", { environment, folder }, problems);
-  checkEncryption({ listen, remote, token, tls }, problems);
-  return { listen, remote, token, tls };
+  checkEncryption({ listen, remote, tokens, tls }, problems);
+  return { listen, remote, tokens, tls };
 }
 
 function readRemote(url: string | undefined, problems: Problems): RemoteLedger | undefined {
@@ -58,21 +61,27 @@ function readRemote(url: string | undefined, problems: Problems): RemoteLedger |
 }
 
 /** Reads `LEDGER_TOKEN`. A remote ledger needs it set, or its token file in the data folder. */
-function readToken(
-  text: string | undefined,
+export function readTokens(
+  { LEDGER_TOKEN: text, LEDGER_TOKEN_FILE: file }: Environment,
   { remote, dataFolder }: { readonly remote: RemoteLedger | undefined; readonly dataFolder: string },
   problems: Problems,
-): string | undefined {
+): readonly string[] {
   const addProblem = (wrong: string, expected: string) => problems.add(["LEDGER_TOKEN"], wrong, expected);
-  if (text && !isLedgerToken(text)) addProblem("is not a token", "at least 16 visible ASCII characters");
-  if (text || !remote) return text || undefined;
+  if (text) {
+    const tokens = parseLedgerTokens(text);
+    const expected = "at least 16 visible ASCII characters, or two such lines";
+    if (!tokens) addProblem("is not a token", expected);
+    return tokens ?? [];
+  }
+  // Without a value, the problem of a file is reported already.
+  if (!remote || file) return [];
   try {
-    const found = findLedgerToken(dataFolder);
-    if (found === undefined) addProblem("is not set", "the token of the ledger that LEDGER_URL names");
+    const found = findLedgerTokens(dataFolder);
+    if (found.length === 0) addProblem("is not set", "the token of the ledger that LEDGER_URL names");
     return found;
   } catch {
     addProblem("is not set, and ledger-token in the data folder holds no token", "the token of the ledger");
-    return undefined;
+    return [];
   }
 }
 
@@ -97,16 +106,21 @@ const TOKEN_FILE = "ledger-token";
 /** Visible ASCII, because it is sent in a header. At least 16 characters, so that it cannot be guessed. */
 const TOKEN = /^[\x21-\x7e]{16,4096}$/;
 
-function isLedgerToken(text: string): boolean {
-  return TOKEN.test(text);
+/** Two tokens are those of a rotation. */
+const TOKENS_MAX = 2;
+
+/** Parses one token, or two in a line each. Returns `undefined` for any other text. */
+function parseLedgerTokens(text: string): readonly string[] | undefined {
+  const tokens = text.split(/\r?\n/);
+  return tokens.length <= TOKENS_MAX && tokens.every((token) => TOKEN.test(token)) ? tokens : undefined;
 }
 
-/** Reads the token file of a data folder. Returns `undefined` without one; throws when it holds no token. */
-export function findLedgerToken(dataFolder: string): string | undefined {
+/** Reads the token file of a data folder. Returns none without the file; throws when it holds no token. */
+export function findLedgerTokens(dataFolder: string): readonly string[] {
   const text = readIfExists(join(dataFolder, TOKEN_FILE));
-  if (text === undefined) return undefined;
-  const token = text.trim();
-  if (isLedgerToken(token)) return token;
+  if (text === undefined) return [];
+  const tokens = parseLedgerTokens(text.trim());
+  if (tokens) return tokens;
   throw new Error(`The file ${TOKEN_FILE} of the data folder holds no token of at least 16 characters.`);
 }
 
@@ -114,9 +128,9 @@ export function findLedgerToken(dataFolder: string): string | undefined {
  * Reads the token file of a data folder, and creates it when there is none, readable by this user alone.
  * Creation is atomic: processes that start at once get the same token.
  */
-export function takeLedgerToken(dataFolder: string): string {
-  const found = findLedgerToken(dataFolder);
-  if (found !== undefined) return found;
+export function takeLedgerTokens(dataFolder: string): readonly string[] {
+  const found = findLedgerTokens(dataFolder);
+  if (found.length > 0) return found;
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   const token = randomBytes(32).toString("base64url");
   const draft = join(dataFolder, `${TOKEN_FILE}.${Bun.randomUUIDv7()}`);
@@ -124,10 +138,10 @@ export function takeLedgerToken(dataFolder: string): string {
   try {
     // Unlike a rename, a link fails when another process was faster.
     linkSync(draft, join(dataFolder, TOKEN_FILE));
-    return token;
+    return [token];
   } catch (error) {
-    const existing = findLedgerToken(dataFolder);
-    if (existing === undefined) throw error;
+    const existing = findLedgerTokens(dataFolder);
+    if (existing.length === 0) throw error;
     return existing;
   } finally {
     rmSync(draft);

@@ -1,4 +1,5 @@
 import type { Path, Problems } from "./problems.ts";
+import type { Variables } from "./secrets.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -15,11 +16,21 @@ export function shieldPlaceholders(text: string): string {
   return text.replace(/\$\{([^{}\n]*)\}/g, `${OPEN}$1${CLOSE}`);
 }
 
+/** Returns the names of all placeholders in a YAML text, those of its comments included. */
+export function namesOfPlaceholders(text: string): readonly string[] {
+  return [...new Set([...text.matchAll(/\$\{([A-Za-z_]\w*)\}/g)].map(([, name = ""]) => name))];
+}
+
 /**
  * Fills the shielded placeholders in all strings of a parsed document. Runs after parsing, so that no value
- * can become syntax. Omits members without a value. Adds a problem for a variable that is missing or empty.
+ * can become syntax. Omits members without a value. Adds a problem for a variable that is missing or empty, and
+ * for one whose file cannot be used.
  */
-export function fillPlaceholders(document: unknown, environment: Environment, problems: Problems): unknown {
+export function fillPlaceholders(
+  document: unknown,
+  { values, faults }: Variables,
+  problems: Problems,
+): unknown {
   const fill = (node: unknown, path: Path): unknown => {
     if (typeof node === "string") return fillText(node, path);
     if (Array.isArray(node)) return node.map((element, index) => fill(element, [...path, index]));
@@ -32,22 +43,31 @@ export function fillPlaceholders(document: unknown, environment: Environment, pr
   let filledLength = 0;
   const fillText = (text: string, path: Path): string => {
     const names = [...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? "");
-    filledLength += names.reduce((sum, name) => sum + (environment[name]?.length ?? 0), 0);
+    filledLength += names.reduce((sum, name) => sum + (values[name]?.length ?? 0), 0);
     if (filledLength > FILLED_LENGTH_MAX) {
       problems.add(path, "exceeds the maximum length of inserted variables", "shorter or fewer variables");
       return "";
     }
     const malformed = names.filter((name) => !/^[A-Za-z_]\w*$/.test(name));
-    const missing = names.filter((name) => !environment[name]);
+    const missing = names.filter((name) => !values[name]);
     if (malformed.length > 0) {
       problems.add(path, "has a placeholder without a valid variable name", "letters, digits and _ in it");
     } else if (missing.length > 0) {
-      problems.add(path, `needs ${missing.join(", ")}, which is not set or empty`, "it in the environment");
+      problems.add(path, ...describeMissing(missing, faults));
     }
-    return text.replace(PLACEHOLDER, (_, name: string) => environment[name] ?? "");
+    return text.replace(PLACEHOLDER, (_, name: string) => values[name] ?? "");
   };
 
   return fill(document, []);
+}
+
+function describeMissing(
+  names: readonly string[],
+  faults: Variables["faults"],
+): readonly [wrong: string, expected: string] {
+  const faulty = names.find((name) => faults[name] !== undefined);
+  if (faulty) return [`needs ${faulty}, but ${faulty}_FILE ${faults[faulty]}`, "a value from one of the two"];
+  return [`needs ${names.join(", ")}, which is not set or empty`, "it in the environment"];
 }
 
 function unshield(text: string): string {

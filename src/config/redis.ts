@@ -19,6 +19,16 @@ export function readRedis(
   return location && { ...location, tls };
 }
 
+/** Reads `REDIS_URL` again. Keeps the certificates of the running location. */
+export function rereadRedis(
+  running: RedisLocation | undefined,
+  { REDIS_URL: url }: Environment,
+  problems: Problems,
+): RedisLocation | undefined {
+  const location = running && url ? parseRedisUrl(url, urlReporter(problems)) : undefined;
+  return location && { ...location, tls: running?.tls };
+}
+
 /** Reports TLS variables beside a `REDIS_URL` in plain text. */
 function checkNoTlsFiles(environment: Environment, problems: Problems): void {
   for (const name of Object.values(nameTlsVariables("REDIS"))) {

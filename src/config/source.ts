@@ -21,7 +21,7 @@ export type Source =
       /** Modification time in Unix seconds. */
       readonly writtenAtS: number;
     }
-  | { readonly kind: "absent" | "unreadable" | "not_utf8" | "too_large" };
+  | { readonly kind: "absent" | "folder" | "unreadable" | "not_utf8" | "too_large" };
 
 /** 1 MiB, the limit of a Kubernetes ConfigMap: about four thousand models. */
 const BYTES_MAX = 1_048_576;
@@ -36,13 +36,25 @@ export function placeSource(environment: Environment, folder: string): SourcePla
   return { path: resolve(folder, named || DEFAULT_NAME), isNamed: Boolean(named) };
 }
 
+interface ReadOptions {
+  /** Default: 1 MiB. */
+  readonly bytesMax?: number;
+  /** How long a pipe may stay open. Default: 30 s. */
+  readonly pipeMsMax?: number;
+}
+
 /** Reads a file, or a pipe that is written and closed within 30 s. Blocks the event loop; for a start. */
-export function readSourceNow(path: string, { pipeMsMax = PIPE_MS_MAX } = {}): Source {
+export function readSourceNow(
+  path: string,
+  { bytesMax = BYTES_MAX, pipeMsMax = PIPE_MS_MAX }: ReadOptions = {},
+): Source {
   try {
     const file = openSync(path, READ_FLAGS);
     try {
-      const { size, mtimeMs } = fstatSync(file);
-      return size > BYTES_MAX ? { kind: "too_large" } : decode(readBounded(file, pipeMsMax), mtimeMs);
+      const status = fstatSync(file);
+      if (status.isDirectory()) return { kind: "folder" };
+      if (status.size > bytesMax) return { kind: "too_large" };
+      return decode(readBounded(file, { bytesMax, pipeMsMax }), bytesMax, status.mtimeMs);
     } finally {
       closeSync(file);
     }
@@ -52,27 +64,31 @@ export function readSourceNow(path: string, { pipeMsMax = PIPE_MS_MAX } = {}): S
 }
 
 /** Reads a file without blocking the event loop; for a running gateway. A pipe is unreadable. */
-export async function readSource(path: string): Promise<Source> {
+export async function readSource(
+  path: string,
+  { bytesMax = BYTES_MAX }: Pick<ReadOptions, "bytesMax"> = {},
+): Promise<Source> {
   try {
     await using file = await open(path, READ_FLAGS);
     const status = await file.stat();
     // A pipe cannot be read a second time.
     if (status.isFIFO()) return { kind: "unreadable" };
-    if (status.size > BYTES_MAX) return { kind: "too_large" };
-    const buffer = Buffer.alloc(BYTES_MAX + 1);
+    if (status.isDirectory()) return { kind: "folder" };
+    if (status.size > bytesMax) return { kind: "too_large" };
+    const buffer = Buffer.alloc(bytesMax + 1);
     let length = 0;
     for (let count = -1; count !== 0 && length < buffer.length; length += count) {
       count = (await file.read(buffer, length, buffer.length - length, null)).bytesRead;
     }
-    return decode(buffer.subarray(0, length), status.mtimeMs);
+    return decode(buffer.subarray(0, length), bytesMax, status.mtimeMs);
   } catch (fault) {
     return sourceWithout(fault);
   }
 }
 
-/** Reads at most `BYTES_MAX` + 1 bytes. Throws when a pipe stays open for longer than `pipeMsMax`. */
-function readBounded(file: number, pipeMsMax: number): Uint8Array {
-  const buffer = Buffer.alloc(BYTES_MAX + 1);
+/** Reads at most `bytesMax` + 1 bytes. Throws when a pipe stays open for longer than `pipeMsMax`. */
+function readBounded(file: number, { bytesMax, pipeMsMax }: Required<ReadOptions>): Uint8Array {
+  const buffer = Buffer.alloc(bytesMax + 1);
   const isPipe = fstatSync(file).isFIFO();
   const deadline = performance.now() + pipeMsMax;
   let length = 0;
@@ -119,8 +135,8 @@ export function isSameSource(one: Source, other: Source): boolean {
   return one.kind === other.kind;
 }
 
-function decode(bytes: Uint8Array, writtenAtMs: number): Source {
-  if (bytes.length > BYTES_MAX) return { kind: "too_large" };
+function decode(bytes: Uint8Array, bytesMax: number, writtenAtMs: number): Source {
+  if (bytes.length > bytesMax) return { kind: "too_large" };
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return { kind: "text", text, writtenAtS: Math.floor(writtenAtMs / 1_000) };

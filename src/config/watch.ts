@@ -1,25 +1,31 @@
-import { isSameSource, markSource, readSource, type Source } from "./source.ts";
-
 const POLL_MS = 1_000;
-/** A file unchanged for this long is complete. A partial file can be valid too, with some models missing. */
+/** Files unchanged for this long are complete. A partial file can be valid too, with some models missing. */
 const SETTLED_MS = 300;
 
-/** Watches one file. */
-export interface SourceWatcher {
-  /** Reads the file now and reports it, changed or not. */
+/** Files that are watched together. */
+export interface Watched<Found> {
+  /** Returns a text that differs after a change of a file. */
+  mark(): Promise<string>;
+  read(): Promise<Found>;
+  isSame(one: Found, other: Found): boolean;
+}
+
+/** Watches files. */
+export interface Watcher {
+  /** Reads the files now and reports them, changed or not. */
   request(): void;
   close(): void;
 }
 
 /**
- * Calls `onFound` with the content of a file: at the start, on request, and when the file has changed. Calls
- * do not overlap: changes during one cause the next. `onFound` must not reject.
+ * Calls `onFound` with the content of files: at the start, on request, and when a file has changed. Calls do
+ * not overlap: changes during one cause the next. `onFound` must not reject.
  */
-export function watchSource(
-  path: string,
-  onFound: (found: Source, isRequested: boolean) => Promise<void>,
-): SourceWatcher {
-  /** Mark of the file before its latest read. */
+export function watch<Found>(
+  files: Watched<Found>,
+  onFound: (found: Found, isRequested: boolean) => Promise<void>,
+): Watcher {
+  /** Mark of the files before their latest read. */
   let mark: string | undefined;
   let isRequested = false;
   let mayDiffer = false;
@@ -28,8 +34,7 @@ export function watchSource(
   let timer: Timer | undefined;
 
   async function poll(): Promise<void> {
-    const found = await markSource(path);
-    if (found !== undefined && found !== mark) {
+    if ((await files.mark()) !== mark) {
       mayDiffer = true;
       void readAndReport();
     }
@@ -49,18 +54,18 @@ export function watchSource(
     isBusy = false;
   }
 
-  async function read(): Promise<Source> {
-    mark = await markSource(path);
-    return readSource(path);
+  async function read(): Promise<Found> {
+    mark = await files.mark();
+    return files.read();
   }
 
   /** Reads until two reads in a row are equal, or the watcher is closed. */
-  async function readSettled(): Promise<Source> {
+  async function readSettled(): Promise<Found> {
     let latest = await read();
     while (!isClosed) {
       await Bun.sleep(SETTLED_MS);
       const next = await read();
-      if (isSameSource(latest, next)) return next;
+      if (files.isSame(latest, next)) return next;
       latest = next;
     }
     return latest;

@@ -47,7 +47,7 @@ export async function connectDatabase(location: DatabaseLocation): Promise<Datab
     import("./postgres/console-schema.ts"),
   ]);
   const tables = { accounts, apiKeys, gateways, ...people, ...others };
-  return overPostgres(await openPostgres(location.url), tables);
+  return overPostgres(await openPostgres(location.url, () => location.url), tables);
 }
 
 function overSqlite(sqlite: SqliteDatabase): Database {

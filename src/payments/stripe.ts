@@ -3,6 +3,7 @@ import type { Stripe } from "stripe";
 import type { Nanos } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 
+/** Secrets of Stripe. They are read at each use, as they may be rotated. */
 export interface StripeSettings {
   readonly secretKey: string;
   readonly webhookSecret: string;
@@ -82,7 +83,10 @@ export function centsToNanos(cents: number): Nanos {
 
 export function createStripeClient(settings: StripeSettings): StripeClient {
   let loading: Promise<Stripe> | undefined;
+  let loadedKey: string | undefined;
   const load = () => {
+    if (loadedKey !== settings.secretKey) loading = undefined;
+    loadedKey = settings.secretKey;
     loading ??= connect(settings).catch((error) => {
       // A failed load is tried again at the next payment.
       loading = undefined;

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, w
 import { join } from "node:path";
 import { startConfigReload } from "../../src/app/config-reload.ts";
 import { type LiveConfig, loadWithSource } from "../../src/config/config.ts";
-import type { SourceWatcher } from "../../src/config/watch.ts";
+import type { Watcher } from "../../src/config/watch.ts";
 import { configFolder } from "../config/temp-config.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 
@@ -24,13 +24,13 @@ interface Followed {
   /** The log since the last call of `forget`. */
   logged(): string;
   forget(): void;
-  readonly reloads: SourceWatcher;
+  readonly reloads: Watcher;
   /** The models of each applied configuration. */
   readonly applied: readonly (readonly string[])[];
   readonly latest: () => LiveConfig | undefined;
 }
 
-const running: SourceWatcher[] = [];
+const running: Watcher[] = [];
 afterAll(() => {
   for (const reloads of running.splice(0)) reloads.close();
 });

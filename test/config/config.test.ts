@@ -403,7 +403,7 @@ limiter: { on_failure: "\${S}", replicas: "\${S}" }
   test("contain a folder in place of a file", () => {
     const folder = configFolder();
     mkdirSync(join(folder, "tollgate.yaml"));
-    expect(() => loadConfig({}, { folder })).toThrow("tollgate.yaml: cannot be read, expected a YAML file");
+    expect(() => loadConfig({}, { folder })).toThrow("tollgate.yaml: is a folder, expected a YAML file");
   });
 });
 
@@ -461,7 +461,7 @@ describe("TOLLGATE_DATA", () => {
 describe("loadLedgerConfig", () => {
   test("reads only the settings of the ledger, so that other variables need not be set", () => {
     const yaml = `${MINIMAL.replace("api_key: k", `api_key: \${UNSET}`)}ledger: { wallets_per_batch: 1 }\ndrain_s: 7\n`;
-    const config = loadLedgerConfig({ LOG_LEVEL: "warn" }, { folder: configFolder(yaml) });
+    const { config } = loadLedgerConfig({ LOG_LEVEL: "warn" }, { folder: configFolder(yaml) });
     expect(config).toMatchObject({ walletsPerBatch: 1, drainMs: 7_000, logLevel: "warn" });
   });
 

@@ -93,11 +93,11 @@ describe("LEDGER_URL", () => {
 
 describe("LEDGER_TOKEN", () => {
   test("is used unchanged", () => {
-    expect(loadLedger({ LEDGER_TOKEN: TOKEN }).token).toBe(TOKEN);
+    expect(loadLedger({ LEDGER_TOKEN: TOKEN }).tokens).toEqual([TOKEN]);
   });
 
-  test("is undefined when it is not set, so that serving the ledger creates it", () => {
-    expect(loadLedger({}).token).toBeUndefined();
+  test("is none when it is not set, so that serving the ledger creates it", () => {
+    expect(loadLedger({}).tokens).toEqual([]);
   });
 
   test.each(["x".repeat(15), "with a space in it", "line\nbreak-in-the-token", "ümlaut-in-the-token"])(
@@ -110,7 +110,7 @@ describe("LEDGER_TOKEN", () => {
   test("is required for a remote ledger, as a variable or in the data folder", () => {
     const environment = { LEDGER_URL: "grpc://h:1", DATABASE_URL: "sqlite:x.db" };
     expect(placesIn(environment)).toEqual(["LEDGER_TOKEN"]);
-    expect(loadLedger(environment, folderWith({ "ledger-token": `${TOKEN}\n` })).token).toBe(TOKEN);
+    expect(loadLedger(environment, folderWith({ "ledger-token": `${TOKEN}\n` })).tokens).toEqual([TOKEN]);
     expect(placesIn(environment, folderWith({ "ledger-token": "short\n" }))).toEqual(["LEDGER_TOKEN"]);
   });
 });

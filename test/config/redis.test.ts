@@ -248,6 +248,8 @@ describe("METRICS_LISTEN", () => {
 describe("loadLedgerConfig", () => {
   test("ignores the variables of a gateway, which may share its environment", () => {
     const environment = { REDIS_URL: "canary", REDIS_TLS_CA: "gone.pem", METRICS_LISTEN: "canary" };
-    expect(loadLedgerConfig(environment, { folder: "/" })).toEqual(loadLedgerConfig({}, { folder: "/" }));
+    expect(loadLedgerConfig(environment, { folder: "/" }).config).toEqual(
+      loadLedgerConfig({}, { folder: "/" }).config,
+    );
   });
 });

@@ -26,12 +26,12 @@ function pathOf(kind: "folder" | "file of 5 GB" | "file without end"): string {
 
 describe("a path that holds", () => {
   const cases: [Parameters<typeof pathOf>[0], Source["kind"]][] = [
-    ["folder", "unreadable"],
+    ["folder", "folder"],
     ["file of 5 GB", "too_large"],
     ["file without end", "too_large"],
   ];
 
-  test.each(cases)("a %s is %s, at a start and in a running gateway", async (kind, found) => {
+  test.each(cases)("a %s is found as %s, at a start and in a running gateway", async (kind, found) => {
     const path = pathOf(kind);
     const before = process.memoryUsage().rss;
     expect(readSourceNow(path).kind).toBe(found);

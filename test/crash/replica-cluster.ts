@@ -30,7 +30,7 @@ export async function openReplicaCluster(): Promise<Cluster> {
     LEDGER_URL: `grpc://${address}`,
     TOLLGATE_CONFIG: configuration,
   };
-  const remote = connectLedger({ address, token: TOKEN });
+  const remote = connectLedger({ address, tokens: () => [TOKEN] });
   const isServing = () =>
     remote.ping().then(
       () => true,

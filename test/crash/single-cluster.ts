@@ -26,7 +26,7 @@ export async function openSingleCluster(): Promise<Cluster> {
   await gateway.start();
   const secret = await secretOf(gateway);
   const walletId = await fundDemo({ folder, environment });
-  const ledger = connectLedger({ address, token: TOKEN });
+  const ledger = connectLedger({ address, tokens: () => [TOKEN] });
   const storage = openStorage(join(folder, "data/tollgate.db"));
 
   return {

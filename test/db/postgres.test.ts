@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readPostgresUrl } from "../../src/db/postgres/connection.ts";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { MIGRATIONS } from "../../src/db/postgres/migrate.ts";
 import journal from "../../src/db/postgres/migrations/meta/_journal.json";
@@ -6,6 +7,7 @@ import { ensurePartitions } from "../../src/db/postgres/partitions.ts";
 import { accounts, apiKeys } from "../../src/db/postgres/schema.ts";
 import { holdIdOf } from "../ledger/samples.ts";
 import { createEmptyDatabase, type TestDatabase } from "../support/test-database.ts";
+import { until } from "../support/until.ts";
 
 // The first test may start a server.
 
@@ -98,6 +100,32 @@ describe("opening a database fails without printing the password", () => {
     await expect(openPostgres("postgres://u:hunter2@:x/")).rejects.toThrow("must begin with postgres://");
     await expect(openPostgres("mysql://u:hunter2@localhost/")).rejects.toThrow("must begin with postgres://");
   });
+});
+
+test("a new connection takes the present password, and an open one goes on", async () => {
+  const role = `rotated_${crypto.randomUUID().replaceAll("-", "")}`;
+  const admin = readPostgresUrl(empty.url)({ max: 1 });
+  const url = (password: string) => Object.assign(new URL(empty.url), { username: role, password }).href;
+  let current = url("first");
+  await admin.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD 'first'`);
+  const client = readPostgresUrl(current, () => current)({ max: 1 });
+  try {
+    await client.unsafe("SELECT 1");
+    await admin.unsafe(`ALTER ROLE ${role} PASSWORD 'second'`);
+    await client.unsafe("SELECT 1");
+    current = url("second");
+    await admin.unsafe("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", [role]);
+    const answers = () =>
+      client.unsafe("SELECT 1").then(
+        () => true,
+        () => false,
+      );
+    await until(answers);
+  } finally {
+    await client.close({ timeout: 0 });
+    await admin.unsafe(`DROP ROLE ${role}`);
+    await admin.close();
+  }
 });
 
 describe("the partitions of holds", () => {

@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 function connect(options: Partial<ConnectLedgerOptions> = {}): void {
-  ledger = connectLedger({ address: service.address, token: "t", ...options });
+  ledger = connectLedger({ address: service.address, tokens: () => ["t"], ...options });
 }
 
 const HOLD: HoldRequest = {

@@ -32,14 +32,20 @@ afterAll(() => {
 async function serve(ca: string | undefined): Promise<void> {
   const listen = { host: "0.0.0.0", port: 0 };
   const tls = { ...ours.server, ca };
-  served = await serveLedger({ ledger: storage.ledger, listen, token: TOKEN, tls, log: createCapturedLog() });
+  served = await serveLedger({
+    ledger: storage.ledger,
+    listen,
+    tokens: () => [TOKEN],
+    tls,
+    log: createCapturedLog(),
+  });
 }
 
 /** Returns the posted balance, or the code of the link error. */
 async function readPosted(tls: ClientTls | undefined, host = "127.0.0.1"): Promise<unknown> {
   const bounds = { outageMaxMs: 800, connectMaxMs: 600 };
   const address = served.address.replace("0.0.0.0", host);
-  const ledger = connectLedger({ address, token: TOKEN, tls, ...bounds });
+  const ledger = connectLedger({ address, tokens: () => [TOKEN], tls, ...bounds });
   try {
     return (await ledger.balances(WALLET)).posted;
   } catch (error) {

@@ -25,7 +25,7 @@ beforeEach(async () => {
   // Reserved, so that it stays free while the server is down.
   server = await serveProcess(file, freePort());
   network = await openTcpProxy(server.port);
-  ledger = connectLedger({ address: network.address, token: TOKEN, ...BOUNDS });
+  ledger = connectLedger({ address: network.address, tokens: () => [TOKEN], ...BOUNDS });
   await ledger.createWallet(WALLET);
 });
 
@@ -44,7 +44,7 @@ afterEach(async () => {
 
 async function reconnect(bounds: typeof BOUNDS): Promise<void> {
   await ledger.close();
-  ledger = connectLedger({ address: network.address, token: TOKEN, ...bounds });
+  ledger = connectLedger({ address: network.address, tokens: () => [TOKEN], ...bounds });
 }
 
 function topUp(id: string | number): Promise<unknown> {
@@ -267,7 +267,7 @@ describe("a server", () => {
 
   test("that denies the token is unavailable at once, with the fault denied", async () => {
     const bounds = { answerMaxMs: 60_000, outageMaxMs: 30_000, connectMaxMs: 30_000 };
-    const denied = connectLedger({ address: network.address, token: "wrong", ...bounds });
+    const denied = connectLedger({ address: network.address, tokens: () => ["wrong"], ...bounds });
     const startedMs = performance.now();
     expect(await faultOf(denied.ping())).toBe("denied");
     expect(await faultOf(denied.createWallet("x"))).toBe("denied");

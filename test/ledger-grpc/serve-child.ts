@@ -9,7 +9,7 @@ import { createCapturedLog } from "../support/captured-log.ts";
 const [file = "", port = "0", token = ""] = process.argv.slice(2);
 const ledger = createSqliteLedger({ database: openDatabase(file) });
 const listen = { host: "127.0.0.1", port: Number(port) };
-const { address } = await serveLedger({ ledger, listen, token, log: createCapturedLog() });
+const { address } = await serveLedger({ ledger, listen, tokens: () => [token], log: createCapturedLog() });
 process.stdout.write(`${address}\n`);
 
 // Ends with the test that started it: stdin closes then.

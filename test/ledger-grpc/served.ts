@@ -24,7 +24,7 @@ export async function serve(options: Partial<LedgerServerOptions> = {}) {
   const server = await serveLedger({
     ledger: stubLedger(),
     listen: { host: "127.0.0.1", port: 0 },
-    token: TOKEN,
+    tokens: () => [TOKEN],
     log: { warn: keep, error: keep },
     ...options,
   });

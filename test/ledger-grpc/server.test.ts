@@ -253,7 +253,7 @@ describe("the port", () => {
     const second = serveLedger({
       ledger: stubLedger(),
       listen: { host: "127.0.0.1", port },
-      token: TOKEN,
+      tokens: () => [TOKEN],
       log: { warn: () => undefined, error: () => undefined },
     });
     expect(await second.catch((error) => error)).toBeInstanceOf(LedgerListenError);

@@ -34,6 +34,29 @@ describe("a connection to one server", () => {
     expect(connection.shardOf("one")).toBe(connection.shardOf("other"));
   });
 
+  test("takes the present password when it connects again", async () => {
+    const server = await start({ password: "first" });
+    let password = "first";
+    const connection = open({
+      ...server.location,
+      get password() {
+        return password;
+      },
+    });
+    await untilConnected(connection);
+    const { client } = connection;
+    await client.set("before", 1);
+    if (!client.isCluster) await client.config("SET", "requirepass", "second");
+    password = "second";
+    const closed = new Promise<void>((resolve) => client.once("close", resolve));
+    // The server closes every connection, this one included.
+    if (!client.isCluster)
+      await client.call("client", "kill", "type", "normal", "skipme", "no").catch(() => {});
+    await closed;
+    await untilConnected(connection);
+    expect(await connection.client.set("a", 1)).toBe("OK");
+  });
+
   test("rejects commands at once without a server, and reports the fault", async () => {
     const port = freePort();
     const { client, fault } = open(atPort(await start(), port));

@@ -74,9 +74,9 @@ test("a running gateway rejects hostile files, stays ready and below 600 MB, and
 
 test("the event loop keeps turning while a file of the largest size is checked", async () => {
   const loaded = loadWithSource({}, { folder: configFolder() });
-  const source = { kind: "text", text: largeFile(), writtenAtS: 1 } as const;
+  const file = { kind: "text", text: largeFile(), writtenAtS: 1 } as const;
   let isOver = false;
-  const reread = rereadConfig(loaded, source).finally(() => {
+  const reread = rereadConfig(loaded, { file, secrets: {} }).finally(() => {
     isOver = true;
   });
   let turns = 0;

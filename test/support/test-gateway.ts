@@ -138,7 +138,7 @@ function configOf(
     ledger: {
       listen: undefined,
       remote: undefined,
-      token: undefined,
+      tokens: [],
       tls: { cert: undefined, key: undefined, ca: undefined },
     },
     walletsPerBatch: undefined,

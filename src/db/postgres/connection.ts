@@ -26,11 +26,15 @@ const SESSION: SessionSettings = {
 /**
  * Parses a `postgres://` URL with the libpq parameters `host` (the folder of a socket), `sslmode` (default
  * `disable`), `sslrootcert`, `sslcert` and `sslkey`. Returns a function that opens connections. Only this
- * function holds the password, so that no error can print it. Throws Error for an invalid URL.
+ * function holds the password, so that no error can print it. Each connection takes the password of
+ * `currentUrl`. Throws Error for an invalid URL.
  *
  * @see https://www.postgresql.org/docs/current/libpq-connect.html
  */
-export function readPostgresUrl(text: string): (options: ConnectOptions) => SQL {
+export function readPostgresUrl(
+  text: string,
+  currentUrl: () => string = () => text,
+): (options: ConnectOptions) => SQL {
   const url = parse(text);
   const username = decodeURIComponent(url.username) || "postgres";
   const given = {
@@ -41,7 +45,7 @@ export function readPostgresUrl(text: string): (options: ConnectOptions) => SQL 
     hostname: url.searchParams.get("host") ?? url.hostname.replace(/^\[|\]$/g, ""),
     port: Number(url.port || 5432),
     username,
-    password: decodeURIComponent(url.password),
+    password: () => decodeURIComponent(parse(currentUrl()).password),
     database: decodeURIComponent(url.pathname.slice(1)) || username,
     ...readCertificates(url.searchParams),
   } as const;

@@ -28,10 +28,14 @@ const POOL_SESSION = { statement_timeout: "30s", idle_in_transaction_session_tim
  * reached, its encoding is not UTF-8, or a newer program migrated the schema.
  *
  * Connections keep prepared statements and runtime parameters. A connection pooler must therefore use session
- * mode, and pass on the parameters of {@link ConnectOptions.session}.
+ * mode, and pass on the parameters of {@link ConnectOptions.session}. Later connections take the password of
+ * `currentUrl`.
  */
-export async function openPostgres(url: string): Promise<PostgresDatabase> {
-  const connect = readPostgresUrl(url);
+export async function openPostgres(
+  url: string,
+  currentUrl: () => string = () => url,
+): Promise<PostgresDatabase> {
+  const connect = readPostgresUrl(url, currentUrl);
   await prepare(connect);
   const { client, close } = createWatchedPool(connect, { max: POOL_MAX, session: POOL_SESSION });
   return { client, db: drizzle(client, { schema }), connect, close };

@@ -26,11 +26,13 @@ import { type ConnectionOptions, createConnection } from "./connection.ts";
 import { type ClientTls, openLink, secure } from "./link.ts";
 import { createMutations, type Mutations, type MutationsOptions } from "./mutations.ts";
 import { createCall, createRemoteReads } from "./reads.ts";
+import { createTokenChoice } from "./token-choice.ts";
 
 export interface ConnectLedgerOptions extends Partial<ClientBounds> {
   /** "host:port" */
   readonly address: string;
-  readonly token: string;
+  /** The tokens of this client: the first is preferred. They are asked for at each use, as they may change. */
+  readonly tokens: () => readonly string[];
   /** Without it the connection is not encrypted, and the token travels in the clear. */
   readonly tls?: ClientTls | undefined;
 }
@@ -54,11 +56,12 @@ const BOUNDS: ClientBounds = Object.freeze({
  * Connects to the ledger of another process, and reconnects by itself. The server decides every command.
  * Mutations that a broken connection left unanswered are sent again. `replayed` may therefore mean that the
  * first try of this call succeeded. While the ledger cannot be reached, calls reject with `unavailable` and a
- * LedgerLinkError as cause. The first calls of an outage reject after `outageMaxMs`, later ones at once.
+ * LedgerLinkError as cause. The first calls of an outage reject after `outageMaxMs`, later ones at once. When
+ * the ledger denies a token, the others are tried before a call fails.
  */
-export function connectLedger({ address, token, tls, ...bounds }: ConnectLedgerOptions): Ledger {
+export function connectLedger({ address, tokens, tls, ...bounds }: ConnectLedgerOptions): Ledger {
   const options = { ...BOUNDS, ...bounds };
-  const endpoint = { address, token, ...secure(address, tls) };
+  const endpoint = { address, token: createTokenChoice(tokens), ...secure(address, tls) };
   const { connection, submit, close } = createMutations(
     (events) => createConnection((linkEvents) => openLink(endpoint, linkEvents), events, options),
     options,

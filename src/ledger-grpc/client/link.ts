@@ -15,6 +15,7 @@ import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/Mutati
 import type { StreamMutationsResponse__Output } from "../../gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
 import { ledgerService } from "../service.ts";
 import { LedgerLinkError, type LinkFault } from "./link-error.ts";
+import type { TokenChoice } from "./token-choice.ts";
 
 /** One connection to the ledger, with one stream of mutations. When either fails, both end. */
 export interface Link {
@@ -40,7 +41,7 @@ export interface LinkEvents {
 export interface Endpoint extends Security {
   /** "host:port" */
   readonly address: string;
-  readonly token: string;
+  readonly token: TokenChoice;
 }
 
 const OPTIONS: ChannelOptions = Object.freeze({
@@ -59,7 +60,8 @@ const HELLO = 0;
 
 /** Opens a link; its events follow. */
 export function openLink(endpoint: Endpoint, events: LinkEvents): Link {
-  const { address, token, credentials, options } = endpoint;
+  const { address, credentials, options } = endpoint;
+  const token = endpoint.token.current();
   const client = new Client(address, credentials, { ...OPTIONS, ...options });
   const headers = new Metadata();
   headers.set("authorization", `Bearer ${token}`);
@@ -76,14 +78,21 @@ export function openLink(endpoint: Endpoint, events: LinkEvents): Link {
     client.close();
     events.onEnd(error);
   };
+  /** Returns the fault of a status. A denied token is `lost`, hence retried, while there is another to try. */
+  const faultOfCall = (code: status): LinkFault =>
+    code === status.UNAUTHENTICATED && endpoint.token.deny(token) ? "lost" : faultOf(code);
   stream.on("data", ({ sequence, results }: StreamMutationsResponse__Output) => {
     if (isOver) return;
-    if (Number(sequence) === HELLO) events.onUp();
-    else events.onAnswer(Number(sequence), results);
+    if (Number(sequence) === HELLO) {
+      endpoint.token.accept();
+      events.onUp();
+    } else events.onAnswer(Number(sequence), results);
   });
   // The status event carries every error too. Without a listener the error would end the process.
   stream.on("error", () => undefined);
-  stream.on("status", ({ code, details }: StatusObject) => end(new LedgerLinkError(faultOf(code), details)));
+  stream.on("status", ({ code, details }: StatusObject) => {
+    if (!isOver) end(new LedgerLinkError(faultOfCall(code), details));
+  });
   stream.write({ sequence: HELLO, mutations: [] });
 
   return {
@@ -101,8 +110,10 @@ export function openLink(endpoint: Endpoint, events: LinkEvents): Link {
           options,
           (error, answer) => {
             calls.delete(call);
+            const isDenied = error?.code === status.UNAUTHENTICATED;
+            if (isDenied && !isOver && faultOfCall(error.code) === "lost") end(new LedgerLinkError("lost"));
             // Safe because grpc-js gives an answer whenever it gives no error.
-            if (error) reject(error);
+            if (error) reject(isDenied && isOver ? new LedgerLinkError("lost") : error);
             else resolve(answer as NonNullable<typeof answer>);
           },
         );

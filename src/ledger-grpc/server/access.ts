@@ -22,12 +22,15 @@ export interface Guard {
 const OPEN_PATH = "/grpc.health.v1.Health/";
 const OWN_PATH = `/${LEDGER_SERVICE}/`;
 
+/** Returns the tokens in force; they may change from call to call. */
+export type Tokens = () => readonly string[];
+
 /**
- * Admits calls with the token, and a bounded number of health calls without it. Ends every other call with
+ * Admits calls with a token in force, and a bounded number of health calls without it. Ends every other call with
  * UNAUTHENTICATED and calls `onDenied`.
  */
-export function createGuard(token: string, openCalls: OpenCalls, onDenied: () => void): Guard {
-  const isToken = createTokenCheck(token);
+export function createGuard(tokens: Tokens, openCalls: OpenCalls, onDenied: () => void): Guard {
+  const isToken = createTokenCheck(tokens);
   const watchers = new Set<ServerInterceptingCallInterface>();
 
   return {
@@ -64,12 +67,21 @@ export function createGuard(token: string, openCalls: OpenCalls, onDenied: () =>
 }
 
 /** Compares digests of equal length in constant time. */
-function createTokenCheck(token: string): (metadata: Metadata) => boolean {
-  const expected = digestOf(token);
+function createTokenCheck(tokens: Tokens): (metadata: Metadata) => boolean {
+  let digested: readonly string[] = [];
+  let digests: readonly Buffer[] = [];
+  const digestsInForce = () => {
+    const current = tokens();
+    if (current !== digested) digests = current.map(digestOf);
+    digested = current;
+    return digests;
+  };
   return (metadata) => {
     const [header, ...more] = metadata.get("authorization");
-    const [, given] = /^bearer (.+)$/i.exec(String(header ?? "")) ?? [];
-    return given !== undefined && more.length === 0 && timingSafeEqual(digestOf(given), expected);
+    const [, text] = /^bearer (.+)$/i.exec(String(header ?? "")) ?? [];
+    if (text === undefined || more.length > 0) return false;
+    const given = digestOf(text);
+    return digestsInForce().some((digest) => timingSafeEqual(given, digest));
   };
 }
 

@@ -2,7 +2,7 @@ import { Server, ServerCredentials, type ServerOptions } from "@grpc/grpc-js";
 import { service as healthService } from "grpc-health-check";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerService, tolerant } from "../service.ts";
-import { createGuard, createOpenCalls, type OpenCallBounds } from "./access.ts";
+import { createGuard, createOpenCalls, type OpenCallBounds, type Tokens } from "./access.ts";
 import { createHandlers } from "./handlers.ts";
 import { watchHealth } from "./health.ts";
 import { createReflection } from "./reflection.ts";
@@ -20,8 +20,8 @@ export interface LedgerServerOptions {
   readonly ledger: Ledger;
   /** Port 0 binds any free port. `host` is without the brackets of an IPv6 address. */
   readonly listen: { readonly host: string; readonly port: number };
-  /** The token of every caller, sent as "authorization: Bearer TOKEN". */
-  readonly token: string;
+  /** The tokens in force. Every caller sends one, as "authorization: Bearer TOKEN". */
+  readonly tokens: Tokens;
   readonly tls?: LedgerServerTls | undefined;
   readonly log: LedgerServerLog;
   /** How long running calls may continue when the server stops; 10 s by default. */
@@ -68,13 +68,13 @@ const OPTIONS: ServerOptions = {
  * Rejects with {@link LedgerListenError}.
  */
 export async function serveLedger(options: LedgerServerOptions): Promise<LedgerServer> {
-  const { ledger, listen, token, tls, log, stopMaxMs = 10_000, openCalls } = options;
+  const { ledger, listen, tokens, tls, log, stopMaxMs = 10_000, openCalls } = options;
   const credentials = credentialsOf(tls);
   const onFault = (fault: unknown) => log.error({ fault: nameOf(fault) }, "ledger call failed");
   const target = { ledger, onFault };
   const streams = createMutationStreams(target);
   const guard = createGuard(
-    token,
+    tokens,
     createOpenCalls(openCalls),
     throttled(() => log.warn({}, "ledger call without the token")),
   );

@@ -12,6 +12,7 @@ export type RedisLocation = {
   /** The master's name at the sentinels; `undefined` unless `kind` is `sentinel`. */
   readonly masterName: string | undefined;
   readonly username: string | undefined;
+  /** Read again for each connection, as it may be rotated. */
   readonly password: string | undefined;
   /** Database number; 0 in a cluster. */
   readonly db: number;

@@ -14,6 +14,7 @@ const MASTER_SWITCHED = "+switch-master";
 /** Connects to one server, by its address or through its sentinels. */
 export function connectServer(location: RedisLocation) {
   const client = new Redis(optionsOf(location));
+  client.on("close", () => renewPasswords(client, location));
   let isClosed = false;
   let restart: Timer | undefined;
   const fault = trackFault(client);
@@ -76,6 +77,14 @@ function sentinelOptions(location: RedisLocation): ServerOptions {
 function sentinelUser({ password }: RedisLocation) {
   if (password === undefined) return { sentinelUsername: undefined, sentinelPassword: undefined };
   return { sentinelUsername: "default", sentinelPassword: password };
+}
+
+/** Gives the next connection the present password: ioredis reads its options each time it connects. */
+function renewPasswords({ options }: Redis, location: RedisLocation): void {
+  const { password } = location;
+  if (password === undefined) return;
+  options.password = password;
+  if (location.kind === "sentinel") options.sentinelPassword = password;
 }
 
 function reconnect(client: Redis): void {

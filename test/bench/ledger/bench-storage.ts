@@ -5,6 +5,6 @@ const NO_TLS = { cert: undefined, key: undefined, ca: undefined };
 
 /** Opens a ledger as a gateway with a local ledger does. */
 export function openBenchStorage(database: DatabaseLocation): Promise<Storage> {
-  const ledger = { listen: undefined, remote: undefined, token: undefined, tls: NO_TLS };
+  const ledger = { listen: undefined, remote: undefined, tokens: [], tls: NO_TLS };
   return openStorage({ database, dataFolder: "", ledger });
 }

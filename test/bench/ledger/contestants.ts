@@ -85,7 +85,7 @@ async function startRemote(location: DatabaseLocation) {
       onExit: () => reject(new Error("The ledger process ended before it served")),
     },
   );
-  const ledger = connectLedger({ address: await promise, token: TOKEN });
+  const ledger = connectLedger({ address: await promise, tokens: () => [TOKEN] });
   const stop = async () => {
     await ledger.close();
     child.kill();

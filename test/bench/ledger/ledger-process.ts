@@ -9,7 +9,7 @@ const listen = { host: "127.0.0.1", port: 0 };
 const { address } = await serveLedger({
   ledger: storage.ledger,
   listen,
-  token,
+  tokens: () => [token],
   tls: undefined,
   log: createCapturedLog(),
 });

@@ -24,8 +24,13 @@ export function openBehindGrpc(openLocal: OpenLedger): OpenLedger {
       error: (fields, event) => faults.push([event, fields]),
     };
     const open = async (ledger: LedgerUnderTest["ledger"]) => {
-      const server = await serveLedger({ ledger, listen: { host: "127.0.0.1", port: 0 }, token: TOKEN, log });
-      const client = connectLedger({ address: server.address, token: TOKEN, ...LONG_TIMEOUTS });
+      const server = await serveLedger({
+        ledger,
+        listen: { host: "127.0.0.1", port: 0 },
+        tokens: () => [TOKEN],
+        log,
+      });
+      const client = connectLedger({ address: server.address, tokens: () => [TOKEN], ...LONG_TIMEOUTS });
       return { server, client };
     };
     const first = await open(local.ledger);
