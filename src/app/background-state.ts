@@ -7,25 +7,51 @@ import { within } from "../time.ts";
 
 interface BackgroundParts {
   readonly database: Database;
-  readonly ledger: Pick<Ledger, "rollUps">;
+  readonly ledger: LedgerReads;
   readonly outbox: Platform["outbox"];
 }
 
 /** A scrape waits so long for a database that does not answer. */
 const READ_MS_MAX = 1_000;
 
-/** Creates the reader of the outboxes and of the roll-ups. A part that fails or is late is `undefined`. */
+type LedgerReads = Pick<Ledger, "rollUps" | "runningTotals">;
+
+/** Creates the reader of the outboxes and the ledger. A part that fails or is late is `undefined`. */
 export function createBackgroundReader({ database, ledger, outbox }: BackgroundParts): ReadBackground {
   const { mails, webhookCalls } = database.tables;
   return async () => {
-    const [mail, webhook, rollUps] = await Promise.all([
+    const [mail, webhook, ledgerState] = await Promise.all([
       ifRead(readBacklog(database, mails)),
       ifRead(readBacklog(database, webhookCalls)),
-      ifRead(ledger.rollUps()),
+      readLedger(ledger),
     ]);
     const settlement = { entries: outbox.pending(), oldestAtMs: outbox.oldestAtMs() };
-    return { outboxes: { mail, webhook, settlement }, rollUps };
+    return { outboxes: { mail, webhook, settlement }, ...ledgerState };
   };
+}
+
+/** Creates the reader of a process that runs the ledger alone, and has no outboxes. */
+export function createLedgerReader(ledger: LedgerReads): ReadBackground {
+  const outboxes = { mail: undefined, webhook: undefined, settlement: undefined };
+  return async () => ({ outboxes, ...(await readLedger(ledger)) });
+}
+
+async function readLedger(ledger: LedgerReads) {
+  const [rollUps, holds] = await Promise.all([ifRead(ledger.rollUps()), ifRead(readHolds(ledger))]);
+  return { rollUps, holds };
+}
+
+/** Sums up the open holds of all wallets. */
+async function readHolds(ledger: LedgerReads) {
+  let count = 0;
+  let granted = 0n;
+  let oldestAtMs: number | undefined;
+  for (const wallet of await ledger.runningTotals(undefined)) {
+    count += wallet.count;
+    granted += wallet.granted;
+    oldestAtMs = Math.min(oldestAtMs ?? Infinity, wallet.oldestCreatedAtMs);
+  }
+  return { count, granted, oldestAtMs };
 }
 
 type OutboxTable = Database["tables"]["mails"] | Database["tables"]["webhookCalls"];

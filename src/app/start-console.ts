@@ -16,7 +16,7 @@ import type { StripeSettings } from "../payments/stripe.ts";
 import { startPaymentSweep } from "../payments/sweep.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { CountedUpstreams } from "../telemetry/upstream-metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { startAccountSweep } from "./account-sweep.ts";
 import { createAuditJob } from "./audit-job.ts";
 import { type ConsoleBuilder, createConsoleBuilder } from "./console-build.ts";
@@ -35,7 +35,7 @@ interface Foundation {
   /** Origin of the listening server. */
   url(): string;
   readonly background: ReadBackground;
-  readonly upstreamMetrics: Pick<CountedUpstreams, "attempts">;
+  readonly metrics: Pick<Metrics, "upstream" | "signIns">;
   readonly log: Log;
 }
 
@@ -66,7 +66,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
   const parts = createParts(config, foundation, { builder, mailServer, ...signals });
   for (const warning of findConsoleWarnings(config.console, config)) foundation.log.warn({}, warning);
   const mails = startMails(parts, mailServer);
-  const notices = startNotices(parts, foundation.upstreamMetrics);
+  const notices = startNotices(parts, foundation.metrics.upstream);
   workers.push(mails, notices);
   const jobs = [
     builder,
@@ -107,7 +107,7 @@ function createParts(
   foundation: Foundation,
   { builder, mailServer, stopping, onOrder }: ConsoleJobs,
 ): ConsoleParts {
-  const { database, ledger, gateway, running, log } = foundation;
+  const { database, ledger, gateway, running, metrics, log } = foundation;
   const settings = readSettings(config, foundation);
   const mails = createMails(database, Date.now, onOrder);
   return {
@@ -116,6 +116,7 @@ function createParts(
     gateway,
     running,
     log,
+    signIns: metrics.signIns,
     settings,
     mails,
     ...createPeople({ database, ledger, gateway, settings, mails, log, now: Date.now }),

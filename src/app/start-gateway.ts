@@ -6,6 +6,7 @@ import { createCatalog } from "../catalog/catalog.ts";
 import type { Config, LiveConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import { createDemoUpstream } from "../demo/demo.ts";
+import { VERSION } from "../domain/version.ts";
 import { createCallerWatch } from "../gateway/caller-watch.ts";
 import { createDeclineMemory } from "../gateway/decline.ts";
 import type { Gateway, GatewaySettings } from "../gateway/gateway.ts";
@@ -25,7 +26,6 @@ import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { serveMetrics } from "../telemetry/serve-metrics.ts";
-import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import { SharedTimer, waitAtMost } from "../time.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
@@ -70,11 +70,11 @@ export interface RunningGateway {
 /** Starts every part and listens. Rejects when the database, the data folder or a port cannot be used. */
 export async function startGateway(started: Config, log: Log): Promise<RunningGateway> {
   const { config, renew } = followSecrets(started);
-  const metrics = createMetrics();
-  const ledger = await startLedger(config, log);
+  const metrics = createMetrics({ version: VERSION, bun: Bun.version, role: "gateway" });
+  const ledger = await startLedger(config, { log, metrics: metrics.ledger });
   const { database } = ledger;
   const limiter = await startLimiter(config.limiter, { database, log, metrics: metrics.limiter });
-  const parts = createParts(config, { ledger, limiter, log, metrics: metrics.upstream });
+  const parts = createParts(config, { ledger, limiter, log, metrics });
   const closeParts = async () => {
     await parts.close();
     await limiter.close();
@@ -124,13 +124,15 @@ interface Parts {
 interface Foundation {
   readonly ledger: RunningLedger;
   readonly limiter: RunningLimiter;
-  readonly metrics: UpstreamMetrics;
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
 function createParts(config: Config, { ledger: running, limiter, metrics, log }: Foundation): Parts {
   const { database, ledger } = running;
-  const outbox = openSettlementOutbox({ folder: config.dataFolder, ledger, log });
+  const { requests } = metrics;
+  const onDeclined = () => requests.settleFailed("replay_declined");
+  const outbox = openSettlementOutbox({ folder: config.dataFolder, ledger, log, onDeclined });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();
@@ -140,7 +142,9 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
   const timer = new SharedTimer(clock);
   const refusals = startRefusalRecorder({ database, log });
   const shutdown = new Shutdown();
-  const upstreams = createUpstreams({ builtIn: [createDemoUpstream()], metrics, log, clock });
+  const upstreamMetrics = metrics.upstream;
+  const builtIn = [createDemoUpstream()];
+  const upstreams = createUpstreams({ builtIn, metrics: upstreamMetrics, log, clock });
   let latest: LiveConfig = config;
   let gateway: Gateway = {
     ...readLiveSettings(config, upstreams),
@@ -160,15 +164,18 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
     clock,
     timer,
     log,
-    metrics,
+    metrics: upstreamMetrics,
+    requestMetrics: requests,
     shutdown,
   };
+  requests.announce(routesOf(config));
   return {
     gateway: () => gateway,
     config: () => latest,
     apply(next) {
       latest = next;
       gateway = { ...gateway, ...readLiveSettings(next, upstreams) };
+      requests.announce(routesOf(next));
     },
     database,
     outbox,
@@ -200,13 +207,20 @@ function readLiveSettings(config: LiveConfig, allUpstreams: Upstreams): GatewayS
   };
 }
 
+/** The routes that requests may take, for their metrics. */
+function routesOf({ models }: LiveConfig) {
+  return models.flatMap(({ id, routes, outputTokensMax }) =>
+    routes.map(({ upstream }) => ({ model: id, upstream, isEmbedding: outputTokensMax === 0 })),
+  );
+}
+
 /** Serves requests and metrics. Rejects when a port cannot be used. */
 async function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metrics; log: Log }) {
   const { database, outbox } = parts;
   const { ledger } = parts.gateway();
   const background = createBackgroundReader({ database, ledger, outbox });
   metrics.watchBackground(background);
-  const http = await serveRequests(config, parts, { upstreamMetrics: metrics.upstream, background });
+  const http = await serveRequests(config, parts, { metrics, background });
   try {
     const { metricsListen } = config;
     const served = metricsListen && serveMetrics({ metrics, listen: metricsListen, log });
@@ -222,7 +236,7 @@ async function listen(config: Config, parts: Parts, { metrics, log }: { metrics:
 }
 
 interface Readings {
-  readonly upstreamMetrics: Metrics["upstream"];
+  readonly metrics: Metrics;
   readonly background: ReadBackground;
 }
 

@@ -3,6 +3,7 @@ import { takeLedgerTokens } from "../config/ledger.ts";
 import { startSweeper } from "../ledger/engine/sweeper.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { startRollUps } from "../ledger/roll-ups/runner.ts";
+import type { LedgerMetrics } from "../telemetry/ledger-metrics.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { openStorage, type Storage } from "./storage.ts";
 
@@ -20,8 +21,11 @@ export interface RunningLedger extends Storage {
  * Opens the storage and serves the ledger over gRPC when configured. Starts the sweeper of expired holds and
  * the roll-ups of usage when the ledger is local. Rejects when the database or the port cannot be used.
  */
-export async function startLedger(config: LedgerProcessConfig, log: Log): Promise<RunningLedger> {
-  const storage = await openStorage(config);
+export async function startLedger(
+  config: LedgerProcessConfig,
+  { log, metrics }: { readonly log: Log; readonly metrics: LedgerMetrics },
+): Promise<RunningLedger> {
+  const storage = await openStorage({ ...config, observer: metrics });
   try {
     const server = await serveLedger(storage.ledger, config, log);
     const onError = (fault: unknown) => log.error(describeFault(fault), "sweep failed");

@@ -3,6 +3,7 @@ import type { LedgerConfig, RemoteLedger } from "../config/ledger.ts";
 import { connectDatabase, type Database } from "../db/database.ts";
 import type { BatchOptions } from "../ledger/engine/batcher.ts";
 import type { LocalLedger } from "../ledger/engine/local.ts";
+import type { BatchObserver } from "../ledger/engine/store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /** The database with accounts and keys, and the ledger with their money. */
@@ -18,6 +19,8 @@ export interface Storage {
 export interface StorageOptions extends StorageConfig {
   /** Maximum number of wallets in one ledger transaction. Default: unbounded. */
   readonly walletsPerBatch?: number | undefined;
+  /** Told of the transactions of a local ledger. */
+  readonly observer?: BatchObserver | undefined;
 }
 
 /** Opens the database, and the local or remote ledger. Rejects when the database cannot be used. */
@@ -25,12 +28,13 @@ export async function openStorage({
   database: location,
   ledger,
   walletsPerBatch,
+  observer,
 }: StorageOptions): Promise<Storage> {
   const database = await connectDatabase(location);
   try {
     const opened = ledger.remote
       ? { ledger: await openRemoteLedger(ledger.remote, ledger), local: undefined }
-      : await openLocal(database, walletsPerBatch);
+      : await openLocal(database, { walletsMax: walletsPerBatch, observer });
     const close = () => opened.ledger.close().finally(() => database.close());
     return { database, ...opened, close };
   } catch (error) {
@@ -39,8 +43,7 @@ export async function openStorage({
   }
 }
 
-async function openLocal(database: Database, walletsMax: number | undefined) {
-  const options: BatchOptions = walletsMax === undefined ? {} : { walletsMax };
+async function openLocal(database: Database, options: BatchOptions) {
   const local = await createLocal(database, options);
   return { ledger: local, local };
 }

@@ -10,7 +10,7 @@ import type { Endpoint } from "./endpoint.ts";
 import {
   readDatabase,
   readEnvironment,
-  readProcess,
+  readLedgerProcess,
   readStorage,
   type StorageConfig,
 } from "./environment.ts";
@@ -34,8 +34,6 @@ import { placeSources, readSourcesNow, readVariables, type Sources, type Sources
 export interface Config extends LedgerProcessConfig, LiveConfig {
   readonly host: string;
   readonly port: number;
-  /** Where the metrics are served; `undefined` when they are not. */
-  readonly metricsListen: Endpoint | undefined;
   /** Whether the file has no models, so that the catalog is the built-in demo model alone. */
   readonly isDemoOnly: boolean;
   readonly limiter: LimiterConfig;
@@ -78,6 +76,8 @@ interface LimiterConfig {
 /** The configuration of a ledger process. */
 export interface LedgerProcessConfig extends StorageConfig {
   readonly logLevel: string;
+  /** Where the metrics are served; `undefined` when they are not. */
+  readonly metricsListen: Endpoint | undefined;
   /** Maximum number of wallets in one ledger transaction; `undefined` for no bound. */
   readonly walletsPerBatch: number | undefined;
   /** How long running requests may continue after SIGTERM. */
@@ -189,7 +189,7 @@ export function loadLedgerConfig(
   const sources = readSourcesNow(place);
   const problems = createProblems();
   const variables = readVariables(place, sources, problems);
-  const settings = readProcess(variables.values, folder, problems);
+  const settings = readLedgerProcess(variables.values, folder, problems);
   const options = { mayBeAbsent: !place.isNamed, keys: ["ledger", "drain_s"] } as const;
   const { content } = checkFile(sources.file, variables, options, problems);
   throwAny(problems);

@@ -35,8 +35,18 @@ export function readEnvironment(environment: Environment, folder: string, proble
   };
 }
 
-/** Reads the variables that a ledger process needs, a subset of {@link readEnvironment}. */
-export function readProcess(environment: Environment, folder: string, problems: Problems) {
+/**
+ * Reads the variables that a ledger process needs, a subset of {@link readEnvironment}. Its metrics are off by
+ * default: a gateway on this machine has the default address.
+ */
+export function readLedgerProcess(environment: Environment, folder: string, problems: Problems) {
+  return {
+    metricsListen: readListen("METRICS_LISTEN", environment.METRICS_LISTEN || "off", problems),
+    ...readProcess(environment, folder, problems),
+  };
+}
+
+function readProcess(environment: Environment, folder: string, problems: Problems) {
   return {
     ...readStorage(environment, folder, problems),
     logLevel: readLogLevel(environment.LOG_LEVEL || "info", problems),

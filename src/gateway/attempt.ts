@@ -59,7 +59,10 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
   try {
     held.meter.restart(candidate);
     const { outcome, status } = await callUpstream(gateway, context, timeouts);
-    const attempt = { upstream: upstream.name, status, ms: Math.round(clock() - startedAt) };
+    const ms = clock() - startedAt;
+    held.call.waitedMs += ms;
+    const attempt = { upstream: upstream.name, status, ms: Math.round(ms) };
+    metrics.attempted(upstream.name, outcomeName(outcome), ms);
     report(gateway, context, { outcome, attempt, timedOut: timeouts.timedOut });
     return { outcome, attempt };
   } finally {
@@ -177,14 +180,13 @@ interface Report extends AttemptResult {
   readonly timedOut: Timeout | undefined;
 }
 
-/** Ends the permit with a verdict on the upstream, counts the attempt and logs a failure. */
+/** Ends the permit with a verdict on the upstream, and logs a failure. */
 function report(
-  { metrics, log }: Gateway,
-  { held, candidate: { route, upstream }, permit }: AttemptContext,
+  { log }: Gateway,
+  { held, candidate: { route }, permit }: AttemptContext,
   { outcome, attempt, timedOut }: Report,
 ): void {
   permit[verdictOn(outcome, attempt.status, timedOut)]();
-  metrics.attempted(upstream.name, outcomeName(outcome));
   if (outcome.kind !== "failed" && outcome.kind !== "unrepresentable") return;
   const { error } = outcome;
   const fields = { request: held.call.id, model: route.upstreamModel, ...attempt, cause: error.kind };

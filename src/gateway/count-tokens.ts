@@ -89,6 +89,7 @@ async function countAtUpstream(
     }
     return undefined;
   } finally {
+    prompt.call.waitedMs += clock() - startedAt;
     timeouts.close();
   }
 }

@@ -7,6 +7,7 @@ import type { Limiter, Limits } from "../limiter/limiter.ts";
 import type { RefusalRecorder } from "../refusals/refusal.ts";
 import type { SettlementOutbox } from "../settlement-outbox/entry.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { RequestMetrics } from "../telemetry/request-metrics.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import type { SharedTimer } from "../time.ts";
 import type { TokenCounter } from "../tokens/count-tokens.ts";
@@ -54,6 +55,7 @@ export interface Gateway extends GatewaySettings {
   readonly timer: SharedTimer;
   readonly log: Log;
   readonly metrics: UpstreamMetrics;
+  readonly requestMetrics: RequestMetrics;
   /** Aborted at the drain limit: running requests then end as they stand. */
   readonly shutdown: AbortSource;
 }

@@ -26,7 +26,9 @@ export interface ReadRequest {
  * `unknown_key`.
  */
 export async function readRequest(gateway: Gateway, call: Call, caller: Caller): Promise<ReadRequest> {
+  const startedAt = gateway.clock();
   const blocks = await call.readBody(caller);
+  call.waitedMs += gateway.clock() - startedAt;
   const body = await gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
   call.model = body.request.model;
   if (gateway.clock() - call.startedAt < CALLER_TRUSTED_MS) return { body, caller };

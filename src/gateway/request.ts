@@ -7,6 +7,7 @@ import type { Nanos, PicosPerToken } from "../domain/money.ts";
 import type { Usage, UsageBound } from "../domain/usage.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt, Balances } from "../ledger/records.ts";
+import type { SettledRequest } from "../telemetry/route-tally.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { PrintOptions } from "../wire/codecs.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
@@ -40,6 +41,10 @@ export interface Call {
   onHeld?(held: HeldRequest): void;
   /** The request's log line, filled in while the request runs. */
   readonly record: RequestRecord;
+  /** Milliseconds that were not the gateway's so far: the arrival of the body, and the attempts. */
+  waitedMs: number;
+  /** Set when the request is settled. */
+  settled?: SettledRequest;
   /** The model as the body names it, which may not exist; set when the body has been read. */
   model?: string | undefined;
 }

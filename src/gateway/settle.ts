@@ -32,23 +32,35 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
       : { kind: "settle", request: { walletId, holdId, amount, facts } };
   const released = slot.settle(charge.usage ? totalTokensOf(charge.usage) : 0);
   const settlement = await bookOrStore(gateway, entry);
+  const charged = settlement?.captured ?? amount;
+  held.call.settled = { granted: held.hold.granted, charged, ...meteredOf(held, charge) };
   await released;
-  return {
-    charged: settlement?.captured ?? amount,
-    balances: settlement?.balances,
-  };
+  return { charged, balances: settlement?.balances };
+}
+
+function meteredOf({ call, meter, quote }: HeldRequest, { usage }: Charge) {
+  const { firstOutputAt } = meter;
+  const isTimed = quote.request.stream && firstOutputAt !== undefined;
+  return { usage, firstOutputMs: isTimed ? firstOutputAt - call.startedAt : undefined };
 }
 
 /** Returns `undefined` when the ledger is away: then the entry is in the outbox, which replays it later. */
 async function bookOrStore(
-  { ledger, outbox, timer }: Gateway,
+  { ledger, outbox, timer, requestMetrics }: Gateway,
   entry: OutboxEntry,
 ): Promise<Settlement | undefined> {
   try {
     return await timer.limit(ANSWER_MAX_MS, submitEntry(ledger, entry), ledgerTooLate);
   } catch (fault) {
-    if (!isRetryable(fault)) throw fault;
-    await outbox.append(entry);
+    if (!isRetryable(fault)) {
+      requestMetrics.settleFailed("declined");
+      throw fault;
+    }
+    await outbox.append(entry).catch((notStored: unknown) => {
+      requestMetrics.settleFailed("lost");
+      throw notStored;
+    });
+    requestMetrics.settleFailed("stored");
     return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import type { Caller } from "../accounts/key.ts";
+import { countRequest } from "../gateway/count-request.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { reportRefusal } from "../gateway/refuse.ts";
@@ -60,6 +61,7 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     createdAtS: Math.floor(Date.now() / 1000),
     readBody: (caller) => body.read(senderOf(caller, gateway)),
     record: readClientRetry(headers),
+    waitedMs: 0,
     model: undefined,
   };
   const reply = createReply({ request, requestId: call.id, wire, onEnd: () => body.replied() });
@@ -99,7 +101,7 @@ export async function runRoute(gateway: Gateway, run: Run): Promise<void> {
   } finally {
     body.release();
     running.end();
-    logRequest(gateway, run);
+    finish(gateway, run);
   }
 }
 
@@ -119,10 +121,12 @@ function isClientDisconnect(thrown: unknown, { signal }: HttpReply): boolean {
   return signal.aborted && thrown instanceof Error && thrown.name === "AbortError";
 }
 
-function logRequest({ clock, log }: Gateway, { route, call, reply }: Run): void {
+/** Counts a request and writes its log line. */
+function finish(gateway: Gateway, { route: { surface }, call, reply }: Run): void {
   const { id, startedAt, record } = call;
-  const ms = Math.round(clock() - startedAt);
-  log.info({ request: id, surface: route.surface, status: reply.status, ms, ...record }, "request");
+  const ms = gateway.clock() - startedAt;
+  countRequest(gateway, { surface, call, ms });
+  gateway.log.info({ request: id, surface, status: reply.status, ms: Math.round(ms), ...record }, "request");
 }
 
 function forwardedHeaders(wire: WireProtocol, headers: Headers): Record<string, string> {

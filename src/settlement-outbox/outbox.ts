@@ -23,6 +23,8 @@ export interface SettlementOutboxOptions extends ReplayOptions {
   readonly folder: string;
   readonly ledger: Ledger;
   readonly log: Log;
+  /** Called for each entry that the ledger declined for good. */
+  readonly onDeclined?: () => void;
   readonly now?: () => number;
   /** The maximum of pending entries; more are rejected as `full`. */
   readonly entriesMax?: number;
@@ -41,10 +43,18 @@ const DRAIN_PAUSE_MS = 50;
 
 /** Opens an outbox for this process. Throws when the folder cannot be used. */
 export function openSettlementOutbox(options: SettlementOutboxOptions): OpenSettlementOutbox {
-  const { folder, ledger, log, now = Date.now, entriesMax = 1_000_000, closeMs = 2_000 } = options;
+  const {
+    folder,
+    ledger,
+    log,
+    now = Date.now,
+    entriesMax = 1_000_000,
+    closeMs = 2_000,
+    onDeclined,
+  } = options;
   const files = openOutboxFiles(folder, { now, log });
   const commits = createCommitGroup<NewEntry>(files.commit);
-  const replayer = createReplayer({ ledger, log, now });
+  const replayer = createReplayer({ ledger, log, now, onDeclined });
   const replayLoop = startReplayLoop({ files, replayer, log }, options);
   let isClosed = false;
 

@@ -84,13 +84,15 @@ export interface ReplayerParts {
   readonly ledger: Ledger;
   readonly log: Log;
   readonly now: () => number;
+  /** Called for each entry that the ledger declined for good. */
+  readonly onDeclined?: (() => void) | undefined;
 }
 
 /** The most entries submitted at once. While the ledger is unavailable, one entry is submitted as a probe. */
 const PARALLEL = 256;
 const ANSWER_MAX_MS = 10_000;
 
-export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
+export function createReplayer({ ledger, log, now, onDeclined }: ReplayerParts): Replayer {
   /** The last sequence number read of each file, so that entries that always fail do not block others. */
   const positions = new WeakMap<OutboxFile, number>();
   const timer = new SharedTimer(() => performance.now());
@@ -109,6 +111,7 @@ export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
     if (completed.length + declined.length > 0) file.finish(completed, declined, now());
     for (const { fields, refusal } of declined) {
       log.error({ ...fields, refusal }, "settlement declined for good");
+      onDeclined?.();
     }
   }
   function noteAway(results: readonly ReplayResult[]): void {

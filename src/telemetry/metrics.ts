@@ -1,11 +1,10 @@
 import type { Registry } from "prom-client";
-import { type ReadBackground, registerBackground } from "./background-metrics.ts";
-import {
-  type CountedUpstreams,
-  countUpstreams,
-  type PromClient,
-  type UpstreamMetrics,
-} from "./upstream-metrics.ts";
+import { backgroundFamilies, type ReadBackground } from "./background-metrics.ts";
+import { countLedger, type LedgerMetrics } from "./ledger-metrics.ts";
+import { collectProcess } from "./process-metrics.ts";
+import { type CountedRequests, countRequests, type RequestMetrics } from "./request-metrics.ts";
+import { counter, type Family, gauge, type Labels } from "./series.ts";
+import { type CountedUpstreams, countUpstreams, type UpstreamMetrics } from "./upstream-metrics.ts";
 
 /** The store that decided: Redis, the memory of this process, or none. */
 type LimiterStore = "redis" | "memory" | "none";
@@ -28,10 +27,16 @@ export interface LimiterMetrics {
   peerGateways(count: number): void;
 }
 
-/** The metrics of a gateway, for Prometheus. */
-export interface Metrics {
-  readonly limiter: LimiterMetrics;
-  readonly upstream: UpstreamMetrics & Pick<CountedUpstreams, "attempts">;
+/** How a sign-in at the console ended; `failed` is a fault of the service. */
+export type SignInResult = "accepted" | "wrong" | "throttled" | "failed";
+
+/** Counts sign-ins at the console. */
+export interface SignInMetrics {
+  signedIn(result: SignInResult): void;
+}
+
+/** Metrics that can be read. */
+export interface PrintedMetrics {
   /** Shows the state of the work in the background. Must be called before the first reading. */
   watchBackground(read: ReadBackground): void;
   /**
@@ -41,6 +46,20 @@ export interface Metrics {
    */
   print(): Promise<string>;
   readonly contentType: string;
+}
+
+/** The metrics of a gateway, for Prometheus. */
+export interface Metrics extends PrintedMetrics {
+  readonly limiter: LimiterMetrics;
+  readonly upstream: UpstreamMetrics & Pick<CountedUpstreams, "attempts">;
+  readonly requests: RequestMetrics & Pick<CountedRequests, "announce">;
+  readonly ledger: LedgerMetrics;
+  readonly signIns: SignInMetrics;
+}
+
+/** The metrics of a process that runs the ledger alone. */
+export interface LedgerProcessMetrics extends PrintedMetrics {
+  readonly ledger: LedgerMetrics;
 }
 
 interface LimiterState {
@@ -60,18 +79,29 @@ const INITIAL_OUTCOMES: Readonly<Record<LimiterStore, readonly LimiterOutcome[]>
 
 /**
  * Creates the metrics of one gateway, separate from others in the process. They are plain numbers until they
- * are read.
+ * are read. `info` are the labels of what runs, such as its version.
  */
-export function createMetrics(): Metrics {
+export function createMetrics(info: Labels = {}): Metrics {
   const state: LimiterState = {
     sharedByShard: new Map(),
     decisions: { redis: noDecisions(), memory: noDecisions(), none: noDecisions() },
     peerGateways: 0,
   };
   const upstream = countUpstreams();
-  let background: ReadBackground | undefined;
-  let registry: Promise<Registry> | undefined;
+  const requests = countRequests();
+  const ledger = countLedger();
+  const signIns: Record<SignInResult, number> = { accepted: 0, wrong: 0, throttled: 0, failed: 0 };
+  const printed = createPrinted(info, [
+    ...limiterFamilies(state),
+    ...upstream.families,
+    ...requests.families,
+    ...ledger.families,
+    counter("tollgate_console_sign_ins_total", "Sign-ins at the console, by result.", () =>
+      Object.entries(signIns).map(([result, count]) => [{ result }, count]),
+    ),
+  ]);
   return {
+    ...printed,
     limiter: {
       shared: (shard, isShared) => void state.sharedByShard.set(shard, isShared),
       decided(store, outcome) {
@@ -82,12 +112,38 @@ export function createMetrics(): Metrics {
       },
     },
     upstream,
-    watchBackground(read) {
-      background = read;
+    requests,
+    ledger,
+    signIns: {
+      signedIn(result) {
+        signIns[result] += 1;
+      },
+    },
+  };
+}
+
+/** Creates the metrics of a process that runs the ledger alone, as {@link createMetrics} does. */
+export function createLedgerMetrics(info: Labels = {}): LedgerProcessMetrics {
+  const ledger = countLedger();
+  return { ...createPrinted(info, ledger.families), ledger };
+}
+
+function createPrinted(info: Labels, families: readonly Family[]): PrintedMetrics {
+  const all = [
+    gauge("tollgate_build_info", "1, with the version of what runs, and its role.", () => [[info, 1]]),
+    ...families,
+  ];
+  let read: ReadBackground | undefined;
+  let collected: Promise<Registry> | undefined;
+  return {
+    watchBackground(reader) {
+      read = reader;
     },
     async print() {
-      registry ??= register(state, upstream, background);
-      return (await registry).metrics();
+      collected ??= collectProcess();
+      const [process, state] = await Promise.all([collected.then((each) => each.metrics()), read?.()]);
+      const background = state ? backgroundFamilies(state, Date.now()) : [];
+      return [process, ...[...all, ...background].map((family) => family.print())].join("\n");
     },
     contentType: "text/plain; version=0.0.4; charset=utf-8",
   };
@@ -97,50 +153,24 @@ function noDecisions(): Record<LimiterOutcome, number> {
   return { admitted: 0, rate: 0, concurrency: 0, unavailable: 0 };
 }
 
-/** Loads the library at the first reading, because it would add 30 ms to the start. */
-async function register(
-  state: LimiterState,
-  upstream: CountedUpstreams,
-  background: ReadBackground | undefined,
-): Promise<Registry> {
-  const client = await import("prom-client");
-  const registry = new client.Registry();
-  registerProcess(client, registry);
-  registerLimiter(client, registry, state);
-  upstream.register(client, registry);
-  if (background) registerBackground(client, registry, { read: background, now: Date.now });
-  return registry;
-}
-
-function registerLimiter(client: PromClient, registry: Registry, state: LimiterState): void {
-  const registers = [registry];
-  new client.Gauge({
-    name: "tollgate_limiter_shared",
-    help: "1 while Redis counts the limits, 0 while it is away; by shard, none without REDIS_URL.",
-    labelNames: ["shard"],
-    registers,
-    collect() {
-      for (const [shard, isShared] of state.sharedByShard) this.set({ shard }, isShared ? 1 : 0);
-    },
-  });
-  new client.Counter({
-    name: "tollgate_limiter_decisions_total",
-    help: "Requests that the limiter decided, by store and outcome.",
-    labelNames: ["store", "outcome"],
-    registers,
-    collect() {
-      this.reset();
-      for (const { store, outcome, count } of rowsOf(state)) this.inc({ store, outcome }, count);
-    },
-  });
-  new client.Gauge({
-    name: "tollgate_limiter_gateways",
-    help: "Gateways of this database that count limits alone; all gateways with REDIS_URL count as one.",
-    registers,
-    collect() {
-      this.set(state.peerGateways);
-    },
-  });
+function limiterFamilies(state: LimiterState): readonly Family[] {
+  return [
+    gauge(
+      "tollgate_limiter_shared",
+      "1 while Redis counts the limits, 0 while it is away; by shard, none without REDIS_URL.",
+      () => [...state.sharedByShard].map(([shard, isShared]) => [{ shard }, isShared ? 1 : 0]),
+    ),
+    counter(
+      "tollgate_limiter_decisions_total",
+      "Requests that the limiter decided, by store and outcome.",
+      () => rowsOf(state).map(({ store, outcome, count }) => [{ store, outcome }, count]),
+    ),
+    gauge(
+      "tollgate_limiter_gateways",
+      "Gateways of this database that count limits alone; all gateways with REDIS_URL count as one.",
+      () => [[{}, state.peerGateways]],
+    ),
+  ];
 }
 
 function rowsOf({ decisions }: LimiterState) {
@@ -149,35 +179,4 @@ function rowsOf({ decisions }: LimiterState) {
   return stores
     .flatMap((store) => outcomes.map((outcome) => ({ store, outcome, count: decisions[store][outcome] })))
     .filter(({ store, outcome, count }) => count > 0 || INITIAL_OUTCOMES[store].includes(outcome));
-}
-
-/**
- * The process metrics of prom-client that are correct on Bun. Left out because they are wrong:
- * - heap sizes: address space, and a used heap larger than the total;
- * - handles, requests, resources and garbage collections: always 0;
- * - the version of Node;
- * - mean, minimum and deviation of the lag: NaN without samples.
- */
-const CORRECT_ON_BUN = [
-  "process_cpu_user_seconds_total",
-  "process_cpu_system_seconds_total",
-  "process_cpu_seconds_total",
-  "process_start_time_seconds",
-  "process_resident_memory_bytes",
-  "process_virtual_memory_bytes",
-  "process_open_fds",
-  "process_max_fds",
-  "nodejs_eventloop_lag_seconds",
-  "nodejs_eventloop_lag_max_seconds",
-  "nodejs_eventloop_lag_p50_seconds",
-  "nodejs_eventloop_lag_p90_seconds",
-  "nodejs_eventloop_lag_p99_seconds",
-];
-
-/** Registers CPU time (from now on), memory, open files, and the event-loop lag since the last reading. */
-function registerProcess(client: PromClient, registry: Registry): void {
-  client.collectDefaultMetrics({ register: registry });
-  for (const { name } of registry.getMetricsAsArray()) {
-    if (!CORRECT_ON_BUN.includes(name)) registry.removeSingleMetric(name);
-  }
 }

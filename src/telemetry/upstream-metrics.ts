@@ -1,6 +1,5 @@
-import type { Registry } from "prom-client";
-
-export type PromClient = typeof import("prom-client");
+import { Histogram, REQUEST_SECONDS } from "./histogram.ts";
+import { counter, type Family, gauge, histogram, type Labels } from "./series.ts";
 
 /**
  * Counts what upstreams do, by their names in the configuration. A call costs about 10 ns. The first call for
@@ -8,7 +7,7 @@ export type PromClient = typeof import("prom-client");
  */
 export interface UpstreamMetrics {
   /** Counts an ended attempt by its outcome: `ok`, `client_closed`, or a code of the error contract. */
-  attempted(upstream: string, outcome: string): void;
+  attempted(upstream: string, outcome: string, ms: number): void;
   /** Sets whether the circuit is open or half-open. Called at the start, too, so that the series exist. */
   circuit(upstream: string, isOpen: boolean): void;
   /** Counts a call that began (1) or ended (-1). */
@@ -19,17 +18,17 @@ export interface UpstreamMetrics {
 
 type TokenKind = "input" | "output";
 
-/** {@link UpstreamMetrics} that can be registered with Prometheus. */
+/** {@link UpstreamMetrics} that can be printed. */
 export interface CountedUpstreams extends UpstreamMetrics {
   /** Ended attempts since the start of the process, by upstream and outcome. */
   attempts(): ReadonlyMap<string, ReadonlyMap<string, number>>;
-  register(client: PromClient, registry: Registry): void;
+  readonly families: readonly Family[];
 }
 
 interface Tally {
   isOpen: boolean;
   calls: number;
-  readonly attempts: Map<string, number>;
+  readonly attempts: Map<string, Histogram>;
   readonly aboveBound: Record<TokenKind, number>;
 }
 
@@ -46,16 +45,21 @@ export function countUpstreams(): CountedUpstreams {
   function tallyOf(upstream: string): Tally {
     const known = tallies.get(upstream);
     if (known) return known;
-    const attempts = new Map(INITIAL_OUTCOMES.map((outcome) => [outcome, 0]));
+    const attempts = new Map(INITIAL_OUTCOMES.map((outcome) => [outcome, new Histogram(REQUEST_SECONDS)]));
     const tally = { isOpen: false, calls: 0, attempts, aboveBound: { input: 0, output: 0 } };
     tallies.set(upstream, tally);
     return tally;
   }
 
   return {
-    attempted(upstream, outcome) {
+    attempted(upstream, outcome, ms) {
       const { attempts } = tallyOf(upstream);
-      attempts.set(outcome, (attempts.get(outcome) ?? 0) + 1);
+      let durations = attempts.get(outcome);
+      if (!durations) {
+        durations = new Histogram(REQUEST_SECONDS);
+        attempts.set(outcome, durations);
+      }
+      durations.observe(ms / 1000);
     },
     circuit(upstream, isOpen) {
       tallyOf(upstream).isOpen = isOpen;
@@ -66,56 +70,49 @@ export function countUpstreams(): CountedUpstreams {
     aboveBound(upstream, kind) {
       tallyOf(upstream).aboveBound[kind] += 1;
     },
-    attempts: () => new Map([...tallies].map(([upstream, { attempts }]) => [upstream, attempts])),
-    register(client, registry) {
-      registerTallies(client, registry, tallies);
-    },
+    attempts: () => new Map([...tallies].map(([upstream, { attempts }]) => [upstream, countsOf(attempts)])),
+    families: upstreamFamilies(tallies),
   };
 }
 
-function registerTallies(client: PromClient, registry: Registry, tallies: ReadonlyMap<string, Tally>): void {
-  const registers = [registry];
-  new client.Counter({
-    name: "tollgate_upstream_attempts_total",
-    help: "Attempts at an upstream, by outcome.",
-    labelNames: ["upstream", "outcome"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [upstream, { attempts }] of tallies) {
-        for (const [outcome, count] of attempts) this.inc({ upstream, outcome }, count);
-      }
-    },
-  });
-  new client.Counter({
-    name: "tollgate_usage_above_bound_total",
-    help: "Answers that reported more tokens than the bound of their request, and were charged up to it.",
-    labelNames: ["upstream", "kind"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [upstream, { aboveBound }] of tallies) {
-        this.inc({ upstream, kind: "input" }, aboveBound.input);
-        this.inc({ upstream, kind: "output" }, aboveBound.output);
-      }
-    },
-  });
-  new client.Gauge({
-    name: "tollgate_upstream_calls",
-    help: "Running calls of an upstream.",
-    labelNames: ["upstream"],
-    registers,
-    collect() {
-      for (const [upstream, { calls }] of tallies) this.set({ upstream }, calls);
-    },
-  });
-  new client.Gauge({
-    name: "tollgate_upstream_circuit_open",
-    help: "1 while the circuit of an upstream is open or half-open, because earlier calls failed.",
-    labelNames: ["upstream"],
-    registers,
-    collect() {
-      for (const [upstream, { isOpen }] of tallies) this.set({ upstream }, isOpen ? 1 : 0);
-    },
-  });
+function countsOf(attempts: Tally["attempts"]): ReadonlyMap<string, number> {
+  return new Map([...attempts].map(([outcome, { count }]) => [outcome, count]));
+}
+
+type Tallies = ReadonlyMap<string, Tally>;
+
+function upstreamFamilies(tallies: Tallies): readonly Family[] {
+  return [
+    counter("tollgate_upstream_attempts_total", "Attempts at an upstream, by outcome.", () =>
+      rowsOf(tallies, ({ attempts }) => [...attempts].map(([outcome, { count }]) => [{ outcome }, count])),
+    ),
+    histogram(
+      "tollgate_upstream_attempt_duration_seconds",
+      "Time of an attempt at an upstream, from its call to the end of its answer, by outcome.",
+      () => rowsOf(tallies, ({ attempts }) => [...attempts].map(([outcome, each]) => [{ outcome }, each])),
+    ),
+    counter(
+      "tollgate_usage_above_bound_total",
+      "Answers that reported more tokens than the bound of their request, and were charged up to it.",
+      () => rowsOf(tallies, ({ aboveBound }) => Object.entries(aboveBound).map(([kind, n]) => [{ kind }, n])),
+    ),
+    gauge("tollgate_upstream_calls", "Running calls of an upstream.", () =>
+      rowsOf(tallies, ({ calls }) => [[{}, calls]]),
+    ),
+    gauge(
+      "tollgate_upstream_circuit_open",
+      "1 while the circuit of an upstream is open or half-open, because earlier calls failed.",
+      () => rowsOf(tallies, ({ isOpen }) => [[{}, isOpen ? 1 : 0]]),
+    ),
+  ];
+}
+
+/** The rows of every upstream, with its name as the first label. */
+function rowsOf<Value>(
+  tallies: Tallies,
+  read: (tally: Tally) => readonly (readonly [labels: Labels, value: Value])[],
+): readonly (readonly [labels: Labels, value: Value])[] {
+  return [...tallies].flatMap(([upstream, tally]) =>
+    read(tally).map(([labels, value]) => [{ upstream, ...labels }, value] as const),
+  );
 }

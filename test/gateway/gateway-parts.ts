@@ -21,6 +21,7 @@ interface Recorded {
   /** "upstream outcome" of each attempt. */
   readonly attempted: string[];
   readonly aboveBound: string[];
+  readonly settleFailures: string[];
   /** Calls that are running now. */
   running: number;
 }
@@ -41,7 +42,14 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
   const clock = over.clock ?? (() => performance.now());
   const cooperativeYield = createCooperativeYield();
   const bodies: Bodies = createBodies(cooperativeYield);
-  const recorded: Recorded = { booked: [], stored: [], attempted: [], aboveBound: [], running: 0 };
+  const recorded: Recorded = {
+    booked: [],
+    stored: [],
+    attempted: [],
+    aboveBound: [],
+    settleFailures: [],
+    running: 0,
+  };
   const gateway: Gateway = {
     catalog: createCatalog([]),
     upstreams: new Map(),
@@ -71,6 +79,10 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
         recorded.running += change;
       },
       aboveBound: (upstream, kind) => void recorded.aboveBound.push(`${upstream} ${kind}`),
+    },
+    requestMetrics: {
+      ended() {},
+      settleFailed: (failure) => void recorded.settleFailures.push(failure),
     },
     shutdown: new AbortController().signal,
     ...over,

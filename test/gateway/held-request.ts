@@ -139,6 +139,7 @@ export function createCall(): Call {
     createdAtS: 1_790_000_000,
     readBody: () => Promise.reject(new Error("The body was read already")),
     record: {},
+    waitedMs: 0,
   };
 }
 

@@ -55,13 +55,44 @@ describe("settle()", () => {
       });
       expect(bill).toEqual({ charged: 16_000n, balances: undefined });
       expect(recorded.stored).toMatchObject([{ kind: "settle", request: { amount: 16_000n } }]);
+      expect(recorded.settleFailures).toEqual(["stored"]);
       expect(slotTokens).toEqual([13]);
     },
   );
 
   test("rejects when the ledger declines a settlement for good", async () => {
-    const settled = settleRequest(FINISHED, REPORT, { ledger: failingLedger("conflict") });
-    await expect(settled).rejects.toThrow("conflict");
+    const settleFailures: string[] = [];
+    const requestMetrics = {
+      ended() {},
+      settleFailed: (failure: string) => void settleFailures.push(failure),
+    };
+    const ledger = failingLedger("conflict");
+    await expect(settleRequest(FINISHED, REPORT, { ledger, requestMetrics })).rejects.toThrow("conflict");
+    expect(settleFailures).toEqual(["declined"]);
+  });
+
+  test("counts a settlement that the outbox could not store either", async () => {
+    const settleFailures: string[] = [];
+    const requestMetrics = {
+      ended() {},
+      settleFailed: (failure: string) => void settleFailures.push(failure),
+    };
+    const parts = {
+      ledger: failingLedger("unavailable"),
+      outbox: { append: () => Promise.reject(new Error("full")) },
+      requestMetrics,
+    };
+    await expect(settleRequest(FINISHED, REPORT, parts)).rejects.toThrow("full");
+    expect(settleFailures).toEqual(["lost"]);
+  });
+
+  test("leaves the money and the time of the first output to the metrics", async () => {
+    const { held } = await settleRequest(FINISHED, { ...REPORT, generated: "hi" });
+    expect(held.call.settled).toMatchObject({
+      charged: 16_000n,
+      usage: { inputTokens: 10, outputTokens: 3 },
+    });
+    expect(held.call.settled?.granted).toBe(held.hold.granted);
   });
 
   test("writes the outcome on the receipt", async () => {

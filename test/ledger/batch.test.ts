@@ -92,6 +92,31 @@ describe("the batch loop", () => {
     client.close();
   });
 
+  test("tells its observer of every transaction, sync and fault", async () => {
+    const client = connect(open.database.path, 0);
+    const told: string[] = [];
+    const observer = {
+      committed: (commands: number, ms: number) => void told.push(`committed ${commands} ${ms >= 0}`),
+      synced: (ms: number) => void told.push(`synced ${ms >= 0}`),
+      failed: (fault: string) => void told.push(`failed ${fault}`),
+    };
+    const store = createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined });
+    let isBusy = true;
+    const once: Store = {
+      ...store,
+      transact(walletIds, batch) {
+        if (!isBusy) return store.transact(walletIds, batch);
+        isBusy = false;
+        throw new StoreError("busy", new Error("locked"));
+      },
+    };
+    const batcher = createBatcher(once, { observer });
+    await batcher.submit("hold", holdOf(1n));
+    await batcher.close();
+    expect(told).toEqual(["failed busy", "committed 1 true", "synced true"]);
+    client.close();
+  });
+
   test("completes no command before the commit", async () => {
     let isCompleted = false;
     const client = connect(open.database.path, 0);

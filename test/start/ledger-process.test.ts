@@ -9,6 +9,7 @@ import {
   startServedProcess,
 } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { readSamples } from "../telemetry/samples.ts";
 
 let ledger: LedgerProcess;
 let gateway: ServedProcess | undefined;
@@ -208,3 +209,22 @@ function makeCertificates() {
     LEDGER_TLS_KEY: join(cwd, "key.pem"),
   };
 }
+
+describe("the metrics of a ledger process", () => {
+  test("are served on METRICS_LISTEN, and nowhere without it", async () => {
+    expect(ledger.stdout()).not.toContain('"metrics"');
+    const environment = { METRICS_LISTEN: "127.0.0.1:0" };
+    const other = await serveLedgerProcess({ folder: tempFolder(), environment });
+    try {
+      const [, address] = /"metrics":"([^"]+)"/.exec(other.stdout()) ?? [];
+      const text = await (await fetch(`http://${address}/metrics`)).text();
+      expect(readSamples(text).get("tollgate_ledger_open_holds")).toBe(0);
+      expect(text).toContain('role="ledger"');
+      // Nothing here takes requests.
+      expect(text).not.toContain("tollgate_requests_total");
+    } finally {
+      other.signal("SIGTERM");
+      expect(await other.exitCode).toBe(0);
+    }
+  });
+});

@@ -11,7 +11,9 @@ async function scrape(state: BackgroundState): Promise<Record<string, number>> {
   metrics.watchBackground(async () => state);
   const samples = readSamples(await metrics.print());
   return Object.fromEntries(
-    [...samples].filter(([name]) => /^tollgate_(outbox|usage_(roll|stale))/.test(name)),
+    [...samples].filter(([name]) =>
+      /^tollgate_(outbox|usage_(roll|stale)|ledger_(open|held|oldest))/.test(name),
+    ),
   );
 }
 
@@ -20,6 +22,7 @@ test("outboxes and roll-ups are gauges, and an empty outbox is 0", async () => {
   const shown = await scrape({
     outboxes: { mail: { entries: 3, oldestAtMs: hourAgo }, webhook: EMPTY, settlement: EMPTY },
     rollUps: { closedToMs: hourAgo, staleHours: 2 },
+    holds: { count: 4, granted: 1_500_000_000n, oldestAtMs: hourAgo },
   });
   expect(shown).toMatchObject({
     'tollgate_outbox_entries{outbox="mail"}': 3,
@@ -27,10 +30,13 @@ test("outboxes and roll-ups are gauges, and an empty outbox is 0", async () => {
     'tollgate_outbox_entries{outbox="settlement"}': 0,
     'tollgate_outbox_oldest_seconds{outbox="webhook"}': 0,
     tollgate_usage_stale_hours: 2,
+    tollgate_ledger_open_holds: 4,
+    tollgate_ledger_held_usd: 1.5,
   });
+  expect(shown.tollgate_ledger_oldest_hold_seconds).toBeGreaterThanOrEqual(3_600);
   expect(shown['tollgate_outbox_oldest_seconds{outbox="mail"}']).toBeGreaterThanOrEqual(3_600);
   expect(shown.tollgate_usage_roll_up_lag_seconds).toBeGreaterThanOrEqual(3_600);
-  expect(Object.keys(shown)).toHaveLength(8);
+  expect(Object.keys(shown)).toHaveLength(11);
 });
 
 test("what cannot be read has no series, and a clock that was set back gives no negative age", async () => {
@@ -38,6 +44,7 @@ test("what cannot be read has no series, and a clock that was set back gives no 
   const shown = await scrape({
     outboxes: { mail: undefined, webhook: { entries: 1, oldestAtMs: ahead }, settlement: EMPTY },
     rollUps: undefined,
+    holds: undefined,
   });
   expect(shown).toEqual({
     'tollgate_outbox_entries{outbox="webhook"}': 1,
@@ -47,13 +54,27 @@ test("what cannot be read has no series, and a clock that was set back gives no 
   });
 });
 
+test("a ledger without open holds has none for 0 seconds", async () => {
+  const holds = { count: 0, granted: 0n, oldestAtMs: undefined };
+  const outboxes = { mail: undefined, webhook: undefined, settlement: undefined };
+  expect(await scrape({ outboxes, rollUps: undefined, holds })).toEqual({
+    tollgate_ledger_open_holds: 0,
+    tollgate_ledger_held_usd: 0,
+    tollgate_ledger_oldest_hold_seconds: 0,
+  });
+});
+
 test("one scrape reads once", async () => {
   const metrics = createMetrics();
   let reads = 0;
   metrics.watchBackground(async () => {
     reads += 1;
     await Bun.sleep(1);
-    return { outboxes: { mail: EMPTY, webhook: EMPTY, settlement: EMPTY }, rollUps: undefined };
+    return {
+      outboxes: { mail: EMPTY, webhook: EMPTY, settlement: EMPTY },
+      rollUps: undefined,
+      holds: undefined,
+    };
   });
   await metrics.print();
   await metrics.print();

@@ -7,6 +7,7 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Mails } from "../../mail/mails.ts";
 import type { Log } from "../../telemetry/log.ts";
+import type { SignInMetrics } from "../../telemetry/metrics.ts";
 import type { RunningRequests } from "../http-parts.ts";
 import type { Platform } from "./platform.ts";
 
@@ -47,6 +48,7 @@ export interface ConsoleParts {
   /** Bounds attempts to guess a password, a code or a token of a link. */
   readonly throttle: Throttle;
   readonly credentials: CredentialParts;
+  readonly signIns: SignInMetrics;
   readonly signUps: SignUpParts;
   /** Answers paths outside of the API: the console's page and its assets. */
   pages(request: Request): Promise<Response>;

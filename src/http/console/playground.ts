@@ -106,6 +106,7 @@ function createCall(
     readBody: async () => [bytes],
     onHeld: (held) => reply.start(held),
     record: {},
+    waitedMs: 0,
     model: undefined,
   };
 }

@@ -1,10 +1,18 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../accounts/actor.ts";
-import { orderPasswordReset, resetPassword, signInPerson, verifyEmail } from "../../accounts/credentials.ts";
+import {
+  orderPasswordReset,
+  resetPassword,
+  type SignedIn,
+  signInPerson,
+  verifyEmail,
+} from "../../accounts/credentials.ts";
 import { cookieFormOf, printSessionCookie } from "../../accounts/session-cookie.ts";
 import { endSession } from "../../accounts/sessions.ts";
 import { signUp } from "../../accounts/sign-up.ts";
 import { VERSION } from "../../domain/version.ts";
+import { type Cause, GatewayError } from "../../errors.ts";
+import type { SignInMetrics, SignInResult } from "../../telemetry/metrics.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import {
@@ -27,7 +35,8 @@ export function signInRoutes(parts: ConsoleParts) {
     .post(
       "/sign-in",
       async ({ request, body, set, actor }) => {
-        const { person, cookie } = await signInPerson(parts.credentials, visitorOf(request), body);
+        const signingIn = signInPerson(parts.credentials, visitorOf(request), body);
+        const { person, cookie } = await countSignIn(parts.signIns, signingIn);
         // A browser has one session: the earlier one would stay valid without its cookie.
         await endOwnSession(parts, actor);
         set.headers["set-cookie"] = cookie;
@@ -94,6 +103,24 @@ export function signInRoutes(parts: ConsoleParts) {
       { isPublic: true, body: t.Object({ token: tokenField }), response: nothing },
     );
 }
+
+/** Counts a sign-in by its result, and passes the result on. */
+async function countSignIn(metrics: SignInMetrics, signingIn: Promise<SignedIn>): Promise<SignedIn> {
+  try {
+    const signedIn = await signingIn;
+    metrics.signedIn("accepted");
+    return signedIn;
+  } catch (thrown) {
+    const cause = thrown instanceof GatewayError ? thrown.kind : undefined;
+    metrics.signedIn((cause && SIGN_IN_RESULTS[cause]) ?? "failed");
+    throw thrown;
+  }
+}
+
+const SIGN_IN_RESULTS: Partial<Record<Cause, SignInResult>> = {
+  wrong_password: "wrong",
+  sign_in_throttled: "throttled",
+};
 
 function printSetup({ settings }: ConsoleParts) {
   return {

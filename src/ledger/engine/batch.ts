@@ -1,7 +1,7 @@
 import type { Command, CommandResult, Decision } from "../core/command.ts";
 import { decide } from "../core/decide.ts";
 import { LedgerError } from "../ledger.ts";
-import type { Batch } from "./store.ts";
+import type { Batch, BatchObserver } from "./store.ts";
 
 /** A command in the queue, with the callbacks of its promise. */
 export interface QueuedCommand {
@@ -107,15 +107,20 @@ export interface Completions {
  * When the sync fails, commands fail as `unavailable`. Repeating a command shows whether it was applied. From
  * then on every command awaits the disk, until a sync succeeds. Without `sync`, commits are on disk at once.
  */
-export function createCompletions(sync: (() => Promise<void>) | undefined): Completions {
+export function createCompletions(
+  sync: (() => Promise<void>) | undefined,
+  observer?: Pick<BatchObserver, "synced">,
+): Completions {
   let last = Promise.resolve();
   let waiting = 0;
   let hasDiskFailed = false;
 
   async function completeSynced(commands: readonly DecidedCommand[], awaitDisk: () => Promise<void>) {
     waiting += 1;
+    const startedAt = performance.now();
     try {
       await awaitDisk();
+      observer?.synced(performance.now() - startedAt);
       hasDiskFailed = false;
       for (const command of commands) completeCommand(command);
     } catch (error) {

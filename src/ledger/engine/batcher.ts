@@ -2,7 +2,7 @@ import type { Command, CommandKind, RequestOf, ResultOf } from "../core/command.
 import { type HoldOptions, LedgerError } from "../ledger.ts";
 import { createCompletions, type QueuedCommand } from "./batch.ts";
 import { type CommitState, commitNext, createBackoff, hasWork } from "./commit.ts";
-import type { Store } from "./store.ts";
+import type { BatchObserver, Store } from "./store.ts";
 
 /** Takes commands one by one and commits them in batches. */
 export interface Batcher {
@@ -27,6 +27,7 @@ export interface BatchOptions {
   readonly busyMaxMs?: number;
   /** The clock that deadlines of commands are compared with. */
   readonly now?: () => number;
+  readonly observer?: BatchObserver | undefined;
 }
 
 /**
@@ -41,12 +42,14 @@ export function createBatcher(store: Store, options: BatchOptions = {}): Batcher
     queueMax = 20_000,
     busyMaxMs = 2_000,
     now = Date.now,
+    observer,
   } = options;
   const queue: QueuedCommand[] = [];
   const state: CommitState = {
     store,
     queue,
-    completions: createCompletions(store.sync),
+    observer,
+    completions: createCompletions(store.sync, observer),
     backoff: createBackoff(busyMaxMs),
     bounds: { commandsMax: batchMax, walletsMax, now },
     commandsMax: batchMax,

@@ -6,12 +6,13 @@ import {
   type QueueBatch,
   type QueuedCommand,
 } from "./batch.ts";
-import { type Store, StoreError, type StoreFault } from "./store.ts";
+import { type BatchObserver, type Store, StoreError, type StoreFault } from "./store.ts";
 
 /** The state of a batch loop. */
 export interface CommitState {
   readonly store: Store;
   readonly queue: QueuedCommand[];
+  readonly observer: BatchObserver | undefined;
   readonly completions: Completions;
   readonly backoff: Backoff;
   readonly bounds: BatchBounds;
@@ -55,8 +56,10 @@ async function commitBatch(state: CommitState): Promise<number> {
   const { store, queue, bounds, backoff } = state;
   const batch = createBatch(queue, { ...bounds, commandsMax: state.commandsMax });
   backoff.start();
+  const startedAt = performance.now();
   try {
     await store.transact(batch.walletIds, batch);
+    state.observer?.committed(batch.queued.length, performance.now() - startedAt);
   } catch (error) {
     return recover(state, batch, error);
   }
@@ -73,6 +76,7 @@ async function commitBatch(state: CommitState): Promise<number> {
 function recover(state: CommitState, batch: QueueBatch, error: unknown): number {
   const { queued } = batch;
   const fault = faultOf(error, queued);
+  state.observer?.failed(fault);
   if (fault === "unknown" && error instanceof StoreError && error.transaction !== undefined) {
     state.inDoubt = { batch, transaction: error.transaction };
     return state.backoff.pauseMs() ?? 0;

@@ -24,6 +24,16 @@ export interface Store {
   findDue(limit: number): readonly ExpireRequest[] | Promise<readonly ExpireRequest[]>;
 }
 
+/** Told of every transaction, for metrics. Must not throw. */
+export interface BatchObserver {
+  /** A transaction was committed; `ms` is without the sync. */
+  committed(commands: number, ms: number): void;
+  /** A sync that commands waited for has ended. */
+  synced(ms: number): void;
+  /** A transaction failed. It may be tried again. */
+  failed(fault: StoreFault): void;
+}
+
 /** The commands of one transaction. */
 export interface Batch {
   /** Called once the wallets are locked. Fixes which commands of these wallets the batch decides. */

@@ -1,0 +1,130 @@
+import type { Histogram } from "./histogram.ts";
+import type { RouteTally, SettledTally } from "./route-tally.ts";
+import { counter, type Family, histogram, type Labels } from "./series.ts";
+
+/** The tallies of all requests, read at each scrape. */
+interface RequestTallies {
+  routes(): readonly RouteTally[];
+  /** What the gateway itself took, by surface. */
+  readonly added: ReadonlyMap<string, Histogram>;
+}
+
+/** The series of requests: counts, times, tokens and money. */
+export function requestFamilies(tallies: RequestTallies): readonly Family[] {
+  return [
+    countFamily(tallies),
+    ...timeFamilies(tallies),
+    ...tokenFamilies(tallies),
+    ...moneyFamilies(tallies),
+  ];
+}
+
+function countFamily({ routes }: RequestTallies): Family {
+  return counter(
+    "tollgate_requests_total",
+    "Ended requests. The model is empty when the catalog lacks it, the upstream when none was called.",
+    function* () {
+      for (const { model, upstream, counts } of routes()) {
+        for (const [surface, byCode] of counts) {
+          for (const [code, count] of byCode) yield [{ surface, model, upstream, code }, count];
+        }
+      }
+    },
+  );
+}
+
+/** The labels of OpenTelemetry's semantic conventions. The provider is the upstream's name in the configuration. */
+function conventionalLabels({ operation, model, upstream }: RouteTally): Labels {
+  return {
+    gen_ai_operation_name: operation,
+    gen_ai_request_model: model,
+    gen_ai_provider_name: upstream,
+  };
+}
+
+function timeFamilies({ routes, added }: RequestTallies): readonly Family[] {
+  return [
+    histogram(
+      "gen_ai_server_request_duration_seconds",
+      "Time from a request's arrival to the end of its reply, of requests that called an upstream.",
+      function* () {
+        for (const route of routes()) {
+          for (const [code, durations] of route.durations) {
+            yield [{ ...conventionalLabels(route), error_type: code === "ok" ? "" : code }, durations];
+          }
+        }
+      },
+    ),
+    histogram(
+      "gen_ai_server_time_to_first_token_seconds",
+      "Time from a request's arrival to the first output, of finished streams.",
+      () => routes().map((route) => [conventionalLabels(route), route.firstOutput]),
+    ),
+    histogram(
+      "tollgate_added_latency_seconds",
+      "Time of a finished request without the arrival of its body and its upstream attempts.",
+      () => [...added].map(([surface, times]) => [{ surface }, times]),
+    ),
+  ];
+}
+
+const TOKEN_CLASSES = {
+  input: "inputTokens",
+  cached_input: "cachedInputTokens",
+  cache_write: "cacheWriteTokens",
+  cache_write_1h: "cacheWrite1hTokens",
+  output: "outputTokens",
+} as const satisfies Record<string, keyof SettledTally>;
+
+function tokenFamilies({ routes }: RequestTallies): readonly Family[] {
+  return [
+    counter(
+      "tollgate_tokens_total",
+      "Charged tokens in disjoint classes; input is what was neither read from a cache nor written to one.",
+      function* () {
+        for (const { model, upstream, settled } of routes()) {
+          if (!settled || upstream === "") continue;
+          for (const [name, member] of Object.entries(TOKEN_CLASSES)) {
+            yield [{ model, upstream, class: name }, settled[member]];
+          }
+        }
+      },
+    ),
+    histogram(
+      "gen_ai_client_token_usage",
+      "Charged tokens of a request; input has the tokens of all input classes.",
+      function* () {
+        for (const route of routes()) {
+          if (!route.settled) continue;
+          const labels = conventionalLabels(route);
+          yield [{ ...labels, gen_ai_token_type: "input" }, route.settled.inputPerRequest];
+          yield [{ ...labels, gen_ai_token_type: "output" }, route.settled.outputPerRequest];
+        }
+      },
+    ),
+  ];
+}
+
+const NANOS_PER_USD = 1e9;
+
+function moneyFamilies({ routes }: RequestTallies): readonly Family[] {
+  const usd = (name: string, help: string, read: (settled: SettledTally) => number) =>
+    counter(name, help, function* () {
+      for (const { model, upstream, settled } of routes()) {
+        if (settled) yield [{ model, upstream }, read(settled) / NANOS_PER_USD];
+      }
+    });
+  return [
+    usd(
+      "tollgate_granted_usd_total",
+      "Money that was on hold for settled requests, in USD.",
+      ({ granted }) => granted,
+    ),
+    usd("tollgate_captured_usd_total", "Cost of settled requests, in USD.", ({ captured }) => captured),
+    usd(
+      "tollgate_overspent_usd_total",
+      "Cost above the hold, of requests that were charged more than was on hold for them, in USD.",
+      ({ overspent }) => overspent,
+    ),
+  ];
+}

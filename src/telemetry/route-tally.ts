@@ -1,0 +1,92 @@
+import { FIRST_TOKEN_SECONDS, Histogram, TOKEN_COUNTS } from "./histogram.ts";
+
+/** The money in nano-USD and the tokens of a settled request. */
+export interface SettledRequest {
+  readonly granted: bigint;
+  readonly charged: bigint;
+  /** From arrival to the first output of a stream; `undefined` for a whole answer. */
+  readonly firstOutputMs: number | undefined;
+  /** `undefined` when nothing was charged. */
+  readonly usage: ChargedTokens | undefined;
+}
+
+/** The charged tokens in disjoint classes. */
+interface ChargedTokens {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly cacheWrite1hTokens: number;
+  readonly outputTokens: number;
+}
+
+/** The settled requests of a route. Amounts are nano-USD, exact up to 9 million USD. */
+export class SettledTally implements ChargedTokens {
+  granted = 0;
+  captured = 0;
+  /** Sum of `charged − granted` over the requests that were charged more than was granted. */
+  overspent = 0;
+  inputTokens = 0;
+  cachedInputTokens = 0;
+  cacheWriteTokens = 0;
+  cacheWrite1hTokens = 0;
+  outputTokens = 0;
+  readonly inputPerRequest = new Histogram(TOKEN_COUNTS);
+  readonly outputPerRequest = new Histogram(TOKEN_COUNTS);
+
+  add({ granted, charged, usage }: SettledRequest): void {
+    this.granted += Number(granted);
+    this.captured += Number(charged);
+    if (charged > granted) this.overspent += Number(charged - granted);
+    if (!usage) return;
+    const { inputTokens, cachedInputTokens, cacheWriteTokens, cacheWrite1hTokens, outputTokens } = usage;
+    this.inputTokens += inputTokens;
+    this.cachedInputTokens += cachedInputTokens;
+    this.cacheWriteTokens += cacheWriteTokens;
+    this.cacheWrite1hTokens += cacheWrite1hTokens;
+    this.outputTokens += outputTokens;
+    this.inputPerRequest.observe(inputTokens + cachedInputTokens + cacheWriteTokens + cacheWrite1hTokens);
+    this.outputPerRequest.observe(outputTokens);
+  }
+}
+
+/** The requests of one model at one upstream, which is "" for those that called none. */
+export interface RouteTally {
+  readonly operation: "chat" | "embeddings";
+  readonly model: string;
+  readonly upstream: string;
+  /** Requests by surface and code. */
+  readonly counts: Map<string, Map<string, number>>;
+  /** By code. Requests that called no upstream are left out: they would hide how long the others take. */
+  readonly durations: Map<string, Histogram>;
+  readonly firstOutput: Histogram;
+  settled: SettledTally | undefined;
+}
+
+/** The routes of one operation. */
+export interface RouteTallies {
+  /** Creates the tally of a route that is new. */
+  find(model: string, upstream: string): RouteTally;
+  all(): readonly RouteTally[];
+}
+
+export function createRouteTallies(operation: RouteTally["operation"]): RouteTallies {
+  const byModel = new Map<string, Map<string, RouteTally>>();
+  function add(model: string, upstream: string): RouteTally {
+    const created: RouteTally = {
+      operation,
+      model,
+      upstream,
+      counts: new Map(),
+      durations: new Map(),
+      firstOutput: new Histogram(FIRST_TOKEN_SECONDS),
+      settled: undefined,
+    };
+    const byUpstream = byModel.get(model) ?? new Map<string, RouteTally>();
+    byModel.set(model, byUpstream.set(upstream, created));
+    return created;
+  }
+  return {
+    find: (model, upstream) => byModel.get(model)?.get(upstream) ?? add(model, upstream),
+    all: () => [...byModel.values()].flatMap((byUpstream) => [...byUpstream.values()]),
+  };
+}
