@@ -9,6 +9,7 @@ import { startLedgerReload } from "./config-reload.ts";
 import { followStorageSecrets } from "./live-secrets.ts";
 import { type Hangups, untilSignal } from "./signals.ts";
 import { type RunningLedger, startLedger } from "./start-ledger.ts";
+import { EXPORT_MS_MAX, startTraces } from "./start-traces.ts";
 
 /** Runs the ledger's gRPC service in a process of its own. Resolves when a signal has ended it. */
 export async function runLedgerProcess(loaded: Loaded<LedgerProcessConfig>, hangups: Hangups): Promise<void> {
@@ -17,7 +18,8 @@ export async function runLedgerProcess(loaded: Loaded<LedgerProcessConfig>, hang
   logStrayFaults(log);
   const ended = untilSignal();
   const metrics = createLedgerMetrics({ version: VERSION, bun: Bun.version, role: "ledger" });
-  const ledger = await startLedger(config, { log, metrics: metrics.ledger });
+  const traces = await startTraces(config, { serviceName: "tollgate-ledger", log });
+  const ledger = await startLedger(config, { log, metrics: metrics.ledger, traces });
   metrics.watchBackground(createLedgerReader(ledger.ledger));
   const metricsServer = await serveOrClose(config, { ledger, metrics, log });
   const addresses = { ledger: ledger.servedAt, metrics: metricsServer?.address };
@@ -28,8 +30,11 @@ export async function runLedgerProcess(loaded: Loaded<LedgerProcessConfig>, hang
   reloads.close();
   await ledger.close();
   await metricsServer?.stop();
+  await traces?.close(EXPORT_MS_MAX);
   log.info({}, "stopped");
   await log.close();
+  // A trace receiver in the middle of an export would keep the process alive.
+  process.exit();
 }
 
 interface LedgerProcess {

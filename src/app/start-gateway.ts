@@ -26,6 +26,7 @@ import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { serveMetrics } from "../telemetry/serve-metrics.ts";
+import type { Traces } from "../telemetry/trace-export.ts";
 import { SharedTimer, waitAtMost } from "../time.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
@@ -34,6 +35,7 @@ import { followSecrets, type SecretSettings } from "./live-secrets.ts";
 import { type RunningConsole, startConsole } from "./start-console.ts";
 import { type RunningLedger, startLedger } from "./start-ledger.ts";
 import { type RunningLimiter, startLimiter } from "./start-limiter.ts";
+import { createFollower, EXPORT_MS_MAX, startTraces } from "./start-traces.ts";
 
 /** Delay before the counting worker loads: 100 ms of CPU that the first requests should not wait for. */
 const WARM_UP_MS = 200;
@@ -71,14 +73,16 @@ export interface RunningGateway {
 export async function startGateway(started: Config, log: Log): Promise<RunningGateway> {
   const { config, renew } = followSecrets(started);
   const metrics = createMetrics({ version: VERSION, bun: Bun.version, role: "gateway" });
-  const ledger = await startLedger(config, { log, metrics: metrics.ledger });
+  const traces = await startTraces(config, { serviceName: "tollgate", log });
+  metrics.watchLosses(() => ({ logLines: log.dropped ?? 0, spans: traces?.dropped ?? 0 }));
+  const ledger = await startLedger(config, { log, metrics: metrics.ledger, traces });
   const { database } = ledger;
   const limiter = await startLimiter(config.limiter, { database, log, metrics: metrics.limiter });
-  const parts = createParts(config, { ledger, limiter, log, metrics });
+  const parts = createParts(config, { ledger, limiter, log, metrics, traces });
   const closeParts = async () => {
     await parts.close();
     await limiter.close();
-    await ledger.close();
+    await Promise.all([ledger.close(), traces?.close(EXPORT_MS_MAX)]);
   };
   try {
     const listener = await listen(config, parts, { metrics, log });
@@ -125,10 +129,11 @@ interface Foundation {
   readonly ledger: RunningLedger;
   readonly limiter: RunningLimiter;
   readonly metrics: Metrics;
+  readonly traces: Traces | undefined;
   readonly log: Log;
 }
 
-function createParts(config: Config, { ledger: running, limiter, metrics, log }: Foundation): Parts {
+function createParts(config: Config, { ledger: running, limiter, metrics, traces, log }: Foundation): Parts {
   const { database, ledger } = running;
   const { requests } = metrics;
   const onDeclined = () => requests.settleFailed("replay_declined");
@@ -145,9 +150,14 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
   const upstreamMetrics = metrics.upstream;
   const builtIn = [createDemoUpstream()];
   const upstreams = createUpstreams({ builtIn, metrics: upstreamMetrics, log, clock });
+  const follow = createFollower(config, { traces, log, clock });
+  const readLive = (live: LiveConfig): GatewaySettings => ({
+    ...readLiveSettings(live, upstreams),
+    tracing: follow(live),
+  });
   let latest: LiveConfig = config;
   let gateway: Gateway = {
-    ...readLiveSettings(config, upstreams),
+    ...readLive(config),
     authenticate: createAuthenticate({ database }),
     limiter: limiter.limiter,
     ledger,
@@ -174,7 +184,7 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
     config: () => latest,
     apply(next) {
       latest = next;
-      gateway = { ...gateway, ...readLiveSettings(next, upstreams) };
+      gateway = { ...gateway, ...readLive(next) };
       requests.announce(routesOf(next));
     },
     database,
@@ -196,7 +206,7 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
 }
 
 /** Creates the settings of a gateway that a configuration reload replaces. */
-function readLiveSettings(config: LiveConfig, allUpstreams: Upstreams): GatewaySettings {
+function readLiveSettings(config: LiveConfig, allUpstreams: Upstreams): Omit<GatewaySettings, "tracing"> {
   const { models, upstreams, keyLimits, accountLimits, clientDisconnect } = config;
   return {
     catalog: createCatalog(models),

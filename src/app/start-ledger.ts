@@ -5,6 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { startRollUps } from "../ledger/roll-ups/runner.ts";
 import type { LedgerMetrics } from "../telemetry/ledger-metrics.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import type { Traces } from "../telemetry/trace-export.ts";
 import { openStorage, type Storage } from "./storage.ts";
 
 const LOOPBACK = /^(127\.[\d.]+|::1|localhost)$/;
@@ -17,17 +18,24 @@ export interface RunningLedger extends Storage {
   stopServing(): Promise<void>;
 }
 
+/** How a ledger reports what it does. */
+interface LedgerTelemetry {
+  readonly log: Log;
+  readonly metrics: LedgerMetrics;
+  readonly traces?: Pick<Traces, "startCommand"> | undefined;
+}
+
 /**
  * Opens the storage and serves the ledger over gRPC when configured. Starts the sweeper of expired holds and
  * the roll-ups of usage when the ledger is local. Rejects when the database or the port cannot be used.
  */
 export async function startLedger(
   config: LedgerProcessConfig,
-  { log, metrics }: { readonly log: Log; readonly metrics: LedgerMetrics },
+  { log, metrics, traces }: LedgerTelemetry,
 ): Promise<RunningLedger> {
   const storage = await openStorage({ ...config, observer: metrics });
   try {
-    const server = await serveLedger(storage.ledger, config, log);
+    const server = await serveLedger(storage.ledger, config, { log, tracing: traces });
     const onError = (fault: unknown) => log.error(describeFault(fault), "sweep failed");
     const sweeper = storage.local && startSweeper({ ledger: storage.local, onError });
     const onRollUpError = (fault: unknown) => log.error(describeFault(fault), "usage roll-up failed");
@@ -45,7 +53,11 @@ export async function startLedger(
   }
 }
 
-async function serveLedger(ledger: Ledger, { ledger: config, dataFolder }: LedgerProcessConfig, log: Log) {
+async function serveLedger(
+  ledger: Ledger,
+  { ledger: config, dataFolder }: LedgerProcessConfig,
+  { log, tracing }: { readonly log: Log; readonly tracing: Pick<Traces, "startCommand"> | undefined },
+) {
   const { listen, tls } = config;
   if (!listen) return undefined;
   const isEncrypted = tls.cert !== undefined;
@@ -54,5 +66,5 @@ async function serveLedger(ledger: Ledger, { ledger: config, dataFolder }: Ledge
   const { serveLedger: serve } = await import("../ledger-grpc/server/server.ts");
   const generated = config.tokens.length === 0 ? takeLedgerTokens(dataFolder) : [];
   const tokens = () => (config.tokens.length === 0 ? generated : config.tokens);
-  return serve({ ledger, listen, tokens, tls: isEncrypted ? tls : undefined, log });
+  return serve({ ledger, listen, tokens, tls: isEncrypted ? tls : undefined, log, tracing });
 }

@@ -2,6 +2,7 @@ import { DEMO_MODEL } from "../demo/demo-model.ts";
 import type { Model } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
+import type { TracesConfig } from "../telemetry/traces-config.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
 import { createWorkerQueue } from "../workers/worker-queue.ts";
 import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
@@ -59,6 +60,8 @@ export interface LiveConfig {
   readonly corsOrigins?: readonly string[] | "*" | undefined;
   /** Who may create an account in the console: everyone, invited people or no one. Default: invited. */
   readonly signUp?: "open" | "invited" | "closed" | undefined;
+  /** Ids of the keys whose requests are logged step by step. Default: none. */
+  readonly debugKeys?: readonly string[] | undefined;
   /** How long running requests may continue after SIGTERM. */
   readonly drainMs: number;
 }
@@ -78,6 +81,8 @@ export interface LedgerProcessConfig extends StorageConfig {
   readonly logLevel: string;
   /** Where the metrics are served; `undefined` when they are not. */
   readonly metricsListen: Endpoint | undefined;
+  /** Where traces are exported; `undefined` when they are not. */
+  readonly traces: TracesConfig | undefined;
   /** Maximum number of wallets in one ledger transaction; `undefined` for no bound. */
   readonly walletsPerBatch: number | undefined;
   /** How long running requests may continue after SIGTERM. */

@@ -6,6 +6,7 @@ import { type LedgerConfig, readLedger } from "./ledger.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import { readRedis } from "./redis.ts";
+import { readTraces } from "./traces.ts";
 
 const DEFAULT_METRICS_LISTEN = "127.0.0.1:9464";
 const DEFAULT_DATABASE_URL = "sqlite:./data/tollgate.db";
@@ -50,6 +51,7 @@ function readProcess(environment: Environment, folder: string, problems: Problem
   return {
     ...readStorage(environment, folder, problems),
     logLevel: readLogLevel(environment.LOG_LEVEL || "info", problems),
+    traces: readTraces(environment, problems),
   };
 }
 

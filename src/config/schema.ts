@@ -139,6 +139,13 @@ export const ConfigFileSchema = Mapping({
       ),
     }),
   ),
+  log: Type.Optional(
+    Mapping({
+      debug_keys: Type.Optional(
+        Type.Array(Text("the id of a key"), { maxItems: 100, description: "a list of up to 100 key ids" }),
+      ),
+    }),
+  ),
   limiter: Type.Optional(
     Mapping({
       on_failure: Type.Optional(

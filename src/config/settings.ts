@@ -24,6 +24,7 @@ export function readSettings(file: ConfigFile) {
     idleS: file.http?.idle_s,
     corsOrigins: file.http?.cors_origins,
     signUp: file.console?.sign_up ?? "invited",
+    debugKeys: file.log?.debug_keys,
     holdTtlMs: (file.billing?.hold_ttl_s ?? HOLD_TTL_S) * 1_000,
     ...readLedgerSettings(file),
   };

@@ -44,6 +44,8 @@ export async function admit(
   { call, caller, tokens }: { readonly call: Call; readonly caller: Caller; readonly tokens: number },
   reply: Reply,
 ): Promise<AdmittedSlot> {
+  call.trace?.enter("admit");
+  call.trace?.note({ tokens });
   const decision = await gateway.limiter.admit(admissionOf(gateway, caller, tokens));
   reply.setHeaders(call.wire.limitHeaders(decision.state, Date.now()));
   if (decision.admitted) return new AdmittedSlot(decision);

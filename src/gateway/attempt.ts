@@ -6,6 +6,7 @@ import type { Permit } from "../upstream/circuit.ts";
 import { readRetryAfter } from "../upstream/cooldown.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
+import { beginAttemptTrace, endAttemptTrace, withTraceHeaders } from "./attempt-trace.ts";
 import type { Gateway } from "./gateway.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
 import { type RelayContext, relay } from "./relay.ts";
@@ -56,14 +57,19 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     timer,
   });
   metrics.running(upstream.name, 1);
+  const trace = beginAttemptTrace(context);
+  const traced = trace
+    ? { ...context, prepared: withTraceHeaders(context.prepared, trace.context) }
+    : context;
   try {
     held.meter.restart(candidate);
-    const { outcome, status } = await callUpstream(gateway, context, timeouts);
+    const { outcome, status } = await callUpstream(gateway, traced, timeouts);
     const ms = clock() - startedAt;
     held.call.waitedMs += ms;
     const attempt = { upstream: upstream.name, status, ms: Math.round(ms) };
     metrics.attempted(upstream.name, outcomeName(outcome), ms);
     report(gateway, context, { outcome, attempt, timedOut: timeouts.timedOut });
+    if (trace) await endAttemptTrace(trace, context, { outcome, attempt });
     return { outcome, attempt };
   } finally {
     timeouts.close();

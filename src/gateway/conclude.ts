@@ -24,6 +24,7 @@ export interface Settled {
  * the error of a request without one, in its charged form when the request was charged.
  */
 export function conclude(held: HeldRequest, settled: Settled, reply: Reply): void {
+  held.call.trace?.enter("conclude");
   const { outcome } = settled.answer;
   const { charged, balances } = settled.bill;
   const chargedUsd = printUsd(charged);

@@ -39,6 +39,7 @@ export async function countTokens(gateway: Gateway, call: Call, reply: Reply): P
   const model = selectModel(gateway.catalog, caller, body.request);
   call.record.model = model.id;
   const slot = await admit(gateway, { call, caller, tokens: 0 }, reply);
+  call.trace?.enter("forward");
   const atUpstream = countAtUpstream(gateway, { call, body, model }, reply);
   const counted = atUpstream.then((tokens) => tokens ?? countLocally(gateway, body, model));
   const tokens = await counted.finally(() => slot.settle(0));

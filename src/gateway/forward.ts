@@ -25,6 +25,7 @@ const REPEATABLE: readonly Cause[] = ["upstream_unavailable", "upstream_timeout"
  * failed outcome.
  */
 export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply): Promise<Answer> {
+  held.call.trace?.enter("forward");
   const { candidates } = held.plan;
   const attempts: Attempt[] = [];
   try {

@@ -8,6 +8,7 @@ import type { RefusalRecorder } from "../refusals/refusal.ts";
 import type { SettlementOutbox } from "../settlement-outbox/entry.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestMetrics } from "../telemetry/request-metrics.ts";
+import type { RequestTracing } from "../telemetry/request-tracing.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import type { SharedTimer } from "../time.ts";
 import type { TokenCounter } from "../tokens/count-tokens.ts";
@@ -30,6 +31,8 @@ export interface GatewaySettings {
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
   readonly clientDisconnect: ClientDisconnect;
+  /** Follows requests step by step; `undefined` when none is followed. */
+  readonly tracing: RequestTracing | undefined;
 }
 
 /** The parts that a request uses. Immutable: a reload creates a new gateway; running requests keep theirs. */

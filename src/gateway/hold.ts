@@ -1,4 +1,5 @@
 import type { Caller } from "../accounts/key.ts";
+import { printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
 import type { OutcomeFacts } from "../ledger/records.ts";
@@ -25,6 +26,8 @@ const LOST_WITH_LEDGER = { awaitsDisk: false } as const;
 export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHold | Decline> {
   const { call, caller, quote } = quoted;
   const { id: keyId, accountId: walletId } = caller.key;
+  const { trace } = call;
+  trace?.enter("hold");
   const amount = amountOf(quote, quote.outputTokensMax);
   const canLower = quote.outputTokensMin < quote.outputTokensMax;
   const minimum = canLower ? amountOf(quote, quote.outputTokensMin) : amount;
@@ -40,8 +43,10 @@ export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHo
       ttlMs: gateway.holdTtlMs,
       facts: { surface: call.surface ?? call.wire.surface, model: quote.model.id },
     };
-    const { granted } = await gateway.ledger.hold(request, LOST_WITH_LEDGER);
+    const options = trace ? { ...LOST_WITH_LEDGER, trace: trace.context } : LOST_WITH_LEDGER;
+    const { granted } = await gateway.ledger.hold(request, options);
     gateway.holdHealth.taken();
+    trace?.note({ grantedUsd: printUsd(granted) });
     return { walletId, holdId: call.id, granted, isWhole: granted === amount };
   } catch (fault) {
     return declineOrThrow(gateway, quoted, fault);

@@ -35,12 +35,16 @@ export async function planRequest(
   { call, caller, body }: { readonly call: Call; readonly caller: Caller; readonly body: Body },
 ): Promise<Plan> {
   const { request } = body;
+  call.trace?.enter("plan");
   const model = selectModel(gateway.catalog, caller, request);
+  call.record.model = model.id;
+  call.trace?.note({ model: model.id });
   const reachable = findReachable(gateway, { call, model, request });
   const isPassthrough = reachable.every(({ pair }) => pair.isPassthrough);
   const { candidates, textBytes } = isPassthrough
     ? passThrough(reachable, request)
     : await translate(reachable, body);
+  call.trace?.note({ candidates: candidates.length });
   const betas = namedBetas(call.headers["anthropic-beta"], request.betas);
   const mayClamp = call.allowsClamp || caller.key.allowsClamp;
   return { model, request, candidates, textBytes, betas, mayClamp };

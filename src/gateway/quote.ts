@@ -2,6 +2,7 @@ import { dearestInput, type Model, type Price } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
+import type { RequestTrace } from "../telemetry/request-trace.ts";
 import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
 import type { InputSize, RequestFacts } from "../wire/model-request.ts";
 import type { Candidate, Plan, Quote } from "./request.ts";
@@ -30,7 +31,8 @@ export interface QuotedPlan extends Omit<Plan, "candidates"> {
 }
 
 /** Bounds the cost of a request without reading its text, in constant time. */
-export function quoteRequest(plan: QuotedPlan): Quote {
+export function quoteRequest(plan: QuotedPlan, trace?: RequestTrace): Quote {
+  trace?.enter("quote");
   const { model, request, candidates, betas } = plan;
   const outputTokensMax = outputTokensMaxOf(model, request);
   const mayLower = plan.mayClamp || request.outputTokensMax === undefined;
@@ -38,6 +40,7 @@ export function quoteRequest(plan: QuotedPlan): Quote {
   const contextWindow = widestWindow(plan, candidates);
   const inputTokens = boundInput(plan, contextWindow);
   const prices = highestPrices(plan, contextWindow, inputTokens);
+  trace?.note({ inputTokensMax: inputTokens, outputTokensMax });
   return { model, request, betas, contextWindow, prices, inputTokens, outputTokensMax, outputTokensMin };
 }
 

@@ -7,10 +7,13 @@ import type { Call } from "./request.ts";
 const CALLER_TRUSTED_MS = 500;
 
 /** Finds the caller of a request and records it in the request log. Throws `unknown_key`. */
-export async function authenticate(gateway: Gateway, { secret, record }: Call): Promise<Caller> {
+export async function authenticate(gateway: Gateway, { secret, record, trace }: Call): Promise<Caller> {
+  trace?.enter("authenticate");
   const caller = await gateway.authenticate(secret);
   record.keyId = caller.key.id;
+  record.keyHint = caller.key.hint;
   record.accountId = caller.key.accountId;
+  trace?.foundKey(caller.key.id);
   return caller;
 }
 
@@ -26,11 +29,13 @@ export interface ReadRequest {
  * `unknown_key`.
  */
 export async function readRequest(gateway: Gateway, call: Call, caller: Caller): Promise<ReadRequest> {
+  call.trace?.enter("read");
   const startedAt = gateway.clock();
   const blocks = await call.readBody(caller);
   call.waitedMs += gateway.clock() - startedAt;
   const body = await gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
   call.model = body.request.model;
+  call.trace?.note({ stream: body.request.stream });
   if (gateway.clock() - call.startedAt < CALLER_TRUSTED_MS) return { body, caller };
   return { body, caller: await gateway.authenticate(call.secret) };
 }

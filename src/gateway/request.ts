@@ -7,6 +7,7 @@ import type { Nanos, PicosPerToken } from "../domain/money.ts";
 import type { Usage, UsageBound } from "../domain/usage.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt, Balances } from "../ledger/records.ts";
+import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { SettledRequest } from "../telemetry/route-tally.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { PrintOptions } from "../wire/codecs.ts";
@@ -45,6 +46,8 @@ export interface Call {
   waitedMs: number;
   /** Set when the request is settled. */
   settled?: SettledRequest;
+  /** Follows the request step by step; set when the request begins, `undefined` when it is not followed. */
+  trace?: RequestTrace | undefined;
   /** The model as the body names it, which may not exist; set when the body has been read. */
   model?: string | undefined;
 }
@@ -54,6 +57,8 @@ export interface RequestRecord {
   /** Number of the client's retry, from 1; absent for a first try. */
   clientRetry?: number;
   keyId?: string;
+  /** First characters of the key's secret, which may be displayed. */
+  keyHint?: string;
   accountId?: string;
   model?: string;
   upstream?: string | undefined;
@@ -65,6 +70,8 @@ export interface RequestRecord {
   disbelieved?: true;
   /** Set when the reported usage exceeded the request's bound, and was charged up to the bound. */
   aboveBound?: true;
+  /** 32 hex digits; absent without traces. */
+  traceId?: string | undefined;
   /** Set when the ledger was away and the settlement went to the outbox. */
   journaled?: true;
 }

@@ -22,7 +22,7 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
   const { body, caller } = await readRequest(gateway, call, sender);
   if (body.request.stream) reply.expectStream(body.request.model);
   const plan = await planRequest(gateway, { call, caller, body });
-  const requested = clampToLimits(gateway, caller, quoteRequest(plan));
+  const requested = clampToLimits(gateway, caller, quoteRequest(plan, call.trace));
   await using slot = await admit(gateway, { call, caller, tokens: tokensOf(requested) }, reply);
   const hold = await takeHold(gateway, { call, caller, quote: requested });
   if ("reason" in hold) {

@@ -1,7 +1,9 @@
+import { printUsd } from "../domain/money.ts";
 import { inputTokensOf, totalTokensOf } from "../domain/usage.ts";
 import type { Settlement } from "../ledger/ledger.ts";
 import type { OutcomeFacts } from "../ledger/records.ts";
 import { isRetryable, ledgerTooLate, type OutboxEntry, submitEntry } from "../settlement-outbox/entry.ts";
+import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AdmittedSlot } from "./admit.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Gateway } from "./gateway.ts";
@@ -21,6 +23,9 @@ export interface Unsettled {
  * Resolves when the settlement is committed, or on disk while the ledger is away.
  */
 export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer: Answer): Promise<Bill> {
+  const { trace } = held.call;
+  trace?.note({ outcome: outcomeName(answer.outcome), attempts: answer.attempts.length });
+  trace?.enter("settle");
   const charge = await chargeFor(answer.outcome, held, gateway);
   if (charge.usage) reportExcess(gateway, held);
   const { walletId, holdId } = held.hold;
@@ -31,10 +36,11 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
       ? { kind: "release", request: { walletId, holdId, facts } }
       : { kind: "settle", request: { walletId, holdId, amount, facts } };
   const released = slot.settle(charge.usage ? totalTokensOf(charge.usage) : 0);
-  const settlement = await bookOrStore(gateway, entry);
+  const settlement = await bookOrStore(gateway, entry, trace);
   const charged = settlement?.captured ?? amount;
   held.call.settled = { granted: held.hold.granted, charged, ...meteredOf(held, charge) };
   await released;
+  trace?.note({ chargedUsd: printUsd(charged), source: charge.source });
   return { charged, balances: settlement?.balances };
 }
 
@@ -48,9 +54,10 @@ function meteredOf({ call, meter, quote }: HeldRequest, { usage }: Charge) {
 async function bookOrStore(
   { ledger, outbox, timer, requestMetrics }: Gateway,
   entry: OutboxEntry,
+  trace: RequestTrace | undefined,
 ): Promise<Settlement | undefined> {
   try {
-    return await timer.limit(ANSWER_MAX_MS, submitEntry(ledger, entry), ledgerTooLate);
+    return await timer.limit(ANSWER_MAX_MS, submitEntry(ledger, entry, trace?.context), ledgerTooLate);
   } catch (fault) {
     if (!isRetryable(fault)) {
       requestMetrics.settleFailed("declined");

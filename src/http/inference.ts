@@ -5,6 +5,8 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { reportRefusal } from "../gateway/refuse.ts";
 import type { Call, Reply } from "../gateway/request.ts";
 import { runRequest } from "../gateway/run-request.ts";
+import type { RequestTrace } from "../telemetry/request-trace.ts";
+import type { RequestTracing } from "../telemetry/request-tracing.ts";
 import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
@@ -62,6 +64,7 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     readBody: (caller) => body.read(senderOf(caller, gateway)),
     record: readClientRetry(headers),
     waitedMs: 0,
+    trace: undefined,
     model: undefined,
   };
   const reply = createReply({ request, requestId: call.id, wire, onEnd: () => body.replied() });
@@ -82,7 +85,7 @@ function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodyS
 
 /** One request of a model, with its reply. */
 export interface Run {
-  readonly route: Pick<ModelRoute, "surface" | "run">;
+  readonly route: Pick<ModelRoute, "path" | "surface" | "run">;
   readonly call: Call;
   readonly reply: HttpReply;
   readonly body: Pick<BodyReader, "release">;
@@ -94,6 +97,7 @@ export interface Run {
 export async function runRoute(gateway: Gateway, run: Run): Promise<void> {
   const { route, call, reply, body, running } = run;
   running.begin();
+  if (gateway.tracing) beginTrace(gateway.tracing, run);
   try {
     await route.run(gateway, call, reply);
   } catch (thrown) {
@@ -112,7 +116,9 @@ async function fail(gateway: Gateway, { call, reply, body, request }: Run, throw
   const error = reply.fail(thrown);
   const isDisconnected = isClientDisconnect(thrown, reply);
   if (!isDisconnected) reportRefusal(gateway, call, error);
-  call.record.outcome ??= isDisconnected ? "client_closed" : error.row.code;
+  const code = isDisconnected ? "client_closed" : error.row.code;
+  call.trace?.fail({ code, isFault: !isDisconnected && error.row.chat[0] >= 500 });
+  call.record.outcome ??= code;
   if (!isDisconnected) logInternalError(gateway.log, call.id, error);
 }
 
@@ -121,12 +127,29 @@ function isClientDisconnect(thrown: unknown, { signal }: HttpReply): boolean {
   return signal.aborted && thrown instanceof Error && thrown.name === "AbortError";
 }
 
-/** Counts a request and writes its log line. */
-function finish(gateway: Gateway, { route: { surface }, call, reply }: Run): void {
+/** Counts a request, writes its log line and ends its trace. */
+function finish(gateway: Gateway, run: Run): void {
+  const { route, call, reply } = run;
+  const { surface } = route;
   const { id, startedAt, record } = call;
   const ms = gateway.clock() - startedAt;
   countRequest(gateway, { surface, call, ms });
   gateway.log.info({ request: id, surface, status: reply.status, ms: Math.round(ms), ...record }, "request");
+  if (call.trace) endTrace(call.trace, run);
+}
+
+function beginTrace(tracing: RequestTracing, { route, call, request }: Run): void {
+  const { id: requestId, startedAt } = call;
+  const { path, surface } = route;
+  const { headers } = request;
+  call.trace = tracing.begin({ requestId, route: path, surface, headers, startedAt });
+  call.record.traceId = call.trace.traceId;
+}
+
+/** The request span has the fields of the log line. */
+function endTrace(trace: RequestTrace, { call: { record }, reply }: Run): void {
+  const { traceId: _, ...facts } = record;
+  trace.end({ status: reply.status, ...facts });
 }
 
 function forwardedHeaders(wire: WireProtocol, headers: Headers): Record<string, string> {

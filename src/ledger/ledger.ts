@@ -1,5 +1,6 @@
 // The interface of a ledger: its commands, their results and their errors. records.ts has the reads.
 import type { Nanos } from "../domain/money.ts";
+import type { TraceContext } from "../domain/trace-context.ts";
 import type {
   Balances,
   HoldState,
@@ -27,9 +28,9 @@ export interface Ledger extends LedgerReads {
   /** A heartbeat: prolongs an open hold and sets the amount that an expiry would capture. */
   extend(request: ExtendRequest): Promise<void>;
   /** Charges the actual cost and frees the rest. Never declined for lack of money, nor after an expiry. */
-  settle(request: SettleRequest): Promise<Settlement>;
+  settle(request: SettleRequest, options?: CommandOptions): Promise<Settlement>;
   /** Frees the whole hold without a charge. After an expiry it returns the captured amount unchanged. */
-  release(request: ReleaseRequest): Promise<Settlement>;
+  release(request: ReleaseRequest, options?: CommandOptions): Promise<Settlement>;
   topUp(request: TopUpRequest): Promise<Posting>;
   /** Books a cost without a hold. Never declined for lack of money. */
   charge(request: ChargeRequest): Promise<ChargePosting>;
@@ -71,7 +72,12 @@ export interface HoldRequest {
   readonly metadata?: Metadata | undefined;
 }
 
-export interface HoldOptions {
+export interface CommandOptions {
+  /** The span that the command belongs to. Has an effect over gRPC alone. */
+  readonly trace?: TraceContext | undefined;
+}
+
+export interface HoldOptions extends CommandOptions {
   /** A hold not decided by this Unix time fails with `deadline_exceeded` and is not taken. */
   readonly deadlineMs?: number | undefined;
   /**

@@ -1,4 +1,5 @@
 import type { Price } from "../domain/model.ts";
+import type { TraceContext } from "../domain/trace-context.ts";
 import {
   type Ledger,
   LedgerError,
@@ -41,8 +42,11 @@ const REASONS = {
 };
 
 /** Submits an entry to the ledger once. Submitting it again is harmless. Rejects with a `LedgerError`. */
-export function submitEntry(ledger: Ledger, entry: OutboxEntry): Promise<Settlement> {
-  return entry.kind === "settle" ? ledger.settle(entry.request) : ledger.release(entry.request);
+export function submitEntry(ledger: Ledger, entry: OutboxEntry, trace?: TraceContext): Promise<Settlement> {
+  const options = trace && { trace };
+  return entry.kind === "settle"
+    ? ledger.settle(entry.request, options)
+    : ledger.release(entry.request, options);
 }
 
 /** Creates the error of a ledger that did not answer in time. It may still accept the entry. */

@@ -1,4 +1,5 @@
 import pino from "pino";
+import { openStdout } from "./stdout.ts";
 
 /** The fields of one log line; never a key, a password, a body, or text of an upstream. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -9,49 +10,45 @@ export interface Log {
   info(fields: LogFields, event: string): void;
   warn(fields: LogFields, event: string): void;
   error(fields: LogFields, event: string): void;
+  /** Lines that were dropped since the start; absent for a log that drops none. */
+  readonly dropped?: number;
 }
 
 /** Lines in one write. Single writes would cost 10 % of a request. */
 const LINES_MAX = 256;
 /** Time after which fewer lines are written. */
 const WAIT_MS = 100;
-/** Bytes buffered while stdout is not read. Further lines are lost. */
-const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
-/** How long `close` waits while stdout is not read. */
-const CLOSE_MS = 1_000;
 
-/**
- * Creates the log of the process, on stdout. `close` writes the buffered lines. The process keeps running,
- * and still exits, when stdout breaks: a closed terminal or pipe, or a full disk.
- */
-export function createLog(level: string): Log & { close(): Promise<void> } {
-  const { promise: closed, resolve: endClosing } = Promise.withResolvers<void>();
-  let isClosing = false;
-  let isBroken = false;
-  // Registered before pino's own exit listener, which would retry writing for ever.
-  process.on("exit", () => {
-    if (isBroken) stdout.destroy();
-  });
-  const stdout = pino.destination({ fd: 1, sync: false, maxLength: BUFFERED_BYTES_MAX });
-  stdout.on("close", () => endClosing());
-  stdout.on("write", () => {
-    isBroken = false;
-  });
-  stdout.on("error", () => {
-    isBroken = true;
-    if (isClosing) endClosing();
-  });
+/** The log of a process. */
+export interface ProcessLog extends Log {
+  readonly dropped: number;
+  /** Writes the buffered lines, for at most 5 s, and for 1 s while none of them is read. */
+  close(): Promise<void>;
+}
+
+/** Creates the log of the process, on stdout. No caller waits for stdout. */
+export function createLog(level: string): ProcessLog {
+  const stdout = openStdout();
   let lines: string[] = [];
   let timer: Timer | undefined;
+  let dropped = 0;
+  let reported = 0;
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (lines.length > 0) stdout.write(lines.join(""));
+    if (lines.length === 0) return;
+    const batch = lines;
     lines = [];
+    if (stdout.write(batch.join(""))) reportDropped();
+    else dropped += batch.length;
+  }
+  function reportDropped(): void {
+    const count = dropped - reported;
+    reported = dropped;
+    if (count > 0) logger.warn({ lines: count }, "log lines dropped");
   }
   function write(line: string): void {
-    if (isClosing) return;
     lines.push(line);
     timer ??= setTimeout(flush, WAIT_MS);
     if (lines.length >= LINES_MAX) flush();
@@ -63,16 +60,14 @@ export function createLog(level: string): Log & { close(): Promise<void> } {
     info: (fields, event) => logger.info(fields, event),
     warn: (fields, event) => logger.warn(fields, event),
     error: (fields, event) => logger.error(fields, event),
+    get dropped() {
+      return dropped;
+    },
     async close() {
       flush();
-      isClosing = true;
-      const timer = setTimeout(endClosing, CLOSE_MS);
-      // Not `flushSync`, which blocks for ever when stdout is not read.
-      stdout.end();
-      if (isBroken) endClosing();
-      await closed;
-      clearTimeout(timer);
-      stdout.destroy();
+      reportDropped();
+      flush();
+      await stdout.end();
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Registry } from "prom-client";
 import { backgroundFamilies, type ReadBackground } from "./background-metrics.ts";
 import { countLedger, type LedgerMetrics } from "./ledger-metrics.ts";
+import { type Losses, lossFamilies } from "./loss-metrics.ts";
 import { collectProcess } from "./process-metrics.ts";
 import { type CountedRequests, countRequests, type RequestMetrics } from "./request-metrics.ts";
 import { counter, type Family, gauge, type Labels } from "./series.ts";
@@ -39,6 +40,8 @@ export interface SignInMetrics {
 export interface PrintedMetrics {
   /** Shows the state of the work in the background. Must be called before the first reading. */
   watchBackground(read: ReadBackground): void;
+  /** Shows what the telemetry has lost. Must be called before the first reading. */
+  watchLosses(read: () => Losses): void;
   /**
    * Prints the current values in the text format of Prometheus.
    *
@@ -134,16 +137,21 @@ function createPrinted(info: Labels, families: readonly Family[]): PrintedMetric
     ...families,
   ];
   let read: ReadBackground | undefined;
+  let losses: (() => Losses) | undefined;
   let collected: Promise<Registry> | undefined;
   return {
     watchBackground(reader) {
       read = reader;
     },
+    watchLosses(reader) {
+      losses = reader;
+    },
     async print() {
       collected ??= collectProcess();
       const [process, state] = await Promise.all([collected.then((each) => each.metrics()), read?.()]);
       const background = state ? backgroundFamilies(state, Date.now()) : [];
-      return [process, ...[...all, ...background].map((family) => family.print())].join("\n");
+      const lost = losses ? lossFamilies(losses()) : [];
+      return [process, ...[...all, ...lost, ...background].map((family) => family.print())].join("\n");
     },
     contentType: "text/plain; version=0.0.4; charset=utf-8",
   };

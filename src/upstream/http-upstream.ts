@@ -19,6 +19,7 @@ export function createHttpUpstream(
 
   return {
     name,
+    address: addressOf(options.baseUrl),
     surfaces: surfacesOf(options),
     timeouts,
     outputLimitField,
@@ -49,6 +50,11 @@ function createHeaders(credentials: Readonly<Record<string, string>>): (call: Up
 
 function requestHeaders(accept: string): Record<string, string> {
   return { "content-type": "application/json", accept, "accept-encoding": "identity" };
+}
+
+function addressOf(baseUrl: string) {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  return { host: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
 }
 
 function surfacesOf({ protocol, hasResponses }: UpstreamConfig): readonly Surface[] {

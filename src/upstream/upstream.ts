@@ -74,6 +74,8 @@ export interface CallObserver {
 /** A provider of model responses. */
 export interface Upstream {
   readonly name: string;
+  /** The host and port of its base URL; absent for an upstream inside of the gateway. */
+  readonly address?: { readonly host: string; readonly port: number } | undefined;
   /** The wire formats of its API. */
   readonly surfaces: readonly Surface[];
   readonly timeouts: UpstreamTimeouts;

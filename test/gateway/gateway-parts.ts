@@ -56,6 +56,7 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
     keyLimits: {},
     accountLimits: {},
     clientDisconnect: "charge_input",
+    tracing: undefined,
     authenticate: () => Promise.reject(new Error("No request is authenticated here")),
     limiter: notCalled<Limiter>("limiter"),
     ledger: recordingLedger(recorded),

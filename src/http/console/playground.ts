@@ -16,6 +16,7 @@ import { receiptOf } from "./requests.ts";
 
 /** The name of the playground on receipts and in the log. */
 const SURFACE = "playground";
+const ROUTE = "/accounts/:account/playground";
 
 const playgroundBody = t.Object({
   key: keyId,
@@ -37,7 +38,7 @@ const playgroundBody = t.Object({
  */
 export function playgroundRoutes(parts: ConsoleParts) {
   return new Elysia().use(createGuard(parts)).post(
-    "/accounts/:account/playground",
+    ROUTE,
     async ({ account, actor, role, body, request }) => {
       const key = await requireKey(parts, account, body.key);
       requireOwn(key, { actor, role });
@@ -69,7 +70,7 @@ async function chat(parts: ConsoleParts, { key, body, request }: Chat): Promise<
   const reply = new PlaygroundReply({ received, requestId, clock: gateway.clock });
   const call = createCall(gateway, requestId, { body, reply });
   const run = {
-    route: { surface: SURFACE, run: runRequest },
+    route: { path: `/console/api${ROUTE}`, surface: SURFACE, run: runRequest },
     call,
     reply,
     body: { release: () => undefined },
@@ -107,6 +108,7 @@ function createCall(
     onHeld: (held) => reply.start(held),
     record: {},
     waitedMs: 0,
+    trace: undefined,
     model: undefined,
   };
 }

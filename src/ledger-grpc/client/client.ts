@@ -1,3 +1,4 @@
+import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Mutation } from "../../gen/tollgate/ledger/v1/Mutation.ts";
 import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
 import type { HoldOptions, Ledger } from "../../ledger/ledger.ts";
@@ -90,11 +91,12 @@ function createRemoteCommands(submit: Mutations["submit"]): LedgerCommands {
   const send = <Answer>(
     encode: () => Mutation,
     decode: (result: MutationResult__Output) => Answer,
-    { deadlineMs }: HoldOptions = {},
+    { deadlineMs, trace }: HoldOptions = {},
   ) =>
     new Promise<Answer>((resolve, reject) => {
       const accept = (result: MutationResult__Output) => resolve(decode(result));
-      submit({ mutation: encode(), accept, reject, deadlineMs });
+      const mutation = trace ? withTrace(encode(), trace) : encode();
+      submit({ mutation, accept, reject, deadlineMs });
     });
 
   return {
@@ -105,9 +107,10 @@ function createRemoteCommands(submit: Mutations["submit"]): LedgerCommands {
     hold: (request, options) =>
       send(() => ({ createHold: encodeHoldRequest(request) }), decodeGrantResult, options),
     extend: (request) => send(() => ({ extendHold: encodeExtendRequest(request) }), decodeNothing),
-    settle: (request) => send(() => ({ settleHold: encodeSettleRequest(request) }), decodeSettlementResult),
-    release: (request) =>
-      send(() => ({ releaseHold: encodeReleaseRequest(request) }), decodeSettlementResult),
+    settle: (request, options) =>
+      send(() => ({ settleHold: encodeSettleRequest(request) }), decodeSettlementResult, options),
+    release: (request, options) =>
+      send(() => ({ releaseHold: encodeReleaseRequest(request) }), decodeSettlementResult, options),
     topUp: (request) => send(() => ({ createTopUp: encodeTopUpRequest(request) }), decodePostingResult),
     charge: (request) => send(() => ({ createCharge: encodeChargeRequest(request) }), decodeChargeResult),
     refund: (request) => send(() => ({ createRefund: encodeRefundRequest(request) }), decodePostingResult),
@@ -116,6 +119,10 @@ function createRemoteCommands(submit: Mutations["submit"]): LedgerCommands {
     deleteSpendLimit: (request) =>
       send(() => ({ deleteSpendLimit: encodeDeleteSpendLimitRequest(request) }), decodeNothing),
   };
+}
+
+function withTrace(mutation: Mutation, { traceparent, tracestate = "" }: TraceContext): Mutation {
+  return { ...mutation, traceparent, tracestate };
 }
 
 function decodeNothing(): undefined {

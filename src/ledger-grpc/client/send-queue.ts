@@ -144,7 +144,10 @@ function isSendable(pending: Pending, nowMs: number): boolean {
 /** Encodes a deadline as the time that is left, because the clocks of two hosts differ. */
 export function withTimeout({ mutation, deadlineMs }: Pending): Mutation {
   if (deadlineMs === undefined || !mutation.createHold) return mutation;
-  return { createHold: { ...mutation.createHold, timeout: encodeDuration(deadlineMs - Date.now()) } };
+  return {
+    ...mutation,
+    createHold: { ...mutation.createHold, timeout: encodeDuration(deadlineMs - Date.now()) },
+  };
 }
 
 /** Answers every mutation of a message with its result. A mutation that was given up stays rejected. */

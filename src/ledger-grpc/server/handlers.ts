@@ -16,10 +16,11 @@ import {
 } from "./mutations.ts";
 import { createReadHandlers } from "./read-handlers.ts";
 import type { MutationStreams } from "./stream.ts";
+import { startCall } from "./tracing.ts";
 
 /** Returns the handler of every call of the service. */
 export function createHandlers(target: MutationTarget, streams: MutationStreams): LedgerServiceHandlers {
-  const { ledger, onFault } = target;
+  const { ledger } = target;
 
   const mutation = <Wire extends object, Request extends object, Answer, Response>({
     decode,
@@ -27,11 +28,11 @@ export function createHandlers(target: MutationTarget, streams: MutationStreams)
     encodeResponse,
   }: MutationKind<Wire, Request, Answer, Response>): handleUnaryCall<Wire, Response> => {
     const answer = async (request: Request) => encodeResponse(await apply(ledger, request), request);
-    return unary({ decode, answer }, onFault);
+    return unary({ decode, answer }, target);
   };
   const read = <Wire extends object, Response>(
     answer: (wire: Wire) => Promise<Response>,
-  ): handleUnaryCall<Wire, Response> => unary({ decode: (wire: Wire) => wire, answer }, onFault);
+  ): handleUnaryCall<Wire, Response> => unary({ decode: (wire: Wire) => wire, answer }, target);
 
   return {
     CreateWallet: mutation(MUTATIONS.createWallet),
@@ -45,7 +46,7 @@ export function createHandlers(target: MutationTarget, streams: MutationStreams)
     CreateRefund: mutation(MUTATIONS.createRefund),
     SetSpendLimit: mutation(MUTATIONS.setSpendLimit),
     DeleteSpendLimit: mutation(MUTATIONS.deleteSpendLimit),
-    BatchMutate: unary(batchMutate(target), onFault),
+    BatchMutate: unary(batchMutate(target), target),
     StreamMutations: (call) => streams.handle(call),
     ...createReadHandlers(ledger, read),
   };
@@ -75,14 +76,16 @@ const DEADLINE_DEFAULT_MS = 30_000;
 /** Makes a handler that answers once and before the deadline, and reports every thrown value as a status. */
 function unary<Wire extends object, Request extends object, Response>(
   { decode, answer }: UnaryCall<Wire, Request, Response>,
-  onFault: (fault: unknown) => void,
+  { onFault, tracing }: MutationTarget,
 ): handleUnaryCall<Wire, Response> {
   return (call, callback) => {
     const respond = once(callback);
+    const trace = startCall(tracing, { metadata: call.metadata, path: call.getPath() });
     let request: Request | undefined;
     const fail = (error: unknown) => {
       const { reason, subject } = describeFailure(error, request);
       if (reason === "internal") onFault(error);
+      trace?.end(reason);
       respond(encodeCallError(reason, subject));
     };
     const run = async (span: TimeSpan) => {
@@ -95,7 +98,10 @@ function unary<Wire extends object, Request extends object, Response>(
     const waitMs = Math.min(span.deadlineMs - span.arrivedAtMs, TIMER_MAX_MS);
     const timer = setTimeout(() => fail(new LedgerError("deadline_exceeded")), waitMs);
     void run(span)
-      .then((response) => respond(null, response), fail)
+      .then((response) => {
+        trace?.end();
+        respond(null, response);
+      }, fail)
       .finally(() => clearTimeout(timer));
   };
 }

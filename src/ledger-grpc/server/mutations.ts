@@ -27,6 +27,7 @@ import {
 import { encodeError } from "../codec/status.ts";
 import { decodeSpendLimit, decodeWalletStateRequest, encodeBalances } from "../codec/wallets.ts";
 import { describeFailure } from "./failure.ts";
+import { type LedgerServerTracing, startMutation } from "./tracing.ts";
 
 /** When a mutation arrived, and until when it may be decided, in Unix milliseconds. */
 export interface TimeSpan {
@@ -164,6 +165,7 @@ export const MUTATIONS_MAX = 1_000;
 /** The ledger that mutations are applied to. */
 export interface MutationTarget {
   readonly ledger: Ledger;
+  readonly tracing?: LedgerServerTracing | undefined;
   /** Called with every thrown value that is no error of the ledger or the codec. */
   onFault(fault: unknown): void;
 }
@@ -186,6 +188,7 @@ async function applyMutation(
   span: TimeSpan,
 ): Promise<MutationResult> {
   let request: object | undefined;
+  const trace = startMutation(target.tracing, wire);
   try {
     const { mutation } = wire;
     const body = mutation && wire[mutation];
@@ -193,10 +196,13 @@ async function applyMutation(
     // Safe because the body is the message of this kind; TypeScript cannot follow the pair.
     const kind = MUTATIONS[mutation] as unknown as MutationKind<typeof body, object, unknown, unknown>;
     request = kind.decode(body, span);
-    return kind.encodeResult(await kind.apply(target.ledger, request));
+    const result = kind.encodeResult(await kind.apply(target.ledger, request));
+    trace?.end();
+    return result;
   } catch (error) {
     const { reason, subject } = describeFailure(error, request);
     if (reason === "internal") target.onFault(error);
+    trace?.end(reason);
     return { status: encodeError(reason, subject) };
   }
 }

@@ -7,6 +7,7 @@ import { createHandlers } from "./handlers.ts";
 import { watchHealth } from "./health.ts";
 import { createReflection } from "./reflection.ts";
 import { createMutationStreams } from "./stream.ts";
+import type { LedgerServerTracing } from "./tracing.ts";
 
 /** A running gRPC server of a ledger. */
 export interface LedgerServer {
@@ -24,6 +25,8 @@ export interface LedgerServerOptions {
   readonly tokens: Tokens;
   readonly tls?: LedgerServerTls | undefined;
   readonly log: LedgerServerLog;
+  /** Follows the commands of sampled traces; `undefined` without traces. */
+  readonly tracing?: LedgerServerTracing | undefined;
   /** How long running calls may continue when the server stops; 10 s by default. */
   readonly stopMaxMs?: number;
   /** Overrides bounds of the calls without a token, which are those of health. */
@@ -68,10 +71,10 @@ const OPTIONS: ServerOptions = {
  * Rejects with {@link LedgerListenError}.
  */
 export async function serveLedger(options: LedgerServerOptions): Promise<LedgerServer> {
-  const { ledger, listen, tokens, tls, log, stopMaxMs = 10_000, openCalls } = options;
+  const { ledger, listen, tokens, tls, log, tracing, stopMaxMs = 10_000, openCalls } = options;
   const credentials = credentialsOf(tls);
   const onFault = (fault: unknown) => log.error({ fault: nameOf(fault) }, "ledger call failed");
-  const target = { ledger, onFault };
+  const target = { ledger, onFault, tracing };
   const streams = createMutationStreams(target);
   const guard = createGuard(
     tokens,

@@ -24,6 +24,8 @@ export interface Mutation {
   'setWalletState'?: (_tollgate_ledger_v1_SetWalletStateRequest | null);
   'setSpendLimit'?: (_tollgate_ledger_v1_SetSpendLimitRequest | null);
   'deleteSpendLimit'?: (_tollgate_ledger_v1_DeleteSpendLimitRequest | null);
+  'traceparent'?: (string);
+  'tracestate'?: (string);
   'mutation'?: "createHold"|"extendHold"|"settleHold"|"releaseHold"|"createTopUp"|"createCharge"|"createRefund"|"createWallet"|"setWalletState"|"setSpendLimit"|"deleteSpendLimit";
 }
 
@@ -39,5 +41,7 @@ export interface Mutation__Output {
   'setWalletState'?: (_tollgate_ledger_v1_SetWalletStateRequest__Output | null);
   'setSpendLimit'?: (_tollgate_ledger_v1_SetSpendLimitRequest__Output | null);
   'deleteSpendLimit'?: (_tollgate_ledger_v1_DeleteSpendLimitRequest__Output | null);
+  'traceparent': (string);
+  'tracestate': (string);
   'mutation'?: "createHold"|"extendHold"|"settleHold"|"releaseHold"|"createTopUp"|"createCharge"|"createRefund"|"createWallet"|"setWalletState"|"setSpendLimit"|"deleteSpendLimit";
 }

@@ -1,0 +1,55 @@
+import type { Log } from "./log.ts";
+import { RequestTrace, type TraceSpan, type WriteStep } from "./request-trace.ts";
+
+/** A request whose trace begins. */
+export interface TracedRequest {
+  readonly requestId: string;
+  /** The path of the route, such as "/v1/chat/completions". */
+  readonly route: string;
+  /** The name of the surface in the log. */
+  readonly surface: string;
+  readonly headers: Headers;
+  /** Clock reading at arrival. */
+  readonly startedAt: number;
+}
+
+/** Starts the span of a request, within the trace that its headers name. */
+export type StartRequestSpan = (request: TracedRequest, nowMs: number) => TraceSpan;
+
+/** Follows requests step by step. */
+export interface RequestTracing {
+  begin(request: TracedRequest): RequestTrace;
+}
+
+export interface RequestTracingOptions {
+  readonly log: Pick<Log, "debug" | "info">;
+  readonly logLevel: string;
+  /** Ids of the keys whose steps are logged at every level up to info. */
+  readonly debugKeys: readonly string[] | undefined;
+  readonly startSpan: StartRequestSpan | undefined;
+  readonly capturesContent: boolean;
+  /** Monotonic milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * Returns `undefined` when no request is followed: without traces, above the level debug, and without keys
+ * that are marked for debug. Requests then pay nothing.
+ */
+export function createRequestTracing(options: RequestTracingOptions): RequestTracing | undefined {
+  const { log, logLevel, startSpan, capturesContent, clock } = options;
+  const debugKeys = new Set(options.debugKeys);
+  const isDebug = logLevel === "debug" || logLevel === "trace";
+  if (!startSpan && !isDebug && debugKeys.size === 0) return undefined;
+  const debug: WriteStep = (fields, event) => log.debug(fields, event);
+  const info: WriteStep = (fields, event) => log.info(fields, event);
+  const write = isDebug ? debug : undefined;
+  const writeFor = (keyId: string) => (debugKeys.has(keyId) ? info : undefined);
+  return {
+    begin(request) {
+      const { requestId } = request;
+      const span = startSpan?.(request, clock());
+      return new RequestTrace({ requestId, clock, span, write, writeFor, capturesContent });
+    },
+  };
+}

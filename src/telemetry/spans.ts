@@ -1,0 +1,127 @@
+import {
+  type Context,
+  createTraceState,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import { parseTraceParent } from "@opentelemetry/core";
+import type { TraceContext } from "../domain/trace-context.ts";
+import type { TraceFacts, TraceFailure, TraceSpan } from "./request-trace.ts";
+import type { StartRequestSpan } from "./request-tracing.ts";
+import { attributesOf } from "./span-attributes.ts";
+
+/** The span of one ledger command. */
+export interface CommandSpan {
+  /** `reason` is the error code of a command that was not applied. */
+  end(reason?: string): void;
+}
+
+/** Creates the spans of requests and of ledger commands. */
+export interface Spans {
+  readonly startRequest: StartRequestSpan;
+  /** Returns `undefined` for a context that is invalid or not sampled. */
+  startCommand(service: string, method: string, context: TraceContext): CommandSpan | undefined;
+}
+
+/** `propagates`: whether a request continues the trace of its client, and an upstream that of the request. */
+export function createSpans(tracer: Tracer, { propagates }: { readonly propagates: boolean }): Spans {
+  return {
+    startRequest({ requestId, route, surface, headers, startedAt }, nowMs) {
+      // Both clocks are read together for each request, because the wall clock may jump.
+      const epochMs = Date.now() - nowMs;
+      const parent = propagates ? readContext(contextOf(headers)) : ROOT_CONTEXT;
+      const attributes = attributesOf({ method: "POST", route, requestId, surface });
+      const options = { kind: SpanKind.SERVER, startTime: epochMs + startedAt, attributes };
+      const span = tracer.startSpan(`POST ${route}`, options, parent);
+      return new RecordedSpan({ tracer, epochMs, propagates }, span, true);
+    },
+    startCommand(service, method, context) {
+      const parent = readContext(context);
+      if (parent === ROOT_CONTEXT) return undefined;
+      const attributes = attributesOf({ rpcSystem: "grpc", rpcService: service, rpcMethod: method });
+      const span = tracer.startSpan(`${service}/${method}`, { kind: SpanKind.SERVER, attributes }, parent);
+      return span.isRecording() ? { end: (reason) => endCommand(span, reason) } : undefined;
+    },
+  };
+}
+
+/** Every other error code of the ledger declines a command, which is no fault. */
+const COMMAND_FAULTS = ["internal", "unavailable", "queue_full", "deadline_exceeded"];
+
+function endCommand(span: Span, reason: string | undefined): void {
+  if (reason !== undefined) span.setAttribute("error.type", reason);
+  if (reason !== undefined && COMMAND_FAULTS.includes(reason)) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}
+
+function contextOf(headers: Headers): TraceContext {
+  return {
+    traceparent: headers.get("traceparent") ?? "",
+    tracestate: headers.get("tracestate") ?? undefined,
+  };
+}
+
+/** Returns the root for a missing or malformed `traceparent`. A malformed `tracestate` is dropped alone. */
+function readContext({ traceparent, tracestate }: TraceContext): Context {
+  const parent = parseTraceParent(traceparent);
+  if (!parent) return ROOT_CONTEXT;
+  const traceState = tracestate ? createTraceState(tracestate) : undefined;
+  return trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true, ...(traceState && { traceState }) });
+}
+
+interface SpanParts {
+  readonly tracer: Tracer;
+  /** Unix time at the zero of the monotonic clock, in milliseconds. */
+  readonly epochMs: number;
+  readonly propagates: boolean;
+}
+
+/** A span of the library. A span that is not sampled is its own child, and records nothing. */
+class RecordedSpan implements TraceSpan {
+  readonly #parts: SpanParts;
+  readonly #span: Span;
+  readonly #sendsContext: boolean;
+  #within: Context | undefined;
+
+  constructor(parts: SpanParts, span: Span, sendsContext: boolean) {
+    this.#parts = parts;
+    this.#span = span;
+    this.#sendsContext = sendsContext;
+  }
+
+  get traceId(): string {
+    return this.#span.spanContext().traceId;
+  }
+
+  get context(): TraceContext | undefined {
+    if (!this.#sendsContext) return undefined;
+    const { traceId, spanId, traceFlags, traceState } = this.#span.spanContext();
+    const flags = (traceFlags & TraceFlags.SAMPLED) === 0 ? "00" : "01";
+    const traceparent = `00-${traceId}-${spanId}-${flags}`;
+    const tracestate = traceState?.serialize();
+    return tracestate ? { traceparent, tracestate } : { traceparent };
+  }
+
+  child(name: string, at: number, isCall = false): TraceSpan {
+    const { tracer, epochMs, propagates } = this.#parts;
+    const sendsContext = !isCall || propagates;
+    if (!this.#span.isRecording()) return new RecordedSpan(this.#parts, this.#span, sendsContext);
+    this.#within ??= trace.setSpan(ROOT_CONTEXT, this.#span);
+    const kind = isCall ? SpanKind.CLIENT : SpanKind.INTERNAL;
+    const span = tracer.startSpan(name, { kind, startTime: epochMs + at }, this.#within);
+    return new RecordedSpan(this.#parts, span, sendsContext);
+  }
+
+  end(at: number, facts: TraceFacts, failure?: TraceFailure): void {
+    if (!this.#span.isRecording()) return;
+    this.#span.setAttributes(attributesOf(facts));
+    if (failure) this.#span.setAttribute("error.type", failure.code);
+    if (failure?.isFault) this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    this.#span.end(this.#parts.epochMs + at);
+  }
+}
