@@ -40,15 +40,17 @@ export function startConfigReload({ loaded, apply, log }: ReloadOptions<Config>)
 /** Reloads the secrets of a running ledger process. Its other settings apply at the next start. */
 export function startLedgerReload({ loaded, apply, log }: ReloadOptions<LedgerProcessConfig>): Watcher {
   let running = loaded;
-  const unchanged = "secrets unchanged, other ledger settings need a restart";
+  const unchanged = "secrets and exports unchanged, other ledger settings need a restart";
   return startReload(loaded, log, unchanged, async (sources) => {
     const next = rereadLedgerConfig(running, sources);
     return () => {
       const { settings, needRestart, database } = compareStorage(running.config, next.config);
       const config = { ...next.config, database };
+      const areExportsKept = Bun.deepEquals(running.config.exports, config.exports);
+      const changed = areExportsKept ? settings : [...settings, "exports"];
       apply(config);
       running = { ...next, config };
-      return { changes: { settings }, isChanged: settings.length > 0, needRestart };
+      return { changes: { settings: changed }, isChanged: changed.length > 0, needRestart };
     };
   });
 }

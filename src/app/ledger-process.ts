@@ -4,7 +4,7 @@ import { VERSION } from "../domain/version.ts";
 import { createLog, type Log, logStrayFaults } from "../telemetry/log.ts";
 import { createLedgerMetrics, type LedgerProcessMetrics } from "../telemetry/metrics.ts";
 import { type MetricsServer, serveMetrics } from "../telemetry/serve-metrics.ts";
-import { createLedgerReader } from "./background-state.ts";
+import { createLedgerReader, readExports } from "./background-state.ts";
 import { startLedgerReload } from "./config-reload.ts";
 import { followStorageSecrets } from "./live-secrets.ts";
 import { type Hangups, untilSignal } from "./signals.ts";
@@ -20,11 +20,15 @@ export async function runLedgerProcess(loaded: Loaded<LedgerProcessConfig>, hang
   const metrics = createLedgerMetrics({ version: VERSION, bun: Bun.version, role: "ledger" });
   const traces = await startTraces(config, { serviceName: "tollgate-ledger", log });
   const ledger = await startLedger(config, { log, metrics: metrics.ledger, traces });
-  metrics.watchBackground(createLedgerReader(ledger.ledger));
+  metrics.watchBackground(createLedgerReader({ ledger: ledger.ledger, exports: readExports(ledger) }));
   const metricsServer = await serveOrClose(config, { ledger, metrics, log });
   const addresses = { ledger: ledger.servedAt, metrics: metricsServer?.address };
   log.info({ ...addresses, database: describeLocation(config.database) }, "listening");
-  const reloads = startLedgerReload({ loaded, apply: renew, log });
+  const apply = (next: LedgerProcessConfig) => {
+    renew(next);
+    ledger.exports?.apply(next.exports ?? []);
+  };
+  const reloads = startLedgerReload({ loaded, apply, log });
   hangups.listen(reloads.request);
   log.info({ signal: await ended }, "draining");
   reloads.close();

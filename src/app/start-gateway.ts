@@ -30,7 +30,7 @@ import type { Traces } from "../telemetry/trace-export.ts";
 import { SharedTimer, waitAtMost } from "../time.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
-import { createBackgroundReader } from "./background-state.ts";
+import { createBackgroundReader, readExports } from "./background-state.ts";
 import { followSecrets, type SecretSettings } from "./live-secrets.ts";
 import { type RunningConsole, startConsole } from "./start-console.ts";
 import { type RunningLedger, startLedger } from "./start-ledger.ts";
@@ -100,6 +100,7 @@ export async function startGateway(started: Config, log: Log): Promise<RunningGa
       apply(next) {
         renew(next);
         parts.apply(next);
+        ledger.exports?.apply(next.exports ?? []);
       },
       stop,
     };
@@ -117,6 +118,8 @@ interface Parts {
   apply(config: LiveConfig): void;
   readonly database: Database;
   readonly outbox: Pick<OpenSettlementOutbox, "pending" | "oldestAtMs">;
+  /** The ledger that runs here, or the connection to it. */
+  readonly running: RunningLedger;
   /** Starts slow work that the first request does not need. */
   warmUp(): void;
   /** Aborts running requests. Each is settled for what it has used, and its client gets an error. */
@@ -189,6 +192,7 @@ function createParts(config: Config, { ledger: running, limiter, metrics, traces
     },
     database,
     outbox,
+    running,
     warmUp: () => void setTimeout(tokens.start, WARM_UP_MS).unref(),
     abortRequests() {
       shutdown.abort();
@@ -226,9 +230,9 @@ function routesOf({ models }: LiveConfig) {
 
 /** Serves requests and metrics. Rejects when a port cannot be used. */
 async function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metrics; log: Log }) {
-  const { database, outbox } = parts;
+  const { database, outbox, running } = parts;
   const { ledger } = parts.gateway();
-  const background = createBackgroundReader({ database, ledger, outbox });
+  const background = createBackgroundReader({ database, ledger, outbox, exports: readExports(running) });
   metrics.watchBackground(background);
   const http = await serveRequests(config, parts, { metrics, background });
   try {

@@ -6,6 +6,7 @@ import { startRollUps } from "../ledger/roll-ups/runner.ts";
 import type { LedgerMetrics } from "../telemetry/ledger-metrics.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { Traces } from "../telemetry/trace-export.ts";
+import { type RunningExports, startExports } from "./start-exports.ts";
 import { openStorage, type Storage } from "./storage.ts";
 
 const LOOPBACK = /^(127\.[\d.]+|::1|localhost)$/;
@@ -14,6 +15,8 @@ const LOOPBACK = /^(127\.[\d.]+|::1|localhost)$/;
 export interface RunningLedger extends Storage {
   /** Address of the gRPC service, such as "127.0.0.1:50051"; `undefined` when it is not served. */
   readonly servedAt: string | undefined;
+  /** The exports of usage; `undefined` when another process runs the ledger. */
+  readonly exports: RunningExports | undefined;
   /** Accepts no more gRPC calls and resolves when running ones have finished. */
   stopServing(): Promise<void>;
 }
@@ -26,8 +29,8 @@ interface LedgerTelemetry {
 }
 
 /**
- * Opens the storage and serves the ledger over gRPC when configured. Starts the sweeper of expired holds and
- * the roll-ups of usage when the ledger is local. Rejects when the database or the port cannot be used.
+ * Opens the storage and serves the ledger over gRPC when configured. Starts the sweeper of expired holds, the
+ * roll-ups and the exports of usage when the ledger is local. Rejects when the database or the port cannot be used.
  */
 export async function startLedger(
   config: LedgerProcessConfig,
@@ -40,17 +43,29 @@ export async function startLedger(
     const sweeper = storage.local && startSweeper({ ledger: storage.local, onError });
     const onRollUpError = (fault: unknown) => log.error(describeFault(fault), "usage roll-up failed");
     const rollUps = storage.local && startRollUps({ ledger: storage.local, onError: onRollUpError });
+    const exports = startLocalExports(storage, config, log);
     const stopServing = async () => server?.stop();
     const close = async () => {
       await stopServing();
-      await Promise.all([sweeper?.stop(), rollUps?.stop()]);
+      await Promise.all([sweeper?.stop(), rollUps?.stop(), exports?.close()]);
       await storage.close();
     };
-    return { ...storage, servedAt: server?.address, stopServing, close };
+    return { ...storage, servedAt: server?.address, exports, stopServing, close };
   } catch (error) {
     await storage.close();
     throw error;
   }
+}
+
+/** Exports usage where the ledger's database is. */
+function startLocalExports(
+  { local }: Storage,
+  { database, exports = [] }: LedgerProcessConfig,
+  log: Log,
+): RunningExports | undefined {
+  if (local) return startExports(database, exports, log);
+  if (exports.length > 0) log.warn({}, "usage exports run with the ledger of LEDGER_URL, not here");
+  return undefined;
 }
 
 async function serveLedger(

@@ -29,6 +29,7 @@ const LIVE: Readonly<Record<string, Read>> = {
   "billing.client_disconnect": ({ clientDisconnect }) => clientDisconnect,
   "http.cors_origins": ({ corsOrigins }) => corsOrigins,
   "console.sign_up": ({ signUp }) => signUp,
+  exports: ({ exports }) => exports,
   drain_s: ({ drainMs }) => drainMs,
   REDIS_URL: ({ limiter }) => limiter.redis?.password,
   SMTP_URL: ({ console }) => console.mail?.url,

@@ -1,5 +1,6 @@
 import { DEMO_MODEL } from "../demo/demo-model.ts";
 import type { Model } from "../domain/model.ts";
+import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { TracesConfig } from "../telemetry/traces-config.ts";
@@ -62,6 +63,8 @@ export interface LiveConfig {
   readonly signUp?: "open" | "invited" | "closed" | undefined;
   /** Ids of the keys whose requests are logged step by step. Default: none. */
   readonly debugKeys?: readonly string[] | undefined;
+  /** Where usage is exported to. Default: nowhere. */
+  readonly exports?: readonly ExportConfig[] | undefined;
   /** How long running requests may continue after SIGTERM. */
   readonly drainMs: number;
 }
@@ -85,6 +88,8 @@ export interface LedgerProcessConfig extends StorageConfig {
   readonly traces: TracesConfig | undefined;
   /** Maximum number of wallets in one ledger transaction; `undefined` for no bound. */
   readonly walletsPerBatch: number | undefined;
+  /** Where usage is exported to. Default: nowhere. */
+  readonly exports?: readonly ExportConfig[] | undefined;
   /** How long running requests may continue after SIGTERM. */
   readonly drainMs: number;
 }
@@ -182,6 +187,9 @@ function readFileSettings({ content, writtenAtS }: CheckedFile, redis: RedisLoca
   };
 }
 
+/** Keys of the file that a ledger process reads; it ignores the others, whatever they hold. */
+const LEDGER_KEYS = ["ledger", "exports", "drain_s"] as const;
+
 /**
  * Reads the configuration of a ledger process, with its sources. Needs no upstream keys. Throws
  * {@link ConfigError}.
@@ -195,13 +203,13 @@ export function loadLedgerConfig(
   const problems = createProblems();
   const variables = readVariables(place, sources, problems);
   const settings = readLedgerProcess(variables.values, folder, problems);
-  const options = { mayBeAbsent: !place.isNamed, keys: ["ledger", "drain_s"] } as const;
+  const options = { mayBeAbsent: !place.isNamed, keys: LEDGER_KEYS };
   const { content } = checkFile(sources.file, variables, options, problems);
   throwAny(problems);
   return { config: deepFreeze({ ...settings, ...readLedgerSettings(content) }), place, sources };
 }
 
-/** Returns the configuration of a running ledger process with other secrets. Throws {@link ConfigError}. */
+/** Returns a running ledger process's configuration with other secrets and exports. Throws {@link ConfigError}. */
 export function rereadLedgerConfig(
   { config, place }: Loaded<LedgerProcessConfig>,
   sources: Sources,
@@ -209,8 +217,11 @@ export function rereadLedgerConfig(
   const problems = createProblems();
   const variables = readVariables(place, sources, problems);
   const { database, ledger } = rereadStorage({ running: config, variables, folder: place.folder }, problems);
+  const options = { mayBeAbsent: !place.isNamed, keys: LEDGER_KEYS };
+  const { content } = checkFile(sources.file, variables, options, problems);
   throwAny(problems);
-  return { config: deepFreeze({ ...config, database, ledger }), place, sources };
+  const { exports } = readLedgerSettings(content);
+  return { config: deepFreeze({ ...config, database, ledger, exports }), place, sources };
 }
 
 /** Reads where the storage is, for commands that need no configuration file. Throws {@link ConfigError}. */

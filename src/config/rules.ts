@@ -1,4 +1,5 @@
 import { isPrivateHost } from "../domain/addresses.ts";
+import { checkExports } from "./export-rules.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ConfigFile, ModelEntry, Partly, UpstreamEntry } from "./schema.ts";
 
@@ -19,6 +20,7 @@ export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
     checkTokens(path, model ?? {}, problems);
     checkLongContext(path, model ?? {}, problems);
   }
+  checkExports(file.exports ?? {}, problems);
 }
 
 function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: Problems): void {

@@ -102,6 +102,43 @@ const Model = Mapping({
   price: Price,
 });
 
+const ExportEntrySchema = Mapping({
+  kind: Type.Union([Type.Literal("file"), Type.Literal("http"), Type.Literal("otlp")], {
+    description: "file, http or otlp",
+  }),
+  start: Type.Optional(
+    Type.Union([Type.Literal("beginning"), Type.Literal("now")], { description: "beginning or now" }),
+  ),
+  path: Type.Optional(Text("the path of a file")),
+  rotate: Type.Optional(
+    Type.Union([Type.Literal("day"), Type.Literal("hour"), Type.Literal("size")], {
+      description: "day, hour or size",
+    }),
+  ),
+  rotate_bytes: Type.Optional(Count(65_536, Number.MAX_SAFE_INTEGER)),
+  url: Type.Optional(Text("an https URL")),
+  secret: Type.Optional(
+    Type.String({
+      pattern: "^[\\x21-\\x7e]{16,256}$",
+      description: "a secret of 16 to 256 characters without spaces",
+    }),
+  ),
+  headers: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.String({
+        pattern: "^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$",
+        description: "the value of a header",
+      }),
+      { description: "a mapping by header name" },
+    ),
+  ),
+  gzip: Type.Optional(Type.Boolean({ description: "true or false" })),
+  batch_lines: Type.Optional(Count(1, 10_000)),
+  batch_bytes: Type.Optional(Count(1_024, 67_108_864)),
+  timeout_ms: Type.Optional(Count(100, 600_000)),
+});
+
 const Bound = Count(0, Number.MAX_SAFE_INTEGER);
 
 /** The shape of tollgate.yaml, with every key. Rules that span several keys are in `rules.ts`. */
@@ -165,12 +202,19 @@ export const ConfigFileSchema = Mapping({
       ),
     }),
   ),
+  exports: Type.Optional(
+    Type.Record(Type.String(), ExportEntrySchema, {
+      maxProperties: 16,
+      description: "a mapping of at most 16 names",
+    }),
+  ),
   drain_s: Type.Optional(Count(0, 3_600)),
 });
 
 export type ConfigFile = Static<typeof ConfigFileSchema>;
 export type UpstreamEntry = Static<typeof Upstream>;
 export type ModelEntry = Static<typeof Model>;
+export type ExportEntry = Static<typeof ExportEntrySchema>;
 
 /** A document whose members are `undefined` where they did not fit the schema. */
 export type Partly<T> = T extends object ? { readonly [K in keyof T]?: Partly<T[K]> | undefined } : T;

@@ -2,6 +2,7 @@ import { type PriceTexts, readPrice, readTraits } from "../catalog/catalog.ts";
 import type { LongContext, Model, Price, Route } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream.ts";
+import { readExports } from "./export-settings.ts";
 import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
 
 /** 128 MiB. An account's share, a quarter, fits the largest body; the whole fits a container of 1 GB. */
@@ -34,6 +35,7 @@ export function readSettings(file: ConfigFile) {
 export function readLedgerSettings(file: ConfigFile) {
   return {
     walletsPerBatch: file.ledger?.wallets_per_batch,
+    exports: readExports(file),
     drainMs: (file.drain_s ?? DRAIN_S) * 1_000,
   };
 }

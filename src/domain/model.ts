@@ -1,4 +1,4 @@
-import { type Nanos, type PicosPerToken, picosToNanos } from "./money.ts";
+import { type Nanos, type PicosPerToken, picosToNanos, printPrice } from "./money.ts";
 import type { InputClass, Usage } from "./usage.ts";
 
 /** The two families of wire formats of upstreams. */
@@ -22,6 +22,17 @@ export interface Price {
   readonly cachedInput: PicosPerToken;
   readonly cacheWrite: PicosPerToken;
   readonly cacheWrite1h: PicosPerToken;
+}
+
+/** Converts prices to JSON: decimal strings of USD per million tokens. */
+export function printPrices(price: Price) {
+  return {
+    input: printPrice(price.input),
+    output: printPrice(price.output),
+    cached_input: printPrice(price.cachedInput),
+    cache_write: printPrice(price.cacheWrite),
+    cache_write_1h: printPrice(price.cacheWrite1h),
+  };
 }
 
 /** One way to reach a model: an upstream, its name for the model, and its price there. */

@@ -1,8 +1,7 @@
 import { Elysia } from "elysia";
 import type { Caller } from "../accounts/key.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Model, Price } from "../domain/model.ts";
-import { printPrice } from "../domain/money.ts";
+import { type Model, printPrices } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/plan.ts";
 import { printTime } from "../time.ts";
@@ -67,16 +66,5 @@ function printModel(model: Model): object {
     max_tokens: model.outputTokensMax,
     default_max_output_tokens: model.outputTokensDefault,
     price_usd_per_million_tokens: printPrices(model.price),
-  };
-}
-
-/** Converts prices to JSON: decimal strings of USD per million tokens. */
-export function printPrices(price: Price) {
-  return {
-    input: printPrice(price.input),
-    output: printPrice(price.output),
-    cached_input: printPrice(price.cachedInput),
-    cache_write: printPrice(price.cacheWrite),
-    cache_write_1h: printPrice(price.cacheWrite1h),
   };
 }

@@ -1,12 +1,8 @@
 import { Elysia } from "elysia";
-import { printUsd } from "../domain/money.ts";
-import type { Usage } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
-import type { Receipt } from "../ledger/records.ts";
-import { printTime } from "../time.ts";
+import { printReceipt } from "../ledger/print-receipt.ts";
 import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { printPrices } from "./models.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -19,42 +15,4 @@ export function receiptRoute(parts: HttpParts) {
       return printReceipt(receipt);
     }),
   );
-}
-
-function printReceipt(receipt: Receipt): object {
-  const { request, outcome } = receipt;
-  return {
-    object: "receipt",
-    request_id: receipt.holdId,
-    key_id: receipt.keyId,
-    state: receipt.state,
-    late: receipt.late,
-    surface: request.surface,
-    model: request.model,
-    upstream: outcome?.upstream ?? null,
-    upstream_model: outcome?.upstreamModel ?? null,
-    outcome: outcome?.outcome ?? null,
-    granted_usd: printUsd(receipt.granted),
-    charged_usd: printUsd(receipt.captured),
-    refunded_usd: printUsd(receipt.refunded),
-    charge_source: outcome?.source ?? null,
-    usage: outcome?.usage ? printUsage(outcome.usage) : null,
-    price_usd_per_million_tokens: outcome?.price ? printPrices(outcome.price) : null,
-    first_output_ms: outcome?.firstOutputMs ?? null,
-    total_ms: outcome?.totalMs ?? null,
-    attempts: outcome?.attempts ?? [],
-    metadata: receipt.metadata ?? null,
-    created_at: printTime(receipt.createdAtMs),
-    resolved_at: printTime(receipt.resolvedAtMs),
-  };
-}
-
-function printUsage(usage: Usage): object {
-  return {
-    input_tokens: usage.inputTokens,
-    cached_input_tokens: usage.cachedInputTokens,
-    cache_write_tokens: usage.cacheWriteTokens,
-    cache_write_1h_tokens: usage.cacheWrite1hTokens,
-    output_tokens: usage.outputTokens,
-  };
 }

@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { findReceiver, hostOf } from "./webhook-address.ts";
@@ -20,15 +19,6 @@ export interface PostOptions {
 export const POST_MS_MAX = 10_000;
 /** Status line and headers of an answer; nothing after them is read. */
 const HEAD_BYTES_MAX = 16_384;
-
-/**
- * The value of `tollgate-signature`: a time in Unix seconds, and the HMAC-SHA256 of `TIME.BODY` in hex. A
- * receiver computes it again with the secret of the rule, and refuses times that are minutes away.
- */
-export function signWebhook(secret: string, body: string, nowMs: number): string {
-  const t = Math.floor(nowMs / 1_000);
-  return `t=${t},v1=${createHmac("sha256", secret).update(`${t}.${body}`).digest("hex")}`;
-}
 
 /**
  * Sends one POST over a connection of its own to the address that was checked, and resolves with the status.

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, isNotNull, lte, or } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import { signBody } from "../domain/signature.ts";
 import {
   AHEAD_MS_MAX,
   type DeliveryOptions,
@@ -8,7 +9,7 @@ import {
   startDeliveryWorker,
 } from "../mail/delivery-worker.ts";
 import type { Log } from "../telemetry/log.ts";
-import { POST_MS_MAX, type PostOptions, postWebhook, signWebhook } from "./webhook-post.ts";
+import { POST_MS_MAX, type PostOptions, postWebhook } from "./webhook-post.ts";
 import { readWebhookSecret } from "./webhook-secret.ts";
 
 interface QueuedCall extends DueItem {
@@ -34,7 +35,7 @@ export function startWebhookWorker({ database, ...options }: WebhookWorkerOption
     claimMs: 2 * timeoutMs + 10_000,
     async deliver({ id, url, body, ruleId }) {
       const secret = await readWebhookSecret(database, ruleId);
-      const headers = { "tollgate-delivery": id, "tollgate-signature": signWebhook(secret, body, now()) };
+      const headers = { "tollgate-delivery": id, "tollgate-signature": signBody(secret, body, now()) };
       const status = await postWebhook({ url, body, headers }, options).catch(async (fault) => {
         await keepStatus(database, id, null);
         throw fault;

@@ -1,4 +1,4 @@
-import { type Family, gauge } from "./series.ts";
+import { counter, type Family, gauge } from "./series.ts";
 
 /** What waits in an outbox. */
 export interface Backlog {
@@ -13,6 +13,17 @@ export interface BackgroundState {
   readonly rollUps: { readonly closedToMs: number; readonly staleHours: number } | undefined;
   /** The open holds of the whole ledger. */
   readonly holds: OpenHolds | undefined;
+  readonly exports?: ExportState | undefined;
+}
+
+/** Exports of usage. */
+interface ExportState {
+  /** What each export of the database has not taken; `undefined` when it cannot be read, or is elsewhere. */
+  readonly backlogs:
+    | readonly { readonly name: string; readonly oldestAtMs: number | undefined }[]
+    | undefined;
+  /** What this process has done since its start, by export. */
+  readonly counts: ReadonlyMap<string, { readonly lines: number; readonly failures: number }>;
 }
 
 interface OpenHolds {
@@ -31,7 +42,12 @@ const NANOS_PER_USD = 1e9;
 
 /** The gauges of the work in the background. A part that cannot be read has no series. */
 export function backgroundFamilies(state: BackgroundState, nowMs: number): readonly Family[] {
-  return [...outboxFamilies(state, nowMs), ...rollUpFamilies(state, nowMs), ...holdFamilies(state, nowMs)];
+  return [
+    ...outboxFamilies(state, nowMs),
+    ...rollUpFamilies(state, nowMs),
+    ...holdFamilies(state, nowMs),
+    ...exportFamilies(state, nowMs),
+  ];
 }
 
 function outboxFamilies({ outboxes }: BackgroundState, nowMs: number): readonly Family[] {
@@ -80,6 +96,27 @@ function holdFamilies({ holds }: BackgroundState, nowMs: number): readonly Famil
       "tollgate_ledger_oldest_hold_seconds",
       "Age of the oldest open hold of the whole ledger; 0 without one.",
       () => (holds ? [[{}, ageOf(holds.oldestAtMs, nowMs)]] : []),
+    ),
+  ];
+}
+
+/** The counters begin at 0 for each configured export. */
+function exportFamilies({ exports }: BackgroundState, nowMs: number): readonly Family[] {
+  const counts = [...(exports?.counts ?? [])];
+  return [
+    gauge(
+      "tollgate_export_lag_seconds",
+      "Age of the oldest line that an export has not delivered; 0 without one.",
+      () =>
+        (exports?.backlogs ?? []).map(({ name, oldestAtMs }) => [{ export: name }, ageOf(oldestAtMs, nowMs)]),
+    ),
+    counter("tollgate_export_lines_total", "Lines that this process has delivered.", () =>
+      counts.map(([name, { lines }]) => [{ export: name }, lines]),
+    ),
+    counter(
+      "tollgate_export_failures_total",
+      "Tries of a batch that failed in this process, and lines that a receiver rejected.",
+      () => counts.map(([name, { failures }]) => [{ export: name }, failures]),
     ),
   ];
 }

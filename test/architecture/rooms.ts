@@ -42,6 +42,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "demo",
       "domain",
       "errors.ts",
+      "exports",
       "gateway",
       "http",
       "http/console",
@@ -67,6 +68,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "db/location.ts",
       "demo/demo-model.ts",
       "domain",
+      "exports/export-config.ts",
       "limiter/limiter.ts",
       "limiter/redis/location.ts",
       "telemetry/traces-config.ts",
@@ -91,6 +93,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "domain",
       "errors.ts",
       "gateway",
+      "ledger/print-receipt.ts",
       "ledger/records.ts",
       "limiter/limiter.ts",
       "telemetry",
@@ -167,6 +170,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ["accounts", "db", "domain", "errors.ts", "ledger", "mail", "telemetry", "time.ts"],
     packages: ["drizzle-orm", "node:crypto", "node:dns", "node:net", "node:tls"],
   },
+  exports: {
+    holds: "exports of usage: lines, their sinks, and the worker that sends them",
+    imports: ["db", "domain", "ledger", "time.ts"],
+    packages: ["node:fs", "node:path", "node:worker_threads"],
+  },
   mail: {
     holds: "the outbox of mails, their texts, and SMTP",
     imports: ["db", "domain", "telemetry", "time.ts"],
@@ -217,7 +225,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   ledger: {
     holds: "the ledger: interface, rules, batch engine, stores, queries, audit",
-    imports: ["db", "domain"],
+    imports: ["db", "domain", "time.ts"],
     packages: ["bun", "bun:sqlite", "node:fs", "node:path", "node:worker_threads"],
   },
   refusals: {
@@ -304,7 +312,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   domain: {
     holds: "plain types and pure functions: money, usage, model, chat",
     imports: [],
-    packages: ["node:net"],
+    packages: ["node:crypto", "node:net"],
   },
   "errors.ts": { holds: "the one table of errors", imports: [], packages: [] },
   "time.ts": { holds: "deadlines", imports: [], packages: [] },

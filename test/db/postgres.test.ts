@@ -210,7 +210,8 @@ function databaseOf(database: { readonly client: Client } | undefined): Client {
 }
 
 const TABLES = [
-  ...["accounts", "api_keys", "audit_entries", "checkouts", "credentials", "gateways", "holds"],
+  ...["accounts", "api_keys", "audit_entries", "checkouts", "credentials", "export_ends"],
+  ...["export_numbers", "export_positions", "exports", "gateways", "holds"],
   ...[
     "idempotent_answers",
     "invitations",

@@ -6,7 +6,7 @@ import { SYSTEM } from "../../src/accounts/audit-trail.ts";
 import { createMails } from "../../src/mail/mails.ts";
 import { NoticePass } from "../../src/notices/pass.ts";
 import { createRule } from "../../src/notices/rules.ts";
-import { signWebhook } from "../../src/notices/webhook-post.ts";
+import { signBody } from "../../src/domain/signature.ts";
 import { openTempStorage } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
@@ -89,13 +89,13 @@ test("the body of a webhook has the members and the text that the page of notice
 describe("the check of a webhook on the page of notices", () => {
   const body = WEBHOOK_BODY.text;
   const nowMs = Date.now();
-  const signature = signWebhook("whsec_x", body, nowMs);
+  const signature = signBody("whsec_x", body, nowMs);
 
   test.each([
     ["accepts the event that we sign", signature, body, true],
     ["refuses another body", signature, `${body} `, false],
-    ["refuses another secret", signWebhook("whsec_y", body, nowMs), body, false],
-    ["refuses an event of ten minutes ago", signWebhook("whsec_x", body, nowMs - 600_000), body, false],
+    ["refuses another secret", signBody("whsec_y", body, nowMs), body, false],
+    ["refuses an event of ten minutes ago", signBody("whsec_x", body, nowMs - 600_000), body, false],
     ["refuses a header of another form", "v1=00", body, false],
   ])("%s", async (_name, header, sent, isGenuine) => {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-docs-"));

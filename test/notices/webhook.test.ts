@@ -3,13 +3,14 @@ import { createHmac } from "node:crypto";
 import { createServer, type Server } from "node:net";
 import { SYSTEM } from "../../src/accounts/audit-trail.ts";
 import { connectDatabase } from "../../src/db/database.ts";
+import { signBody } from "../../src/domain/signature.ts";
 import { createMails } from "../../src/mail/mails.ts";
 import { raiseTest } from "../../src/notices/episodes.ts";
 import { listDeliveries } from "../../src/notices/notices.ts";
 import type { NoticeRule } from "../../src/notices/rule.ts";
 import { createRule } from "../../src/notices/rules.ts";
 import { findReceiver, findUrlProblem } from "../../src/notices/webhook-address.ts";
-import { postWebhook, signWebhook } from "../../src/notices/webhook-post.ts";
+import { postWebhook } from "../../src/notices/webhook-post.ts";
 import { readWebhookSecret } from "../../src/notices/webhook-secret.ts";
 import { startWebhookWorker } from "../../src/notices/webhook-worker.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
@@ -289,7 +290,7 @@ describe("a webhook call", () => {
   });
 
   test("is signed over time and body", () => {
-    expect(signWebhook("whsec_x", "{}", 1_700_000_000_999)).toBe(
+    expect(signBody("whsec_x", "{}", 1_700_000_000_999)).toBe(
       `t=1700000000,v1=${createHmac("sha256", "whsec_x").update("1700000000.{}").digest("hex")}`,
     );
   });

@@ -7,6 +7,7 @@ export default defineConfig({
     "./src/db/postgres/people-schema.ts",
     "./src/db/postgres/console-schema.ts",
     "./src/db/postgres/usage-schema.ts",
+    "./src/db/postgres/export-schema.ts",
   ],
   out: "./src/db/postgres/migrations",
 });

@@ -84,6 +84,8 @@ export const usageCursor = pgTable("usage_cursor", {
 export const usageFence = pgTable("usage_fence", {
   id: whole("id").primaryKey(),
   fenceMs: whole("fence_ms").notNull(),
+  /** 1 while there are exports: transactions then add rows to `export_ends`. */
+  recordsEnds: whole("records_ends").notNull().default(0),
 });
 
 /**

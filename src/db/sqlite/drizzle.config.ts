@@ -7,6 +7,7 @@ export default defineConfig({
     "./src/db/sqlite/people-schema.ts",
     "./src/db/sqlite/console-schema.ts",
     "./src/db/sqlite/usage-schema.ts",
+    "./src/db/sqlite/export-schema.ts",
   ],
   out: "./src/db/sqlite/migrations",
 });

@@ -87,6 +87,8 @@ export const usageCursor = sqliteTable("usage_cursor", {
 export const usageFence = sqliteTable("usage_fence", {
   id: integer("id").primaryKey(),
   fenceMs: integer("fence_ms").notNull(),
+  /** 1 while there are exports: transactions then add rows to `export_ends`. */
+  recordsEnds: integer("records_ends").notNull().default(0),
 });
 
 /**

@@ -1,12 +1,11 @@
 import { Elysia, type Static, t } from "elysia";
 import { DEMO_MODEL } from "../../demo/demo-model.ts";
-import type { Model, Route } from "../../domain/model.ts";
+import { type Model, printPrices, type Route } from "../../domain/model.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { WireProtocol } from "../../wire/protocol.ts";
 import { findProtocolPair } from "../../wire/protocol-pair.ts";
 import { WIRES } from "../../wire/registry.ts";
-import { printPrices } from "../models.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { estimateCost } from "./estimate.ts";
 import { createGuard } from "./guard.ts";

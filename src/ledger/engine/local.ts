@@ -1,3 +1,4 @@
+import { type ExportBacklog, readExportBacklogs } from "../exports/backlog.ts";
 import { type Ledger, LedgerError } from "../ledger.ts";
 import type { LedgerReads } from "../records.ts";
 import { rollUpOnce } from "../roll-ups/job.ts";
@@ -12,6 +13,8 @@ export interface LocalLedger extends Ledger {
   sweep(): Promise<number>;
   /** Takes one step of the roll-ups of usage. Returns whether there may be more to do. */
   rollUp(): Promise<boolean>;
+  /** Reads what each export of usage has not taken yet. */
+  exportBacklogs(): Promise<readonly ExportBacklog[]>;
 }
 
 export interface LocalLedgerParts {
@@ -52,6 +55,7 @@ export function createLocalLedger(parts: LocalLedgerParts): LocalLedger {
     },
     sweep: () => sweepOnce(store, submit),
     rollUp: () => rollUpOnce(rollUps),
+    exportBacklogs: () => readExportBacklogs(rollUps.run, rollUps.dialect),
     close() {
       closing ??= batcher.close().then(close);
       return closing;

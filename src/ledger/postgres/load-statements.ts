@@ -26,6 +26,8 @@ interface OpeningRead {
   readonly transactionId: string;
   /** Changes to receipts of earlier hours make the hour stale. */
   readonly fenceMs: number;
+  /** Whether receipts that end without a transfer are recorded for exports. */
+  readonly recordsEnds: boolean;
   readonly holds: readonly OfWallet<"hold", Hold>[];
 }
 
@@ -63,8 +65,9 @@ export function createLoadStatements({ client }: Connection): LoadStatements {
       const [first] = rows;
       if (!first) throw new Error("Cannot read the time of the database");
       const holds = rows.flatMap((row) => (isHoldRow(row) ? [holdOf(row)] : []));
-      const { transaction_id: transactionId, fence_ms } = first;
-      return { nowMs: Number(first.now_ms), transactionId, fenceMs: Number(fence_ms), holds };
+      const { transaction_id: transactionId, fence_ms, records_ends } = first;
+      const fence = { fenceMs: Number(fence_ms), recordsEnds: records_ends !== 0n };
+      return { nowMs: Number(first.now_ms), transactionId, ...fence, holds };
     },
     async holds(ids) {
       if (ids.length === 0) return [];
@@ -117,6 +120,7 @@ type OpeningRow = (HoldRow | { readonly hold_id: null }) & {
   readonly now_ms: bigint;
   readonly transaction_id: string;
   readonly fence_ms: bigint;
+  readonly records_ends: bigint;
 };
 type CounterKeyRow = CounterRow &
   WalletOwned & { readonly limit_id: string; readonly period_start_ms: bigint };
@@ -154,9 +158,9 @@ const FOUND_HOLDS = `unnest($1::text[], $2::uuid[]) AS k (wallet_id, hold_id)
   JOIN holds h ON h.wallet_id = k.wallet_id AND h.hold_id = k.hold_id`;
 
 /** Needs parameters: the driver sends a statement without parameters as text, in a round trip of its own. */
-const OPENING = `SELECT t.now_ms, t.transaction_id, t.fence_ms, ${HOLD_COLUMNS}
+const OPENING = `SELECT t.now_ms, t.transaction_id, t.fence_ms, t.records_ends, ${HOLD_COLUMNS}
   FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
-      pg_current_xact_id()::text AS transaction_id, fence_ms FROM usage_fence) AS t
+      pg_current_xact_id()::text AS transaction_id, fence_ms, records_ends FROM usage_fence) AS t
     LEFT JOIN (${FOUND_HOLDS}) ON true`;
 
 const HOLDS = `SELECT ${HOLD_COLUMNS} FROM ${FOUND_HOLDS}`;

@@ -26,6 +26,8 @@ export interface LoadedBatch {
   readonly transactionId: string;
   /** Changes to receipts of earlier hours make the hour stale. */
   readonly fenceMs: number;
+  /** Whether receipts that end without a transfer are recorded for exports. */
+  readonly recordsEnds: boolean;
 }
 
 export interface LoadRequest {
@@ -73,6 +75,7 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
     nowMs,
     transactionId: opening.transactionId,
     fenceMs: opening.fenceMs,
+    recordsEnds: opening.recordsEnds,
   };
 }
 

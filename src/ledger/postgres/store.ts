@@ -47,9 +47,9 @@ export function createPostgresStore({
   const transact = async (connection: Connection, walletIds: ReadonlySet<string>, batch: Batch) => {
     const wallets = await lockWallets(connection, walletIds);
     const commands = batch.collect();
-    const { books, nowMs, transactionId, fenceMs } = await loadBooks(connection, { commands, wallets, now });
+    const { books, nowMs, transactionId, ...fence } = await loadBooks(connection, { commands, wallets, now });
     batch.decide(books, nowMs);
-    await commit(connection, encodeWrites(books, fenceMs), transactionId);
+    await commit(connection, encodeWrites(books, fence), transactionId);
   };
 
   return {

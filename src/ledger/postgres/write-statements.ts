@@ -115,6 +115,7 @@ export const ROW_TYPES = {
   batch_counter: [...COUNTER_KEY, ...COUNTER],
   batch_limit: [...LIMIT_KEY, ...LIMIT],
   batch_stale_hour: [...STALE_KEY, ["changes", "bigint"]],
+  batch_export_end: HOLD_KEY,
 } as const satisfies Record<string, readonly Column[]>;
 
 /** The writes of a batch, by the kind of their rows. Each takes its rows as an array of a row type. */
@@ -129,6 +130,7 @@ const WRITES = {
   limits: upsert("spend_limits", "batch_limit", { key: LIMIT_KEY, set: LIMIT }),
   staleHours: (rows: string) => `${insert("usage_stale", "batch_stale_hour")(rows)}
     ON CONFLICT (${namesOf(STALE_KEY)}) DO UPDATE SET changes = usage_stale.changes + 1`,
+  unchargedEnds: insert("export_ends", "batch_export_end"),
 };
 
 export type RowKind = keyof typeof WRITES;

@@ -1,6 +1,7 @@
 import type { Wallet } from "../core/book.ts";
 import type { WorkingBook } from "../core/working-book.ts";
 import { staleHoursOf } from "../engine/stale-hours.ts";
+import { unchargedEndsOf } from "../engine/uncharged-ends.ts";
 import { firstIdOf } from "../queries/hold-time.ts";
 import {
   limitValues,
@@ -19,13 +20,22 @@ export interface Write {
   readonly values: Value[];
 }
 
+/** What the one row of `usage_fence` asks of a batch. */
+export interface WriteFence {
+  readonly fenceMs: number;
+  readonly recordsEnds: boolean;
+}
+
 /**
  * Returns the statements that write a batch, to be sent in order; none for a batch without changes. All but
  * two kinds of rows share a statement. New wallets come first: a session that creates the same wallet at once
  * waits there, and fails before it writes anything else. Resolutions of new holds come last, because a
  * statement cannot update a row that it inserts.
  */
-export function encodeWrites(books: ReadonlyMap<string, WorkingBook>, fenceMs: number): readonly Write[] {
+export function encodeWrites(
+  books: ReadonlyMap<string, WorkingBook>,
+  { fenceMs, recordsEnds }: WriteFence,
+): readonly Write[] {
   const first = createRows();
   const rows = createRows();
   const last = createRows();
@@ -35,6 +45,9 @@ export function encodeWrites(books: ReadonlyMap<string, WorkingBook>, fenceMs: n
   }
   for (const { walletId, startMs } of staleHoursOf(books, firstIdOf(fenceMs))) {
     rows.staleHours.push([walletId, startMs, 1]);
+  }
+  if (recordsEnds) {
+    for (const { walletId, holdId } of unchargedEndsOf(books)) rows.unchargedEnds.push([walletId, holdId]);
   }
   return [first, rows, last].flatMap(encodeWrite);
 }
@@ -56,6 +69,7 @@ const KINDS = [
   "counters",
   "limits",
   "staleHours",
+  "unchargedEnds",
 ] as const satisfies readonly RowKind[];
 
 type Rows = Record<RowKind, (readonly Value[])[]>;
@@ -71,6 +85,7 @@ function createRows(): Rows {
     counters: [],
     limits: [],
     staleHours: [],
+    unchargedEnds: [],
   };
 }
 

@@ -28,7 +28,7 @@ export interface Dialect {
   /** A JSON array as a table: one row per element, with the column `value`. */
   elements(json: string): string;
   /** The n-th element, from 0, of a `value` of {@link Dialect.elements} that is an array itself. */
-  item(n: number, type: "text" | "integer"): string;
+  item(n: number, type: "text" | "integer" | "uuid"): string;
   /** A member of a JSON object as text: `name` is a placeholder. NULL when the object lacks it. */
   member(column: string, name: string): string;
   /** The table of holds, read by the index of open holds where the planner would not choose it. */
@@ -63,7 +63,8 @@ export const POSTGRES: Dialect = {
     `('x' || substr(${column}::text, 1, 8) || substr(${column}::text, 10, 4))::bit(48)::bigint`,
   array: (expressions) => `json_build_array(${expressions.join(", ")})::text`,
   elements: (json) => `json_array_elements(${json}::text::json)`,
-  item: (n, type) => (type === "integer" ? `(value ->> ${n})::bigint` : `value ->> ${n}`),
+  item: (n, type) =>
+    type === "text" ? `value ->> ${n}` : `(value ->> ${n})::${type === "uuid" ? type : "bigint"}`,
   member: (column, name) =>
     `(SELECT coalesce(value, 'null') FROM json_each_text(${column}) WHERE key = ${name} LIMIT 1)`,
   openHolds: "holds",

@@ -45,12 +45,11 @@ export function createTransferList(run: RunQuery, dialect: Dialect) {
         ...(await positionsBetween(createPositionSearch(run, dialect, walletId), range, values)),
       );
     }
-    const sql = `SELECT ${order} AS position, seq, transfer_id, kind, credit_account, amount, posted_after, hold_id,
-      created_at_ms FROM transfers WHERE ${conditions.join(" AND ")}
+    const sql = `SELECT ${order} AS position, ${TRANSFER_COLUMNS} FROM transfers WHERE ${conditions.join(" AND ")}
       ORDER BY ${order} ${isAscending ? "ASC" : "DESC"} LIMIT ${values.add(rowsMax)}`;
     const rows = await run({ sql, values: values.all });
     const positionOf = () => `${rows[page.size - 1]?.position}`;
-    return createPage(list, page, { rows, read: readLine, positionOf });
+    return createPage(list, page, { rows, read: readJournalLine, positionOf });
   };
 }
 
@@ -183,7 +182,11 @@ interface TransferRow {
   readonly created_at_ms: bigint;
 }
 
-function readLine(given: Row): JournalLine {
+/** The columns that {@link readJournalLine} reads. */
+export const TRANSFER_COLUMNS =
+  "seq, transfer_id, kind, credit_account, amount, posted_after, hold_id, created_at_ms";
+
+export function readJournalLine(given: Row): JournalLine {
   // Safe because the statement selects these columns, which have the schema's types.
   const row = given as unknown as TransferRow;
   const kind = KIND_NAMES.get(Number(row.kind));

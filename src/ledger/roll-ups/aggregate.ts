@@ -93,7 +93,7 @@ export async function countRolledUp(
 
 /** Finds the id of the nearest hold within a range; `undefined` for a range without holds. */
 export async function findHold(
-  { run, dialect }: RollUpStore,
+  { run, dialect }: Pick<RollUpStore, "run" | "dialect">,
   range: TimeRange,
   order: "oldest" | "newest",
 ): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { CLOCK_SKEW_MAX_MS } from "../core/expire.ts";
 import { type Store, StoreError, type StoreFault } from "../engine/store.ts";
 import { firstIdOf } from "../queries/hold-time.ts";
 import { createBooks } from "./books.ts";
-import { createWriter } from "./write.ts";
+import { createWriter, type WriteFence } from "./write.ts";
 
 export interface SqliteStoreParts {
   readonly client: Database;
@@ -47,7 +47,7 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Sqli
         const nowMs = now();
         const opened = books.open(batch.collect(), nowMs);
         batch.decide(opened, nowMs);
-        write(opened, fence.id());
+        write(opened, fence.read());
         books.keep();
         commit.run();
       } catch (error) {
@@ -75,16 +75,21 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Sqli
  * The fence of the roll-ups, kept in memory from batch to batch. Must be forgotten when it may have changed:
  * with a commit of another connection, and with the job's own commits.
  */
-function createFence(client: Database): { id(): string; forget(): void } {
-  const select = client.query<{ fence_ms: number }, []>("SELECT fence_ms FROM usage_fence");
-  let id: string | undefined;
+function createFence(client: Database): { read(): WriteFence; forget(): void } {
+  const select = client.query<{ fence_ms: number; records_ends: number }, []>(
+    "SELECT fence_ms, records_ends FROM usage_fence",
+  );
+  let kept: WriteFence | undefined;
   return {
-    id() {
-      id ??= firstIdOf(select.get()?.fence_ms ?? 0);
-      return id;
+    read() {
+      if (!kept) {
+        const row = select.get();
+        kept = { id: firstIdOf(row?.fence_ms ?? 0), recordsEnds: row?.records_ends === 1 };
+      }
+      return kept;
     },
     forget() {
-      id = undefined;
+      kept = undefined;
     },
   };
 }

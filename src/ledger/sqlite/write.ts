@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Hold, Resolution, Wallet } from "../core/book.ts";
 import type { WorkingBook, WriteSet } from "../core/working-book.ts";
 import { staleHoursOf } from "../engine/stale-hours.ts";
+import { unchargedEndsOf } from "../engine/uncharged-ends.ts";
 import {
   limitValues,
   requestValues,
@@ -11,11 +12,19 @@ import {
   type Value,
 } from "../queries/rows.ts";
 
+/** What the one row of `usage_fence` asks of a batch. */
+export interface WriteFence {
+  /** Changes to receipts with lesser ids make their hours stale. */
+  readonly id: string;
+  /** Whether receipts that end without a transfer are recorded for exports. */
+  readonly recordsEnds: boolean;
+}
+
 /**
- * Writes the changes of a batch, and the stale hours before the fence of the roll-ups. Must be called inside
- * its transaction.
+ * Writes the changes of a batch, the stale hours before the fence of the roll-ups, and for exports the receipts
+ * that end without a transfer. Must be called inside its transaction.
  */
-export type WriteBooks = (books: ReadonlyMap<string, WorkingBook>, fenceId: string) => void;
+export type WriteBooks = (books: ReadonlyMap<string, WorkingBook>, fence: WriteFence) => void;
 
 export function createWriter(client: Database): WriteBooks {
   const statements = prepare(client);
@@ -51,9 +60,13 @@ export function createWriter(client: Database): WriteBooks {
     statements.updateWallet.run(walletValues(wallet));
   };
 
-  return (books, fenceId) => {
-    for (const { walletId, startMs } of staleHoursOf(books, fenceId)) {
+  return (books, { id, recordsEnds }) => {
+    for (const { walletId, startMs } of staleHoursOf(books, id)) {
       statements.upsertStaleHour.run([walletId, startMs]);
+    }
+    if (recordsEnds) {
+      for (const { walletId, holdId } of unchargedEndsOf(books))
+        statements.insertUnchargedEnd.run([walletId, holdId]);
     }
     for (const [walletId, { writeSet }] of books) {
       writeWallet(writeSet);
@@ -120,6 +133,7 @@ function prepare(client: Database) {
       ON CONFLICT DO UPDATE SET used = excluded.used, held = excluded.held`),
     upsertStaleHour: query(`INSERT INTO usage_stale (wallet_id, start_ms, changes) VALUES (?, ?, 1)
       ON CONFLICT DO UPDATE SET changes = changes + 1`),
+    insertUnchargedEnd: query("INSERT INTO export_ends (wallet_id, hold_id) VALUES (?, ?)"),
     upsertLimit:
       query(`INSERT INTO spend_limits (wallet_id, limit_id, key_id, period, time_zone, amount, deleted_at_ms)
       VALUES (?, ?, ?, ?, ?, ?, ?)

@@ -1,0 +1,66 @@
+import { printUsd } from "../domain/money.ts";
+import type { ExportEntry } from "../ledger/exports/page.ts";
+import { printReceipt } from "../ledger/print-receipt.ts";
+import type { JournalLine } from "../ledger/records.ts";
+import { printTime } from "../time.ts";
+
+/** The version of the members of a line. Later programs may add members to it, and change none. */
+export const SCHEMA_VERSION = 1;
+
+/** What a line reports: a receipt that ended or was charged late, a refund of one, or money that came in. */
+export type LineType = "receipt" | "refund" | "top_up";
+
+/** One line of an export. */
+export interface Line {
+  /** Equal in every repetition of the line, and in no other line. */
+  readonly id: string;
+  readonly type: LineType;
+  /** Unix milliseconds of the transfer, or of the end of a receipt without one. */
+  readonly atMs: number;
+  /** A JSON object, without a line break. */
+  readonly text: string;
+  readonly entry: ExportEntry;
+}
+
+/** Converts an entry to its line. Amounts are decimal texts of USD, times ISO 8601 in UTC. */
+export function printLine(entry: ExportEntry): Line {
+  const { walletId, accountName, keyName, transfer, receipt } = entry;
+  const type = typeOf(transfer);
+  const id = `${walletId}/${type}/${nameOf(type, entry)}`;
+  const atMs = transfer?.createdAtMs ?? receipt?.resolvedAtMs ?? receipt?.createdAtMs ?? 0;
+  const text = JSON.stringify({
+    schema_version: SCHEMA_VERSION,
+    id,
+    type,
+    recorded_at: printTime(atMs),
+    account_id: walletId,
+    account_name: accountName ?? null,
+    key_name: keyName ?? null,
+    transfer: transfer ? printTransfer(transfer) : null,
+    receipt: receipt ? printReceipt(receipt) : null,
+  });
+  return { id, type, atMs, text, entry };
+}
+
+function typeOf(transfer: JournalLine | undefined): LineType {
+  const kind = transfer?.kind;
+  return kind === "top_up" || kind === "refund" ? kind : "receipt";
+}
+
+/** Unique among the lines of a type and an account: a receipt that expired may have a second line, settled late. */
+function nameOf(type: LineType, { transfer, receipt }: ExportEntry): string {
+  if (type !== "receipt") return transfer?.transferId ?? "";
+  if (transfer) return `${transfer.holdId}${transfer.kind === "late_settlement" ? "/late" : ""}`;
+  return `${receipt?.holdId}/uncharged${receipt?.late ? "/late" : ""}`;
+}
+
+function printTransfer({ seq, transferId, kind, amount, postedAfter, createdAtMs }: JournalLine): object {
+  return {
+    seq,
+    id: transferId,
+    kind,
+    amount_usd: printUsd(amount),
+    balance_after_usd: printUsd(postedAfter),
+    created_at: printTime(createdAtMs),
+  };
+}

@@ -1,0 +1,140 @@
+// The cursor of an export: created once, moved after each batch that a sink has taken.
+import { createValues, type Row } from "../queries/query.ts";
+import type { ExportConnection } from "./connection.ts";
+
+/** Where an export goes on. Every change of the cursor increases `version`. */
+export interface ExportCursor {
+  readonly name: string;
+  readonly version: number;
+  readonly createdAtMs: number;
+  /** The number of the last uncharged end that was exported. */
+  readonly endsPosition: number;
+  /** The last older receipt that was searched for uncharged ends; `undefined` when none is left. */
+  readonly searchedTo: string | undefined;
+}
+
+/** Where a new export starts: at the first transfer of the journal, or with what is committed from now on. */
+export type ExportStart = "beginning" | "now";
+
+/** How far a cursor moves when a sink has taken a batch. Members that are absent stay. */
+export interface CursorMove {
+  /** The last transfer taken, by wallet. SQLite has one position, under the wallet id "". */
+  readonly positions: ReadonlyMap<string, number>;
+  readonly endsPosition?: number | undefined;
+  /** null ends the search. */
+  readonly searchedTo?: string | null | undefined;
+}
+
+/** Reads a cursor. `undefined` for an unknown export. */
+export async function readCursor(
+  { run, dialect }: Pick<ExportConnection, "run" | "dialect">,
+  name: string,
+): Promise<ExportCursor | undefined> {
+  const sql = `SELECT * FROM exports WHERE name = ${dialect.placeholder(1)}`;
+  const [row] = await run({ sql, values: [name] });
+  return row && readRow(row);
+}
+
+function readRow(row: Row): ExportCursor {
+  return {
+    name: String(row.name),
+    version: Number(row.version),
+    createdAtMs: Number(row.created_at_ms),
+    endsPosition: Number(row.ends_position),
+    searchedTo: row.searched_to === null ? undefined : String(row.searched_to),
+  };
+}
+
+/**
+ * Creates the cursor of a new export; one that exists stays as it is. From its commit on, batches record the
+ * receipts that end without a transfer. Returns `false` while the database is busy.
+ */
+export async function openCursor(
+  connection: ExportConnection,
+  { name, start, nowMs }: { readonly name: string; readonly start: ExportStart; readonly nowMs: number },
+): Promise<boolean> {
+  if (await readCursor(connection, name)) return true;
+  const { dialect } = connection;
+  const isDone = await connection.transact(async (run) => {
+    await connection.lockFence(run);
+    await run({ sql: "UPDATE usage_fence SET records_ends = 1", values: [] });
+    const values = createValues(dialect);
+    const searchedTo = start === "beginning" ? "" : null;
+    const sql = `INSERT INTO exports (name, version, created_at_ms, ends_position, searched_to)
+      SELECT ${values.add(name)}, 1, ${values.add(nowMs)}, last, ${values.add(searchedTo)} FROM export_numbers WHERE true
+      ON CONFLICT DO NOTHING RETURNING 1`;
+    const isNew = (await run({ sql, values: values.all })).length > 0;
+    if (isNew && start === "now") await run({ sql: lastPositions(connection), values: [name] });
+    return true;
+  });
+  return isDone === true;
+}
+
+function lastPositions({ dialect }: ExportConnection): string {
+  const name = dialect.placeholder(1);
+  const last =
+    dialect.transferOrder === "rowid"
+      ? `SELECT ${name}, '', coalesce(max(rowid), 0) FROM transfers`
+      : `SELECT ${name}, wallet_id, last_seq FROM wallets`;
+  return `INSERT INTO export_positions (export, wallet_id, position) ${last}`;
+}
+
+/**
+ * Moves a cursor that still has the version given. Returns `false` otherwise: another process has moved it, or
+ * it was forgotten.
+ */
+export async function moveCursor(
+  { dialect, transact }: ExportConnection,
+  { name, version }: Pick<ExportCursor, "name" | "version">,
+  { positions, endsPosition, searchedTo }: CursorMove,
+): Promise<boolean> {
+  const moved = await transact(async (run) => {
+    const values = createValues(dialect);
+    const set = ["version = version + 1"];
+    if (endsPosition !== undefined) set.push(`ends_position = ${values.add(endsPosition)}`);
+    if (searchedTo !== undefined) set.push(`searched_to = ${values.add(searchedTo)}`);
+    const where = `name = ${values.add(name)} AND version = ${values.add(version)}`;
+    const sql = `UPDATE exports SET ${set.join(", ")} WHERE ${where} RETURNING 1`;
+    if ((await run({ sql, values: values.all })).length === 0) return undefined;
+    if (positions.size > 0)
+      await run({ sql: upsert(dialect), values: [name, JSON.stringify([...positions])] });
+    // Rows that every export has taken.
+    if (endsPosition !== undefined) await run({ sql: DELETE_TAKEN, values: [] });
+    return true;
+  });
+  return moved === true;
+}
+
+const DELETE_TAKEN = "DELETE FROM export_ends WHERE position <= (SELECT min(ends_position) FROM exports)";
+
+function upsert({ placeholder, elements, item }: ExportConnection["dialect"]): string {
+  return `INSERT INTO export_positions (export, wallet_id, position)
+    SELECT ${placeholder(1)}, ${item(0, "text")}, ${item(1, "integer")} FROM ${elements(placeholder(2))} WHERE true
+    ON CONFLICT (export, wallet_id) DO UPDATE SET position = excluded.position`;
+}
+
+/**
+ * Forgets an export, so that nothing is kept for it any more. Returns `false` for an unknown name. An export of
+ * that name that is configured starts anew.
+ */
+export async function forgetCursor({ dialect, transact }: ExportConnection, name: string): Promise<boolean> {
+  const isDone = await transact(async (run) => {
+    const gone = await run({
+      sql: `DELETE FROM exports WHERE name = ${dialect.placeholder(1)} RETURNING 1`,
+      values: [name],
+    });
+    if (gone.length === 0) return undefined;
+    await run({
+      sql: `DELETE FROM export_positions WHERE export = ${dialect.placeholder(1)}`,
+      values: [name],
+    });
+    const left = await run({ sql: "SELECT 1 FROM exports LIMIT 1", values: [] });
+    if (left.length > 0) await run({ sql: DELETE_TAKEN, values: [] });
+    else {
+      await run({ sql: "UPDATE usage_fence SET records_ends = 0", values: [] });
+      await run({ sql: "DELETE FROM export_ends", values: [] });
+    }
+    return true;
+  });
+  return isDone === true;
+}

@@ -1,0 +1,271 @@
+// One page of what an export has not taken yet.
+import { firstIdOf, HOUR_MS, ID_TIME_MAX, timeOf } from "../queries/hold-time.ts";
+import { createValues, type Row } from "../queries/query.ts";
+import { readReceipt, receiptColumns } from "../queries/receipts.ts";
+import { readJournalLine, TRANSFER_COLUMNS } from "../queries/transfers.ts";
+import type { JournalLine, Receipt } from "../records.ts";
+import { findHold } from "../roll-ups/aggregate.ts";
+import type { ExportConnection } from "./connection.ts";
+import type { CursorMove, ExportCursor } from "./cursor.ts";
+
+/** A transfer with its receipt, or a receipt that ended without a transfer. */
+export interface ExportEntry {
+  readonly walletId: string;
+  /** `undefined` where the ledger's database does not have the account. */
+  readonly accountName: string | undefined;
+  readonly keyName: string | undefined;
+  readonly transfer: JournalLine | undefined;
+  /** `undefined` for a top-up, and for a receipt that is no longer kept. */
+  readonly receipt: Receipt | undefined;
+  /** How the cursor moves when this entry and all before it are taken. */
+  readonly move: CursorMove;
+}
+
+export interface ExportPage {
+  readonly entries: readonly ExportEntry[];
+  /** A move beside those of the entries: of a search that found nothing. */
+  readonly move: CursorMove | undefined;
+}
+
+/** The connection and dialect that reads need. */
+export type ExportReads = Pick<ExportConnection, "run" | "dialect">;
+
+/** A row found, before its receipt and names are read. */
+interface Found {
+  readonly walletId: string;
+  readonly holdId: string | undefined;
+  readonly transfer: JournalLine | undefined;
+  readonly move: CursorMove;
+}
+
+/** No position moves. */
+const NONE: ReadonlyMap<string, number> = new Map();
+
+/** The part of a page that uncharged ends may fill, so that a busy journal does not hold them up. */
+const ENDS_SHARE = 4;
+
+/**
+ * Reads the next page of an export, at most `max` entries. The transfers of a wallet come in the order of its
+ * journal; nothing that was committed before the call is left out for good.
+ */
+export async function readPage(
+  connection: ExportConnection,
+  cursor: ExportCursor,
+  max: number,
+): Promise<ExportPage> {
+  await numberEnds(connection);
+  const ends = await readEnds(connection, cursor, Math.ceil(max / ENDS_SHARE));
+  const journal = await readJournal(connection, cursor, max - ends.length);
+  const room = max - ends.length - journal.length;
+  const searched =
+    cursor.searchedTo === undefined || room === 0
+      ? { found: [], move: undefined }
+      : await search(connection, cursor, cursor.searchedTo, room);
+  const entries = await complete(connection, [...ends, ...journal, ...searched.found]);
+  return { entries, move: searched.move };
+}
+
+/** The most rows that one transaction numbers. */
+const NUMBERED_MAX = 1_000;
+
+/**
+ * Numbers the rows that batches have added since. The numbers are given in the order of commits of this
+ * function: a row whose batch commits late gets a higher number than all that were read before.
+ */
+async function numberEnds({ run, dialect, transact }: ExportConnection): Promise<void> {
+  const found = await run({ sql: "SELECT 1 FROM export_ends WHERE position IS NULL LIMIT 1", values: [] });
+  if (found.length === 0) return;
+  const row = dialect.transferOrder === "rowid" ? "rowid" : "ctid";
+  await transact(async (within) => {
+    // Locks the row, so that a second process waits and then sees these numbers.
+    await within({ sql: "UPDATE export_numbers SET last = last", values: [] });
+    const numbered = await within({
+      sql: `UPDATE export_ends AS e SET position = n.position FROM (SELECT ${row} AS place,
+          (SELECT last FROM export_numbers) + row_number() OVER () AS position FROM export_ends
+          WHERE position IS NULL LIMIT ${NUMBERED_MAX}) AS n
+        WHERE e.${row} = n.place RETURNING 1`,
+      values: [],
+    });
+    const values = createValues(dialect);
+    await within({
+      sql: `UPDATE export_numbers SET last = last + ${values.add(numbered.length)}`,
+      values: values.all,
+    });
+    return true;
+  });
+}
+
+async function readEnds(
+  { run, dialect }: ExportReads,
+  { endsPosition }: ExportCursor,
+  max: number,
+): Promise<readonly Found[]> {
+  const values = createValues(dialect);
+  const sql = `SELECT wallet_id, hold_id, position FROM export_ends WHERE position > ${values.add(endsPosition)}
+    ORDER BY position LIMIT ${values.add(max)}`;
+  const rows = await run({ sql, values: values.all });
+  return rows.map((row) => ({
+    walletId: String(row.wallet_id),
+    holdId: String(row.hold_id),
+    transfer: undefined,
+    move: { positions: NONE, endsPosition: Number(row.position) },
+  }));
+}
+
+async function readJournal(
+  reads: ExportReads,
+  { name }: ExportCursor,
+  max: number,
+): Promise<readonly Found[]> {
+  const isOneJournal = reads.dialect.transferOrder === "rowid";
+  const rows = isOneJournal ? await readRows(reads, name, max) : await readWallets(reads, name, max);
+  return rows.map((row) => {
+    const walletId = String(row.wallet_id);
+    const transfer = readJournalLine(row);
+    const positions = new Map([[isOneJournal ? "" : walletId, Number(row.position)]]);
+    return { walletId, holdId: transfer.holdId, transfer, move: { positions } };
+  });
+}
+
+/** The next transfers in SQLite, where one process writes at a time: rows are numbered as they are committed. */
+async function readRows({ run, dialect }: ExportReads, name: string, max: number): Promise<readonly Row[]> {
+  const values = createValues(dialect);
+  const from = `(SELECT position FROM export_positions WHERE export = ${values.add(name)} AND wallet_id = '')`;
+  const sql = `SELECT rowid AS position, wallet_id, ${TRANSFER_COLUMNS} FROM transfers
+    WHERE rowid > coalesce(${from}, 0) ORDER BY rowid LIMIT ${values.add(max)}`;
+  return run({ sql, values: values.all });
+}
+
+/**
+ * The next transfers in PostgreSQL, wallet by wallet: they are committed in the order of their numbers within
+ * a wallet, and in no order beyond. The wallets that are behind share the page.
+ */
+async function readWallets(reads: ExportReads, name: string, max: number): Promise<readonly Row[]> {
+  const behind = await findBehind(reads, name, max);
+  if (behind.length === 0) return [];
+  const share = Math.max(1, Math.floor(max / behind.length));
+  const ranges = behind.map(({ walletId, position, lastSeq }) => [
+    walletId,
+    position,
+    Math.min(lastSeq, position + share),
+  ]);
+  const { dialect, run } = reads;
+  const { item } = dialect;
+  const columns = TRANSFER_COLUMNS.split(", ").map((column) => `t.${column}`);
+  const sql = `SELECT t.seq AS position, t.wallet_id, ${columns.join(", ")}
+    FROM (SELECT ${item(0, "text")} AS wallet_id, ${item(1, "integer")} AS after, ${item(2, "integer")} AS through
+      FROM ${dialect.elements(dialect.placeholder(1))}) AS r
+    JOIN transfers AS t ON t.wallet_id = r.wallet_id AND t.seq > r.after AND t.seq <= r.through
+    ORDER BY t.wallet_id, t.seq`;
+  return run({ sql, values: [JSON.stringify(ranges)] });
+}
+
+/** Wallets whose newest transfer is above the position of the export, in no order. */
+async function findBehind({ run, dialect }: ExportReads, name: string, max: number) {
+  const values = createValues(dialect);
+  const sql = `SELECT w.wallet_id, w.last_seq, coalesce(p.position, 0) AS position FROM wallets AS w
+    LEFT JOIN export_positions AS p ON p.export = ${values.add(name)} AND p.wallet_id = w.wallet_id
+    WHERE w.last_seq > coalesce(p.position, 0) ORDER BY random() LIMIT ${values.add(max)}`;
+  const rows = await run({ sql, values: values.all });
+  return rows.map((row) => ({
+    walletId: String(row.wallet_id),
+    lastSeq: Number(row.last_seq),
+    position: Number(row.position),
+  }));
+}
+
+const DAY_MS = 24 * HOUR_MS;
+/** Clocks that differ: what ended later than this after the cursor's creation is among the recorded ends. */
+const SKEW_MS = 600_000;
+
+/**
+ * Searches the next hour that has holds for receipts that ended without a charge before the cursor was
+ * created. Those that ended later are recorded, and may be found here too.
+ */
+async function search(
+  reads: ExportReads,
+  { createdAtMs }: ExportCursor,
+  after: string,
+  room: number,
+): Promise<{ found: readonly Found[]; move: CursorMove | undefined }> {
+  const [afterHold = "", afterWallet = ""] = after.split(" ");
+  const done = (searchedTo: string | null) => ({ positions: NONE, searchedTo });
+  const first = await findHold(
+    reads,
+    { fromMs: afterHold === "" ? 0 : timeOf(afterHold), toMs: ID_TIME_MAX },
+    "oldest",
+  );
+  if (first === undefined || timeOf(first) > createdAtMs + DAY_MS) return { found: [], move: done(null) };
+  const fromId = first > afterHold ? first : afterHold;
+  const endId = firstIdOf(Math.max(timeOf(first), afterHold === "" ? 0 : timeOf(afterHold)) + HOUR_MS);
+  const values = createValues(reads.dialect);
+  const [fromValue, walletValue] = [values.add(fromId), values.add(afterWallet)];
+  const sql = `SELECT wallet_id, hold_id FROM holds WHERE hold_id >= ${fromValue} AND hold_id < ${values.add(endId)}
+    AND (hold_id > ${values.add(fromId)} OR wallet_id > ${walletValue})
+    AND state <> 'held' AND captured = 0 AND resolved_at_ms <= ${values.add(createdAtMs + SKEW_MS)}
+    ORDER BY hold_id, wallet_id LIMIT ${values.add(room)}`;
+  const rows = await reads.run({ sql, values: values.all });
+  const found = rows.map((row) => ({
+    walletId: String(row.wallet_id),
+    holdId: String(row.hold_id),
+    transfer: undefined,
+    move: done(`${row.hold_id} ${row.wallet_id}`),
+  }));
+  return { found, move: rows.length < room ? done(endId) : undefined };
+}
+
+/** Reads the receipts of what was found, and the names of accounts and keys. */
+async function complete(reads: ExportReads, found: readonly Found[]): Promise<readonly ExportEntry[]> {
+  if (found.length === 0) return [];
+  const receipts = await readReceipts(reads, found);
+  const accounts = await readNames(
+    reads,
+    "accounts",
+    found.map(({ walletId }) => walletId),
+  );
+  const keys = await readNames(
+    reads,
+    "api_keys",
+    [...receipts.values()].map(({ keyId }) => keyId),
+  );
+  return found.map(({ walletId, holdId, transfer, move }) => {
+    const receipt = holdId === undefined ? undefined : receipts.get(`${holdId} ${walletId}`);
+    return {
+      walletId,
+      accountName: accounts.get(walletId),
+      keyName: receipt && keys.get(receipt.keyId),
+      transfer,
+      receipt,
+      move,
+    };
+  });
+}
+
+async function readReceipts(
+  { run, dialect }: ExportReads,
+  found: readonly Pick<Found, "walletId" | "holdId">[],
+): Promise<ReadonlyMap<string, Receipt>> {
+  const ids = new Map(
+    found.flatMap(({ walletId, holdId }) => (holdId ? [[`${holdId} ${walletId}`, [holdId, walletId]]] : [])),
+  );
+  if (ids.size === 0) return new Map();
+  const { item, elements, placeholder } = dialect;
+  // The order of the join is fixed: ids first.
+  const sql = `SELECT ${receiptColumns(dialect)} FROM
+    (SELECT ${item(0, "uuid")} AS wanted_hold, ${item(1, "text")} AS wanted_wallet FROM ${elements(placeholder(1))}) AS wanted
+    CROSS JOIN holds WHERE hold_id = wanted_hold AND wallet_id = wanted_wallet`;
+  const rows = await run({ sql, values: [JSON.stringify([...ids.values()])] });
+  return new Map(rows.map(readReceipt).map((receipt) => [`${receipt.holdId} ${receipt.walletId}`, receipt]));
+}
+
+async function readNames(
+  { run, dialect }: ExportReads,
+  table: "accounts" | "api_keys",
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { item, elements, placeholder } = dialect;
+  const sql = `SELECT id, name FROM ${table}
+    WHERE id IN (SELECT ${item(0, "text")} FROM ${elements(placeholder(1))})`;
+  const rows = await run({ sql, values: [JSON.stringify([...new Set(ids)].map((id) => [id]))] });
+  return new Map(rows.map((row) => [String(row.id), String(row.name)]));
+}

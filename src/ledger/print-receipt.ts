@@ -1,0 +1,44 @@
+import { printPrices } from "../domain/model.ts";
+import { printUsd } from "../domain/money.ts";
+import type { Usage } from "../domain/usage.ts";
+import { printTime } from "../time.ts";
+import type { Receipt } from "./records.ts";
+
+/** Converts a receipt to the JSON of `GET /v1/receipts/{request_id}`: amounts as decimal USD. */
+export function printReceipt(receipt: Receipt): object {
+  const { request, outcome } = receipt;
+  return {
+    object: "receipt",
+    request_id: receipt.holdId,
+    key_id: receipt.keyId,
+    state: receipt.state,
+    late: receipt.late,
+    surface: request.surface,
+    model: request.model,
+    upstream: outcome?.upstream ?? null,
+    upstream_model: outcome?.upstreamModel ?? null,
+    outcome: outcome?.outcome ?? null,
+    granted_usd: printUsd(receipt.granted),
+    charged_usd: printUsd(receipt.captured),
+    refunded_usd: printUsd(receipt.refunded),
+    charge_source: outcome?.source ?? null,
+    usage: outcome?.usage ? printUsage(outcome.usage) : null,
+    price_usd_per_million_tokens: outcome?.price ? printPrices(outcome.price) : null,
+    first_output_ms: outcome?.firstOutputMs ?? null,
+    total_ms: outcome?.totalMs ?? null,
+    attempts: outcome?.attempts ?? [],
+    metadata: receipt.metadata ?? null,
+    created_at: printTime(receipt.createdAtMs),
+    resolved_at: printTime(receipt.resolvedAtMs),
+  };
+}
+
+function printUsage(usage: Usage): object {
+  return {
+    input_tokens: usage.inputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    cache_write_1h_tokens: usage.cacheWrite1hTokens,
+    output_tokens: usage.outputTokens,
+  };
+}
