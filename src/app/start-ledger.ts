@@ -1,12 +1,11 @@
 import type { LedgerProcessConfig } from "../config/config.ts";
 import { takeLedgerTokens } from "../config/ledger.ts";
-import { startSweeper } from "../ledger/engine/sweeper.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { startRollUps } from "../ledger/roll-ups/runner.ts";
 import type { LedgerMetrics } from "../telemetry/ledger-metrics.ts";
-import { describeFault, type Log } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Traces } from "../telemetry/trace-export.ts";
-import { type RunningExports, startExports } from "./start-exports.ts";
+import { startLedgerJobs } from "./ledger-jobs.ts";
+import type { RunningExports } from "./start-exports.ts";
 import { openStorage, type Storage } from "./storage.ts";
 
 const LOOPBACK = /^(127\.[\d.]+|::1|localhost)$/;
@@ -29,8 +28,8 @@ interface LedgerTelemetry {
 }
 
 /**
- * Opens the storage and serves the ledger over gRPC when configured. Starts the sweeper of expired holds, the
- * roll-ups and the exports of usage when the ledger is local. Rejects when the database or the port cannot be used.
+ * Opens the storage and serves the ledger over gRPC when configured. Starts the jobs of a local ledger. Rejects
+ * when the database or the port cannot be used.
  */
 export async function startLedger(
   config: LedgerProcessConfig,
@@ -39,33 +38,18 @@ export async function startLedger(
   const storage = await openStorage({ ...config, observer: metrics });
   try {
     const server = await serveLedger(storage.ledger, config, { log, tracing: traces });
-    const onError = (fault: unknown) => log.error(describeFault(fault), "sweep failed");
-    const sweeper = storage.local && startSweeper({ ledger: storage.local, onError });
-    const onRollUpError = (fault: unknown) => log.error(describeFault(fault), "usage roll-up failed");
-    const rollUps = storage.local && startRollUps({ ledger: storage.local, onError: onRollUpError });
-    const exports = startLocalExports(storage, config, log);
+    const jobs = startLedgerJobs(storage, config, log);
     const stopServing = async () => server?.stop();
     const close = async () => {
       await stopServing();
-      await Promise.all([sweeper?.stop(), rollUps?.stop(), exports?.close()]);
+      await jobs?.stop();
       await storage.close();
     };
-    return { ...storage, servedAt: server?.address, exports, stopServing, close };
+    return { ...storage, servedAt: server?.address, exports: jobs?.exports, stopServing, close };
   } catch (error) {
     await storage.close();
     throw error;
   }
-}
-
-/** Exports usage where the ledger's database is. */
-function startLocalExports(
-  { local }: Storage,
-  { database, exports = [] }: LedgerProcessConfig,
-  log: Log,
-): RunningExports | undefined {
-  if (local) return startExports(database, exports, log);
-  if (exports.length > 0) log.warn({}, "usage exports run with the ledger of LEDGER_URL, not here");
-  return undefined;
 }
 
 async function serveLedger(

@@ -160,6 +160,12 @@ function addMoneyCommands(program: Command): void {
   withJson(program, "audit", "check that the books are consistent").action(
     onLocalStorage(async () => (await import("./audit.ts")).runAudit),
   );
+  withJson(program, "retention", "report what a retention of receipts has dropped and would drop")
+    .requiredOption("--receipts-days <n>", "days that receipts would be kept", parseDays)
+    .action(onLocalStorage(async () => (await import("./retention.ts")).runRetention));
+  withJson(program, "compact", "write the SQLite file anew without free space; no gateway may run").action(
+    onLocalStorage(async () => (await import("./retention.ts")).runCompact),
+  );
 }
 
 function addViewCommands(program: Command): void {

@@ -50,6 +50,7 @@ const AT_START: Readonly<Record<string, Read>> = {
   "limiter.on_failure": ({ limiter }) => limiter.onFailure,
   "limiter.replicas": ({ limiter }) => limiter.replicas,
   "ledger.wallets_per_batch": ({ walletsPerBatch }) => walletsPerBatch,
+  "retention.receipts_days": ({ receiptsDays }) => receiptsDays,
   "billing.hold_ttl_s": ({ holdTtlMs }) => holdTtlMs,
   REDIS_URL: ({ limiter }) => withoutPassword(limiter.redis),
 };
@@ -76,8 +77,9 @@ export function compareStorage(running: LedgerProcessConfig, next: LedgerProcess
 
 /** Returns the next configuration with the running values of settings that apply at the next start. */
 export function keepStartSettings(running: Config, next: Config): Config {
-  const { bodyBytesInFlightMax, accountBodyBytesMax, idleS, walletsPerBatch, holdTtlMs } = running;
-  const kept = { bodyBytesInFlightMax, accountBodyBytesMax, idleS, walletsPerBatch, holdTtlMs };
+  const { bodyBytesInFlightMax, accountBodyBytesMax, idleS, walletsPerBatch, receiptsDays, holdTtlMs } =
+    running;
+  const kept = { bodyBytesInFlightMax, accountBodyBytesMax, idleS, walletsPerBatch, receiptsDays, holdTtlMs };
   const limiter = { ...running.limiter, redis: keepStartRedis(running.limiter.redis, next.limiter.redis) };
   return Object.freeze({ ...next, ...kept, limiter, database: keepStartDatabase(running, next) });
 }

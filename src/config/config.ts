@@ -90,6 +90,8 @@ export interface LedgerProcessConfig extends StorageConfig {
   readonly walletsPerBatch: number | undefined;
   /** Where usage is exported to. Default: nowhere. */
   readonly exports?: readonly ExportConfig[] | undefined;
+  /** Days that receipts are kept. Default: for ever. */
+  readonly receiptsDays?: number | undefined;
   /** How long running requests may continue after SIGTERM. */
   readonly drainMs: number;
 }
@@ -188,7 +190,7 @@ function readFileSettings({ content, writtenAtS }: CheckedFile, redis: RedisLoca
 }
 
 /** Keys of the file that a ledger process reads; it ignores the others, whatever they hold. */
-const LEDGER_KEYS = ["ledger", "exports", "drain_s"] as const;
+const LEDGER_KEYS = ["ledger", "exports", "retention", "drain_s"] as const;
 
 /**
  * Reads the configuration of a ledger process, with its sources. Needs no upstream keys. Throws

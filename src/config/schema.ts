@@ -192,6 +192,7 @@ export const ConfigFileSchema = Mapping({
     }),
   ),
   ledger: Type.Optional(Mapping({ wallets_per_batch: Type.Optional(Count(1, 10_000)) })),
+  retention: Type.Optional(Mapping({ receipts_days: Type.Optional(Count(1, 36_500)) })),
   billing: Type.Optional(
     Mapping({
       hold_ttl_s: Type.Optional(Count(1, 3_600)),

@@ -36,6 +36,7 @@ export function readLedgerSettings(file: ConfigFile) {
   return {
     walletsPerBatch: file.ledger?.wallets_per_batch,
     exports: readExports(file),
+    receiptsDays: file.retention?.receipts_days,
     drainMs: (file.drain_s ?? DRAIN_S) * 1_000,
   };
 }

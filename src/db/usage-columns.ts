@@ -31,6 +31,12 @@ export const JOURNAL_SUM_COLUMNS: readonly string[] = [
   ...["topped_up", "charged", "refunded"].flatMap((amount) => [`${amount}_high`, `${amount}_low`]),
 ];
 
+/** The columns of what is recorded of dropped receipts: a count, and amounts of nanos in parts as above. */
+export const DROPPED_SUM_COLUMNS: readonly string[] = [
+  "receipts",
+  ...["captured", "refunded", "above"].flatMap((amount) => [`${amount}_high`, `${amount}_low`]),
+];
+
 function bucketsOf(duration: string): readonly string[] {
   return Array.from({ length: BUCKETS }, (_, bucket) => `${duration}_${bucket}`);
 }

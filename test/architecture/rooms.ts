@@ -225,7 +225,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   ledger: {
     holds: "the ledger: interface, rules, batch engine, stores, queries, audit",
-    imports: ["db", "domain", "time.ts"],
+    imports: ["db", "domain", "time.ts", "workers"],
     packages: ["bun", "bun:sqlite", "node:fs", "node:path", "node:worker_threads"],
   },
   refusals: {

@@ -5,12 +5,13 @@ import { benchGuard } from "./guard/bench-guard.ts";
 import { benchLedger } from "./ledger/bench-ledger.ts";
 import { benchLimiter } from "./limiter/bench-limiter.ts";
 import { benchPeers } from "./peers/bench-peers.ts";
+import { benchRetention } from "./retention/bench-retention.ts";
 import { benchTelemetry } from "./telemetry/bench-telemetry.ts";
 import { benchTranslate } from "./translate/bench-translate.ts";
 import { benchUpstream } from "./upstream/bench-upstream.ts";
 import { benchUsage } from "./usage/bench-usage.ts";
 
-// usage: `bun run bench [bodies|growth|guard|ledger|limiter|peers|telemetry|translate|upstream|usage] [--quick] [--json]`
+// usage: `bun run bench [bodies|growth|guard|ledger|limiter|peers|retention|telemetry|translate|upstream|usage] [--quick] [--json]`
 const [subject, ...rest] = Bun.argv.slice(2);
 if (subject === "bodies") await benchBodies(rest);
 else if (subject === "growth") await benchGrowth(rest);
@@ -19,6 +20,7 @@ else if (subject === "ledger") await benchLedger(rest);
 else if (subject === "limiter") await benchLimiter(rest);
 else if (subject === "peers") await benchPeers(rest);
 else if (subject === "telemetry") await benchTelemetry(rest);
+else if (subject === "retention") await benchRetention(rest);
 else if (subject === "translate") await benchTranslate(rest);
 else if (subject === "upstream") await benchUpstream(rest);
 else if (subject === "usage") await benchUsage(rest);

@@ -10,4 +10,5 @@ const { port } = Bun.serve({
 
 process.send?.({ port });
 process.once("disconnect", () => process.exit());
+
 export {};

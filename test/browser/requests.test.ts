@@ -183,6 +183,6 @@ test("Ctrl K finds a pasted request id, and says that it does not know another o
     await untilTitled(page, "Receipt");
     expect(page.url()).toEndWith(id);
     await page.goto(`${world.url}${account()}/requests/${unknown}`);
-    await page.getByText("No request of this account has this id").waitFor();
+    await page.getByText("No receipt of this account has this id").waitFor();
   });
 });

@@ -210,8 +210,16 @@ function databaseOf(database: { readonly client: Client } | undefined): Client {
 }
 
 const TABLES = [
-  ...["accounts", "api_keys", "audit_entries", "checkouts", "credentials", "export_ends"],
-  ...["export_numbers", "export_positions", "exports", "gateways", "holds"],
+  ...[
+    "accounts",
+    "api_keys",
+    "audit_entries",
+    "checkouts",
+    "credentials",
+    "dropped_counters",
+    "dropped_receipts",
+  ],
+  ...["export_ends", "export_numbers", "export_positions", "exports", "gateways", "holds"],
   ...[
     "idempotent_answers",
     "invitations",
@@ -223,7 +231,15 @@ const TABLES = [
     "members",
   ],
   ...["notice_rules", "notices", "open_notices", "people", "proofs", "redeem_codes", "refused_requests"],
-  ...["schema_version", "sessions", "shared_links", "shared_values", "spend_limits", "transfers"],
+  ...[
+    "retention",
+    "schema_version",
+    "sessions",
+    "shared_links",
+    "shared_values",
+    "spend_limits",
+    "transfers",
+  ],
   ...["usage_cursor", "usage_days", "usage_fence", "usage_hours", "usage_stale"],
   ...["usage_total_days", "usage_total_hours", "wallets", "webhook_calls"],
 ];

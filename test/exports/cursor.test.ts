@@ -44,7 +44,9 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
       transfer: { seq: 2, kind: "settlement", amount_usd: "-0.000000005", balance_after_usd: "0.000999995" },
       receipt: { request_id: charged, state: "settled", charged_usd: "0.000000005" },
     });
-    expect(ofType("refund/sorry")).toMatchObject({ receipt: { request_id: charged, refunded_usd: "0.000000002" } });
+    expect(ofType("refund/sorry")).toMatchObject({
+      receipt: { request_id: charged, refunded_usd: "0.000000002" },
+    });
     expect(ofType(`${released}/uncharged`)).toMatchObject({ transfer: null, receipt: { state: "released" } });
     expect(await env.takeAll("warehouse")).toEqual([]);
   });
@@ -54,7 +56,15 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
     const holds = { surface: "chat", model: "demo" };
     const ids = [holdIdOf("charged", env.clock.nowMs), holdIdOf("free", env.clock.nowMs)] as const;
     for (const holdId of ids) {
-      await env.ledger.hold({ walletId, holdId, keyId: "k", amount: 9n, minimum: 9n, ttlMs: 1_000, facts: holds });
+      await env.ledger.hold({
+        walletId,
+        holdId,
+        keyId: "k",
+        amount: 9n,
+        minimum: 9n,
+        ttlMs: 1_000,
+        facts: holds,
+      });
     }
     await env.ledger.extend({ walletId, holdId: ids[0], accrued: 4n, ttlMs: 1_000 });
     env.clock.nowMs += 10_000;
@@ -64,7 +74,11 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
     for (const holdId of ids) await env.ledger.settle({ walletId, holdId, amount: 6n, facts });
     const late = await env.takeAll("warehouse");
     expect(expired.map(({ id }) => id).sort()).toEqual(
-      [`${walletId}/receipt/${ids[0]}`, `${walletId}/receipt/${ids[1]}/uncharged`, `${walletId}/top_up/funds`].sort(),
+      [
+        `${walletId}/receipt/${ids[0]}`,
+        `${walletId}/receipt/${ids[1]}/uncharged`,
+        `${walletId}/top_up/funds`,
+      ].sort(),
     );
     expect(late.map(({ id, transfer }) => [id, transfer?.amount_usd])).toEqual([
       [`${walletId}/receipt/${ids[0]}/late`, "-0.000000002"],
@@ -101,7 +115,8 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
   test("lines are repeated when the process dies after their delivery and before the cursor moves", async () => {
     await env.open("warehouse");
     await env.spend(walletId, undefined);
-    const read = async () => parse((await readPage(env.connection, await env.cursor("warehouse"), 10)).entries);
+    const read = async () =>
+      parse((await readPage(env.connection, await env.cursor("warehouse"), 10)).entries);
     const delivered = await read();
     expect(delivered).toHaveLength(2);
     expect(await read()).toEqual([...delivered]);
@@ -123,7 +138,8 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
     await env.open("one");
     await env.open("two");
     await env.spend(walletId, undefined);
-    const rows = async () => (await env.connection.run({ sql: "SELECT 1 FROM export_ends", values: [] })).length;
+    const rows = async () =>
+      (await env.connection.run({ sql: "SELECT 1 FROM export_ends", values: [] })).length;
     expect(await env.takeAll("one")).toHaveLength(2);
     expect(await rows()).toBe(1);
     expect(await env.takeAll("two")).toHaveLength(2);
@@ -131,7 +147,8 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
   });
 
   test("a ledger without exports records no receipts for them, and stops when the last is forgotten", async () => {
-    const rows = async () => (await env.connection.run({ sql: "SELECT 1 FROM export_ends", values: [] })).length;
+    const rows = async () =>
+      (await env.connection.run({ sql: "SELECT 1 FROM export_ends", values: [] })).length;
     await env.spend(walletId, undefined);
     expect(await rows()).toBe(0);
     await env.open("one");
@@ -203,9 +220,13 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
         account_id === id && transfer ? [transfer.seq] : [],
       );
       const { transfers } = await env.ledger.journalTotals(id);
-      expect(seqs.sort((one, other) => one - other)).toEqual(Array.from({ length: transfers }, (_, at) => at + 1));
+      expect(seqs.sort((one, other) => one - other)).toEqual(
+        Array.from({ length: transfers }, (_, at) => at + 1),
+      );
     }
-    expect([...delivered.keys()].filter((id) => id.endsWith("/uncharged")).sort()).toEqual([...uncharged].sort());
+    expect([...delivered.keys()].filter((id) => id.endsWith("/uncharged")).sort()).toEqual(
+      [...uncharged].sort(),
+    );
   });
 });
 
@@ -228,7 +249,10 @@ test("a batch that commits late is exported after batches that began later", asy
     const committed = late.begin(async (transaction) => {
       await transaction.unsafe("UPDATE wallets SET last_seq = 1, posted = 5 WHERE wallet_id = $1", [slow]);
       const values = [slow, `${env.clock.nowMs}`];
-      await transaction.unsafe("INSERT INTO transfers VALUES ($1, 1, 'late', 1, 2, 1, 5, 5, NULL, $2)", values);
+      await transaction.unsafe(
+        "INSERT INTO transfers VALUES ($1, 1, 'late', 1, 2, 1, 5, 5, NULL, $2)",
+        values,
+      );
       const holdId = holdIdOf("late end", env.clock.nowMs);
       await transaction.unsafe("INSERT INTO export_ends VALUES ($1, $2)", [slow, holdId]);
       begun.resolve();

@@ -21,7 +21,11 @@ export interface ParsedLine {
     readonly amount_usd: string;
     readonly balance_after_usd: string;
   } | null;
-  readonly receipt: { readonly request_id: string; readonly state: string; readonly charged_usd: string } | null;
+  readonly receipt: {
+    readonly request_id: string;
+    readonly state: string;
+    readonly charged_usd: string;
+  } | null;
 }
 
 export interface ExportEnv extends TempStorage {
@@ -63,7 +67,8 @@ export async function openExportEnv(dialect: (typeof DIALECTS)[number]): Promise
         if (entries.length === 0 && !move) return taken;
         taken.push(...parse(entries));
         for (const each of [...entries.map((entry) => entry.move), ...(move ? [move] : [])]) {
-          if (!(await moveCursor(connection, await cursor(name), each))) throw new Error("The cursor did not move");
+          if (!(await moveCursor(connection, await cursor(name), each)))
+            throw new Error("The cursor did not move");
         }
       }
     },

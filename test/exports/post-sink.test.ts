@@ -53,7 +53,10 @@ test("a batch is posted as lines of JSON, with the configured headers and a sign
   const nowMs = Date.UTC(2026, 5, 1);
   const secret = "a-secret-of-an-export";
   for (const gzip of [false, true]) {
-    const sink = createHttpSink({ ...BASE, url, secret, gzip, headers: { authorization: "Bearer t" } }, () => nowMs);
+    const sink = createHttpSink(
+      { ...BASE, url, secret, gzip, headers: { authorization: "Bearer t" } },
+      () => nowMs,
+    );
     expect(await sink.deliver(batchOf("a", "b"), NEVER)).toBe(0);
   }
   for (const [index, { headers, bytes }] of calls.entries()) {
@@ -75,7 +78,9 @@ test.each([
 ])("a receiver that answers %i has not taken the batch", async (status, headers, problem) => {
   const { calls, url } = receive(() => new Response("private text", { status, headers }));
   await expect(createHttpSink({ ...BASE, url }).deliver(batchOf("a"), NEVER)).rejects.toThrow(problem);
-  await createHttpSink({ ...BASE, url }).deliver(batchOf("a"), NEVER).catch(() => undefined);
+  await createHttpSink({ ...BASE, url })
+    .deliver(batchOf("a"), NEVER)
+    .catch(() => undefined);
   expect(calls.map(({ path }) => path)).toEqual(["/lines", "/lines"]);
 });
 

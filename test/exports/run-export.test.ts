@@ -42,7 +42,8 @@ function start(deliver: Sink["deliver"], changes: Partial<ExportParts> = {}): vo
   running.push(startExport({ ...parts, ...changes }));
 }
 
-const linesDelivered = () => events.reduce((sum, event) => sum + (event.kind === "delivered" ? event.lines : 0), 0);
+const linesDelivered = () =>
+  events.reduce((sum, event) => sum + (event.kind === "delivered" ? event.lines : 0), 0);
 
 test("a batch that a receiver refuses is tried again until it is taken, and none overtakes it", async () => {
   let tries = 0;
@@ -52,7 +53,12 @@ test("a batch that a receiver refuses is tried again until it is taken, and none
     return 0;
   });
   await until(() => linesDelivered() === 4);
-  expect(tried.slice(0, 4)).toEqual([["a", "b", "c"], ["a", "b", "c"], ["a", "b", "c"], ["a", "b", "c"]]);
+  expect(tried.slice(0, 4)).toEqual([
+    ["a", "b", "c"],
+    ["a", "b", "c"],
+    ["a", "b", "c"],
+    ["a", "b", "c"],
+  ]);
   expect(tried.slice(4)).toEqual([["d"]]);
   expect(events.slice(0, 3)).toMatchObject([
     { kind: "failed", problem: "status 500", failures: 1 },
@@ -79,7 +85,10 @@ test("a batch has at most its bytes, and at least one line", async () => {
 });
 
 test("a stop ends a try that hangs, and the next process begins with its batch", async () => {
-  start((_, signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))));
+  start(
+    (_, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  );
   await until(() => tried.length === 1);
   await running.pop()?.close();
   start(async () => 0);

@@ -25,7 +25,8 @@ function startReceiver() {
     async fetch(request) {
       const body = await request.text();
       const [, t, v1] = /^t=(\d+),v1=(\w+)$/.exec(request.headers.get("tollgate-signature") ?? "") ?? [];
-      if (createHmac("sha256", SECRET).update(`${t}.${body}`).digest("hex") !== v1) return new Response("", { status: 401 });
+      if (createHmac("sha256", SECRET).update(`${t}.${body}`).digest("hex") !== v1)
+        return new Response("", { status: 401 });
       state.tries += 1;
       state.lines.push(...body.trimEnd().split("\n"));
       if (!state.isOpen) await new Promise(() => undefined);
@@ -86,10 +87,18 @@ test("a killed gateway repeats what the receiver may not have, and misses nothin
   await until(() => paid.every((id) => state.lines.slice(delivered.length).join().includes(id)));
   expect(state.lines.slice(delivered.length)).toEqual(expect.arrayContaining(delivered));
   await until(() => readFileSync(path, "utf8").includes(paid[2] ?? ""));
-  const lines = readFileSync(path, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+  const lines = readFileSync(path, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   for (const id of paid) {
     const [line] = lines.filter(({ receipt }) => receipt?.request_id === id);
-    expect(line).toMatchObject({ schema_version: 1, type: "receipt", account_name: "demo", receipt: { state: "settled" } });
+    expect(line).toMatchObject({
+      schema_version: 1,
+      type: "receipt",
+      account_name: "demo",
+      receipt: { state: "settled" },
+    });
   }
 
   const scrape = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();

@@ -104,7 +104,24 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
     const store = await openStore();
     const report = await store.audit();
     expect(report).toMatchObject({ wallets: 3, holds: 6, transfers: 8, findings: [], warnings: [] });
-    const ids = ["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "R1", "U1", "U2", "U3", "U4", "U5"];
+    const ids = [
+      "I1",
+      "I2",
+      "I3",
+      "I4",
+      "I5",
+      "I6",
+      "I7",
+      "I8",
+      "I9",
+      "R1",
+      "U1",
+      "U2",
+      "U3",
+      "U4",
+      "U5",
+      "U6",
+    ];
     expect(report.checked.map((each) => each.slice(0, 2))).toEqual(ids);
     await store.close();
   });

@@ -7,6 +7,7 @@ import usage from "./migrations/0004_usage.sql" with { type: "text" };
 import transfers from "./migrations/0005_transfers.sql" with { type: "text" };
 import noticePauses from "./migrations/0006_notice_pauses.sql" with { type: "text" };
 import totals from "./migrations/0007_totals.sql" with { type: "text" };
+import retention from "./migrations/0008_retention.sql" with { type: "text" };
 import usageExports from "./migrations/0009_exports.sql" with { type: "text" };
 
 /**
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly string[] = [
   transfers,
   noticePauses,
   totals,
+  retention,
   usageExports,
 ];
 

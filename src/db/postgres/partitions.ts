@@ -44,11 +44,32 @@ function partitionsAround(atMs: number): readonly Partition[] {
 }
 
 async function missingOf(client: SQL, wanted: readonly Partition[]): Promise<readonly Partition[]> {
+  const there = new Set(await readNames(client));
+  return wanted.filter(({ name }) => !there.has(name));
+}
+
+async function readNames(client: SQL): Promise<readonly string[]> {
   const rows: readonly { readonly name: string }[] = await client.unsafe(
     "SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'holds'::regclass",
   );
-  const there = new Set(rows.map(({ name }) => name));
-  return wanted.filter(({ name }) => !there.has(name));
+  return rows.map(({ name }) => name);
+}
+
+/** The month of a partition of holds, in Unix milliseconds. */
+export interface MonthPartition {
+  readonly name: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Lists the partitions of months. The default partition, which has holds of other months, is left out. */
+export async function listPartitions(client: SQL): Promise<readonly MonthPartition[]> {
+  return (await readNames(client)).flatMap((name) => {
+    const [, year, month] = /^holds_(\d{4})_(\d{2})$/.exec(name) ?? [];
+    if (year === undefined) return [];
+    const fromMs = Date.UTC(Number(year), Number(month) - 1);
+    return [{ name, fromMs, toMs: monthStart(fromMs, 1).getTime() }];
+  });
 }
 
 /** Creates the table, then attaches it: creating it as a partition would lock all of holds. */

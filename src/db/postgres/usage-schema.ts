@@ -1,7 +1,7 @@
 // Roll-ups: sums of receipts and of the journal, written by a background job.
 import { index, pgTable, primaryKey } from "drizzle-orm/pg-core";
-import { JOURNAL_SUM_COLUMNS, MEASURE_COLUMNS } from "../usage-columns.ts";
-import { bytewise, whole } from "./columns.ts";
+import { DROPPED_SUM_COLUMNS, JOURNAL_SUM_COLUMNS, MEASURE_COLUMNS } from "../usage-columns.ts";
+import { bytewise, nanos, whole } from "./columns.ts";
 
 /** The columns that {@link MEASURE_COLUMNS} names. */
 const measures = () => Object.fromEntries(MEASURE_COLUMNS.map((name) => [name, whole(name)]));
@@ -97,3 +97,36 @@ export const journalSums = pgTable("journal_sums", {
   position: whole("position").notNull(),
   ...Object.fromEntries(JOURNAL_SUM_COLUMNS.map((name) => [name, whole(name).notNull()])),
 });
+
+/**
+ * One row: how far receipts were dropped. Those before `receiptsFromMs` may be gone, those before `clearedToMs`
+ * are. `seenAtMs` and `pausedUntilMs` notice a clock that jumps.
+ */
+export const retention = pgTable("retention", {
+  id: whole("id").primaryKey(),
+  receiptsFromMs: whole("receipts_from_ms").notNull(),
+  clearedToMs: whole("cleared_to_ms").notNull(),
+  seenAtMs: whole("seen_at_ms").notNull(),
+  pausedUntilMs: whole("paused_until_ms").notNull(),
+});
+
+/**
+ * The sums of a wallet's dropped receipts, as high and low parts. `above` is what I8 of the audit explains an
+ * overdraft with.
+ */
+export const droppedReceipts = pgTable("dropped_receipts", {
+  walletId: bytewise("wallet_id").primaryKey(),
+  ...Object.fromEntries(DROPPED_SUM_COLUMNS.map((name) => [name, whole(name).notNull()])),
+});
+
+/** What dropped receipts had used of a limit in one period, so that the audit can still add its counter up. */
+export const droppedCounters = pgTable(
+  "dropped_counters",
+  {
+    walletId: bytewise("wallet_id").notNull(),
+    limitId: bytewise("limit_id").notNull(),
+    periodStartMs: whole("period_start_ms").notNull(),
+    used: nanos("used").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.walletId, table.limitId, table.periodStartMs] })],
+);

@@ -12,6 +12,7 @@ import usage from "./migrations/0006_usage.sql" with { type: "text" };
 import transfers from "./migrations/0007_transfers.sql" with { type: "text" };
 import noticePauses from "./migrations/0008_notice_pauses.sql" with { type: "text" };
 import totals from "./migrations/0009_totals.sql" with { type: "text" };
+import retention from "./migrations/0010_retention.sql" with { type: "text" };
 import usageExports from "./migrations/0011_exports.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
@@ -91,6 +92,7 @@ export const MIGRATIONS: readonly string[] = [
   transfers,
   noticePauses,
   totals,
+  retention,
   usageExports,
 ];
 

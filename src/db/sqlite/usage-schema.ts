@@ -1,6 +1,7 @@
 // Roll-ups: sums of receipts and of the journal, written by a background job.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { JOURNAL_SUM_COLUMNS, MEASURE_COLUMNS } from "../usage-columns.ts";
+import { DROPPED_SUM_COLUMNS, JOURNAL_SUM_COLUMNS, MEASURE_COLUMNS } from "../usage-columns.ts";
+import { nanos } from "./columns.ts";
 
 /** The columns that {@link MEASURE_COLUMNS} names. */
 const measures = () => Object.fromEntries(MEASURE_COLUMNS.map((name) => [name, integer(name)]));
@@ -100,3 +101,36 @@ export const journalSums = sqliteTable("journal_sums", {
   position: integer("position").notNull(),
   ...Object.fromEntries(JOURNAL_SUM_COLUMNS.map((name) => [name, integer(name).notNull()])),
 });
+
+/**
+ * One row: how far receipts were dropped. Those before `receiptsFromMs` may be gone, those before `clearedToMs`
+ * are. `seenAtMs` and `pausedUntilMs` notice a clock that jumps.
+ */
+export const retention = sqliteTable("retention", {
+  id: integer("id").primaryKey(),
+  receiptsFromMs: integer("receipts_from_ms").notNull(),
+  clearedToMs: integer("cleared_to_ms").notNull(),
+  seenAtMs: integer("seen_at_ms").notNull(),
+  pausedUntilMs: integer("paused_until_ms").notNull(),
+});
+
+/**
+ * The sums of a wallet's dropped receipts, as high and low parts. `above` is what I8 of the audit explains an
+ * overdraft with.
+ */
+export const droppedReceipts = sqliteTable("dropped_receipts", {
+  walletId: text("wallet_id").primaryKey(),
+  ...Object.fromEntries(DROPPED_SUM_COLUMNS.map((name) => [name, integer(name).notNull()])),
+});
+
+/** What dropped receipts had used of a limit in one period, so that the audit can still add its counter up. */
+export const droppedCounters = sqliteTable(
+  "dropped_counters",
+  {
+    walletId: text("wallet_id").notNull(),
+    limitId: text("limit_id").notNull(),
+    periodStartMs: integer("period_start_ms").notNull(),
+    used: nanos("used").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.walletId, table.limitId, table.periodStartMs] })],
+);

@@ -10,6 +10,7 @@ import {
   type Values,
 } from "../queries/query.ts";
 import { createWorkerReader } from "../sqlite/reads.ts";
+import { droppedInvariants } from "./dropped-invariants.ts";
 import { type Invariant, invariantsOf, overdueHolds, type WalletRange } from "./invariants.ts";
 import { lateRollUps, totalsEqualWallets, usageInvariants } from "./usage-invariants.ts";
 
@@ -83,9 +84,11 @@ export async function auditPostgres(
 ): Promise<AuditReport> {
   const client = database.connect({ max: 1, session: { statement_timeout: 0 } });
   const inSnapshot: AuditSource["inSnapshot"] = (read) =>
-    client.begin("isolation level repeatable read read only", (snapshot) =>
-      read(async ({ sql, values }) => snapshot.unsafe(sql, [...values])),
-    );
+    client.begin("isolation level repeatable read read only", async (snapshot) => {
+      // Before the snapshot: a partition that is dropped after it would be missing from it.
+      await snapshot.unsafe("LOCK TABLE holds IN ACCESS SHARE MODE");
+      return read(async ({ sql, values }) => snapshot.unsafe(sql, [...values]));
+    });
   try {
     return await runAudit({ dialect: POSTGRES, inSnapshot }, { nowMs, walletsPerSnapshot });
   } finally {
@@ -157,7 +160,8 @@ async function auditRange(run: RunQuery, dialect: Dialect, { tally, nowMs, after
     const [row] = await runAll(`SELECT count(*) AS count FROM ${table} WHERE ${range("wallet_id")}`);
     tally.count(table, Number(row?.count));
   }
-  for (const invariant of [...invariantsOf(dialect, range), ...usageInvariants(dialect, range)]) {
+  const invariants = [...invariantsOf(dialect, range), ...droppedInvariants(dialect, range)];
+  for (const invariant of [...invariants, ...usageInvariants(dialect, range)]) {
     tally.find(invariant, await runAll(limited(invariant)));
   }
   const overdue = overdueHolds(range, `${nowMs - GRACE_MS}`);

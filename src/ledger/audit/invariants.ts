@@ -1,4 +1,6 @@
 import type { Dialect } from "../queries/query.ts";
+import { partsOf } from "../queries/sum-parts.ts";
+import { ABOVE } from "../retention/sums.ts";
 
 /** A condition that always holds in a ledger. Its query returns the rows that violate it. */
 export interface Invariant {
@@ -22,7 +24,7 @@ const SIGNED = "CASE WHEN credit_account = 1 THEN amount ELSE -amount END";
  * 3 expiry capture, 4 late settlement, 5 refund, 6 charge. Accounts: 1 wallet, 2 usage revenue, 3 funding.
  */
 export function invariantsOf(dialect: Dialect, range: WalletRange): readonly Invariant[] {
-  return [...walletInvariants(range), ...receiptInvariants(range), countersAgree(dialect, range)];
+  return [...walletInvariants(range), ...receiptInvariants(dialect, range), countersAgree(dialect, range)];
 }
 
 /** I7, only a warning. `before` is SQL for the Unix milliseconds before which a hold counts as overdue. */
@@ -33,6 +35,11 @@ export function overdueHolds(range: WalletRange, before: string): Invariant {
     sql: `SELECT wallet_id, CAST(hold_id AS text) AS subject FROM holds
       WHERE state = 'held' AND expires_at_ms <= ${before} AND ${range("wallet_id")}`,
   };
+}
+
+/** SQL that is true for the id of a receipt that may have been dropped. */
+export function isBeforeDrops({ idTimeMs }: Pick<Dialect, "idTimeMs">, holdId: string): string {
+  return `${idTimeMs(holdId)} < (SELECT receipts_from_ms FROM retention)`;
 }
 
 function walletInvariants(range: WalletRange): readonly Invariant[] {
@@ -87,10 +94,11 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
           SELECT wallet_id, held - posted - credit_limit AS overdraft FROM wallets
           WHERE ${range("wallet_id")} AND posted - held + credit_limit < 0
         ) AS w LEFT JOIN (
-          SELECT wallet_id, sum(above / 1000000000) AS above_high, sum(above % 1000000000) AS above_low FROM (
-            SELECT wallet_id, CASE WHEN late THEN captured WHEN captured > granted THEN captured - granted ELSE 0 END
-              AS above FROM holds WHERE ${range("wallet_id")}
+          SELECT wallet_id, sum(above_high) AS above_high, sum(above_low) AS above_low FROM (
+            SELECT wallet_id, ${partsOf(ABOVE)[0]} AS above_high, ${partsOf(ABOVE)[1]} AS above_low FROM holds
+            WHERE ${range("wallet_id")}
               AND wallet_id IN (SELECT wallet_id FROM wallets WHERE posted - held + credit_limit < 0)
+            UNION ALL SELECT wallet_id, above_high, above_low FROM dropped_receipts WHERE ${range("wallet_id")}
           ) AS costs GROUP BY wallet_id
         ) AS explained ON explained.wallet_id = w.wallet_id
         WHERE (overdraft / 1000000000 - coalesce(above_high, 0)) * 1000000000 + overdraft % 1000000000
@@ -99,7 +107,7 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
   ];
 }
 
-function receiptInvariants(range: WalletRange): readonly Invariant[] {
+function receiptInvariants(dialect: Dialect, range: WalletRange): readonly Invariant[] {
   return [
     {
       id: "I5",
@@ -115,7 +123,8 @@ function receiptInvariants(range: WalletRange): readonly Invariant[] {
           OR h.state NOT IN ('held', 'settled', 'released', 'expired'))
         UNION ALL SELECT t.wallet_id, t.transfer_id FROM transfers t
         LEFT JOIN holds h ON h.wallet_id = t.wallet_id AND h.hold_id = t.hold_id
-        WHERE ${range("t.wallet_id")} AND t.kind <> 1 AND h.state IS NULL`,
+        WHERE ${range("t.wallet_id")} AND t.kind <> 1 AND h.state IS NULL
+          AND NOT coalesce(${isBeforeDrops(dialect, "t.hold_id")}, false)`,
     },
     {
       id: "R1",
@@ -145,13 +154,18 @@ function receiptInvariants(range: WalletRange): readonly Invariant[] {
 function countersAgree({ elements, item }: Dialect, range: WalletRange): Invariant {
   return {
     id: "I6",
-    claim: "a limit's counters are the sums of the holds that count against its period",
+    claim:
+      "a limit's counters are the sums of the holds that count against its period, dropped ones included",
     sql: `SELECT wallet_id, limit_id AS subject FROM (
         SELECT wallet_id, limit_id, period_start_ms, used, held FROM limit_counters WHERE ${range("wallet_id")}
       ) AS kept FULL JOIN (
-        SELECT wallet_id, ${item(0, "text")} AS limit_id, ${item(1, "integer")} AS period_start_ms,
-          sum(captured - refunded) AS used, sum(CASE WHEN state = 'held' THEN granted ELSE 0 END) AS held
-        FROM holds h, ${elements("h.limits")} WHERE ${range("wallet_id")} GROUP BY 1, 2, 3
+        SELECT wallet_id, limit_id, period_start_ms, sum(used) AS used, sum(held) AS held FROM (
+          SELECT wallet_id, ${item(0, "text")} AS limit_id, ${item(1, "integer")} AS period_start_ms,
+            captured - refunded AS used, CASE WHEN state = 'held' THEN granted ELSE 0 END AS held
+          FROM holds h, ${elements("h.limits")} WHERE ${range("wallet_id")}
+          UNION ALL SELECT wallet_id, limit_id, period_start_ms, used, 0 FROM dropped_counters
+          WHERE ${range("wallet_id")}
+        ) AS shares GROUP BY 1, 2, 3
       ) AS counted USING (wallet_id, limit_id, period_start_ms)
       WHERE coalesce(kept.used, 0) <> coalesce(counted.used, 0) OR coalesce(kept.held, 0) <> coalesce(counted.held, 0)`,
   };

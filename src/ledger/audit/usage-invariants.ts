@@ -1,9 +1,8 @@
 import { NO_TOTALS_MS } from "../queries/coverage.ts";
 import { DAY_MS, firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
 import type { Dialect } from "../queries/query.ts";
+import { PART, sumsDiffer } from "../queries/sum-parts.ts";
 import type { Invariant, WalletRange } from "./invariants.ts";
-
-const PART = "1000000000";
 
 /**
  * The invariants of the roll-ups of usage. Hours that are stale are not compared: usage reads their receipts,
@@ -37,10 +36,9 @@ function hoursEqualJournal({ idTimeMs }: Dialect, range: WalletRange): Invariant
   };
 }
 
-/** Whether the sums of the two sides differ, each of a high and a low part. */
+/** Whether the sums of the two sides differ. */
 function differ(amount: string): string {
-  const part = (name: string) => `(coalesce(${name}, 0) - coalesce(journal_${name}, 0))`;
-  return `${part(`${amount}_high`)} * ${PART} + ${part(`${amount}_low`)} <> 0`;
+  return sumsDiffer(amount, "journal");
 }
 
 const COMPARED = ["requests", "captured_high", "captured_low", "refunded_high", "refunded_low"];

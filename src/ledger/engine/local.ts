@@ -1,13 +1,16 @@
-import { type ExportBacklog, readExportBacklogs } from "../exports/backlog.ts";
+import { type ExportBacklog, keepReceiptsFrom, readExportBacklogs } from "../exports/backlog.ts";
 import { type Ledger, LedgerError } from "../ledger.ts";
 import type { LedgerReads } from "../records.ts";
+import type { RetentionPolicy } from "../retention/boundary.ts";
+import { type RetentionStep, retainOnce } from "../retention/job.ts";
+import type { RetentionStore } from "../retention/store.ts";
 import { rollUpOnce } from "../roll-ups/job.ts";
 import type { RollUpStore } from "../roll-ups/store.ts";
 import { type BatchOptions, createBatcher } from "./batcher.ts";
 import type { Store } from "./store.ts";
 import { sweepOnce } from "./sweeper.ts";
 
-/** A ledger in this process. It can also expire holds that are past their time, and sum up usage. */
+/** A ledger in this process, with its background jobs: it expires holds, sums up usage and drops old receipts. */
 export interface LocalLedger extends Ledger {
   /** Expires at most 500 holds that are past their time. Returns how many were due. */
   sweep(): Promise<number>;
@@ -15,12 +18,15 @@ export interface LocalLedger extends Ledger {
   rollUp(): Promise<boolean>;
   /** Reads what each export of usage has not taken yet. */
   exportBacklogs(): Promise<readonly ExportBacklog[]>;
+  /** Takes one step of the retention of receipts. */
+  retain(policy: RetentionPolicy): Promise<RetentionStep>;
 }
 
 export interface LocalLedgerParts {
   readonly store: Store;
   readonly reads: LedgerReads;
   readonly rollUps: RollUpStore;
+  readonly retention: RetentionStore;
   readonly now: () => number;
   readonly options: BatchOptions;
   /** Closes the connections. Called when every command is completed. */
@@ -29,7 +35,7 @@ export interface LocalLedgerParts {
 
 /** Creates a ledger over a store of either database. */
 export function createLocalLedger(parts: LocalLedgerParts): LocalLedger {
-  const { store, reads, rollUps, now, options, close } = parts;
+  const { store, reads, rollUps, retention, now, options, close } = parts;
   const batcher = createBatcher(store, { now, ...options });
   const { submit } = batcher;
   let closing: Promise<void> | undefined;
@@ -56,8 +62,11 @@ export function createLocalLedger(parts: LocalLedgerParts): LocalLedger {
     sweep: () => sweepOnce(store, submit),
     rollUp: () => rollUpOnce(rollUps),
     exportBacklogs: () => readExportBacklogs(rollUps.run, rollUps.dialect),
+    // An export that lags keeps the receipts that it has not taken.
+    retain: (policy) =>
+      retainOnce(retention, { keepFromMs: () => keepReceiptsFrom(rollUps.run, rollUps.dialect), ...policy }),
     close() {
-      closing ??= batcher.close().then(close);
+      closing ??= batcher.close().then(retention.close).then(close);
       return closing;
     },
   };

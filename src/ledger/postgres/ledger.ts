@@ -2,6 +2,7 @@ import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import type { BatchOptions } from "../engine/batcher.ts";
 import { createLocalLedger, type LocalLedger } from "../engine/local.ts";
 import { createPostgresReads, createRunQuery } from "./reads.ts";
+import { createPostgresRetentionStore } from "./retention-store.ts";
 import { createPostgresRollUpStore } from "./roll-up-store.ts";
 import { createPostgresStore } from "./store.ts";
 
@@ -21,5 +22,7 @@ export function createPostgresLedger({ database, now, ...options }: PostgresLedg
   const { client } = database;
   const reads = createPostgresReads({ client, now: now ?? Date.now });
   const rollUps = createPostgresRollUpStore({ client, run: createRunQuery(client), now });
-  return createLocalLedger({ store, reads, rollUps, now: now ?? Date.now, options, close: store.close });
+  const retention = createPostgresRetentionStore(database, now);
+  const clock = now ?? Date.now;
+  return createLocalLedger({ store, reads, rollUps, retention, now: clock, options, close: store.close });
 }

@@ -4,6 +4,7 @@ import { POSTGRES, type RunQuery } from "../queries/query.ts";
 import { isOfTotals, type RollUpTable } from "../queries/roll-up-tables.ts";
 import { columnsOf } from "../roll-ups/aggregate.ts";
 import type { RollUpStore, RollUpValue, RollUpWrite } from "../roll-ups/store.ts";
+import { createClock, createJobLease } from "./job-lease.ts";
 
 export interface PostgresRollUpParts {
   /** A pool whose connections return integers as bigint. */
@@ -14,31 +15,20 @@ export interface PostgresRollUpParts {
 }
 
 const JOB = "usage_roll_ups";
-const NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 /** Short, because every batch of the ledger queues behind a waiting lock of the fence. */
 const LOCK_TIMEOUT = "200ms";
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Stores roll-ups in PostgreSQL. */
 export function createPostgresRollUpStore({ client, run, now }: PostgresRollUpParts): RollUpStore {
-  const holder = crypto.randomUUID();
-
-  const readNow = async () => {
-    if (now) return now();
-    const [row] = await run({ sql: `SELECT ${NOW_MS} AS now_ms`, values: [] });
-    return Number(row?.now_ms);
-  };
+  const readNow = createClock(run, now);
 
   return {
     dialect: POSTGRES,
     runShort: run,
     run,
     now: readNow,
-    async takeLease(leaseMs) {
-      const nowMs = await readNow();
-      const taken = await run({ sql: LEASE, values: [JOB, holder, nowMs + leaseMs, nowMs] });
-      return taken.length > 0;
-    },
+    takeLease: createJobLease(run, { now: readNow, job: JOB }),
     raiseFence: (fenceMs) =>
       ifUnlocked(
         client.begin(async (transaction) => {
@@ -131,10 +121,6 @@ const STALE = `INSERT INTO usage_stale (wallet_id, start_ms, changes) SELECT wal
 const FRESH = `DELETE FROM usage_stale AS s USING (SELECT s.wallet_id, s.start_ms FROM usage_stale AS s
     JOIN ${HOURS} USING (wallet_id, start_ms) WHERE s.changes = r.changes FOR UPDATE OF s SKIP LOCKED) AS unchanged
   WHERE s.wallet_id = unchanged.wallet_id AND s.start_ms = unchanged.start_ms`;
-const LEASE = `INSERT INTO leases AS l (job, holder, expires_at_ms) VALUES ($1, $2, $3) ON CONFLICT (job) DO UPDATE
-  SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
-  WHERE l.holder = excluded.holder OR l.expires_at_ms <= $4 OR l.expires_at_ms > $3 RETURNING 1`;
-
 function removeFrom(table: RollUpTable): string {
   const wallet = isOfTotals(table) ? "" : "AND u.wallet_id = r.wallet_id";
   return `DELETE FROM ${table} AS u USING ${HOURS} WHERE u.start_ms = r.start_ms ${wallet}`;

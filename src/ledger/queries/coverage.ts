@@ -26,6 +26,8 @@ export interface RollUpSnapshot extends RollUpCursor {
   readonly staleCount: number;
   /** Stale hours in the range and wallet asked for, the oldest first. */
   readonly staleHours: readonly number[];
+  /** Receipts before this time were dropped. */
+  readonly clearedToMs: number;
 }
 
 /** The SQL of the values that identify a snapshot. */
@@ -43,12 +45,19 @@ export async function readSnapshot(
     `start_ms < ${values.add(range.toMs)}`,
     ...(walletId === undefined ? [] : [`wallet_id = ${values.add(walletId)}`]),
   ];
-  const sql = `SELECT usage_cursor.*, ${SNAPSHOT_COLUMNS}, start_ms FROM usage_cursor
+  const sql = `SELECT usage_cursor.*, ${SNAPSHOT_COLUMNS}, start_ms,
+      (SELECT cleared_to_ms FROM retention) AS cleared_to_ms FROM usage_cursor
     LEFT JOIN (SELECT DISTINCT start_ms FROM usage_stale WHERE ${conditions.join(" AND ")}) AS stale ON true
     ORDER BY start_ms`;
   const rows = await run({ sql, values: values.all });
   const staleHours = rows.flatMap((row) => (row.start_ms === null ? [] : [Number(row.start_ms)]));
-  return { ...readCursor(rows[0]), staleCount: Number(rows[0]?.stale_count ?? 0), staleHours };
+  const number = (name: string) => Number(rows[0]?.[name] ?? 0);
+  return {
+    ...readCursor(rows[0]),
+    staleCount: number("stale_count"),
+    staleHours,
+    clearedToMs: number("cleared_to_ms"),
+  };
 }
 
 export function readCursor(row: Row | undefined): RollUpCursor {

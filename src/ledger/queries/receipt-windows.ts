@@ -52,6 +52,9 @@ export async function* windowsOf(
       walletId: filter.walletId,
       range: rest,
     });
+    // Usage outlives receipts: the hours before have groups that match, and none of their receipts.
+    rest = { ...rest, fromMs: Math.max(rest.fromMs, snapshot.clearedToMs) };
+    if (isEmpty(rest)) return;
     const segment = newestSegment(rest, snapshot, filter.walletId === undefined);
     if (segment.table === undefined || changes > CHANGES_MAX) {
       const window = segment.table === undefined ? segment.range : rest;

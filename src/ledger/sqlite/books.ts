@@ -5,6 +5,7 @@ import { periodStart } from "../core/period.ts";
 import { DUE_HOLDS_MAX, type RowReader, readRows, receiptsOf } from "../core/read-set.ts";
 import { isId } from "../core/validate.ts";
 import { createWorkingBook, type WorkingBook } from "../core/working-book.ts";
+import { firstIdOf } from "../queries/hold-time.ts";
 import {
   type CounterRow,
   type HoldRow,
@@ -128,6 +129,8 @@ class BookReader implements RowReader {
   readonly #statements: Statements;
   /** No hold of the table has a higher id. `undefined`: not known. */
   #lastHoldId: string | undefined;
+  /** Ended receipts with lower ids are being dropped. `undefined`: not known. */
+  #firstKeptId: string | undefined;
   #book!: KeptBook;
   #walletId = "";
   #nowMs = 0;
@@ -151,6 +154,7 @@ class BookReader implements RowReader {
   /** Must be called when another connection may have inserted holds. */
   forget(): void {
     this.#lastHoldId = undefined;
+    this.#firstKeptId = undefined;
   }
 
   /** Reads the due holds of the wallets that spend. */
@@ -173,7 +177,14 @@ class BookReader implements RowReader {
     this.#lastHoldId ??= this.#statements.lastHold.get()?.hold_id ?? "";
     if (holdId > this.#lastHoldId) return;
     const row = this.#statements.hold.get(this.#walletId, holdId);
-    if (row) this.#addHold(readHold(row));
+    if (row && !this.#isDropped(row)) this.#addHold(readHold(row));
+  }
+
+  /** Whether retention is deleting this receipt, which must no longer change. */
+  #isDropped({ hold_id, state }: HoldRow): boolean {
+    if (state === "held") return false;
+    this.#firstKeptId ??= firstIdOf(this.#statements.retention.get()?.receipts_from_ms ?? 0);
+    return hold_id < this.#firstKeptId;
   }
 
   key(keyId: string): void {
@@ -234,6 +245,7 @@ function prepare(client: Database) {
       "SELECT 1 FROM holds INDEXED BY holds_open WHERE state = 'held' AND expires_at_ms <= ? LIMIT 1",
     ),
     wallet: query<WalletRow, [string]>("SELECT * FROM wallets WHERE wallet_id = ?"),
+    retention: client.query<{ receipts_from_ms: number }, []>("SELECT receipts_from_ms FROM retention"),
     lastHold: client.query<{ hold_id: string }, []>(
       "SELECT hold_id FROM holds ORDER BY hold_id DESC LIMIT 1",
     ),

@@ -3,6 +3,7 @@ import type { BatchOptions } from "../engine/batcher.ts";
 import { createLocalLedger, type LocalLedger } from "../engine/local.ts";
 import { createLogSync } from "./log-sync.ts";
 import { createInlineReader, createSqliteReads, createWorkerReader } from "./reads.ts";
+import { createSqliteRetentionStore } from "./retention-store.ts";
 import { createSqliteRollUpStore } from "./roll-up-store.ts";
 import { createSqliteStore } from "./store.ts";
 
@@ -40,12 +41,14 @@ export function createSqliteLedger({
     now,
     forgetFence: store.forgetFence,
   });
+  const retention = createSqliteRetentionStore({ client, path, run: reader.run, now });
   // From now on, no statement may block the event loop.
   client.run("PRAGMA busy_timeout = 0");
   return createLocalLedger({
     store,
     reads,
     rollUps,
+    retention,
     now,
     options,
     async close() {

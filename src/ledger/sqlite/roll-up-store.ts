@@ -1,9 +1,10 @@
-import { type Database, SQLiteError } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { JOURNAL_SUM_COLUMNS } from "../../db/usage-columns.ts";
 import { type RunQuery, SQLITE } from "../queries/query.ts";
 import { isOfTotals, type RollUpTable } from "../queries/roll-up-tables.ts";
 import { columnsOf } from "../roll-ups/aggregate.ts";
 import type { RollUpStore, RollUpValue, RollUpWrite } from "../roll-ups/store.ts";
+import { createJobLease, createShortTransact } from "./short-transactions.ts";
 
 export interface SqliteRollUpParts {
   /** The connection of the ledger: a commit of another one would drop its books. */
@@ -17,46 +18,20 @@ export interface SqliteRollUpParts {
   forgetFence(): void;
 }
 
-/** How often a write is tried again while another process writes, and the pause between. */
-const TRIES_MAX = 50;
-const PAUSE_MS = 2;
-
-/** A lease is renewed when this part of it has passed. */
-const RENEWED_AFTER = 1 / 3;
-
 const JOB = "usage_roll_ups";
 
 /** Stores roll-ups in a SQLite file. Its transactions are short and never wait on the event loop. */
 export function createSqliteRollUpStore(parts: SqliteRollUpParts): RollUpStore {
   const { client, runShort, run, now, forgetFence } = parts;
   const statements = prepare(client);
-  const holder = crypto.randomUUID();
-  let renewedAtMs = Number.NEGATIVE_INFINITY;
-
-  const transact = async (work: () => boolean): Promise<boolean> => {
-    for (let tries = 1; ; tries++) {
-      const done = tryTransact(client, work);
-      if (done !== "busy") return done;
-      if (tries === TRIES_MAX) return false;
-      await Bun.sleep(PAUSE_MS);
-    }
-  };
+  const transact = createShortTransact(client);
 
   return {
     dialect: SQLITE,
     runShort,
     run,
     now: async () => now(),
-    async takeLease(leaseMs) {
-      const uptimeMs = performance.now();
-      if (uptimeMs - renewedAtMs < leaseMs * RENEWED_AFTER) return true;
-      const nowMs = now();
-      const isTaken = await transact(
-        () => statements.lease.run(JOB, holder, nowMs + leaseMs, nowMs, nowMs + leaseMs).changes > 0,
-      );
-      renewedAtMs = isTaken ? uptimeMs : Number.NEGATIVE_INFINITY;
-      return isTaken;
-    },
+    takeLease: createJobLease({ client, transact, now, job: JOB }),
     async raiseFence(fenceMs) {
       // Every transaction takes the file's only write lock, so none is running, and later ones see the fence.
       const isRaised = await transact(() => statements.fence.run(fenceMs, fenceMs).changes >= 0);
@@ -67,19 +42,6 @@ export function createSqliteRollUpStore(parts: SqliteRollUpParts): RollUpStore {
     writeJournal: (walletId, { position, sums }) =>
       transact(() => statements.journal.run(walletId, position, ...sums).changes >= 0),
   };
-}
-
-function tryTransact(client: Database, work: () => boolean): boolean | "busy" {
-  try {
-    client.run("BEGIN IMMEDIATE");
-    const isDone = work();
-    client.run(isDone ? "COMMIT" : "ROLLBACK");
-    return isDone;
-  } catch (error) {
-    if (client.inTransaction) client.run("ROLLBACK");
-    if (error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "")) return "busy";
-    throw error;
-  }
 }
 
 type Statements = ReturnType<typeof prepare>;
@@ -139,11 +101,6 @@ function prepare(client: Database) {
     ),
     fresh: client.query<never, [string, number, number]>(
       "DELETE FROM usage_stale WHERE wallet_id = ? AND start_ms = ? AND changes = ?",
-    ),
-    lease: client.query<never, [string, string, number, number, number]>(
-      `INSERT INTO leases (job, holder, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
-        SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
-        WHERE holder = excluded.holder OR expires_at_ms <= ? OR expires_at_ms > ?`,
     ),
   };
 }

@@ -70,7 +70,7 @@ export interface PairsResult {
   readonly latencyMs: Percentiles;
 }
 
-interface PairsLoad {
+export interface PairsLoad {
   readonly walletIds: readonly string[];
   /** Number of concurrent commands. */
   readonly waiting: number;
@@ -101,7 +101,7 @@ const TTL_MS = 60_000;
 const STRIDE = 7_919;
 
 /** Runs a closed loop for `load.ms`. Its entries stay in the ledger. */
-async function runPairs(ledger: Ledger, load: PairsLoad): Promise<PairsResult> {
+export async function runPairs(ledger: Ledger, load: PairsLoad): Promise<PairsResult> {
   const latencies: number[] = [];
   const startedAt = performance.now();
   let turn = 0;

@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPostgres } from "../../../src/db/postgres/database.ts";
-import { connect, openDatabase } from "../../../src/db/sqlite/database.ts";
+import { openDatabase } from "../../../src/db/sqlite/database.ts";
 import type { LocalLedger } from "../../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../../src/ledger/sqlite/ledger.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
+import { fillSqliteFile } from "./fill-sqlite.ts";
 import {
   FILLED_RECEIPTS,
   type Fill,
   POSTGRES_FILL,
   receiptStatement,
-  SQLITE_FILL,
   settlementStatements,
   walletStatements,
 } from "./fill-usage.ts";
@@ -84,17 +84,8 @@ async function buildRollUps(ledger: LocalLedger): Promise<readonly ViewResult[]>
 async function fillSqlite(fill: Fill): Promise<FilledLedger> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-usage-"));
   const path = join(folder, "ledger.db");
+  fillSqliteFile(path, fill);
   const database = openDatabase(path);
-  const client = connect(path, 10_000);
-  client.run("PRAGMA synchronous = OFF");
-  for (const statement of walletStatements(fill)) client.run(statement);
-  for (let from = 0; from < fill.count; from += FILLED_RECEIPTS) {
-    const to = Math.min(fill.count, from + FILLED_RECEIPTS);
-    client.run(receiptStatement(SQLITE_FILL, fill, from, to));
-  }
-  for (const statement of settlementStatements()) client.run(statement);
-  client.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  client.close();
   const ledger = createSqliteLedger({ database });
   return {
     ledger,

@@ -42,15 +42,16 @@ export function MissingReceipt({ account, request, error, onRetry }: MissingRece
       ) : (
         <Empty
           icon="search"
-          title="No request of this account has this id"
+          title="No receipt of this account has this id"
           actions={
             <ButtonLink to="/accounts/$account/requests" params={{ account }}>
               All requests
             </ButtonLink>
           }
         >
-          The id may be mistyped, or of another account. A request that was refused more than 7 days ago is
-          not kept either.
+          The id may be mistyped, or of another account. The receipt of an old request may no longer be kept:
+          its cost stays in the wallet and in usage. A request that was refused more than 7 days ago is not
+          kept either.
         </Empty>
       )}
     </Panel>

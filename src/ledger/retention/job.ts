@@ -1,0 +1,126 @@
+import type { RollUpCursor } from "../queries/coverage.ts";
+import { readCursor } from "../queries/coverage.ts";
+import { firstIdOf, hourOf } from "../queries/hold-time.ts";
+import { createValues } from "../queries/query.ts";
+import { boundaryOf, lookAtClock, type RetentionPolicy, type SeenClock } from "./boundary.ts";
+import type { DropUnit, RetentionStore } from "./store.ts";
+import { differencesSql } from "./sums.ts";
+
+/** Longer than a step of the job. */
+const LEASE_MS = 120_000;
+/** The clock is saved this often: in SQLite each write of another connection drops the books in memory. */
+const LOOK_MS = 3_600_000;
+
+/** What a step of retention did. */
+export interface RetentionStep {
+  /** How many receipts were dropped. */
+  readonly receipts: number;
+  /** The Unix milliseconds before which receipts are gone. */
+  readonly clearedToMs: number;
+  /** Bytes that were returned to the disk. */
+  readonly bytes: number;
+  /** Whether there may be more to do at once. */
+  readonly isMore: boolean;
+  /** Why nothing more is dropped, when that is no ordinary reason. */
+  readonly stopped?: "clock_jumped" | "usage_differs" | undefined;
+}
+
+/**
+ * Takes one step: drops the oldest receipts that the policy no longer keeps, at most an hour or a partition of
+ * them, or else returns freed space to the disk. Several processes may call it at once, and it may be killed at
+ * any moment. Transfers, ids, usage and counters stay.
+ */
+export async function retainOnce(store: RetentionStore, policy: RetentionPolicy): Promise<RetentionStep> {
+  if (!(await store.takeLease(LEASE_MS))) return { ...NOTHING, clearedToMs: 0 };
+  const state = await readRetention(store);
+  const nowMs = await store.now();
+  const nothing = { ...NOTHING, clearedToMs: state.clearedToMs };
+  const clock = lookAtClock(state, nowMs, state.newestMs);
+  const isNews = clock.pausedUntilMs !== state.pausedUntilMs || nowMs - state.seenAtMs > LOOK_MS;
+  if (isNews || nowMs < state.seenAtMs) await store.saveClock(clock);
+  if (clock.pausedUntilMs > 0) return { ...nothing, stopped: "clock_jumped" };
+  const boundaryMs = await nextBoundary(state, nowMs, policy);
+  const unit = boundaryMs === undefined ? undefined : await findUnit(store, state, boundaryMs);
+  if (!unit) return { ...nothing, bytes: await store.shrink() };
+  // Compared before any of it is dropped, so that drift is never buried.
+  if (unit.toMs > state.receiptsFromMs && (await differs(store, unit))) {
+    return { ...nothing, stopped: "usage_differs" };
+  }
+  const { receipts, state: outcome } = await store.drop(unit);
+  const isMore = outcome === "dropped";
+  return { receipts, bytes: 0, isMore, clearedToMs: isMore ? unit.toMs : state.clearedToMs };
+}
+
+const NOTHING = { receipts: 0, bytes: 0, isMore: false } as const;
+
+/** What is known of old receipts. */
+export interface RetentionState extends SeenClock {
+  readonly receiptsFromMs: number;
+  readonly clearedToMs: number;
+  readonly cursor: RollUpCursor;
+  readonly unsettledMs: number | undefined;
+  /** The newest hour that is summed up. */
+  readonly newestMs: number | undefined;
+}
+
+/** Reads how far receipts were dropped, and what bounds the next drop. */
+export async function readRetention({
+  run,
+  dialect,
+}: Pick<RetentionStore, "run" | "dialect">): Promise<RetentionState> {
+  const sql = `SELECT usage_cursor.*, receipts_from_ms, cleared_to_ms, seen_at_ms, paused_until_ms,
+      (SELECT min(start_ms) FROM usage_stale) AS stale_ms, (SELECT max(start_ms) FROM usage_total_hours) AS newest_ms,
+      (SELECT hold_id FROM ${dialect.openHolds} WHERE state = 'held' ORDER BY hold_id LIMIT 1) AS open_id
+    FROM usage_cursor CROSS JOIN retention`;
+  const [row] = await run({ sql, values: [] });
+  const number = (name: string) => Number(row?.[name] ?? 0);
+  const optional = (name: string) => (row?.[name] == null ? undefined : Number(row[name]));
+  const openMs = row?.open_id == null ? undefined : hourOf(String(row.open_id));
+  return {
+    receiptsFromMs: number("receipts_from_ms"),
+    clearedToMs: number("cleared_to_ms"),
+    seenAtMs: number("seen_at_ms"),
+    pausedUntilMs: number("paused_until_ms"),
+    cursor: readCursor(row),
+    unsettledMs: least(optional("stale_ms"), openMs),
+    newestMs: optional("newest_ms"),
+  };
+}
+
+function least(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+/**
+ * Returns the time before which receipts may be dropped; `undefined` while usage is being summed up for the first
+ * time, which must outlive them.
+ */
+export async function nextBoundary(
+  { cursor, unsettledMs }: RetentionState,
+  nowMs: number,
+  { receiptsDays, keepFromMs }: RetentionPolicy,
+): Promise<number | undefined> {
+  if (cursor.hours.toMs === 0 || cursor.hours.fromMs > 0 || cursor.totalsFromMs > 0) return undefined;
+  const neededFromMs = await keepFromMs?.();
+  return boundaryOf({ nowMs, receiptsDays, rolledUpToMs: cursor.hours.toMs, unsettledMs, neededFromMs });
+}
+
+async function findUnit(store: RetentionStore, { clearedToMs }: RetentionState, boundaryMs: number) {
+  const { run, dialect } = store;
+  const values = createValues(dialect);
+  const sql = `SELECT min(start_ms) AS hour_ms FROM usage_total_hours
+    WHERE start_ms >= ${values.add(clearedToMs)} AND start_ms < ${values.add(boundaryMs)}`;
+  const [row] = await run({ sql, values: values.all });
+  if (row?.hour_ms == null) return undefined;
+  return store.unitOf(Number(row.hour_ms), boundaryMs);
+}
+
+/** Whether receipts and usage of a unit differ. */
+async function differs({ run, dialect }: RetentionStore, { fromMs, toMs, table }: DropUnit) {
+  const values = createValues(dialect);
+  const condition = `hold_id >= ${values.add(firstIdOf(fromMs))} AND hold_id < ${values.add(firstIdOf(toMs))}`;
+  const range = { fromMs: values.add(fromMs), toMs: values.add(toMs) };
+  const sql = differencesSql(dialect, { table: table ?? "holds", condition }, range);
+  const [row] = await run({ sql, values: values.all });
+  return Number(row?.differences) > 0;
+}

@@ -1,0 +1,61 @@
+import type { Database } from "bun:sqlite";
+import { createWorkerQueue } from "../../workers/worker-queue.ts";
+import { HOUR_MS } from "../queries/hold-time.ts";
+import { type RunQuery, SQLITE } from "../queries/query.ts";
+import type { RetentionStore } from "../retention/store.ts";
+import type { RetentionReply, RetentionWork } from "./retention-worker.ts";
+import { createJobLease, createShortTransact } from "./short-transactions.ts";
+
+export interface SqliteRetentionParts {
+  /** The connection of the ledger. Only short writes use it. */
+  readonly client: Database;
+  readonly path: string;
+  /** Runs queries in the read worker. */
+  readonly run: RunQuery;
+  readonly now: () => number;
+}
+
+const JOB = "retention";
+/** The longest drop of an hour. It rests nine tenths of its time. */
+const WORK_MS_MAX = 1_800_000;
+/** Milliseconds until a worker without work ends. */
+const IDLE_MS = 5_000;
+
+/** Drops receipts of a SQLite file in a worker, over a connection of its own. */
+export function createSqliteRetentionStore({ client, path, run, now }: SqliteRetentionParts): RetentionStore {
+  const transact = createShortTransact(client);
+  const clock = client.query<never, [number, number]>(
+    "UPDATE retention SET seen_at_ms = ?, paused_until_ms = ?",
+  );
+  const worker = createWorkerQueue<RetentionWork, RetentionReply>({
+    name: "retention",
+    script: new URL("./retention-worker.ts", import.meta.url),
+    jobMsMax: WORK_MS_MAX,
+    idleMs: IDLE_MS,
+  });
+  const work = async (job: RetentionWork) => {
+    const reply = await worker.run("", job);
+    if ("fault" in reply) throw new Error(`Cannot drop receipts: ${reply.fault}`);
+    return reply;
+  };
+
+  return {
+    dialect: SQLITE,
+    run,
+    now: async () => now(),
+    takeLease: createJobLease({ client, transact, now, job: JOB }),
+    async saveClock({ seenAtMs, pausedUntilMs }) {
+      await transact(() => clock.run(seenAtMs, pausedUntilMs).changes > 0);
+    },
+    unitOf: async (hourMs) => ({ fromMs: hourMs, toMs: hourMs + HOUR_MS, table: undefined }),
+    async drop(unit) {
+      const reply = await work({ kind: "drop", path, unit });
+      return "progress" in reply ? reply.progress : { receipts: 0, state: "busy" };
+    },
+    async shrink() {
+      const reply = await work({ kind: "shrink", path });
+      return "bytes" in reply ? reply.bytes : 0;
+    },
+    close: worker.close,
+  };
+}

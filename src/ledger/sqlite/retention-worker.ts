@@ -1,0 +1,135 @@
+import { Database, SQLiteError } from "bun:sqlite";
+import { parentPort } from "node:worker_threads";
+import { firstIdOf } from "../queries/hold-time.ts";
+import { SQLITE } from "../queries/query.ts";
+import type { DropProgress, DropUnit } from "../retention/store.ts";
+import { recordStatements } from "../retention/sums.ts";
+
+/** Work of the worker on one SQLite file. */
+export type RetentionWork =
+  | { readonly kind: "drop"; readonly path: string; readonly unit: DropUnit }
+  | { readonly kind: "shrink"; readonly path: string };
+
+/** What the work has done, or the code of its fault. */
+export type RetentionReply =
+  | { readonly progress: DropProgress }
+  | { readonly bytes: number }
+  | { readonly fault: string };
+
+/** The intended length of a write transaction. Requests wait for its end. */
+const WRITE_MS = 2;
+/** The pause after a write transaction, as a multiple of its length: requests have the file meanwhile. */
+const REST = 9;
+const ROWS_MIN = 10;
+const ROWS_MAX = 2_000;
+const PAGES_MAX = 1_000;
+/** Milliseconds of one shrinking: the next run goes on. */
+const SHRINK_MS_MAX = 10_000;
+/** Free pages that are kept for new receipts: a part of the file, and at least 16 MiB. */
+const KEPT_PART = 0.1;
+const KEPT_MIN = 4_000;
+/** Milliseconds that a write waits for another process. */
+const BUSY_MS = 5_000;
+
+parentPort?.on("message", (work: RetentionWork) => parentPort?.postMessage(replyTo(work)));
+
+function replyTo(work: RetentionWork): RetentionReply {
+  const client = new Database(work.path, { readwrite: true, strict: true });
+  try {
+    client.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    // A commit that a loss of power forgets is made again.
+    client.run("PRAGMA synchronous = NORMAL");
+    return work.kind === "drop" ? { progress: drop(client, work.unit) } : { bytes: shrink(client) };
+  } catch (error) {
+    return { fault: error instanceof SQLiteError ? (error.code ?? error.message) : String(error) };
+  } finally {
+    client.close();
+  }
+}
+
+/** Drops the receipts of a unit, the oldest first, in transactions of about {@link WRITE_MS}. */
+function drop(client: Database, unit: DropUnit): DropProgress {
+  const dropSome = prepareDrop(client, unit);
+  let receipts = 0;
+  for (let rows = ROWS_MIN; ; ) {
+    const { dropped, isDone, ms } = timed(() => dropSome(rows));
+    receipts += dropped;
+    if (isDone !== false) return { receipts, state: isDone };
+    rows = adapt(rows, ms, ROWS_MAX);
+    rest(ms);
+  }
+}
+
+interface Drop {
+  readonly dropped: number;
+  /** `false` while receipts of the unit are left. */
+  readonly isDone: false | "dropped" | "changed";
+}
+
+/** Returns what drops a number of receipts in one transaction. */
+function prepareDrop(client: Database, { fromMs, toMs }: DropUnit): (rows: number) => Drop {
+  const [fromId, endId] = [firstIdOf(fromMs), firstIdOf(toMs)];
+  const source = { table: "holds", condition: "hold_id >= ?1 AND hold_id < ?2" };
+  const isChanged = client.query<object, [number, string]>(
+    `SELECT 1 FROM usage_stale WHERE start_ms < ?1 UNION ALL SELECT 1 FROM holds INDEXED BY holds_open
+      WHERE state = 'held' AND hold_id < ?2 LIMIT 1`,
+  );
+  const raise = client.query<never, [number]>(
+    "UPDATE retention SET receipts_from_ms = ?1 WHERE receipts_from_ms < ?1",
+  );
+  const clear = client.query<never, [number]>("UPDATE retention SET cleared_to_ms = ?1");
+  const next = client.query<{ hold_id: string }, [string, string, number]>(
+    "SELECT hold_id FROM holds WHERE hold_id >= ?1 AND hold_id < ?2 ORDER BY hold_id LIMIT 1 OFFSET ?3",
+  );
+  const record = recordStatements(SQLITE, source).map((sql) => client.query<never, [string, string]>(sql));
+  const remove = client.query<never, [string, string]>(
+    `DELETE FROM ${source.table} WHERE ${source.condition}`,
+  );
+  const dropSome = (rows: number): Drop => {
+    if (isChanged.get(toMs, endId)) return { dropped: 0, isDone: "changed" };
+    const untilId = next.get(fromId, endId, rows)?.hold_id;
+    raise.run(toMs);
+    for (const statement of record) statement.run(fromId, untilId ?? endId);
+    const { changes } = remove.run(fromId, untilId ?? endId);
+    if (untilId === undefined) clear.run(toMs);
+    return { dropped: changes, isDone: untilId === undefined && "dropped" };
+  };
+  return (rows) => client.transaction(dropSome).immediate(rows);
+}
+
+/**
+ * Returns free pages to the disk, in transactions of about {@link WRITE_MS}. Does nothing in a file that was
+ * created before free pages could be returned: its free pages are used again.
+ */
+function shrink(client: Database): number {
+  const read = (name: string) => Number(client.query(`PRAGMA ${name}`).values()[0]?.[0] ?? 0);
+  if (read("auto_vacuum") !== 2) return 0;
+  const before = read("page_count");
+  const beganAtMs = performance.now();
+  for (let pages = ROWS_MIN; performance.now() - beganAtMs < SHRINK_MS_MAX; ) {
+    const kept = Math.max(KEPT_MIN, read("page_count") * KEPT_PART);
+    const spare = Math.floor(read("freelist_count") - kept);
+    if (spare <= 0) break;
+    // All rows, because each step of the statement frees one page.
+    const vacuum = client.query(`PRAGMA incremental_vacuum(${Math.min(pages, spare)})`);
+    const { ms } = timed(() => ({ rows: vacuum.all() }));
+    pages = adapt(pages, ms, PAGES_MAX);
+    rest(ms);
+  }
+  return (before - read("page_count")) * read("page_size");
+}
+
+function timed<Result extends object>(work: () => Result): Result & { readonly ms: number } {
+  const beganAtMs = performance.now();
+  return { ...work(), ms: performance.now() - beganAtMs };
+}
+
+/** Grows slowly and shrinks at once, so that few transactions are longer than {@link WRITE_MS}. */
+function adapt(count: number, ms: number, max: number): number {
+  const fitting = (count * WRITE_MS) / Math.max(ms, 0.1);
+  return Math.round(Math.min(max, Math.max(ROWS_MIN, Math.min(fitting, count * 1.5))));
+}
+
+function rest(ms: number): void {
+  Bun.sleepSync(ms * REST);
+}
