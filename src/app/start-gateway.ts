@@ -14,10 +14,10 @@ import { createHeartbeats } from "../gateway/heartbeats.ts";
 import { createHoldHealth } from "../gateway/hold-health.ts";
 import { Shutdown } from "../gateway/shutdown.ts";
 import { createBodyBudget } from "../http/body-budget.ts";
-import { createReadiness } from "../http/health.ts";
 import { createRunningRequests } from "../http/http-parts.ts";
 import { newRequestId } from "../http/identity.ts";
 import { createIncomingBodies } from "../http/incoming-bodies.ts";
+import { createReadiness } from "../http/readiness.ts";
 import { type HttpServer, listen as listenHttp } from "../http/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
@@ -32,6 +32,7 @@ import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
 import { createBackgroundReader, readExports } from "./background-state.ts";
 import { followSecrets, type SecretSettings } from "./live-secrets.ts";
+import { createReadinessChecks } from "./readiness-checks.ts";
 import { type RunningConsole, startConsole } from "./start-console.ts";
 import { type RunningLedger, startLedger } from "./start-ledger.ts";
 import { type RunningLimiter, startLimiter } from "./start-limiter.ts";
@@ -63,8 +64,8 @@ export interface RunningGateway {
    */
   apply(config: LiveConfig & Partial<SecretSettings>): void;
   /**
-   * Accepts no more requests. Running ones finish, or are aborted at the drain limit. Resolves when all are
-   * settled and everything is closed.
+   * Reports that it drains, and accepts requests for the drain delay. Running ones then finish, or are aborted at
+   * the drain limit. Resolves when all are settled and everything is closed.
    */
   stop(): Promise<void>;
 }
@@ -88,7 +89,9 @@ export async function startGateway(started: Config, log: Log): Promise<RunningGa
     const listener = await listen(config, parts, { metrics, log });
     parts.warmUp();
     const stop = async () => {
-      const { drainMs } = parts.config();
+      const { drainDelayMs = 0, drainMs } = parts.config();
+      listener.announceStop();
+      await Bun.sleep(drainDelayMs);
       await Promise.all([listener.stop(drainMs), waitAtMost(drainMs, ledger.stopServing())]);
       await closeParts();
     };
@@ -242,7 +245,8 @@ async function listen(config: Config, parts: Parts, { metrics, log }: { metrics:
       await http.stop(drainMs);
       await served?.stop();
     };
-    return { url: http.url, console: http.console, metricsAddress: served?.address, stop };
+    const { url, console, announceStop } = http;
+    return { url, console, metricsAddress: served?.address, announceStop, stop };
   } catch (error) {
     await http.stop(0);
     throw error;
@@ -264,11 +268,12 @@ async function serveRequests(config: Config, parts: Parts, readings: Readings) {
   let isDraining = false;
   const { gateway, database } = parts;
   const { ledger, limiter, holdHealth, log } = gateway();
-  const isUp = createReadiness([database.ping, ledger.ping, limiter.ping, holdHealth.check]);
-  const isReady = async () => !isDraining && isUp();
+  const { outbox } = parts;
+  const { dataFolder } = config;
+  const checks = createReadinessChecks({ database, ledger, holdHealth, limiter, outbox, dataFolder });
+  const readiness = createReadiness(checks, { onChange: (failed) => logReadiness(log, failed) });
   const corsOrigins = () => parts.config().corsOrigins;
   const url = () => server.url;
-  const { outbox } = parts;
   const console = startConsole(config, {
     database,
     ledger,
@@ -286,10 +291,15 @@ async function serveRequests(config: Config, parts: Parts, readings: Readings) {
     incomingBodies,
     running,
     corsOrigins,
-    isReady,
+    readiness,
+    isDraining: () => isDraining,
     console: console.entry,
   };
   const server = await listenOrClose(() => listenHttp(http, config), console);
+  const announceStop = () => {
+    isDraining = true;
+    server.closeAfterResponses();
+  };
   const stop = async (drainMs: number) => {
     isDraining = true;
     console.beginStop();
@@ -302,7 +312,12 @@ async function serveRequests(config: Config, parts: Parts, readings: Readings) {
     await console.close();
     await waitAtMost(SETTLE_MS, running.idle());
   };
-  return { url: server.url, console, stop };
+  return { url: server.url, console, announceStop, stop };
+}
+
+function logReadiness(log: Log, failed: readonly string[]): void {
+  if (failed.length > 0) log.warn({ failed }, "gateway not ready");
+  else log.info({}, "gateway ready again");
 }
 
 /** A port that is taken leaves none of the console's jobs on the database, which is closed next. */

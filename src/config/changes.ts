@@ -30,6 +30,7 @@ const LIVE: Readonly<Record<string, Read>> = {
   "http.cors_origins": ({ corsOrigins }) => corsOrigins,
   "console.sign_up": ({ signUp }) => signUp,
   exports: ({ exports }) => exports,
+  drain_delay_s: ({ drainDelayMs }) => drainDelayMs,
   drain_s: ({ drainMs }) => drainMs,
   REDIS_URL: ({ limiter }) => limiter.redis?.password,
   SMTP_URL: ({ console }) => console.mail?.url,

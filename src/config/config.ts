@@ -65,6 +65,8 @@ export interface LiveConfig {
   readonly debugKeys?: readonly string[] | undefined;
   /** Where usage is exported to. Default: nowhere. */
   readonly exports?: readonly ExportConfig[] | undefined;
+  /** How long requests are still accepted after SIGTERM, while /readyz is 503. Default: 0. */
+  readonly drainDelayMs?: number | undefined;
   /** How long running requests may continue after SIGTERM. */
   readonly drainMs: number;
 }

@@ -209,6 +209,7 @@ export const ConfigFileSchema = Mapping({
       description: "a mapping of at most 16 names",
     }),
   ),
+  drain_delay_s: Type.Optional(Count(0, 300)),
   drain_s: Type.Optional(Count(0, 3_600)),
 });
 

@@ -26,6 +26,7 @@ export function readSettings(file: ConfigFile) {
     corsOrigins: file.http?.cors_origins,
     signUp: file.console?.sign_up ?? "invited",
     debugKeys: file.log?.debug_keys,
+    drainDelayMs: (file.drain_delay_s ?? 0) * 1_000,
     holdTtlMs: (file.billing?.hold_ttl_s ?? HOLD_TTL_S) * 1_000,
     ...readLedgerSettings(file),
   };

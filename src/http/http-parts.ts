@@ -3,6 +3,7 @@ import type { BodyBudget } from "./body-budget.ts";
 import type { ConnectionIdle } from "./connection-idle.ts";
 import type { CorsOrigins } from "./cors.ts";
 import type { IncomingBodies } from "./incoming-bodies.ts";
+import type { Readiness } from "./readiness.ts";
 
 /** The dependencies of the routes: the gateway, and the HTTP state of this process. */
 export interface HttpParts {
@@ -13,8 +14,9 @@ export interface HttpParts {
   readonly running: RunningRequests;
   /** Returns the allowed origins of the latest configuration; `undefined` when pages may read no response. */
   corsOrigins(): CorsOrigins | undefined;
-  /** Resolves with `false` while draining, and while a dependency does not answer. */
-  isReady(): Promise<boolean>;
+  /** Resolves with the latest result of each check. */
+  readiness(): Promise<Readiness>;
+  isDraining(): boolean;
   readonly connectionIdle: ConnectionIdle;
   /** Answers `/console` and everything below it. `peer` is the address of the connection. */
   console(request: Request, peer: string | undefined): Promise<Response>;

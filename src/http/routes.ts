@@ -6,7 +6,8 @@ const REST_SEGMENTS_MAX = 8;
 const PATH_INDEX_MIN = "http://".length + 4;
 
 export type Handle = (request: Request) => Response | Promise<Response>;
-type RawRoutes = Record<string, (request: Bun.BunRequest) => Response | Promise<Response>>;
+/** Routes of Bun's router by path pattern. */
+export type RawRoutes = Record<string, (request: Bun.BunRequest) => Response | Promise<Response>>;
 
 /**
  * Returns routes that Bun matches against the path as it was sent. Elysia alone would match the parsed URL,

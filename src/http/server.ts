@@ -14,7 +14,14 @@ import { inferenceHandlers } from "./inference.ts";
 import { keyRoute } from "./key.ts";
 import { modelRoutes } from "./models.ts";
 import { receiptRoute } from "./receipts.ts";
-import { type Handle, isNotBuilt, makeRoutable, NOT_BUILT_PATHS, rawRoutes } from "./routes.ts";
+import {
+  type Handle,
+  isNotBuilt,
+  makeRoutable,
+  NOT_BUILT_PATHS,
+  type RawRoutes,
+  rawRoutes,
+} from "./routes.ts";
 
 /** Bun closes a connection without traffic after this long. */
 const IDLE_S = 75;
@@ -27,6 +34,8 @@ const DRAIN_POLL_MS = 10;
 export interface HttpServer {
   /** "http://127.0.0.1:8080" */
   readonly url: string;
+  /** Closes each connection after its next response. Still accepts requests and connections. */
+  closeAfterResponses(): void;
   /** Accepts no more connections and closes idle ones. Resolves when every request has its response. */
   drain(): Promise<void>;
   /** Closes every connection. */
@@ -47,6 +56,11 @@ export function listen(
 ): HttpServer {
   const peerOf = (request: Request): string | undefined => server.requestIP(request)?.address;
   const connectionIdle = createConnectionIdle((request, seconds) => server.timeout(request, seconds), idleS);
+  const routes = createRoutes({ ...parts, connectionIdle }, peerOf);
+  const error = (fault: Error) => {
+    parts.gateway().log.error(describeFault(fault), "request failed outside of its route");
+    return errorResponse(new GatewayError("internal"), WIRES.chat, { requestId: newRequestId() });
+  };
   const server = Bun.serve({
     hostname: host,
     port,
@@ -55,13 +69,34 @@ export function listen(
     maxRequestBodySize: BUN_BODY_BYTES_MAX,
     // Without this, Bun's error page shows source code to the client, unless NODE_ENV is "production".
     development: false,
-    ...createRoutes({ ...parts, connectionIdle }, peerOf),
-    error(fault) {
-      parts.gateway().log.error(describeFault(fault), "request failed outside of its route");
-      return errorResponse(new GatewayError("internal"), WIRES.chat, { requestId: newRequestId() });
-    },
+    ...routes,
+    error,
   });
-  return { url: server.url.origin, drain: () => drain(server), close: () => server.stop(true) };
+  return {
+    url: server.url.origin,
+    // Other routes instead of a condition in each: requests pay nothing for it before the drain.
+    closeAfterResponses: () => server.reload({ ...withConnectionClose(routes), error }),
+    drain: () => drain(server),
+    close: () => server.stop(true),
+  };
+}
+
+interface Routes {
+  readonly routes: RawRoutes;
+  readonly fetch: Handle;
+}
+
+/** Returns the routes with a header in each response that makes Bun and the client close the connection. */
+function withConnectionClose({ routes, fetch }: Routes): Routes {
+  const close = async (answer: Response | Promise<Response>) => {
+    const response = await answer;
+    response.headers.set("connection", "close");
+    return response;
+  };
+  const entries = Object.entries(routes).map(
+    ([path, answer]) => [path, (request: Bun.BunRequest) => close(answer(request))] as const,
+  );
+  return { routes: Object.fromEntries(entries), fetch: (request) => close(fetch(request)) };
 }
 
 /** Does not await `stop`, which waits also for connections that never sent a request. */
@@ -71,7 +106,7 @@ async function drain(server: Server<undefined>): Promise<void> {
 }
 
 /** Returns the routes of Bun's router, and `fetch` for all other paths. */
-function createRoutes(parts: HttpParts, peerOf: (request: Request) => string | undefined) {
+function createRoutes(parts: HttpParts, peerOf: (request: Request) => string | undefined): Routes {
   const app = createApp(parts);
   const forBrowsers = (handle: Handle) => (request: Request) => {
     const origins = parts.corsOrigins();

@@ -72,7 +72,5 @@ export interface Limiter {
   usage(request: Omit<AdmissionRequest, "tokens">): Promise<LimitUsage>;
   /** Where admissions are counted now. */
   status(): Promise<LimiterStatus>;
-  /** Rejects when every request would be denied. */
-  ping(): Promise<void>;
   close(): void;
 }

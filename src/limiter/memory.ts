@@ -77,7 +77,6 @@ export function createMemoryLimiter({
       return { ...state, running: key.running, accountRunning: account.running };
     },
     status: async () => ({ backend: "memory", mode: "local" }),
-    ping: async () => undefined,
     close: () => undefined,
   };
 }

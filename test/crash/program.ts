@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 
 const ENTRY = resolve(import.meta.dir, "../../src/cli/tollgate.ts");
-const START_MS = 20_000;
+/** Long enough for a busy machine. */
+const START_MS = 120_000;
 
 /** A tollgate process that is killed and restarted on fixed addresses. */
 export interface Program {

@@ -95,7 +95,6 @@ function recordingLimiter(ends: string[], { declinedBy }: StoryOptions): Limiter
       declinedBy ? { admitted: false, bound: declinedBy, retryAfterS: 3, state } : admission,
     usage: async () => usage,
     status: async () => ({ backend: "memory", mode: "local" }),
-    ping: async () => {},
     close() {},
   };
 }

@@ -1,7 +1,10 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** When a connection is cut: COMMIT was received but not forwarded, or forwarded but its reply was not. */
-type Cut = "before commit" | "after commit";
+/**
+ * When a connection is cut: COMMIT was received but not forwarded, or forwarded but its reply was not. "frozen"
+ * keeps the connection open without forwarding COMMIT, as a machine that has stopped.
+ */
+type Cut = "before commit" | "after commit" | "frozen";
 
 /** A proxy in front of PostgreSQL that can cut a connection at a commit. */
 export interface CuttingProxy {
@@ -38,8 +41,9 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
     }
     const forward = (from: Socket, to: Socket, cut: Cut) =>
       from.on("data", (bytes: Buffer) => {
-        if (next?.cut !== cut || !bytes.includes(COMMIT)) return void to.write(bytes);
-        end();
+        const isCut = next?.cut === cut || (next?.cut === "frozen" && from === client);
+        if (!next || !isCut || !bytes.includes(COMMIT)) return void to.write(bytes);
+        if (next.cut !== "frozen") end();
         next.done();
         next = undefined;
       });

@@ -100,6 +100,16 @@ describe("a connection that is cut", () => {
     expect(await ledger.balances(WALLET)).toMatchObject({ held: 7n });
   });
 
+  // Regression: the locks of a frozen gateway outlasted the time for which the others try again.
+  test("in no direction, but frozen with its wallet locked, fails no command of another gateway", async () => {
+    const isFrozen = proxy.cutNext("frozen");
+    const late = ledger.hold(holdOf(1n));
+    await isFrozen;
+    const other = await env.openAnother();
+    expect(await other.hold(holdOf(2n, { holdId: holdIdOf("h2") }))).toMatchObject({ granted: 2n });
+    expect(await late).toMatchObject({ granted: 1n });
+  });
+
   test("does not prevent closing the ledger", async () => {
     proxy.shut();
     expect(await errorCodeOf(ledger.hold(holdOf(1n)))).toBe("unavailable");

@@ -27,7 +27,19 @@ test("a valid key gets internal_error while the database is unavailable, and wor
     await expectError(await readState(), CHAT, "internal");
     await expectError(await post(gateway, CHAT), CHAT, "internal");
   }
-  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
+  const readiness = await fetch(`${gateway.url}/readyz`);
+  expect(readiness.status).toBe(503);
+  const report = await readiness.text();
+  expect(JSON.parse(report)).toEqual({
+    status: "not_ready",
+    checks: {
+      database: { ok: false, reason: "failed" },
+      ledger: { ok: false, reason: "failed" },
+      limiter: { ok: true, mode: "local", reason: "no_redis_configured" },
+      outbox: { ok: true, entries: expect.any(Number), free_bytes: expect.any(Number) },
+    },
+  });
+  expect(gateway.log.text()).toContain("gateway not ready");
   await server.start();
   const deadline = performance.now() + 120_000;
   let answer = await post(gateway, CHAT);

@@ -152,16 +152,20 @@ describe("a gateway whose Redis is killed", () => {
     return { redis, gateway, secret };
   }
   const readiness = async ({ url }: TestGateway) => (await fetch(`${url}/readyz`)).status;
+  const report = async ({ url }: TestGateway) => objectOf(await fetch(`${url}/readyz`));
 
   test("rejects every request under deny, is not ready, and recovers by itself", async () => {
     const { redis, gateway, secret } = await start("deny");
     expect((await post(gateway, CHAT, { secret })).status).toBe(200);
     expect(await readiness(gateway)).toBe(200);
+    expect(await report(gateway)).toMatchObject({ checks: { limiter: { ok: true, mode: "redis" } } });
     await redis.kill();
     for (const surface of SURFACES) {
       await expectError(await post(gateway, surface, { secret }), surface, "internal");
     }
     await until(async () => (await readiness(gateway)) === 503);
+    const limiter = { ok: false, mode: "deny", reason: "redis_away" };
+    expect(await report(gateway)).toMatchObject({ status: "not_ready", checks: { limiter } });
     expect(gateway.upstream.seen).toHaveLength(1);
     await redis.start();
     await until(async () => (await post(gateway, CHAT, { secret })).status === 200);
@@ -179,6 +183,8 @@ describe("a gateway whose Redis is killed", () => {
     await redis.kill();
     expect(await remaining()).toEqual([200, 2]);
     expect(await readiness(gateway)).toBe(200);
+    const limiter = { ok: true, mode: "local", reason: "redis_away" };
+    expect(await report(gateway)).toMatchObject({ status: "ready", checks: { limiter } });
     expect(await remaining()).toEqual([200, 1]);
     await redis.start();
     await until(() => gateway.log.text().includes("Redis is back"));

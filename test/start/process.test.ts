@@ -85,6 +85,38 @@ describe("SIGTERM", () => {
   });
 });
 
+describe("SIGTERM with a drain delay", () => {
+  test("reports draining, still answers, and closes each connection after its response", async () => {
+    fixture.configure(LIMITS.replace("drain_s: 2", "drain_delay_s: 300\ndrain_s: 2"));
+    const gateway = await fixture.serve();
+    const { open, rest } = await beginStream(gateway);
+    gateway.signal("SIGTERM");
+    await until(() => gateway.stdout().includes('"draining"'));
+    const readiness = await fetch(`${gateway.url}/readyz`);
+    expect(readiness.status).toBe(503);
+    expect(await readiness.json()).toMatchObject({ status: "draining", checks: { ledger: { ok: true } } });
+    open();
+    expect(await rest).toEndWith("data: [DONE]\n\n");
+    for (const stream of [false, true]) {
+      const answer = await ask(gateway, stream);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("connection")).toBe("close");
+      await answer.text();
+    }
+    expect((await fetch(`${gateway.url}/nothing`)).headers.get("connection")).toBe("close");
+  });
+
+  test("refuses connections after the delay, and exits with 0", async () => {
+    fixture.configure(LIMITS.replace("drain_s: 2", "drain_delay_s: 1\ndrain_s: 2"));
+    const gateway = await fixture.serve();
+    const signalledAt = performance.now();
+    gateway.signal("SIGTERM");
+    expect(await gateway.exitCode).toBe(0);
+    expect(performance.now() - signalledAt).toBeGreaterThan(999);
+    expect(await fetch(gateway.url).catch(() => "refused")).toBe("refused");
+  });
+});
+
 describe("SIGTERM while a body is in transit", () => {
   const PATIENCE_MS = 60_000;
   const unfinished = (path: string, framing: string) =>

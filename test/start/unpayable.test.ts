@@ -64,6 +64,15 @@ describe("a SQLite file on a disk that is full", () => {
       }
       limitFiles("unlimited");
       await untilReadiness(served.url, 200);
+      // Less than the probe of the outbox's disk.
+      limitFiles("1024");
+      await untilReadiness(served.url, 503);
+      expect(await (await fetch(`${served.url}/readyz`)).json()).toMatchObject({
+        status: "not_ready",
+        checks: { ledger: { ok: true }, outbox: { ok: false, reason: "not_writable" } },
+      });
+      limitFiles("unlimited");
+      await untilReadiness(served.url, 200);
       expect(await statusOf(askChat(served.url, secret))).toBe(200);
       expect(served.stdout()).toContain('"holds fail"');
     },

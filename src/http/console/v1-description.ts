@@ -158,7 +158,7 @@ const ROUTES: readonly V1Route[] = [
     method: "get",
     path: "/readyz",
     summary: "Can requests be sent",
-    text: "503 while draining, and while a dependency does not answer.",
+    text: "JSON with the result of each check. 503 while draining, and while a check fails.",
     surface: "open",
   },
 ];

@@ -20,7 +20,8 @@ const SETTINGS = {
   // A batch waits at most this long for a wallet's lock, then fails and is tried again.
   lock_timeout: "1s",
   statement_timeout: "4s",
-  idle_in_transaction_session_timeout: "5s",
+  // A gateway that stops or vanishes in a transaction keeps its locks for less time than the others try again.
+  idle_in_transaction_session_timeout: "1500ms",
   // Planned once: the statements look up the same few rows however large the tables grow.
   plan_cache_mode: "force_generic_plan",
   enable_seqscan: "off",

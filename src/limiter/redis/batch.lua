@@ -16,6 +16,8 @@ local settlements, renewals, admissions = unpack(cjson.decode(ARGV[1]))
 local reply = {}
 for at = 1, #settlements, 6 do reply[#reply + 1] = settle(unpack(settlements, at, at + 5)) end
 for at = 1, #renewals, 3 do renew(unpack(renewals, at, at + 2)) end
+-- A lease that a renewal restores takes a slot from the admissions that follow.
+if #renewals > 0 then save_all_leases() end
 for at = 1, #admissions, 10 do admit(reply, unpack(admissions, at, at + 9)) end
 save_callers()
 return reply

@@ -29,9 +29,13 @@ local function callers_at(key_at, account_at)
   return key, account, now_ms
 end
 
+local function save_all_leases()
+  for _, caller in ipairs(loaded) do save_leases(caller) end
+end
+
 local function save_callers()
+  save_all_leases()
   for _, caller in ipairs(loaded) do
-    save_leases(caller)
     if caller.is_changed then save_window(caller) end
   end
 end

@@ -52,6 +52,7 @@ local function drop_lease(caller, lease)
   return true
 end
 
+-- Writes the leases put since the last call, and counts those that a renewal restored.
 local function save_leases(caller)
   local new = caller.new_leases
   if #new == 0 then return end
@@ -60,8 +61,9 @@ local function save_leases(caller)
   if caller.is_fresh or caller.is_renewed or #new == 2 * caller.running then
     call('PEXPIRE', caller.leases_key, LEASES_TTL_MS)
   end
-  if caller.is_renewed and added > 0 and caller.is_stored then
-    caller.running = call('ZCARD', caller.leases_key)
-    caller.is_changed = true
-  end
+  if not caller.is_renewed then return end
+  caller.new_leases, caller.is_renewed = {}, false
+  if added == 0 then return end
+  caller.running = call('ZCARD', caller.leases_key)
+  caller.is_changed = caller.is_changed or caller.is_stored
 end

@@ -112,7 +112,6 @@ export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
       return { backend: "redis", mode: isUp ? "shared" : offline };
     },
     start: store.start,
-    ping: async () => (onFailure === "deny" ? store.ping() : undefined),
     close: store.close,
   };
 }

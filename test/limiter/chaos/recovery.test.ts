@@ -183,6 +183,32 @@ test("a request at the moment when Redis is back is decided after the offline ad
   expect((await atOnce).admitted).toBe(false);
 });
 
+// Regression: the leases of offline admissions did not count for the admissions of the call that renewed them.
+test("a request at the moment when Redis is back is declined while offline admissions hold all slots", async () => {
+  const request = newRequest({ keyLimits: { concurrentRequests: 1 } });
+  const { promise: atOnce, resolve } = Promise.withResolvers<Promise<Admission | LimitDecline>>();
+  const { relay, limiter } = await start({
+    onFailure: "local",
+    onBack: () => resolve(limiter.admit(request)),
+  });
+  relay.holdAnswers();
+  const offline = await admit(limiter, request);
+  relay.letThrough();
+  expect(await atOnce).toMatchObject({ admitted: false, bound: "concurrency" });
+  await offline.settle(0);
+});
+
+test("a request in the event-loop turn of a renewal is declined while restored leases hold all slots", async () => {
+  const { limiter } = await start({ onFailure: "deny" });
+  const request = newRequest({ keyLimits: { concurrentRequests: 2 } });
+  await admit(limiter, request);
+  await server.ask("FLUSHALL");
+  // The window exists again, with one of two slots.
+  await admit(observer, request);
+  limiter.renew();
+  expect(await limiter.admit(request)).toMatchObject({ admitted: false, bound: "concurrency" });
+});
+
 test("releases that Redis did not receive are sent when it is back, without delaying their callers", async () => {
   const { relay, limiter } = await start({ onFailure: "local" });
   const request = newRequest();
