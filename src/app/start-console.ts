@@ -20,6 +20,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { startAccountSweep } from "./account-sweep.ts";
 import { createAuditJob } from "./audit-job.ts";
 import { type ConsoleBuilder, createConsoleBuilder } from "./console-build.ts";
+import { createConsoleInside } from "./console-inside.ts";
 import { startMails } from "./start-mails.ts";
 import { startNotices } from "./start-notices.ts";
 import { createPeople, startSessionSweep } from "./start-people.ts";
@@ -55,7 +56,7 @@ export interface RunningConsole {
 /** Starts the background work of the console. */
 export function startConsole(config: Config, foundation: Foundation): RunningConsole {
   const stopping = new AbortController();
-  const builder = createConsoleBuilder({ dataFolder: config.dataFolder, log: foundation.log });
+  const builder = createBuilder(config, foundation);
   const { mail } = config.console;
   const mailServer = mail && watchMailServer({ server: mail, log: foundation.log });
   const workers: { wake(): void }[] = [];
@@ -92,6 +93,10 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
   };
   const warmUp = () => void builder.current();
   return { entry, parts, warmUp, beginStop: () => stopping.abort(), close };
+}
+
+function createBuilder({ dataFolder }: Config, { log }: Foundation): ConsoleBuilder {
+  return Bun.isStandaloneExecutable ? createConsoleInside() : createConsoleBuilder({ dataFolder, log });
 }
 
 interface ConsoleJobs {

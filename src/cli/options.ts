@@ -53,6 +53,15 @@ export function parseNames(text: string): readonly string[] {
   return [...new Set(names)];
 }
 
+/** Parses the origin of an HTTP server, such as "http://127.0.0.1:8080". */
+export function parseOrigin(text: string): string {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new InvalidArgumentError("Expected an origin such as http://127.0.0.1:8080.");
+  }
+  return url.origin;
+}
+
 /** Parses a date or a time with its zone, as Unix milliseconds. A date starts in UTC. */
 export function parseTime(text: string): number {
   const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);

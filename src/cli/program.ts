@@ -1,5 +1,7 @@
 import { Command, Option } from "commander";
+import { COMMIT, VERSION } from "../domain/version.ts";
 import { type CommandResult, printResult } from "./command.ts";
+import type { HealthOptions } from "./health.ts";
 import type { KeyUpdateOptions } from "./key-edit.ts";
 import {
   orWord,
@@ -9,6 +11,7 @@ import {
   parseEmail,
   parseName,
   parseNames,
+  parseOrigin,
   parsePositiveAmount,
   parseTime,
 } from "./options.ts";
@@ -28,6 +31,7 @@ const KEY_ARGUMENT = "its id, its hint if unique, or its secret";
 export function createProgram(): Command {
   const program = new Command("tollgate")
     .description("A gateway in front of hosted language models")
+    .version(`tollgate ${VERSION}, ${COMMIT ? `commit ${COMMIT}` : "from sources"}, Bun ${Bun.version}`)
     .exitOverride();
   program
     .command("serve")
@@ -40,6 +44,13 @@ export function createProgram(): Command {
   withJson(program, "check", "check configuration and connections without starting").action(
     async (options: JsonOption) => printResult(await (await import("./check/check.ts")).runCheck(), options),
   );
+  withJson(program, "health", "ask a running gateway whether it is ready")
+    .option("--url <origin>", "origin of the gateway (default: HOST and PORT on this machine)", parseOrigin)
+    .option("--wait <seconds>", "seconds to wait until it is ready (default: 0)", parseCount)
+    .option("--pid <pid>", "process whose end ends the wait", parseCount)
+    .action(async (options: HealthOptions & JsonOption) =>
+      printResult(await (await import("./health.ts")).runHealth(options), options),
+    );
   addAccountCommands(program.command("account").description("accounts that own keys and a wallet"));
   addKeyCommands(program.command("key").description("API keys of accounts"));
   addMoneyCommands(program);

@@ -10,8 +10,10 @@ import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
 import { type ConsoleConfig, readConsole } from "./console.ts";
 import type { Endpoint } from "./endpoint.ts";
 import {
+  type HttpAddress,
   readDatabase,
   readEnvironment,
+  readHttpAddress,
   readLedgerProcess,
   readStorage,
   type StorageConfig,
@@ -33,9 +35,7 @@ import { readLedgerSettings, readModels, readSettings } from "./settings.ts";
 import { placeSources, readSourcesNow, readVariables, type Sources, type SourcesPlace } from "./sources.ts";
 
 /** The configuration of a gateway, from the environment and the YAML file. */
-export interface Config extends LedgerProcessConfig, LiveConfig {
-  readonly host: string;
-  readonly port: number;
+export interface Config extends LedgerProcessConfig, LiveConfig, HttpAddress {
   /** Whether the file has no models, so that the catalog is the built-in demo model alone. */
   readonly isDemoOnly: boolean;
   readonly limiter: LimiterConfig;
@@ -267,6 +267,14 @@ function rereadStorage({ running, variables, folder }: Reread<LedgerProcessConfi
     database: readDatabase(variables.values, folder, problems),
     ledger: { ...running.ledger, tokens },
   };
+}
+
+/** Reads where a gateway of this environment listens. Throws {@link ConfigError}. */
+export function loadHttpAddress(environment: Environment = Bun.env): HttpAddress {
+  const problems = createProblems();
+  const address = readHttpAddress(environment, problems);
+  throwAny(problems);
+  return address;
 }
 
 function throwAny(problems: Problems): void {

@@ -20,11 +20,24 @@ export interface StorageConfig {
   readonly ledger: LedgerConfig;
 }
 
-/** Reads the variables that configure a gateway. An empty variable counts as not set. */
-export function readEnvironment(environment: Environment, folder: string, problems: Problems) {
+/** Where the HTTP server listens. */
+export interface HttpAddress {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+}
+
+export function readHttpAddress(environment: Environment, problems: Problems): HttpAddress {
   return {
     host: readHost(environment.HOST || "127.0.0.1", problems),
     port: readPort(environment.PORT || "8080", problems),
+  };
+}
+
+/** Reads the variables that configure a gateway. An empty variable counts as not set. */
+export function readEnvironment(environment: Environment, folder: string, problems: Problems) {
+  return {
+    ...readHttpAddress(environment, problems),
     metricsListen: readListen(
       "METRICS_LISTEN",
       environment.METRICS_LISTEN || DEFAULT_METRICS_LISTEN,

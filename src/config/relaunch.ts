@@ -12,12 +12,10 @@ const CALLS_USUAL_MAX = 4_096;
  */
 export function relaunchForUpstreamCalls(): void {
   if (readCallsMax() !== undefined || !process.execve) return;
+  // The first words of argv are the runtime and the script, which is inside of the program in an executable.
+  const words = process.argv.slice(Bun.isStandaloneExecutable ? 2 : 1);
   const environment = { ...process.env, [VARIABLE]: String(CALLS_MAX) };
-  process.execve(
-    process.execPath,
-    [process.execPath, ...process.execArgv, ...process.argv.slice(1)],
-    environment,
-  );
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...words], environment);
 }
 
 /** Returns the cap on concurrent upstream calls and its variable when the cap is below 4,096. */

@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { logVerbosity, type ServiceDefinition, setLogVerbosity } from "@grpc/grpc-js";
 import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
 import type { LedgerServiceDefinition } from "../gen/tollgate/ledger/v1/LedgerService.ts";
+import { programFile } from "../program-files.ts";
 
 // The library would write addresses and faults to stderr. Callers receive every fault as an error.
 setLogVerbosity(logVerbosity.NONE);
@@ -14,7 +14,7 @@ export const LEDGER_SERVICE = "tollgate.ledger.v1.LedgerService";
  * numbers stay `Long`: decoding them to decimal text costs more than all other fields together.
  */
 const protos = loadSync(["tollgate/ledger/v1/ledger.proto", "google/rpc/error_details.proto"], {
-  includeDirs: [join(import.meta.dir, "../../proto")],
+  includeDirs: [programFile("proto")],
   enums: String,
   defaults: true,
   arrays: true,

@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import vocabularyPath from "gpt-tokenizer/data/o200k_base.tiktoken" with { type: "file" };
 import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
 import { countPieces } from "./estimate.ts";
 import { countByVocabulary, readVocabulary } from "./vocabulary.ts";
@@ -11,8 +12,10 @@ export interface CountQuestion {
   readonly msMax: number;
 }
 
-const file = Bun.file(new URL(import.meta.resolve("gpt-tokenizer/data/o200k_base.tiktoken")));
-const count = countByVocabulary(readVocabulary(await file.bytes()), O200K_TOKEN_SPLIT_REGEX);
+const count = countByVocabulary(
+  readVocabulary(await Bun.file(vocabularyPath).bytes()),
+  O200K_TOKEN_SPLIT_REGEX,
+);
 // Loading leaves some megabytes of garbage, which would otherwise stay until texts are counted.
 Bun.gc(true);
 

@@ -52,6 +52,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "mail",
       "notices",
       "payments",
+      "program-files.ts",
       "refusals",
       "settlement-outbox",
       "telemetry",
@@ -197,7 +198,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   "ledger-grpc": {
     holds: "server and client of the ledger over gRPC",
-    imports: ["domain", "gen", "ledger", "time.ts"],
+    imports: ["domain", "gen", "ledger", "program-files.ts", "time.ts"],
     packages: [
       "@grpc/grpc-js",
       "@grpc/proto-loader",
@@ -206,7 +207,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "node:crypto",
       "node:fs",
       "node:net",
-      "node:path",
       "node:tls",
     ],
   },
@@ -315,6 +315,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     packages: ["node:crypto", "node:net"],
   },
   "errors.ts": { holds: "the one table of errors", imports: [], packages: [] },
+  "program-files.ts": {
+    holds: "where the files are that come with the program",
+    imports: [],
+    packages: ["node:path"],
+  },
   "time.ts": { holds: "deadlines", imports: [], packages: [] },
   gen: { holds: "types generated from the proto files", imports: [], packages: [] },
 };

@@ -1,10 +1,11 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { costOf } from "../../src/domain/model.ts";
 import { type Nanos, parsePrice, parseUsd } from "../../src/domain/money.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
 import { freePort } from "../support/free-port.ts";
+import { TOLLGATE } from "../support/tollgate-command.ts";
 import { BURST_MODEL, FAST_MODEL, SLOW_MODEL, USAGE } from "./answers.ts";
 
 /** A gateway as an operator runs it: a process, its command line, a SQLite file and a funded account. */
@@ -30,7 +31,6 @@ interface Wallet {
   readonly held: Nanos;
 }
 
-const COMMAND = resolve(import.meta.dir, "../../src/cli/tollgate.ts");
 const ACCOUNT = "bench";
 const START_MS_MAX = 15_000;
 const PRICE = { input: "1.00", output: "2.00" };
@@ -71,7 +71,7 @@ export async function startGateway(
   const environment = { ...environmentOf(folder), ...special };
 
   async function run(...args: readonly string[]): Promise<unknown> {
-    const child = Bun.spawn(["bun", COMMAND, ...args, "--json"], {
+    const child = Bun.spawn([...TOLLGATE, ...args, "--json"], {
       cwd: folder,
       env: environment,
       stderr: "inherit",
@@ -125,7 +125,7 @@ interface Served extends Replica {
 async function serve(folder: string, environment: Readonly<Record<string, string>>): Promise<Served> {
   const port = freePort();
   const log = Bun.file(join(folder, "gateway.log"));
-  const child = Bun.spawn(["bun", COMMAND, "serve"], {
+  const child = Bun.spawn([...TOLLGATE, "serve"], {
     cwd: folder,
     env: { ...environment, PORT: `${port}` },
     stdout: log,

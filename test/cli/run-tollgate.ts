@@ -1,6 +1,4 @@
-import { resolve } from "node:path";
-
-const ENTRY = resolve(import.meta.dir, "../../src/cli/tollgate.ts");
+import { TOLLGATE } from "../support/tollgate-command.ts";
 
 export interface Finished {
   readonly exitCode: number;
@@ -18,7 +16,7 @@ export async function runTollgate(
   commandLine: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Finished> {
-  const child = Bun.spawn([process.execPath, ENTRY, ...commandLine], {
+  const child = Bun.spawn([...TOLLGATE, ...commandLine], {
     cwd: folder,
     env: { LEDGER_LISTEN: "off", METRICS_LISTEN: "off", ...environment },
     stdout: "pipe",

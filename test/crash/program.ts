@@ -1,6 +1,5 @@
-import { resolve } from "node:path";
+import { TOLLGATE } from "../support/tollgate-command.ts";
 
-const ENTRY = resolve(import.meta.dir, "../../src/cli/tollgate.ts");
 /** Long enough for a busy machine. */
 const START_MS = 120_000;
 
@@ -43,7 +42,7 @@ export function createProgram({ name, folder, environment, isServing }: ProgramO
     name,
     async start() {
       printed = "";
-      child = Bun.spawn([process.execPath, ENTRY, name], {
+      child = Bun.spawn([...TOLLGATE, name], {
         cwd: folder,
         env: { PATH: process.env.PATH ?? "", ...environment },
         stdin: "ignore",
@@ -71,7 +70,7 @@ export async function runCommand(
   args: readonly string[],
   { folder, environment }: Pick<ProgramOptions, "folder" | "environment">,
 ): Promise<string> {
-  const child = Bun.spawn([process.execPath, ENTRY, ...args], {
+  const child = Bun.spawn([...TOLLGATE, ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? "", ...environment },
     stdout: "pipe",

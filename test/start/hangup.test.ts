@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { open } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { tempFolder } from "../support/temp-folder.ts";
-
-const ENTRY = resolve(import.meta.dir, "../../src/cli/tollgate.ts");
+import { TOLLGATE } from "../support/tollgate-command.ts";
 
 const started: Subprocess[] = [];
 afterEach(() => {
@@ -16,7 +15,7 @@ function start(
   name: "serve" | "ledger",
   environment: Readonly<Record<string, string>> = {},
 ): Subprocess<"ignore", "pipe", "ignore"> {
-  const child = Bun.spawn([process.execPath, ENTRY, name], { ...spawnOptions(environment), stdout: "pipe" });
+  const child = Bun.spawn([...TOLLGATE, name], { ...spawnOptions(environment), stdout: "pipe" });
   started.push(child);
   return child;
 }
@@ -75,7 +74,7 @@ describe("SIGHUP", () => {
         if (printed.includes('"listening"')) listen();
       },
     });
-    const gateway = Bun.spawn([process.execPath, ENTRY, "serve"], { ...spawnOptions({}), terminal });
+    const gateway = Bun.spawn([...TOLLGATE, "serve"], { ...spawnOptions({}), terminal });
     started.push(gateway);
     await listening;
     terminal.close();

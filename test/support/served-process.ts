@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import { TOLLGATE } from "./tollgate-command.ts";
 
 const REPOSITORY = resolve(import.meta.dir, "../..");
-const ENTRY = resolve(REPOSITORY, "src/cli/tollgate.ts");
 /** Long enough for a busy machine. */
 const START_MS = 120_000;
 
@@ -31,6 +31,8 @@ export interface ServeOptions {
   /** The working directory. The database is created below it. */
   readonly folder: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** The words that start the program. Default: {@link TOLLGATE}. */
+  readonly program?: readonly string[];
   /** A command that wraps the process, such as a shell that sets a limit and then executes it. */
   readonly through?: readonly string[];
   /** Starts the package.json script in the repository instead of the entry file. */
@@ -60,10 +62,10 @@ export async function serveLedgerProcess(options: ServeOptions): Promise<LedgerP
 
 function launch(
   name: string,
-  { folder, environment, throughScript, through = [] }: ServeOptions,
+  { folder, environment, program = TOLLGATE, throughScript, through = [] }: ServeOptions,
 ): RunningProcess {
-  const command = throughScript ? ["run", "--silent", "tollgate"] : [ENTRY];
-  const child = Bun.spawn([...through, process.execPath, ...command, name], {
+  const command = throughScript ? [process.execPath, "run", "--silent", "tollgate"] : program;
+  const child = Bun.spawn([...through, ...command, name], {
     cwd: throughScript ? REPOSITORY : folder,
     env: {
       ...{ PATH: process.env.PATH ?? "", PORT: "0", LEDGER_LISTEN: "off", METRICS_LISTEN: "off" },

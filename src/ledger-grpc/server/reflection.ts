@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { PackageDefinition } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
+import { programFile } from "../../program-files.ts";
 import { LEDGER_SERVICE } from "../service.ts";
 
 /** The wire tag of `FileDescriptorSet.file`. */
@@ -14,7 +14,7 @@ const FILE_TAG = 0x0a;
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
 export function createReflection(): ReflectionService {
-  const set = readFileSync(join(import.meta.dir, "../../gen/ledger.binpb"));
+  const set = readFileSync(programFile("src/gen/ledger.binpb"));
   // Safe because reflection reads only the descriptors of a definition.
   const definition = {
     descriptors: { fileDescriptorProtos: splitFiles(set) },

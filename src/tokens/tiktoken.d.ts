@@ -1,0 +1,4 @@
+declare module "*.tiktoken" {
+  const path: string;
+  export default path;
+}
