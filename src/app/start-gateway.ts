@@ -140,10 +140,16 @@ interface Foundation {
 }
 
 function createParts(config: Config, { ledger: running, limiter, metrics, traces, log }: Foundation): Parts {
-  const { database, ledger } = running;
+  const { database, ledger, instance } = running;
   const { requests } = metrics;
   const onDeclined = () => requests.settleFailed("replay_declined");
-  const outbox = openSettlementOutbox({ folder: config.dataFolder, ledger, log, onDeclined });
+  const outbox = openSettlementOutbox({
+    folder: config.dataFolder,
+    ledger,
+    log,
+    onDeclined,
+    owner: instance,
+  });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();

@@ -1,5 +1,6 @@
 import type { LedgerProcessConfig } from "../config/config.ts";
 import { takeLedgerTokens } from "../config/ledger.ts";
+import { claimInstance, type Instance } from "../db/instance.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LedgerMetrics } from "../telemetry/ledger-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -12,6 +13,8 @@ const LOOPBACK = /^(127\.[\d.]+|::1|localhost)$/;
 
 /** Storage whose expired holds are swept, and whose ledger may be served over gRPC. */
 export interface RunningLedger extends Storage {
+  /** Which database this is. */
+  readonly instance: Instance;
   /** Address of the gRPC service, such as "127.0.0.1:50051"; `undefined` when it is not served. */
   readonly servedAt: string | undefined;
   /** The exports of usage; `undefined` when another process runs the ledger. */
@@ -29,7 +32,7 @@ interface LedgerTelemetry {
 
 /**
  * Opens the storage and serves the ledger over gRPC when configured. Starts the jobs of a local ledger. Rejects
- * when the database or the port cannot be used.
+ * when the database or the port cannot be used, or the database is a copy of one that may be in use.
  */
 export async function startLedger(
   config: LedgerProcessConfig,
@@ -37,6 +40,7 @@ export async function startLedger(
 ): Promise<RunningLedger> {
   const storage = await openStorage({ ...config, observer: metrics });
   try {
+    const instance = await claimInstance(storage.database);
     const server = await serveLedger(storage.ledger, config, { log, tracing: traces });
     const jobs = startLedgerJobs(storage, config, log);
     const stopServing = async () => server?.stop();
@@ -45,7 +49,7 @@ export async function startLedger(
       await jobs?.stop();
       await storage.close();
     };
-    return { ...storage, servedAt: server?.address, exports: jobs?.exports, stopServing, close };
+    return { ...storage, instance, servedAt: server?.address, exports: jobs?.exports, stopServing, close };
   } catch (error) {
     await storage.close();
     throw error;

@@ -1,19 +1,45 @@
 import { loadStorageConfig } from "../config/config.ts";
+import { readInstance } from "../db/instance.ts";
+import { unlessAborted } from "../domain/long-work.ts";
 import { type AuditReport, auditDatabase, type Finding } from "../ledger/audit/audit.ts";
 import { type FoundOutbox, findOutboxes } from "../settlement-outbox/folder.ts";
 import type { CommandResult } from "./command.ts";
+import { runLongWork } from "./progress.ts";
 import type { Storage } from "./storage.ts";
 
 /**
  * Audits the journal. Fails on findings. Expired holds, and settlements in an outbox of this machine, are only
  * warnings, because they resolve by themselves.
  */
-export async function runAudit({ database }: Storage): Promise<CommandResult> {
-  const report = await auditDatabase(database, Date.now());
-  return formatAudit(report, findOutboxes(loadStorageConfig().dataFolder));
+export async function runAudit(
+  { database }: Storage,
+  options: { readonly json?: boolean } = {},
+): Promise<CommandResult> {
+  const report = await runLongWork(options, ({ step, at, signal }) => {
+    let hasBegun = false;
+    const onProgress = (done: number, total: number) => {
+      if (!hasBegun) step("audit", total, "checks");
+      hasBegun = true;
+      at(done);
+    };
+    return unlessAborted(signal, auditDatabase(database, Date.now(), { onProgress }));
+  });
+  const { id, restoredFrom } = await readInstance(database);
+  const isForeign = ({ origin }: FoundOutbox) =>
+    origin !== undefined && origin !== id && origin !== restoredFrom;
+  const found = findOutboxes(loadStorageConfig().dataFolder);
+  return formatAudit(
+    report,
+    found.map((outbox) => ({ ...outbox, isForeign: isForeign(outbox) })),
+  );
 }
 
-function formatAudit(report: AuditReport, outboxes: readonly FoundOutbox[]): CommandResult {
+interface AuditedOutbox extends FoundOutbox {
+  /** Whether its settlements belong to another database. */
+  readonly isForeign: boolean;
+}
+
+function formatAudit(report: AuditReport, outboxes: readonly AuditedOutbox[]): CommandResult {
   const { wallets, holds, transfers, checked, findings, warnings } = report;
   const failed = findings.length > 0;
   const verdict = failed
@@ -34,7 +60,9 @@ function formatAudit(report: AuditReport, outboxes: readonly FoundOutbox[]): Com
     checked,
     findings: findings.map(printFinding),
     warnings: warnings.map(printFinding),
-    journals: outboxes.map(({ path, entries, isReadable }) => ({ path, entries, is_readable: isReadable })),
+    journals: outboxes.map(({ path, entries, isReadable, isForeign }) => ({
+      ...{ path, entries, is_readable: isReadable, is_foreign: isForeign },
+    })),
   };
   return { json, text: lines.join("\n"), failed };
 }
@@ -47,8 +75,10 @@ function describe({ invariant, claim, walletId, subject }: Finding): string {
   return `${invariant} does not hold: ${claim} (account ${walletId}${subject === undefined ? "" : `, ${subject}`})`;
 }
 
-function describeOutbox({ path, entries, isReadable }: FoundOutbox): string {
+function describeOutbox({ path, entries, isReadable, isForeign }: AuditedOutbox): string {
   if (!isReadable) return `outbox ${path}: it is damaged or of a later version, and may contain settlements`;
+  if (isForeign)
+    return `outbox ${path}: ${entries} settlements belong to another database, and are left alone`;
   const what = entries === 1 ? "1 settlement waits" : `${entries} settlements wait`;
   return `outbox ${path}: ${what} for the ledger, or ${entries === 1 ? "was" : "were"} rejected by it`;
 }

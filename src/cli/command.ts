@@ -6,13 +6,15 @@ export interface CommandResult {
   readonly failed?: boolean;
 }
 
+type ExitCode = 1 | 2 | 130 | 143;
+
 /** A command failed. The message is one sentence for the operator. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
-  /** 1, or 2 for a wrong command line. */
-  readonly exitCode: 1 | 2;
+  /** 1, 2 for a wrong command line, 130 after Ctrl-C, 143 after SIGTERM. */
+  readonly exitCode: ExitCode;
 
-  constructor(message: string, exitCode: 1 | 2 = 1) {
+  constructor(message: string, exitCode: ExitCode = 1) {
     super(message);
     this.exitCode = exitCode;
   }

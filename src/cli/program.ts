@@ -15,6 +15,7 @@ import {
   parsePositiveAmount,
   parseTime,
 } from "./options.ts";
+import type { RestoreCommandOptions } from "./restore.ts";
 import type { Storage } from "./storage.ts";
 
 /** What `usage` can be grouped by. */
@@ -54,6 +55,7 @@ export function createProgram(): Command {
   addAccountCommands(program.command("account").description("accounts that own keys and a wallet"));
   addKeyCommands(program.command("key").description("API keys of accounts"));
   addMoneyCommands(program);
+  addBackupCommands(program);
   addViewCommands(program);
   addCodeCommands(program.command("code").description("redeem codes, which add money to a wallet"));
   addOperatorCommands(program.command("operator").description("people who operate this gateway"));
@@ -169,7 +171,7 @@ function addMoneyCommands(program: Command): void {
     .requiredOption("--id <id>", "your id of this refund, which is booked once")
     .action(onStorage(async () => (await import("./money.ts")).runRefund));
   withJson(program, "audit", "check that the books are consistent").action(
-    onLocalStorage(async () => (await import("./audit.ts")).runAudit),
+    onLocalStorage<JsonOption>(async () => (await import("./audit.ts")).runAudit),
   );
   withJson(program, "retention", "report what a retention of receipts has dropped and would drop")
     .requiredOption("--receipts-days <n>", "days that receipts would be kept", parseDays)
@@ -177,6 +179,21 @@ function addMoneyCommands(program: Command): void {
   withJson(program, "compact", "write the SQLite file anew without free space; no gateway may run").action(
     onLocalStorage(async () => (await import("./retention.ts")).runCompact),
   );
+}
+
+function addBackupCommands(program: Command): void {
+  withJson(program, "backup", "copy the SQLite database and the settlement outbox, also while gateways run")
+    .argument("<to>", "folder to create")
+    .action(async (to: string, options: JsonOption) =>
+      printResult(await (await import("./backup.ts")).runBackup(to, options), options),
+    );
+  withJson(program, "restore", "restore a backup into a new place, and print what it lacks")
+    .argument("[from]", "folder of the backup")
+    .option("--in-place", "finish a restore that other tools made, such as pg_restore")
+    .option("--original-is-stopped", "confirm that no gateway uses the original any more")
+    .action(async (from: string | undefined, options: RestoreCommandOptions & JsonOption) =>
+      printResult(await (await import("./restore.ts")).runRestore(from, options), options),
+    );
 }
 
 function addViewCommands(program: Command): void {

@@ -35,7 +35,7 @@ export async function withLocalStorage<T>(work: (storage: Storage) => Promise<T>
  * Throws when the database has no tables yet. A command that only reads must neither create them nor report
  * success: the name of the database is probably wrong.
  */
-async function requireStorage(location: DatabaseLocation): Promise<void> {
+export async function requireStorage(location: DatabaseLocation): Promise<void> {
   if (location.dialect === "sqlite") {
     if (!existsSync(location.path)) throw noStorage(`There is no file ${location.path}`);
     return;

@@ -8,14 +8,14 @@ import type * as postgresSchema from "./postgres/schema.ts";
 import * as consoleTables from "./sqlite/console-schema.ts";
 import { openDatabase, type SqliteDatabase } from "./sqlite/database.ts";
 import * as peopleTables from "./sqlite/people-schema.ts";
-import { accounts, apiKeys, gateways } from "./sqlite/schema.ts";
+import { accounts, apiKeys, gateways, instance } from "./sqlite/schema.ts";
 import { createSqliteTransact, type Transact } from "./transact.ts";
 
 /** The tables outside the ledger. */
-const TABLES = { accounts, apiKeys, gateways, ...peopleTables, ...consoleTables };
+const TABLES = { accounts, apiKeys, gateways, instance, ...peopleTables, ...consoleTables };
 type Tables = typeof TABLES;
 
-type PostgresTables = Pick<typeof postgresSchema, "accounts" | "apiKeys" | "gateways"> &
+type PostgresTables = Pick<typeof postgresSchema, "accounts" | "apiKeys" | "gateways" | "instance"> &
   typeof postgresPeople &
   typeof postgresConsole;
 
@@ -40,13 +40,13 @@ export type Database =
 /** Opens a database and migrates it. Rejects when it cannot be used, or a newer program migrated it. */
 export async function connectDatabase(location: DatabaseLocation): Promise<Database> {
   if (location.dialect === "sqlite") return overSqlite(openDatabase(location.path));
-  const [{ openPostgres }, { accounts, apiKeys, gateways }, people, others] = await Promise.all([
+  const [{ openPostgres }, { accounts, apiKeys, gateways, instance }, people, others] = await Promise.all([
     import("./postgres/database.ts"),
     import("./postgres/schema.ts"),
     import("./postgres/people-schema.ts"),
     import("./postgres/console-schema.ts"),
   ]);
-  const tables = { accounts, apiKeys, gateways, ...people, ...others };
+  const tables = { accounts, apiKeys, gateways, instance, ...people, ...others };
   return overPostgres(await openPostgres(location.url, () => location.url), tables);
 }
 

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, renameSync, rmSync } from "node:fs";
 import { connect } from "../db/sqlite/database.ts";
 import type { LedgerErrorCode } from "../ledger/ledger.ts";
 import { createLogSync } from "../ledger/sqlite/log-sync.ts";
-import { checkTables, countEntries, createTables, hasTables, isDamage } from "./tables.ts";
+import { checkTables, countEntries, createTables, hasTables, isDamage, readOrigin } from "./tables.ts";
 
 /** One outbox on disk: a SQLite database that this process holds the lock of. */
 export interface OutboxFile {
@@ -50,13 +50,16 @@ export const DAMAGED = ".damaged";
 /** Milliseconds that a write waits for a reader in another process, such as `tollgate audit`. */
 const BUSY_MS = 250;
 
-/** Creates an outbox with mode 0600. Throws when the disk fails or the name is taken. */
-export function createOutboxFile(path: string): OutboxFile {
+/**
+ * Creates an outbox with mode 0600. `origin` is the id of the database whose settlements it keeps. Throws when
+ * the disk fails or the name is taken.
+ */
+export function createOutboxFile(path: string, origin?: string): OutboxFile {
   const lock = takeFileLock(lockPathOf(path));
   if (!lock) throw new Error("Cannot create a settlement outbox: its name is taken");
   try {
     closeSync(openSync(path, "wx", 0o600));
-    return useFile(path, lock, createTables);
+    return useFile(path, lock, (client) => createTables(client, origin));
   } catch (error) {
     remove(path);
     lock.release();
@@ -64,11 +67,20 @@ export function createOutboxFile(path: string): OutboxFile {
   }
 }
 
+/** The settlements in an outbox file belong to another database. The file is left as it is. */
+export class ForeignOutbox extends Error {
+  override readonly name = "ForeignOutbox";
+}
+
 /**
- * Adopts the outbox of a dead process. Returns `undefined` when a process holds it or it is gone. Throws when
- * it cannot be opened; a damaged file is quarantined first.
+ * Adopts the outbox of a dead process. Returns `undefined` when a process holds it or it is gone. Throws
+ * {@link ForeignOutbox} when `isOwn` rejects its origin, and Error when it cannot be opened; a damaged file is
+ * quarantined first.
  */
-export function adoptOutboxFile(path: string): OutboxFile | undefined {
+export function adoptOutboxFile(
+  path: string,
+  isOwn: (origin: string) => boolean = () => true,
+): OutboxFile | undefined {
   const lock = takeFileLock(lockPathOf(path));
   if (!lock) return undefined;
   try {
@@ -78,7 +90,11 @@ export function adoptOutboxFile(path: string): OutboxFile | undefined {
       lock.release();
       return undefined;
     }
-    return useFile(path, lock, checkTables);
+    return useFile(path, lock, (client) => {
+      checkTables(client);
+      const origin = readOrigin(client);
+      if (origin !== undefined && !isOwn(origin)) throw new ForeignOutbox("It belongs to another database");
+    });
   } catch (error) {
     if (isDamage(error)) renameToDamaged(path);
     lock.release();

@@ -1,9 +1,17 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Instance } from "../db/instance.ts";
 import { connect } from "../db/sqlite/database.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { adoptOutboxFile, createOutboxFile, DAMAGED, type NewEntry, type OutboxFile } from "./file.ts";
-import { checkTables, countEntries, hasTables, isDamage } from "./tables.ts";
+import {
+  adoptOutboxFile,
+  createOutboxFile,
+  DAMAGED,
+  ForeignOutbox,
+  type NewEntry,
+  type OutboxFile,
+} from "./file.ts";
+import { checkTables, countEntries, hasTables, isDamage, readOrigin } from "./tables.ts";
 
 /** The outbox files that this process holds: its own, and those it adopted from dead processes. */
 export interface OutboxFiles {
@@ -23,29 +31,44 @@ export interface OutboxFiles {
   close(): void;
 }
 
+/** The database whose settlements an outbox keeps, and the one that it was restored from. */
+export type OutboxOwner = Pick<Instance, "id" | "restoredFrom">;
+
+interface OutboxFilesParts {
+  readonly now: () => number;
+  readonly log: Log;
+  /** Default: files of every origin are adopted. */
+  readonly owner?: OutboxOwner | undefined;
+}
+
 /** Creates a file for this process. Throws when it cannot: without an outbox no request may be accepted. */
-export function openOutboxFiles(
-  dataFolder: string,
-  { now, log }: { readonly now: () => number; readonly log: Log },
-): OutboxFiles {
+export function openOutboxFiles(dataFolder: string, { now, log, owner }: OutboxFilesParts): OutboxFiles {
   const folder = outboxFolder(dataFolder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   syncFolder(dataFolder);
   const held = new Map<string, OutboxFile>();
   /** Paths that could not be opened. Each is logged once, although every adoption tries it again. */
   const unopened = new Set<string>();
+  /** Paths of files that belong to another database. They are left alone. */
+  const foreign = new Set<string>();
+  const isOwn = (origin: string) => !owner || origin === owner.id || origin === owner.restoredFrom;
   let own: OutboxFile | undefined = create();
 
   function create(): OutboxFile {
-    const file = createOutboxFile(join(folder, `${Bun.randomUUIDv7("hex", now())}.db`));
+    const file = createOutboxFile(join(folder, `${Bun.randomUUIDv7("hex", now())}.db`), owner?.id);
     held.set(file.path, file);
     return file;
   }
   function adoptOne(path: string): void {
     try {
-      const file = adoptOutboxFile(path);
+      const file = adoptOutboxFile(path, isOwn);
       if (file) held.set(path, file);
     } catch (fault) {
+      if (fault instanceof ForeignOutbox) {
+        foreign.add(path);
+        log.warn({ journal: path }, "settlement outbox of another database left alone");
+        return;
+      }
       if (!unopened.has(path)) {
         log.error({ journal: path, ...describeFault(fault) }, "settlement outbox cannot be opened");
       }
@@ -76,7 +99,7 @@ export function openOutboxFiles(
       }
     },
     adopt() {
-      for (const path of outboxPaths(folder)) if (!held.has(path)) adoptOne(path);
+      for (const path of outboxPaths(folder)) if (!held.has(path) && !foreign.has(path)) adoptOne(path);
     },
     closeReplayed() {
       for (const file of held.values()) {
@@ -114,6 +137,8 @@ export interface FoundOutbox {
   readonly entries: number;
   /** False when the file is damaged, or of a later version. */
   readonly isReadable: boolean;
+  /** The id of the database that the entries belong to; `undefined` when the file does not tell. */
+  readonly origin?: string | undefined;
 }
 
 /** Milliseconds that counting waits for a writer in another process. */
@@ -131,8 +156,7 @@ export function findOutboxes(dataFolder: string): readonly FoundOutbox[] {
 
 function inspect(path: string): FoundOutbox | [] {
   try {
-    const entries = countIn(path);
-    return entries === 0 ? [] : { path, entries, isReadable: true };
+    return readFound(path);
   } catch {
     // The owner may have deleted the file since the folder was listed.
     return existsSync(path) ? unreadable(path) : [];
@@ -143,13 +167,14 @@ function unreadable(path: string): FoundOutbox {
   return { path, entries: 0, isReadable: false };
 }
 
-function countIn(path: string): number {
+function readFound(path: string): FoundOutbox | [] {
   const client = connect(path, COUNT_BUSY_MS);
   try {
-    if (!hasTables(client)) return 0;
+    if (!hasTables(client)) return [];
     checkTables(client);
     const { pending, declined } = countEntries(client);
-    return pending + declined;
+    const entries = pending + declined;
+    return entries === 0 ? [] : { path, entries, isReadable: true, origin: readOrigin(client) };
   } finally {
     client.close();
   }

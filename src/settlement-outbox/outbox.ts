@@ -3,7 +3,7 @@ import type { Log } from "../telemetry/log.ts";
 import { waitAtMost } from "../time.ts";
 import { printEntry, type SettlementOutbox, SettlementOutboxError } from "./entry.ts";
 import type { NewEntry } from "./file.ts";
-import { openOutboxFiles } from "./folder.ts";
+import { type OutboxOwner, openOutboxFiles } from "./folder.ts";
 import { createReplayer, type ReplayOptions, startReplayLoop } from "./replay.ts";
 
 /** The outbox of one process. Replays its entries until the ledger accepts them. */
@@ -26,6 +26,8 @@ export interface SettlementOutboxOptions extends ReplayOptions {
   /** Called for each entry that the ledger declined for good. */
   readonly onDeclined?: () => void;
   readonly now?: () => number;
+  /** The database that the settlements belong to. Default: files of every database are adopted. */
+  readonly owner?: OutboxOwner;
   /** The maximum of pending entries; more are rejected as `full`. */
   readonly entriesMax?: number;
   /** How long {@link OpenSettlementOutbox.close} drains. */
@@ -52,7 +54,7 @@ export function openSettlementOutbox(options: SettlementOutboxOptions): OpenSett
     closeMs = 2_000,
     onDeclined,
   } = options;
-  const files = openOutboxFiles(folder, { now, log });
+  const files = openOutboxFiles(folder, { now, log, owner: options.owner });
   const commits = createCommitGroup<NewEntry>(files.commit);
   const replayer = createReplayer({ ledger, log, now, onDeclined });
   const replayLoop = startReplayLoop({ files, replayer, log }, options);

@@ -27,15 +27,22 @@ CREATE TABLE refused (
 ) STRICT;
 `;
 
+/** The database that the entries belong to. Older versions neither write nor read it. */
+const ORIGIN = "CREATE TABLE origin (instance_id TEXT NOT NULL) STRICT;";
+
 /** An outbox file lacks its tables, or they cannot be read. */
 class DamagedOutbox extends Error {
   override readonly name = "DamagedOutbox";
 }
 
 /** Creates the tables of a new file. */
-export function createTables(client: Database): void {
+export function createTables(client: Database, origin: string | undefined): void {
   client.run("PRAGMA journal_mode = WAL");
-  client.transaction(() => client.run(`${TABLES} PRAGMA user_version = ${VERSION};`)).immediate();
+  const create = client.transaction(() => {
+    client.run(`${TABLES} ${ORIGIN} PRAGMA user_version = ${VERSION};`);
+    if (origin !== undefined) client.run("INSERT INTO origin VALUES (?)", [origin]);
+  });
+  create.immediate();
   // Moves the tables out of the WAL: damage to its first frames would otherwise lose them.
   client.run("PRAGMA wal_checkpoint(TRUNCATE)");
 }
@@ -49,6 +56,13 @@ export function checkTables(client: Database): void {
   const version = Number(readOne(client, "PRAGMA user_version"));
   if (version > VERSION) throw new Error("Cannot open a settlement outbox: a newer tollgate wrote it");
   if (version < VERSION) throw new DamagedOutbox("Cannot open a settlement outbox: its tables are missing");
+}
+
+/** Returns the id of the database that the entries belong to; `undefined` when no one wrote it. */
+export function readOrigin(client: Database): string | undefined {
+  const hasOrigin = Number(readOne(client, "SELECT count(*) FROM sqlite_schema WHERE name = 'origin'")) > 0;
+  const origin = hasOrigin ? readOne(client, "SELECT instance_id FROM origin") : undefined;
+  return origin === undefined ? undefined : String(origin);
 }
 
 /** Counts the entries to replay and the declined ones. */

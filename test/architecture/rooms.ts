@@ -15,6 +15,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       "accounts",
       "app",
+      "backup",
       "catalog",
       "config",
       "db",
@@ -131,6 +132,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     packages: ["@elysiajs/openapi", "drizzle-orm", "elysia", "node:net", "node:path"],
   },
+  backup: {
+    holds: "backups of SQLite, restores, and what a restore lacks",
+    imports: [
+      "accounts/audit-trail.ts",
+      "db",
+      "domain",
+      "ledger/ledger.ts",
+      "ledger/sqlite/reads.ts",
+      "settlement-outbox/folder.ts",
+      "time.ts",
+    ],
+    packages: ["@sinclair/typebox", "bun:sqlite", "node:crypto", "node:fs", "node:os", "node:path"],
+  },
   payments: {
     holds: "money into wallets, redeem codes and Stripe Checkout; overview, statement and proof of a wallet",
     imports: [
@@ -213,7 +227,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "settlement-outbox": {
     holds: "the gateway's disk queue of settlements",
     imports: [
-      "db/sqlite",
+      "db",
       "domain",
       "ledger/ledger.ts",
       "ledger/records.ts",
@@ -277,7 +291,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   db: {
     holds: "connections, schema and migrations of SQLite and PostgreSQL",
     imports: ["domain"],
-    packages: ["bun", "bun:sqlite", "drizzle-kit", "drizzle-orm", "node:fs", "node:path"],
+    packages: ["bun", "bun:sqlite", "drizzle-kit", "drizzle-orm", "node:fs", "node:os", "node:path"],
   },
   telemetry: {
     holds: "log, metrics and traces",

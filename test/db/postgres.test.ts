@@ -222,6 +222,7 @@ const TABLES = [
   ...["export_ends", "export_numbers", "export_positions", "exports", "gateways", "holds"],
   ...[
     "idempotent_answers",
+    "instance",
     "invitations",
     "journal_sums",
     "leases",

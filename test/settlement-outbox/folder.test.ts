@@ -99,6 +99,38 @@ test("a locked outbox file is adopted once it is unlocked", async () => {
   expect((await env.storage.ledger.balances(WALLET)).posted).toBe(FUNDS - 40n);
 });
 
+describe("an outbox file that names its database", () => {
+  const OTHER = { id: "0".repeat(32), restoredFrom: undefined };
+
+  /** Leaves an outbox of this database, with one settlement of 40. */
+  async function leaveOwned(owner: { readonly id: string; readonly restoredFrom: undefined }): Promise<void> {
+    env.ledger.mode = "away";
+    const outbox = env.outbox({ owner });
+    await outbox.append(await env.heldEntry("left", 40n));
+    await outbox.close();
+    env.ledger.mode = "here";
+  }
+
+  test("is left alone by the gateway of another database, which logs it once", async () => {
+    const owner = { id: "f".repeat(32), restoredFrom: undefined };
+    await leaveOwned(owner);
+    const other = env.outbox({ owner: OTHER });
+    await until(() => env.log.text().includes("settlement outbox of another database left alone"));
+    await other.append(await env.heldEntry("own", 2n));
+    await until(() => other.pending() === 0);
+    expect(env.log.text().match(/of another database left alone/g)).toHaveLength(1);
+    expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1, origin: owner.id }]);
+    expect((await env.storage.ledger.balances(WALLET)).posted).toBe(FUNDS - 2n);
+  });
+
+  test("is replayed by the same database, and by one that was restored from it", async () => {
+    await leaveOwned(OTHER);
+    const restored = env.outbox({ owner: { id: "f".repeat(32), restoredFrom: OTHER.id } });
+    await until(() => findOutboxes(env.folder).length === 0 && restored.pending() === 0);
+    expect((await env.storage.ledger.balances(WALLET)).posted).toBe(FUNDS - 40n);
+  });
+});
+
 test("an entry whose checksum does not match is kept and not settled", async () => {
   await leaveOutbox((client) => {
     client.run(`UPDATE entries SET entry = replace(entry, '"40"', '"41"')`);

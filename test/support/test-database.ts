@@ -40,6 +40,12 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase(await serverUrl);
 }
 
+/** Copies a database that no connection is open to. */
+export async function copyTestDatabase(url: string): Promise<TestDatabase> {
+  serverUrl ??= findServer();
+  return createDatabase(await serverUrl, `TEMPLATE ${new URL(url).pathname.slice(1)}`);
+}
+
 /** Writes a migrated SQLite file, unless no template was made: then the first connection migrates it. */
 export function writeSqliteFile(path: string): void {
   const made = process.env.TEST_SQLITE_TEMPLATE;

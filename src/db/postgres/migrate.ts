@@ -9,6 +9,7 @@ import noticePauses from "./migrations/0006_notice_pauses.sql" with { type: "tex
 import totals from "./migrations/0007_totals.sql" with { type: "text" };
 import retention from "./migrations/0008_retention.sql" with { type: "text" };
 import usageExports from "./migrations/0009_exports.sql" with { type: "text" };
+import instance from "./migrations/0010_instance.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly string[] = [
   totals,
   retention,
   usageExports,
+  instance,
 ];
 
 /** The id of the advisory lock of schema changes: an arbitrary number. */

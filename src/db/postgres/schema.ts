@@ -59,6 +59,25 @@ export const gateways = pgTable("gateways", {
   seenAtMs: whole("seen_at_ms").notNull(),
 });
 
+/**
+ * One row: which database this is. A restore gives the copy an id of its own, so that no settlement of the
+ * original reaches it by accident.
+ */
+export const instance = pgTable("instance", {
+  /** Always "this". */
+  id: bytewise("id").primaryKey(),
+  /** 32 hex digits, random. */
+  instanceId: bytewise("instance_id").notNull(),
+  /** Grows by one with each restore. */
+  epoch: whole("epoch").notNull().default(1),
+  /** The instance whose backup was restored, and the times of both. */
+  restoredFrom: bytewise("restored_from"),
+  backupAtMs: whole("backup_at_ms"),
+  restoredAtMs: whole("restored_at_ms"),
+  /** Where the database was last served: tells a copy from its original. */
+  servedAt: bytewise("served_at"),
+});
+
 /** Cached balances: `posted` is the sum of the journal, `held` the sum of the open holds. Locked first. */
 export const wallets = pgTable(
   "wallets",

@@ -14,6 +14,7 @@ import noticePauses from "./migrations/0008_notice_pauses.sql" with { type: "tex
 import totals from "./migrations/0009_totals.sql" with { type: "text" };
 import retention from "./migrations/0010_retention.sql" with { type: "text" };
 import usageExports from "./migrations/0011_exports.sql" with { type: "text" };
+import instance from "./migrations/0012_instance.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
@@ -94,6 +95,7 @@ export const MIGRATIONS: readonly string[] = [
   totals,
   retention,
   usageExports,
+  instance,
 ];
 
 /**

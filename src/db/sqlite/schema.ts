@@ -58,6 +58,25 @@ export const gateways = sqliteTable("gateways", {
   seenAtMs: integer("seen_at_ms").notNull(),
 });
 
+/**
+ * One row: which database this is. A restore gives the copy an id of its own, so that no settlement of the
+ * original reaches it by accident.
+ */
+export const instance = sqliteTable("instance", {
+  /** Always "this". */
+  id: text().primaryKey(),
+  /** 32 hex digits, random. */
+  instanceId: text("instance_id").notNull(),
+  /** Grows by one with each restore. */
+  epoch: integer().notNull().default(1),
+  /** The instance whose backup was restored, and the times of both. */
+  restoredFrom: text("restored_from"),
+  backupAtMs: integer("backup_at_ms"),
+  restoredAtMs: integer("restored_at_ms"),
+  /** Where the database was last served: tells a copy from its original. */
+  servedAt: text("served_at"),
+});
+
 /** Cached balances: `posted` is the sum of the journal, `held` the sum of the open holds. */
 export const wallets = sqliteTable(
   "wallets",

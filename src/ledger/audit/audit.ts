@@ -40,15 +40,21 @@ export interface Finding {
 }
 
 /** Audits a ledger's database, which may be in use. */
-export function auditDatabase(database: AuditedDatabase, nowMs: number): Promise<AuditReport> {
+export function auditDatabase(
+  database: AuditedDatabase,
+  nowMs: number,
+  options: AuditOptions = {},
+): Promise<AuditReport> {
   return database.dialect === "sqlite"
-    ? auditSqlite(database.sqlite, nowMs)
-    : auditPostgres(database.postgres, nowMs);
+    ? auditSqlite(database.sqlite, nowMs, options)
+    : auditPostgres(database.postgres, nowMs, options);
 }
 
 export interface AuditOptions {
   /** The most wallets audited in one snapshot. Default: 1,000 in PostgreSQL, all in SQLite. */
   readonly walletsPerSnapshot?: number;
+  /** Called before the first check and after each one, with the numbers of checks. */
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 const WALLETS_PER_SNAPSHOT = 1_000;
@@ -65,12 +71,12 @@ const QUERY_MS_MAX = 600_000;
 export async function auditSqlite(
   { path }: Pick<SqliteDatabase, "path">,
   nowMs: number,
-  { walletsPerSnapshot = ALL_WALLETS }: AuditOptions = {},
+  { walletsPerSnapshot = ALL_WALLETS, onProgress }: AuditOptions = {},
 ): Promise<AuditReport> {
   const reader = createWorkerReader({ path, replyMsMax: QUERY_MS_MAX });
   try {
     const inSnapshot: AuditSource["inSnapshot"] = (read) => read(reader.run);
-    return await runAudit({ dialect: SQLITE, inSnapshot }, { nowMs, walletsPerSnapshot });
+    return await runAudit({ dialect: SQLITE, inSnapshot }, { nowMs, walletsPerSnapshot, onProgress });
   } finally {
     reader.close();
   }
@@ -80,7 +86,7 @@ export async function auditSqlite(
 export async function auditPostgres(
   database: Pick<PostgresDatabase, "connect">,
   nowMs: number,
-  { walletsPerSnapshot = WALLETS_PER_SNAPSHOT }: AuditOptions = {},
+  { walletsPerSnapshot = WALLETS_PER_SNAPSHOT, onProgress }: AuditOptions = {},
 ): Promise<AuditReport> {
   const client = database.connect({ max: 1, session: { statement_timeout: 0 } });
   const inSnapshot: AuditSource["inSnapshot"] = (read) =>
@@ -90,7 +96,7 @@ export async function auditPostgres(
       return read(async ({ sql, values }) => snapshot.unsafe(sql, [...values]));
     });
   try {
-    return await runAudit({ dialect: POSTGRES, inSnapshot }, { nowMs, walletsPerSnapshot });
+    return await runAudit({ dialect: POSTGRES, inSnapshot }, { nowMs, walletsPerSnapshot, onProgress });
   } finally {
     await client.close();
   }
@@ -114,18 +120,51 @@ const GRACE_MS = 30_000;
  */
 async function runAudit(
   { dialect, inSnapshot }: AuditSource,
-  { nowMs, walletsPerSnapshot }: { readonly nowMs: number; readonly walletsPerSnapshot: number },
+  { nowMs, walletsPerSnapshot, onProgress = () => {} }: RunOptions,
 ): Promise<AuditReport> {
   const tally = createTally();
+  const [row] = await inSnapshot((run) => run({ sql: "SELECT count(*) AS count FROM wallets", values: [] }));
+  const ranges = Math.ceil((Number(row?.count) + 1) / walletsPerSnapshot);
+  const checks = createCheckCount(dialect, ranges, onProgress);
   let after: string | undefined;
   do {
-    after = await inSnapshot(async (run) => {
-      const through = await endOfRange(run, dialect, { after, wallets: walletsPerSnapshot });
-      await auditRange(run, dialect, { tally, nowMs, after, through });
+    after = await inSnapshot(async (read) => {
+      const through = await endOfRange(read, dialect, { after, wallets: walletsPerSnapshot });
+      await auditRange(checks.counted(read), dialect, { tally, nowMs, after, through });
       return through;
     });
   } while (after !== undefined);
   return tally.report();
+}
+
+interface RunOptions {
+  readonly nowMs: number;
+  readonly walletsPerSnapshot: number;
+  readonly onProgress: AuditOptions["onProgress"];
+}
+
+/** Counts the queries of {@link auditRange}. Their number grows when wallets are created meanwhile. */
+function createCheckCount(
+  dialect: Dialect,
+  ranges: number,
+  onProgress: (done: number, total: number) => void,
+) {
+  const all: WalletRange = () => "1 = 1";
+  const perRange =
+    TABLES.length + invariantsOf(dialect, all).length + usageInvariants(dialect, all).length + 1;
+  const total = ranges * perRange + LAST_CHECKS;
+  let done = 0;
+  onProgress(done, total);
+  return {
+    counted:
+      (run: RunQuery): RunQuery =>
+      async (query) => {
+        const rows = await run(query);
+        done += 1;
+        onProgress(Math.min(done, total), total);
+        return rows;
+      },
+  };
 }
 
 interface RangeStart {
@@ -151,6 +190,9 @@ interface AuditedRange {
 }
 
 const TABLES = ["wallets", "holds", "transfers"] as const;
+
+/** The checks of the first range that concern all wallets at once. */
+const LAST_CHECKS = 2;
 
 async function auditRange(run: RunQuery, dialect: Dialect, { tally, nowMs, after, through }: AuditedRange) {
   const values = createValues(dialect);
