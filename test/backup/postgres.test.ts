@@ -12,7 +12,7 @@ import { type PostgresServer, startPostgresServer } from "../support/postgres-se
 import { tempFolder } from "../support/temp-folder.ts";
 
 const NO_TLS = { cert: undefined, key: undefined, ca: undefined };
-const LEDGER = { listen: undefined, remote: undefined, token: undefined, tls: NO_TLS };
+const LEDGER = { listen: undefined, remote: undefined, tokens: [], tls: NO_TLS };
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -17,7 +17,7 @@ import { readFixtures, type UpgradeFixture } from "./fixtures.ts";
 
 const NO_TLS = { cert: undefined, key: undefined, ca: undefined };
 /** The settings of storage without a served or remote ledger. */
-const LEDGER = { listen: undefined, remote: undefined, token: undefined, tls: NO_TLS };
+const LEDGER = { listen: undefined, remote: undefined, tokens: [], tls: NO_TLS };
 
 /** Builds the database that the program of a fixture left behind. */
 async function buildOld({ dialect, migrations, sql, facts }: UpgradeFixture) {

@@ -1,0 +1,125 @@
+import type { Config } from "../config/config.ts";
+import { createBodyBudget } from "../http/body-budget.ts";
+import { createRunningRequests } from "../http/http-parts.ts";
+import { createIncomingBodies } from "../http/incoming-bodies.ts";
+import { createReadiness } from "../http/readiness.ts";
+import { type HttpServer, listen as listenHttp } from "../http/server.ts";
+import type { ReadBackground } from "../telemetry/background-metrics.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { serveMetrics } from "../telemetry/serve-metrics.ts";
+import { waitAtMost } from "../time.ts";
+import { createBackgroundReader, readExports } from "./background-state.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+import { createReadinessChecks } from "./readiness-checks.ts";
+import { type RunningConsole, startConsole } from "./start-console.ts";
+
+/** Time that a request body still in transit gets when the drain begins. */
+const BODY_GRACE_MS = 2_000;
+/** Time that an aborted request gets, after the drain limit, to count its tokens (2 s) and send its end. */
+const ABORT_MS = 3_000;
+/** Time to settle it. With the default drain limit and the outbox's last replay, a stop takes under 30 s. */
+const SETTLE_MS = 4_000;
+
+/** Serves requests and metrics. Rejects when a port cannot be used. */
+export async function listen(
+  config: Config,
+  parts: GatewayParts,
+  { metrics, log }: { metrics: Metrics; log: Log },
+) {
+  const { database, outbox, running } = parts;
+  const { ledger } = parts.gateway();
+  const background = createBackgroundReader({ database, ledger, outbox, exports: readExports(running) });
+  metrics.watchBackground(background);
+  const http = await serveRequests(config, parts, { metrics, background });
+  try {
+    const { metricsListen } = config;
+    const served = metricsListen && serveMetrics({ metrics, listen: metricsListen, log });
+    const stop = async (drainMs: number) => {
+      await http.stop(drainMs);
+      await served?.stop();
+    };
+    const { url, console, announceStop } = http;
+    return { url, console, metricsAddress: served?.address, announceStop, stop };
+  } catch (error) {
+    await http.stop(0);
+    throw error;
+  }
+}
+
+interface Readings {
+  readonly metrics: Metrics;
+  readonly background: ReadBackground;
+}
+
+async function serveRequests(config: Config, parts: GatewayParts, readings: Readings) {
+  const running = createRunningRequests();
+  const incomingBodies = createIncomingBodies();
+  const bodyBudget = createBodyBudget({
+    bytesMax: config.bodyBytesInFlightMax,
+    accountBytesMax: config.accountBodyBytesMax,
+  });
+  let isDraining = false;
+  const { gateway, database } = parts;
+  const { ledger, limiter, holdHealth, log } = gateway();
+  const { outbox } = parts;
+  const { dataFolder } = config;
+  const checks = createReadinessChecks({ database, ledger, holdHealth, limiter, outbox, dataFolder });
+  const readiness = createReadiness(checks, { onChange: (failed) => logReadiness(log, failed) });
+  const corsOrigins = () => parts.config().corsOrigins;
+  const url = () => server.url;
+  const console = startConsole(config, {
+    database,
+    ledger,
+    gateway,
+    outbox,
+    running,
+    config: parts.config,
+    url,
+    ...readings,
+    log,
+  });
+  const http = {
+    gateway,
+    bodyBudget,
+    incomingBodies,
+    running,
+    corsOrigins,
+    readiness,
+    isDraining: () => isDraining,
+    console: console.entry,
+  };
+  const server = await listenOrClose(() => listenHttp(http, config), console);
+  const announceStop = () => {
+    isDraining = true;
+    server.closeAfterResponses();
+  };
+  const stop = async (drainMs: number) => {
+    isDraining = true;
+    console.beginStop();
+    incomingBodies.close(Math.min(BODY_GRACE_MS, drainMs));
+    const ended = Promise.all([server.drain(), running.idle()]);
+    await waitAtMost(drainMs, ended);
+    parts.abortRequests();
+    await waitAtMost(ABORT_MS, ended);
+    await server.close();
+    await console.close();
+    await waitAtMost(SETTLE_MS, running.idle());
+  };
+  return { url: server.url, console, announceStop, stop };
+}
+
+function logReadiness(log: Log, failed: readonly string[]): void {
+  if (failed.length > 0) log.warn({ failed }, "gateway not ready");
+  else log.info({}, "gateway ready again");
+}
+
+/** A port that is taken leaves none of the console's jobs on the database, which is closed next. */
+async function listenOrClose(listening: () => HttpServer, console: RunningConsole): Promise<HttpServer> {
+  try {
+    return listening();
+  } catch (error) {
+    await console.close();
+    throw error;
+  }
+}

@@ -1,0 +1,158 @@
+import { createAuthenticate } from "../accounts/authenticate.ts";
+import { findEndedKeys } from "../accounts/keys.ts";
+import { createBodies } from "../bodies/bodies.ts";
+import { createCooperativeYield } from "../bodies/cooperative-yield.ts";
+import { createCatalog } from "../catalog/catalog.ts";
+import type { Config, LiveConfig } from "../config/config.ts";
+import type { Database } from "../db/database.ts";
+import { createDemoUpstream } from "../demo/demo.ts";
+import { createCallerWatch } from "../gateway/caller-watch.ts";
+import { createDeclineMemory } from "../gateway/decline.ts";
+import type { Gateway, GatewaySettings } from "../gateway/gateway.ts";
+import { createHeartbeats } from "../gateway/heartbeats.ts";
+import { createHoldHealth } from "../gateway/hold-health.ts";
+import { Shutdown } from "../gateway/shutdown.ts";
+import { newRequestId } from "../http/identity.ts";
+import { startRefusalRecorder } from "../refusals/recorder.ts";
+import { type OpenSettlementOutbox, openSettlementOutbox } from "../settlement-outbox/outbox.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Traces } from "../telemetry/trace-export.ts";
+import { SharedTimer } from "../time.ts";
+import { createTokenCounter } from "../tokens/count-tokens.ts";
+import { createUpstreams } from "../upstream/upstreams.ts";
+import type { RunningLedger } from "./start-ledger.ts";
+import type { RunningLimiter } from "./start-limiter.ts";
+import { createFollower } from "./start-traces.ts";
+
+/** Delay before the counting worker loads: 100 ms of CPU that the first requests should not wait for. */
+const WARM_UP_MS = 200;
+
+/** The parts of a gateway that do not listen. */
+export interface GatewayParts {
+  /** The gateway under the latest configuration. */
+  gateway(): Gateway;
+  /** The latest configuration. */
+  config(): LiveConfig;
+  apply(config: LiveConfig): void;
+  readonly database: Database;
+  readonly outbox: Pick<OpenSettlementOutbox, "pending" | "oldestAtMs">;
+  /** The ledger that runs here, or the connection to it. */
+  readonly running: RunningLedger;
+  /** Starts slow work that the first request does not need. */
+  warmUp(): void;
+  /** Aborts running requests. Each is settled for what it has used, and its client gets an error. */
+  abortRequests(): void;
+  /** Stops background work. Settlements that the ledger has not accepted stay in the outbox on disk. */
+  close(): Promise<void>;
+}
+
+/** What the parts are built on. */
+interface Foundation {
+  readonly ledger: RunningLedger;
+  readonly limiter: RunningLimiter;
+  readonly metrics: Metrics;
+  readonly traces: Traces | undefined;
+  readonly log: Log;
+}
+
+/** Creates the parts. Opens the settlement outbox; throws when its folder cannot be used. */
+export function createParts(
+  config: Config,
+  { ledger: running, limiter, metrics, traces, log }: Foundation,
+): GatewayParts {
+  const { database, ledger, instance } = running;
+  const { requests } = metrics;
+  const onDeclined = () => requests.settleFailed("replay_declined");
+  const { dataFolder: folder } = config;
+  const outbox = openSettlementOutbox({ folder, ledger, log, onDeclined, owner: instance });
+  const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
+  const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
+  const tokens = createTokenCounter();
+  const cooperativeYield = createCooperativeYield();
+  const bodies = createBodies(cooperativeYield);
+  const clock = () => performance.now();
+  const timer = new SharedTimer(clock);
+  const refusals = startRefusalRecorder({ database, log });
+  const shutdown = new Shutdown();
+  const readLive = createSettingsReader(config, { metrics, traces, log, clock });
+  let latest: LiveConfig = config;
+  let gateway: Gateway = {
+    ...readLive(config),
+    authenticate: createAuthenticate({ database }),
+    limiter: limiter.limiter,
+    ledger,
+    outbox,
+    tokens,
+    bodies,
+    cooperativeYield,
+    heartbeats,
+    callers,
+    declines: createDeclineMemory(clock),
+    refusals,
+    holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
+    holdTtlMs: config.holdTtlMs,
+    clock,
+    timer,
+    log,
+    metrics: metrics.upstream,
+    requestMetrics: requests,
+    shutdown,
+  };
+  return {
+    gateway: () => gateway,
+    config: () => latest,
+    apply(next) {
+      latest = next;
+      gateway = { ...gateway, ...readLive(next) };
+    },
+    database,
+    outbox,
+    running,
+    warmUp: () => void setTimeout(tokens.start, WARM_UP_MS).unref(),
+    abortRequests() {
+      shutdown.abort();
+      tokens.hurry();
+    },
+    async close() {
+      heartbeats.close();
+      callers.close();
+      tokens.close();
+      bodies.close();
+      await refusals.close();
+      await outbox.close();
+    },
+  };
+}
+
+/**
+ * Returns a function that creates the settings which a configuration reload replaces, and announces their routes
+ * to the metrics.
+ */
+function createSettingsReader(
+  started: Config,
+  { metrics, traces, log, clock }: Omit<Foundation, "ledger" | "limiter"> & { readonly clock: () => number },
+): (live: LiveConfig) => GatewaySettings {
+  const builtIn = [createDemoUpstream()];
+  const allUpstreams = createUpstreams({ builtIn, metrics: metrics.upstream, log, clock });
+  const follow = createFollower(started, { traces, log, clock });
+  return (live) => {
+    const { models, upstreams, keyLimits, accountLimits, clientDisconnect } = live;
+    metrics.requests.announce(routesOf(live));
+    return {
+      catalog: createCatalog(models),
+      upstreams: allUpstreams.renew(upstreams),
+      keyLimits,
+      accountLimits,
+      clientDisconnect,
+      tracing: follow(live),
+    };
+  };
+}
+
+/** The routes that requests may take, for their metrics. */
+function routesOf({ models }: LiveConfig) {
+  return models.flatMap(({ id, routes, outputTokensMax }) =>
+    routes.map(({ upstream }) => ({ model: id, upstream, isEmbedding: outputTokensMax === 0 })),
+  );
+}
