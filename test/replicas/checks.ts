@@ -3,6 +3,7 @@ import type { StoredReceipt, StoredWallet } from "./books.ts";
 import type { Sent } from "./clients.ts";
 import type { Struck } from "./faults.ts";
 import type { GroupPlan } from "./groups.ts";
+import type { Stall } from "./stalls.ts";
 import type { UpstreamCall } from "./watched-upstream.ts";
 
 /** Everything that was observed in one run. */
@@ -10,6 +11,7 @@ export interface Run {
   readonly groups: readonly GroupPlan[];
   readonly sent: readonly Sent[];
   readonly struck: readonly Struck[];
+  readonly stalls: readonly Stall[];
   readonly calls: readonly UpstreamCall[];
   readonly receipts: readonly StoredReceipt[];
   readonly wallets: readonly StoredWallet[];
@@ -36,9 +38,8 @@ export function findProblems(run: Run): readonly string[] {
 }
 
 /** Results that nothing excuses, each counted once. */
-function findUnpromised({ sent, struck, groups }: Run): readonly string[] {
-  const bounded = new Map(groups.map((group) => [group.name, group]));
-  const unpromised = sent.filter((each) => !isPromised(each, bounded.get(each.group), struck));
+function findUnpromised(run: Run): readonly string[] {
+  const unpromised = findSpoiled(run).filter((each) => !isStalled(each, run));
   const results = Map.groupBy(unpromised, ({ group, result }) => `${group}: ${result}`);
   return [...results].map(([what, all]) => `${all.length} times unexpectedly ${what}, at ${timesOf(all)}`);
 }
@@ -48,6 +49,18 @@ function timesOf(sent: readonly Sent[]): string {
     .slice(0, 3)
     .map(({ startedMs, endedMs }) => `${new Date(startedMs).toISOString()} for ${endedMs - startedMs} ms`)
     .join(", ");
+}
+
+/** Requests with a result that neither a limit of their group nor a fault explains. */
+export function findSpoiled({ sent, struck, groups }: Run): readonly Sent[] {
+  const bounded = new Map(groups.map((group) => [group.name, group]));
+  return sent.filter((each) => !isPromised(each, bounded.get(each.group), struck));
+}
+
+/** Whether a machine that stood still explains a 500: the ledger gives up after two seconds. */
+export function isStalled({ startedMs, endedMs, result }: Sent, { stalls }: Pick<Run, "stalls">): boolean {
+  const touches = ({ fromMs, toMs }: Stall) => startedMs < toMs + RETURN_MS && endedMs >= fromMs;
+  return result === "500 internal_error" && stalls.some(touches);
 }
 
 function isPromised(each: Sent, group: GroupPlan | undefined, struck: readonly Struck[]): boolean {

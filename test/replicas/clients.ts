@@ -69,7 +69,7 @@ interface OneRequest {
 type Seen = Pick<Sent, "result" | "requestId" | "costUsd">;
 
 /** Sends one request and reads its answer to the end. Never rejects. */
-export async function sendOne(url: string, { secret, stream, text }: OneRequest): Promise<Seen> {
+async function sendOne(url: string, { secret, stream, text }: OneRequest): Promise<Seen> {
   const messages = [{ role: "user", content: text }];
   const response = await fetch(url, {
     method: "POST",

@@ -7,12 +7,13 @@ import { createDraw, drawOne } from "../support/seeded-random.ts";
 import { scriptedConfig } from "../support/test-catalog.ts";
 import { until } from "../support/until.ts";
 import { openBooks } from "./books.ts";
-import { findProblems, isExcused, isSpoiled, type Run, useOf } from "./checks.ts";
+import { findProblems, findSpoiled, isExcused, isSpoiled, isStalled, type Run, useOf } from "./checks.ts";
 import { type Sent, startClients } from "./clients.ts";
 import { type Deployment, openDeployment } from "./deployment.ts";
 import { FAULTS, type Struck, strikeOnce, type Targets } from "./faults.ts";
 import { createGroups, GROUPS } from "./groups.ts";
 import { startSdkClients } from "./sdk-clients.ts";
+import { watchStalls } from "./stalls.ts";
 import { startWatchedUpstream } from "./watched-upstream.ts";
 
 // `bun run replicas [--rounds 1] [--seed N] [--fault rolling|restart|kill|postgres|redis|lostRedis]`: three
@@ -56,16 +57,19 @@ async function play(): Promise<boolean> {
     if (!sdk) throw new Error("Each plan has a group");
     const { url } = deployment.proxy;
     const loads = [startClients(url, groups), startSdkClients(url, sdk)];
+    const watch = watchStalls(postgres.url);
     await Bun.sleep(CALM_MS);
     const struck = await strikeAll({ deployment, postgres, redis, draw });
     await Promise.all(loads.map((load) => load.stop()));
 
+    await watch.stop();
     const stuck = await books.countOpen(Date.now() - SWEEP_MS);
     await until(async () => deployment.countQueued() === 0 && (await books.countOpen()) === 0);
     const run: Run = {
       groups: [...groups, sdk],
       sent: loads.flatMap(({ sent }) => sent),
       struck,
+      stalls: watch.stalls,
       calls: upstream.calls,
       receipts: await books.receipts(),
       wallets: await books.wallets(),
@@ -145,6 +149,12 @@ function report(run: Run, problems: readonly string[]): void {
     const spoiled = sent.filter((each) => isSpoiled(each) && isExcused(each, { what, ...fault }));
     console.log(`${what}: ${spoiled.length > 0 ? countResults(spoiled) : "no request was spoiled"}`);
   }
+  const stalled = findSpoiled(run).filter((each) => isStalled(each, run));
+  const longestMs = Math.max(0, ...run.stalls.map(({ fromMs, toMs }) => toMs - fromMs));
+  console.log(
+    `this machine stood still ${run.stalls.length} times, for ${longestMs} ms at most; ` +
+      `${stalled.length} answers of 500 in these times count as no problem`,
+  );
   for (const problem of problems) console.log(`PROBLEM  ${problem}`);
   console.log(
     problems.length > 0
