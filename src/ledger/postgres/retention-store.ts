@@ -52,7 +52,7 @@ export function createPostgresRetentionStore(
       unit.table === undefined ? dropHour(client(), unit) : dropPartition(client(), unit, triesMax),
     shrink: async () => 0,
     async close() {
-      await connection?.close();
+      await connection?.close({ timeout: 1 });
     },
   };
 }

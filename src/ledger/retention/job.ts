@@ -41,14 +41,18 @@ export async function retainOnce(store: RetentionStore, policy: RetentionPolicy)
   if (clock.pausedUntilMs > 0) return { ...nothing, stopped: "clock_jumped" };
   const boundaryMs = await nextBoundary(state, nowMs, policy);
   const unit = boundaryMs === undefined ? undefined : await findUnit(store, state, boundaryMs);
-  if (!unit) return { ...nothing, bytes: await store.shrink() };
+  if (!unit) {
+    const bytes = await store.shrink();
+    return { ...nothing, bytes, isMore: bytes > 0 };
+  }
   // Compared before any of it is dropped, so that drift is never buried.
   if (unit.toMs > state.receiptsFromMs && (await differs(store, unit))) {
     return { ...nothing, stopped: "usage_differs" };
   }
   const { receipts, state: outcome } = await store.drop(unit);
-  const isMore = outcome === "dropped";
-  return { receipts, bytes: 0, isMore, clearedToMs: isMore ? unit.toMs : state.clearedToMs };
+  const isMore = outcome === "dropped" || outcome === "partly";
+  const clearedToMs = outcome === "dropped" ? unit.toMs : state.clearedToMs;
+  return { receipts, bytes: 0, isMore, clearedToMs };
 }
 
 const NOTHING = { receipts: 0, bytes: 0, isMore: false } as const;

@@ -15,29 +15,33 @@ export interface RetentionOptions {
 /** The most receipts between two reports of a long run. */
 const REPORT_RECEIPTS = 1_000_000;
 
-/** Drops old receipts in the background. `stop` resolves when a running step is over. */
+/** Drops old receipts in the background. After `stop`, a running step ends when the ledger is closed. */
 export function startRetention({ ledger, policy, everyMs = 60_000, onRun, onError }: RetentionOptions): {
-  stop(): Promise<void>;
+  stop(): void;
 } {
   let isStopped = false;
-  let running = Promise.resolve();
   let timer: Timer;
 
   const work = async () => {
-    let receipts = 0;
+    let [receipts, bytes] = [0, 0];
     while (!isStopped) {
       const { isMore, ...step } = await ledger.retain(policy);
       receipts += step.receipts;
-      const isReported = !isMore || receipts >= REPORT_RECEIPTS;
-      if (isReported && (receipts > 0 || step.bytes > 0 || step.stopped)) onRun({ ...step, receipts });
-      if (isReported) receipts = 0;
+      bytes += step.bytes;
+      // Reported before space is returned to the disk, which may take long.
+      const isOver = step.receipts === 0 && receipts > 0;
+      if (isMore && !isOver && receipts < REPORT_RECEIPTS) continue;
+      if (receipts > 0 || bytes > 0 || step.stopped) onRun({ ...step, receipts, bytes });
+      [receipts, bytes] = [0, 0];
       if (!isMore) return;
     }
   };
   const schedule = (pauseMs: number) => {
     timer = setTimeout(() => {
-      running = work()
-        .catch(onError)
+      void work()
+        .catch((error) => {
+          if (!isStopped) onError(error);
+        })
         .then(() => {
           if (!isStopped) schedule(everyMs * (0.8 + Math.random() * 0.4));
         });
@@ -49,7 +53,6 @@ export function startRetention({ ledger, policy, everyMs = 60_000, onRun, onErro
     stop() {
       isStopped = true;
       clearTimeout(timer);
-      return running;
     },
   };
 }

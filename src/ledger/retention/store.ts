@@ -24,7 +24,8 @@ export interface RetentionStore {
   drop(unit: DropUnit): Promise<DropProgress>;
   /** Returns freed space to the disk, in short steps. Returns how many bytes. */
   shrink(): Promise<number>;
-  close(): void | Promise<void>;
+  /** Resolves when a running step has ended, soon: it may be in the middle. */
+  close(): Promise<void>;
 }
 
 /** Receipts that are dropped together. */
@@ -35,6 +36,6 @@ export interface DropUnit extends TimeRange {
 
 export interface DropProgress {
   readonly receipts: number;
-  /** `changed`: a receipt has changed, and its hour must be summed up first. `busy`: others use the table. */
-  readonly state: "dropped" | "changed" | "busy";
+  /** `partly`: the next step goes on. `changed`: a receipt has changed, and its hour must be summed up first. `busy`: others use the table. */
+  readonly state: "dropped" | "partly" | "changed" | "busy";
 }

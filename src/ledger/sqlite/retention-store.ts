@@ -16,8 +16,8 @@ export interface SqliteRetentionParts {
 }
 
 const JOB = "retention";
-/** The longest drop of an hour. It rests nine tenths of its time. */
-const WORK_MS_MAX = 1_800_000;
+/** The longest piece of work: about a second, and the wait for another process. */
+const WORK_MS_MAX = 60_000;
 /** Milliseconds until a worker without work ends. */
 const IDLE_MS = 5_000;
 
@@ -33,8 +33,11 @@ export function createSqliteRetentionStore({ client, path, run, now }: SqliteRet
     jobMsMax: WORK_MS_MAX,
     idleMs: IDLE_MS,
   });
+  let last: Promise<unknown> = Promise.resolve();
   const work = async (job: RetentionWork) => {
-    const reply = await worker.run("", job);
+    const running = worker.run("", job);
+    last = running.catch(() => undefined);
+    const reply = await running;
     if ("fault" in reply) throw new Error(`Cannot drop receipts: ${reply.fault}`);
     return reply;
   };
@@ -56,6 +59,9 @@ export function createSqliteRetentionStore({ client, path, run, now }: SqliteRet
       const reply = await work({ kind: "shrink", path });
       return "bytes" in reply ? reply.bytes : 0;
     },
-    close: worker.close,
+    async close() {
+      await last;
+      worker.close();
+    },
   };
 }

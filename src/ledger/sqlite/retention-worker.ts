@@ -23,8 +23,8 @@ const REST = 9;
 const ROWS_MIN = 10;
 const ROWS_MAX = 2_000;
 const PAGES_MAX = 1_000;
-/** Milliseconds of one shrinking: the next run goes on. */
-const SHRINK_MS_MAX = 10_000;
+/** Milliseconds of one piece of work: a stopping process waits for its end. */
+const WORK_MS_MAX = 1_000;
 /** Free pages that are kept for new receipts: a part of the file, and at least 16 MiB. */
 const KEPT_PART = 0.1;
 const KEPT_MIN = 4_000;
@@ -50,15 +50,21 @@ function replyTo(work: RetentionWork): RetentionReply {
 /** Drops the receipts of a unit, the oldest first, in transactions of about {@link WRITE_MS}. */
 function drop(client: Database, unit: DropUnit): DropProgress {
   const dropSome = prepareDrop(client, unit);
+  const endMs = performance.now() + WORK_MS_MAX;
   let receipts = 0;
-  for (let rows = ROWS_MIN; ; ) {
+  for (let rows = rowsOfLast; performance.now() < endMs; ) {
     const { dropped, isDone, ms } = timed(() => dropSome(rows));
     receipts += dropped;
     if (isDone !== false) return { receipts, state: isDone };
     rows = adapt(rows, ms, ROWS_MAX);
+    rowsOfLast = rows;
     rest(ms);
   }
+  return { receipts, state: "partly" };
 }
+
+/** The rows of the last transaction: the next piece of work begins with as many. */
+let rowsOfLast = ROWS_MIN;
 
 interface Drop {
   readonly dropped: number;
@@ -106,7 +112,7 @@ function shrink(client: Database): number {
   if (read("auto_vacuum") !== 2) return 0;
   const before = read("page_count");
   const beganAtMs = performance.now();
-  for (let pages = ROWS_MIN; performance.now() - beganAtMs < SHRINK_MS_MAX; ) {
+  for (let pages = ROWS_MIN; performance.now() - beganAtMs < WORK_MS_MAX; ) {
     const kept = Math.max(KEPT_MIN, read("page_count") * KEPT_PART);
     const spare = Math.floor(read("freelist_count") - kept);
     if (spare <= 0) break;

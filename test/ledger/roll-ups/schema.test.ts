@@ -27,11 +27,14 @@ test("the roll-ups of both databases have the columns that are summed and writte
   expect(rollUps.filter((name) => name.startsWith("total_"))).toHaveLength(HISTOGRAM_BOUNDS_MS.length + 1);
 });
 
-test("cursor, fence, stale hours and sums of the journal have the same columns in both databases", () => {
+test("tables beside the roll-ups have the same columns in both databases", () => {
   const columns = (table: Parameters<typeof getTableColumns>[0]) =>
     Object.values(getTableColumns(table)).map(({ name }) => name);
   expect(columns(sqlite.usageCursor)).toEqual(columns(postgres.usageCursor));
   expect(columns(sqlite.usageFence)).toEqual(columns(postgres.usageFence));
   expect(columns(sqlite.usageStale)).toEqual(columns(postgres.usageStale));
   expect(columns(sqlite.journalSums)).toEqual(columns(postgres.journalSums));
+  expect(columns(sqlite.retention)).toEqual(columns(postgres.retention));
+  expect(columns(sqlite.droppedReceipts)).toEqual(columns(postgres.droppedReceipts));
+  expect(columns(sqlite.droppedCounters)).toEqual(columns(postgres.droppedCounters));
 });
