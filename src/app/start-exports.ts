@@ -6,7 +6,7 @@ import { describeFault, type Log } from "../telemetry/log.ts";
 import { waitAtMost } from "../time.ts";
 
 /** What this process has exported since its start. */
-export interface ExportCounts {
+interface ExportCounts {
   lines: number;
   /** Tries that failed, and lines that a receiver rejected. */
   failures: number;

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { COMMIT, VERSION } from "../domain/version.ts";
 import { type CommandResult, printResult } from "./command.ts";
+import type { TimeBounds } from "./export.ts";
 import type { HealthOptions } from "./health.ts";
 import type { KeyUpdateOptions } from "./key-edit.ts";
 import {
@@ -58,6 +59,7 @@ export function createProgram(): Command {
   addBackupCommands(program);
   addViewCommands(program);
   addCodeCommands(program.command("code").description("redeem codes, which add money to a wallet"));
+  addExportCommands(program.command("export").description("exports of usage, and their lines"));
   addOperatorCommands(program.command("operator").description("people who operate this gateway"));
   return program;
 }
@@ -226,6 +228,24 @@ function addCodeCommands(code: Command): void {
     .option("--note <text>", "what they are for, shown to operators", parseName)
     .option("--expires-in-days <n>", "days until they expire (default: never)", parseDays)
     .action(onStorage(async () => (await import("./code.ts")).runCodeCreate));
+}
+
+function addExportCommands(exported: Command): void {
+  withJson(exported, "list", "list the exports that this database has a cursor of").action(
+    onLocalStorage(async () => (await import("./export.ts")).runExportList),
+  );
+  withJson(exported, "forget", "forget the cursor of an export, so that nothing is kept for it")
+    .requiredOption("--name <name>", "name of the export")
+    .action(onLocalStorage(async () => (await import("./export.ts")).runExportForget));
+  withRange(
+    exported.command("print").description("print the lines of a range on stdout, for a backfill"),
+  ).action(async (range: TimeBounds) => {
+    const [{ withLocalStorage }, { runExportPrint }] = await Promise.all([
+      import("./storage.ts"),
+      import("./export.ts"),
+    ]);
+    await withLocalStorage((storage) => runExportPrint(storage, range));
+  });
 }
 
 function addOperatorCommands(operator: Command): void {

@@ -5,10 +5,10 @@ import type { JournalLine } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
 /** The version of the members of a line. Later programs may add members to it, and change none. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 /** What a line reports: a receipt that ended or was charged late, a refund of one, or money that came in. */
-export type LineType = "receipt" | "refund" | "top_up";
+type LineType = "receipt" | "refund" | "top_up";
 
 /** One line of an export. */
 export interface Line {

@@ -3,6 +3,7 @@ import type { ExportConnection } from "../ledger/exports/connection.ts";
 import {
   type CursorMove,
   type ExportCursor,
+  joinMoves,
   moveCursor,
   openCursor,
   readCursor,
@@ -169,17 +170,6 @@ function cutLines(lines: readonly Line[], bytesMax = Number.POSITIVE_INFINITY): 
 function idOf(lines: readonly Line[]): string {
   const ids = lines.map(({ id }) => id).join("\n");
   return Bun.CryptoHasher.hash("sha256", ids, "hex").slice(0, 32);
-}
-
-/** The last position of each wallet, and the last of the others. */
-function joinMoves(moves: readonly CursorMove[]): CursorMove {
-  const positions = new Map<string, number>();
-  let joined: CursorMove = { positions };
-  for (const { positions: own, ...rest } of moves) {
-    for (const [walletId, position] of own) positions.set(walletId, position);
-    joined = { ...joined, ...rest, positions };
-  }
-  return joined;
 }
 
 /** A problem that is fit for logs: faults of the database may quote values. */

@@ -21,6 +21,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "db",
       "domain",
       "errors.ts",
+      "exports/line.ts",
       "ledger",
       "ledger-grpc",
       "limiter",

@@ -32,7 +32,7 @@ function readSample(schema: TSchema): unknown {
 function keysOf(node: unknown, section = ""): readonly string[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) => {
-    const isName = ["upstreams", "models"].includes(section) || Array.isArray(node);
+    const isName = ["upstreams", "models", "exports", "headers"].includes(section) || Array.isArray(node);
     const place = isName ? `${section}.*` : key;
     return isName ? keysOf(value, place) : [`${section} ${key}`, ...keysOf(value, key)];
   });
@@ -171,7 +171,13 @@ describe("loadConfig", () => {
   });
 
   test("the example file loads without problems and has the default values", () => {
-    const environment = { TOLLGATE_CONFIG: EXAMPLE, OPENAI_API_KEY: "sk-o", ANTHROPIC_API_KEY: "sk-a" };
+    const environment = {
+      TOLLGATE_CONFIG: EXAMPLE,
+      OPENAI_API_KEY: "sk-o",
+      ANTHROPIC_API_KEY: "sk-a",
+      EXPORT_SECRET: "sixteen-characters",
+      EXPORT_TOKEN: "t",
+    };
     const config = loadConfig(environment, { folder: configFolder() });
     expect(config.isDemoOnly).toBe(false);
     expect(config.upstreams.map(({ name, apiKey }) => [name, apiKey])).toEqual([

@@ -13,6 +13,7 @@ import { installPythonPackages } from "../support/installed-programs.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { until } from "../support/until.ts";
 import { PROGRAMS, WEBHOOK_BODY, WEBHOOK_CHECK } from "./console-blocks.ts";
+import { EXPORT_YAML, EXPORTED_LINE, VERIFY_EXPORT } from "./export-blocks.ts";
 import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
 import { createReaderShell } from "./reader-shell.ts";
 
@@ -92,6 +93,9 @@ test("every block of commands or code in the documentation is run by a test", ()
     PROGRAMS,
     WEBHOOK_BODY,
     WEBHOOK_CHECK,
+    EXPORT_YAML,
+    EXPORTED_LINE,
+    VERIFY_EXPORT,
   ].map(({ text }) => text);
   const blocks = readPages().flatMap(({ snippets }) => snippets);
   const unrun = blocks.filter(({ language, text }) => language !== "text" && !run.includes(text));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { keepReceiptsFrom, readExportBacklogs } from "../../src/ledger/exports/backlog.ts";
-import { forgetCursor, moveCursor } from "../../src/ledger/exports/cursor.ts";
+import { forgetCursor, joinMoves, moveCursor } from "../../src/ledger/exports/cursor.ts";
 import { readPage } from "../../src/ledger/exports/page.ts";
 import { FACTS, holdIdOf } from "../ledger/samples.ts";
 import { createDraw } from "../support/seeded-random.ts";
@@ -210,7 +210,7 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
         for (const line of parse(entries)) delivered.set(line.id, line);
         if (random() < 0.3) continue;
         const last = entries.length > 0 ? entries.map((entry) => entry.move) : move ? [move] : [];
-        await moveCursor(env.connection, cursor, join(last));
+        await moveCursor(env.connection, cursor, joinMoves(last));
       }
     };
     await Promise.all([work(), rival(25), rival(25)]);
@@ -229,13 +229,6 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
     );
   });
 });
-
-function join(moves: readonly { positions: ReadonlyMap<string, number> }[]) {
-  return moves.reduce(
-    (joined, move) => ({ ...joined, ...move, positions: new Map([...joined.positions, ...move.positions]) }),
-    { positions: new Map<string, number>() },
-  );
-}
 
 test("a batch that commits late is exported after batches that began later", async () => {
   const env = await openExportEnv("postgres");

@@ -1,7 +1,7 @@
 import { type Line, printLine } from "../../src/exports/line.ts";
 
 /** Lines of top-ups with these names. */
-export function linesOf(...names: readonly string[]): readonly Line[] {
+function linesOf(...names: readonly string[]): readonly Line[] {
   return names.map((name, index) =>
     printLine({
       walletId: "acme",

@@ -80,3 +80,29 @@ test("one scrape reads once", async () => {
   await metrics.print();
   expect(reads).toBe(2);
 });
+
+test("an export has its lag from the database, and its counters from this process", async () => {
+  const metrics = createMetrics();
+  const state: BackgroundState = {
+    outboxes: { mail: EMPTY, webhook: EMPTY, settlement: EMPTY },
+    rollUps: undefined,
+    holds: undefined,
+    exports: {
+      backlogs: [
+        { name: "warehouse", oldestAtMs: undefined },
+        { name: "forgotten", oldestAtMs: Date.now() - 60_000 },
+      ],
+      counts: new Map([["warehouse", { lines: 7, failures: 2 }]]),
+    },
+  };
+  metrics.watchBackground(async () => state);
+  const samples = readSamples(await metrics.print());
+  const shown = Object.fromEntries([...samples].filter(([name]) => name.startsWith("tollgate_export")));
+  expect(shown).toMatchObject({
+    'tollgate_export_lag_seconds{export="warehouse"}': 0,
+    'tollgate_export_lines_total{export="warehouse"}': 7,
+    'tollgate_export_failures_total{export="warehouse"}': 2,
+  });
+  expect(shown['tollgate_export_lag_seconds{export="forgotten"}']).toBeGreaterThanOrEqual(60);
+  expect(Object.keys(shown)).toHaveLength(4);
+});

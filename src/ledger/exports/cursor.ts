@@ -25,6 +25,17 @@ export interface CursorMove {
   readonly searchedTo?: string | null | undefined;
 }
 
+/** Joins moves that follow each other: the last position of each wallet, and the last of the others. */
+export function joinMoves(moves: readonly CursorMove[]): CursorMove {
+  const positions = new Map<string, number>();
+  let joined: CursorMove = { positions };
+  for (const { positions: own, ...rest } of moves) {
+    for (const [walletId, position] of own) positions.set(walletId, position);
+    joined = { ...joined, ...rest, positions };
+  }
+  return joined;
+}
+
 /** Reads a cursor. `undefined` for an unknown export. */
 export async function readCursor(
   { run, dialect }: Pick<ExportConnection, "run" | "dialect">,

@@ -31,7 +31,7 @@ export interface ExportPage {
 export type ExportReads = Pick<ExportConnection, "run" | "dialect">;
 
 /** A row found, before its receipt and names are read. */
-interface Found {
+export interface Found {
   readonly walletId: string;
   readonly holdId: string | undefined;
   readonly transfer: JournalLine | undefined;
@@ -60,7 +60,7 @@ export async function readPage(
   const searched =
     cursor.searchedTo === undefined || room === 0
       ? { found: [], move: undefined }
-      : await search(connection, cursor, cursor.searchedTo, room);
+      : await searchOlder(connection, cursor, room);
   const entries = await complete(connection, [...ends, ...journal, ...searched.found]);
   return { entries, move: searched.move };
 }
@@ -120,11 +120,18 @@ async function readJournal(
   const isOneJournal = reads.dialect.transferOrder === "rowid";
   const rows = isOneJournal ? await readRows(reads, name, max) : await readWallets(reads, name, max);
   return rows.map((row) => {
-    const walletId = String(row.wallet_id);
-    const transfer = readJournalLine(row);
-    const positions = new Map([[isOneJournal ? "" : walletId, Number(row.position)]]);
-    return { walletId, holdId: transfer.holdId, transfer, move: { positions } };
+    const found = readTransfer(row);
+    return {
+      ...found,
+      move: { positions: new Map([[isOneJournal ? "" : found.walletId, Number(row.position)]]) },
+    };
   });
+}
+
+/** Converts a row of the journal. */
+export function readTransfer(row: Row): Found {
+  const transfer = readJournalLine(row);
+  return { walletId: String(row.wallet_id), holdId: transfer.holdId, transfer, move: { positions: NONE } };
 }
 
 /** The next transfers in SQLite, where one process writes at a time: rows are numbered as they are committed. */
@@ -178,31 +185,41 @@ const DAY_MS = 24 * HOUR_MS;
 /** Clocks that differ: what ended later than this after the cursor's creation is among the recorded ends. */
 const SKEW_MS = 600_000;
 
-/**
- * Searches the next hour that has holds for receipts that ended without a charge before the cursor was
- * created. Those that ended later are recorded, and may be found here too.
- */
-async function search(
+/** Searches what ended before the cursor was created. Later ends are recorded, and may be found here too. */
+function searchOlder(reads: ExportReads, { createdAtMs, searchedTo = "" }: ExportCursor, room: number) {
+  const ended = { fromMs: 0, toMs: createdAtMs + SKEW_MS };
+  return searchEnds(reads, { after: searchedTo, room, ended, idsToMs: createdAtMs + DAY_MS });
+}
+
+interface EndsSearch {
+  /** Hold id and wallet id to search after; "" for the first. */
+  readonly after: string;
+  /** The most receipts to find. */
+  readonly room: number;
+  /** When the receipts have ended. */
+  readonly ended: { readonly fromMs: number; readonly toMs: number };
+  /** The time in the ids at which the search is over. */
+  readonly idsToMs: number;
+}
+
+/** Searches the next hour that has holds for receipts that ended without a charge. */
+export async function searchEnds(
   reads: ExportReads,
-  { createdAtMs }: ExportCursor,
-  after: string,
-  room: number,
-): Promise<{ found: readonly Found[]; move: CursorMove | undefined }> {
-  const [afterHold = "", afterWallet = ""] = after.split(" ");
+  { after, room, ended, idsToMs }: EndsSearch,
+): Promise<{ readonly found: readonly Found[]; readonly move: CursorMove | undefined }> {
   const done = (searchedTo: string | null) => ({ positions: NONE, searchedTo });
-  const first = await findHold(
-    reads,
-    { fromMs: afterHold === "" ? 0 : timeOf(afterHold), toMs: ID_TIME_MAX },
-    "oldest",
-  );
-  if (first === undefined || timeOf(first) > createdAtMs + DAY_MS) return { found: [], move: done(null) };
+  const [afterHold = "", afterWallet = ""] = after.split(" ");
+  const afterMs = afterHold === "" ? 0 : timeOf(afterHold);
+  const first = await findHold(reads, { fromMs: afterMs, toMs: ID_TIME_MAX }, "oldest");
+  if (first === undefined || timeOf(first) > idsToMs) return { found: [], move: done(null) };
+  const endId = firstIdOf(timeOf(first) + HOUR_MS);
   const fromId = first > afterHold ? first : afterHold;
-  const endId = firstIdOf(Math.max(timeOf(first), afterHold === "" ? 0 : timeOf(afterHold)) + HOUR_MS);
   const values = createValues(reads.dialect);
-  const [fromValue, walletValue] = [values.add(fromId), values.add(afterWallet)];
-  const sql = `SELECT wallet_id, hold_id FROM holds WHERE hold_id >= ${fromValue} AND hold_id < ${values.add(endId)}
-    AND (hold_id > ${values.add(fromId)} OR wallet_id > ${walletValue})
-    AND state <> 'held' AND captured = 0 AND resolved_at_ms <= ${values.add(createdAtMs + SKEW_MS)}
+  const sql = `SELECT wallet_id, hold_id FROM holds WHERE hold_id >= ${values.add(fromId)}
+    AND hold_id < ${values.add(endId)}
+    AND (hold_id > ${values.add(fromId)} OR wallet_id > ${values.add(fromId === afterHold ? afterWallet : "")})
+    AND state <> 'held' AND captured = 0
+    AND resolved_at_ms >= ${values.add(ended.fromMs)} AND resolved_at_ms < ${values.add(ended.toMs)}
     ORDER BY hold_id, wallet_id LIMIT ${values.add(room)}`;
   const rows = await reads.run({ sql, values: values.all });
   const found = rows.map((row) => ({
@@ -215,7 +232,7 @@ async function search(
 }
 
 /** Reads the receipts of what was found, and the names of accounts and keys. */
-async function complete(reads: ExportReads, found: readonly Found[]): Promise<readonly ExportEntry[]> {
+export async function complete(reads: ExportReads, found: readonly Found[]): Promise<readonly ExportEntry[]> {
   if (found.length === 0) return [];
   const receipts = await readReceipts(reads, found);
   const accounts = await readNames(
