@@ -45,7 +45,8 @@ export type Authenticate = (secret: string | undefined) => Promise<Caller>;
 
 const PREFIX = "sk-tg-";
 const HINT_LENGTH = PREFIX.length + 4;
-const SECRET = /^sk-tg-[\w-]{43}$/;
+/** Our own secrets, and those of keys that were imported from another gateway. */
+const SECRET = /^sk-(?:tg-[\w-]{43}|(?!tg-)[\w-]{20,128})$/;
 
 /** Creates 32 random bytes in base64url: 43 characters. */
 export function createToken(): string {

@@ -56,13 +56,50 @@ export interface IssuedKey {
  * Issues a key with its limits. Rejects with `conflict` when the id is taken, and with LedgerError when the
  * account has no wallet.
  */
-export async function issueKey(
-  { database, ledger, now = Date.now, actor = COMMAND_LINE, issued: onIssued }: IssueParts,
+export async function issueKey(parts: IssueParts, request: NewKey): Promise<IssuedKey> {
+  const secret = createSecret();
+  const stored = { digest: digestOf(secret), hint: hintOf(secret) };
+  const onStored = async (tx: Db, key: ApiKey) => parts.issued?.(tx, { key, secret });
+  const key = await storeKey(parts, request, { ...stored, action: "key.created", onStored });
+  if (!key) throw new GatewayError("conflict");
+  return { key, secret };
+}
+
+/** What another gateway stores of a key: the SHA-256 of its secret in hex, and a text to show. */
+export interface ForeignKey extends NewKey {
+  readonly digest: string;
+  readonly hint: string;
+}
+
+/**
+ * Stores a key of another gateway, whose secret callers keep. Returns `undefined` when its digest is stored
+ * already. Rejects with LedgerError when the account has no wallet.
+ */
+export async function importKey(
+  parts: Omit<IssueParts, "issued">,
+  { digest, hint, ...request }: ForeignKey,
+): Promise<ApiKey | undefined> {
+  const { db, tables } = parts.database;
+  const isStored = or(eq(tables.apiKeys.digest, digest), eq(tables.apiKeys.previousDigest, digest));
+  if ((await db.select().from(tables.apiKeys).where(isStored)).length > 0) return undefined;
+  return storeKey(parts, request, { digest, hint, action: "key.imported" });
+}
+
+interface StoredSecret {
+  readonly digest: string;
+  readonly hint: string;
+  readonly action: "key.created" | "key.imported";
+  readonly onStored?: (tx: Db, key: ApiKey) => Promise<void>;
+}
+
+/** Stores a key with its limits and its audit entry. Returns `undefined` when id or digest are taken. */
+async function storeKey(
+  { database, ledger, now = Date.now, actor = COMMAND_LINE }: IssueParts,
   request: NewKey,
-): Promise<IssuedKey> {
+  { digest, hint, action, onStored }: StoredSecret,
+): Promise<ApiKey | undefined> {
   const createdAtMs = now();
   const { id = Bun.randomUUIDv7("hex", createdAtMs) } = request;
-  const secret = createSecret();
   const { accountId, name, limits, models, allowsClamp, expiresAtMs, spendingLimit } = request;
   // The spending limit comes first, so that the key is never in force without it.
   if (spendingLimit) {
@@ -70,16 +107,15 @@ export async function issueKey(
   }
   const createdBy = actor.kind === "person" || actor.kind === "management_key" ? actor.id : undefined;
   const attributes = { accountId, name, models, allowsClamp, expiresAtMs, createdBy };
-  const row = { id, createdAtMs, ...attributes, ...limits, digest: digestOf(secret), hint: hintOf(secret) };
+  const row = { id, createdAtMs, ...attributes, ...limits, digest, hint };
   return database.transact(async (tx) => {
     const [inserted] = await tx.insert(database.tables.apiKeys).values(row).onConflictDoNothing().returning();
-    if (!inserted) throw new GatewayError("conflict");
+    if (!inserted) return undefined;
     const key = readKey(inserted);
     const after = { ...describeKey(key), ...describeSpendingLimit(spendingLimit) };
-    const change = { accountId, action: "key.created", target: id, after };
-    await recordChange(database, tx, actor, change, createdAtMs);
-    await onIssued?.(tx, { key, secret });
-    return { key, secret };
+    await recordChange(database, tx, actor, { accountId, action, target: id, after }, createdAtMs);
+    await onStored?.(tx, key);
+    return key;
   });
 }
 

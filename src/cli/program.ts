@@ -3,6 +3,8 @@ import { COMMIT, VERSION } from "../domain/version.ts";
 import { type CommandResult, printResult } from "./command.ts";
 import type { TimeBounds } from "./export.ts";
 import type { HealthOptions } from "./health.ts";
+import type { ConfigImportOptions } from "./import/config.ts";
+import type { KeyImportOptions } from "./import/keys.ts";
 import type { KeyUpdateOptions } from "./key-edit.ts";
 import {
   orWord,
@@ -60,6 +62,7 @@ export function createProgram(): Command {
   addViewCommands(program);
   addCodeCommands(program.command("code").description("redeem codes, which add money to a wallet"));
   addExportCommands(program.command("export").description("exports of usage, and their lines"));
+  addImportCommands(program.command("import").description("models and keys of another gateway"));
   addOperatorCommands(program.command("operator").description("people who operate this gateway"));
   return program;
 }
@@ -246,6 +249,32 @@ function addExportCommands(exported: Command): void {
     ]);
     await withLocalStorage((storage) => runExportPrint(storage, range));
   });
+}
+
+function addImportCommands(parent: Command): void {
+  withJson(parent, "litellm", "write the models of LiteLLM's config.yaml into a tollgate.yaml")
+    .argument("<config>", "path of its config.yaml")
+    .option("--to <file>", "file to write (default: tollgate.yaml)")
+    .option("--prices <file>", "LiteLLM's model_prices_and_context_window.json, for models without a price")
+    .option("--dry-run", "print the file, and write nothing")
+    .action(async (path: string, options: ConfigImportOptions & JsonOption) =>
+      printResult((await import("./import/config.ts")).importLitellmConfig(path, options), options),
+    );
+  for (const [name, format, what] of [
+    ["litellm-keys", "litellm", "LiteLLM's table LiteLLM_VerificationToken"],
+    ["oneapi", "one-api", "the table tokens of one-api or new-api"],
+  ] as const) {
+    withJson(parent, name, `import keys, which callers keep, from ${what}`)
+      .argument("<table>", "path of the exported table, in JSON or CSV")
+      .requiredOption(...ACCOUNT)
+      .option("--dry-run", "report what would be imported, and change nothing")
+      .action((path: string, options: KeyImportOptions & JsonOption) =>
+        onStorage<KeyImportOptions>(async () => {
+          const { importKeys } = await import("./import/keys.ts");
+          return (storage, more) => importKeys(storage, { format, path }, more);
+        })(options),
+      );
+  }
 }
 
 function addOperatorCommands(operator: Command): void {

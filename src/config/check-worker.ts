@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { type CheckedFile, type CheckOptions, checkFile } from "./file.ts";
+import type { Variables } from "./placeholders.ts";
 import { createProblems } from "./problems.ts";
-import type { Variables } from "./secrets.ts";
 import type { Source } from "./source.ts";
 
 /** Arguments of a check. */

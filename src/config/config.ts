@@ -20,17 +20,10 @@ import {
 } from "./environment.ts";
 import { type CheckedFile, checkFile } from "./file.ts";
 import { readTokens } from "./ledger.ts";
-import type { Environment } from "./placeholders.ts";
+import type { Environment, Variables } from "./placeholders.ts";
 import { ConfigError, createProblems, type Problems } from "./problems.ts";
 import { rereadRedis } from "./redis.ts";
-import {
-  fillSecrets,
-  GATEWAY_SECRETS,
-  readSecretsNow,
-  reportSecrets,
-  STORAGE_SECRETS,
-  type Variables,
-} from "./secrets.ts";
+import { fillSecrets, GATEWAY_SECRETS, readSecretsNow, reportSecrets, STORAGE_SECRETS } from "./secrets.ts";
 import { readLedgerSettings, readModels, readSettings } from "./settings.ts";
 import { placeSources, readSourcesNow, readVariables, type Sources, type SourcesPlace } from "./sources.ts";
 

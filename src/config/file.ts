@@ -1,8 +1,7 @@
-import { fillPlaceholders, shieldPlaceholders } from "./placeholders.ts";
+import { fillPlaceholders, shieldPlaceholders, type Variables } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import { checkRules } from "./rules.ts";
 import { type ConfigFile, checkShape } from "./schema.ts";
-import type { Variables } from "./secrets.ts";
 import { DEFAULT_NAME, type Source } from "./source.ts";
 import { parseYaml } from "./yaml.ts";
 

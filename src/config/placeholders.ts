@@ -1,7 +1,13 @@
 import type { Path, Problems } from "./problems.ts";
-import type { Variables } from "./secrets.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment, with the secrets of files filled in. */
+export interface Variables {
+  readonly values: Environment;
+  /** What is wrong with the files of variables that have no value for that reason. */
+  readonly faults: Readonly<Record<string, string>>;
+}
 
 // Private-use characters replace "${" and "}", which are YAML syntax inside { … }.
 const OPEN = "\uE000";

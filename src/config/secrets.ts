@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Environment } from "./placeholders.ts";
+import type { Environment, Variables } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import { isSameSource, markSource, readSource, readSourceNow, type Source } from "./source.ts";
 
@@ -14,6 +14,7 @@ export const GATEWAY_SECRETS: readonly string[] = [
   "STRIPE_SECRET_KEY",
   "STRIPE_WEBHOOK_SECRET",
   "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
 ];
 
 const FILE_BYTES_MAX = 65_536;
@@ -23,13 +24,6 @@ type SecretPlaces = Readonly<Record<string, string>>;
 
 /** What one read of the secret files found, by the name without _FILE. */
 export type SecretSources = Readonly<Record<string, Source>>;
-
-/** The environment, with the secrets of files filled in. */
-export interface Variables {
-  readonly values: Environment;
-  /** What is wrong with the files of variables that have no value for that reason. */
-  readonly faults: Readonly<Record<string, string>>;
-}
 
 /** Where variables come from, and which ones may come from a file. */
 export interface SecretOrigin {

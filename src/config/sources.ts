@@ -1,4 +1,4 @@
-import { type Environment, namesOfPlaceholders } from "./placeholders.ts";
+import { type Environment, namesOfPlaceholders, type Variables } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import {
   areSameSecrets,
@@ -9,7 +9,6 @@ import {
   reportSecrets,
   type SecretOrigin,
   type SecretSources,
-  type Variables,
 } from "./secrets.ts";
 import { isSameSource, markSource, placeSource, readSource, readSourceNow, type Source } from "./source.ts";
 import type { Watched } from "./watch.ts";

@@ -83,6 +83,7 @@ describe("a secret of the environment", () => {
     STRIPE_SECRET_KEY: "sk_test_1",
     STRIPE_WEBHOOK_SECRET: "whsec_1",
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=x",
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: "authorization=x",
   };
 
   test("is read from its file, as if it were in the environment", () => {

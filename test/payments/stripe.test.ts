@@ -164,3 +164,20 @@ describe("an event", () => {
     expect(event?.kind).toBe(kind as never);
   });
 });
+
+test("a page is ordered with the secret of its moment, which may be rotated", async () => {
+  let secretKey = "sk_test_first";
+  const rotated = createStripeClient({
+    get secretKey() {
+      return secretKey;
+    },
+    webhookSecret: WEBHOOK_SECRET,
+    apiBase: server.url,
+  });
+  await rotated.createPage({ ...ORDER, orderId: "order_before" });
+  secretKey = "sk_test_second";
+  await rotated.createPage({ ...ORDER, orderId: "order_after" });
+  const sent = server.calls.filter(({ idempotencyKey }) => /before|after/.test(idempotencyKey));
+  const expected = ["Bearer sk_test_first", "Bearer sk_test_second"];
+  expect(sent.map(({ authorization }) => authorization)).toEqual(expected);
+});

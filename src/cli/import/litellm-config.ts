@@ -1,0 +1,272 @@
+import { findBaseUrlProblem } from "../../config/rules.ts";
+import { splitModel } from "./providers.ts";
+import { listOf, numberOf, type Row, textOf } from "./table.ts";
+
+/** A part of tollgate.yaml, and what of the other configuration has no place in it. */
+export interface ConvertedConfig {
+  readonly upstreams: Readonly<Record<string, UpstreamPart>>;
+  readonly models: Readonly<Record<string, ModelPart>>;
+  /** What is not imported, each by its name and with the reason. */
+  readonly problems: readonly string[];
+  /** What the operator has to do, such as setting a variable. */
+  readonly notes: readonly string[];
+}
+
+interface UpstreamPart {
+  readonly protocol: "openai" | "anthropic";
+  readonly base_url: string;
+  readonly api_key: string;
+}
+
+interface PricePart {
+  readonly input: string;
+  readonly output: string;
+  readonly cached_input?: string;
+  readonly cache_write?: string;
+}
+
+interface RoutePart {
+  readonly upstream: string;
+  readonly model: string;
+  readonly priority?: number;
+  readonly weight?: number;
+  readonly price?: PricePart;
+}
+
+interface ModelPart {
+  readonly routes: readonly RoutePart[];
+  readonly context_window: number;
+  readonly max_output_tokens: number;
+  readonly price: PricePart;
+}
+
+/** One entry of `model_list` that can be a route. */
+interface Deployment {
+  readonly name: string;
+  readonly route: RoutePart;
+  readonly order: number;
+  readonly facts: Pick<ModelPart, "context_window" | "max_output_tokens" | "price">;
+}
+
+const ROUTES_MAX = 32;
+const WEIGHT_MAX = 1_000_000;
+/** Top-level keys that are read here. */
+const READ_KEYS = ["model_list"];
+
+/**
+ * Converts a configuration of LiteLLM's proxy. `knownPrices` is its table of prices, by model. Nothing is
+ * guessed: a model without a price or without token limits is a problem. No inline key is returned.
+ * @see https://docs.litellm.ai/docs/proxy/configs
+ */
+export function convertLitellmConfig(config: Row, knownPrices: Row = {}): ConvertedConfig {
+  const problems: string[] = [];
+  const notes: string[] = [];
+  const upstreams = createUpstreams(notes);
+  const entries = Array.isArray(config.model_list) ? config.model_list.filter(isRow) : [];
+  if (entries.length === 0) problems.push("model_list: has no models");
+  const deployments = entries.flatMap((entry, index) => {
+    const read = readDeployment(entry, { knownPrices, upstreams, notes });
+    if (typeof read !== "string") return [read];
+    problems.push(`model_list[${index}] ${textOf(entry.model_name) ?? ""}: ${read}`);
+    return [];
+  });
+  const fallbacks = readFallbacks(config);
+  const names = [...new Set(deployments.map(({ name }) => name))];
+  const models = names.map((name) => [name, createModel(name, { deployments, fallbacks, notes })] as const);
+  for (const [from] of fallbacks) {
+    if (!names.includes(from)) problems.push(`fallbacks of ${from}: its model is not imported`);
+  }
+  const ignored = Object.keys(config).filter((key) => !READ_KEYS.includes(key));
+  if (ignored.length > 0)
+    notes.push(`Settings without a counterpart, fallbacks aside: ${ignored.join(", ")}.`);
+  return {
+    upstreams: upstreams.list(usedUpstreams(models)),
+    models: Object.fromEntries(models),
+    problems,
+    notes,
+  };
+}
+
+interface DeploymentParts {
+  readonly knownPrices: Row;
+  readonly upstreams: ReturnType<typeof createUpstreams>;
+  readonly notes: string[];
+}
+
+/** Reads one entry. Returns why it cannot be imported as text, without any value of it but names. */
+function readDeployment(
+  { model_name: name, litellm_params: params, model_info: info }: Row,
+  { knownPrices, upstreams, notes }: DeploymentParts,
+): Deployment | string {
+  const id = textOf(name);
+  const own = isRow(params) ? params : {};
+  const target = textOf(own.model);
+  if (!id || !target) return "has no model_name or no litellm_params.model";
+  if (id.includes("*") || target.includes("*")) return "is a pattern, name each model";
+  const { providerName, provider, model } = splitModel(target);
+  if (!provider)
+    return `has the provider ${providerName || "none"}, which speaks neither format of an upstream`;
+  const facts = readFacts([isRow(info) ? info : {}, own, findPrices(knownPrices, target, model)]);
+  if (typeof facts === "string") return facts;
+  const base = textOf(own.api_base) ?? textOf(own.base_url) ?? provider.baseUrl;
+  if (!base) return "has no api_base";
+  const base_url = placeholderOf(base) ?? base;
+  const problem = base_url === base ? findBaseUrlProblem(base) : undefined;
+  if (problem) return `its api_base ${problem[0]}, expected ${problem[1]}`;
+  const { protocol, keyVariable } = provider;
+  const upstream = upstreams.name(
+    providerName,
+    { protocol, base_url },
+    { text: textOf(own.api_key), keyVariable },
+  );
+  const weight = numberOf(own.weight) ?? numberOf(own.rpm) ?? numberOf(own.tpm);
+  if (own.rpm !== undefined || own.tpm !== undefined) {
+    notes.push(
+      `${id}: rpm and tpm of a deployment became the weight of its route; upstreams have no limits here.`,
+    );
+  }
+  const route = { upstream, model, ...(isWeight(weight) ? { weight } : {}) };
+  return { name: id, route, order: numberOf(own.order) ?? 1, facts };
+}
+
+function isWeight(weight: number | undefined): weight is number {
+  return weight !== undefined && Number.isInteger(weight) && weight >= 1 && weight <= WEIGHT_MAX;
+}
+
+/** Finds the row of the price table by the whole name, then by the provider's. */
+function findPrices(knownPrices: Row, target: string, model: string): Row {
+  return [target, model].map((name) => knownPrices[name]).find(isRow) ?? {};
+}
+
+/** Reads prices and token limits from the first source that has each. Returns what is missing as text. */
+function readFacts(sources: readonly Row[]): Deployment["facts"] | string {
+  const find = (...names: readonly string[]) =>
+    names.map((name) => sources.map((source) => numberOf(source[name])).find(isAmount)).find(isAmount);
+  const [input, output] = [
+    find("input_cost_per_token"),
+    find("output_cost_per_token") ?? find("input_cost_per_token"),
+  ];
+  if (input === undefined || output === undefined) return "has no price: input_cost_per_token is missing";
+  const cached = find("cache_read_input_token_cost");
+  const write = find("cache_creation_input_token_cost");
+  const window = find("max_input_tokens", "max_tokens");
+  const isEmbedding = sources.some(({ mode }) => mode === "embedding");
+  const outputTokens = isEmbedding ? 0 : find("max_output_tokens", "max_tokens");
+  if (!window || outputTokens === undefined)
+    return "has no token limits: max_input_tokens or max_output_tokens is missing";
+  return {
+    context_window: Math.max(window, outputTokens),
+    max_output_tokens: outputTokens,
+    price: {
+      input: printPrice(input),
+      output: printPrice(output),
+      ...(cached === undefined ? {} : { cached_input: printPrice(cached) }),
+      ...(write === undefined ? {} : { cache_write: printPrice(write) }),
+    },
+  };
+}
+
+function isAmount(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value) && value >= 0;
+}
+
+/** Converts USD per token to USD per million tokens, rounded to the six decimals of a price. */
+function printPrice(usdPerToken: number): string {
+  return (usdPerToken * 1e6).toFixed(6).replace(/(\.\d\d\d*?)0+$/, "$1");
+}
+
+interface ModelParts {
+  readonly deployments: readonly Deployment[];
+  readonly fallbacks: ReadonlyMap<string, readonly string[]>;
+  readonly notes: string[];
+}
+
+/** Joins the entries of one name, and those of its fallbacks behind them, each at its own price. */
+function createModel(name: string, { deployments, fallbacks, notes }: ModelParts): ModelPart {
+  const of = (wanted: string) => deployments.filter((each) => each.name === wanted);
+  const own = of(name);
+  const behind = (fallbacks.get(name) ?? []).map(of).filter((group) => group.length > 0);
+  const [first] = own;
+  if (!first) throw new Error(`The model ${name} has no entry`);
+  const weighed = own.every(({ route }) => route.weight !== undefined);
+  const routes = [own, ...behind].flatMap((group, index) =>
+    group.map(({ route, order, facts }) => {
+      const { weight, ...place } = route;
+      const priority = index * 100 + order;
+      return {
+        ...place,
+        ...(priority === 1 ? {} : { priority }),
+        ...(weighed && index === 0 && own.length > 1 ? { weight } : {}),
+        ...(isSamePrice(facts, first.facts) ? {} : { price: facts.price }),
+      };
+    }),
+  );
+  const bounds = [own, ...behind].flat().map(({ facts }) => facts);
+  const context_window = Math.min(...bounds.map((each) => each.context_window));
+  const max_output_tokens = Math.min(...bounds.map((each) => each.max_output_tokens));
+  if (routes.length > ROUTES_MAX) notes.push(`${name}: only the first ${ROUTES_MAX} routes are imported.`);
+  return { routes: routes.slice(0, ROUTES_MAX), context_window, max_output_tokens, price: first.facts.price };
+}
+
+function isSamePrice(one: Deployment["facts"], other: Deployment["facts"]): boolean {
+  return Bun.deepEquals(one.price, other.price);
+}
+
+/** Reads the fallbacks of models; `default_fallbacks` and those for long contexts have no counterpart. */
+function readFallbacks({ litellm_settings: settings, router_settings: router }: Row) {
+  const lists = [settings, router].filter(isRow).flatMap(({ fallbacks }) => fallbacks);
+  const pairs = lists.filter(isRow).flatMap((each) => Object.entries(each));
+  return new Map(pairs.map(([name, list]) => [name, listOf(list)] as const));
+}
+
+function usedUpstreams(models: readonly (readonly [string, ModelPart])[]): ReadonlySet<string> {
+  return new Set(models.flatMap(([, { routes }]) => routes.map(({ upstream }) => upstream)));
+}
+
+interface KeySource {
+  /** `api_key` of the entry. */
+  readonly text: string | undefined;
+  readonly keyVariable: string;
+}
+
+/** Names one upstream per address and key. An inline key becomes a variable that the operator sets. */
+function createUpstreams(notes: string[]) {
+  const byName = new Map<string, UpstreamPart>();
+  /** Variables of inline keys, by key. */
+  const inline = new Map<string, string>();
+
+  function keyOf({ text, keyVariable }: KeySource): string {
+    if (text === undefined) return `\${${keyVariable}}`;
+    const placeholder = placeholderOf(text);
+    if (placeholder) return placeholder;
+    const count = inline.size + 1;
+    const variable = inline.get(text) ?? `IMPORTED_${keyVariable}_${count}`;
+    if (!inline.has(text))
+      notes.push(`A key was written in the file: set ${variable} to it, or ${variable}_FILE.`);
+    inline.set(text, variable);
+    return `\${${variable}}`;
+  }
+
+  return {
+    name(provider: string, { protocol, base_url }: Omit<UpstreamPart, "api_key">, key: KeySource): string {
+      const part = { protocol, base_url, api_key: keyOf(key) };
+      const known = [...byName].find(([, each]) => Bun.deepEquals(each, part));
+      if (known) return known[0];
+      const taken = [...byName.keys()].filter((each) => each === provider || each.startsWith(`${provider}-`));
+      const name = taken.length === 0 ? provider : `${provider}-${taken.length + 1}`;
+      byName.set(name, part);
+      return name;
+    },
+    list: (used: ReadonlySet<string>) => Object.fromEntries([...byName].filter(([name]) => used.has(name))),
+  };
+}
+
+/** Converts "os.environ/NAME" to a placeholder. */
+function placeholderOf(text: string): string | undefined {
+  const [, name] = /^os\.environ\/([A-Za-z_]\w*)$/.exec(text) ?? [];
+  return name && `\${${name}}`;
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
