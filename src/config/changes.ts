@@ -28,6 +28,7 @@ const LIVE: Readonly<Record<string, Read>> = {
   account_limits: ({ accountLimits }) => accountLimits,
   "billing.client_disconnect": ({ clientDisconnect }) => clientDisconnect,
   "http.cors_origins": ({ corsOrigins }) => corsOrigins,
+  "log.debug_keys": ({ debugKeys }) => debugKeys,
   "console.sign_up": ({ signUp }) => signUp,
   exports: ({ exports }) => exports,
   drain_delay_s: ({ drainDelayMs }) => drainDelayMs,

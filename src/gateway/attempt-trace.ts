@@ -20,10 +20,9 @@ export function beginAttemptTrace({ held, candidate }: Traced): AttemptTrace | u
 /** Adds the headers by which the upstream continues the trace. */
 export function withTraceHeaders(
   prepared: UpstreamCall | Unprinted,
-  context: TraceContext | undefined,
+  { traceparent, tracestate }: TraceContext,
 ): UpstreamCall | Unprinted {
-  if (!context || "fault" in prepared) return prepared;
-  const { traceparent, tracestate } = context;
+  if ("fault" in prepared) return prepared;
   const headers = { ...prepared.headers, traceparent, ...(tracestate && { tracestate }) };
   return { ...prepared, headers };
 }

@@ -58,9 +58,8 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
   });
   metrics.running(upstream.name, 1);
   const trace = beginAttemptTrace(context);
-  const traced = trace
-    ? { ...context, prepared: withTraceHeaders(context.prepared, trace.context) }
-    : context;
+  const sentOn = trace ? trace.context : held.call.traceContext;
+  const traced = sentOn ? { ...context, prepared: withTraceHeaders(context.prepared, sentOn) } : context;
   try {
     held.meter.restart(candidate);
     const { outcome, status } = await callUpstream(gateway, traced, timeouts);

@@ -4,6 +4,7 @@ import type { Caller } from "../accounts/key.ts";
 import type { Body } from "../bodies/body.ts";
 import type { Model, Route } from "../domain/model.ts";
 import type { Nanos, PicosPerToken } from "../domain/money.ts";
+import type { TraceContext } from "../domain/trace-context.ts";
 import type { Usage, UsageBound } from "../domain/usage.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt, Balances } from "../ledger/records.ts";
@@ -48,6 +49,8 @@ export interface Call {
   settled?: SettledRequest;
   /** Follows the request step by step; set when the request begins, `undefined` when it is not followed. */
   trace?: RequestTrace | undefined;
+  /** What upstreams are sent of a trace that is not followed; set when the request begins. */
+  traceContext?: TraceContext | undefined;
   /** The model as the body names it, which may not exist; set when the body has been read. */
   model?: string | undefined;
 }

@@ -65,6 +65,7 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     record: readClientRetry(headers),
     waitedMs: 0,
     trace: undefined,
+    traceContext: undefined,
     model: undefined,
   };
   const reply = createReply({ request, requestId: call.id, wire, onEnd: () => body.replied() });
@@ -134,16 +135,18 @@ function finish(gateway: Gateway, run: Run): void {
   const { id, startedAt, record } = call;
   const ms = gateway.clock() - startedAt;
   countRequest(gateway, { surface, call, ms });
-  gateway.log.info({ request: id, surface, status: reply.status, ms: Math.round(ms), ...record }, "request");
   if (call.trace) endTrace(call.trace, run);
+  gateway.log.info({ request: id, surface, status: reply.status, ms: Math.round(ms), ...record }, "request");
 }
 
 function beginTrace(tracing: RequestTracing, { route, call, request }: Run): void {
   const { id: requestId, startedAt } = call;
   const { path, surface } = route;
   const { headers } = request;
-  call.trace = tracing.begin({ requestId, route: path, surface, headers, startedAt });
-  call.record.traceId = call.trace.traceId;
+  const begun = tracing.begin({ requestId, route: path, surface, headers, startedAt });
+  call.trace = begun.steps;
+  call.traceContext = begun.context;
+  call.record.traceId = begun.traceId;
 }
 
 /** The request span has the fields of the log line. */

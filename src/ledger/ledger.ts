@@ -72,7 +72,7 @@ export interface HoldRequest {
   readonly metadata?: Metadata | undefined;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   /** The span that the command belongs to. Has an effect over gRPC alone. */
   readonly trace?: TraceContext | undefined;
 }

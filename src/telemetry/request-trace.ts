@@ -26,6 +26,8 @@ export interface TraceFailure {
 export interface TraceSpan {
   /** 32 hex digits. */
   readonly traceId: string;
+  /** Whether the span is sampled. Without, its context is sent on and nothing else happens. */
+  readonly isRecorded: boolean;
   /** What calls made within this span send on; `undefined` when nothing is sent on. */
   readonly context: TraceContext | undefined;
   /** Starts a span within this one. `isCall` marks a call of another service. */
@@ -41,12 +43,12 @@ export interface RequestTraceParts {
   readonly requestId: string;
   /** Monotonic milliseconds. */
   readonly clock: () => number;
-  /** The span of the whole request; `undefined` without traces. */
+  /** The span of the whole request, sampled or not; `undefined` without traces. */
   readonly span: TraceSpan | undefined;
   /** Writes the steps to the log; `undefined` when they are not logged. */
   readonly write: WriteStep | undefined;
-  /** Returns the function that writes the steps of a key that is marked for debug. */
-  readonly writeFor: (keyId: string) => WriteStep | undefined;
+  /** Returns the function that writes the steps of a key that is marked for debug; absent without such keys. */
+  readonly writeFor: ((keyId: string) => WriteStep | undefined) | undefined;
   /** Whether spans carry the texts of prompt and answer. */
   readonly capturesContent: boolean;
 }
@@ -74,11 +76,6 @@ export class RequestTrace {
     this.capturesContent = capturesContent;
   }
 
-  /** 32 hex digits, also when the trace is not sampled; `undefined` without traces. */
-  get traceId(): string | undefined {
-    return this.#root?.traceId;
-  }
-
   /** What a call of the running verb sends on; `undefined` without traces. */
   get context(): TraceContext | undefined {
     return this.#span?.context;
@@ -101,7 +98,7 @@ export class RequestTrace {
   /** Adds the key to the running verb. The steps of a key that is marked for debug are logged from here on. */
   foundKey(keyId: string): void {
     this.note({ keyId });
-    this.#write ??= this.#writeFor(keyId);
+    this.#write ??= this.#writeFor?.(keyId);
   }
 
   /** Begins a call of an upstream within the running verb. */
@@ -113,8 +110,7 @@ export class RequestTrace {
       end: (facts, failure) => {
         const at = this.#clock();
         span?.end(at, facts, failure);
-        const { prompt: _, answer: __, ...printed } = facts;
-        this.#print({ ...printed, ms: spanMs(startedAt, at), error: failure?.code }, "attempt ended");
+        this.#print("attempt ended", { startedAt, at }, { facts, failure });
       },
     };
   }
@@ -133,17 +129,26 @@ export class RequestTrace {
   }
 
   #leave(at: number, failure?: TraceFailure): void {
-    const { verb, ms, facts } = { verb: this.#verb, ms: spanMs(this.#verbAt, at), facts: this.#facts };
+    const verb = this.#verb;
     if (verb === undefined) return;
+    const facts = this.#facts;
     this.#span?.end(at, facts, failure);
-    this.#print({ verb, ms, ...facts, error: failure?.code }, "verb ended");
+    this.#print("verb ended", { startedAt: this.#verbAt, at }, { facts: { verb, ...facts }, failure });
     this.#verb = undefined;
     this.#span = undefined;
     this.#facts = {};
   }
 
-  #print(fields: LogFields, event: string): void {
-    this.#write?.({ request: this.#requestId, traceId: this.traceId, ...fields }, event);
+  #print(
+    event: string,
+    { startedAt, at }: { readonly startedAt: number; readonly at: number },
+    { facts, failure }: { readonly facts: TraceFacts; readonly failure: TraceFailure | undefined },
+  ): void {
+    if (!this.#write) return;
+    const { prompt: _, answer: __, ...printed } = facts;
+    const ms = Math.round((at - startedAt) * 1_000) / 1_000;
+    const ids = { request: this.#requestId, traceId: this.#root?.traceId };
+    this.#write({ ...ids, ...printed, ms, error: failure?.code }, event);
   }
 }
 
@@ -153,9 +158,4 @@ export interface AttemptTrace {
   readonly context: TraceContext | undefined;
   /** `prompt` and `answer` are texts, which are never logged. */
   end(facts: TraceFacts, failure?: TraceFailure): void;
-}
-
-/** Milliseconds with three decimals. */
-function spanMs(from: number, to: number): number {
-  return Math.round((to - from) * 1_000) / 1_000;
 }

@@ -1,8 +1,9 @@
+import type { TraceContext } from "../domain/trace-context.ts";
 import type { Log } from "./log.ts";
 import { RequestTrace, type TraceSpan, type WriteStep } from "./request-trace.ts";
 
 /** A request whose trace begins. */
-export interface TracedRequest {
+interface TracedRequest {
   readonly requestId: string;
   /** The path of the route, such as "/v1/chat/completions". */
   readonly route: string;
@@ -18,7 +19,17 @@ export type StartRequestSpan = (request: TracedRequest, nowMs: number) => TraceS
 
 /** Follows requests step by step. */
 export interface RequestTracing {
-  begin(request: TracedRequest): RequestTrace;
+  begin(request: TracedRequest): BegunTrace;
+}
+
+/** What is known of a trace when its request begins. */
+interface BegunTrace {
+  /** 32 hex digits; `undefined` without traces. */
+  readonly traceId: string | undefined;
+  /** What upstreams are sent when the request is not followed. */
+  readonly context: TraceContext | undefined;
+  /** `undefined` when the steps would be lost: the trace is not sampled, and no line is written. */
+  readonly steps: RequestTrace | undefined;
 }
 
 export interface RequestTracingOptions {
@@ -44,12 +55,16 @@ export function createRequestTracing(options: RequestTracingOptions): RequestTra
   const debug: WriteStep = (fields, event) => log.debug(fields, event);
   const info: WriteStep = (fields, event) => log.info(fields, event);
   const write = isDebug ? debug : undefined;
-  const writeFor = (keyId: string) => (debugKeys.has(keyId) ? info : undefined);
+  const writeFor =
+    debugKeys.size > 0 ? (keyId: string) => (debugKeys.has(keyId) ? info : undefined) : undefined;
   return {
     begin(request) {
       const { requestId } = request;
       const span = startSpan?.(request, clock());
-      return new RequestTrace({ requestId, clock, span, write, writeFor, capturesContent });
+      const isSeen = span?.isRecorded === true || write !== undefined || writeFor !== undefined;
+      const parts = { requestId, clock, span, write, writeFor, capturesContent };
+      const steps = isSeen ? new RequestTrace(parts) : undefined;
+      return { traceId: span?.traceId, context: span?.child("", 0, true).context, steps };
     },
   };
 }

@@ -16,7 +16,7 @@ import type { StartRequestSpan } from "./request-tracing.ts";
 import { attributesOf } from "./span-attributes.ts";
 
 /** The span of one ledger command. */
-export interface CommandSpan {
+interface CommandSpan {
   /** `reason` is the error code of a command that was not applied. */
   end(reason?: string): void;
 }
@@ -35,9 +35,9 @@ export function createSpans(tracer: Tracer, { propagates }: { readonly propagate
       // Both clocks are read together for each request, because the wall clock may jump.
       const epochMs = Date.now() - nowMs;
       const parent = propagates ? readContext(contextOf(headers)) : ROOT_CONTEXT;
-      const attributes = attributesOf({ method: "POST", route, requestId, surface });
-      const options = { kind: SpanKind.SERVER, startTime: epochMs + startedAt, attributes };
+      const options = { kind: SpanKind.SERVER, startTime: epochMs + startedAt };
       const span = tracer.startSpan(`POST ${route}`, options, parent);
+      if (span.isRecording()) span.setAttributes(attributesOf({ method: "POST", route, requestId, surface }));
       return new RecordedSpan({ tracer, epochMs, propagates }, span, true);
     },
     startCommand(service, method, context) {
@@ -92,6 +92,10 @@ class RecordedSpan implements TraceSpan {
     this.#parts = parts;
     this.#span = span;
     this.#sendsContext = sendsContext;
+  }
+
+  get isRecorded(): boolean {
+    return this.#span.isRecording();
   }
 
   get traceId(): string {

@@ -13,7 +13,7 @@ const END_MS_MAX = 5_000;
 export interface Stdout {
   /** Buffers a text. Returns `false` when it does not fit, and is dropped. */
   write(text: string): boolean;
-  /** Resolves when the buffer is written, or when nobody reads it. Nothing is written afterwards. */
+  /** Resolves when the buffer is written, or when it is not read. Nothing is written afterwards. */
   end(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createProblems } from "../../src/config/problems.ts";
 import { readTraces } from "../../src/config/traces.ts";
+import { tracesTo } from "../support/otlp/traces-to.ts";
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
 
@@ -20,19 +21,7 @@ describe("the variables of OpenTelemetry", () => {
   });
 
   test("need an endpoint alone", () => {
-    expect(read(ENDPOINT).traces).toEqual({
-      url: "http://collector:4318/v1/traces",
-      protocol: "http/protobuf",
-      headers: {},
-      serviceName: undefined,
-      resourceAttributes: {},
-      sampler: { isParentBased: true, ratio: 1 },
-      propagates: true,
-      capturesContent: false,
-      queueMax: 8_192,
-      batchMax: 512,
-      delayMs: 5_000,
-    });
+    expect(read(ENDPOINT).traces).toEqual(tracesTo("http://collector:4318", { delayMs: 5_000 }));
   });
 
   test("of traces override the general ones", () => {

@@ -109,6 +109,7 @@ function createCall(
     record: {},
     waitedMs: 0,
     trace: undefined,
+    traceContext: undefined,
     model: undefined,
   };
 }
