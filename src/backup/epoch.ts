@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { type SQL, sql } from "drizzle-orm";
 import { COMMAND_LINE, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db } from "../db/database.ts";
 import { type Instance, readInstance } from "../db/instance.ts";
@@ -21,7 +22,7 @@ export async function beginEpoch(database: Database, { backupAtMs, nowMs }: Epoc
   await database.transact(async (tx) => {
     await tx.update(tables.instance).set({
       ...next,
-      restoredFrom: before.id,
+      restoredFrom: lastServed(tables),
       backupAtMs: backupAtMs ?? null,
       restoredAtMs: nowMs,
       servedAt: null,
@@ -32,6 +33,12 @@ export async function beginEpoch(database: Database, { backupAtMs, nowMs }: Epoc
     await recordChange(database, tx, COMMAND_LINE, change, nowMs);
   });
   return readInstance(database);
+}
+
+/** A copy that was never served has no outbox files: they carry the id of the instance before it. */
+function lastServed({ instance }: Database["tables"]): SQL {
+  return sql`CASE WHEN ${instance.servedAt} IS NULL AND ${instance.restoredFrom} IS NOT NULL
+    THEN ${instance.restoredFrom} ELSE ${instance.instanceId} END`;
 }
 
 async function endRegistrations({ tables }: Database, tx: Db): Promise<void> {

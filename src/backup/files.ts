@@ -1,5 +1,5 @@
 // Files of a backup: private, on disk before they count, and compared by digest.
-import { closeSync, constants, copyFileSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, copyFileSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import type { LongWork } from "../domain/long-work.ts";
 
 /** Creates an empty file that its owner alone can read. Throws when the name is taken. */
@@ -14,7 +14,9 @@ export function createPrivateFolder(path: string): void {
 /** Copies a small file and syncs the copy. Throws when the name is taken. */
 export function copyPrivately(from: string, to: string): void {
   createPrivateFile(to);
-  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  copyFileSync(from, to);
+  // The copy has got the mode of its source, which an archive may have widened.
+  chmodSync(to, 0o600);
   syncToDisk(to);
 }
 

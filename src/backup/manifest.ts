@@ -9,8 +9,8 @@ export const FORMAT = 1;
 export const DATABASE_FILE = "tollgate.db";
 /** The token of the gRPC ledger, as in the data folder. */
 export const TOKEN_FILE = "ledger-token";
-/** The folder of the settlement outbox in a backup, as in the data folder. */
-export const OUTBOX_FOLDER = "journal";
+/** The folder of the settlement outbox in a backup. */
+export const OUTBOX_FOLDER = "outbox";
 const MANIFEST_FILE = "manifest.json";
 
 const COUNT = Type.Integer({ minimum: 0 });
@@ -41,7 +41,7 @@ const MANIFEST = Type.Object({
   files: Type.Array(
     Type.Object({
       // A restore writes to these names: no other folder can be named.
-      name: Type.String({ pattern: "^(tollgate\\.db|ledger-token|journal/[\\w-]+\\.db)$" }),
+      name: Type.String({ pattern: "^(tollgate\\.db|ledger-token|outbox/[\\w-]+\\.db)$" }),
       bytes: COUNT,
       sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
     }),

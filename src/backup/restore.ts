@@ -13,7 +13,7 @@ import { findOriginal, requireStopped } from "./original.ts";
 import { type RestoreReport, readRestoreReport } from "./report.ts";
 
 /** Where a backup is restored to: a SQLite file that does not exist yet, and its data folder. */
-export interface RestoreTarget {
+interface RestoreTarget {
   readonly database: string;
   readonly dataFolder: string;
 }

@@ -2,7 +2,7 @@ import type { LongWork } from "../domain/long-work.ts";
 import { CommandError } from "./command.ts";
 
 /** Where progress is printed: a terminal shows one line that changes, everything else a line every 10 s. */
-export interface ProgressOutput {
+interface ProgressOutput {
   readonly isTTY?: boolean | undefined;
   write(text: string): unknown;
 }

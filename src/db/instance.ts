@@ -32,14 +32,20 @@ export async function readInstance(database: Database): Promise<Instance> {
 export async function claimInstance(database: Database): Promise<Instance> {
   const { servedAt } = await readRow(database);
   const place = await placeOf(database);
-  if (place !== undefined && servedAt !== place) {
-    if (servedAt !== null) await refuseCopy(database, servedAt);
-    const { instance } = database.tables;
-    await database.transact(async (tx) => {
-      await tx.update(instance).set({ servedAt: place }).where(eq(instance.id, ROW));
-    });
+  if (servedAt !== place) {
+    const isCopy = servedAt !== null && servedAt !== UNKNOWN && place !== UNKNOWN;
+    if (isCopy) await refuseCopy(database, servedAt);
+    await recordPlace(database, place);
   }
   return readInstance(database);
+}
+
+/** A full disk must not keep a gateway from starting: without the record, only later copies go unnoticed. */
+async function recordPlace({ transact, tables: { instance } }: Database, servedAt: string): Promise<void> {
+  const record = transact(async (tx) => {
+    await tx.update(instance).set({ servedAt }).where(eq(instance.id, ROW));
+  });
+  await record.catch(() => undefined);
 }
 
 async function readRow({ db, tables: { instance } }: Database) {
@@ -48,8 +54,11 @@ async function readRow({ db, tables: { instance } }: Database) {
   return row;
 }
 
-/** Returns what tells this database from its copies; `undefined` when the server does not tell. */
-async function placeOf(database: Database): Promise<string | undefined> {
+/** The place of a database whose server does not tell what it is. */
+const UNKNOWN = "unknown";
+
+/** Returns what tells this database from its copies. */
+async function placeOf(database: Database): Promise<string> {
   return database.dialect === "sqlite" ? placeOfFile(database.sqlite.path) : placeOfServer(database.postgres);
 }
 
@@ -58,7 +67,7 @@ function placeOfFile(path: string): string {
 }
 
 /** A dump that is restored has another number. A standby that is promoted keeps both. */
-async function placeOfServer({ client }: PostgresDatabase): Promise<string | undefined> {
+async function placeOfServer({ client }: PostgresDatabase): Promise<string> {
   try {
     const [row] = await client.unsafe(
       `SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || oid AS place
@@ -67,7 +76,7 @@ async function placeOfServer({ client }: PostgresDatabase): Promise<string | und
     return row.place;
   } catch {
     // Some hosted servers do not permit the function.
-    return undefined;
+    return UNKNOWN;
   }
 }
 

@@ -144,7 +144,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "settlement-outbox/folder.ts",
       "time.ts",
     ],
-    packages: ["@sinclair/typebox", "bun:sqlite", "node:crypto", "node:fs", "node:os", "node:path"],
+    packages: [
+      "@sinclair/typebox",
+      "bun:sqlite",
+      "drizzle-orm",
+      "node:crypto",
+      "node:fs",
+      "node:os",
+      "node:path",
+    ],
   },
   payments: {
     holds: "money into wallets, redeem codes and Stripe Checkout; overview, statement and proof of a wallet",

@@ -53,7 +53,7 @@ test("two new databases of PostgreSQL have different ids", async () => {
 });
 
 test.each(DIALECTS)(
-  "a database of %s is claimed at each start, and a new epoch has a new id",
+  "a new epoch of %s has a new id, and knows the last instance that was served",
   async (dialect) => {
     const { location, drop } = await createLocation(dialect);
     await withDatabase(location, async (database) => {
@@ -61,11 +61,14 @@ test.each(DIALECTS)(
       expect(await claimInstance(database)).toEqual(first);
       const next = await beginEpoch(database, { backupAtMs: 5, nowMs: 6 });
       expect(next).toEqual({ id: expect.not.stringContaining(first.id), epoch: 2, restoredFrom: first.id });
-      expect(await claimInstance(database)).toEqual(next);
+      const again = await beginEpoch(database, { backupAtMs: 5, nowMs: 7 });
+      expect(again).toMatchObject({ epoch: 3, restoredFrom: first.id });
+      expect(await claimInstance(database)).toEqual(again);
+      const last = await beginEpoch(database, { backupAtMs: 5, nowMs: 8 });
+      expect(last).toMatchObject({ epoch: 4, restoredFrom: again.id });
       const entries = await database.db.select().from(database.tables.auditEntries);
-      expect(entries).toMatchObject([
-        { action: "instance.restored", target: next.id, actorKind: "command_line" },
-      ]);
+      const restored = { action: "instance.restored", actorKind: "command_line" };
+      expect(entries).toMatchObject([{ ...restored, target: next.id }, restored, restored]);
     });
     await drop();
   },
