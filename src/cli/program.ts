@@ -1,10 +1,9 @@
 import { Command, Option } from "commander";
 import { COMMIT, VERSION } from "../domain/version.ts";
-import { type CommandResult, printResult } from "./command.ts";
-import type { TimeBounds } from "./export.ts";
+import { printResult } from "./command.ts";
+import { addDataCommands } from "./data-commands.ts";
+import { ACCOUNT, type JsonOption, onStorage, withJson, withRange } from "./define-command.ts";
 import type { HealthOptions } from "./health.ts";
-import type { ConfigImportOptions } from "./import/config.ts";
-import type { KeyImportOptions } from "./import/keys.ts";
 import type { KeyUpdateOptions } from "./key-edit.ts";
 import {
   orWord,
@@ -16,19 +15,11 @@ import {
   parseNames,
   parseOrigin,
   parsePositiveAmount,
-  parseTime,
 } from "./options.ts";
-import type { RestoreCommandOptions } from "./restore.ts";
-import type { Storage } from "./storage.ts";
 
 /** What `usage` can be grouped by. */
 const USAGE_DIMENSIONS = ["hour", "day", "model", "key", "upstream", "outcome"] as const;
 
-interface JsonOption {
-  readonly json?: boolean;
-}
-
-const ACCOUNT = ["--account <account>", "id or name of the account"] as const;
 const KEY_ARGUMENT = "its id, its hint if unique, or its secret";
 
 /** Defines the command line. The code of a command is loaded when the command runs. */
@@ -58,11 +49,9 @@ export function createProgram(): Command {
   addAccountCommands(program.command("account").description("accounts that own keys and a wallet"));
   addKeyCommands(program.command("key").description("API keys of accounts"));
   addMoneyCommands(program);
-  addBackupCommands(program);
+  addDataCommands(program);
   addViewCommands(program);
   addCodeCommands(program.command("code").description("redeem codes, which add money to a wallet"));
-  addExportCommands(program.command("export").description("exports of usage, and their lines"));
-  addImportCommands(program.command("import").description("models and keys of another gateway"));
   addOperatorCommands(program.command("operator").description("people who operate this gateway"));
   return program;
 }
@@ -175,30 +164,6 @@ function addMoneyCommands(program: Command): void {
     .option("--amount <usd>", "amount (default: the rest of the charge)", parsePositiveAmount)
     .requiredOption("--id <id>", "your id of this refund, which is booked once")
     .action(onStorage(async () => (await import("./money.ts")).runRefund));
-  withJson(program, "audit", "check that the books are consistent").action(
-    onLocalStorage<JsonOption>(async () => (await import("./audit.ts")).runAudit),
-  );
-  withJson(program, "retention", "report what a retention of receipts has dropped and would drop")
-    .requiredOption("--receipts-days <n>", "days that receipts would be kept", parseDays)
-    .action(onLocalStorage(async () => (await import("./retention.ts")).runRetention));
-  withJson(program, "compact", "write the SQLite file anew without free space; no gateway may run").action(
-    onLocalStorage(async () => (await import("./retention.ts")).runCompact),
-  );
-}
-
-function addBackupCommands(program: Command): void {
-  withJson(program, "backup", "copy the SQLite database and the settlement outbox, also while gateways run")
-    .argument("<to>", "folder to create")
-    .action(async (to: string, options: JsonOption) =>
-      printResult(await (await import("./backup.ts")).runBackup(to, options), options),
-    );
-  withJson(program, "restore", "restore a backup into a new place, and print what it lacks")
-    .argument("[from]", "folder of the backup")
-    .option("--in-place", "finish a restore that other tools made, such as pg_restore")
-    .option("--original-is-stopped", "confirm that no gateway uses the original any more")
-    .action(async (from: string | undefined, options: RestoreCommandOptions & JsonOption) =>
-      printResult(await (await import("./restore.ts")).runRestore(from, options), options),
-    );
 }
 
 function addViewCommands(program: Command): void {
@@ -233,81 +198,9 @@ function addCodeCommands(code: Command): void {
     .action(onStorage(async () => (await import("./code.ts")).runCodeCreate));
 }
 
-function addExportCommands(exported: Command): void {
-  withJson(exported, "list", "list the exports that this database has a cursor of").action(
-    onLocalStorage(async () => (await import("./export.ts")).runExportList),
-  );
-  withJson(exported, "forget", "forget the cursor of an export, so that nothing is kept for it")
-    .requiredOption("--name <name>", "name of the export")
-    .action(onLocalStorage(async () => (await import("./export.ts")).runExportForget));
-  withRange(
-    exported.command("print").description("print the lines of a range on stdout, for a backfill"),
-  ).action(async (range: TimeBounds) => {
-    const [{ withLocalStorage }, { runExportPrint }] = await Promise.all([
-      import("./storage.ts"),
-      import("./export.ts"),
-    ]);
-    await withLocalStorage((storage) => runExportPrint(storage, range));
-  });
-}
-
-function addImportCommands(parent: Command): void {
-  withJson(parent, "litellm", "write the models of LiteLLM's config.yaml into a tollgate.yaml")
-    .argument("<config>", "path of its config.yaml")
-    .option("--to <file>", "file to write (default: tollgate.yaml)")
-    .option("--prices <file>", "LiteLLM's model_prices_and_context_window.json, for models without a price")
-    .option("--dry-run", "print the file, and write nothing")
-    .action(async (path: string, options: ConfigImportOptions & JsonOption) =>
-      printResult((await import("./import/config.ts")).importLitellmConfig(path, options), options),
-    );
-  for (const [name, format, what] of [
-    ["litellm-keys", "litellm", "LiteLLM's table LiteLLM_VerificationToken"],
-    ["oneapi", "one-api", "the table tokens of one-api or new-api"],
-  ] as const) {
-    withJson(parent, name, `import keys, which callers keep, from ${what}`)
-      .argument("<table>", "path of the exported table, in JSON or CSV")
-      .requiredOption(...ACCOUNT)
-      .option("--dry-run", "report what would be imported, and change nothing")
-      .action((path: string, options: KeyImportOptions & JsonOption) =>
-        onStorage<KeyImportOptions>(async () => {
-          const { importKeys } = await import("./import/keys.ts");
-          return (storage, more) => importKeys(storage, { format, path }, more);
-        })(options),
-      );
-  }
-}
-
 function addOperatorCommands(operator: Command): void {
   withJson(operator, "create", "create an operator, or make a person one, and print a one-time password")
     .requiredOption("--email <email>", "e-mail address to sign in with", parseEmail)
     .option("--name <name>", "name of a new person", parseName)
     .action(onStorage(async () => (await import("./operator.ts")).runOperatorCreate));
-}
-
-function withJson(parent: Command, name: string, description: string): Command {
-  return parent.command(name).description(description).option("--json", "print one JSON object");
-}
-
-function withRange(command: Command): Command {
-  return command
-    .option("--from <time>", "from this time, such as 2026-11-01 or 2026-11-01T08:00Z", parseTime)
-    .option("--to <time>", "to before this time", parseTime);
-}
-
-type Load<Options> = () => Promise<(storage: Storage, options: Options) => Promise<CommandResult>>;
-
-/** Returns an action that opens the storage, runs a command with it and prints the result. */
-function onStorage<Options>(load: Load<Options>) {
-  return async (options: Options & JsonOption): Promise<void> => {
-    const [{ withStorage }, run] = await Promise.all([import("./storage.ts"), load()]);
-    printResult(await withStorage((storage) => run(storage, options)), options);
-  };
-}
-
-/** Like {@link onStorage}, for commands that need the database of the ledger. */
-function onLocalStorage<Options>(load: Load<Options>) {
-  return async (options: Options & JsonOption): Promise<void> => {
-    const [{ withLocalStorage }, run] = await Promise.all([import("./storage.ts"), load()]);
-    printResult(await withLocalStorage((storage) => run(storage, options)), options);
-  };
 }
