@@ -247,7 +247,7 @@ describe("METRICS_LISTEN", () => {
 
 describe("loadLedgerConfig", () => {
   test("ignores the variables of a gateway, which may share its environment", () => {
-    const environment = { REDIS_URL: "canary", REDIS_TLS_CA: "gone.pem", METRICS_LISTEN: "canary" };
+    const environment = { REDIS_URL: "canary", REDIS_TLS_CA: "gone.pem", SMTP_URL: "canary" };
     expect(loadLedgerConfig(environment, { folder: "/" }).config).toEqual(
       loadLedgerConfig({}, { folder: "/" }).config,
     );
