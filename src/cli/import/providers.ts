@@ -1,7 +1,7 @@
 import type { Protocol } from "../../domain/model.ts";
 
 /** How a provider of LiteLLM is called. */
-export interface Provider {
+interface Provider {
   readonly protocol: Protocol;
   /** Its public address; `undefined` where `api_base` must name it. */
   readonly baseUrl: string | undefined;
