@@ -34,12 +34,16 @@ export function createBackgroundReader({
   exports,
 }: BackgroundParts): ReadBackground {
   const { mails, webhookCalls } = database.tables;
+  const readMails = bounded(() => readBacklog(database, mails));
+  const readWebhooks = bounded(() => readBacklog(database, webhookCalls));
+  const readLedger = ledgerReader(ledger);
+  const readExported = exports && exportReader(exports);
   return async () => {
     const [mail, webhook, ledgerState, exported] = await Promise.all([
-      ifRead(readBacklog(database, mails)),
-      ifRead(readBacklog(database, webhookCalls)),
-      readLedger(ledger),
-      exports && readExported(exports),
+      readMails(),
+      readWebhooks(),
+      readLedger(),
+      readExported?.(),
     ]);
     const settlement = { entries: outbox.pending(), oldestAtMs: outbox.oldestAtMs() };
     return { outboxes: { mail, webhook, settlement }, ...ledgerState, exports: exported };
@@ -52,8 +56,10 @@ export function createLedgerReader({
   exports,
 }: Omit<BackgroundParts, "database" | "outbox">): ReadBackground {
   const outboxes = { mail: undefined, webhook: undefined, settlement: undefined };
+  const readLedger = ledgerReader(ledger);
+  const readExported = exports && exportReader(exports);
   return async () => {
-    const [state, exported] = await Promise.all([readLedger(ledger), exports && readExported(exports)]);
+    const [state, exported] = await Promise.all([readLedger(), readExported?.()]);
     return { outboxes, ...state, exports: exported };
   };
 }
@@ -63,13 +69,18 @@ export function readExports({ local, exports }: Pick<RunningLedger, "local" | "e
   return local && exports && { counts: exports.counts, backlogs: () => local.exportBacklogs() };
 }
 
-async function readExported({ counts, backlogs }: ExportReadings) {
-  return { counts, backlogs: await ifRead(backlogs()) };
+function exportReader({ counts, backlogs }: ExportReadings) {
+  const readBacklogs = bounded(backlogs);
+  return async () => ({ counts, backlogs: await readBacklogs() });
 }
 
-async function readLedger(ledger: LedgerReads) {
-  const [rollUps, holds] = await Promise.all([ifRead(ledger.rollUps()), ifRead(readHolds(ledger))]);
-  return { rollUps, holds };
+function ledgerReader(ledger: LedgerReads) {
+  const readRollUps = bounded(() => ledger.rollUps());
+  const readOpenHolds = bounded(() => readHolds(ledger));
+  return async () => {
+    const [rollUps, holds] = await Promise.all([readRollUps(), readOpenHolds()]);
+    return { rollUps, holds };
+  };
 }
 
 /** Sums up the open holds of all wallets. */
@@ -96,7 +107,19 @@ async function readBacklog({ db }: Database, table: OutboxTable): Promise<Backlo
   return { entries: row?.entries ?? 0, oldestAtMs: row?.oldestAtMs ?? undefined };
 }
 
-function ifRead<Value>(reading: Promise<Value>): Promise<Value | undefined> {
-  const settled = reading.catch(() => undefined);
-  return within(READ_MS_MAX, settled, () => undefined);
+/**
+ * Bounds a reading: a failed or late one is `undefined`. While one runs, later ones wait for it, so that readings
+ * of a database that hangs do not pile up.
+ */
+function bounded<Value>(read: () => Promise<Value>): () => Promise<Value | undefined> {
+  let running: Promise<Value | undefined> | undefined;
+  const forget = () => {
+    running = undefined;
+  };
+  return () => {
+    running ??= read()
+      .catch(() => undefined)
+      .finally(forget);
+    return within(READ_MS_MAX, running, () => undefined);
+  };
 }

@@ -28,7 +28,7 @@ export interface EndedRequest {
 }
 
 /** Why the ledger did not take a settlement, and where it went. */
-export type SettleFailure =
+type SettleFailure =
   /** The ledger was away: the settlement is in the outbox. */
   | "stored"
   /** The ledger declined it for good. */

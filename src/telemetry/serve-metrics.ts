@@ -1,5 +1,5 @@
 import { describeFault, type Log } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
+import type { PrintedMetrics } from "./metrics.ts";
 
 /** A running HTTP server of metrics. */
 export interface MetricsServer {
@@ -9,7 +9,7 @@ export interface MetricsServer {
 }
 
 interface MetricsServerOptions {
-  readonly metrics: Pick<Metrics, "print" | "contentType">;
+  readonly metrics: Pick<PrintedMetrics, "print" | "contentType">;
   /** Port 0 binds any free port. `host` is without the brackets of an IPv6 address. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly log: Pick<Log, "error">;

@@ -2,6 +2,7 @@ import { requireChromium } from "../support/chromium.ts";
 import { stopServers } from "../support/guarded-process.ts";
 import { requireNode, requirePip, requirePython } from "../support/installed-programs.ts";
 import { requirePostgres, startPostgresServer } from "../support/postgres-server.ts";
+import { requirePrometheus } from "../support/prometheus.ts";
 import { requireRedis, startRedisServer } from "../support/redis-server.ts";
 import { createTemplates, type DatabaseTemplates, dropTemplates } from "../support/test-database.ts";
 
@@ -22,6 +23,7 @@ export async function installPrograms(): Promise<void> {
     requirePython,
     requirePip,
     requireChromium,
+    () => requirePrometheus(),
   ]) {
     await install().catch(() => undefined);
   }

@@ -8,8 +8,8 @@ export interface WantedProgram {
   readonly folders: readonly string[];
   /** The Debian package that contains the program. */
   readonly debianPackage: string;
-  /** The environment variable that names a running server to use instead. */
-  readonly variable: string;
+  /** The environment variable that names a running server to use instead; absent for a tool. */
+  readonly variable?: string;
 }
 
 /**
@@ -20,7 +20,8 @@ export async function requireProgram(wanted: WantedProgram): Promise<string> {
   const found = findProgram(wanted);
   if (found) return found;
   const missing = `The tests need ${wanted.name}, which is not installed`;
-  const remedy = `Install it (Debian: apt-get install ${wanted.debianPackage}), or set ${wanted.variable} to a server that tests may use.`;
+  const instead = wanted.variable && `, or set ${wanted.variable} to a server that tests may use`;
+  const remedy = `Install it (Debian: apt-get install ${wanted.debianPackage})${instead ?? ""}.`;
   if (process.getuid?.() !== 0 || !Bun.which("apt-get")) throw new Error(`${missing}. ${remedy}`);
   console.error(
     `${missing}: installing Debian's package ${wanted.debianPackage}, without starting its service.`,

@@ -65,7 +65,7 @@ export interface ClockedRedis {
 }
 
 export async function connectClocked(clock: ManualClock): Promise<ClockedRedis> {
-  const location = readUrl(await testRedisUrl());
+  const location = locateRedis(await testRedisUrl());
   const connection = connectRedis(location);
   const { client } = connection;
   const clockKey = `test:clock:${crypto.randomUUID()}`;
@@ -151,7 +151,7 @@ async function untilAnswered(client: Redis | Cluster): Promise<void> {
   }
 }
 
-function readUrl(url: string): RedisLocation {
+export function locateRedis(url: string): RedisLocation {
   const location = parseRedisUrl(url, (wrong, expected) => {
     throw new Error(`TEST_REDIS_URL ${wrong}: expected ${expected}`);
   });
