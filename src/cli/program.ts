@@ -16,6 +16,7 @@ import {
   parseOrigin,
   parsePositiveAmount,
 } from "./options.ts";
+import type { Storage } from "./storage.ts";
 
 /** What `usage` can be grouped by. */
 const USAGE_DIMENSIONS = ["hour", "day", "model", "key", "upstream", "outcome"] as const;
