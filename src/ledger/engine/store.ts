@@ -24,7 +24,7 @@ export interface Store {
   findDue(limit: number): readonly ExpireRequest[] | Promise<readonly ExpireRequest[]>;
 }
 
-/** Told of every transaction, for metrics. Must not throw. */
+/** Observes every transaction, for metrics. Must not throw. */
 export interface BatchObserver {
   /** A transaction was committed; `ms` is without the sync. */
   committed(commands: number, ms: number): void;
