@@ -60,7 +60,7 @@ describe("SIGHUP", () => {
     const ledger = start("ledger", { LEDGER_LISTEN: "127.0.0.1:0" });
     await untilPrinted(ledger.stdout, '"listening"');
     ledger.kill("SIGHUP");
-    await untilPrinted(ledger.stdout, "secrets unchanged");
+    await untilPrinted(ledger.stdout, "secrets and exports unchanged");
     ledger.kill("SIGTERM");
     expect(await ledger.exited).toBe(0);
   });
