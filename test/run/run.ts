@@ -23,7 +23,7 @@ const ALONE = [
   "test/tokens/count-tokens.test.ts",
 ];
 /** Files at a time: more than cores, because most files wait for timers and servers. Each needs half a gigabyte. */
-const WORKERS = Math.min(availableParallelism(), 2) + 3;
+const WORKERS = Math.min(availableParallelism(), 2) + 4;
 const REPORTS = "reports";
 
 interface Check {
