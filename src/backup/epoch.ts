@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type SQL, sql } from "drizzle-orm";
 import { COMMAND_LINE, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db } from "../db/database.ts";
-import { type Instance, readInstance } from "../db/instance.ts";
+import { type Instance, RESTORED, readInstance } from "../db/instance.ts";
 import { printTime } from "../time.ts";
 
 export interface EpochOptions {
@@ -25,7 +25,7 @@ export async function beginEpoch(database: Database, { backupAtMs, nowMs }: Epoc
       restoredFrom: lastServed(tables),
       backupAtMs: backupAtMs ?? null,
       restoredAtMs: nowMs,
-      servedAt: null,
+      servedAt: placeOfOriginal(database),
     });
     await endRegistrations(database, tx);
     const after = { epoch: next.epoch, backup_made_at: printTime(backupAtMs) };
@@ -37,8 +37,19 @@ export async function beginEpoch(database: Database, { backupAtMs, nowMs }: Epoc
 
 /** A copy that was never served has no outbox files: they carry the id of the instance before it. */
 function lastServed({ instance }: Database["tables"]): SQL {
-  return sql`CASE WHEN ${instance.servedAt} IS NULL AND ${instance.restoredFrom} IS NOT NULL
+  return sql`CASE WHEN ${isUnserved(instance.servedAt)} AND ${instance.restoredFrom} IS NOT NULL
     THEN ${instance.restoredFrom} ELSE ${instance.instanceId} END`;
+}
+
+function isUnserved(servedAt: Database["tables"]["instance"]["servedAt"]): SQL {
+  return sql`(${servedAt} IS NULL OR ${servedAt} LIKE ${`${RESTORED}%`})`;
+}
+
+/** The first start of a restored file looks whether its original is in use again. */
+function placeOfOriginal({ dialect, tables }: Database): SQL | null {
+  if (dialect === "postgres") return null;
+  const { servedAt } = tables.instance;
+  return sql`CASE WHEN ${isUnserved(servedAt)} THEN ${servedAt} ELSE ${RESTORED} || ${servedAt} END`;
 }
 
 async function endRegistrations({ tables }: Database, tx: Db): Promise<void> {

@@ -57,6 +57,9 @@ async function readRow({ db, tables: { instance } }: Database) {
 /** The place of a database whose server does not tell what it is. */
 const UNKNOWN = "unknown";
 
+/** Stands before the place of the original, from the restore of a SQLite file until the first start of the copy. */
+export const RESTORED = "restored:";
+
 /** Returns what tells this database from its copies. */
 async function placeOf(database: Database): Promise<string> {
   return database.dialect === "sqlite" ? placeOfFile(database.sqlite.path) : placeOfServer(database.postgres);
@@ -87,10 +90,17 @@ async function refuseCopy(database: Database, servedAt: string): Promise<void> {
         "When none does, run: bun tollgate restore --in-place",
     );
   }
-  const original = originalOf(servedAt);
+  const isRestored = servedAt.startsWith(RESTORED);
+  const original = originalOf(isRestored ? servedAt.slice(RESTORED.length) : servedAt);
   if (original === undefined || isSameFile(original, database.sqlite.path)) return;
   if (!isOpenElsewhere(original)) return;
-  if (instanceOf(original) !== (await readRow(database)).instanceId) return;
+  const { instanceId, restoredFrom } = await readRow(database);
+  if (instanceOf(original) !== (isRestored ? restoredFrom : instanceId)) return;
+  if (isRestored) {
+    throw new Error(
+      `Cannot use the database: it was restored from ${original}, which is in use. Stop that for good first.`,
+    );
+  }
   throw new Error(
     `Cannot use the database: it is a copy of ${original}, which is in use. ` +
       "When that is stopped for good, run: bun tollgate restore --in-place",

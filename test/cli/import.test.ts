@@ -89,6 +89,20 @@ describe("import litellm", () => {
     expect(claude).toMatchObject({ contextWindow: 200_000, outputTokensMax: 64_000 });
   });
 
+  test("imports an alias as a model with the routes behind it, and names one whose model is missing", async () => {
+    const aliases = "{ gpt-4: gpt, hidden: { model: claude, hidden: true }, lost: cloud }";
+    write("config.yaml", `${CONFIG}router_settings: { model_group_alias: ${aliases} }\n`);
+    const ended = await run("import", "litellm", "config.yaml", "--prices", "prices.json", "--json");
+    const { models, problems, notes } = ended.json();
+    expect(models).toEqual(["gpt", "claude", "gpt-4", "hidden"]);
+    const lines = notes as readonly string[];
+    expect(problems).toContain("model_group_alias lost: its model is not imported");
+    expect(new Set(lines).size).toBe(lines.length);
+    const environment = { OPENAI_KEY: "k-1", IMPORTED_OPENAI_API_KEY_1: "k-2", ANTHROPIC_API_KEY: "k-3" };
+    const [gpt, , alias] = loadConfig(environment, { folder }).models;
+    expect(alias?.routes).toEqual(gpt?.routes ?? []);
+  });
+
   test("never prints or writes an inline key", async () => {
     const ended = await run("import", "litellm", "config.yaml", "--prices", "prices.json");
     expect(ended.stdout).toContain("set IMPORTED_OPENAI_API_KEY_1 to it");

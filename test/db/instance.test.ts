@@ -1,5 +1,5 @@
 import { Database as SqliteFile } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { beginEpoch } from "../../src/backup/epoch.ts";
@@ -19,6 +19,12 @@ async function withDatabase<Result>(
   return use(database).finally(() => database.close());
 }
 
+/** A process that outlives a failed test would keep the test command from ending. */
+const children: Bun.Subprocess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
 /** Serves a SQLite file from another process, as far as its instance is concerned, until the result is called. */
 async function serveElsewhere(path: string) {
   const folder = JSON.stringify(join(import.meta.dir, "../../src/db"));
@@ -28,6 +34,7 @@ async function serveElsewhere(path: string) {
     console.log((await claimInstance(database)).id);
     setInterval(() => database.ping(), 1000);`;
   const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
+  children.push(child);
   await child.stdout.getReader().read();
   return async () => {
     child.kill("SIGKILL");
@@ -87,7 +94,9 @@ describe("a copied SQLite file", () => {
     const end = await serveElsewhere(original);
     const path = join(tempFolder(), "tollgate.db");
     copyDatabase(original, path);
-    return { original, end, claim: () => withDatabase({ dialect: "sqlite", path }, claimInstance) };
+    const location = { dialect: "sqlite", path } as const;
+    const restore = () => withDatabase(location, (db) => beginEpoch(db, { backupAtMs: 5, nowMs: 6 }));
+    return { original, end, restore, claim: () => withDatabase(location, claimInstance) };
   }
 
   test("is refused while another process uses the original, and served when none does", async () => {
@@ -97,6 +106,14 @@ describe("a copied SQLite file", () => {
     await end();
     expect(isOpenElsewhere(original)).toBe(false);
     expect((await claim()).epoch).toBe(1);
+  });
+
+  test("that was restored is refused while the original is in use again", async () => {
+    const { original, end, claim, restore } = await copy();
+    const { epoch } = await restore();
+    await expect(claim()).rejects.toThrow(`it was restored from ${original}, which is in use`);
+    await end();
+    expect((await claim()).epoch).toBe(epoch);
   });
 
   test("is served while another database has the place of the original", async () => {

@@ -72,18 +72,19 @@ export function convertLitellmConfig(config: Row, knownPrices: Row = {}): Conver
   });
   const fallbacks = readFallbacks(config);
   const names = [...new Set(deployments.map(({ name }) => name))];
-  const models = names.map((name) => [name, createModel(name, { deployments, fallbacks, notes })] as const);
+  const own = names.map((name) => [name, createModel(name, { deployments, fallbacks, notes })] as const);
+  const models = [...own, ...createAliases(config, new Map(own), problems)];
   for (const [from] of fallbacks) {
     if (!names.includes(from)) problems.push(`fallbacks of ${from}: its model is not imported`);
   }
   const ignored = Object.keys(config).filter((key) => !READ_KEYS.includes(key));
   if (ignored.length > 0)
-    notes.push(`Settings without a counterpart, fallbacks aside: ${ignored.join(", ")}.`);
+    notes.push(`Settings without a counterpart, fallbacks and aliases aside: ${ignored.join(", ")}.`);
   return {
     upstreams: upstreams.list(usedUpstreams(models)),
     models: Object.fromEntries(models),
     problems,
-    notes,
+    notes: [...new Set(notes)],
   };
 }
 
@@ -217,6 +218,22 @@ function readFallbacks({ litellm_settings: settings, router_settings: router }: 
   const lists = [settings, router].filter(isRow).flatMap(({ fallbacks }) => fallbacks);
   const pairs = lists.filter(isRow).flatMap((each) => Object.entries(each));
   return new Map(pairs.map(([name, list]) => [name, listOf(list)] as const));
+}
+
+/** Creates a model for each name of `model_group_alias`, with the routes and the price of the model behind it. */
+function createAliases(
+  { router_settings: router }: Row,
+  models: ReadonlyMap<string, ModelPart>,
+  problems: string[],
+): readonly (readonly [string, ModelPart])[] {
+  const aliases = isRow(router) && isRow(router.model_group_alias) ? router.model_group_alias : {};
+  return Object.entries(aliases).flatMap(([alias, value]) => {
+    const model = models.get(textOf(isRow(value) ? value.model : value) ?? "");
+    if (models.has(alias)) return [];
+    if (model) return [[alias, model] as const];
+    problems.push(`model_group_alias ${alias}: its model is not imported`);
+    return [];
+  });
 }
 
 function usedUpstreams(models: readonly (readonly [string, ModelPart])[]): ReadonlySet<string> {
