@@ -124,7 +124,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     // All break off once all have begun: the first failures may open the circuit for one that begins later.
     const { opened, open } = gate();
     const pauseAt = { bytes: 600, gate: opened };
-    gateway.upstream.on(model, answerWith(undefined, { pauseAt, cutAt: 700, end: "close" }));
+    gateway.upstream.on(model, answerWith(undefined, { pauseAt, cutAt: 700, end: "close", lingerMs: 1_000 }));
     const openings = countOpenings();
     const broken = Array.from({ length: 5 }, async () =>
       (await post(gateway, surface, { stream: true })).text(),
@@ -137,7 +137,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     expect((await post(gateway, surface)).status).toBe(200);
     expect(seenModels()).toEqual([`${surface.model}-second`]);
     const billed = (await Promise.all(broken)).filter((text) => text.includes("billed"));
-    // One may have met a connection that the upstream had just closed: that is a failure too, and fails over.
+    // One may meet a connection that the upstream has just closed: that is a failure too, and fails over.
     expect(billed.length).toBeWithin(4, 6);
   });
 
