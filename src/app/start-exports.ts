@@ -28,7 +28,7 @@ const CLOSE_MS = 3_000;
 /** A failing export is logged at its first failure, and then once in so many. */
 const LOGGED_EVERY = 20;
 
-/** Runs the exports of a ledger's database in a worker. Without an export there is none. */
+/** Runs the exports of a ledger's database in a worker, which starts with the first export. */
 export function startExports(
   location: DatabaseLocation,
   given: readonly ExportConfig[],

@@ -118,7 +118,7 @@ async function describeFiles(
   return files;
 }
 
-/** Reads what the manifest tells of the copied database, which may be of an older schema. */
+/** Reads the manifest's fields about the copied database, which may have an older schema. */
 function readFacts(
   path: string,
   outboxEntries: number,

@@ -20,7 +20,7 @@ export interface HealthOptions {
 
 interface Health {
   readonly isReady: boolean;
-  /** One line of the gateway, or why there is none. */
+  /** The gateway's answer in one line, or the reason why no answer came. */
   readonly answer: string;
 }
 

@@ -54,13 +54,13 @@ async function readRow({ db, tables: { instance } }: Database) {
   return row;
 }
 
-/** The place of a database whose server does not tell what it is. */
+/** The place of a database whose server cannot be identified. */
 const UNKNOWN = "unknown";
 
 /** Stands before the place of the original, from the restore of a SQLite file until the first start of the copy. */
 export const RESTORED = "restored:";
 
-/** Returns what tells this database from its copies. */
+/** Returns the place by which this database differs from its copies: host and path, or the server. */
 async function placeOf(database: Database): Promise<string> {
   return database.dialect === "sqlite" ? placeOfFile(database.sqlite.path) : placeOfServer(database.postgres);
 }

@@ -137,7 +137,7 @@ export interface FoundOutbox {
   readonly entries: number;
   /** False when the file is damaged, or of a later version. */
   readonly isReadable: boolean;
-  /** The id of the database that the entries belong to; `undefined` when the file does not tell. */
+  /** The id of the database that the entries belong to; `undefined` when the file names no database. */
   readonly origin?: string | undefined;
 }
 

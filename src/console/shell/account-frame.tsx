@@ -5,7 +5,7 @@ import { PageHeader } from "../parts/page-header.tsx";
 import { useAccount, useIsInAccount, useMe } from "../session.ts";
 import styles from "./shell.module.css";
 
-/** Pages of one account. Says so when the person is no longer in it, or never was. */
+/** Pages of one account, or a message for a person who is not one of its members. */
 export function AccountFrame() {
   const { state } = useAccount();
   if (!useIsInAccount()) return <NotInAccount />;

@@ -99,5 +99,5 @@ const ACCOUNT: Column<Entry> = {
   cell: ({ account_name }) => account_name ?? <span className={styles.soft}>platform</span>,
 };
 
-/** Said below the name of an author; the name of the command line and of the system says it already. */
+/** The kind of author, shown below a name. The names of command line and system already contain the kind. */
 const KINDS: Readonly<Record<string, string>> = { person: "person", management_key: "management key" };
