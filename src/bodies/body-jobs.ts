@@ -1,4 +1,4 @@
-import type { Surface } from "../domain/model.ts";
+import type { ClientSurface, Surface } from "../domain/model.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { AnswerContext, AnswerHead, PrintOptions } from "../wire/codecs.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
@@ -19,7 +19,7 @@ interface BodyJob {
   readonly kind: "body";
   /** Identifies the body: the worker parses it once for consecutive jobs. */
   readonly bodyId: number;
-  readonly surface: Surface;
+  readonly surface: ClientSurface;
   readonly facts: RequestFacts | undefined;
   readonly blocks: readonly Uint8Array[];
   readonly question: BodyQuestion;
@@ -28,7 +28,7 @@ interface BodyJob {
 /** A whole answer of an upstream to decode for a client. Its blocks stay in the worker. */
 interface AnswerJob {
   readonly kind: "answer";
-  readonly client: Surface;
+  readonly client: ClientSurface;
   readonly upstream: Surface;
   readonly context: AnswerContext;
   readonly head: AnswerHead;

@@ -48,7 +48,7 @@ export function createRemoteBodies({ readingMax, ...options }: RemoteOptions): R
     },
     async readAnswer({ reader, client, owner, head, blocks }) {
       const context = { ...reader.context, request: factsOf(reader.context.request) };
-      const upstream = reader.wire.surface;
+      const upstream = reader.format.surface;
       const job = { kind: "answer", client: client.surface, upstream, context, head, blocks } as const;
       const { part, unrepresentable } = resultOf<"answer">(await queue.run(owner, job));
       return unrepresentable

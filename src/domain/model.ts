@@ -1,11 +1,14 @@
 import { type Nanos, type PicosPerToken, picosToNanos, printPrice } from "./money.ts";
 import type { InputClass, Usage } from "./usage.ts";
 
-/** The two families of wire formats of upstreams. */
+/** The kinds of providers: which formats an upstream speaks, and how its calls are addressed and authenticated. */
 export type Protocol = "openai" | "anthropic";
 
-/** The wire formats, by their names in receipts and logs. An upstream may support several. */
-export type Surface = "chat" | "messages" | "responses" | "embeddings";
+/** The wire formats of clients, by their names in receipts and logs. An upstream may speak several. */
+export type ClientSurface = "chat" | "messages" | "responses" | "embeddings";
+
+/** Every wire format: those of clients, and those that only upstreams speak. */
+export type Surface = ClientSurface;
 
 /** The parameters that a model accepts. Used for translated requests; others pass through unchecked. */
 export interface ModelTraits {

@@ -39,7 +39,7 @@ export async function endAttemptTrace(
     serverAddress: upstream.address?.host,
     serverPort: upstream.address?.port,
     operation: operationOf(candidate),
-    provider: codec.wire.surface === "messages" ? "anthropic" : "openai",
+    provider: codec.format.surface === "messages" ? "anthropic" : "openai",
     model: route.upstreamModel,
     maxTokens: held.quote.outputTokensMax,
     status: attempt.status === 0 ? undefined : attempt.status,
@@ -51,7 +51,7 @@ export async function endAttemptTrace(
 }
 
 function operationOf({ codec }: Candidate): string {
-  return codec.wire.surface === "embeddings" ? "embeddings" : "chat";
+  return codec.format.surface === "embeddings" ? "embeddings" : "chat";
 }
 
 function usageFacts({ meter }: HeldRequest): TraceFacts {

@@ -114,7 +114,7 @@ async function readUpstreamError(
     await answer.body?.cancel();
     return failed("upstream_unavailable");
   }
-  const tooLong = candidate.codec.wire.readPromptTooLong(await readErrorText(answer, timeouts));
+  const tooLong = candidate.codec.format.readPromptTooLong(await readErrorText(answer, timeouts));
   const error = tooLong ? promptTooLong(tooLong.tokens, held) : new GatewayError("rejected_by_upstream");
   // Another upstream may accept a body that is too large for this one.
   return { kind: "failed", error, isFinal: status !== 413 };

@@ -110,6 +110,7 @@ async function prepareCount({ route }: Counter, { call, body }: CountedPrompt): 
   return {
     surface: call.wire.surface,
     path: COUNT_PATH,
+    model: route.upstreamModel,
     body: await printCallBody(() => body.printCount(route.upstreamModel, route.betas)),
     stream: false,
     headers: forwardedHeaders(call.wire, call, route),

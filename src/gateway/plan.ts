@@ -90,11 +90,20 @@ function findReachable(
 
 function printOptionsFor(
   { upstream, upstreamModel, betas, traits }: Route,
-  { outputLimitField }: Upstream,
+  { outputLimitField, anthropicVersion }: Upstream,
   { stream, outputTokensMax }: Pick<PrintOptions, "stream" | "outputTokensMax">,
 ): PrintOptions {
   const origin = `${upstream} ${upstreamModel}`;
-  return { model: upstreamModel, outputTokensMax, outputLimitField, betas, stream, traits, origin };
+  return {
+    model: upstreamModel,
+    outputTokensMax,
+    outputLimitField,
+    betas,
+    anthropicVersion,
+    stream,
+    traits,
+    origin,
+  };
 }
 
 /** Lists candidates that all get the client's own format; they share one codec. */
@@ -116,7 +125,7 @@ interface Translation {
 async function translate(reachable: readonly ReachableRoute[], body: Body): Promise<Candidates> {
   const translations = listTranslations(reachable);
   const planned = await body.plan(
-    translations.map(({ pair, options }) => ({ surface: pair.wire.surface, options })),
+    translations.map(({ pair, options }) => ({ surface: pair.format.surface, options })),
   );
   let textBytes = 0;
   let untranslatable: unknown;

@@ -3,7 +3,7 @@ import type { Route } from "../domain/model.ts";
 import type { CallBody, UpstreamCall } from "../upstream/upstream.ts";
 import { allowHeaderBetas } from "../wire/anthropic-messages/betas.ts";
 import type { PrintOptions } from "../wire/codecs.ts";
-import type { WireProtocol } from "../wire/protocol.ts";
+import type { UpstreamFormat } from "../wire/protocol.ts";
 import type { Call, Candidate, HeldRequest, Quote } from "./request.ts";
 
 /** A body that could not be printed. Never a fault of the upstream. */
@@ -16,15 +16,17 @@ export async function prepareCall(
   { call, body, quote }: HeldRequest,
   candidate: Candidate,
 ): Promise<UpstreamCall | Unprinted> {
-  const { wire, isPassthrough } = candidate.codec;
+  const { format, isPassthrough } = candidate.codec;
   const options = printOptionsOf(candidate, quote);
+  const { model, stream } = options;
   try {
     return {
-      surface: wire.surface,
-      path: wire.upstreamPath,
-      body: await printCallBody(() => body.print(wire.surface, options)),
-      stream: quote.request.stream,
-      headers: isPassthrough ? forwardedHeaders(wire, call, candidate.route) : wire.headers,
+      surface: format.surface,
+      path: format.upstreamPath(options),
+      model,
+      stream,
+      body: await printCallBody(() => body.print(format.surface, options)),
+      headers: isPassthrough ? forwardedHeaders(format, call, candidate.route) : format.headers,
       query: isPassthrough ? call.query : "",
     };
   } catch (fault) {
@@ -63,12 +65,12 @@ class PrintedBody implements CallBody {
  * route.
  */
 export function forwardedHeaders(
-  wire: WireProtocol,
+  format: UpstreamFormat,
   { headers }: Call,
   route: Route,
 ): Readonly<Record<string, string>> {
-  if (wire.forwardedHeaders.length === 0) return wire.headers;
-  const all = { ...wire.headers, ...headers };
+  if (format.forwardedHeaders.length === 0) return format.headers;
+  const all = { ...format.headers, ...headers };
   const betas = headers["anthropic-beta"];
   if (betas === undefined) return all;
   const allowed = allowHeaderBetas(betas, route.betas);

@@ -17,8 +17,10 @@ export interface CallBody {
 /** One call of an upstream, in the upstream's wire format. */
 export interface UpstreamCall {
   readonly surface: Surface;
-  /** `WireProtocol.upstreamPath` of the format. */
+  /** The path after the base URL, unless the provider has one of its own. */
   readonly path: string;
+  /** The upstream's name of the model. */
+  readonly model: string;
   readonly body: CallBody;
   readonly stream: boolean;
   /** Client headers that the format forwards (`anthropic-version`, `anthropic-beta`), in lower case. */
@@ -45,6 +47,7 @@ export interface UpstreamConfig {
   readonly protocol: Protocol;
   /** Without a trailing slash. */
   readonly baseUrl: string;
+  /** "" where the protocol needs none. */
   readonly apiKey: string;
   readonly timeouts: UpstreamTimeouts;
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
@@ -81,6 +84,8 @@ export interface Upstream {
   readonly timeouts: UpstreamTimeouts;
   /** The only field for the output limit that it accepts; `undefined` when it accepts both. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** The `anthropic_version` of messages bodies, whose model is in the URL. */
+  readonly anthropicVersion?: string | undefined;
   readonly health: Health;
   /**
    * Asks the provider for its models, at no cost. Resolves with the status, or with the code of the network

@@ -3,7 +3,6 @@ import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import { createConnectionPools } from "./bun-fetch.ts";
 import { createHealth } from "./cooldown.ts";
 import { createHttpUpstream } from "./http-upstream.ts";
-import { probeUpstream } from "./probe.ts";
 import type { Upstream, UpstreamConfig } from "./upstream.ts";
 
 /** The upstreams of the latest configuration, with their state. */
@@ -44,13 +43,8 @@ export function createUpstreams({ builtIn, metrics, log, clock }: UpstreamsOptio
       else log.info({ upstream: name }, "circuit closed");
     };
     const health = createHealth({ clock, failuresMax: config.circuitFailures, onChange });
-    const created = {
-      config,
-      upstream: {
-        ...createHttpUpstream(config, { health, pools: createConnectionPools(() => pools++) }),
-        probe: () => probeUpstream(config),
-      },
-    };
+    const parts = { health, pools: createConnectionPools(() => pools++) };
+    const created = { config, upstream: createHttpUpstream(config, parts) };
     return created;
   }
 

@@ -68,6 +68,11 @@ export interface UpstreamRequestOptions {
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
   /** Betas with a price of their own that the route allows. */
   readonly betas?: readonly string[] | undefined;
+  /**
+   * The `anthropic_version` of a messages body for a host whose URL has the model and the stream flag, which the
+   * body then lacks. `undefined` for Anthropic's own API.
+   */
+  readonly anthropicVersion?: string | undefined;
 }
 
 /** The fields of a request that a responses answer repeats. */

@@ -1,5 +1,5 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
-import type { Surface } from "../domain/model.ts";
+import type { ClientSurface, Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type {
   AnswerContext,
@@ -11,15 +11,15 @@ import type {
 } from "./codecs.ts";
 import { originalNames, shortenIdentifiers } from "./identifiers.ts";
 import type { ModelRequest, RequestFacts } from "./model-request.ts";
-import type { WireProtocol } from "./protocol.ts";
-import { WIRES } from "./registry.ts";
+import type { UpstreamFormat, WireProtocol } from "./protocol.ts";
+import { FORMATS, WIRES } from "./registry.ts";
 import type { ReplyPart, ReplyReader } from "./reply-part.ts";
 import { translateStream, translateWhole } from "./translate.ts";
 
 /** A client's format together with an upstream's: passthrough if they are equal, else a translation. */
 export interface ProtocolPair {
   /** The upstream's format. */
-  readonly wire: WireProtocol;
+  readonly format: UpstreamFormat;
   /** Whether the client has the upstream's format, so that bodies pass through but for a few members. */
   readonly isPassthrough: boolean;
   /**
@@ -46,30 +46,23 @@ export function findProtocolPair(
 type Pairs = Readonly<Record<Surface, ProtocolPair | undefined>>;
 
 /** Every pair, by the client's format and then by the upstream's. `undefined` where no translation exists. */
-const PAIRS: Readonly<Record<Surface, Pairs>> = {
-  chat: pairsOf(WIRES.chat),
-  messages: pairsOf(WIRES.messages),
-  responses: pairsOf(WIRES.responses),
-  embeddings: pairsOf(WIRES.embeddings),
-};
+const PAIRS: Readonly<Record<ClientSurface, Pairs>> = mapValues(WIRES, (client) =>
+  mapValues(FORMATS, (format) => pairOf(client, format)),
+);
 
-function pairsOf(client: WireProtocol): Pairs {
-  return {
-    chat: pairOf(client, WIRES.chat),
-    messages: pairOf(client, WIRES.messages),
-    responses: pairOf(client, WIRES.responses),
-    embeddings: pairOf(client, WIRES.embeddings),
-  };
+function mapValues<K extends string, V, W>(record: Readonly<Record<K, V>>, map: (value: V) => W) {
+  // Safe because each key of the record gets a value.
+  return Object.fromEntries(Object.keys(record).map((key) => [key, map(record[key as K])])) as Record<K, W>;
 }
 
-function pairOf(client: WireProtocol, wire: WireProtocol): ProtocolPair | undefined {
-  if (client === wire) return passthrough(wire);
-  return client.ingress && wire.egress && translation(client.ingress, wire, wire.egress);
+function pairOf(client: WireProtocol, format: UpstreamFormat): ProtocolPair | undefined {
+  if (client.surface === format.surface) return passthrough(client);
+  return client.ingress && format.egress && translation(client.ingress, format, format.egress);
 }
 
 function passthrough(wire: WireProtocol): ProtocolPair {
   return {
-    wire,
+    format: wire,
     isPassthrough: true,
     begin: (request) => new PassthroughSession(wire, request),
     answers: (context) => new PassthroughReader(wire, context),
@@ -79,20 +72,20 @@ function passthrough(wire: WireProtocol): ProtocolPair {
 /** A class, because closures for each request cost more. */
 class PassthroughReader implements AnswerReader {
   readonly isPassthrough = true;
-  readonly wire: WireProtocol;
+  readonly format: WireProtocol;
   readonly context: AnswerContext;
 
   constructor(wire: WireProtocol, context: AnswerContext) {
-    this.wire = wire;
+    this.format = wire;
     this.context = context;
   }
 
   readStream(): ReplyReader {
-    return this.wire.readStream(this.context.request);
+    return this.format.readStream(this.context.request);
   }
 
   readWhole(_: AnswerHead, text: string): ReplyPart {
-    return this.wire.readWhole(this.context.request, text);
+    return this.format.readWhole(this.context.request, text);
   }
 }
 
@@ -109,7 +102,7 @@ class PassthroughSession extends PassthroughReader implements CodecSession {
   }
 
   printUpstreamRequest(options: PrintOptions): string {
-    return this.wire.printUpstreamRequest(this.#request, options);
+    return this.format.printUpstreamRequest(this.#request, options);
   }
 }
 
@@ -120,10 +113,10 @@ export function passthroughContext(request: RequestFacts): AnswerContext {
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
-function translation(ingress: IngressCodec, wire: WireProtocol, egress: EgressCodec): ProtocolPair {
-  const codecs = { ingress, wire, egress };
+function translation(ingress: IngressCodec, format: UpstreamFormat, egress: EgressCodec): ProtocolPair {
+  const codecs = { ingress, format, egress };
   return {
-    wire,
+    format,
     isPassthrough: false,
     begin(request, readChat) {
       const chat = readChat();
@@ -138,7 +131,7 @@ function translation(ingress: IngressCodec, wire: WireProtocol, egress: EgressCo
 /** Reads the answers of an upstream for the client of one request. Does not need the request's body. */
 export interface AnswerReader {
   /** The upstream's format. */
-  readonly wire: WireProtocol;
+  readonly format: UpstreamFormat;
   /** Whether the client has the upstream's format, so that bodies and events pass through. */
   readonly isPassthrough: boolean;
   readonly context: AnswerContext;
@@ -158,7 +151,7 @@ export interface CodecSession extends AnswerReader {
 /** The codecs between a client's format and an upstream's. */
 interface Codecs {
   readonly ingress: IngressCodec;
-  readonly wire: WireProtocol;
+  readonly format: UpstreamFormat;
   readonly egress: EgressCodec;
 }
 
@@ -192,12 +185,12 @@ function createCodecSession(codecs: Codecs, request: ModelRequest, chat: ChatReq
 }
 
 /** Translates the answers to a request with the given context. */
-function createTranslator({ ingress, wire, egress }: Codecs, context: AnswerContext): AnswerReader {
+function createTranslator({ ingress, format, egress }: Codecs, context: AnswerContext): AnswerReader {
   const { toolNames } = context;
   const restoreName = (name: string) => toolNames.get(name) ?? name;
   const headOfReply = (head: AnswerHead): ReplyHead => ({ ...head, ...context });
   return {
-    wire,
+    format,
     isPassthrough: false,
     context,
     readStream: (head) =>

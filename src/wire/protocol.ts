@@ -1,5 +1,5 @@
 import type { LimitWindows } from "../domain/limit-windows.ts";
-import type { Surface } from "../domain/model.ts";
+import type { ClientSurface, Surface } from "../domain/model.ts";
 import type { GatewayError } from "../errors.ts";
 import type { EgressCodec, IngressCodec } from "./codecs.ts";
 import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "./model-request.ts";
@@ -7,23 +7,40 @@ import type { ReplyPart, ReplyReader } from "./reply-part.ts";
 import type { PromptTooLong } from "./upstream-fault.ts";
 
 /**
- * One wire format, for clients and for upstreams. Pure functions from text to values: no network, no money,
- * no clock.
+ * The upstream's end of a wire format. Pure functions from text to values: no network, no money, no clock.
  *
  * Every format has a folder with the same file names. `ingress/` reads requests of clients and prints their
  * answers. `egress/` prints requests for upstreams and reads their answers. `passthrough/` forwards answers
  * whose format is the client's own. The files beside these folders are used by several of them.
  */
-export interface WireProtocol {
+export interface UpstreamFormat {
   readonly surface: Surface;
-  /** The route on the gateway. */
-  readonly path: `/v1/${string}`;
-  /** The path after an upstream's `base_url`. */
-  readonly upstreamPath: `/${string}`;
+  /** Returns the path of a call after an upstream's `base_url`. */
+  upstreamPath(target: CallTarget): `/${string}`;
   /** Default headers of an upstream call; headers of the client override them. */
   readonly headers: Readonly<Record<string, string>>;
   /** Names of client headers that are forwarded with a passthrough body. */
   readonly forwardedHeaders: readonly string[];
+  /** `undefined` if requests are never translated for upstreams of this format. */
+  readonly egress: EgressCodec | undefined;
+  /**
+   * Returns whether an upstream error (400, 413, 422) rejects the prompt as too long: digits only, no text.
+   */
+  readPromptTooLong(text: string): PromptTooLong | undefined;
+}
+
+/** What the path of a call may depend on. */
+export interface CallTarget {
+  /** The upstream's name of the model. */
+  readonly model: string;
+  readonly stream: boolean;
+}
+
+/** One wire format of clients, and of upstreams that speak it too. */
+export interface WireProtocol extends UpstreamFormat {
+  readonly surface: ClientSurface;
+  /** The route on the gateway. */
+  readonly path: `/v1/${string}`;
 
   /**
    * Parses and checks a body. Throws `not_json`, `wrong_shape`, `unpriced_field`, `nothing_stored`,
@@ -40,16 +57,8 @@ export interface WireProtocol {
    */
   readWhole(request: RequestFacts, text: string): ReplyPart;
 
-  // Translation: the other side has another format.
-  /** `undefined` if answers in this format are never translated for clients. */
+  /** Translation: `undefined` if answers in this format are never translated for clients. */
   readonly ingress: IngressCodec | undefined;
-  /** `undefined` if requests are never translated for upstreams of this format. */
-  readonly egress: EgressCodec | undefined;
-
-  /**
-   * Returns whether an upstream error (400, 413, 422) rejects the prompt as too long: digits only, no text.
-   */
-  readPromptTooLong(text: string): PromptTooLong | undefined;
 
   /** Formats the per-minute limits of a client as response headers. `nowMs` is Unix time in milliseconds. */
   limitHeaders(windows: LimitWindows, nowMs: number): Record<string, string>;

@@ -119,7 +119,7 @@ function createCandidate(
 
 function readerOf(session: AnswerReader, isPassthrough: boolean): AnswerReader {
   return {
-    wire: session.wire,
+    format: session.format,
     isPassthrough,
     context: session.context,
     readStream: (head) => session.readStream(head),

@@ -75,7 +75,7 @@ async function plan(options: PlanOptions) {
 function listOf({ candidates }: Plan): string[] {
   return candidates.map(({ route, upstream, codec }) => {
     expect(upstream.name).toBe(route.upstream);
-    return `${upstream.name} ${codec.wire.surface}`;
+    return `${upstream.name} ${codec.format.surface}`;
   });
 }
 

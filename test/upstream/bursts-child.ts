@@ -18,6 +18,7 @@ async function ask(): Promise<void> {
   const call = {
     surface: "chat",
     path: "/",
+    model: "m",
     body: callBodyOf("{}"),
     stream: false,
     headers: {},

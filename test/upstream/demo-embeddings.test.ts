@@ -7,6 +7,7 @@ function send(members: object): Promise<Response> {
     {
       surface: "embeddings",
       path: "/embeddings",
+      model: "m",
       body: callBodyOf(JSON.stringify({ model: "demo", ...members })),
       stream: false,
       headers: {},

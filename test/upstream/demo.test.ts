@@ -23,7 +23,7 @@ function send(surface: UpstreamCall["surface"], body: object | string, signal = 
   const stream = /"stream":true/.test(text);
   const path = surface === "chat" ? "/chat/completions" : "/v1/messages";
   return createDemoUpstream({ now: () => 1_700_000_000_000 }).send(
-    { surface, path, body: callBodyOf(text), stream, headers: {}, query: "" },
+    { surface, path, model: "demo", body: callBodyOf(text), stream, headers: {}, query: "" },
     observing(signal),
   );
 }
@@ -36,6 +36,7 @@ function clients() {
     const call = {
       surface,
       path: "/",
+      model: "m",
       body: callBodyOf(body),
       stream: JSON.parse(body).stream === true,
       headers: {},
@@ -148,6 +149,7 @@ describe("a stream of the demo model", () => {
     const call = {
       surface: "chat",
       path: "/",
+      model: "m",
       body: callBodyOf(body),
       stream: true,
       headers: {},

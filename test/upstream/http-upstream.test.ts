@@ -26,6 +26,7 @@ const BODY = JSON.stringify({ model: "m", messages: [{ role: "user", content: "G
 const CALL = {
   surface: "chat",
   path: "/chat/completions",
+  model: "m",
   body: callBodyOf(BODY),
   stream: false,
   headers: {},

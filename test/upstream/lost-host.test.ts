@@ -12,6 +12,7 @@ const QUEUED = 700;
 const CALL = {
   surface: "chat",
   path: "/chat/completions",
+  model: "m",
   body: callBodyOf("{}"),
   stream: false,
   headers: {},

@@ -9,6 +9,7 @@ import { LedgerLinkError } from "../../ledger-grpc/client/link-error.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";
 import { findMailProblem, type MailProblem } from "../../mail/server-watch.ts";
 import { probeUpstream } from "../../upstream/probe.ts";
+import { createTransport } from "../../upstream/transports.ts";
 import type { UpstreamConfig } from "../../upstream/upstream.ts";
 import type { CommandResult } from "../command.ts";
 import { findDatabaseProblem, findFolderProblem } from "./database.ts";
@@ -84,7 +85,7 @@ async function findLedgerProblem(config: LedgerConfig): Promise<string | undefin
  */
 export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<string | undefined> {
   const place = `upstreams.${upstream.name}`;
-  const status = await probeUpstream(upstream);
+  const status = await probeUpstream(createTransport(upstream));
   if (typeof status === "string") {
     return `${place}.base_url: does not answer (${status}), expected an answer within 5 s`;
   }

@@ -18,7 +18,7 @@ import { parseRequest, printUpstreamRequest } from "./request.ts";
 export const anthropicMessages: WireProtocol = {
   surface: "messages",
   path: "/v1/messages",
-  upstreamPath: "/v1/messages",
+  upstreamPath: () => "/v1/messages",
   // This version accepts a temperature. The client's own `anthropic-version` header takes precedence.
   headers: { "anthropic-version": "2023-06-01" },
   forwardedHeaders: ["anthropic-version", "anthropic-beta"],

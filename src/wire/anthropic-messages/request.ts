@@ -87,13 +87,20 @@ export function parseRequest(text: string): ModelRequest {
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   const edits: Edits = {
-    model: () => JSON.stringify(options.model),
+    ...hostEdits(options),
     max_tokens: () => String(options.outputTokensMax),
     thread: dropNewThread,
     messages: (value) => value && dropForeignReasoning(value),
     ...(request.betas && allowBodyBetas(options.betas)),
   };
   return editMembers(request.text, edits, SENT_ONCE);
+}
+
+/** Sets the model, or the version of a host whose URL has the model and the stream flag. */
+function hostEdits({ model, anthropicVersion }: UpstreamRequestOptions): Edits {
+  if (anthropicVersion === undefined) return { model: () => JSON.stringify(model) };
+  const version = JSON.stringify(anthropicVersion);
+  return { model: () => undefined, stream: () => undefined, anthropic_version: () => version };
 }
 
 /**

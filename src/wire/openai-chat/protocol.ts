@@ -17,7 +17,7 @@ import { parseRequest, printUpstreamRequest } from "./request.ts";
 export const openaiChat: WireProtocol = {
   surface: "chat",
   path: "/v1/chat/completions",
-  upstreamPath: "/chat/completions",
+  upstreamPath: () => "/chat/completions",
   headers: {},
   forwardedHeaders: [],
   parseRequest,

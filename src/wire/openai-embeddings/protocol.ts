@@ -13,7 +13,7 @@ import { parseRequest, printUpstreamRequest } from "./request.ts";
 export const openaiEmbeddings: WireProtocol = {
   surface: "embeddings",
   path: "/v1/embeddings",
-  upstreamPath: "/embeddings",
+  upstreamPath: () => "/embeddings",
   headers: {},
   forwardedHeaders: [],
   parseRequest,

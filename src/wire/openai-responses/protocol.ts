@@ -15,7 +15,7 @@ import { parseRequest, printUpstreamRequest } from "./request.ts";
 export const openaiResponses: WireProtocol = {
   surface: "responses",
   path: "/v1/responses",
-  upstreamPath: "/responses",
+  upstreamPath: () => "/responses",
   headers: {},
   forwardedHeaders: [],
   parseRequest,

@@ -80,6 +80,7 @@ async function createFetchClient(url: string): Promise<Client> {
     const call = {
       surface: "chat",
       path: "/chat/completions",
+      model: "m",
       body: callBodyOf(body),
       stream: kind === "stream",
       headers: {},

@@ -66,8 +66,9 @@ function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
     if (target === "chat") readTranslatedChat(text, options);
     if (target === "messages") readTranslatedMessages(text, options);
     // Larger bodies may exceed limits of the gateway that hosts do not have.
-    if (text.length <= READ_AGAIN_CHARS_MAX)
-      unlessRefused(() => dialogue.wire.parseRequest(text).readChat(), isJudgement);
+    const wire = Object.values(WIRES).find((each) => each.surface === target);
+    if (wire && text.length <= READ_AGAIN_CHARS_MAX)
+      unlessRefused(() => wire.parseRequest(text).readChat(), isJudgement);
   }
   return true;
 }

@@ -27,9 +27,8 @@ export function printRequest(request: ChatRequest, options: PrintOptions): strin
   const format = printFormat(request.format);
   const prompt = format.instruction ? [...system, format.instruction] : system;
   const settings = {
-    model: options.model,
+    ...printTarget(options),
     max_tokens: options.outputTokensMax,
-    stream: options.stream,
     ...printTools(request),
     thinking: reasoning.thinking,
     output_config: outputConfigOf(format.schema, reasoning),
@@ -43,6 +42,11 @@ export function printRequest(request: ChatRequest, options: PrintOptions): strin
     system: prompt.length > 0 ? printParts(prompt) : undefined,
     messages: joinElements(messages.map(printMessage)),
   });
+}
+
+/** The model and the stream flag, or the version of a host whose URL has both. */
+function printTarget({ model, stream, anthropicVersion }: PrintOptions): object {
+  return anthropicVersion === undefined ? { model, stream } : { anthropic_version: anthropicVersion };
 }
 
 /** A model without thinking rejects the thinking of another model. */

@@ -1,0 +1,15 @@
+import type { Protocol } from "../domain/model.ts";
+import { createAnthropicTransport } from "./anthropic-transport.ts";
+import { createOpenaiTransport } from "./openai-transport.ts";
+import type { Transport } from "./transport.ts";
+import type { UpstreamConfig } from "./upstream.ts";
+
+const TRANSPORTS: Readonly<Record<Protocol, (config: UpstreamConfig) => Transport>> = {
+  openai: createOpenaiTransport,
+  anthropic: createAnthropicTransport,
+};
+
+/** Creates the transport of an upstream, by its protocol. */
+export function createTransport(config: UpstreamConfig): Transport {
+  return TRANSPORTS[config.protocol](config);
+}

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
+import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
+
+const OPTIONS = {
+  model: "claude-opus-4-1",
+  outputTokensMax: 100,
+  outputLimitField: undefined,
+  anthropicVersion: "bedrock-2023-05-31",
+  stream: true,
+  traits: { reasoning: "none", sampling: true },
+} as const;
+const BODY =
+  '{"model":"m", "stream":true,"max_tokens":500,"temperature":0.5,"messages":[{"role":"user","content":"Hi"}]}';
+
+describe("a messages body for a host whose URL has the model", () => {
+  test("passes through with the version and without model and stream flag", () => {
+    const request = anthropicMessages.parseRequest(BODY);
+    expect(anthropicMessages.printUpstreamRequest(request, OPTIONS)).toBe(
+      '{"max_tokens":100,"temperature":0.5,"messages":[{"role":"user","content":"Hi"}],"anthropic_version":"bedrock-2023-05-31"}',
+    );
+  });
+
+  test("is translated with the version and without model and stream flag", () => {
+    const request = openaiChat.parseRequest(BODY);
+    const session = findProtocolPair(openaiChat, ["messages"])?.begin(request, request.readChat);
+    expect(JSON.parse(session?.printUpstreamRequest(OPTIONS) ?? "")).toEqual({
+      anthropic_version: "bedrock-2023-05-31",
+      max_tokens: 100,
+      temperature: 0.5,
+      messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+    });
+  });
+
+  test("has the version of the host in place of the client's", () => {
+    const own = BODY.replace("{", '{"anthropic_version":"x",');
+    const printed = anthropicMessages.printUpstreamRequest(anthropicMessages.parseRequest(own), OPTIONS);
+    expect(JSON.parse(printed).anthropic_version).toBe("bedrock-2023-05-31");
+  });
+});
