@@ -1,10 +1,7 @@
-import { isPrivateHost } from "../domain/addresses.ts";
 import { checkExports } from "./export-rules.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { ConfigFile, ModelEntry, Partly, UpstreamEntry } from "./schema.ts";
-
-/** The built-in upstream. Routes may name it, the file may not define it. */
-const DEMO_UPSTREAM = "demo";
+import type { ConfigFile, ModelEntry, Partly } from "./schema.ts";
+import { checkUpstream, DEMO_UPSTREAM } from "./upstream-rules.ts";
 
 /** Reports problems beyond the schema: names, base URLs, unknown upstreams, contradictory limits. */
 export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
@@ -21,46 +18,6 @@ export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
     checkLongContext(path, model ?? {}, problems);
   }
   checkExports(file.exports ?? {}, problems);
-}
-
-function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: Problems): void {
-  const path = ["upstreams", name];
-  if (name === DEMO_UPSTREAM) problems.add(path, "is the name of the built-in upstream", "another name");
-  if (!/^\w[\w.-]{0,63}$/.test(name)) {
-    problems.add(
-      path,
-      "is not a valid upstream name",
-      "1 to 64 letters, digits, dots, dashes and underscores",
-    );
-  }
-  if (upstream.responses && upstream.protocol === "anthropic") {
-    problems.add(
-      [...path, "responses"],
-      "is not supported by that protocol",
-      "protocol: openai, or no such key",
-    );
-  }
-  if (upstream.anthropic_betas && upstream.protocol === "openai") {
-    problems.add(
-      [...path, "anthropic_betas"],
-      "is not supported by that protocol",
-      "protocol: anthropic, or no such key",
-    );
-  }
-  const problem = upstream.base_url === undefined ? undefined : findBaseUrlProblem(upstream.base_url);
-  if (problem) problems.add([...path, "base_url"], ...problem);
-}
-
-/** Returns what is wrong with an upstream's base URL and what is expected. Neither text quotes the URL. */
-export function findBaseUrlProblem(text: string): readonly [wrong: string, expected: string] | undefined {
-  const url = URL.parse(text);
-  if (!url) return ["is not a URL", "one such as https://api.openai.com/v1"];
-  if (url.username || url.password) return ["contains credentials", "them in api_key"];
-  // Also an empty query or fragment, which is not in `search` or `hash`: it would swallow an appended path.
-  if (/[?#]/.test(url.href)) return ["has a query or a fragment", "a URL that ends with its path"];
-  if (url.protocol === "https:") return undefined;
-  if (url.protocol === "http:" && isPrivateHost(url.hostname)) return undefined;
-  return ["is not encrypted", "https, or http on a loopback or private address"];
 }
 
 /** Origins must equal an `origin` header, which has no path, upper case or default port. */

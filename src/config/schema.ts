@@ -45,8 +45,10 @@ const Upstream = Mapping({
   protocol: Type.Union([Type.Literal("openai"), Type.Literal("anthropic")], {
     description: "openai or anthropic",
   }),
-  base_url: Text("an https URL"),
-  api_key: Type.String({ pattern: "^[\\x21-\\x7e]+$", description: "a key without spaces or line breaks" }),
+  base_url: Type.Optional(Text("an https URL")),
+  api_key: Type.Optional(
+    Type.String({ pattern: "^[\\x21-\\x7e]+$", description: "a key without spaces or line breaks" }),
+  ),
   timeouts: Type.Optional(
     Mapping({
       connect_ms: Type.Optional(Count(1, DAY_MS)),

@@ -4,6 +4,7 @@ import type { Limits } from "../limiter/limiter.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream.ts";
 import { readExports } from "./export-settings.ts";
 import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
+import { baseUrlOf } from "./upstream-rules.ts";
 
 /** 128 MiB. An account's share, a quarter, fits the largest body; the whole fits a container of 1 GB. */
 const BODY_BYTES_IN_FLIGHT_MAX = 134_217_728;
@@ -63,8 +64,8 @@ function readUpstream(name: string, entry: UpstreamEntry) {
   return {
     name,
     protocol: entry.protocol,
-    baseUrl: normaliseBaseUrl(entry.base_url),
-    apiKey: entry.api_key,
+    baseUrl: normaliseBaseUrl(baseUrlOf(entry)),
+    apiKey: entry.api_key ?? "",
     timeouts: readTimeouts(entry.timeouts ?? {}),
     outputLimitField: entry.output_limit_field,
     hasResponses: entry.responses ?? false,

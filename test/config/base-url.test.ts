@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { findBaseUrlProblem } from "../../src/config/rules.ts";
 import { normaliseBaseUrl } from "../../src/config/settings.ts";
+import { findBaseUrlProblem } from "../../src/config/upstream-rules.ts";
 
 describe("findBaseUrlProblem", () => {
   test.each([

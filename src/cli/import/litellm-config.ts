@@ -1,4 +1,4 @@
-import { findBaseUrlProblem } from "../../config/rules.ts";
+import { findBaseUrlProblem } from "../../config/upstream-rules.ts";
 import { splitModel } from "./providers.ts";
 import { listOf, numberOf, type Row, textOf } from "./table.ts";
 

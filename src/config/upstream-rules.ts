@@ -1,0 +1,88 @@
+import { isPrivateHost } from "../domain/addresses.ts";
+import type { Protocol } from "../domain/model.ts";
+import type { Problems } from "./problems.ts";
+import type { Partly, UpstreamEntry } from "./schema.ts";
+
+/** The built-in upstream. Routes may name it, the file may not define it. */
+export const DEMO_UPSTREAM = "demo";
+
+/** The keys of an upstream that only some protocols have. */
+type ProtocolKey = "api_key" | "responses" | "anthropic_betas";
+
+/** What the entry of an upstream needs and may have, by its protocol. */
+interface ProtocolRule {
+  /** The base URL of an entry without one; `undefined` where the entry must have it. */
+  readonly baseUrl: ((entry: Partly<UpstreamEntry>) => string | undefined) | undefined;
+  readonly required: readonly ProtocolKey[];
+  readonly optional: readonly ProtocolKey[];
+}
+
+const PROTOCOL_RULES: Readonly<Record<Protocol, ProtocolRule>> = {
+  openai: { baseUrl: () => "https://api.openai.com/v1", required: ["api_key"], optional: ["responses"] },
+  anthropic: {
+    baseUrl: () => "https://api.anthropic.com",
+    required: ["api_key"],
+    optional: ["anthropic_betas"],
+  },
+};
+
+const PROTOCOL_KEYS: readonly ProtocolKey[] = ["api_key", "responses", "anthropic_betas"];
+const EXPECTED: Readonly<Partial<Record<ProtocolKey, string>>> = {
+  api_key: "a key without spaces or line breaks",
+};
+
+/** Reports problems of one upstream: its name, its base URL, and keys that its protocol needs or lacks. */
+export function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: Problems): void {
+  const path = ["upstreams", name];
+  if (name === DEMO_UPSTREAM) problems.add(path, "is the name of the built-in upstream", "another name");
+  if (!/^\w[\w.-]{0,63}$/.test(name)) {
+    problems.add(
+      path,
+      "is not a valid upstream name",
+      "1 to 64 letters, digits, dots, dashes and underscores",
+    );
+  }
+  if (upstream.protocol) checkProtocolKeys(path, upstream, upstream.protocol, problems);
+  const problem = upstream.base_url === undefined ? undefined : findBaseUrlProblem(upstream.base_url);
+  if (problem) problems.add([...path, "base_url"], ...problem);
+}
+
+function checkProtocolKeys(
+  path: readonly string[],
+  upstream: Partly<UpstreamEntry>,
+  protocol: Protocol,
+  problems: Problems,
+): void {
+  const { baseUrl, required, optional } = PROTOCOL_RULES[protocol];
+  // A member that does not fit the schema is undefined here, and already reported.
+  const isMissing = (key: keyof UpstreamEntry) => !Object.hasOwn(upstream, key);
+  if (isMissing("base_url") && !baseUrl) problems.add([...path, "base_url"], "is missing", "an https URL");
+  for (const key of PROTOCOL_KEYS) {
+    if (required.includes(key)) {
+      if (isMissing(key)) problems.add([...path, key], "is missing", EXPECTED[key] ?? "a value");
+    } else if (upstream[key] && !optional.includes(key)) {
+      const able = Object.entries(PROTOCOL_RULES).filter(([, rule]) => rule.optional.includes(key));
+      const expected = `protocol: ${able.map(([each]) => each).join(" or ")}, or no such key`;
+      problems.add([...path, key], "is not supported by that protocol", expected);
+    }
+  }
+}
+
+/** Returns the base URL of a checked entry: its own, or that of its protocol. */
+export function baseUrlOf(entry: UpstreamEntry): string {
+  const baseUrl = entry.base_url ?? PROTOCOL_RULES[entry.protocol].baseUrl?.(entry);
+  if (baseUrl === undefined) throw new Error("A checked upstream has a base URL");
+  return baseUrl;
+}
+
+/** Returns what is wrong with an upstream's base URL and what is expected. Neither text quotes the URL. */
+export function findBaseUrlProblem(text: string): readonly [wrong: string, expected: string] | undefined {
+  const url = URL.parse(text);
+  if (!url) return ["is not a URL", "one such as https://api.openai.com/v1"];
+  if (url.username || url.password) return ["contains credentials", "them in api_key"];
+  // Also an empty query or fragment, which is not in `search` or `hash`: it would swallow an appended path.
+  if (/[?#]/.test(url.href)) return ["has a query or a fragment", "a URL that ends with its path"];
+  if (url.protocol === "https:") return undefined;
+  if (url.protocol === "http:" && isPrivateHost(url.hostname)) return undefined;
+  return ["is not encrypted", "https, or http on a loopback or private address"];
+}
