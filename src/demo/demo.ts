@@ -38,7 +38,7 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
 
   return {
     name: "demo",
-    surfaces: ["chat", "messages", "embeddings"],
+    surfacesOf: () => ["chat", "messages", "embeddings"],
     timeouts: TIMEOUTS,
     outputLimitField: undefined,
     health: createHealth({ failuresMax: Number.POSITIVE_INFINITY, clock: () => performance.now() }),

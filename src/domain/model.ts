@@ -10,6 +10,14 @@ export type ClientSurface = "chat" | "messages" | "responses" | "embeddings";
 /** Every wire format: those of clients, and those that only upstreams speak. */
 export type Surface = ClientSurface;
 
+/** A cloud that hosts Anthropic's models. The URL of a call has the model, which the body then lacks. */
+export interface MessagesHost {
+  /** The `anthropic_version` that the body carries. */
+  readonly version: string;
+  /** Whether the body has the stream flag, beside the URL. */
+  readonly hasStreamFlag: boolean;
+}
+
 /** The parameters that a model accepts. Used for translated requests; others pass through unchecked. */
 export interface ModelTraits {
   /** How reasoning is requested: not at all, by an effort, or in one of Anthropic's two modes. */

@@ -1,5 +1,5 @@
 import type { Body } from "../bodies/body.ts";
-import type { Model } from "../domain/model.ts";
+import type { Model, Route } from "../domain/model.ts";
 import type { Upstream, UpstreamCall } from "../upstream/upstream.ts";
 import { COUNT_PATH, printCount, readCount } from "../wire/anthropic-messages/count-tokens.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
@@ -99,11 +99,14 @@ async function countAtUpstream(
 function findCounter({ upstreams }: Gateway, { call, model }: CountedPrompt): Counter | undefined {
   for (const route of model.routes) {
     const upstream: Upstream | undefined = upstreams.get(route.upstream);
-    if (upstream?.surfaces.includes(call.wire.surface) && !upstream.health.isOpen()) {
-      return { route, upstream };
-    }
+    if (upstream && counts(upstream, route, call) && !upstream.health.isOpen()) return { route, upstream };
   }
   return undefined;
+}
+
+/** Whether an upstream has the count of the client's format. Hosts of Anthropic's models have none. */
+function counts({ messagesHost, surfacesOf }: Upstream, { upstreamModel }: Route, { wire }: Call): boolean {
+  return !messagesHost && surfacesOf(upstreamModel).includes(wire.surface);
 }
 
 async function prepareCount({ route }: Counter, { call, body }: CountedPrompt): Promise<UpstreamCall> {

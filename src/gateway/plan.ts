@@ -80,7 +80,7 @@ function findReachable(
   const reachable: ReachableRoute[] = [];
   for (const route of model.routes) {
     const upstream = upstreams.get(route.upstream);
-    const pair = upstream && findProtocolPair(call.wire, upstream.surfaces);
+    const pair = upstream && findProtocolPair(call.wire, upstream.surfacesOf(route.upstreamModel));
     if (!pair) continue;
     const printOptions = printOptionsFor(route, upstream, { stream: request.stream, outputTokensMax });
     reachable.push({ route, upstream, pair, printOptions });
@@ -90,7 +90,7 @@ function findReachable(
 
 function printOptionsFor(
   { upstream, upstreamModel, betas, traits }: Route,
-  { outputLimitField, anthropicVersion }: Upstream,
+  { outputLimitField, messagesHost }: Upstream,
   { stream, outputTokensMax }: Pick<PrintOptions, "stream" | "outputTokensMax">,
 ): PrintOptions {
   const origin = `${upstream} ${upstreamModel}`;
@@ -99,7 +99,7 @@ function printOptionsFor(
     outputTokensMax,
     outputLimitField,
     betas,
-    anthropicVersion,
+    messagesHost,
     stream,
     traits,
     origin,

@@ -2,6 +2,8 @@ import { createCallHeaders } from "./call-headers.ts";
 import type { Transport } from "./transport.ts";
 import type { UpstreamConfig } from "./upstream.ts";
 
+const SURFACES = ["messages"] as const;
+
 /**
  * Anthropic, and what imitates its API.
  *
@@ -11,7 +13,7 @@ export function createAnthropicTransport({ baseUrl, apiKey }: UpstreamConfig): T
   const credentials = { "x-api-key": apiKey };
   const headersOf = createCallHeaders(credentials);
   return {
-    surfaces: ["messages"],
+    surfacesOf: () => SURFACES,
     request: (call) => ({ url: `${baseUrl}${call.path}${call.query}`, headers: headersOf(call) }),
     // @see https://docs.anthropic.com/en/api/models-list
     probe: () => ({

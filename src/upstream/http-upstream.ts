@@ -21,7 +21,21 @@ export function createHttpUpstream(config: UpstreamConfig, { health, pools }: Up
   const isTls = baseUrl.startsWith("https:");
   const post = createPost({ pools: isTls ? pools : undefined, connectMs: timeouts.connectMs });
 
-  function sendRequest(
+  async function send(call: UpstreamCall, observer: CallObserver): Promise<Response> {
+    const answer = await postCall(call, observer);
+    if ((answer.status !== 401 && answer.status !== 403) || !transport.mayRepeat?.(answer)) return answer;
+    await answer.body?.cancel();
+    return postCall(call, observer);
+  }
+
+  function postCall(call: UpstreamCall, observer: CallObserver): Promise<Response> {
+    const request = transport.request(call);
+    return request instanceof Promise
+      ? request.then((ready) => postRequest(ready, call, observer))
+      : postRequest(request, call, observer);
+  }
+
+  function postRequest(
     { url, headers, body }: TransportRequest,
     call: UpstreamCall,
     observer: CallObserver,
@@ -35,18 +49,13 @@ export function createHttpUpstream(config: UpstreamConfig, { health, pools }: Up
   return {
     name,
     address: addressOf(baseUrl),
-    surfaces: transport.surfaces,
+    surfacesOf: transport.surfacesOf,
     timeouts,
     outputLimitField,
-    anthropicVersion: transport.anthropicVersion,
+    messagesHost: transport.messagesHost,
     health,
     probe: () => probeUpstream(transport),
-    send(call, observer) {
-      const request = transport.request(call);
-      return request instanceof Promise
-        ? request.then((ready) => sendRequest(ready, call, observer))
-        : sendRequest(request, call, observer);
-    },
+    send: transport.mayRepeat ? send : postCall,
   };
 }
 

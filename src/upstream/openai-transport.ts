@@ -2,6 +2,9 @@ import { createCallHeaders } from "./call-headers.ts";
 import type { Transport } from "./transport.ts";
 import type { UpstreamConfig } from "./upstream.ts";
 
+const SURFACES = ["chat", "embeddings"] as const;
+const WITH_RESPONSES = [...SURFACES, "responses"] as const;
+
 /**
  * OpenAI, and what imitates its API.
  *
@@ -9,9 +12,10 @@ import type { UpstreamConfig } from "./upstream.ts";
  */
 export function createOpenaiTransport({ baseUrl, apiKey, hasResponses }: UpstreamConfig): Transport {
   const credentials = { authorization: `Bearer ${apiKey}` };
+  const surfaces = hasResponses ? WITH_RESPONSES : SURFACES;
   const headersOf = createCallHeaders(credentials);
   return {
-    surfaces: hasResponses ? ["chat", "embeddings", "responses"] : ["chat", "embeddings"],
+    surfacesOf: () => surfaces,
     request: (call) => ({ url: `${baseUrl}${call.path}${call.query}`, headers: headersOf(call) }),
     // @see https://platform.openai.com/docs/api-reference/models/list
     probe: () => ({ url: `${baseUrl}/models`, headers: credentials }),

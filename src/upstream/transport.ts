@@ -1,22 +1,24 @@
-import type { Surface } from "../domain/model.ts";
+import type { MessagesHost, Surface } from "../domain/model.ts";
 import type { CallBody, UpstreamCall } from "./upstream.ts";
 
 /** How calls reach one provider: their address, their credentials, and the form of the answers. */
 export interface Transport {
-  /** The wire formats of its API, the preferred one first. */
-  readonly surfaces: readonly Surface[];
-  /**
-   * The `anthropic_version` that a messages body carries where the URL has the model and the stream flag, which
-   * the body then lacks. `undefined` for Anthropic's own API.
-   */
-  readonly anthropicVersion?: string | undefined;
+  /** Returns the wire formats in which its API serves a model, the preferred one first. */
+  surfacesOf(upstreamModel: string): readonly Surface[];
+  /** How its messages bodies differ from Anthropic's own; `undefined` when they do not. */
+  readonly messagesHost?: MessagesHost | undefined;
   /**
    * Addresses and authenticates one call; a promise while credentials are fetched or a body is signed. A
    * rejection counts as a connection that failed: its message must hold no secret.
    */
   request(call: UpstreamCall): TransportRequest | Promise<TransportRequest>;
-  /** Converts an answer to the format of its call. Absent where providers answer in it. */
-  readAnswer?(answer: Response, call: UpstreamCall): Response;
+  /** Converts an answer to the format of its call. Absent where the provider answers in it. */
+  readAnswer?(answer: Response, call: UpstreamCall): Response | Promise<Response>;
+  /**
+   * Called for an answer 401 or 403. Returns whether a new request may succeed, because it has other credentials
+   * or another clock. The call is then sent once more.
+   */
+  mayRepeat?(answer: Response): boolean;
   /** Addresses a request that costs nothing, such as a list of models. */
   probe(): ProbeRequest | Promise<ProbeRequest>;
 }

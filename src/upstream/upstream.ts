@@ -1,4 +1,4 @@
-import type { Protocol, Surface } from "../domain/model.ts";
+import type { MessagesHost, Protocol, Surface } from "../domain/model.ts";
 import type { Health } from "./cooldown.ts";
 
 /** A body in UTF-8, or as text that is sent in UTF-8. */
@@ -79,13 +79,13 @@ export interface Upstream {
   readonly name: string;
   /** The host and port of its base URL; absent for an upstream inside of the gateway. */
   readonly address?: { readonly host: string; readonly port: number } | undefined;
-  /** The wire formats of its API. */
-  readonly surfaces: readonly Surface[];
+  /** Returns the wire formats in which its API serves a model, the preferred one first. */
+  surfacesOf(upstreamModel: string): readonly Surface[];
   readonly timeouts: UpstreamTimeouts;
   /** The only field for the output limit that it accepts; `undefined` when it accepts both. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
-  /** The `anthropic_version` of messages bodies, whose model is in the URL. */
-  readonly anthropicVersion?: string | undefined;
+  /** How its messages bodies differ from Anthropic's own; `undefined` when they do not. */
+  readonly messagesHost?: MessagesHost | undefined;
   readonly health: Health;
   /**
    * Asks the provider for its models, at no cost. Resolves with the status, or with the code of the network

@@ -1,4 +1,5 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
+import type { MessagesHost } from "../domain/model.ts";
 
 /** The size of a request's input, as far as its price can depend on it. */
 export interface InputSize {
@@ -68,11 +69,8 @@ export interface UpstreamRequestOptions {
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
   /** Betas with a price of their own that the route allows. */
   readonly betas?: readonly string[] | undefined;
-  /**
-   * The `anthropic_version` of a messages body for a host whose URL has the model and the stream flag, which the
-   * body then lacks. `undefined` for Anthropic's own API.
-   */
-  readonly anthropicVersion?: string | undefined;
+  /** Only in the messages format; `undefined` for Anthropic's own API. */
+  readonly messagesHost?: MessagesHost | undefined;
 }
 
 /** The fields of a request that a responses answer repeats. */

@@ -36,7 +36,7 @@ export function createUpstream(
 ): Upstream {
   return {
     name,
-    surfaces: ["chat"],
+    surfacesOf: () => ["chat"],
     timeouts: TIMEOUTS,
     outputLimitField: undefined,
     health: createHealth({ failuresMax: 5, clock }),

@@ -38,7 +38,9 @@ async function forwardTo({
   ...options
 }: ForwardOptions) {
   const { gateway, recorded, log } = createGatewayParts(parts);
-  const upstreams = sends.map((send, index) => createUpstream(`u${index}`, { surfaces: ["messages"], send }));
+  const upstreams = sends.map((send, index) =>
+    createUpstream(`u${index}`, { surfacesOf: () => ["messages"], send }),
+  );
   const held = { ...createHeldRequest({ ...options, upstreams, clock: gateway.clock }), ...heldParts };
   const { reply, sent } = createRecordedReply(replyParts);
   const answer = await forward(gateway, held, reply);
@@ -195,7 +197,10 @@ describe("forward() never rejects", () => {
 
   /** A plan whose only candidate throws when an answer is read. */
   function brokenCodec(): Partial<HeldRequest> {
-    const upstream = createUpstream("u0", { surfaces: ["messages"], send: async () => streamed(STREAM) });
+    const upstream = createUpstream("u0", {
+      surfacesOf: () => ["messages"],
+      send: async () => streamed(STREAM),
+    });
     const { plan } = createHeldRequest({ ...STREAMED, upstreams: [upstream] });
     const candidates = plan.candidates.map((candidate) => ({
       ...candidate,

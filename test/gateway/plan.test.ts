@@ -47,7 +47,7 @@ async function plan(options: PlanOptions) {
     catalog: createCatalog([scriptedModel("m", "openai", { routes, ...options.model })]),
     upstreams: new Map(
       upstreams.flatMap((surfaces, index) =>
-        surfaces ? [[`u${index}`, createUpstream(`u${index}`, { surfaces })] as const] : [],
+        surfaces ? [[`u${index}`, createUpstream(`u${index}`, { surfacesOf: () => surfaces })] as const] : [],
       ),
     ),
   });

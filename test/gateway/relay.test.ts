@@ -21,7 +21,7 @@ const THINKING = [
 /** Relays an answer to the client; `thrown` is set when that fails. */
 async function relayAnswer(answer: Response, options: HeldRequestOptions = {}) {
   const { gateway } = createGatewayParts();
-  const upstream = createUpstream("up", { surfaces: ["messages"] });
+  const upstream = createUpstream("up", { surfacesOf: () => ["messages"] });
   const held = createHeldRequest({ ...options, upstreams: [upstream], clock: gateway.clock });
   const [candidate] = held.plan.candidates;
   const permit = upstream.health.acquire();

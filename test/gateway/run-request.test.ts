@@ -34,7 +34,7 @@ async function run(options: StoryOptions) {
   const ends: string[] = [];
   const disposable = (name: string) => ({ [Symbol.dispose]: () => void ends.push(name) });
   const { gateway: parts, recorded } = createGatewayParts();
-  const upstream = createUpstream("up", { surfaces: ["messages"], send });
+  const upstream = createUpstream("up", { surfacesOf: () => ["messages"], send });
   const routes = [scriptedRoute("up", "theirs")];
   const gateway: Gateway = {
     ...parts,

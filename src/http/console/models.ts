@@ -109,7 +109,9 @@ function surfacesOf({ routes, outputTokensMax }: Model, upstreams: Gateway["upst
     ({ surface }) => (surface === "embeddings") === (outputTokensMax === 0),
   );
   const isReached = (wire: WireProtocol) =>
-    routes.some(({ upstream }) => findProtocolPair(wire, upstreams.get(upstream)?.surfaces ?? []));
+    routes.some(({ upstream, upstreamModel }) =>
+      findProtocolPair(wire, upstreams.get(upstream)?.surfacesOf(upstreamModel) ?? []),
+    );
   return wires.filter(isReached).map(({ surface }) => surface);
 }
 

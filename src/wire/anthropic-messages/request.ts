@@ -96,11 +96,12 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
   return editMembers(request.text, edits, SENT_ONCE);
 }
 
-/** Sets the model, or the version of a host whose URL has the model and the stream flag. */
-function hostEdits({ model, anthropicVersion }: UpstreamRequestOptions): Edits {
-  if (anthropicVersion === undefined) return { model: () => JSON.stringify(model) };
-  const version = JSON.stringify(anthropicVersion);
-  return { model: () => undefined, stream: () => undefined, anthropic_version: () => version };
+/** Sets the model, or the version of a host whose URL has the model. */
+function hostEdits({ model, messagesHost }: UpstreamRequestOptions): Edits {
+  if (!messagesHost) return { model: () => JSON.stringify(model) };
+  const version = JSON.stringify(messagesHost.version);
+  const edits = { model: () => undefined, anthropic_version: () => version };
+  return messagesHost.hasStreamFlag ? edits : { ...edits, stream: () => undefined };
 }
 
 /**

@@ -7,7 +7,7 @@ const OPTIONS = {
   model: "claude-opus-4-1",
   outputTokensMax: 100,
   outputLimitField: undefined,
-  anthropicVersion: "bedrock-2023-05-31",
+  messagesHost: { version: "bedrock-2023-05-31", hasStreamFlag: false },
   stream: true,
   traits: { reasoning: "none", sampling: true },
 } as const;
@@ -31,6 +31,15 @@ describe("a messages body for a host whose URL has the model", () => {
       temperature: 0.5,
       messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
     });
+  });
+
+  test("keeps the stream flag for a host that takes it", () => {
+    const options = { ...OPTIONS, messagesHost: { version: "vertex-2023-10-16", hasStreamFlag: true } };
+    const printed = anthropicMessages.printUpstreamRequest(anthropicMessages.parseRequest(BODY), options);
+    expect(JSON.parse(printed)).toMatchObject({ anthropic_version: "vertex-2023-10-16", stream: true });
+    const request = openaiChat.parseRequest(BODY);
+    const session = findProtocolPair(openaiChat, ["messages"])?.begin(request, request.readChat);
+    expect(JSON.parse(session?.printUpstreamRequest(options) ?? "").stream).toBe(true);
   });
 
   test("has the version of the host in place of the client's", () => {

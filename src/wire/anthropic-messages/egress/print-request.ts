@@ -44,9 +44,11 @@ export function printRequest(request: ChatRequest, options: PrintOptions): strin
   });
 }
 
-/** The model and the stream flag, or the version of a host whose URL has both. */
-function printTarget({ model, stream, anthropicVersion }: PrintOptions): object {
-  return anthropicVersion === undefined ? { model, stream } : { anthropic_version: anthropicVersion };
+/** The model, or the version of a host whose URL has the model, and the stream flag where the host takes it. */
+function printTarget({ model, stream, messagesHost }: PrintOptions): object {
+  if (!messagesHost) return { model, stream };
+  const { version, hasStreamFlag } = messagesHost;
+  return { anthropic_version: version, ...(hasStreamFlag && { stream }) };
 }
 
 /** A model without thinking rejects the thinking of another model. */
