@@ -1,4 +1,5 @@
 import { benchBodies } from "./bodies/bench-bodies.ts";
+import { benchCatalog } from "./catalog/bench-catalog.ts";
 import { benchGateway } from "./gateway/bench-gateway.ts";
 import { benchGrowth } from "./growth/bench-growth.ts";
 import { benchGuard } from "./guard/bench-guard.ts";
@@ -11,9 +12,10 @@ import { benchTranslate } from "./translate/bench-translate.ts";
 import { benchUpstream } from "./upstream/bench-upstream.ts";
 import { benchUsage } from "./usage/bench-usage.ts";
 
-// usage: `bun run bench [bodies|growth|guard|ledger|limiter|peers|retention|telemetry|translate|upstream|usage] [--quick] [--json]`
+// usage: `bun run bench [bodies|catalog|growth|guard|ledger|limiter|peers|retention|telemetry|translate|upstream|usage] [--quick] [--json]`
 const [subject, ...rest] = Bun.argv.slice(2);
 if (subject === "bodies") await benchBodies(rest);
+else if (subject === "catalog") await benchCatalog(rest);
 else if (subject === "growth") await benchGrowth(rest);
 else if (subject === "guard") await benchGuard(rest);
 else if (subject === "ledger") await benchLedger(rest);

@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
 import { createPipe, startLogProcess, type Written } from "../../telemetry/log-process.ts";
 import { type Load, startLoad } from "../contestants.ts";
-import { medianOf } from "../measurements.ts";
-import { cpuUs, peakMbOf } from "../process-stats.ts";
+import { peakMbOf } from "../process-stats.ts";
 import { type Child, startChild } from "../processes.ts";
 import { tablePrinter, twoDecimals } from "../report-table.ts";
+import { measureInTurns, medianRatio, medianRound } from "../rounds.ts";
 import { type BenchGateway, startGateway } from "../start-gateway.ts";
 
 const CONNECTIONS = 32;
@@ -71,7 +71,7 @@ async function measureTraces(durations: Durations): Promise<readonly FormResult[
   const gateways: BenchGateway[] = [];
   try {
     for (const form of Object.values(FORMS)) gateways.push(await start(upstream, collector, form));
-    return await alternate(load, gateways, durations);
+    return await compare(load, gateways, durations);
   } finally {
     await Promise.all(gateways.map((each) => each.remove()));
     await Promise.all([load.stop(), upstream.stop(), collector.stop()]);
@@ -82,42 +82,23 @@ function start(upstream: Child, collector: Child, form: Readonly<Record<string, 
   return startGateway(upstream.url, form && { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...form });
 }
 
-interface Round {
-  readonly perSecond: number;
-  readonly cpuUs: number;
-}
-
-async function alternate(
+async function compare(
   load: Load,
   gateways: readonly BenchGateway[],
-  { rounds, roundMs, warmUpMs }: Durations,
+  durations: Durations,
 ): Promise<readonly FormResult[]> {
-  for (const gateway of gateways) await runRound(load, gateway, warmUpMs);
-  const measured = gateways.map((): Round[] => []);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [at, gateway] of gateways.entries()) {
-      measured[at]?.push(await runRound(load, gateway, roundMs));
-    }
-  }
+  const measured = await measureInTurns(load, gateways, { ...durations, connections: CONNECTIONS });
   const labels = Object.keys(FORMS);
   const [plain = []] = measured;
   return Promise.all(
     measured.map(async (own, at) => ({
       label: labels[at] ?? "",
-      perSecond: medianOf(own.map(({ perSecond }) => perSecond)),
-      cpuUs: medianOf(own.map((round) => round.cpuUs)),
-      cpuRatio: medianOf(own.map((round, each) => round.cpuUs / (plain[each]?.cpuUs ?? Number.NaN))),
+      perSecond: medianRound(own, "perSecond"),
+      cpuUs: medianRound(own, "cpuUs"),
+      cpuRatio: medianRatio(own, plain, "cpuUs"),
       peakMb: await peakMbOf(gateways[at]?.pid ?? 0),
     })),
   );
-}
-
-async function runRound(load: Load, { url, secret, pid }: BenchGateway, ms: number): Promise<Round> {
-  const before = cpuUs(pid);
-  const target = { url, secret };
-  const result = await load.closedLoop({ target, kind: "whole", connections: CONNECTIONS, ms });
-  if (result.faults.length > 0) throw new Error(`A gateway answered wrongly: ${result.faults.join("; ")}`);
-  return { perSecond: result.perSecond, cpuUs: (cpuUs(pid) - before) / result.answers };
 }
 
 function printReport(log: LogResult, traces: readonly FormResult[]): string {
