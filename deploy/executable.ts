@@ -82,7 +82,8 @@ const movedPackages: BunPlugin = {
   setup(build) {
     build.onLoad({ filter: /\/node_modules\/.*\.c?js$/ }, async ({ path }) => {
       const text = await Bun.file(path).text();
-      if (!text.includes("__dirname")) return undefined;
+      // Modules that compute it themselves have no such variable to replace.
+      if (!text.includes("__dirname") || /\bconst __dirname\b/.test(text)) return undefined;
       const folder = JSON.stringify(join(INSIDE, relative(ROOT, dirname(path))));
       return { contents: text.replaceAll(/\b__dirname\b/g, () => folder), loader: "js" };
     });

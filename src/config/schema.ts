@@ -42,12 +42,25 @@ const Betas = Type.Array(
 );
 
 const Upstream = Mapping({
-  protocol: Type.Union([Type.Literal("openai"), Type.Literal("anthropic")], {
-    description: "openai or anthropic",
+  protocol: Type.Union([Type.Literal("openai"), Type.Literal("anthropic"), Type.Literal("azure")], {
+    description: "openai, anthropic or azure",
   }),
   base_url: Type.Optional(Text("an https URL")),
   api_key: Type.Optional(
     Type.String({ pattern: "^[\\x21-\\x7e]+$", description: "a key without spaces or line breaks" }),
+  ),
+  api_version: Type.Optional(
+    Type.String({
+      pattern: "^\\d{4}-\\d{2}-\\d{2}(-preview)?$",
+      description: 'a version in quotes, such as "2024-10-21"',
+    }),
+  ),
+  entra: Type.Optional(Type.Boolean({ description: "true or false" })),
+  entra_scope: Type.Optional(
+    Type.String({
+      pattern: "^https://[\\x21-\\x7e]+/\\.default$",
+      description: "a scope such as https://cognitiveservices.azure.us/.default",
+    }),
   ),
   timeouts: Type.Optional(
     Mapping({
@@ -94,6 +107,9 @@ const Model = Mapping({
   default_max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   image_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   anthropic_betas: Type.Optional(Betas),
+  prompt_caching: Type.Optional(
+    Type.Union([Type.Literal("off"), Type.Literal("auto")], { description: "off or auto" }),
+  ),
   long_context: Type.Optional(
     Mapping({
       context_window: Type.Optional(Count(1, TOKENS_MAX)),

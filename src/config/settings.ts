@@ -12,6 +12,8 @@ const HOLD_TTL_S = 60;
 const DRAIN_S = 20;
 const OUTPUT_TOKENS_DEFAULT = 4_096;
 const IMAGE_TOKENS = 2_000;
+/** The scope of Azure OpenAI in the public cloud. */
+const ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default";
 
 /** Reads everything of the checked file but its models, with defaults for missing keys. */
 export function readSettings(file: ConfigFile) {
@@ -55,6 +57,7 @@ export function readModels(file: ConfigFile, createdAtS: number): readonly Model
     outputTokensDefault:
       entry.default_max_output_tokens ?? Math.min(entry.max_output_tokens, OUTPUT_TOKENS_DEFAULT),
     imageTokens: entry.image_tokens ?? IMAGE_TOKENS,
+    promptCaching: entry.prompt_caching === "auto" ? "auto" : undefined,
     price: readPrice(entry.price),
     createdAtS,
   }));
@@ -68,9 +71,16 @@ function readUpstream(name: string, entry: UpstreamEntry) {
     apiKey: entry.api_key ?? "",
     timeouts: readTimeouts(entry.timeouts ?? {}),
     outputLimitField: entry.output_limit_field,
-    hasResponses: entry.responses ?? false,
+    hasResponses: entry.responses ?? servesResponses(entry),
+    apiVersion: entry.api_version,
+    entraScope: entry.entra ? (entry.entra_scope ?? ENTRA_SCOPE) : undefined,
     circuitFailures: entry.circuit_failures ?? 5,
   };
+}
+
+/** Whether an upstream serves responses unless its entry says otherwise: Azure's v1 form does. */
+function servesResponses({ protocol, api_version: version }: UpstreamEntry): boolean {
+  return protocol === "azure" && version === undefined;
 }
 
 /** Removes slashes from the end of a base URL, so that paths can be appended. */

@@ -7,7 +7,7 @@ import type { Partly, UpstreamEntry } from "./schema.ts";
 export const DEMO_UPSTREAM = "demo";
 
 /** The keys of an upstream that only some protocols have. */
-type ProtocolKey = "api_key" | "responses" | "anthropic_betas";
+type ProtocolKey = "api_key" | "responses" | "anthropic_betas" | "api_version" | "entra" | "entra_scope";
 
 /** What the entry of an upstream needs and may have, by its protocol. */
 interface ProtocolRule {
@@ -24,9 +24,21 @@ const PROTOCOL_RULES: Readonly<Record<Protocol, ProtocolRule>> = {
     required: ["api_key"],
     optional: ["anthropic_betas"],
   },
+  azure: {
+    baseUrl: undefined,
+    required: [],
+    optional: ["api_key", "responses", "api_version", "entra", "entra_scope"],
+  },
 };
 
-const PROTOCOL_KEYS: readonly ProtocolKey[] = ["api_key", "responses", "anthropic_betas"];
+const PROTOCOL_KEYS: readonly ProtocolKey[] = [
+  "api_key",
+  "responses",
+  "anthropic_betas",
+  "api_version",
+  "entra",
+  "entra_scope",
+];
 const EXPECTED: Readonly<Partial<Record<ProtocolKey, string>>> = {
   api_key: "a key without spaces or line breaks",
 };
@@ -43,6 +55,7 @@ export function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, pro
     );
   }
   if (upstream.protocol) checkProtocolKeys(path, upstream, upstream.protocol, problems);
+  if (upstream.protocol === "azure") checkAzureKeys(path, upstream, problems);
   const problem = upstream.base_url === undefined ? undefined : findBaseUrlProblem(upstream.base_url);
   if (problem) problems.add([...path, "base_url"], ...problem);
 }
@@ -66,6 +79,24 @@ function checkProtocolKeys(
       problems.add([...path, key], "is not supported by that protocol", expected);
     }
   }
+}
+
+/** The first version of Azure's deployments form that reports usage in streams. */
+const API_VERSION_MIN = "2024-09-01-preview";
+
+/** Checks that an upstream of Azure has one credential, and a version that reports all usage. */
+function checkAzureKeys(path: readonly string[], upstream: Partly<UpstreamEntry>, problems: Problems): void {
+  const { entra, entra_scope: scope, responses, api_version: version } = upstream;
+  const hasKey = Object.hasOwn(upstream, "api_key");
+  if (hasKey && entra) problems.add([...path, "entra"], "is set beside api_key", "one of the two");
+  if (!hasKey && !entra) problems.add([...path, "api_key"], "is missing", "api_key, or entra: true");
+  if (scope && !entra) problems.add([...path, "entra_scope"], "has no entra", "entra: true beside it");
+  if (version === undefined) return;
+  if (version < API_VERSION_MIN) {
+    const expected = `${API_VERSION_MIN} or newer, or no such key for the v1 form`;
+    problems.add([...path, "api_version"], "reports no usage in streams", expected);
+  }
+  if (responses) problems.add([...path, "responses"], "needs the v1 form", "no api_version");
 }
 
 /** Returns the base URL of a checked entry: its own, or that of its protocol. */

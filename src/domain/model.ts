@@ -1,8 +1,8 @@
 import { type Nanos, type PicosPerToken, picosToNanos, printPrice } from "./money.ts";
-import type { InputClass, Usage } from "./usage.ts";
+import { type InputClass, inputTokensOf, type Usage } from "./usage.ts";
 
 /** The kinds of providers: which formats an upstream speaks, and how its calls are addressed and authenticated. */
-export type Protocol = "openai" | "anthropic";
+export type Protocol = "openai" | "anthropic" | "azure";
 
 /** The wire formats of clients, by their names in receipts and logs. An upstream may speak several. */
 export type ClientSurface = "chat" | "messages" | "responses" | "embeddings";
@@ -84,6 +84,8 @@ export interface Model {
   readonly outputTokensDefault: number;
   /** The input tokens that a hold reserves per inline image. */
   readonly imageTokens: number;
+  /** Whether cache marks are set in the prompts of clients that cannot set them. */
+  readonly promptCaching?: "auto" | undefined;
   /** The price shown to clients; the price of a route may differ. */
   readonly price: Price;
   /** When the model was added to the catalog, in Unix seconds. */
@@ -98,6 +100,21 @@ export function costOf(usage: Usage, price: Price): Nanos {
   if (usage.cacheWriteTokens !== 0) picos += BigInt(usage.cacheWriteTokens) * price.cacheWrite;
   if (usage.cacheWrite1hTokens !== 0) picos += BigInt(usage.cacheWrite1hTokens) * price.cacheWrite1h;
   return picosToNanos(picos);
+}
+
+/**
+ * Returns what prompt caching saved of a cost: the cost of the same tokens without a cache less their cost.
+ * Below zero when cached input was written and not read again.
+ */
+export function savedByCaching(usage: Usage, price: Price): Nanos {
+  const uncached: Usage = {
+    ...usage,
+    inputTokens: inputTokensOf(usage),
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+  };
+  return costOf(uncached, price) - costOf(usage, price);
 }
 
 /** Returns the input classes, the cheapest first; equal prices keep the order of {@link Usage}. */

@@ -77,12 +77,15 @@ function findReachable(
   { call, model, request }: { readonly call: Call; readonly model: Model; readonly request: RequestFacts },
 ): readonly ReachableRoute[] {
   const outputTokensMax = outputTokensMaxOf(model, request);
+  // Clients of the messages format can set marks of their own.
+  const marksPrefixes = model.promptCaching === "auto" && call.wire.surface !== "messages";
+  const options = { stream: request.stream, outputTokensMax, marksPrefixes };
   const reachable: ReachableRoute[] = [];
   for (const route of model.routes) {
     const upstream = upstreams.get(route.upstream);
     const pair = upstream && findProtocolPair(call.wire, upstream.surfacesOf(route.upstreamModel));
     if (!pair) continue;
-    const printOptions = printOptionsFor(route, upstream, { stream: request.stream, outputTokensMax });
+    const printOptions = printOptionsFor(route, upstream, options);
     reachable.push({ route, upstream, pair, printOptions });
   }
   return reachable;
@@ -91,7 +94,11 @@ function findReachable(
 function printOptionsFor(
   { upstream, upstreamModel, betas, traits }: Route,
   { outputLimitField, messagesHost }: Upstream,
-  { stream, outputTokensMax }: Pick<PrintOptions, "stream" | "outputTokensMax">,
+  {
+    stream,
+    outputTokensMax,
+    marksPrefixes,
+  }: Pick<PrintOptions, "stream" | "outputTokensMax" | "marksPrefixes">,
 ): PrintOptions {
   const origin = `${upstream} ${upstreamModel}`;
   return {
@@ -102,6 +109,7 @@ function printOptionsFor(
     messagesHost,
     stream,
     traits,
+    marksPrefixes,
     origin,
   };
 }

@@ -1,4 +1,4 @@
-import { printPrices } from "../domain/model.ts";
+import { printPrices, savedByCaching } from "../domain/model.ts";
 import { printUsd } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";
 import { printTime } from "../time.ts";
@@ -24,6 +24,7 @@ export function printReceipt(receipt: Receipt): object {
     charge_source: outcome?.source ?? null,
     usage: outcome?.usage ? printUsage(outcome.usage) : null,
     price_usd_per_million_tokens: outcome?.price ? printPrices(outcome.price) : null,
+    saved_by_caching_usd: printSaved(receipt),
     first_output_ms: outcome?.firstOutputMs ?? null,
     total_ms: outcome?.totalMs ?? null,
     attempts: outcome?.attempts ?? [],
@@ -31,6 +32,12 @@ export function printReceipt(receipt: Receipt): object {
     created_at: printTime(receipt.createdAtMs),
     resolved_at: printTime(receipt.resolvedAtMs),
   };
+}
+
+/** Prints what prompt caching saved, below zero for a loss; `null` without usage or price. */
+export function printSaved({ outcome }: Pick<Receipt, "outcome">): string | null {
+  const { usage, price } = outcome ?? {};
+  return usage && price ? printUsd(savedByCaching(usage, price)) : null;
 }
 
 function printUsage(usage: Usage): object {

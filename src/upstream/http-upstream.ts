@@ -31,7 +31,7 @@ export function createHttpUpstream(config: UpstreamConfig, { health, pools }: Up
   function postCall(call: UpstreamCall, observer: CallObserver): Promise<Response> {
     const request = transport.request(call);
     return request instanceof Promise
-      ? request.then((ready) => postRequest(ready, call, observer))
+      ? untilAborted(request, observer.signal).then((ready) => postRequest(ready, call, observer))
       : postRequest(request, call, observer);
   }
 
@@ -57,6 +57,15 @@ export function createHttpUpstream(config: UpstreamConfig, { health, pools }: Up
     probe: () => probeUpstream(transport),
     send: transport.mayRepeat ? send : postCall,
   };
+}
+
+/** Rejects when the call is aborted: a slow fetch of credentials must not outlive its timeouts. */
+function untilAborted<Value>(awaited: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  return Promise.race([awaited, aborted]).finally(() => signal.removeEventListener("abort", stop));
 }
 
 function addressOf(baseUrl: string) {

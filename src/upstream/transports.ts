@@ -1,5 +1,6 @@
 import type { Protocol } from "../domain/model.ts";
 import { createAnthropicTransport } from "./anthropic-transport.ts";
+import { createAzureTransport } from "./azure-transport.ts";
 import { createOpenaiTransport } from "./openai-transport.ts";
 import type { Transport } from "./transport.ts";
 import type { UpstreamConfig } from "./upstream.ts";
@@ -7,6 +8,7 @@ import type { UpstreamConfig } from "./upstream.ts";
 const TRANSPORTS: Readonly<Record<Protocol, (config: UpstreamConfig) => Transport>> = {
   openai: createOpenaiTransport,
   anthropic: createAnthropicTransport,
+  azure: createAzureTransport,
 };
 
 /** Creates the transport of an upstream, by its protocol. */

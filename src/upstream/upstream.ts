@@ -51,8 +51,12 @@ export interface UpstreamConfig {
   readonly apiKey: string;
   readonly timeouts: UpstreamTimeouts;
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
-  /** Whether an OpenAI upstream serves responses beside chat completions. */
+  /** Whether an upstream of OpenAI's formats serves responses beside chat completions. */
   readonly hasResponses: boolean;
+  /** The dated version of Azure's deployments form; `undefined` for its v1 form. */
+  readonly apiVersion?: string | undefined;
+  /** The scope of Entra ID tokens; `undefined` where a key authenticates. */
+  readonly entraScope?: string | undefined;
   /** Consecutive failures that open the circuit. */
   readonly circuitFailures: number;
 }

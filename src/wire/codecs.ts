@@ -51,6 +51,8 @@ export interface EventPrinter {
 export interface PrintOptions extends UpstreamRequestOptions {
   readonly stream: boolean;
   readonly traits: ModelTraits;
+  /** Whether cache marks are set in a prompt that has none. */
+  readonly marksPrefixes?: boolean | undefined;
   /** The {@link Source.origin} of the upstream; without it, no signed or encrypted reasoning is sent. */
   readonly origin?: string | undefined;
 }

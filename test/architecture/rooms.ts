@@ -118,6 +118,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/audit/audit.ts",
       "ledger/core/period.ts",
       "ledger/ledger.ts",
+      "ledger/print-receipt.ts",
       "ledger/records.ts",
       "ledger/usage-records.ts",
       "limiter",
@@ -279,7 +280,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   upstream: {
     holds: "calls of providers: Bun's fetch, circuit, cooldown",
     imports: ["domain", "telemetry", "time.ts"],
-    packages: ["node:stream", "node:zlib"],
+    packages: ["@azure/identity", "node:stream", "node:zlib"],
   },
   wire: {
     holds: "the wire formats, pure: bytes and JSON in, values out",

@@ -175,6 +175,7 @@ describe("loadConfig", () => {
       TOLLGATE_CONFIG: EXAMPLE,
       OPENAI_API_KEY: "sk-o",
       ANTHROPIC_API_KEY: "sk-a",
+      AZURE_OPENAI_API_KEY: "azure-k",
       EXPORT_SECRET: "sixteen-characters",
       EXPORT_TOKEN: "t",
     };
@@ -183,6 +184,8 @@ describe("loadConfig", () => {
     expect(config.upstreams.map(({ name, apiKey }) => [name, apiKey])).toEqual([
       ["openai", "sk-o"],
       ["anthropic", "sk-a"],
+      ["azure", "azure-k"],
+      ["azure-entra", ""],
     ]);
     const { keyLimits, accountLimits, holdTtlMs, drainMs, bodyBytesInFlightMax } = loadConfig(
       {},

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Protocol } from "../../src/domain/model.ts";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { answer, gate, type Script } from "../support/script.ts";
+import { answer, gate, type Script, type ScriptedFormat } from "../support/script.ts";
 import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import type { Json } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
@@ -23,7 +22,7 @@ const SILENCE_MS = 2_000;
 let gateway: TestGateway;
 beforeAll(async () => {
   const timeouts = { connectMs: 5_000, firstOutputMs: FIRST_OUTPUT_MS, idleMs: 20_000, totalMs: 30_000 };
-  const protocols: readonly Protocol[] = ["openai", "anthropic"];
+  const protocols: readonly ScriptedFormat[] = ["openai", "anthropic"];
   gateway = await startTestGateway({
     models: protocols.flatMap((protocol) => {
       const first = scriptedRoute(protocol, `hides-${protocol}`);
@@ -44,21 +43,21 @@ beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
 /** Clients that do not see the first output of these upstreams. */
-const HIDDEN: readonly (readonly [Surface<string>, Protocol, more: object])[] = [
+const HIDDEN: readonly (readonly [Surface<string>, ScriptedFormat, more: object])[] = [
   [MESSAGES, "openai", { max_tokens: 100 }],
   [RESPONSES, "openai", {}],
   [CHAT, "anthropic", { reasoning_effort: "high" }],
   [RESPONSES, "anthropic", { reasoning: { effort: "high" } }],
 ];
 
-const THOUGHT: Record<Protocol, readonly Json[]> = {
+const THOUGHT: Record<ScriptedFormat, readonly Json[]> = {
   openai: [chunk({ role: "assistant", content: "" }), chunk({ reasoning_content: "One two three." })],
   anthropic: [
     messageStart(),
     { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "" } },
   ],
 };
-const REST: Record<Protocol, readonly Json[]> = {
+const REST: Record<ScriptedFormat, readonly Json[]> = {
   openai: [chunk({ content: "Hello." }), { ...chunk({}, "stop"), ...usageOf(11, 7) }],
   anthropic: [
     { type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "c2ln" } },
@@ -70,20 +69,20 @@ const REST: Record<Protocol, readonly Json[]> = {
 const COST = 11n * 1_000n + 7n * 2_000n;
 const OVERLOADED: Json = { type: "error", error: { type: "overloaded_error", message: "x" } };
 
-const framed = (protocol: Protocol, lines: readonly Json[]) =>
+const framed = (protocol: ScriptedFormat, lines: readonly Json[]) =>
   frame(
     protocol,
     lines.map((line) => JSON.stringify(line)),
   );
 /** The frames without an end mark. */
-const begins = (protocol: Protocol, lines: readonly Json[]) =>
+const begins = (protocol: ScriptedFormat, lines: readonly Json[]) =>
   framed(protocol, lines).replace("data: [DONE]\n\n", "");
 
 const ANSWERS: Script = answer({ headers: EVENT_STREAM, body: framed("openai", REST.openai) });
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
 /** Sends hidden reasoning and then fails. */
-function thinksAndFails(protocol: Protocol): Script {
+function thinksAndFails(protocol: ScriptedFormat): Script {
   return answer({ headers: EVENT_STREAM, body: begins(protocol, [...THOUGHT[protocol], OVERLOADED]) });
 }
 
@@ -94,7 +93,7 @@ const ask = ([surface, protocol, more]: Hidden, model: string, how: object = {})
 
 describe("output that a client does not see", () => {
   /** Sends hidden reasoning, pauses longer than the first-output timeout, and continues with `then`. */
-  const hidesLong = (protocol: Protocol, then: Script) =>
+  const hidesLong = (protocol: ScriptedFormat, then: Script) =>
     gateway.upstream.on(`hides-${protocol}`, async function* (request) {
       yield { send: HEAD + begins(protocol, THOUGHT[protocol]) };
       yield { waitMs: SILENCE_MS };

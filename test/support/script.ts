@@ -9,13 +9,16 @@ export type Step =
   /** `reset` sends a RST, `close` a FIN; `hang` keeps the connection open without sending more. */
   | { readonly leave: "reset" | "close" | "hang" };
 
+/** A format of scripted answers. */
+export type ScriptedFormat = "openai" | "anthropic";
+
 /** The request that a script answers. */
 export interface ScriptRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyText: string;
-  readonly protocol: "openai" | "anthropic";
+  readonly protocol: ScriptedFormat;
   readonly model: string | undefined;
   readonly stream: boolean;
   /** Whether a chat request asks for usage in its stream. */

@@ -83,6 +83,8 @@ describe("a body that creates a thread", () => {
 describe("a chat or responses body that refers to data stored at the provider", () => {
   test.each<[format: "chat" | "responses", path: string, members: object]>([
     ["chat", "session_params", { session_params: { id: "s" } }],
+    ["chat", "data_sources", { data_sources: [{ type: "azure_search", parameters: {} }] }],
+    ["chat", "dataSources", { dataSources: [{ type: "AzureCognitiveSearch" }] }],
     [
       "chat",
       "extra_body.google.cached_content",

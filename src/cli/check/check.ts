@@ -76,8 +76,6 @@ async function findLedgerProblem(config: LedgerConfig): Promise<string | undefin
   }
 }
 
-/** Path of the list of models: a free request that needs a valid key. */
-
 /**
  * Returns why an upstream cannot be used, as "path: what is wrong, expected something else", or `undefined`.
  * Reports redirects and rejected keys; accepts any other status, as not every upstream lists its models. The
@@ -86,6 +84,9 @@ async function findLedgerProblem(config: LedgerConfig): Promise<string | undefin
 export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<string | undefined> {
   const place = `upstreams.${upstream.name}`;
   const status = await probeUpstream(createTransport(upstream));
+  if (status === "NO_CREDENTIALS") {
+    return `${place}: gets no credentials from its provider, expected an identity of this machine or its variables`;
+  }
   if (typeof status === "string") {
     return `${place}.base_url: does not answer (${status}), expected an answer within 5 s`;
   }
@@ -93,6 +94,9 @@ export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<str
     return `${place}.base_url: redirects with status ${status}, expected the URL that it leads to`;
   }
   if (status !== 401 && status !== 403) return undefined;
+  if (upstream.apiKey === "") {
+    return `${place}: has credentials that are rejected with status ${status}, expected ones with access to it`;
+  }
   return `${place}.api_key: is rejected with status ${status}, expected a key that the upstream accepts`;
 }
 

@@ -1,8 +1,6 @@
-import type { Protocol } from "../../domain/model.ts";
-
 /** How a provider of LiteLLM is called. */
 interface Provider {
-  readonly protocol: Protocol;
+  readonly protocol: "openai" | "anthropic";
   /** Its public address; `undefined` where `api_base` must name it. */
   readonly baseUrl: string | undefined;
   /** The variable that LiteLLM reads its key from when `api_key` is absent. */

@@ -79,6 +79,9 @@ export const receiptAnswer = t.Object({
     }),
   ),
   rounding_usd: t.String({ description: "under one nano-USD: the sum of lines and rounding is charged_usd" }),
+  saved_by_caching_usd: t.Nullable(
+    t.String({ description: "what prompt caching saved, below zero for a loss; null without usage" }),
+  ),
   source_text: t.String(),
   outcome_text: t.String(),
   metadata: t.Nullable(t.Record(t.String(), t.Unknown())),

@@ -2,6 +2,7 @@ import { Elysia, t } from "elysia";
 import { findKeyNames } from "../../accounts/names.ts";
 import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
+import { printSaved } from "../../ledger/print-receipt.ts";
 import type { MetadataCondition, Receipt, ReceiptFilter } from "../../ledger/records.ts";
 import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
@@ -113,6 +114,7 @@ function printReceipt(receipt: Receipt, names: ReadonlyMap<string, string>): Rec
     upstream_model: outcome?.upstreamModel ?? null,
     attempts: (outcome?.attempts ?? []).map(({ upstream, status, ms }) => ({ upstream, status, ms })),
     ...linesOf(receipt),
+    saved_by_caching_usd: printSaved(receipt),
     source_text: sourceText(receipt),
     outcome_text: outcomeText(receipt),
     metadata: receipt.metadata ?? null,

@@ -43,6 +43,8 @@ const SENT_ONCE = new Set([
   "enable_search",
   "deferred",
   "session_params",
+  "data_sources",
+  "dataSources",
 ]);
 const UNPRICED_RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "models", "modalities"]));
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names]);
@@ -118,15 +120,21 @@ function limitFieldOf(maxTokens: number | undefined, maxCompletionTokens: number
   return maxTokens === undefined ? undefined : "max_tokens";
 }
 
+/** Fields that always refer to stored data. */
+const STORED: readonly string[] = ["session_params", "data_sources", "dataSources"];
+
 /**
  * Returns the path of the first field that refers to data stored at the upstream under the operator's key.
  * Such data may belong to another user of the gateway.
  *
  * @see https://docs.sglang.ai/basic_usage/native_api.html `session_params`
  * @see https://ai.google.dev/gemini-api/docs/openai `extra_body.google.cached_content`
+ * @see https://learn.microsoft.com/azure/ai-foundry/openai/references/on-your-data `data_sources`
  */
-function findStored({ session_params: session, extra_body: extra }: JsonObject): string | undefined {
-  if (isSet(session)) return "session_params";
+function findStored(body: JsonObject): string | undefined {
+  const stored = STORED.find((name) => isSet(body[name]));
+  if (stored !== undefined) return stored;
+  const { extra_body: extra } = body;
   const google = isJsonObject(extra) ? extra.google : undefined;
   return isJsonObject(google) && isSet(google.cached_content)
     ? "extra_body.google.cached_content"

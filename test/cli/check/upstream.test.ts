@@ -29,6 +29,7 @@ describe("findUpstreamProblem", () => {
   test.each([
     ["openai", "/v1/models", "authorization", "Bearer k-canary"],
     ["anthropic", "/v1/models", "x-api-key", "k-canary"],
+    ["azure", "/openai/v1/models", "api-key", "k-canary"],
   ] as const)("requests the models of an %s upstream with its key", async (protocol, path, header, value) => {
     const seen: unknown[] = [];
     const origin = startUpstream((request) => {

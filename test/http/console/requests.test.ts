@@ -140,6 +140,7 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
         { class: "output", tokens: 3, price_usd_per_million: "2.00", amount_usd: "0.000006" },
       ],
       rounding_usd: "0.00",
+      saved_by_caching_usd: "0.00",
       source_text: "The provider reported these tokens with its answer.",
       outcome_text: "The answer was complete.",
     });

@@ -1,6 +1,5 @@
-import type { Protocol } from "../../../src/domain/model.ts";
 import { CHAT, MESSAGES, objectOf, post, type RequestOptions, type Surface } from "../client.ts";
-import { type Answer, answer, type Script } from "../script.ts";
+import { type Answer, answer, type Script, type ScriptedFormat } from "../script.ts";
 import { EVENT_STREAM, frame } from "../scripted-answers.ts";
 import { framesOf, type Json, objectAt } from "../strict-json.ts";
 import type { TestGateway } from "../test-gateway.ts";
@@ -17,7 +16,7 @@ import type { NeutralAnswer } from "./neutral-answer.ts";
 /** The protocol of a client and the protocol of the upstream that answers it. */
 export interface ProtocolPair {
   readonly surface: Surface;
-  readonly upstream: Protocol;
+  readonly upstream: ScriptedFormat;
   /** The model of the test catalog that this upstream answers. */
   readonly model: string;
   readonly isTranslated: boolean;
@@ -43,7 +42,7 @@ export interface ProviderAnswer {
 }
 
 /** Encodes an answer in the format of a protocol. */
-export function providerAnswerOf(protocol: Protocol, given: NeutralAnswer): ProviderAnswer {
+export function providerAnswerOf(protocol: ScriptedFormat, given: NeutralAnswer): ProviderAnswer {
   return protocol === "openai"
     ? { whole: printChat(given), lines: printChatLines(given) }
     : { whole: printMessage(given), lines: printMessageLines(given) };
@@ -51,14 +50,14 @@ export function providerAnswerOf(protocol: Protocol, given: NeutralAnswer): Prov
 
 /** Decodes an answer in the format of a protocol. */
 export function readProviderAnswer(
-  protocol: Protocol,
+  protocol: ScriptedFormat,
   { whole }: Pick<ProviderAnswer, "whole">,
 ): NeutralAnswer {
   return protocol === "openai" ? readChat(whole) : readMessage(whole);
 }
 
 /** Merges stream events into a whole answer. */
-export function collectLines(protocol: Protocol, lines: readonly string[]): ProviderAnswer {
+export function collectLines(protocol: ScriptedFormat, lines: readonly string[]): ProviderAnswer {
   const jsons = lines.map((line): Json => JSON.parse(line));
   return { lines, whole: protocol === "openai" ? collectChat(jsons) : collectMessage(jsons) };
 }

@@ -15,7 +15,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 
 /** The charge as a sum that can be checked by hand: tokens × price per class, rounded up once. */
 export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
-  const { lines, rounding_usd, charged_usd, refunded_usd, source_text } = receipt;
+  const { lines, rounding_usd, charged_usd, refunded_usd, saved_by_caching_usd, source_text } = receipt;
   return (
     <Panel title="How the charge was made" note={source_text}>
       <table className={styles.sum}>
@@ -55,6 +55,16 @@ export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
               <Money usd={charged_usd} isExact />
             </td>
           </tr>
+          {saved_by_caching_usd === null || isZero(saved_by_caching_usd) || (
+            <tr>
+              <th scope="row">Saved by prompt caching</th>
+              <td />
+              <td />
+              <td>
+                <Money usd={saved_by_caching_usd} isExact />
+              </td>
+            </tr>
+          )}
           {isZero(refunded_usd) || (
             <tr>
               <th scope="row">Refunded later</th>

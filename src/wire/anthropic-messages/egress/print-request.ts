@@ -12,6 +12,7 @@ import type { PrintOptions } from "../../codecs.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { printCacheMark, printEndUser } from "../../request-fields.ts";
 import { joinElements, joinMembers, printMembers } from "../json-members.ts";
+import { markPrefixes } from "./mark-prefixes.ts";
 import { arrangeMessages, type Message, printMessage, printParts } from "./print-messages.ts";
 import { isOpenSchema, strictSchema } from "./strict-schema.ts";
 
@@ -22,14 +23,18 @@ import { isOpenSchema, strictSchema } from "./strict-schema.ts";
  * @see https://docs.anthropic.com/en/api/messages
  */
 export function printRequest(request: ChatRequest, options: PrintOptions): string {
-  const { system, messages } = arrangeMessages(request.turns, { keepsReasoning: acceptsReasoning(options) });
-  const reasoning = printReasoning(request, messages, options);
+  const arranged = arrangeMessages(request.turns, { keepsReasoning: acceptsReasoning(options) });
+  const reasoning = printReasoning(request, arranged.messages, options);
   const format = printFormat(request.format);
-  const prompt = format.instruction ? [...system, format.instruction] : system;
+  const instructed = format.instruction ? [...arranged.system, format.instruction] : arranged.system;
+  const unmarked = { tools: request.tools, system: instructed, messages: arranged.messages };
+  const { tools, system, messages } = options.marksPrefixes
+    ? markPrefixes(unmarked, request, options.model)
+    : unmarked;
   const settings = {
     ...printTarget(options),
     max_tokens: options.outputTokensMax,
-    ...printTools(request),
+    ...printTools(request, tools),
     thinking: reasoning.thinking,
     output_config: outputConfigOf(format.schema, reasoning),
     ...(options.traits.sampling && !reasoning.isThinking && samplingOf(request)),
@@ -39,7 +44,7 @@ export function printRequest(request: ChatRequest, options: PrintOptions): strin
   };
   return joinMembers({
     ...printMembers(settings),
-    system: prompt.length > 0 ? printParts(prompt) : undefined,
+    system: system.length > 0 ? printParts(system) : undefined,
     messages: joinElements(messages.map(printMessage)),
   });
 }
@@ -108,12 +113,12 @@ function metadataOf({ endUser }: ChatRequest): object | undefined {
  * Returns the tools and the tool choice. Anthropic requires tools in a conversation that contains calls. A
  * request that no longer offers tools therefore declares the called ones by name and forbids their use.
  */
-function printTools(request: ChatRequest) {
-  if (request.tools.length > 0) return { tools: request.tools.map(toolOf), tool_choice: choiceOf(request) };
+function printTools(request: ChatRequest, tools: readonly Tool[]) {
+  if (tools.length > 0) return { tools: tools.map(toolOf), tool_choice: choiceOf(request) };
   const names = namesCalled(request.turns);
   if (names.length === 0) return {};
-  const tools = names.map((name) => ({ name, input_schema: { type: "object" } }));
-  return { tools, tool_choice: { type: "none" } };
+  const declared = names.map((name) => ({ name, input_schema: { type: "object" } }));
+  return { tools: declared, tool_choice: { type: "none" } };
 }
 
 /** Whether the tool choice forces the model to call a tool. */
