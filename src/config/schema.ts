@@ -42,9 +42,10 @@ const Betas = Type.Array(
 );
 
 const Upstream = Mapping({
-  protocol: Type.Union([Type.Literal("openai"), Type.Literal("anthropic"), Type.Literal("azure")], {
-    description: "openai, anthropic or azure",
-  }),
+  protocol: Type.Union(
+    [Type.Literal("openai"), Type.Literal("anthropic"), Type.Literal("azure"), Type.Literal("bedrock")],
+    { description: "openai, anthropic, azure or bedrock" },
+  ),
   base_url: Type.Optional(Text("an https URL")),
   api_key: Type.Optional(
     Type.String({ pattern: "^[\\x21-\\x7e]+$", description: "a key without spaces or line breaks" }),
@@ -72,6 +73,18 @@ const Upstream = Mapping({
   ),
   responses: Type.Optional(Type.Boolean({ description: "true or false" })),
   anthropic_betas: Type.Optional(Betas),
+  region: Type.Optional(
+    Type.String({
+      pattern: "^[a-z]{2,3}(-[a-z]+)+-\\d{1,2}$",
+      description: "a region of AWS such as us-east-1",
+    }),
+  ),
+  profile: Type.Optional(
+    Type.String({ pattern: "^[\\x21-\\x7e]{1,128}$", description: "the name of a profile of AWS" }),
+  ),
+  api: Type.Optional(
+    Type.Union([Type.Literal("invoke"), Type.Literal("converse")], { description: "invoke or converse" }),
+  ),
   circuit_failures: Type.Optional(Count(1, 1_000_000)),
   output_limit_field: Type.Optional(
     Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {

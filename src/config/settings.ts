@@ -63,6 +63,10 @@ export function readModels(file: ConfigFile, createdAtS: number): readonly Model
   }));
 }
 
+function readBedrock({ protocol, region, profile, api }: UpstreamEntry) {
+  return protocol === "bedrock" && region ? { region, profile, api } : undefined;
+}
+
 function readUpstream(name: string, entry: UpstreamEntry) {
   return {
     name,
@@ -74,6 +78,7 @@ function readUpstream(name: string, entry: UpstreamEntry) {
     hasResponses: entry.responses ?? servesResponses(entry),
     apiVersion: entry.api_version,
     entraScope: entry.entra ? (entry.entra_scope ?? ENTRA_SCOPE) : undefined,
+    bedrock: readBedrock(entry),
     circuitFailures: entry.circuit_failures ?? 5,
   };
 }

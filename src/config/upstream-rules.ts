@@ -7,7 +7,19 @@ import type { Partly, UpstreamEntry } from "./schema.ts";
 export const DEMO_UPSTREAM = "demo";
 
 /** The keys of an upstream that only some protocols have. */
-type ProtocolKey = "api_key" | "responses" | "anthropic_betas" | "api_version" | "entra" | "entra_scope";
+const PROTOCOL_KEYS = [
+  "api_key",
+  "responses",
+  "anthropic_betas",
+  "api_version",
+  "entra",
+  "entra_scope",
+  "region",
+  "profile",
+  "api",
+] as const;
+
+type ProtocolKey = (typeof PROTOCOL_KEYS)[number];
 
 /** What the entry of an upstream needs and may have, by its protocol. */
 interface ProtocolRule {
@@ -29,19 +41,23 @@ const PROTOCOL_RULES: Readonly<Record<Protocol, ProtocolRule>> = {
     required: [],
     optional: ["api_key", "responses", "api_version", "entra", "entra_scope"],
   },
+  bedrock: {
+    baseUrl: ({ region }) => region && bedrockUrl(region),
+    required: ["region"],
+    optional: ["api_key", "profile", "api", "anthropic_betas"],
+  },
 };
 
-const PROTOCOL_KEYS: readonly ProtocolKey[] = [
-  "api_key",
-  "responses",
-  "anthropic_betas",
-  "api_version",
-  "entra",
-  "entra_scope",
-];
 const EXPECTED: Readonly<Partial<Record<ProtocolKey, string>>> = {
   api_key: "a key without spaces or line breaks",
+  region: "a region of AWS such as us-east-1",
 };
+
+/** @see https://docs.aws.amazon.com/general/latest/gr/bedrock.html */
+function bedrockUrl(region: string): string {
+  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+  return `https://bedrock-runtime.${region}.${domain}`;
+}
 
 /** Reports problems of one upstream: its name, its base URL, and keys that its protocol needs or lacks. */
 export function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: Problems): void {
@@ -74,7 +90,9 @@ function checkProtocolKeys(
     if (required.includes(key)) {
       if (isMissing(key)) problems.add([...path, key], "is missing", EXPECTED[key] ?? "a value");
     } else if (upstream[key] && !optional.includes(key)) {
-      const able = Object.entries(PROTOCOL_RULES).filter(([, rule]) => rule.optional.includes(key));
+      const able = Object.entries(PROTOCOL_RULES).filter(([, rule]) =>
+        [...rule.required, ...rule.optional].includes(key),
+      );
       const expected = `protocol: ${able.map(([each]) => each).join(" or ")}, or no such key`;
       problems.add([...path, key], "is not supported by that protocol", expected);
     }

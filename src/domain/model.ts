@@ -2,13 +2,13 @@ import { type Nanos, type PicosPerToken, picosToNanos, printPrice } from "./mone
 import { type InputClass, inputTokensOf, type Usage } from "./usage.ts";
 
 /** The kinds of providers: which formats an upstream speaks, and how its calls are addressed and authenticated. */
-export type Protocol = "openai" | "anthropic" | "azure";
+export type Protocol = "openai" | "anthropic" | "azure" | "bedrock";
 
 /** The wire formats of clients, by their names in receipts and logs. An upstream may speak several. */
 export type ClientSurface = "chat" | "messages" | "responses" | "embeddings";
 
 /** Every wire format: those of clients, and those that only upstreams speak. */
-export type Surface = ClientSurface;
+export type Surface = ClientSurface | "converse";
 
 /** A cloud that hosts Anthropic's models. The URL of a call has the model, which the body then lacks. */
 export interface MessagesHost {
@@ -16,6 +16,11 @@ export interface MessagesHost {
   readonly version: string;
   /** Whether the body has the stream flag, beside the URL. */
   readonly hasStreamFlag: boolean;
+  /**
+   * The betas that the host knows and takes from the body, as `anthropic_beta`; `undefined` where it reads the
+   * header.
+   */
+  readonly bodyBetas?: readonly string[] | undefined;
 }
 
 /** The parameters that a model accepts. Used for translated requests; others pass through unchecked. */

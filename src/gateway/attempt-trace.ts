@@ -1,3 +1,4 @@
+import type { Surface } from "../domain/model.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 import { inputTokensOf } from "../domain/usage.ts";
 import type { Attempt } from "../ledger/records.ts";
@@ -27,6 +28,12 @@ export function withTraceHeaders(
   return { ...prepared, headers };
 }
 
+/** Providers by the format of a call; every other format is OpenAI's. */
+const PROVIDERS: Readonly<Partial<Record<Surface, string>>> = {
+  messages: "anthropic",
+  converse: "aws.bedrock",
+};
+
 /** Ends the trace of an attempt. Reads the texts of prompt and answer only where content is switched on. */
 export async function endAttemptTrace(
   trace: AttemptTrace,
@@ -39,7 +46,7 @@ export async function endAttemptTrace(
     serverAddress: upstream.address?.host,
     serverPort: upstream.address?.port,
     operation: operationOf(candidate),
-    provider: codec.format.surface === "messages" ? "anthropic" : "openai",
+    provider: PROVIDERS[codec.format.surface] ?? "openai",
     model: route.upstreamModel,
     maxTokens: held.quote.outputTokensMax,
     status: attempt.status === 0 ? undefined : attempt.status,

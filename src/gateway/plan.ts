@@ -27,8 +27,8 @@ type Candidates = Pick<Plan, "candidates" | "textBytes">;
 
 /**
  * Chooses the model of a request and lists the routes that can answer it. Throws the errors of
- * {@link selectModel}, `untranslatable` when no route's format can express the request, and `not_built` when
- * no route is reachable.
+ * {@link selectModel}, `untranslatable` when no route can express the request, and `not_built` when no route is
+ * reachable.
  */
 export async function planRequest(
   gateway: Gateway,
@@ -79,15 +79,24 @@ function findReachable(
   const outputTokensMax = outputTokensMaxOf(model, request);
   // Clients of the messages format can set marks of their own.
   const marksPrefixes = model.promptCaching === "auto" && call.wire.surface !== "messages";
-  const options = { stream: request.stream, outputTokensMax, marksPrefixes };
   const reachable: ReachableRoute[] = [];
+  const { stream, unhosted } = request;
+  const headerBetas = call.headers["anthropic-beta"];
+  const options = { stream, outputTokensMax, marksPrefixes, headerBetas };
+  let refused: string | undefined;
   for (const route of model.routes) {
     const upstream = upstreams.get(route.upstream);
     const pair = upstream && findProtocolPair(call.wire, upstream.surfacesOf(route.upstreamModel));
     if (!pair) continue;
+    if (unhosted !== undefined && upstream.messagesHost && pair.isPassthrough) {
+      refused = unhosted;
+      continue;
+    }
     const printOptions = printOptionsFor(route, upstream, options);
     reachable.push({ route, upstream, pair, printOptions });
   }
+  if (refused !== undefined && reachable.length === 0)
+    throw new GatewayError("untranslatable", { path: refused });
   return reachable;
 }
 
@@ -98,7 +107,8 @@ function printOptionsFor(
     stream,
     outputTokensMax,
     marksPrefixes,
-  }: Pick<PrintOptions, "stream" | "outputTokensMax" | "marksPrefixes">,
+    headerBetas,
+  }: Pick<PrintOptions, "stream" | "outputTokensMax" | "marksPrefixes" | "headerBetas">,
 ): PrintOptions {
   const origin = `${upstream} ${upstreamModel}`;
   return {
@@ -107,6 +117,7 @@ function printOptionsFor(
     outputLimitField,
     betas,
     messagesHost,
+    headerBetas: messagesHost?.bodyBetas && headerBetas,
     stream,
     traits,
     marksPrefixes,

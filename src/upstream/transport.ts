@@ -35,4 +35,6 @@ export interface TransportRequest {
 export interface ProbeRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether it carries no credentials, so that any status only shows that the host answers. */
+  readonly isAnonymous?: boolean;
 }

@@ -1,6 +1,7 @@
 import type { Protocol } from "../domain/model.ts";
 import { createAnthropicTransport } from "./anthropic-transport.ts";
 import { createAzureTransport } from "./azure-transport.ts";
+import { createBedrockTransport } from "./bedrock-transport.ts";
 import { createOpenaiTransport } from "./openai-transport.ts";
 import type { Transport } from "./transport.ts";
 import type { UpstreamConfig } from "./upstream.ts";
@@ -9,6 +10,7 @@ const TRANSPORTS: Readonly<Record<Protocol, (config: UpstreamConfig) => Transpor
   openai: createOpenaiTransport,
   anthropic: createAnthropicTransport,
   azure: createAzureTransport,
+  bedrock: createBedrockTransport,
 };
 
 /** Creates the transport of an upstream, by its protocol. */

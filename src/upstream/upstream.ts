@@ -59,6 +59,17 @@ export interface UpstreamConfig {
   readonly entraScope?: string | undefined;
   /** Consecutive failures that open the circuit. */
   readonly circuitFailures: number;
+  /** Set for AWS Bedrock. */
+  readonly bedrock?: BedrockConfig | undefined;
+}
+
+/** The settings of an upstream at AWS Bedrock. */
+export interface BedrockConfig {
+  readonly region: string;
+  /** Profile of the shared credentials files; `undefined` for the default chain. */
+  readonly profile: string | undefined;
+  /** The API of every model; `undefined` chooses by the model's id. */
+  readonly api: "invoke" | "converse" | undefined;
 }
 
 /** The caller's side of a call: cancels it, and follows its progress. */

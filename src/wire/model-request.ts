@@ -41,6 +41,8 @@ export interface RequestFacts {
   readonly input: InputSize;
   /** Anthropic betas named in the body; betas of the header are not included. */
   readonly betas?: readonly string[] | undefined;
+  /** Path of the first field that no other host of Anthropic's models can serve; `undefined` for none. */
+  readonly unhosted?: string | undefined;
 }
 
 /**
@@ -71,6 +73,8 @@ export interface UpstreamRequestOptions {
   readonly betas?: readonly string[] | undefined;
   /** Only in the messages format; `undefined` for Anthropic's own API. */
   readonly messagesHost?: MessagesHost | undefined;
+  /** The client's `anthropic-beta` header, for a host that takes betas from the body. */
+  readonly headerBetas?: string | undefined;
 }
 
 /** The fields of a request that a responses answer repeats. */

@@ -1,5 +1,6 @@
 import type { ClientSurface, Surface } from "../domain/model.ts";
 import { anthropicMessages } from "./anthropic-messages/protocol.ts";
+import { bedrockConverse } from "./bedrock-converse/protocol.ts";
 import { openaiChat } from "./openai-chat/protocol.ts";
 import { openaiEmbeddings } from "./openai-embeddings/protocol.ts";
 import { openaiResponses } from "./openai-responses/protocol.ts";
@@ -14,4 +15,7 @@ export const WIRES: Readonly<Record<ClientSurface, WireProtocol>> = {
 };
 
 /** Every wire format of upstreams, by its surface. */
-export const FORMATS: Readonly<Record<Surface, UpstreamFormat>> = { ...WIRES };
+export const FORMATS: Readonly<Record<Surface, UpstreamFormat>> = {
+  ...WIRES,
+  converse: bedrockConverse,
+};

@@ -1,4 +1,11 @@
-import type { CacheMark, Effort, InlineSource, TextSource, UrlSource } from "../domain/chat-request.ts";
+import type {
+  CacheMark,
+  ChatRequest,
+  Effort,
+  InlineSource,
+  TextSource,
+  UrlSource,
+} from "../domain/chat-request.ts";
 import { shortHash } from "./identifiers.ts";
 import { isTooDeep, type ValueBudget } from "./json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, PIECE_MAX, parseJsonObject } from "./json/read.ts";
@@ -55,6 +62,12 @@ export function printEndUser(endUser: string): string {
 export function readEndUser({ safety_identifier: identifier, user }: JsonObject): string | undefined {
   const name = identifier ?? user;
   return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+/** Returns the stop sequences without blank ones, which hosts reject; `undefined` if none is left. */
+export function printStopSequences({ stopSequences }: ChatRequest): readonly string[] | undefined {
+  const accepted = stopSequences.filter((sequence) => /\S/.test(sequence));
+  return accepted.length > 0 ? accepted : undefined;
 }
 
 /** The arguments of a tool call in the conversation, as the client sent them. */

@@ -279,8 +279,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   upstream: {
     holds: "calls of providers: Bun's fetch, circuit, cooldown",
-    imports: ["domain", "telemetry", "time.ts"],
-    packages: ["@azure/identity", "node:stream", "node:zlib"],
+    imports: ["domain", "telemetry", "time.ts", "wire"],
+    packages: [
+      "@aws-sdk/credential-provider-node",
+      "@azure/identity",
+      "@smithy/eventstream-codec",
+      "@smithy/signature-v4",
+      "node:crypto",
+      "node:stream",
+      "node:zlib",
+    ],
   },
   wire: {
     holds: "the wire formats, pure: bytes and JSON in, values out",

@@ -186,6 +186,7 @@ describe("loadConfig", () => {
       ["anthropic", "sk-a"],
       ["azure", "azure-k"],
       ["azure-entra", ""],
+      ["bedrock", ""],
     ]);
     const { keyLimits, accountLimits, holdTtlMs, drainMs, bodyBytesInFlightMax } = loadConfig(
       {},

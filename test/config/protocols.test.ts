@@ -26,3 +26,36 @@ describe("an upstream without api_key", () => {
     expect(problemsOf('upstreams: { o: { protocol: openai, api_key: "a b" } }')).toHaveLength(1);
   });
 });
+
+describe("an upstream at AWS Bedrock", () => {
+  test("has the endpoint of its region, and needs no key", () => {
+    const { upstreams } = loadYaml(`
+upstreams:
+  us: { protocol: bedrock, region: us-gov-west-1, profile: team, api: converse }
+  cn: { protocol: bedrock, region: cn-north-1, api_key: k }
+  own: { protocol: bedrock, region: eu-west-1, base_url: "https://vpce.example/" }
+`);
+    expect(upstreams.map(({ baseUrl }) => baseUrl)).toEqual([
+      "https://bedrock-runtime.us-gov-west-1.amazonaws.com",
+      "https://bedrock-runtime.cn-north-1.amazonaws.com.cn",
+      "https://vpce.example",
+    ]);
+    expect(upstreams[0]).toMatchObject({
+      apiKey: "",
+      bedrock: { region: "us-gov-west-1", profile: "team", api: "converse" },
+    });
+  });
+
+  test("needs a region, and has no keys of other protocols", () => {
+    expect(problemsOf("upstreams: { b: { protocol: bedrock, responses: true } }")).toEqual([
+      "upstreams.b.responses: is not supported by that protocol, expected protocol: openai, or no such key",
+      "upstreams.b.region: is missing, expected a region of AWS such as us-east-1",
+    ]);
+    expect(problemsOf("upstreams: { b: { protocol: bedrock, region: everywhere, api: chat } }")).toHaveLength(
+      2,
+    );
+    expect(problemsOf("upstreams: { o: { protocol: openai, api_key: k, region: us-east-1 } }")).toEqual([
+      "upstreams.o.region: is not supported by that protocol, expected protocol: bedrock, or no such key",
+    ]);
+  });
+});

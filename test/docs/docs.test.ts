@@ -15,6 +15,7 @@ import { until } from "../support/until.ts";
 import { PROGRAMS, WEBHOOK_BODY, WEBHOOK_CHECK } from "./console-blocks.ts";
 import { EXPORT_YAML, EXPORTED_LINE, VERIFY_EXPORT } from "./export-blocks.ts";
 import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
+import { PROVIDER_BLOCKS } from "./provider-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
 
 const README = readPage("README.md");
@@ -96,6 +97,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     EXPORT_YAML,
     EXPORTED_LINE,
     VERIFY_EXPORT,
+    ...PROVIDER_BLOCKS,
   ].map(({ text }) => text);
   const blocks = readPages().flatMap(({ snippets }) => snippets);
   const unrun = blocks.filter(({ language, text }) => language !== "text" && !run.includes(text));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Surface } from "../../src/domain/model.ts";
+import type { ClientSurface } from "../../src/domain/model.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 
 const REQUESTS = { limit: 60, remaining: 59, resetMs: 1_001 };
@@ -7,7 +7,7 @@ const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 const TOKENS = { limit: 9_000, remaining: 0, resetMs: 60_000 };
 
 describe("the limit headers of a format", () => {
-  test.each<Surface>(["chat", "responses", "embeddings"])("are those of OpenAI on %s", (surface) => {
+  test.each<ClientSurface>(["chat", "responses", "embeddings"])("are those of OpenAI on %s", (surface) => {
     expect(WIRES[surface].limitHeaders({ requests: REQUESTS, tokens: TOKENS }, NOW_MS)).toEqual({
       "x-ratelimit-limit-requests": "60",
       "x-ratelimit-remaining-requests": "59",
@@ -27,7 +27,7 @@ describe("the limit headers of a format", () => {
     });
   });
 
-  test.each<Surface>(["chat", "messages"])("are absent on %s without limits", (surface) => {
+  test.each<ClientSurface>(["chat", "messages"])("are absent on %s without limits", (surface) => {
     expect(WIRES[surface].limitHeaders({ requests: undefined, tokens: undefined }, NOW_MS)).toEqual({});
   });
 });

@@ -82,7 +82,8 @@ function listBetas(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string").flatMap(listBetas) : [];
 }
 
-function allowBetas(betas: readonly string[], allowed: readonly string[]): readonly string[] {
+/** Returns the betas that are free of charge or that the operator allows. */
+export function allowBetas(betas: readonly string[], allowed: readonly string[]): readonly string[] {
   return betas.filter((beta) => !PRICED.test(beta) || isAllowed(beta, allowed));
 }
 

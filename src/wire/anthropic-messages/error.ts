@@ -35,9 +35,10 @@ export function statusOf(error: GatewayError): number {
   return error.row.messages[0];
 }
 
+/** The last two are Bedrock's. */
 const TOO_LONG: TooLongPhrases = {
-  phrase: /prompt is too long/i,
-  tokens: [/prompt is too long\D{0,40}(\d[\d,]{0,11}) tokens/i],
+  phrase: /prompt is too long|exceed context limit|input is too long/i,
+  tokens: [/prompt is too long\D{0,40}(\d[\d,]{0,11}) tokens/i, /exceed context limit: (\d[\d,]{0,11}) \+/i],
 };
 
 /** Returns whether an upstream error rejects the prompt as too long. */

@@ -16,6 +16,7 @@ import {
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { rejectTool, rejectUnpricedPlugins, rejectUnpricedTools } from "../unpriced-tools.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
+import { findUnhosted, hostEdits } from "./host-edits.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { countReadings, sizeOfMessages } from "./size.ts";
 import { dropNewThread, rejectStored } from "./stored.ts";
@@ -75,6 +76,7 @@ export function parseRequest(text: string): ModelRequest {
       readings: countReadings(body),
     },
     betas: readBodyBetas(body),
+    unhosted: findUnhosted(body),
     promptText: () => promptTextOf(reread()),
     readChat: () => readChatRequest(reread()),
   };
@@ -87,21 +89,14 @@ export function parseRequest(text: string): ModelRequest {
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   const edits: Edits = {
-    ...hostEdits(options),
     max_tokens: () => String(options.outputTokensMax),
     thread: dropNewThread,
     messages: (value) => value && dropForeignReasoning(value),
     ...(request.betas && allowBodyBetas(options.betas)),
+    // Overrides the edits of betas for hosts that take them from the body.
+    ...hostEdits(options, request.betas),
   };
   return editMembers(request.text, edits, SENT_ONCE);
-}
-
-/** Sets the model, or the version of a host whose URL has the model. */
-function hostEdits({ model, messagesHost }: UpstreamRequestOptions): Edits {
-  if (!messagesHost) return { model: () => JSON.stringify(model) };
-  const version = JSON.stringify(messagesHost.version);
-  const edits = { model: () => undefined, anthropic_version: () => version };
-  return messagesHost.hasStreamFlag ? edits : { ...edits, stream: () => undefined };
 }
 
 /**

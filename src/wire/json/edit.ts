@@ -121,6 +121,12 @@ export function findMember(text: string, key: string, objectStart = 0): Span | u
   return found;
 }
 
+/** Returns the text of a member's value; `undefined` if the key is missing or repeated. */
+export function sliceMember(text: string, key: string): string | undefined {
+  const place = findMember(text, key);
+  return place && text.slice(place.start, place.end);
+}
+
 /** Keeps a member but writes a repeated key once, so that every reader takes the value that was checked. */
 export const once: ValueEdit = (value) => value;
 

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { Surface } from "../../../src/domain/model.ts";
+import type { ClientSurface } from "../../../src/domain/model.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { peakMbOf } from "../process-stats.ts";
 import { startChild, startJobProcess } from "../processes.ts";
@@ -92,7 +92,7 @@ async function measure({ gateway, stallDuring }: BenchEnv, body: CostlyBody): Pr
 }
 
 /** Returns the status; 0 when the connection was reset. */
-async function post({ url, secret }: BenchGateway, surface: Surface, body: Buffer): Promise<number> {
+async function post({ url, secret }: BenchGateway, surface: ClientSurface, body: Buffer): Promise<number> {
   try {
     const answer = await fetch(url + WIRES[surface].path, {
       method: "POST",

@@ -1,9 +1,9 @@
-import type { Surface } from "../../../src/domain/model.ts";
+import type { ClientSurface } from "../../../src/domain/model.ts";
 
 /** A body that is costly to parse for its size. */
 export interface CostlyBody {
   readonly name: string;
-  readonly surface: Surface;
+  readonly surface: ClientSurface;
   readonly model: string;
   /** Number of concurrent requests. */
   readonly together: number;

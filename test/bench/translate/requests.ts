@@ -1,7 +1,7 @@
-import type { Surface } from "../../../src/domain/model.ts";
+import type { ClientSurface } from "../../../src/domain/model.ts";
 
 /** The formats of clients. */
-export type Format = Exclude<Surface, "embeddings">;
+export type Format = Exclude<ClientSurface, "embeddings">;
 
 /** A typical request with three tools and a tool call, or that of a coding agent with twenty tools. */
 export type RequestSize = "usual" | "agent";

@@ -1,5 +1,5 @@
 import type { CacheMark, ChatRequest, Part, TextPart, Tool } from "../../../domain/chat-request.ts";
-import type { Message } from "./print-messages.ts";
+import type { Message } from "../../arrange-messages.ts";
 
 /** A prompt in the order in which Anthropic reads and caches it: tools, system prompt, messages. */
 export interface Prompt {

@@ -1,7 +1,7 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
 import type { Usage } from "../../../domain/usage.ts";
 import type { EventReader } from "../../codecs.ts";
-import { editElements, findMember } from "../../json/edit.ts";
+import { editElements, sliceMember } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { finishEvents, readStopReason } from "../finish-reason.ts";
@@ -131,11 +131,6 @@ function readRawInputs(text: string): readonly (string | undefined)[] {
     return "";
   });
   return inputs;
-}
-
-function sliceMember(text: string, key: string): string | undefined {
-  const place = findMember(text, key);
-  return place && text.slice(place.start, place.end);
 }
 
 function usageEvents(reported: unknown): readonly ChatEvent[] {

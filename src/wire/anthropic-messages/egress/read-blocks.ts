@@ -1,6 +1,6 @@
 import type { ChatEvent, OutputEvent } from "../../../domain/chat-event.ts";
-import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
+import { BLOCKS_MAX, printCallInput, textEvents } from "../../output-events.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 
 /**
@@ -16,9 +16,6 @@ interface HeldCall {
   readonly toolId: string;
   json: string;
 }
-
-/** Blocks per answer. No model produces so many, and this many still cost little time and memory. */
-const BLOCKS_MAX = 10_000;
 
 /**
  * Reads the blocks of one answer, streamed or whole, into output events. Calls are numbered independently of
@@ -46,8 +43,7 @@ export function createBlockReader() {
   const startCall = (index: unknown, block: JsonObject, rawInput?: string): readonly ChatEvent[] => {
     const name = readText(block.name);
     if (name === "") throw new UpstreamFault("A tool call has no name");
-    const read = readInput(block.input);
-    const json = read === "" ? "" : (rawInput ?? read);
+    const json = printCallInput(block.input, rawInput);
     const id = readText(block.id);
     const toolId = readCallingTool(block);
     const hasInput = json !== "";
@@ -125,20 +121,6 @@ function readBlock(block: JsonObject): readonly OutputEvent[] {
     return [...textEvents("reasoning", block.thinking), ...signatureEvents(block.signature)];
   const data = block.type === "redacted_thinking" ? readText(block.data) : "";
   return data === "" ? [] : [{ kind: "redacted_reasoning", data }];
-}
-
-/** Returns an input that came with the start, as JSON, or "". A streamed call starts with an empty object. */
-function readInput(input: unknown): string {
-  if (!isSet(input)) return "";
-  if (!isJsonObject(input) || isTooDeep(input))
-    throw new UpstreamFault("The input of a tool call is no object");
-  const json = JSON.stringify(input);
-  return json === "{}" ? "" : json;
-}
-
-function textEvents(kind: "text" | "reasoning", value: unknown): readonly OutputEvent[] {
-  const text = readText(value);
-  return text === "" ? [] : [{ kind, text }];
 }
 
 function signatureEvents(value: unknown): readonly OutputEvent[] {

@@ -1,9 +1,9 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock, UsageEvent } from "../../../domain/chat-event.ts";
 import type { EventPrinter, ReplyHead } from "../../codecs.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
+import { joinMembers, printMembers } from "../../json/members.ts";
 import { printSse } from "../../sse.ts";
 import { isCutOff, printStopReason } from "../finish-reason.ts";
-import { joinMembers, printMembers } from "../json-members.ts";
 import { printUsage } from "../usage.ts";
 import { createBlockPrinter } from "./print-blocks.ts";
 import { completeInput, createToolUseIds, requireInput } from "./tool-calls.ts";

@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../../../domain/chat-request.ts";
-import { isJsonObject, type JsonObject, readArray, readText } from "../../json/read.ts";
+import type { JsonSchema } from "../domain/chat-request.ts";
+import { isJsonObject, type JsonObject, readArray, readText } from "./json/read.ts";
 
 const FORMATS: readonly unknown[] = [
   "date-time",

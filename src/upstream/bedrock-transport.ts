@@ -1,0 +1,145 @@
+import type { MessagesHost, Surface } from "../domain/model.ts";
+import { readVendor } from "../wire/bedrock-converse/model-id.ts";
+import type { AwsSigner } from "./aws-signer.ts";
+import type { Transport, TransportRequest } from "./transport.ts";
+import type { CallBody, UpstreamCall, UpstreamConfig } from "./upstream.ts";
+
+const INVOKE: readonly Surface[] = ["messages"];
+const CONVERSE: readonly Surface[] = ["converse"];
+
+/**
+ * Betas that Bedrock knows, by its own documentation. It refuses a request that names any other.
+ *
+ * @see https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html
+ */
+const BETAS = [
+  "compact-2026-01-12",
+  "computer-use-2024-10-22",
+  "computer-use-2025-01-24",
+  "computer-use-2025-11-24",
+  "context-1m-2025-08-07",
+  "dev-full-thinking-2025-05-14",
+  "effort-2025-11-24",
+  "fine-grained-tool-streaming-2025-05-14",
+  "interleaved-thinking-2025-05-14",
+  "output-128k-2025-02-19",
+  "token-efficient-tools-2025-02-19",
+  "tool-examples-2025-10-29",
+  "tool-search-tool-2025-10-19",
+];
+
+const HOST: MessagesHost = { version: "bedrock-2023-05-31", hasStreamFlag: false, bodyBetas: BETAS };
+
+/** Errors of status 400 that are not the request's: they concern the operator's account or the load. */
+const STATUS_OF_ERROR: ReadonlyMap<string, number> = new Map([
+  ["AccessDeniedException", 403],
+  ["ExpiredTokenException", 403],
+  ["IncompleteSignature", 403],
+  ["InvalidSignatureException", 403],
+  ["MissingAuthenticationToken", 403],
+  ["NotAuthorized", 403],
+  ["OptInRequired", 403],
+  ["RequestExpired", 403],
+  ["UnrecognizedClientException", 403],
+  ["ServiceQuotaExceededException", 429],
+  ["ThrottlingException", 429],
+]);
+
+/**
+ * AWS Bedrock: Anthropic's models by InvokeModel, others by Converse. Calls carry an API key, or a signature
+ * with the credentials of the SDK's chain.
+ *
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_Operations_Amazon_Bedrock_Runtime.html
+ */
+export function createBedrockTransport({ baseUrl, apiKey, bedrock }: UpstreamConfig): Transport {
+  if (!bedrock) throw new Error("An upstream of protocol bedrock has a region");
+  const { region, profile, api } = bedrock;
+  let signing: Promise<AwsSigner> | undefined;
+  let signer: AwsSigner | undefined;
+
+  const loadSigner = (): Promise<AwsSigner> => {
+    signing ??= import("./aws-signer.ts").then(({ createAwsSigner }) => {
+      signer = createAwsSigner({ service: "bedrock", region, profile });
+      return signer;
+    });
+    return signing;
+  };
+
+  async function sign(url: string, call: UpstreamCall): Promise<TransportRequest> {
+    const encoded = await call.body.take();
+    const body = typeof encoded === "string" ? Buffer.from(encoded) : encoded;
+    const headers = await (await loadSigner()).sign({ url, headers: headersOf(call), body });
+    return { url, headers, body: keepOnce(body, call.body) };
+  }
+
+  return {
+    surfacesOf: (model) => ((api ?? apiOf(model)) === "invoke" ? INVOKE : CONVERSE),
+    messagesHost: HOST,
+    request(call) {
+      const url = `${baseUrl}${pathOf(call)}`;
+      if (apiKey === "") return sign(url, call);
+      return { url, headers: new Headers({ ...headersOf(call), authorization: `Bearer ${apiKey}` }) };
+    },
+    readAnswer(answer, { stream }) {
+      if (!answer.ok) return withTrueStatus(answer);
+      return stream && isEventStream(answer) ? convert(answer) : answer;
+    },
+    mayRepeat(answer) {
+      const dateMs = Date.parse(answer.headers.get("date") ?? "");
+      return signer?.correct({ type: errorTypeOf(answer), dateMs }) ?? false;
+    },
+    async probe() {
+      if (apiKey === "") await (await loadSigner()).requireCredentials();
+      // A list would need permissions that credentials for models need not have.
+      return { url: `${baseUrl}/ping`, headers: {}, isAnonymous: true };
+    },
+  };
+}
+
+function apiOf(model: string): "invoke" | "converse" {
+  return readVendor(model) === "anthropic" ? "invoke" : "converse";
+}
+
+/** The id of a model may be an ARN, whose colons and slashes are encoded. */
+function pathOf({ surface, path, model, stream }: UpstreamCall): string {
+  if (surface === "converse") return path;
+  return `/model/${encodeURIComponent(model)}/${stream ? "invoke-with-response-stream" : "invoke"}`;
+}
+
+function headersOf({ stream }: UpstreamCall): Record<string, string> {
+  const accept = stream ? "application/vnd.amazon.eventstream" : "application/json";
+  return { "content-type": "application/json", accept, "accept-encoding": "identity" };
+}
+
+/** Keeps the bytes that were signed until they are sent; a body that is sent again is encoded again. */
+function keepOnce(body: Uint8Array<ArrayBuffer>, origin: CallBody): CallBody {
+  let kept: Uint8Array<ArrayBuffer> | undefined = body;
+  return {
+    bytes: body.byteLength,
+    take() {
+      const taken = kept ?? origin.take();
+      kept = undefined;
+      return taken;
+    },
+  };
+}
+
+function isEventStream({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("application/vnd.amazon.eventstream") ?? false;
+}
+
+async function convert({ body, status, headers }: Response): Promise<Response> {
+  const { convertEventStream } = await import("./bedrock-events.ts");
+  return new Response(body && convertEventStream(body), { status, headers });
+}
+
+/** Returns the name of the exception, without the address that AWS may append. */
+function errorTypeOf({ headers }: Response): string {
+  const [type = ""] = (headers.get("x-amzn-errortype") ?? "").split(":");
+  return type;
+}
+
+function withTrueStatus(answer: Response): Response {
+  const status = answer.status === 400 ? STATUS_OF_ERROR.get(errorTypeOf(answer)) : undefined;
+  return status === undefined ? answer : new Response(answer.body, { status, headers: answer.headers });
+}
