@@ -58,6 +58,11 @@ const FAMILIES: readonly (readonly [name: RegExp, traits: ModelTraits])[] = [
   [/claude/, { reasoning: "adaptive", sampling: false }],
   [/(^|\/)gpt-5[\w.]*-chat/, { reasoning: "none", sampling: true }],
   [/(^|\/)(o[1-9]|gpt-5)/, { reasoning: "effort", sampling: false }],
+  // Their thinking is configured by an effort at Google too; images, speech and embeddings have none.
+  [
+    /gemini-(2[.]5|[3-9][\d.]*)-(pro|flash)(?!.*-(image|tts|audio|live))/,
+    { reasoning: "effort", sampling: true },
+  ],
   [/gpt-oss/, { reasoning: "effort", sampling: true }],
 ];
 

@@ -43,8 +43,15 @@ const Betas = Type.Array(
 
 const Upstream = Mapping({
   protocol: Type.Union(
-    [Type.Literal("openai"), Type.Literal("anthropic"), Type.Literal("azure"), Type.Literal("bedrock")],
-    { description: "openai, anthropic, azure or bedrock" },
+    [
+      Type.Literal("openai"),
+      Type.Literal("anthropic"),
+      Type.Literal("azure"),
+      Type.Literal("bedrock"),
+      Type.Literal("gemini"),
+      Type.Literal("vertex"),
+    ],
+    { description: "openai, anthropic, azure, bedrock, gemini or vertex" },
   ),
   base_url: Type.Optional(Text("an https URL")),
   api_key: Type.Optional(
@@ -63,6 +70,16 @@ const Upstream = Mapping({
       description: "a scope such as https://cognitiveservices.azure.us/.default",
     }),
   ),
+  project: Type.Optional(
+    Type.String({ pattern: "^[a-z\\d][a-z\\d.:-]{0,99}$", description: "the id of a Google Cloud project" }),
+  ),
+  location: Type.Optional(
+    Type.String({
+      pattern: "^[a-z]+(-[a-z]+\\d+)?$",
+      description: "global, us, eu or a region of Google Cloud",
+    }),
+  ),
+  credentials: Type.Optional(Text("the JSON of a credentials file of Google Cloud")),
   timeouts: Type.Optional(
     Mapping({
       connect_ms: Type.Optional(Count(1, DAY_MS)),

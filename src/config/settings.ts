@@ -4,7 +4,7 @@ import type { Limits } from "../limiter/limiter.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream.ts";
 import { readExports } from "./export-settings.ts";
 import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
-import { baseUrlOf } from "./upstream-rules.ts";
+import { baseUrlOf, GLOBAL_LOCATION } from "./upstream-rules.ts";
 
 /** 128 MiB. An account's share, a quarter, fits the largest body; the whole fits a container of 1 GB. */
 const BODY_BYTES_IN_FLIGHT_MAX = 134_217_728;
@@ -80,12 +80,17 @@ function readUpstream(name: string, entry: UpstreamEntry) {
     entraScope: entry.entra ? (entry.entra_scope ?? ENTRA_SCOPE) : undefined,
     bedrock: readBedrock(entry),
     circuitFailures: entry.circuit_failures ?? 5,
+    google: readGooglePlace(entry),
   };
 }
 
 /** Whether an upstream serves responses unless its entry says otherwise: Azure's v1 form does. */
 function servesResponses({ protocol, api_version: version }: UpstreamEntry): boolean {
   return protocol === "azure" && version === undefined;
+}
+
+function readGooglePlace({ project, location = GLOBAL_LOCATION, credentials }: UpstreamEntry) {
+  return project === undefined ? undefined : { project, location, credentials };
 }
 
 /** Removes slashes from the end of a base URL, so that paths can be appended. */

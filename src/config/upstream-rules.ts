@@ -6,6 +6,9 @@ import type { Partly, UpstreamEntry } from "./schema.ts";
 /** The built-in upstream. Routes may name it, the file may not define it. */
 export const DEMO_UPSTREAM = "demo";
 
+/** The location of an upstream on Vertex AI without one. */
+export const GLOBAL_LOCATION = "global";
+
 /** The keys of an upstream that only some protocols have. */
 const PROTOCOL_KEYS = [
   "api_key",
@@ -17,6 +20,9 @@ const PROTOCOL_KEYS = [
   "region",
   "profile",
   "api",
+  "project",
+  "location",
+  "credentials",
 ] as const;
 
 type ProtocolKey = (typeof PROTOCOL_KEYS)[number];
@@ -46,11 +52,22 @@ const PROTOCOL_RULES: Readonly<Record<Protocol, ProtocolRule>> = {
     required: ["region"],
     optional: ["api_key", "profile", "api", "anthropic_betas"],
   },
+  gemini: {
+    baseUrl: () => "https://generativelanguage.googleapis.com/v1beta",
+    required: ["api_key"],
+    optional: [],
+  },
+  vertex: {
+    baseUrl: vertexUrlOf,
+    required: ["project"],
+    optional: ["location", "credentials", "anthropic_betas"],
+  },
 };
 
 const EXPECTED: Readonly<Partial<Record<ProtocolKey, string>>> = {
   api_key: "a key without spaces or line breaks",
   region: "a region of AWS such as us-east-1",
+  project: "the id of a Google Cloud project",
 };
 
 /** @see https://docs.aws.amazon.com/general/latest/gr/bedrock.html */
@@ -74,6 +91,32 @@ export function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, pro
   if (upstream.protocol === "azure") checkAzureKeys(path, upstream, problems);
   const problem = upstream.base_url === undefined ? undefined : findBaseUrlProblem(upstream.base_url);
   if (problem) problems.add([...path, "base_url"], ...problem);
+  if (upstream.credentials !== undefined && !isCredentials(upstream.credentials)) {
+    const expected = "the JSON of a service account or of a workload identity";
+    problems.add([...path, "credentials"], "is no JSON of Google Cloud credentials", expected);
+  }
+}
+
+/** Returns whether a text is what a credentials file holds: its type decides how a token is asked for. */
+function isCredentials(text: string): boolean {
+  try {
+    const { type } = Object(JSON.parse(text));
+    return type === "service_account" || type === "external_account";
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns the base URL of a location: a region, a multi-region, or all of them.
+ *
+ * @see https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations
+ */
+function vertexUrlOf({ location = GLOBAL_LOCATION }: Partly<UpstreamEntry>): string {
+  if (location === GLOBAL_LOCATION) return "https://aiplatform.googleapis.com";
+  return location.includes("-")
+    ? `https://${location}-aiplatform.googleapis.com`
+    : `https://aiplatform.${location}.rep.googleapis.com`;
 }
 
 function checkProtocolKeys(

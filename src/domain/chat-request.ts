@@ -16,6 +16,11 @@ export interface ChatRequest {
   readonly temperature: number | undefined;
   readonly topP: number | undefined;
   readonly topK: number | undefined;
+  /** A whole number that makes answers repeatable, as far as the provider can. */
+  readonly seed?: number | undefined;
+  /** From -2 to 2, as is the penalty by frequency. */
+  readonly presencePenalty?: number | undefined;
+  readonly frequencyPenalty?: number | undefined;
   /** Lets the provider choose where to cache the prompt. */
   readonly cache?: CacheMark | undefined;
   /** The client's id of its own end user. */
@@ -49,6 +54,7 @@ export interface ImagePart {
   readonly path: string;
 }
 
+/** A file: a PDF, a text or a recording. */
 export interface DocumentPart {
   readonly kind: "document";
   readonly source: InlineSource | UrlSource | TextSource;
@@ -61,7 +67,7 @@ export interface DocumentPart {
 
 export interface InlineSource {
   readonly kind: "inline";
-  /** Such as "image/png" or "application/pdf". */
+  /** Such as "image/png", "application/pdf" or "audio/wav". */
   readonly mediaType: string;
   /** The bytes of the file in base64. */
   readonly data: string;

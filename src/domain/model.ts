@@ -2,13 +2,13 @@ import { type Nanos, type PicosPerToken, picosToNanos, printPrice } from "./mone
 import { type InputClass, inputTokensOf, type Usage } from "./usage.ts";
 
 /** The kinds of providers: which formats an upstream speaks, and how its calls are addressed and authenticated. */
-export type Protocol = "openai" | "anthropic" | "azure" | "bedrock";
+export type Protocol = "openai" | "anthropic" | "azure" | "bedrock" | "gemini" | "vertex";
 
 /** The wire formats of clients, by their names in receipts and logs. An upstream may speak several. */
 export type ClientSurface = "chat" | "messages" | "responses" | "embeddings";
 
 /** Every wire format: those of clients, and those that only upstreams speak. */
-export type Surface = ClientSurface | "converse";
+export type Surface = ClientSurface | "converse" | "gemini";
 
 /** A cloud that hosts Anthropic's models. The URL of a call has the model, which the body then lacks. */
 export interface MessagesHost {
@@ -21,6 +21,8 @@ export interface MessagesHost {
    * header.
    */
   readonly bodyBetas?: readonly string[] | undefined;
+  /** Whether it counts the tokens of a prompt, as Anthropic does. */
+  readonly countsTokens?: boolean;
 }
 
 /** The parameters that a model accepts. Used for translated requests; others pass through unchecked. */

@@ -32,6 +32,7 @@ export function withTraceHeaders(
 const PROVIDERS: Readonly<Partial<Record<Surface, string>>> = {
   messages: "anthropic",
   converse: "aws.bedrock",
+  gemini: "gcp.gemini",
 };
 
 /** Ends the trace of an attempt. Reads the texts of prompt and answer only where content is switched on. */

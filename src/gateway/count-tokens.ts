@@ -104,9 +104,11 @@ function findCounter({ upstreams }: Gateway, { call, model }: CountedPrompt): Co
   return undefined;
 }
 
-/** Whether an upstream has the count of the client's format. Hosts of Anthropic's models have none. */
+/** Whether an upstream has the count of the client's format. Not every host of Anthropic's models has it. */
 function counts({ messagesHost, surfacesOf }: Upstream, { upstreamModel }: Route, { wire }: Call): boolean {
-  return !messagesHost && surfacesOf(upstreamModel).includes(wire.surface);
+  return (
+    (!messagesHost || messagesHost.countsTokens === true) && surfacesOf(upstreamModel).includes(wire.surface)
+  );
 }
 
 async function prepareCount({ route }: Counter, { call, body }: CountedPrompt): Promise<UpstreamCall> {

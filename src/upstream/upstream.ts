@@ -61,6 +61,8 @@ export interface UpstreamConfig {
   readonly circuitFailures: number;
   /** Set for AWS Bedrock. */
   readonly bedrock?: BedrockConfig | undefined;
+  /** Only of upstreams on Vertex AI. */
+  readonly google?: GooglePlace | undefined;
 }
 
 /** The settings of an upstream at AWS Bedrock. */
@@ -70,6 +72,15 @@ export interface BedrockConfig {
   readonly profile: string | undefined;
   /** The API of every model; `undefined` chooses by the model's id. */
   readonly api: "invoke" | "converse" | undefined;
+}
+
+/** Where on Google Cloud models are called, and as whom. */
+export interface GooglePlace {
+  readonly project: string;
+  /** Such as "global" or "europe-west1". */
+  readonly location: string;
+  /** JSON text; `undefined` uses the credentials of the machine. */
+  readonly credentials: string | undefined;
 }
 
 /** The caller's side of a call: cancels it, and follows its progress. */

@@ -1,6 +1,7 @@
 import type { ClientSurface, Surface } from "../domain/model.ts";
 import { anthropicMessages } from "./anthropic-messages/protocol.ts";
 import { bedrockConverse } from "./bedrock-converse/protocol.ts";
+import { googleGemini } from "./google-gemini/protocol.ts";
 import { openaiChat } from "./openai-chat/protocol.ts";
 import { openaiEmbeddings } from "./openai-embeddings/protocol.ts";
 import { openaiResponses } from "./openai-responses/protocol.ts";
@@ -18,4 +19,5 @@ export const WIRES: Readonly<Record<ClientSurface, WireProtocol>> = {
 export const FORMATS: Readonly<Record<Surface, UpstreamFormat>> = {
   ...WIRES,
   converse: bedrockConverse,
+  gemini: googleGemini,
 };

@@ -47,6 +47,18 @@ export function isEffort(value: unknown): value is Effort {
   return EFFORTS.has(value);
 }
 
+const LOW_BUDGET_TOKENS = 4_096;
+const HIGH_BUDGET_TOKENS = 16_384;
+
+/** Converts a reasoning budget: below 4,096 tokens low, below 16,384 medium, else high. */
+export function effortOfBudget(budgetTokens: number): "low" | "medium" | "high";
+export function effortOfBudget(budgetTokens: number | undefined): "low" | "medium" | "high" | undefined;
+export function effortOfBudget(budgetTokens: number | undefined) {
+  if (budgetTokens === undefined) return undefined;
+  if (budgetTokens < LOW_BUDGET_TOKENS) return "low";
+  return budgetTokens < HIGH_BUDGET_TOKENS ? "medium" : "high";
+}
+
 /**
  * The form that every provider accepts. Names of other forms may be JSON, an address or a telephone number.
  */

@@ -285,6 +285,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "@azure/identity",
       "@smithy/eventstream-codec",
       "@smithy/signature-v4",
+      "google-auth-library",
       "node:crypto",
       "node:stream",
       "node:zlib",

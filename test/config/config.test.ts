@@ -176,6 +176,8 @@ describe("loadConfig", () => {
       OPENAI_API_KEY: "sk-o",
       ANTHROPIC_API_KEY: "sk-a",
       AZURE_OPENAI_API_KEY: "azure-k",
+      GEMINI_API_KEY: "gemini-k",
+      GOOGLE_CREDENTIALS: '{ "type": "service_account" }',
       EXPORT_SECRET: "sixteen-characters",
       EXPORT_TOKEN: "t",
     };
@@ -187,6 +189,8 @@ describe("loadConfig", () => {
       ["azure", "azure-k"],
       ["azure-entra", ""],
       ["bedrock", ""],
+      ["gemini", "gemini-k"],
+      ["vertex", ""],
     ]);
     const { keyLimits, accountLimits, holdTtlMs, drainMs, bodyBytesInFlightMax } = loadConfig(
       {},

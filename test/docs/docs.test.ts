@@ -22,6 +22,8 @@ const README = readPage("README.md");
 const CLIENTS = readPage("docs/clients.md");
 const CONFIGURATION = readPage("docs/configuration.md");
 const ERROR_PAGE = readPage("docs/errors.md");
+/** Loaded by the test of their configuration. */
+const GOOGLE_YAML = readPage("docs/providers/google.md").snippets;
 const LEDGER_API = readPage("docs/ledger-api.md");
 const START = README.snippet("run start");
 const TEST = README.snippet("run test");
@@ -98,6 +100,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     EXPORTED_LINE,
     VERIFY_EXPORT,
     ...PROVIDER_BLOCKS,
+    ...GOOGLE_YAML,
   ].map(({ text }) => text);
   const blocks = readPages().flatMap(({ snippets }) => snippets);
   const unrun = blocks.filter(({ language, text }) => language !== "text" && !run.includes(text));

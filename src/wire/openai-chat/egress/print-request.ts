@@ -10,13 +10,11 @@ import type {
 import { isClaudeModel, type PrintOptions } from "../../codecs.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
-import { printCacheMark, printEndUser } from "../../request-fields.ts";
+import { effortOfBudget, printCacheMark, printEndUser } from "../../request-fields.ts";
 import { createHostStateDecoder } from "../reasoning.ts";
 import { printMessages } from "./print-messages.ts";
 
 const STOPS_MAX = 4;
-const LOW_BUDGET_TOKENS = 4096;
-const HIGH_BUDGET_TOKENS = 16_384;
 const DEFAULT_FORMAT_NAME = "answer";
 
 /**
@@ -70,14 +68,12 @@ function limitFieldOf({ outputLimitField, traits }: PrintOptions): string {
   return outputLimitField ?? (traits.reasoning === "effort" ? "max_completion_tokens" : "max_tokens");
 }
 
-/** Prints the reasoning effort. Converts a budget: below 4,096 tokens low, below 16,384 medium, else high. */
+/** Prints the reasoning effort; a budget becomes an effort. */
 function printEffort({ effort, thinking, budgetTokens }: Reasoning): string | undefined {
   if (effort === "none") return effort;
   if (thinking === "disabled") return undefined;
   if (effort !== undefined) return effort === "max" ? "high" : effort;
-  if (budgetTokens === undefined) return thinking && "medium";
-  if (budgetTokens < LOW_BUDGET_TOKENS) return "low";
-  return budgetTokens < HIGH_BUDGET_TOKENS ? "medium" : "high";
+  return effortOfBudget(budgetTokens) ?? (thinking && "medium");
 }
 
 /** Prints `response_format`, strict unless the client disabled it or strict mode rejects the schema. */

@@ -15,6 +15,7 @@ import { reject, rejectUntranslatable, requireName } from "../../request-body.ts
 import {
   type CallArguments,
   decodeTextSource,
+  inlineSource,
   readCacheMark,
   readCallArguments,
   readFileData,
@@ -178,6 +179,7 @@ const MEDIA_READERS = new Map<string, PartReader<ResultPart>>([
   ["text", readTextPart],
   ["image_url", readImage],
   ["file", readFile],
+  ["input_audio", readAudio],
 ]);
 const ASSISTANT_READERS = new Map<string, PartReader<TextPart | ReasoningPart>>([
   ["text", readTextPart],
@@ -197,6 +199,18 @@ function readImage(part: JsonObject, path: string): ImagePart {
     cache: readCacheMark(part),
     path,
   };
+}
+
+const AUDIO_FORMAT = /^\w{1,16}$/;
+
+/** Reads an `input_audio` part, whose format is "wav" or "mp3" at OpenAI. */
+function readAudio(part: JsonObject, path: string): DocumentPart {
+  const audioPath = `${path}.input_audio`;
+  const audio = requireObject(part, "input_audio", path);
+  const format = requireText(audio, "format", audioPath);
+  if (!AUDIO_FORMAT.test(format)) reject(`${audioPath}.format`);
+  const source = inlineSource(`audio/${format}`, requireText(audio, "data", audioPath));
+  return { kind: "document", source, name: undefined, cache: undefined, path };
 }
 
 /** Reads a `file` part: a data: URL, a web URL, or bare base64 of a PDF or a named text file. */

@@ -37,6 +37,9 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     temperature: readNumber(body, "temperature", TEMPERATURES),
     topP: readNumber(body, "top_p", SHARES),
     topK: readTopK(body),
+    seed: readSampling(body, "seed"),
+    presencePenalty: readSampling(body, "presence_penalty"),
+    frequencyPenalty: readSampling(body, "frequency_penalty"),
     cache: readCacheMark(body),
     endUser: readEndUser(body),
   };
@@ -112,6 +115,12 @@ function readStop({ stop }: JsonObject): readonly string[] {
   return stops
     .map((each) => (typeof each === "string" ? each : reject("stop")))
     .filter((each) => each !== "");
+}
+
+/** Reads a number that only some hosts have; `undefined` for any other value, which those hosts ignore. */
+function readSampling(body: JsonObject, name: string): number | undefined {
+  const value = body[name];
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
 /** Reads `top_k`. Hosts write "all tokens" as 0 or -1. */

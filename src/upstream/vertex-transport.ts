@@ -1,0 +1,81 @@
+import { createAccessTokens } from "./access-token.ts";
+import { createCallHeaders } from "./call-headers.ts";
+import { readGoogleAnswer } from "./google-errors.ts";
+import { createGoogleTokenFetch } from "./google-token.ts";
+import type { Transport } from "./transport.ts";
+import type { UpstreamCall, UpstreamConfig } from "./upstream.ts";
+
+const MODEL_OF_COUNTS = "count-tokens";
+
+/**
+ * Google's Vertex AI: Anthropic's models by their own format, and all others by Gemini's.
+ *
+ * @see https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
+ * @see https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude
+ */
+export function createVertexTransport({ baseUrl, google }: UpstreamConfig): Transport {
+  if (!google) throw new Error("An upstream on Vertex AI has a project");
+  const place = `projects/${google.project}/locations/${google.location}`;
+  const tokens = createAccessTokens(createGoogleTokenFetch(google));
+  const headersOf = createTokenHeaders();
+
+  function urlOf({ surface, model, path, stream }: UpstreamCall): string {
+    if (surface !== "messages") {
+      const method = path.slice(path.lastIndexOf(":"));
+      return `${baseUrl}/v1beta1/${place}/${resourceOf(model)}${method}`;
+    }
+    const name = path.endsWith("/count_tokens") ? MODEL_OF_COUNTS : encodeModel(model);
+    const method = stream ? "streamRawPredict" : "rawPredict";
+    return `${baseUrl}/v1/${place}/publishers/anthropic/models/${name}:${method}`;
+  }
+
+  return {
+    surfacesOf: (model) => [isClaude(model) ? "messages" : "gemini"],
+    messagesHost: { version: "vertex-2023-10-16", hasStreamFlag: true, countsTokens: true },
+    request(call) {
+      const token = tokens.read();
+      const url = urlOf(call);
+      return typeof token === "string"
+        ? { url, headers: headersOf(token, call) }
+        : token.then((fetched) => ({ url, headers: headersOf(fetched, call) }));
+    },
+    mayRepeat({ status }) {
+      if (status !== 401) return false;
+      tokens.reject();
+      return true;
+    },
+    readAnswer: readGoogleAnswer,
+    // @see https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/publishers.models/list
+    async probe() {
+      const headers = { authorization: `Bearer ${await tokens.read()}` };
+      return { url: `${baseUrl}/v1beta1/publishers/google/models?pageSize=1`, headers };
+    },
+  };
+}
+
+/** Returns whether a model is one of Anthropic's, such as "claude-sonnet-4-5@20250929". */
+function isClaude(model: string): boolean {
+  return model.startsWith("claude");
+}
+
+/** Returns the resource of a model; a name with a slash is one already, such as "endpoints/1234". */
+function resourceOf(model: string): string {
+  return model.includes("/")
+    ? model.split("/").map(encodeModel).join("/")
+    : `publishers/google/models/${encodeModel(model)}`;
+}
+
+function encodeModel(model: string): string {
+  return encodeURIComponent(model).replaceAll("%40", "@");
+}
+
+/** Prepares the headers of a call again only when the token has changed. */
+function createTokenHeaders() {
+  let prepared: { readonly token: string; readonly headersOf: ReturnType<typeof createCallHeaders> };
+  return (token: string, call: UpstreamCall): Headers => {
+    if (prepared?.token !== token) {
+      prepared = { token, headersOf: createCallHeaders({ authorization: `Bearer ${token}` }) };
+    }
+    return prepared.headersOf(call);
+  };
+}
