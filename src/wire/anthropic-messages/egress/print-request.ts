@@ -4,10 +4,10 @@ import { type PrintedThinking, printThinking } from "../../claude-thinking.ts";
 import { isClaudeModel, type PrintOptions } from "../../codecs.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { joinElements, joinMembers, printMembers } from "../../json/members.ts";
+import { markPrefixes } from "../../mark-prefixes.ts";
 import { printFormat } from "../../output-format.ts";
 import { printCacheMark, printEndUser, printStopSequences } from "../../request-fields.ts";
 import { isOpenSchema, strictSchema } from "../../strict-schema.ts";
-import { markPrefixes } from "./mark-prefixes.ts";
 import { isSignedByAnthropic, printMessage, printParts } from "./print-messages.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { CacheMark, ChatRequest, Part, Tool, Turn } from "../../../src/domain/chat-request.ts";
-import type { ModelTraits } from "../../../src/domain/model.ts";
-import { printRequest } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
+import type { CacheMark, ChatRequest, Part, Tool, Turn } from "../../src/domain/chat-request.ts";
+import type { ModelTraits } from "../../src/domain/model.ts";
+import { printRequest } from "../../src/wire/anthropic-messages/egress/print-request.ts";
 
 /** Enough for every model: 5,000 tokens at 4 bytes each. */
 const LONG = "A rule. ".repeat(2_500);

@@ -1,8 +1,8 @@
-import type { CacheMark, ChatRequest, Part, TextPart, Tool } from "../../../domain/chat-request.ts";
-import type { Message } from "../../arrange-messages.ts";
+import type { CacheMark, ChatRequest, Part, TextPart, Tool } from "../domain/chat-request.ts";
+import type { Message } from "./arrange-messages.ts";
 
 /** A prompt in the order in which Anthropic reads and caches it: tools, system prompt, messages. */
-export interface Prompt {
+interface Prompt {
   readonly tools: readonly Tool[];
   readonly system: readonly TextPart[];
   readonly messages: readonly Message[];
