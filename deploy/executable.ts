@@ -16,6 +16,7 @@ const FILES = [
   "node_modules/grpc-health-check/proto",
   "proto/google",
   "proto/tollgate",
+  "src/catalog/known-models.jsonl",
   "src/gen/ledger.binpb",
 ];
 /** Where an executable finds its files. */

@@ -11,6 +11,8 @@ import { ConfigError } from "../config/problems.ts";
 import { areSameSources, followSources, type Sources } from "../config/sources.ts";
 import { type Watcher, watch } from "../config/watch.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import { warnOfKnownModels } from "./known-warnings.ts";
+import { warnOfPrices } from "./price-warnings.ts";
 
 interface ReloadOptions<Settings> {
   /** The configuration that the process was started with. */
@@ -32,6 +34,10 @@ export function startConfigReload({ loaded, apply, log }: ReloadOptions<Config>)
       const config = keepStartSettings(running.config, next.config);
       apply(config);
       running = { ...next, config };
+      if (Object.keys(changes.models).length > 0) {
+        warnOfPrices(config.models, log);
+        warnOfKnownModels(config, log);
+      }
       return { changes, isChanged: hasAny(changes), needRestart };
     };
   });

@@ -5,6 +5,8 @@ import { describeRedis } from "../limiter/redis/location.ts";
 import { createLog, logStrayFaults } from "../telemetry/log.ts";
 import { startConfigReload } from "./config-reload.ts";
 import { prepareFirstStart } from "./first-start.ts";
+import { warnOfKnownModels } from "./known-warnings.ts";
+import { warnOfPrices } from "./price-warnings.ts";
 import { type Hangups, untilSignal } from "./signals.ts";
 import { startGateway } from "./start-gateway.ts";
 
@@ -26,6 +28,8 @@ export async function runGatewayProcess(loaded: LoadedConfig, hangups: Hangups):
   log.info({ url, ledger, database, redis, metrics, models: config.models.length }, "listening");
   const cap = findLowCallsCap();
   if (cap) log.warn(cap, "upstream concurrency capped");
+  warnOfPrices(config.models, log);
+  warnOfKnownModels(config, log);
   gateway.console.warmUp();
   const reloads = startConfigReload({ loaded, apply: gateway.apply, log });
   hangups.listen(reloads.request);

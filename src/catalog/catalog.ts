@@ -1,75 +1,50 @@
-import type { Model, ModelTraits, Price } from "../domain/model.ts";
-import { parsePrice } from "../domain/money.ts";
+import { type Model, pricesAt } from "../domain/model.ts";
+import type { Markup } from "../domain/money.ts";
 
-/** The models that clients can request. */
+/** Markups whose prices are kept. Operators set far fewer; beyond them, prices are computed again. */
+const MARKUPS_MAX = 1_000;
+
+/** The models that clients can request. A markup replaces the price of every route whose cost is known. */
 export interface Catalog {
-  find(id: string): Model | undefined;
+  find(id: string, markup?: Markup): Model | undefined;
   /** Returns the models in the order of the configuration. */
-  list(): readonly Model[];
+  list(markup?: Markup): readonly Model[];
 }
 
 export function createCatalog(models: readonly Model[]): Catalog {
   const byId = new Map(models.map((model) => [model.id, model]));
-  return { find: (id) => byId.get(id), list: () => models };
-}
+  const byMarkup = new Map<Markup, Map<string, Model>>();
 
-/** Prices in the configuration: decimal USD per million tokens. */
-export interface PriceTexts {
-  readonly input: string;
-  readonly output: string;
-  /** Default: `input`. */
-  readonly cached_input?: string | undefined;
-  /** Default: 1.25 times `input`, rounded up. */
-  readonly cache_write?: string | undefined;
-  /** Default: twice `input`. */
-  readonly cache_write_1h?: string | undefined;
-}
+  function findAt(id: string, markup: Markup): Model | undefined {
+    const priced = pricedAt(markup);
+    const known = priced.get(id);
+    if (known) return known;
+    const found = byId.get(id);
+    if (!found) return undefined;
+    const model = modelAt(found, markup);
+    priced.set(id, model);
+    return model;
+  }
 
-/** Parses a price and applies the defaults. Throws RangeError for an invalid price. */
-export function readPrice(texts: PriceTexts): Price {
-  const input = parsePrice(texts.input);
-  const parseOr = (text: string | undefined, fallback: bigint) =>
-    text === undefined ? fallback : parsePrice(text);
+  function pricedAt(markup: Markup): Map<string, Model> {
+    const known = byMarkup.get(markup);
+    if (known) return known;
+    if (byMarkup.size >= MARKUPS_MAX) byMarkup.clear();
+    const priced = new Map<string, Model>();
+    byMarkup.set(markup, priced);
+    return priced;
+  }
+
   return {
-    input,
-    output: parsePrice(texts.output),
-    cachedInput: parseOr(texts.cached_input, input),
-    cacheWrite: parseOr(texts.cache_write, (input * 5n + 3n) / 4n),
-    cacheWrite1h: parseOr(texts.cache_write_1h, input * 2n),
+    find: (id, markup) => (markup === undefined ? byId.get(id) : findAt(id, markup)),
+    list: (markup) => (markup === undefined ? models : models.flatMap(({ id }) => findAt(id, markup) ?? [])),
   };
 }
 
-/** The traits of a route in the configuration. */
-export interface TraitEntry {
-  readonly reasoning?: ModelTraits["reasoning"] | undefined;
-  readonly sampling?: boolean | undefined;
-}
-
-/** Known traits by the upstream's name of the model. The first match counts. */
-const FAMILIES: readonly (readonly [name: RegExp, traits: ModelTraits])[] = [
-  [/claude-3[-.]7/, { reasoning: "budget", sampling: true }],
-  // Up to 4.5. A date or a word may follow, but no further version number.
-  [
-    /claude-(opus|sonnet|haiku)-4([-.][0-5])?(?!\d)(?![-.]\d(?!\d{7}))/,
-    { reasoning: "budget", sampling: true },
-  ],
-  [/claude-(instant|v?[1-3])/, { reasoning: "none", sampling: true }],
-  [/claude-(opus|sonnet|haiku)-4[-.]6(?!\d)/, { reasoning: "adaptive", sampling: true }],
-  [/claude/, { reasoning: "adaptive", sampling: false }],
-  [/(^|\/)gpt-5[\w.]*-chat/, { reasoning: "none", sampling: true }],
-  [/(^|\/)(o[1-9]|gpt-5)/, { reasoning: "effort", sampling: false }],
-  // Their thinking is configured by an effort at Google too; images, speech and embeddings have none.
-  [
-    /gemini-(2[.]5|[3-9][\d.]*)-(pro|flash)(?!.*-(image|tts|audio|live))/,
-    { reasoning: "effort", sampling: true },
-  ],
-  [/gpt-oss/, { reasoning: "effort", sampling: true }],
-];
-
-const UNKNOWN: ModelTraits = { reasoning: "none", sampling: true };
-
-/** Returns the traits of a model: those of the configuration, else those known by its name. */
-export function readTraits(upstreamModel: string, entry: TraitEntry): ModelTraits {
-  const [, known] = FAMILIES.find(([name]) => name.test(upstreamModel)) ?? [undefined, UNKNOWN];
-  return { reasoning: entry.reasoning ?? known.reasoning, sampling: entry.sampling ?? known.sampling };
+function modelAt(model: Model, markup: Markup): Model {
+  return {
+    ...model,
+    price: pricesAt(model, markup).price,
+    routes: model.routes.map((route) => ({ ...route, ...pricesAt(route, markup) })),
+  };
 }

@@ -10,9 +10,15 @@ export interface JsonOption {
 
 /** The option that names an account. */
 export const ACCOUNT = ["--account <account>", "id or name of the account"] as const;
+/** The option with which a command prints JSON. */
+export const JSON_OPTION = ["--json", "print one JSON object"] as const;
+
 /** Adds a command that prints text, or one JSON object with `--json`. */
 export function withJson(parent: Command, name: string, description: string): Command {
-  return parent.command(name).description(description).option("--json", "print one JSON object");
+  return parent
+    .command(name)
+    .description(description)
+    .option(...JSON_OPTION);
 }
 
 /** Adds the bounds of a range of time. */

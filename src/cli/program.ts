@@ -5,6 +5,7 @@ import { addDataCommands } from "./data-commands.ts";
 import { ACCOUNT, type JsonOption, onStorage, withJson, withRange } from "./define-command.ts";
 import type { HealthOptions } from "./health.ts";
 import type { KeyUpdateOptions } from "./key-edit.ts";
+import { addModelCommands } from "./model-commands.ts";
 import {
   orWord,
   parseAmount,
@@ -51,6 +52,7 @@ export function createProgram(): Command {
   addKeyCommands(program.command("key").description("API keys of accounts"));
   addMoneyCommands(program);
   addDataCommands(program);
+  addModelCommands(program);
   addViewCommands(program);
   addCodeCommands(program.command("code").description("redeem codes, which add money to a wallet"));
   addOperatorCommands(program.command("operator").description("people who operate this gateway"));

@@ -19,6 +19,7 @@ import {
   type StorageConfig,
 } from "./environment.ts";
 import { type CheckedFile, checkFile } from "./file.ts";
+import type { FilledIn } from "./known.ts";
 import { readTokens } from "./ledger.ts";
 import type { Environment, Variables } from "./placeholders.ts";
 import { ConfigError, createProblems, type Problems } from "./problems.ts";
@@ -31,6 +32,8 @@ import { placeSources, readSourcesNow, readVariables, type Sources, type Sources
 export interface Config extends LedgerProcessConfig, LiveConfig, HttpAddress {
   /** Whether the file has no models, so that the catalog is the built-in demo model alone. */
   readonly isDemoOnly: boolean;
+  /** What of the models was filled in from the catalog of known models. Default: nothing. */
+  readonly known?: readonly FilledIn[] | undefined;
   readonly limiter: LimiterConfig;
   readonly console: ConsoleConfig;
   /** Maximum bytes of all request bodies in memory. */
@@ -172,7 +175,7 @@ async function checkFileInWorker(question: CheckQuestion): Promise<CheckedFile> 
   }
 }
 
-function readFileSettings({ content, writtenAtS }: CheckedFile, redis: RedisLocation | undefined) {
+function readFileSettings({ content, filled, writtenAtS }: CheckedFile, redis: RedisLocation | undefined) {
   const models = readModels(content, writtenAtS);
   const isDemoOnly = models.length === 0;
   const { limiter, ...settings } = readSettings(content);
@@ -180,6 +183,7 @@ function readFileSettings({ content, writtenAtS }: CheckedFile, redis: RedisLoca
     ...settings,
     limiter: { redis, ...limiter },
     isDemoOnly,
+    known: filled,
     models: isDemoOnly ? [DEMO_MODEL] : models,
   };
 }

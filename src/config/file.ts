@@ -1,3 +1,4 @@
+import { type FilledIn, fillKnown } from "./known.ts";
 import { fillPlaceholders, shieldPlaceholders, type Variables } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import { checkRules } from "./rules.ts";
@@ -8,6 +9,8 @@ import { parseYaml } from "./yaml.ts";
 /** The checked file. Its content may be used only when there are no problems. */
 export interface CheckedFile {
   readonly content: ConfigFile;
+  /** What of the content was filled in from the catalog of known models. */
+  readonly filled: readonly FilledIn[];
   /** Modification time in Unix seconds; 0 without a file. */
   readonly writtenAtS: number;
 }
@@ -36,12 +39,12 @@ export function checkFile(
 ): CheckedFile {
   if (source.kind === "text") {
     const document = parseYaml(shieldPlaceholders(source.text), DEFAULT_NAME, problems);
-    const content = checkDocument(keys ? pick(document, keys) : document, variables, problems);
-    return { content, writtenAtS: source.writtenAtS };
+    const checked = checkDocument(keys ? pick(document, keys) : document, variables, problems);
+    return { ...checked, writtenAtS: source.writtenAtS };
   }
   if (source.kind !== "absent" || !mayBeAbsent)
     reportSource(SOURCE_PROBLEMS[source.kind], variables, problems);
-  return { content: {}, writtenAtS: 0 };
+  return { content: {}, filled: [], writtenAtS: 0 };
 }
 
 function reportSource(wrong: string, variables: Variables, problems: Problems): void {
@@ -50,16 +53,21 @@ function reportSource(wrong: string, variables: Variables, problems: Problems): 
   } else problems.add([DEFAULT_NAME], wrong, "a YAML file");
 }
 
-function checkDocument(document: unknown, variables: Variables, problems: Problems): ConfigFile {
-  const filled = fillPlaceholders(document ?? {}, variables, problems);
-  if (typeof filled !== "object" || filled === null || Array.isArray(filled)) {
+function checkDocument(
+  document: unknown,
+  variables: Variables,
+  problems: Problems,
+): Pick<CheckedFile, "content" | "filled"> {
+  const written = fillPlaceholders(document ?? {}, variables, problems);
+  if (typeof written !== "object" || written === null || Array.isArray(written)) {
     problems.add([DEFAULT_NAME], "is not a mapping", "keys such as upstreams and models in one document");
-    return {};
+    return { content: {}, filled: [] };
   }
-  const content = checkShape(filled, problems);
+  const { document: whole, filled } = fillKnown(written, problems);
+  const content = checkShape(whole, problems);
   checkRules(content, problems);
   // Safe because content with problems is not used.
-  return content as ConfigFile;
+  return { content: content as ConfigFile, filled };
 }
 
 /** Keeps the named keys of a mapping. Returns any other document unchanged; it is reported later. */

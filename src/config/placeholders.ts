@@ -41,7 +41,7 @@ export function fillPlaceholders(
     if (typeof node === "string") return fillText(node, path);
     if (Array.isArray(node)) return node.map((element, index) => fill(element, [...path, index]));
     if (typeof node !== "object" || node === null) return node;
-    const members = Object.entries(node).map(([key, value]) => [unshield(key), value] as const);
+    const members = Object.entries(node).map(([key, value]) => [unshieldPlaceholders(key), value] as const);
     const given = members.filter(([, value]) => value !== null);
     return Object.fromEntries(given.map(([key, value]) => [key, fill(value, [...path, key])]));
   };
@@ -76,6 +76,7 @@ function describeMissing(
   return [`needs ${names.join(", ")}, which is not set or empty`, "it in the environment"];
 }
 
-function unshield(text: string): string {
+/** Restores the placeholders of a shielded text. */
+export function unshieldPlaceholders(text: string): string {
   return text.replace(PLACEHOLDER, (_, name: string) => `\${${name}}`);
 }

@@ -52,7 +52,7 @@ export function createProblems(): Problems {
 }
 
 /** Formats a path like member access in code: `models["gpt-4.1"].routes[0].upstream`. */
-function formatPath([first = "", ...rest]: Path): string {
+export function formatPath([first = "", ...rest]: Path): string {
   return shorten(String(first)) + rest.map(formatSegment).join("");
 }
 

@@ -1,4 +1,5 @@
 import { checkExports } from "./export-rules.ts";
+import { checkPrices } from "./price-rules.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ConfigFile, ModelEntry, Partly } from "./schema.ts";
 import { checkUpstream, DEMO_UPSTREAM } from "./upstream-rules.ts";
@@ -16,6 +17,7 @@ export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
     checkRoutes(path, model ?? {}, { known, expected, problems });
     checkTokens(path, model ?? {}, problems);
     checkLongContext(path, model ?? {}, problems);
+    checkPrices(path, model ?? {}, problems);
   }
   checkExports(file.exports ?? {}, problems);
 }
@@ -76,8 +78,13 @@ function checkLongContext(path: Path, model: Partly<ModelEntry>, problems: Probl
     problems.add([...path, "long_context", "above_input_tokens"], "is above every window", `at most ${wide}`);
   }
   for (const [index, route] of Object.entries(model.routes ?? {})) {
-    if (route?.long_context_price === undefined || long !== undefined) continue;
-    const place = [...path, "routes", index, "long_context_price"];
-    problems.add(place, "has no long_context", "long_context of the model beside it");
+    for (const key of ["long_context_price", "long_context_cost"] as const) {
+      if (route?.[key] === undefined || long !== undefined) continue;
+      problems.add(
+        [...path, "routes", index, key],
+        "has no long_context",
+        "long_context of the model beside it",
+      );
+    }
   }
 }

@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Value, ValuePointer } from "@sinclair/typebox/value";
+import { CAPABILITIES } from "../domain/model.ts";
 import type { Path, Problems } from "./problems.ts";
 
 // Each `description` completes a problem: "…, expected <description>".
@@ -25,12 +26,25 @@ const Origins = Type.Union([Type.Literal("*"), Type.Array(Text("an origin"), { m
   description: '"*" or a list of origins such as https://app.example.com',
 });
 
-const Price = Mapping({
-  input: Usd,
-  output: Usd,
+const CACHE_PRICES = {
   cached_input: Type.Optional(Usd),
   cache_write: Type.Optional(Usd),
   cache_write_1h: Type.Optional(Usd),
+};
+
+const Prices = Mapping({ input: Usd, output: Usd, ...CACHE_PRICES });
+
+/** Either `markup` alone, or prices with `input` and `output`; see `price-rules.ts`. */
+const Price = Mapping({
+  markup: Type.Optional(
+    Type.String({
+      pattern: "^(?!0+(\\.0+)?$)(\\d{1,3}(\\.\\d{1,4})?|1000(\\.0{1,4})?)$",
+      description: 'a factor in quotes, such as "1.15", from 0.0001 to 1000 with at most 4 decimals',
+    }),
+  ),
+  input: Type.Optional(Usd),
+  output: Type.Optional(Usd),
+  ...CACHE_PRICES,
 });
 
 const Betas = Type.Array(
@@ -110,7 +124,10 @@ const Upstream = Mapping({
   ),
 });
 
+const Known = Text("the id of a known model, such as anthropic/claude-sonnet-4-5");
+
 const Route = Mapping({
+  known: Type.Optional(Known),
   upstream: Text("the name of an upstream"),
   // The bounds of this name on a receipt.
   model: Type.String({
@@ -120,7 +137,9 @@ const Route = Mapping({
   priority: Type.Optional(Count(0, 1_000)),
   weight: Type.Optional(Count(1, 1_000_000)),
   price: Type.Optional(Price),
-  long_context_price: Type.Optional(Price),
+  cost: Type.Optional(Prices),
+  long_context_price: Type.Optional(Prices),
+  long_context_cost: Type.Optional(Prices),
   reasoning: Type.Optional(
     Type.Union(
       [Type.Literal("none"), Type.Literal("effort"), Type.Literal("budget"), Type.Literal("adaptive")],
@@ -131,6 +150,18 @@ const Route = Mapping({
 });
 
 const Model = Mapping({
+  known: Type.Optional(Known),
+  can: Type.Optional(
+    Type.Array(
+      Type.Union(
+        CAPABILITIES.map((name) => Type.Literal(name)),
+        {
+          description: `one of ${CAPABILITIES.join(", ")}`,
+        },
+      ),
+      { uniqueItems: true, description: "a list of what the model can do" },
+    ),
+  ),
   routes: Type.Array(Route, { minItems: 1, maxItems: 32, description: "a list of 1 to 32 routes" }),
   context_window: Count(1, TOKENS_MAX),
   max_output_tokens: Count(0, TOKENS_MAX),
@@ -144,10 +175,12 @@ const Model = Mapping({
     Mapping({
       context_window: Type.Optional(Count(1, TOKENS_MAX)),
       above_input_tokens: Type.Optional(Count(1, TOKENS_MAX)),
-      price: Type.Optional(Price),
+      price: Type.Optional(Prices),
+      cost: Type.Optional(Prices),
     }),
   ),
-  price: Price,
+  price: Type.Optional(Price),
+  cost: Type.Optional(Prices),
 });
 
 const ExportEntrySchema = Mapping({

@@ -1,5 +1,6 @@
-import { type PriceTexts, readPrice, readTraits } from "../catalog/catalog.ts";
-import type { LongContext, Model, Price, Route } from "../domain/model.ts";
+import { readRoutePrices } from "../catalog/prices.ts";
+import { readTraits } from "../catalog/traits.ts";
+import type { LongContext, Model, Route } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream.ts";
 import { readExports } from "./export-settings.ts";
@@ -48,9 +49,21 @@ export function readLedgerSettings(file: ConfigFile) {
 /** Reads the models of the checked file. `createdAtS` is when the file was written. */
 export function readModels(file: ConfigFile, createdAtS: number): readonly Model[] {
   const { models = {}, upstreams = {} } = file;
-  return Object.entries(models).map(([id, entry]) => ({
+  return Object.entries(models).map(([id, entry]) => readModel(entry, { id, upstreams, createdAtS }));
+}
+
+interface ModelPlace {
+  readonly id: string;
+  readonly upstreams: NonNullable<ConfigFile["upstreams"]>;
+  readonly createdAtS: number;
+}
+
+function readModel(entry: ModelEntry, { id, upstreams, createdAtS }: ModelPlace): Model {
+  const routes = readRoutes(entry, upstreams);
+  return {
     id,
-    routes: readRoutes(entry, upstreams),
+    routes,
+    ...readShownPrice(entry, routes),
     contextWindow: entry.context_window,
     longContext: readLongContext(entry),
     outputTokensMax: entry.max_output_tokens,
@@ -58,9 +71,18 @@ export function readModels(file: ConfigFile, createdAtS: number): readonly Model
       entry.default_max_output_tokens ?? Math.min(entry.max_output_tokens, OUTPUT_TOKENS_DEFAULT),
     imageTokens: entry.image_tokens ?? IMAGE_TOKENS,
     promptCaching: entry.prompt_caching === "auto" ? "auto" : undefined,
-    price: readPrice(entry.price),
+    can: entry.can,
     createdAtS,
-  }));
+  };
+}
+
+/** Clients see the price of the model, or that of its first route where only routes have one. */
+function readShownPrice(
+  { price, cost }: ModelEntry,
+  [first]: readonly Route[],
+): Pick<Model, "price" | "cost"> {
+  if (cost || (price && price.markup === undefined) || !first) return readRoutePrices({ price, cost });
+  return { price: first.price, cost: first.cost };
 }
 
 function readBedrock({ protocol, region, profile, api }: UpstreamEntry) {
@@ -135,10 +157,15 @@ function readRoutes(entry: ModelEntry, upstreams: NonNullable<ConfigFile["upstre
     upstreamModel: route.model,
     priority: route.priority ?? 1,
     weight: route.weight ?? 1,
-    price: readPrice(route.price ?? entry.price),
-    longPrice: readLongPrice(route.long_context_price ?? entry.long_context?.price),
+    ...readRoutePrices({
+      price: route.price ?? entry.price,
+      longPrice: route.long_context_price ?? entry.long_context?.price,
+      cost: route.cost ?? entry.cost,
+      longCost: route.long_context_cost ?? entry.long_context?.cost,
+    }),
     betas: readBetas(entry.anthropic_betas, upstreams[route.upstream]?.anthropic_betas),
     traits: readTraits(route.model, route),
+    known: route.known ?? entry.known,
   }));
   return routes.sort((one, other) => one.priority - other.priority);
 }
@@ -151,10 +178,6 @@ function readLongContext({ context_window, long_context: long }: ModelEntry): Lo
       aboveInputTokens: long.above_input_tokens ?? context_window,
     }
   );
-}
-
-function readLongPrice(texts: PriceTexts | undefined): Price | undefined {
-  return texts && readPrice(texts);
 }
 
 function readBetas(...lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {

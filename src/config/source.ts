@@ -36,6 +36,11 @@ export function placeSource(environment: Environment, folder: string): SourcePla
   return { path: resolve(folder, named || DEFAULT_NAME), isNamed: Boolean(named) };
 }
 
+/** Returns the absolute path of the configuration file of this environment. */
+export function configPath(environment: Environment = Bun.env, folder = "."): string {
+  return placeSource(environment, folder).path;
+}
+
 interface ReadOptions {
   /** Default: 1 MiB. */
   readonly bytesMax?: number;

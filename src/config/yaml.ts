@@ -5,7 +5,8 @@ import { readValues, YAML_DEPTH_MAX, YamlError } from "./yaml-values.ts";
 /** Maximum number of lexemes. One model takes about 30; each costs about 3 µs and 300 bytes. */
 const LEXEMES_MAX = 400_000;
 
-const OPTIONS = {
+/** How a configuration is parsed, for everything that reads one. */
+export const YAML_OPTIONS = {
   // Overrides a %YAML directive for version 1.1, in which "no" is false and 010 is 8.
   schema: "core",
   resolveKnownTags: false,
@@ -26,7 +27,7 @@ export function parseYaml(text: string, name: string, problems: Problems): unkno
   try {
     // A lone carriage return is a line break in YAML, but not in the library.
     const tokens = readTokens(text.replace(/\r\n?/g, "\n"), lines);
-    const [document, second] = [...new Composer(OPTIONS).compose(tokens, true, text.length)];
+    const [document, second] = [...new Composer(YAML_OPTIONS).compose(tokens, true, text.length)];
     const broken = document && findBrokenOffset(document.errors, tokens);
     const wrongAt = broken ?? second?.range[0];
     if (wrongAt !== undefined) {

@@ -1,4 +1,5 @@
-import { readPrice, readTraits } from "../catalog/catalog.ts";
+import { readPrice } from "../catalog/prices.ts";
+import { readTraits } from "../catalog/traits.ts";
 import type { Model } from "../domain/model.ts";
 
 const price = readPrice({ input: "0.50", output: "1.50" });

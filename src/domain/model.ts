@@ -1,4 +1,11 @@
-import { type Nanos, type PicosPerToken, picosToNanos, printPrice } from "./money.ts";
+import {
+  type Markup,
+  type Nanos,
+  type PicosPerToken,
+  picosToNanos,
+  printPrice,
+  scalePicos,
+} from "./money.ts";
 import { type InputClass, inputTokensOf, type Usage } from "./usage.ts";
 
 /** The kinds of providers: which formats an upstream speaks, and how its calls are addressed and authenticated. */
@@ -53,20 +60,56 @@ export function printPrices(price: Price) {
   };
 }
 
-/** One way to reach a model: an upstream, its name for the model, and its price there. */
-export interface Route {
+/** Multiplies the prices of every class by a markup, each rounded up. */
+export function scalePrice(price: Price, markup: Markup): Price {
+  return {
+    input: scalePicos(price.input, markup),
+    output: scalePicos(price.output, markup),
+    cachedInput: scalePicos(price.cachedInput, markup),
+    cacheWrite: scalePicos(price.cacheWrite, markup),
+    cacheWrite1h: scalePicos(price.cacheWrite1h, markup),
+  };
+}
+
+/** What a wallet pays for answers of one route, and what the route costs the operator. */
+export interface RoutePrices {
+  readonly price: Price;
+  /** The price of a request above {@link LongContext.aboveInputTokens}; `undefined` means `price`. */
+  readonly longPrice?: Price | undefined;
+  /** The upstream cost; `undefined` when it is unknown. */
+  readonly cost?: Price | undefined;
+  /** The upstream cost of a long request; see {@link longCostOf}. */
+  readonly longCost?: Price | undefined;
+}
+
+/** Returns the cost of a long request: unknown where only its price was given. */
+export function longCostOf({ longPrice, cost, longCost }: RoutePrices): Price | undefined {
+  return longCost ?? (longPrice ? undefined : cost);
+}
+
+/** Returns prices at a markup over the cost. Where the cost is unknown, the price stays. */
+export function pricesAt({ price, longPrice, cost, longCost }: RoutePrices, markup: Markup): RoutePrices {
+  return {
+    price: cost ? scalePrice(cost, markup) : price,
+    longPrice: longCost ? scalePrice(longCost, markup) : longPrice,
+    cost,
+    longCost,
+  };
+}
+
+/** One way to reach a model: an upstream, its name for the model, and its prices there. */
+export interface Route extends RoutePrices {
   readonly upstream: string;
   readonly upstreamModel: string;
   /** Lower numbers are tried first. */
   readonly priority: number;
   /** The relative share of requests among routes of one priority, from 1. */
   readonly weight: number;
-  readonly price: Price;
-  /** The price of a request above {@link LongContext.aboveInputTokens}; `undefined` means `price`. */
-  readonly longPrice?: Price | undefined;
   /** The allowed Anthropic betas that change a price or the window; a trailing `*` matches any suffix. */
   readonly betas?: readonly string[] | undefined;
   readonly traits: ModelTraits;
+  /** Id of the known model that its facts came from, "anthropic/claude-sonnet-4-5". */
+  readonly known?: string | undefined;
 }
 
 /** The differences for requests with long input. */
@@ -76,6 +119,19 @@ export interface LongContext {
   /** A request with more input tokens has the long price of its route. */
   readonly aboveInputTokens: number;
 }
+
+/** What a model can do beside text. The order is that of every list. */
+export const CAPABILITIES = [
+  "tools",
+  "images",
+  "documents",
+  "audio",
+  "reasoning",
+  "structured_output",
+  "prompt_caching",
+] as const;
+
+export type Capability = (typeof CAPABILITIES)[number];
 
 /** A model of the catalog. `id` is its name for clients. */
 export interface Model {
@@ -95,6 +151,10 @@ export interface Model {
   readonly promptCaching?: "auto" | undefined;
   /** The price shown to clients; the price of a route may differ. */
   readonly price: Price;
+  /** What it can do; `undefined` where it is unknown. Nothing is refused for it. */
+  readonly can?: readonly Capability[] | undefined;
+  /** The upstream cost behind `price`; `undefined` when it is unknown. Never shown to clients. */
+  readonly cost?: Price | undefined;
   /** When the model was added to the catalog, in Unix seconds. */
   readonly createdAtS: number;
 }

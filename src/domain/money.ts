@@ -4,10 +4,16 @@ export type Nanos = bigint;
 /** A price in pico-USD (1e-12 USD) per token: "3.00" USD per million tokens is 3_000_000n. */
 export type PicosPerToken = bigint;
 
+/** A factor over a cost in ten-thousandths, 1n to 10_000_000n: "1.15" is 11_500n. */
+export type Markup = bigint;
+
 const NANO_DIGITS = 9;
 const PICO_DIGITS = 12;
 const PRICE_DIGITS = 6;
+const MARKUP_DIGITS = 4;
 const PICOS_PER_NANO = 1000n;
+const MARKUP_ONE: Markup = 10_000n;
+const MARKUP_MAX: Markup = 1_000n * MARKUP_ONE;
 const ROUNDING_UP = PICOS_PER_NANO - 1n;
 const DECIMALS_MIN = 2;
 const ZERO = "0".charCodeAt(0);
@@ -23,6 +29,26 @@ export function parseUsd(text: string): Nanos {
 /** Parses USD per million tokens with at most 6 decimals ("3.00"). Throws RangeError for other text. */
 export function parsePrice(text: string): PicosPerToken {
   return parseDecimal(text, PRICE_DIGITS);
+}
+
+/** Parses a factor from 0.0001 to 1000 with at most 4 decimals ("1.15"). Throws RangeError for other text. */
+export function parseMarkup(text: string): Markup {
+  const markup = parseDecimal(text, MARKUP_DIGITS);
+  if (markup < 1n || markup > MARKUP_MAX) {
+    throw new RangeError(`Cannot read "${text}" as a markup: expected 0.0001 to 1000`);
+  }
+  return markup;
+}
+
+/** Prints a markup as an exact decimal factor with at least 2 decimals: "1.15", "0.9075". */
+export function printMarkup(markup: Markup): string {
+  return printDecimal(markup, MARKUP_DIGITS);
+}
+
+/** Multiplies a price per token by a markup, rounded up; at most {@link NANOS_MAX}, so that it fits in int64. */
+export function scalePicos(picos: PicosPerToken, markup: Markup): PicosPerToken {
+  const scaled = (picos * markup + MARKUP_ONE - 1n) / MARKUP_ONE;
+  return scaled > NANOS_MAX ? NANOS_MAX : scaled;
 }
 
 /** Prints an amount as exact decimal USD with at least 2 decimals: "5.00", "-0.0000125". */

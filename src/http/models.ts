@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { Caller } from "../accounts/key.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { type Model, printPrices } from "../domain/model.ts";
+import { type Capability, type Model, printPrices } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/plan.ts";
 import { printTime } from "../time.ts";
@@ -66,5 +66,18 @@ function printModel(model: Model): object {
     max_tokens: model.outputTokensMax,
     default_max_output_tokens: model.outputTokensDefault,
     price_usd_per_million_tokens: printPrices(model.price),
+    ...(model.can ? printAbilities(model.can) : {}),
   };
+}
+
+const MODALITIES: readonly (readonly [ability: Capability, modality: string])[] = [
+  ["images", "image"],
+  ["documents", "file"],
+  ["audio", "audio"],
+];
+
+/** What a model can do: by the words of the configuration, and in the shape that OpenRouter's clients read. */
+function printAbilities(can: readonly Capability[]): object {
+  const others = MODALITIES.filter(([ability]) => can.includes(ability)).map(([, modality]) => modality);
+  return { can, architecture: { input_modalities: ["text", ...others] } };
 }

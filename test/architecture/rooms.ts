@@ -306,7 +306,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [],
     packages: ["node:worker_threads"],
   },
-  catalog: { holds: "models, routes and prices", imports: ["domain"], packages: [] },
+  catalog: {
+    holds: "models, routes and prices, and the known models of providers",
+    imports: ["domain", "program-files.ts"],
+    packages: ["node:fs", "node:path", "node:util"],
+  },
   db: {
     holds: "connections, schema and migrations of SQLite and PostgreSQL",
     imports: ["domain"],

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { createCatalog, readPrice, readTraits } from "../../src/catalog/catalog.ts";
+import { createCatalog } from "../../src/catalog/catalog.ts";
+import { readPrice } from "../../src/catalog/prices.ts";
+import { readTraits } from "../../src/catalog/traits.ts";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
+import { parseMarkup, parsePrice } from "../../src/domain/money.ts";
+import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 
 describe("a catalog", () => {
   const models = ["b", "a", "constructor/x"].map((id) => ({ ...DEMO_MODEL, id }));
@@ -15,6 +19,37 @@ describe("a catalog", () => {
 
   test("lists models in the order of the configuration", () => {
     expect(catalog.list().map(({ id }) => id)).toEqual(["b", "a", "constructor/x"]);
+  });
+
+  test("replaces prices by a markup over the cost where it is known, and computes each once", () => {
+    const cost = readPrice({ input: "2", output: "10" });
+    const [known, unknown] = ["known", "unknown"].map((id) => scriptedModel(id, "openai"));
+    if (!known || !unknown) throw new Error("There are no models");
+    const longPrice = readPrice({ input: "9", output: "9" });
+    const routes = [
+      ...known.routes,
+      scriptedRoute("b", "b", { cost, longPrice }),
+      scriptedRoute("c", "c", { longCost: cost }),
+    ];
+    const priced = createCatalog([{ ...known, cost, routes }, unknown]);
+    const markup = parseMarkup("1.5");
+    const model = priced.find("known", markup);
+    expect(model?.price.input).toBe(parsePrice("3"));
+    expect(model?.routes.map(({ price }) => price.input)).toEqual([1_000_000n, 3_000_000n, 1_000_000n]);
+    expect(model?.routes.map((route) => route.longPrice?.input)).toEqual([undefined, 9_000_000n, 3_000_000n]);
+    expect(priced.find("unknown", markup)).toEqual(unknown);
+    expect(priced.find("known", markup)).toBe(model ?? known);
+    expect(priced.list(markup)[0]).toBe(model ?? known);
+    expect(priced.find("none", markup)).toBeUndefined();
+  });
+
+  test("keeps the prices of the latest markups only", () => {
+    const model = scriptedModel("m", "openai", { cost: TEST_PRICE });
+    const priced = createCatalog([model]);
+    const first = priced.find("m", 1n);
+    for (let markup = 2n; markup <= 1_001n; markup += 1n) priced.find("m", markup);
+    expect(priced.find("m", 1n)).toEqual(first ?? model);
+    expect(priced.find("m", 1n)).not.toBe(first ?? model);
   });
 });
 

@@ -126,7 +126,8 @@ describe("import litellm", () => {
   test("with --dry-run prints the file and writes none, also without any price", async () => {
     const ended = await run("import", "litellm", "config.yaml", "--dry-run");
     expect(ended.stdout).toContain('"gpt": {');
-    expect(ended.stdout).toContain("model_list[2] claude: has no price");
+    expect(ended.stdout).toContain('"claude": {"known":"anthropic/claude-sonnet-4-5"');
+    expect(ended.stdout).toContain("model_list[3] priceless: has no price");
     expect(existsSync(join(folder, "tollgate.yaml"))).toBe(false);
   });
 

@@ -14,6 +14,7 @@ import { type ServedProcess, startServedProcess } from "../support/served-proces
 import { until } from "../support/until.ts";
 import { PROGRAMS, WEBHOOK_BODY, WEBHOOK_CHECK } from "./console-blocks.ts";
 import { EXPORT_YAML, EXPORTED_LINE, VERIFY_EXPORT } from "./export-blocks.ts";
+import { KNOWN_YAML, MODEL_COMMANDS } from "./model-blocks.ts";
 import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
 import { PROVIDER_BLOCKS } from "./provider-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
@@ -101,6 +102,8 @@ test("every block of commands or code in the documentation is run by a test", ()
     VERIFY_EXPORT,
     ...PROVIDER_BLOCKS,
     ...GOOGLE_YAML,
+    MODEL_COMMANDS,
+    KNOWN_YAML,
   ].map(({ text }) => text);
   const blocks = readPages().flatMap(({ snippets }) => snippets);
   const unrun = blocks.filter(({ language, text }) => language !== "text" && !run.includes(text));

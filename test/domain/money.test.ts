@@ -2,11 +2,14 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   NANOS_MAX,
+  parseMarkup,
   parsePrice,
   parseUsd,
   picosToNanos,
+  printMarkup,
   printPrice,
   printUsd,
+  scalePicos,
 } from "../../src/domain/money.ts";
 
 describe("amounts", () => {
@@ -72,6 +75,34 @@ describe("amounts", () => {
   test("a price with more than six decimals is rejected", () => {
     expect(parsePrice("0.000001")).toBe(1n);
     expect(() => parsePrice("0.0000001")).toThrow(RangeError);
+  });
+
+  test.each(["0.0001", "0.99", "1.00", "1.15", "12.3456", "1000.00"])(
+    "the markup %p survives printing",
+    (text) => {
+      expect(printMarkup(parseMarkup(text))).toBe(text);
+    },
+  );
+
+  test.each(["0", "0.0000", "0.00001", "1000.0001", "-1", "", "1e1"])(
+    "the text %p is rejected as a markup",
+    (text) => {
+      expect(() => parseMarkup(text)).toThrow(RangeError);
+    },
+  );
+
+  test("a price times a markup is rounded up by less than one pico, and never above int64", () => {
+    expect(scalePicos(NANOS_MAX, parseMarkup("1000"))).toBe(NANOS_MAX);
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: 10n ** 15n }),
+        fc.bigInt({ min: 1n, max: 10_000_000n }),
+        (price, markup) => {
+          const excess = scalePicos(price, markup) * 10_000n - price * markup;
+          expect(excess >= 0n && excess < 10_000n).toBe(price * markup <= NANOS_MAX * 10_000n);
+        },
+      ),
+    );
   });
 
   test("picos are rounded up by less than one nano", () => {

@@ -53,6 +53,19 @@ describe("GET /v1/models", () => {
     );
   });
 
+  test("says what a model can do where that is known", async () => {
+    const able = { ...scriptedModel("able", "openai"), can: ["tools", "images", "documents"] as const };
+    const other = await startTestGateway({ models: [able, scriptedModel("plain", "openai")] });
+    const ask = (id: string) =>
+      fetch(`${other.url}/v1/models/${id}`, { headers: { "x-api-key": other.secret } }).then(objectOf);
+    expect(await ask("able")).toMatchObject({
+      can: ["tools", "images", "documents"],
+      architecture: { input_modalities: ["text", "image", "file"] },
+    });
+    expect(await ask("plain")).not.toHaveProperty("can");
+    await other.stop();
+  });
+
   test("lists only the models that a key may use", async () => {
     const { secret } = await gateway.newKey({ models: ["claude"] });
     const listed = await objectOf(await get("/v1/models", secret));

@@ -2,8 +2,11 @@ import { dirname } from "node:path";
 import { openRemoteLedger } from "../../app/storage.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import type { ConsoleConfig } from "../../config/console.ts";
+import type { FilledIn } from "../../config/known.ts";
+import { describeFilled, describeKnownWarning, findKnownWarnings } from "../../config/known-warnings.ts";
 import type { LedgerConfig } from "../../config/ledger.ts";
-import { ConfigError } from "../../config/problems.ts";
+import { describePriceBelowCost, findPricesBelowCost } from "../../config/price-warnings.ts";
+import { ConfigError, formatPath } from "../../config/problems.ts";
 import { describeLocation } from "../../db/location.ts";
 import { LedgerLinkError } from "../../ledger-grpc/client/link-error.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";
@@ -112,19 +115,32 @@ async function describeMailProblem(mail: ConsoleConfig["mail"]): Promise<string 
 }
 
 function report(problems: readonly string[], config: Config | undefined): CommandResult {
+  const filled = config?.known ?? [];
+  const warnings = [
+    ...findPricesBelowCost(config?.models ?? []).map(describePriceBelowCost),
+    ...findKnownWarnings(filled, Date.now()).map(describeKnownWarning),
+  ];
   const json = {
     ok: problems.length === 0,
     problems,
+    warnings,
     database: config ? describeLocation(config.database) : null,
     ledger: config?.ledger.remote?.address ?? null,
     redis: config?.limiter.redis ? describeRedis(config.limiter.redis) : null,
     models: config?.models.map(({ id }) => id) ?? [],
     upstreams: config?.upstreams.map(({ name }) => name) ?? [],
+    known: filled.map(printFilled),
   };
-  if (problems.length > 0) return { json, text: problems.join("\n"), failed: true };
-  const { models, upstreams, database } = json;
+  const warned = warnings.map((warning) => `warning  ${warning}`);
+  if (problems.length > 0) return { json, text: [...problems, ...warned].join("\n"), failed: true };
+  const { models, upstreams, database, redis } = json;
   const text = `All is well: ${count(models, "model")}, ${count(upstreams, "upstream")}, database ${database}.`;
-  return { json, text: json.redis === null ? text : `${text} Limits are counted in Redis: ${json.redis}.` };
+  const limits = redis === null ? "" : ` Limits are counted in Redis: ${redis}.`;
+  return { json, text: [text + limits, ...filled.map(describeFilled), ...warned].join("\n") };
+}
+
+function printFilled({ place, known, values, source, checked, ends }: FilledIn) {
+  return { place: formatPath(place), known, values, source, checked, ends: ends ?? null };
 }
 
 function count({ length }: readonly string[], noun: string): string {

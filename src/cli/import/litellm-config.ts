@@ -1,4 +1,14 @@
+import { type KnownModels, readKnownModels } from "../../catalog/known-models.ts";
 import { findBaseUrlProblem } from "../../config/upstream-rules.ts";
+import {
+  type Facts,
+  findPrices,
+  hasPrice,
+  isRow,
+  type PricePart,
+  readFacts,
+  readKnownFacts,
+} from "./litellm-facts.ts";
 import { splitModel } from "./providers.ts";
 import { listOf, numberOf, type Row, textOf } from "./table.ts";
 
@@ -18,26 +28,22 @@ interface UpstreamPart {
   readonly api_key: string;
 }
 
-interface PricePart {
-  readonly input: string;
-  readonly output: string;
-  readonly cached_input?: string;
-  readonly cache_write?: string;
-}
-
 interface RoutePart {
   readonly upstream: string;
-  readonly model: string;
+  readonly model?: string;
+  readonly known?: string;
   readonly priority?: number;
   readonly weight?: number;
   readonly price?: PricePart;
 }
 
+/** A known model leaves out limits and price, except limits that its fallbacks lower. */
 interface ModelPart {
+  readonly known?: string;
   readonly routes: readonly RoutePart[];
-  readonly context_window: number;
-  readonly max_output_tokens: number;
-  readonly price: PricePart;
+  readonly context_window?: number;
+  readonly max_output_tokens?: number;
+  readonly price?: PricePart;
 }
 
 /** One entry of `model_list` that can be a route. */
@@ -45,7 +51,7 @@ interface Deployment {
   readonly name: string;
   readonly route: RoutePart;
   readonly order: number;
-  readonly facts: Pick<ModelPart, "context_window" | "max_output_tokens" | "price">;
+  readonly facts: Facts;
 }
 
 const ROUTES_MAX = 32;
@@ -55,17 +61,18 @@ const READ_KEYS = ["model_list"];
 
 /**
  * Converts a configuration of LiteLLM's proxy. `knownPrices` is its table of prices, by model. Nothing is
- * guessed: a model without a price or without token limits is a problem. No inline key is returned.
+ * guessed: a model without a price or without token limits, and not in the catalog, is a problem. No inline key is returned.
  * @see https://docs.litellm.ai/docs/proxy/configs
  */
 export function convertLitellmConfig(config: Row, knownPrices: Row = {}): ConvertedConfig {
   const problems: string[] = [];
   const notes: string[] = [];
   const upstreams = createUpstreams(notes);
+  const known = readKnownModels();
   const entries = Array.isArray(config.model_list) ? config.model_list.filter(isRow) : [];
   if (entries.length === 0) problems.push("model_list: has no models");
   const deployments = entries.flatMap((entry, index) => {
-    const read = readDeployment(entry, { knownPrices, upstreams, notes });
+    const read = readDeployment(entry, { knownPrices, models: known, upstreams, notes });
     if (typeof read !== "string") return [read];
     problems.push(`model_list[${index}] ${textOf(entry.model_name) ?? ""}: ${read}`);
     return [];
@@ -90,6 +97,7 @@ export function convertLitellmConfig(config: Row, knownPrices: Row = {}): Conver
 
 interface DeploymentParts {
   readonly knownPrices: Row;
+  readonly models: KnownModels;
   readonly upstreams: ReturnType<typeof createUpstreams>;
   readonly notes: string[];
 }
@@ -97,7 +105,7 @@ interface DeploymentParts {
 /** Reads one entry. Returns why it cannot be imported as text, without any value of it but names. */
 function readDeployment(
   { model_name: name, litellm_params: params, model_info: info }: Row,
-  { knownPrices, upstreams, notes }: DeploymentParts,
+  { knownPrices, models, upstreams, notes }: DeploymentParts,
 ): Deployment | string {
   const id = textOf(name);
   const own = isRow(params) ? params : {};
@@ -107,7 +115,11 @@ function readDeployment(
   const { providerName, provider, model } = splitModel(target);
   if (!provider)
     return `has the provider ${providerName || "none"}, which speaks neither format of an upstream`;
-  const facts = readFacts([isRow(info) ? info : {}, own, findPrices(knownPrices, target, model)]);
+  const written = [isRow(info) ? info : {}, own];
+  const known = hasPrice(written)
+    ? undefined
+    : readKnownFacts(models.find(`${provider.catalogName}/${model}`));
+  const facts = known ?? readFacts([...written, findPrices(knownPrices, target, model)]);
   if (typeof facts === "string") return facts;
   const base = textOf(own.api_base) ?? textOf(own.base_url) ?? provider.baseUrl;
   if (!base) return "has no api_base";
@@ -126,54 +138,13 @@ function readDeployment(
       `${id}: rpm and tpm of a deployment became the weight of its route; upstreams have no limits here.`,
     );
   }
-  const route = { upstream, model, ...(isWeight(weight) ? { weight } : {}) };
+  const target_ = facts.known === undefined ? { model } : { known: facts.known };
+  const route = { upstream, ...target_, ...(isWeight(weight) ? { weight } : {}) };
   return { name: id, route, order: numberOf(own.order) ?? 1, facts };
 }
 
 function isWeight(weight: number | undefined): weight is number {
   return weight !== undefined && Number.isInteger(weight) && weight >= 1 && weight <= WEIGHT_MAX;
-}
-
-/** Finds the row of the price table by the whole name, then by the provider's. */
-function findPrices(knownPrices: Row, target: string, model: string): Row {
-  return [target, model].map((name) => knownPrices[name]).find(isRow) ?? {};
-}
-
-/** Reads prices and token limits from the first source that has each. Returns what is missing as text. */
-function readFacts(sources: readonly Row[]): Deployment["facts"] | string {
-  const find = (...names: readonly string[]) =>
-    names.map((name) => sources.map((source) => numberOf(source[name])).find(isAmount)).find(isAmount);
-  const [input, output] = [
-    find("input_cost_per_token"),
-    find("output_cost_per_token") ?? find("input_cost_per_token"),
-  ];
-  if (input === undefined || output === undefined) return "has no price: input_cost_per_token is missing";
-  const cached = find("cache_read_input_token_cost");
-  const write = find("cache_creation_input_token_cost");
-  const window = find("max_input_tokens", "max_tokens");
-  const isEmbedding = sources.some(({ mode }) => mode === "embedding");
-  const outputTokens = isEmbedding ? 0 : find("max_output_tokens", "max_tokens");
-  if (!window || outputTokens === undefined)
-    return "has no token limits: max_input_tokens or max_output_tokens is missing";
-  return {
-    context_window: Math.max(window, outputTokens),
-    max_output_tokens: outputTokens,
-    price: {
-      input: printPrice(input),
-      output: printPrice(output),
-      ...(cached === undefined ? {} : { cached_input: printPrice(cached) }),
-      ...(write === undefined ? {} : { cache_write: printPrice(write) }),
-    },
-  };
-}
-
-function isAmount(value: number | undefined): value is number {
-  return value !== undefined && Number.isFinite(value) && value >= 0;
-}
-
-/** Converts USD per token to USD per million tokens, rounded to the six decimals of a price. */
-function printPrice(usdPerToken: number): string {
-  return (usdPerToken * 1e6).toFixed(6).replace(/(\.\d\d\d*?)0+$/, "$1");
 }
 
 interface ModelParts {
@@ -198,7 +169,7 @@ function createModel(name: string, { deployments, fallbacks, notes }: ModelParts
         ...place,
         ...(priority === 1 ? {} : { priority }),
         ...(weighed && index === 0 && own.length > 1 ? { weight } : {}),
-        ...(isSamePrice(facts, first.facts) ? {} : { price: facts.price }),
+        ...(hasPriceOf(first.facts, facts) ? {} : { price: facts.price }),
       };
     }),
   );
@@ -206,11 +177,27 @@ function createModel(name: string, { deployments, fallbacks, notes }: ModelParts
   const context_window = Math.min(...bounds.map((each) => each.context_window));
   const max_output_tokens = Math.min(...bounds.map((each) => each.max_output_tokens));
   if (routes.length > ROUTES_MAX) notes.push(`${name}: only the first ${ROUTES_MAX} routes are imported.`);
-  return { routes: routes.slice(0, ROUTES_MAX), context_window, max_output_tokens, price: first.facts.price };
+  const limits = { context_window, max_output_tokens };
+  const kept = routes.slice(0, ROUTES_MAX);
+  if (first.facts.known === undefined) return { routes: kept, ...limits, price: first.facts.price };
+  return { known: first.facts.known, routes: kept, ...lowered(limits, first.facts) };
 }
 
-function isSamePrice(one: Deployment["facts"], other: Deployment["facts"]): boolean {
-  return Bun.deepEquals(one.price, other.price);
+/** Returns the limits that are below those of the known model. */
+function lowered(
+  limits: Pick<Facts, "context_window" | "max_output_tokens">,
+  facts: Facts,
+): Partial<typeof limits> {
+  const { context_window, max_output_tokens } = limits;
+  return {
+    ...(context_window < facts.context_window ? { context_window } : {}),
+    ...(max_output_tokens < facts.max_output_tokens ? { max_output_tokens } : {}),
+  };
+}
+
+/** Whether a route without a price has the right one: that of its model, or the cost of its own known model. */
+function hasPriceOf(model: Facts, route: Facts): boolean {
+  return model.known === undefined ? Bun.deepEquals(model.price, route.price) : route.known !== undefined;
 }
 
 /** Reads the fallbacks of models; `default_fallbacks` and those for long contexts have no counterpart. */
@@ -282,8 +269,4 @@ function createUpstreams(notes: string[]) {
 function placeholderOf(text: string): string | undefined {
   const [, name] = /^os\.environ\/([A-Za-z_]\w*)$/.exec(text) ?? [];
   return name && `\${${name}}`;
-}
-
-function isRow(value: unknown): value is Row {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

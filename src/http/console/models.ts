@@ -29,6 +29,7 @@ const model = t.Object({
     cache_write_1h: price,
   }),
   surfaces: t.Array(t.String()),
+  can: t.Nullable(t.Array(t.String(), { description: "what the model can do, where it is known" })),
   routes: t.Nullable(t.Array(t.Object({ upstream: t.String(), model: t.String() }))),
   is_demo: t.Boolean(),
 });
@@ -94,6 +95,7 @@ function printModel(each: Model, { upstreams, showsRoutes }: Shown): Printed {
     default_max_output_tokens: each.outputTokensDefault,
     price: printPrices(each.price),
     surfaces: surfacesOf(each, upstreams),
+    can: each.can ? [...each.can] : null,
     routes: showsRoutes ? each.routes.map(printRoute) : null,
     is_demo: each.id === DEMO_MODEL.id,
   };

@@ -40,6 +40,8 @@ const MODEL = {
     cache_write: "0.40",
     cache_write_1h: "0.40",
   },
+  can: ["tools", "images"],
+  architecture: { input_modalities: ["text", "image"] },
 };
 const ROUTES: readonly V1Route[] = [
   {

@@ -1,0 +1,224 @@
+import {
+  type KnownModel,
+  type KnownModels,
+  providerOf,
+  readKnownModels,
+  upstreamModelOf,
+} from "../catalog/known-models.ts";
+import { nearestIds } from "../catalog/nearest.ts";
+import type { Path, Problems } from "./problems.ts";
+
+/** What the catalog of known models filled in at one place of the file. */
+export interface FilledIn {
+  /** Keys of the model, and of its route with the index: `["models", "claude"]`. */
+  readonly place: Path;
+  /** Id of the known model. */
+  readonly known: string;
+  /** The members that were filled in, as if they had been written. Never empty. */
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly source: string;
+  /** The last day on which the price was found in a list, `YYYY-MM-DD`. */
+  readonly checked: string;
+  /** The day from which the provider may no longer serve the model. */
+  readonly ends?: string | undefined;
+  /** What the provider charges for beside the price, by name. */
+  readonly otherCost?: KnownModel["other_cost"];
+}
+
+/** A document whose models have everything that the catalog knows of them. */
+export interface FilledDocument {
+  readonly document: object;
+  readonly filled: readonly FilledIn[];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Unknown ids beyond these are reported without the ids that are like them, which take 10 ms each to find. */
+const NEAREST_SEARCHES_MAX = 20;
+const NEAREST_MAX = 3;
+
+/**
+ * Fills every model and route that names a known model with what it leaves out. What is written stays. Reports
+ * ids that are not in the catalog, which is read only when the document names one.
+ */
+export function fillKnown(document: object, problems: Problems): FilledDocument {
+  const { models, upstreams } = { ...document } as { models?: unknown; upstreams?: unknown };
+  if (!isMembers(models) || !Object.values(models).some(namesKnown)) return { document, filled: [] };
+  const known = readKnownModels();
+  const filling = {
+    known,
+    problems,
+    upstreams: isMembers(upstreams) ? Object.keys(upstreams) : [],
+    searches: 0,
+  };
+  const filled: FilledIn[] = [];
+  const entries = Object.entries(models).map(([id, model]) => {
+    const path = ["models", id];
+    return [id, isMembers(model) ? fillModel(path, model, filling, filled) : model] as const;
+  });
+  return { document: { ...document, models: Object.fromEntries(entries) }, filled };
+}
+
+interface Filling {
+  readonly known: KnownModels;
+  readonly problems: Problems;
+  /** Names of the file's upstreams. */
+  readonly upstreams: readonly string[];
+  /** Unknown ids for which like ids were searched. */
+  searches: number;
+}
+
+function namesKnown(model: unknown): boolean {
+  if (!isMembers(model)) return false;
+  return (
+    "known" in model ||
+    (Array.isArray(model.routes) && model.routes.some((route) => isMembers(route) && "known" in route))
+  );
+}
+
+function fillModel(path: Path, model: Members, filling: Filling, filled: FilledIn[]): Members {
+  const known = findKnown(path, model, filling);
+  const own = known
+    ? { ...model, ...note(path, known, valuesOfModel(model, known, filling), filling, filled) }
+    : model;
+  if (!Array.isArray(own.routes)) return own;
+  const routes = own.routes.map((route, index) => {
+    if (!isMembers(route)) return route;
+    const place = [...path, "routes", index];
+    const ofRoute = findKnown(place, route, filling);
+    if (ofRoute)
+      return { ...route, ...note(place, ofRoute, valuesOfRoute(route, ofRoute, own), filling, filled) };
+    return known && !("known" in route) ? { ...route, ...valuesOfPlainRoute(route, known) } : route;
+  });
+  return { ...own, ...longContextOf(own, routes, filling), routes };
+}
+
+/** Finds the known model of a model or route. Reports an id that is not one, and one that cannot be used. */
+function findKnown(path: Path, { known: id }: Members, filling: Filling): KnownModel | undefined {
+  if (typeof id !== "string") return undefined;
+  const { known, problems } = filling;
+  const found = known.find(id);
+  const place = [...path, "known"];
+  if (!found) problems.add(place, "is not a known model", expectedIds(id, filling));
+  else if (found.mode !== "chat" && found.mode !== "embedding") {
+    problems.add(place, `is known as a ${found.mode} model`, "a model for chats or embeddings");
+    return undefined;
+  }
+  return found;
+}
+
+function expectedIds(id: string, filling: Filling): string {
+  filling.searches += 1;
+  if (filling.searches > NEAREST_SEARCHES_MAX) return "an id that `bun tollgate models` lists";
+  const ids = filling.known.list().map((model) => model.id);
+  return `an id such as ${nearestIds(id, ids, NEAREST_MAX).join(", ")}`;
+}
+
+/** Returns the filled members, and records them. */
+function note(path: Path, known: KnownModel, values: Members, filling: Filling, filled: FilledIn[]): Members {
+  if (Object.keys(values).length > 0) {
+    filled.push({
+      place: path,
+      known: known.id,
+      values,
+      source: known.source,
+      checked: filling.known.checkedOn(known),
+      ends: known.ends,
+      otherCost: known.other_cost,
+    });
+  }
+  return values;
+}
+
+/** Limits are lowered to written ones, so that none contradicts another. */
+function valuesOfModel(model: Members, known: KnownModel, { upstreams }: Filling): Members {
+  const window = countOr(model.context_window, known.context_window);
+  const output = known.mode === "embedding" ? 0 : known.max_output_tokens;
+  const provider = providerOf(known);
+  const hasUpstream = upstreams.includes(provider);
+  return {
+    ...missing(model, {
+      context_window: known.context_window,
+      max_output_tokens: output === undefined || window === undefined ? output : Math.min(output, window),
+      can: known.can.length > 0 ? known.can : undefined,
+      routes: hasUpstream ? [{ upstream: provider }] : undefined,
+    }),
+    ...mergedCost(model, "cost", known.cost),
+    ...longOf(model, known, window),
+  };
+}
+
+/** A long cost that no request of the window reaches is left out, unless the model widens its window. */
+function longOf(model: Members, { long }: KnownModel, window: number | undefined): Members {
+  const written = model.long_context;
+  if (!long || (written === undefined && long.above_input_tokens >= (window ?? 0))) return {};
+  if (written !== undefined && !isMembers(written)) return {};
+  const own = written ?? {};
+  const above = { above_input_tokens: own.above_input_tokens ?? long.above_input_tokens };
+  return { long_context: { ...own, ...above, ...mergedCost(own, "cost", long.cost) } };
+}
+
+function valuesOfRoute(route: Members, known: KnownModel, model: Members): Members {
+  const isLong = model.long_context !== undefined || (known.long && isReached(model, known.long));
+  return {
+    ...missing(route, {
+      model: upstreamModelOf(known),
+      reasoning: known.reasoning,
+      sampling: known.sampling,
+    }),
+    ...mergedCost(route, "cost", known.cost),
+    ...(isLong ? mergedCost(route, "long_context_cost", known.long?.cost ?? known.cost) : {}),
+  };
+}
+
+/** A route of a known model that names no other one. Traits belong to the name that the catalog gave. */
+function valuesOfPlainRoute(route: Members, known: KnownModel): Members {
+  if (route.model !== undefined && route.model !== upstreamModelOf(known)) return {};
+  return missing(route, {
+    model: upstreamModelOf(known),
+    reasoning: known.reasoning,
+    sampling: known.sampling,
+  });
+}
+
+/** The threshold of a model whose routes alone know a long cost: the lowest of them. */
+function longContextOf(model: Members, routes: readonly unknown[], { known }: Filling): Members {
+  if (model.long_context !== undefined) return {};
+  const thresholds = routes.flatMap((route) => {
+    if (!isMembers(route) || route.long_context_cost === undefined || typeof route.known !== "string")
+      return [];
+    return known.find(route.known)?.long?.above_input_tokens ?? [];
+  });
+  return thresholds.length > 0 ? { long_context: { above_input_tokens: Math.min(...thresholds) } } : {};
+}
+
+function isReached(
+  { context_window: window }: Members,
+  { above_input_tokens: above }: { readonly above_input_tokens: number },
+): boolean {
+  return typeof window === "number" && above < window;
+}
+
+/** Returns the members that are neither written nor unknown. */
+function missing(written: Members, known: Members): Members {
+  return Object.fromEntries(
+    Object.entries(known).filter(([key, value]) => value !== undefined && written[key] === undefined),
+  );
+}
+
+/** Fills the classes that a written cost leaves out. */
+function mergedCost(written: Members, key: string, cost: object | undefined): Members {
+  const own = written[key];
+  if (!cost || (own !== undefined && !isMembers(own))) return {};
+  if (own && Object.keys(cost).every((name) => Object.hasOwn(own, name))) return {};
+  return { [key]: { ...cost, ...own } };
+}
+
+function countOr(written: unknown, known: number | undefined): number | undefined {
+  const text = typeof written === "string" && /^\d{1,15}$/.test(written) ? Number(written) : written;
+  return typeof text === "number" ? text : known;
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

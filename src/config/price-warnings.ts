@@ -1,0 +1,46 @@
+import { longCostOf, type Model, type Price, type Route } from "../domain/model.ts";
+
+/** Classes of tokens on one route whose price is below the upstream cost. */
+export interface PriceBelowCost {
+  readonly model: string;
+  readonly upstream: string;
+  /** Keys of a price in the file, "input" or "long_context.input". Never empty. */
+  readonly classes: readonly string[];
+}
+
+/** The classes of a price, with their keys in the file. */
+const CLASSES: readonly (readonly [name: keyof Price, key: string])[] = [
+  ["input", "input"],
+  ["output", "output"],
+  ["cachedInput", "cached_input"],
+  ["cacheWrite", "cache_write"],
+  ["cacheWrite1h", "cache_write_1h"],
+];
+
+/** Finds the routes that would lose money. A route of unknown cost is not reported. */
+export function findPricesBelowCost(models: readonly Model[]): readonly PriceBelowCost[] {
+  return models.flatMap(({ id, routes }) =>
+    routes.flatMap((route) => {
+      const classes = [...classesBelow(route.price, route.cost), ...longClassesBelow(route)];
+      return classes.length === 0 ? [] : [{ model: id, upstream: route.upstream, classes }];
+    }),
+  );
+}
+
+/** Describes a finding for the command line, as "path: what is wrong, expected something else". */
+export function describePriceBelowCost({ model, upstream, classes }: PriceBelowCost): string {
+  const place = `models[${JSON.stringify(model)}]`;
+  const names = classes.join(", ");
+  return `${place}: the price of ${names} is below the cost at upstream ${upstream}, expected at least the cost`;
+}
+
+function longClassesBelow(route: Route): readonly string[] {
+  const { price, longPrice = price } = route;
+  if (!route.longPrice && !route.longCost) return [];
+  return classesBelow(longPrice, longCostOf(route)).map((name) => `long_context.${name}`);
+}
+
+function classesBelow(price: Price, cost: Price | undefined): readonly string[] {
+  if (!cost) return [];
+  return CLASSES.filter(([name]) => price[name] < cost[name]).map(([, key]) => key);
+}
