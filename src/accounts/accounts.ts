@@ -1,6 +1,7 @@
 import { and, asc, eq, or, sql } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { accounts } from "../db/sqlite/schema.ts";
+import type { Markup } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
@@ -15,6 +16,8 @@ export interface Account {
   readonly createdAtMs: number;
   /** Increases with each change. */
   readonly version: number;
+  /** The factor over upstream costs; `undefined` for the prices of the models. Only operators see it. */
+  readonly markup?: Markup | undefined;
 }
 
 export interface AccountParts {
@@ -52,7 +55,8 @@ export async function createAccount(
   const account: Account = { id, name, email, state: "active", createdAtMs, version: 1 };
   const { accounts, members } = database.tables;
   await database.transact(async (tx) => {
-    const inserted = await tx.insert(accounts).values(account).onConflictDoNothing().returning();
+    const row = { id, name, email, createdAtMs };
+    const inserted = await tx.insert(accounts).values(row).onConflictDoNothing().returning();
     if (inserted.length === 0) throw new GatewayError("conflict");
     if (ownerId !== undefined) {
       await tx.insert(members).values({ accountId: id, personId: ownerId, role: "owner", createdAtMs });
@@ -158,5 +162,10 @@ export async function listAccounts({ db, tables: { accounts } }: Database): Prom
 
 /** Converts a row of the table to an account. */
 export function readAccount(row: typeof accounts.$inferSelect): Account {
-  return { ...row, email: row.email ?? undefined };
+  return { ...row, email: row.email ?? undefined, markup: readMarkup(row.markup) };
+}
+
+/** Converts the column of a markup. */
+export function readMarkup(column: number | null): Markup | undefined {
+  return column === null ? undefined : BigInt(column);
 }

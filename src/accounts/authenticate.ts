@@ -1,6 +1,7 @@
 import { and, type Column, eq, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
+import { readMarkup } from "./accounts.ts";
 import { type Authenticate, type Caller, digestOf, isSecret } from "./key.ts";
 import { readKey } from "./keys.ts";
 import { createSharedReads } from "./shared-reads.ts";
@@ -44,7 +45,7 @@ export function createAuthenticate({
     return cached && isFresh(cached.readAtMs, monotonicMs()) ? cached.caller : undefined;
   };
 
-  const readCaller = async (digest: string): Promise<Caller | undefined> => {
+  const readAndKeep = async (digest: string): Promise<Caller | undefined> => {
     cache.delete(digest);
     const { value: caller, beganAtMs } = await read(digest);
     if (caller) remember(digest, { caller, readAtMs: beganAtMs });
@@ -60,7 +61,7 @@ export function createAuthenticate({
   return async (secret) => {
     if (secret === undefined || !isSecret(secret)) throw new GatewayError("unknown_key");
     const digest = digestOf(secret);
-    const caller = findCached(digest) ?? (await readCaller(digest));
+    const caller = findCached(digest) ?? (await readAndKeep(digest));
     if (!caller) throw new GatewayError("unknown_key");
     if (!isInForce(caller, now())) throw new GatewayError("unknown_key", { facts: { key: caller.key } });
     return caller;
@@ -76,13 +77,23 @@ export async function findCaller(
   { accountId, keyId, nowMs }: { readonly accountId: string; readonly keyId: string; readonly nowMs: number },
 ): Promise<Caller> {
   const [row] = await db
-    .select({ key: apiKeys, state: accounts.state })
+    .select({ key: apiKeys, state: accounts.state, markup: accounts.markup })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
     .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId)));
-  const caller = row && { key: readKey(row.key), accountSuspended: row.state === "suspended" };
+  const caller = row && readCaller(row);
   if (!caller || !isInForce(caller, nowMs)) throw new GatewayError("unknown_key");
   return caller;
+}
+
+interface CallerRow {
+  readonly key: Parameters<typeof readKey>[0];
+  readonly state: "active" | "suspended";
+  readonly markup: number | null;
+}
+
+function readCaller({ key, state, markup }: CallerRow): Caller {
+  return { key: readKey(key), accountSuspended: state === "suspended", markup: readMarkup(markup) };
 }
 
 function isFresh(readAtMs: number, nowMs: number): boolean {
@@ -113,13 +124,13 @@ function createCallerRead(database: Database) {
 /** The query is built once: with many keys, nearly each request reads its own. */
 function prepareFind({ db, tables: { accounts, apiKeys } }: Database, digestColumn: Column) {
   const query = db
-    .select({ key: apiKeys, state: accounts.state })
+    .select({ key: apiKeys, state: accounts.state, markup: accounts.markup })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
     .where(eq(digestColumn, sql.placeholder("digest")))
     .prepare();
   return async (digest: string): Promise<Caller | undefined> => {
     const [row] = await query.execute({ digest });
-    return row && { key: readKey(row.key), accountSuspended: row.state === "suspended" };
+    return row && readCaller(row);
   };
 }

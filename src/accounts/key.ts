@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Markup } from "../domain/money.ts";
 import type { Limits } from "../limiter/limiter.ts";
 
 /** An API key as it is stored. The secret itself is not stored, only its digest. */
@@ -36,6 +37,8 @@ interface PreviousSecret {
 export interface Caller {
   readonly key: ApiKey;
   readonly accountSuspended: boolean;
+  /** The account's factor over upstream costs; `undefined` for the prices of the models. */
+  readonly markup?: Markup | undefined;
   /** When the secret of this caller ends, in Unix milliseconds; set for one that a rotation replaced. */
   readonly secretEndsAtMs?: number | undefined;
 }

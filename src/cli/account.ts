@@ -1,6 +1,8 @@
 import { createAccount, listAccounts } from "../accounts/accounts.ts";
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
+import { setMarkup } from "../accounts/markup.ts";
 import { resumeAccount, suspendAccount } from "../accounts/suspension.ts";
+import type { Markup } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printAccount, printBalances, printTable } from "./printing.ts";
@@ -72,4 +74,29 @@ export async function runAccountResume(
   const { id } = await requireAccount(storage.database, idOrName);
   const account = await resumeAccount({ ...storage, now: Date.now }, COMMAND_LINE, id, reason);
   return { json: printAccount(account), text: `Resumed account ${account.name}.` };
+}
+
+export interface AccountMarkupOptions {
+  /** Id or name. */
+  readonly account: string;
+  /** `false` returns to the prices of the models. */
+  readonly markup: Markup | false;
+  readonly reason: string;
+}
+
+/** Sets or removes the factor over upstream costs that an account pays. */
+export async function runAccountMarkup(
+  { database }: Storage,
+  { account: idOrName, markup, reason }: AccountMarkupOptions,
+): Promise<CommandResult> {
+  const { id } = await requireAccount(database, idOrName);
+  const parts = { database, now: Date.now };
+  const change = { accountId: id, markup: markup || undefined, reason };
+  const account = await setMarkup(parts, COMMAND_LINE, change);
+  const json = printAccount(account);
+  const text =
+    json.markup === null
+      ? `Account ${account.name} pays the prices of the models.`
+      : `Account ${account.name} pays ${json.markup} times the upstream cost wherever it is known.`;
+  return { json, text };
 }

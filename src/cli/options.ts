@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { type Nanos, parseUsd } from "../domain/money.ts";
+import { type Markup, type Nanos, parseMarkup, parseUsd } from "../domain/money.ts";
 import { NOT_IN_NAMES } from "../domain/name-characters.ts";
 
 const ONE_LINE = new RegExp(`^[^${NOT_IN_NAMES}]{1,100}$`, "u");
@@ -18,6 +18,15 @@ export function parsePositiveAmount(text: string): Nanos {
   const amount = parseAmount(text);
   if (amount === 0n) throw new InvalidArgumentError("Expected more than 0.");
   return amount;
+}
+
+/** Parses a factor over upstream costs, such as "1.15". */
+export function parseFactor(text: string): Markup {
+  try {
+    return parseMarkup(text);
+  } catch {
+    throw new InvalidArgumentError("Expected a factor from 0.0001 to 1000 with at most 4 decimals.");
+  }
 }
 
 /** Parses a whole number from 0. */

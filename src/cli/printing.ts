@@ -1,6 +1,6 @@
 import type { Account } from "../accounts/accounts.ts";
 import type { ApiKey } from "../accounts/key.ts";
-import { printUsd } from "../domain/money.ts";
+import { printMarkup, printUsd } from "../domain/money.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
@@ -25,8 +25,15 @@ export function printBalances({ posted, held, available }: Balances) {
   };
 }
 
-export function printAccount({ id, name, email, state, createdAtMs }: Account) {
-  return { id, name, email: email ?? null, state, created_at: printTime(createdAtMs) };
+export function printAccount({ id, name, email, state, createdAtMs, markup }: Account) {
+  return {
+    id,
+    name,
+    email: email ?? null,
+    state,
+    created_at: printTime(createdAtMs),
+    markup: markup === undefined ? null : printMarkup(markup),
+  };
 }
 
 /** Converts a key to JSON, without its digest. A limit that the key does not set is null. */

@@ -12,6 +12,7 @@ import {
   parseCount,
   parseDays,
   parseEmail,
+  parseFactor,
   parseName,
   parseNames,
   parseOrigin,
@@ -75,7 +76,14 @@ function addAccountCommands(account: Command): void {
     .requiredOption(...ACCOUNT)
     .requiredOption("--reason <text>", "reason for the audit trail", parseName)
     .action(onStorage(async () => (await import("./account.ts")).runAccountResume));
+  withJson(account, "markup", "set the factor over upstream costs that it pays, within a second")
+    .requiredOption(...ACCOUNT)
+    .requiredOption("--markup <factor>", 'such as 1.15, or "off" for the prices of the models', orOff)
+    .requiredOption("--reason <text>", "reason for the audit trail", parseName)
+    .action(onStorage(async () => (await import("./account.ts")).runAccountMarkup));
 }
+
+const orOff = orWord("off", parseFactor);
 
 function addKeyCommands(key: Command): void {
   withJson(key, "create", "create a key and print it once")

@@ -71,6 +71,7 @@ function printReceipt(receipt: Receipt) {
     granted_usd: printUsd(receipt.granted),
     charged_usd: printUsd(receipt.captured),
     refunded_usd: printUsd(receipt.refunded),
+    upstream_cost_usd: outcome?.upstreamCost === undefined ? null : printUsd(outcome.upstreamCost),
     charge_source: outcome?.source ?? null,
     total_ms: outcome?.totalMs ?? null,
   };

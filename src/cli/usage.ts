@@ -68,6 +68,9 @@ interface Sums {
   readonly requests: number;
   readonly errors: number;
   readonly cost: Nanos;
+  readonly upstreamCost: Nanos;
+  /** The part of `cost` whose upstream cost is known. */
+  readonly costed: Nanos;
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
   readonly cacheWriteTokens: number;
@@ -81,6 +84,8 @@ function sumOf(rows: readonly UsageRow[]): Sums {
     requests: add(({ requests }) => requests),
     errors: add(({ group, requests, open }) => (group.outcome === "ok" ? 0 : requests - open)),
     cost: rows.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0n),
+    upstreamCost: rows.reduce((sum, { upstreamCost }) => sum + upstreamCost, 0n),
+    costed: rows.reduce((sum, { costed }) => sum + costed, 0n),
     inputTokens: add(({ usage }) => usage.inputTokens),
     cachedInputTokens: add(({ usage }) => usage.cachedInputTokens),
     cacheWriteTokens: add(({ usage }) => usage.cacheWriteTokens + usage.cacheWrite1hTokens),
@@ -93,6 +98,9 @@ function printSums(sums: Sums) {
     requests: sums.requests,
     errors: sums.errors,
     cost_usd: printUsd(sums.cost),
+    upstream_cost_usd: printUsd(sums.upstreamCost),
+    margin_usd: printUsd(sums.costed - sums.upstreamCost),
+    unknown_cost_usd: printUsd(sums.cost - sums.costed),
     input_tokens: sums.inputTokens,
     cached_input_tokens: sums.cachedInputTokens,
     cache_write_tokens: sums.cacheWriteTokens,
@@ -110,8 +118,19 @@ function printUsage(by: UsageDimension, rows: readonly PrintedRow[], total: Prin
     `${sums.input_tokens + sums.cached_input_tokens + sums.cache_write_tokens}`,
     `${sums.output_tokens}`,
     sums.cost_usd,
+    sums.upstream_cost_usd,
+    sums.margin_usd,
   ];
   const lines = rows.map((row) => [row.group_name ?? row.group ?? "unknown", ...columns(row)]);
-  const titles = [by.toUpperCase(), "REQUESTS", "ERRORS", "TOKENS IN", "TOKENS OUT", "COST USD"];
+  const titles = [
+    by.toUpperCase(),
+    "REQUESTS",
+    "ERRORS",
+    "TOKENS IN",
+    "TOKENS OUT",
+    "COST USD",
+    "UPSTREAM USD",
+    "MARGIN USD",
+  ];
   return printTable(titles, [...lines, ["total", ...columns(total)]]);
 }

@@ -2,6 +2,7 @@ import { type Static, type TObject, type TProperties, Type } from "@sinclair/typ
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Value, ValuePointer } from "@sinclair/typebox/value";
 import { CAPABILITIES } from "../domain/model.ts";
+import { MARKUP_PATTERN } from "../domain/money.ts";
 import type { Path, Problems } from "./problems.ts";
 
 // Each `description` completes a problem: "…, expected <description>".
@@ -38,7 +39,7 @@ const Prices = Mapping({ input: Usd, output: Usd, ...CACHE_PRICES });
 const Price = Mapping({
   markup: Type.Optional(
     Type.String({
-      pattern: "^(?!0+(\\.0+)?$)(\\d{1,3}(\\.\\d{1,4})?|1000(\\.0{1,4})?)$",
+      pattern: MARKUP_PATTERN,
       description: 'a factor in quotes, such as "1.15", from 0.0001 to 1000 with at most 4 decimals',
     }),
   ),

@@ -1,4 +1,4 @@
-/** Columns of receipts that usage sums up: amounts in nanos, and tokens by class. */
+/** What usage sums up of receipts: amounts in nanos, and tokens by class. */
 export const AMOUNTS = [
   "captured",
   "refunded",
@@ -7,6 +7,9 @@ export const AMOUNTS = [
   "cache_write_tokens",
   "cache_write_1h_tokens",
   "output_tokens",
+  // Known upstream costs, and the charges less refunds of their receipts.
+  "upstream_cost",
+  "costed",
 ] as const;
 const BUCKETS = 10;
 
@@ -35,6 +38,14 @@ export const JOURNAL_SUM_COLUMNS: readonly string[] = [
 export const DROPPED_SUM_COLUMNS: readonly string[] = [
   "receipts",
   ...["captured", "refunded", "above"].flatMap((amount) => [`${amount}_high`, `${amount}_low`]),
+];
+
+/**
+ * Those of {@link MEASURE_COLUMNS} about costs, which dropped receipts have too. In roll-ups they are null where
+ * a program wrote them that knew no costs.
+ */
+export const COST_COLUMNS: readonly string[] = [
+  ...["upstream_cost", "costed"].flatMap((amount) => [`${amount}_high`, `${amount}_low`]),
 ];
 
 function bucketsOf(duration: string): readonly string[] {

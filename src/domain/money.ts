@@ -21,6 +21,9 @@ const ZERO = "0".charCodeAt(0);
 /** The largest amount of one command: 4e18 nano-USD, so that the sum of two fits in int64. */
 export const NANOS_MAX: Nanos = 4_000_000_000_000_000_000n;
 
+/** The texts of markups, for schemas. */
+export const MARKUP_PATTERN = "^(?!0+(\\.0+)?$)(\\d{1,3}(\\.\\d{1,4})?|1000(\\.0{1,4})?)$";
+
 /** Parses decimal USD with at most 9 decimals ("5", "0.000000001"). Throws RangeError for other text. */
 export function parseUsd(text: string): Nanos {
   return parseDecimal(text, NANO_DIGITS);

@@ -1,6 +1,6 @@
 import { printUsd } from "../domain/money.ts";
 import type { ExportEntry } from "../ledger/exports/page.ts";
-import { printReceipt } from "../ledger/print-receipt.ts";
+import { printOperatorReceipt } from "../ledger/print-receipt.ts";
 import type { JournalLine } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
@@ -37,7 +37,7 @@ export function printLine(entry: ExportEntry): Line {
     account_name: accountName ?? null,
     key_name: keyName ?? null,
     transfer: transfer ? printTransfer(transfer) : null,
-    receipt: receipt ? printReceipt(receipt) : null,
+    receipt: receipt ? printOperatorReceipt(receipt) : null,
   });
   return { id, type, atMs, text, entry };
 }

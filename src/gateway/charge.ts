@@ -4,7 +4,7 @@ import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/records.ts";
 import type { Gateway } from "./gateway.ts";
-import { estimateInputTokens, priceOf, totalOutputMaxOf } from "./quote.ts";
+import { estimateInputTokens, priceOf, pricesOf, totalOutputMaxOf } from "./quote.ts";
 import type { HeldRequest, Outcome } from "./request.ts";
 
 /** The amount that a request is charged, and where its usage comes from. */
@@ -14,12 +14,20 @@ export interface Charge {
   readonly usage: Usage | undefined;
   /** The price of those tokens; `undefined` when nothing is charged. */
   readonly price: Price | undefined;
+  /** What the upstream bills for that usage, 0 when nothing is charged; `undefined` when it is unknown. */
+  readonly upstreamCost: Nanos | undefined;
 }
 
 /** As much of a request as its charge depends on. */
 export type Metered = Pick<HeldRequest, "meter" | "quote" | "body">;
 
-const NOTHING: Charge = { amount: 0n, source: "none", usage: undefined, price: undefined };
+const NOTHING: Charge = {
+  amount: 0n,
+  source: "none",
+  usage: undefined,
+  price: undefined,
+  upstreamCost: 0n,
+};
 
 /**
  * Computes the charge of a request by its outcome:
@@ -124,6 +132,13 @@ function mayUndercharge({ meter, quote }: Metered, reported: Usage): boolean {
 
 function chargeUsage({ meter, quote }: Metered, source: ChargeSource, usage: Usage): Charge {
   if (!meter.candidate) return NOTHING;
-  const price = priceOf(quote, meter.candidate, usage);
-  return { amount: costOf(usage, price), source, usage, price };
+  const { price, cost } = pricesOf(quote, meter.candidate, usage);
+  const amount = costOf(usage, price);
+  return {
+    amount,
+    source,
+    usage,
+    price,
+    upstreamCost: cost === price ? amount : cost && costOf(usage, cost),
+  };
 }

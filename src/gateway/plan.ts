@@ -56,11 +56,11 @@ export async function planRequest(
  */
 export function selectModel(
   catalog: Catalog,
-  { key, accountSuspended }: Caller,
+  { key, accountSuspended, markup }: Caller,
   { model: id, outputTokensMax }: Pick<ModelRequest, "model" | "outputTokensMax">,
 ): Model {
   if (accountSuspended) throw new GatewayError("account_suspended");
-  const model = catalog.find(id);
+  const model = catalog.find(id, markup);
   if (!model) throw new GatewayError("unknown_model");
   if (!mayUse(key, id)) throw new GatewayError("model_not_allowed");
   if (model.outputTokensMax === 0 && outputTokensMax !== 0) throw new GatewayError("not_built");

@@ -1,4 +1,4 @@
-import { dearestInput, type Model, type Price } from "../domain/model.ts";
+import { dearestInput, longCostOf, type Model, type Price, type RoutePrices } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
@@ -115,9 +115,19 @@ export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBou
  * threshold.
  */
 export function priceOf(quote: Quote, candidate: PricedCandidate, usage: Usage): Price {
-  const { price, longPrice } = candidate.route;
-  if (!longPrice) return price;
-  return isLongContext(quote.model, inputTokensOf(usage), windowOn(quote, candidate)) ? longPrice : price;
+  return pricesOf(quote, candidate, usage).price;
+}
+
+/** The token prices of a candidate's answer, see {@link priceOf}, with their upstream cost. */
+export function pricesOf(
+  quote: Quote,
+  candidate: PricedCandidate,
+  usage: Usage,
+): Pick<RoutePrices, "price" | "cost"> {
+  const { route } = candidate;
+  if (!route.longPrice && !route.longCost) return route;
+  if (!isLongContext(quote.model, inputTokensOf(usage), windowOn(quote, candidate))) return route;
+  return { price: route.longPrice ?? route.price, cost: longCostOf(route) };
 }
 
 /** Whether the long-context price applies. Input above the window sums several readings; it counts as one. */

@@ -38,7 +38,8 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
   const released = slot.settle(charge.usage ? totalTokensOf(charge.usage) : 0);
   const settlement = await bookOrStore(gateway, entry, trace);
   const charged = settlement?.captured ?? amount;
-  held.call.settled = { granted: held.hold.granted, charged, ...meteredOf(held, charge) };
+  const { granted } = held.hold;
+  held.call.settled = { granted, charged, upstreamCost: charge.upstreamCost, ...meteredOf(held, charge) };
   await released;
   trace?.note({ chargedUsd: printUsd(charged), source: charge.source });
   return { charged, balances: settlement?.balances };
@@ -88,6 +89,7 @@ function outcomeFacts({ clock }: Gateway, { held, answer, charge }: Settling): O
     upstream: route?.upstream,
     upstreamModel: route?.upstreamModel,
     price: charge.price ?? route?.price,
+    upstreamCost: charge.upstreamCost,
     usage: charge.usage,
     firstOutputMs: firstOutputMs === undefined ? undefined : Math.round(firstOutputMs),
     totalMs: Math.round(clock() - call.startedAt),

@@ -17,19 +17,19 @@ import { pathOf } from "./identity.ts";
 export function modelRoutes(parts: HttpParts) {
   return new Elysia()
     .get("/v1/models", ({ request }) =>
-      answerCaller(request, parts, ({ key }, { catalog }) =>
-        printList(catalog.list().filter((model) => mayUse(key, model.id))),
+      answerCaller(request, parts, ({ key, markup }, { catalog }) =>
+        printList(catalog.list(markup).filter((model) => mayUse(key, model.id))),
       ),
     )
     .get("/v1/models/*", ({ request }) =>
-      answerCaller(request, parts, ({ key }, { catalog }) => printModel(findModel(catalog, key, request))),
+      answerCaller(request, parts, (caller, { catalog }) => printModel(findModel(catalog, caller, request))),
     );
 }
 
 /** An id may contain slashes, plain or as `%2F`. A model that the key may not use is `unknown_model`. */
-function findModel(catalog: Catalog, key: Caller["key"], request: Request): Model {
+function findModel(catalog: Catalog, { key, markup }: Caller, request: Request): Model {
   const path = pathOf(request).slice("/v1/models/".length);
-  const model = catalog.find(decodePath(path));
+  const model = catalog.find(decodePath(path), markup);
   if (!model || !mayUse(key, model.id)) throw new GatewayError("unknown_model");
   return model;
 }

@@ -40,6 +40,12 @@ export function printSaved({ outcome }: Pick<Receipt, "outcome">): string | null
   return usage && price ? printUsd(savedByCaching(usage, price)) : null;
 }
 
+/** Like {@link printReceipt}, with the upstream cost, which only operators see. */
+export function printOperatorReceipt(receipt: Receipt): object {
+  const cost = receipt.outcome?.upstreamCost;
+  return { ...printReceipt(receipt), upstream_cost_usd: cost === undefined ? null : printUsd(cost) };
+}
+
 function printUsage(usage: Usage): object {
   return {
     input_tokens: usage.inputTokens,

@@ -135,6 +135,8 @@ export interface OutcomeFacts {
   readonly upstream?: string | undefined;
   readonly upstreamModel?: string | undefined;
   readonly price?: Price | undefined;
+  /** What the upstream bills the operator for the charged usage; `undefined` when that is unknown. */
+  readonly upstreamCost?: Nanos | undefined;
   readonly usage?: Usage | undefined;
   readonly firstOutputMs?: number | undefined;
   readonly totalMs?: number | undefined;

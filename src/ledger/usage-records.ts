@@ -41,6 +41,10 @@ export interface UsageRow {
   readonly expired: number;
   readonly captured: Nanos;
   readonly refunded: Nanos;
+  /** The sum of the known upstream costs. */
+  readonly upstreamCost: Nanos;
+  /** `captured − refunded` of the receipts whose upstream cost is known; the margin is this − `upstreamCost`. */
+  readonly costed: Nanos;
   /** Summed over the receipts that have a usage. */
   readonly usage: Usage;
   /** Receipts by their time to the first output; those without output are not counted. */

@@ -66,19 +66,25 @@ type PrintedEntry = Omit<ReleaseRequest, "facts"> & {
   readonly kind: "settle" | "release" | "abandon";
   /** Nano-USD in decimal digits, because a JSON number would round it. */
   readonly amount?: string | undefined;
-  readonly facts: Omit<OutcomeFacts, "price"> & {
+  readonly facts: Omit<OutcomeFacts, "price" | "upstreamCost"> & {
     readonly price?: Record<keyof Price, string> | undefined;
+    /** Like `amount`. Absent in the entries of older versions. */
+    readonly upstreamCost?: string | undefined;
   };
 };
 
 /** Prints an entry as JSON. Throws TypeError when the metadata cannot be expressed in JSON. */
 export function printEntry({ kind, request }: OutboxEntry): string {
-  const { price } = request.facts;
+  const { price, upstreamCost } = request.facts;
   const printed: PrintedEntry = {
     ...request,
     kind: kind === "release_if_held" ? "abandon" : kind,
     amount: "amount" in request ? String(request.amount) : undefined,
-    facts: { ...request.facts, price: price && mapPrice(price, String) },
+    facts: {
+      ...request.facts,
+      price: price && mapPrice(price, String),
+      upstreamCost: upstreamCost === undefined ? undefined : String(upstreamCost),
+    },
   };
   return JSON.stringify(printed);
 }
@@ -88,7 +94,8 @@ export function parseEntry(text: string): OutboxEntry {
   // Safe because the caller has compared the checksum of the text.
   const { kind, amount, facts, ...rest } = JSON.parse(text) as PrintedEntry;
   const price = facts.price && mapPrice(facts.price, BigInt);
-  const request = { ...rest, facts: { ...facts, price } };
+  const upstreamCost = facts.upstreamCost === undefined ? undefined : BigInt(facts.upstreamCost);
+  const request = { ...rest, facts: { ...facts, price, upstreamCost } };
   if (kind === "abandon") return { kind: "release_if_held", request };
   if (kind !== "settle") return { kind, request };
   if (amount === undefined) throw new SyntaxError("A settlement without an amount");

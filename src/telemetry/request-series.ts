@@ -122,6 +122,11 @@ function moneyFamilies({ routes }: RequestTallies): readonly Family[] {
     ),
     usd("tollgate_captured_usd_total", "Cost of settled requests, in USD.", ({ captured }) => captured),
     usd(
+      "tollgate_upstream_cost_usd_total",
+      "What upstreams bill for settled requests whose upstream cost is known, in USD.",
+      ({ upstreamCost }) => upstreamCost,
+    ),
+    usd(
       "tollgate_overspent_usd_total",
       "Cost above the hold, of requests that were charged more than was on hold for them, in USD.",
       ({ overspent }) => overspent,

@@ -4,6 +4,8 @@ import { FIRST_TOKEN_SECONDS, Histogram, TOKEN_COUNTS } from "./histogram.ts";
 export interface SettledRequest {
   readonly granted: bigint;
   readonly charged: bigint;
+  /** `undefined` when it is unknown. */
+  readonly upstreamCost?: bigint | undefined;
   /** From arrival to the first output of a stream; `undefined` for a whole answer. */
   readonly firstOutputMs: number | undefined;
   /** `undefined` when nothing was charged. */
@@ -23,6 +25,8 @@ interface ChargedTokens {
 export class SettledTally implements ChargedTokens {
   granted = 0;
   captured = 0;
+  /** Sum of the known upstream costs. */
+  upstreamCost = 0;
   /** Sum of `charged − granted` over the requests that were charged more than was granted. */
   overspent = 0;
   inputTokens = 0;
@@ -33,9 +37,10 @@ export class SettledTally implements ChargedTokens {
   readonly inputPerRequest = new Histogram(TOKEN_COUNTS);
   readonly outputPerRequest = new Histogram(TOKEN_COUNTS);
 
-  add({ granted, charged, usage }: SettledRequest): void {
+  add({ granted, charged, upstreamCost, usage }: SettledRequest): void {
     this.granted += Number(granted);
     this.captured += Number(charged);
+    if (upstreamCost !== undefined) this.upstreamCost += Number(upstreamCost);
     if (charged > granted) this.overspent += Number(charged - granted);
     if (!usage) return;
     const { inputTokens, cachedInputTokens, cacheWriteTokens, cacheWrite1hTokens, outputTokens } = usage;

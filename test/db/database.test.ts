@@ -27,7 +27,7 @@ test("every generated migration is applied, in the order of its journal", async 
 
 test("the database and its WAL are created readable by their owner alone", () => {
   const database = openDatabase(path);
-  database.client.run("INSERT INTO accounts VALUES ('1', 'a', NULL, 'active', 0, 1)");
+  database.client.run("INSERT INTO accounts (id, name, created_at_ms) VALUES ('1', 'a', 0)");
   const modeOf = (file: string) => statSync(file).mode & 0o777;
   expect(modeOf(join(folder.path, "data"))).toBe(0o700);
   expect([path, `${path}-wal`, `${path}-shm`].map(modeOf)).toEqual([0o600, 0o600, 0o600]);
@@ -49,7 +49,7 @@ test("a reopened database keeps its rows", async () => {
   first.close();
   const again = openDatabase(path);
   expect(await again.db.select().from(accounts)).toEqual([
-    { id: "1", name: "acme", email: null, state: "active", createdAtMs: 5, version: 1 },
+    { id: "1", name: "acme", email: null, state: "active", createdAtMs: 5, version: 1, markup: null },
   ]);
   expect(await again.db.select().from(apiKeys)).toMatchObject([
     { ...key, models: ["a", "b"], allowsClamp: true, expiresAtMs: null },

@@ -45,7 +45,7 @@ test("a reopened database keeps its rows, with the types of SQLite", async () =>
   await first.close();
   const again = await openPostgres(empty.url);
   expect(await again.db.select().from(accounts)).toEqual([
-    { id: "1", name: "acme", email: null, state: "active", createdAtMs: 5, version: 1 },
+    { id: "1", name: "acme", email: null, state: "active", createdAtMs: 5, version: 1, markup: null },
   ]);
   expect(await again.db.select().from(apiKeys)).toMatchObject([
     { ...key, models: ["a", 'b"\\'], allowsClamp: true, expiresAtMs: null },

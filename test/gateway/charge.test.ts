@@ -158,6 +158,7 @@ describe("the charge by outcome", () => {
       usage,
       amount: usage ? costOf(usage, TEST_PRICE) : 0n,
       price: usage && TEST_PRICE,
+      upstreamCost: usage ? undefined : 0n,
     });
   });
 

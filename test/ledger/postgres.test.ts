@@ -270,7 +270,11 @@ test("the row types of the database equal those of the write statements", async 
     `SELECT c.relname::text AS type, a.attname::text AS name, format_type(a.atttypid, NULL) AS of
       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.relkind = 'c' ORDER BY c.relname, a.attnum`,
   );
-  const stored = Object.groupBy(rows, ({ type }) => type);
+  // The type of the version before, for replicas that still use it.
+  const stored = Object.groupBy(
+    rows.filter(({ type }) => type !== "batch_hold_ending"),
+    ({ type }) => type,
+  );
   const columns = Object.entries(stored).map(([type, fields = []]) => [
     type,
     fields.map(({ name, of }) => [name, of]),

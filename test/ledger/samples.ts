@@ -17,6 +17,7 @@ export const FACTS: OutcomeFacts = {
   upstream: "anthropic",
   upstreamModel: "claude-x",
   price: { input: 3n, output: 15n, cachedInput: 1n, cacheWrite: 4n, cacheWrite1h: 6n },
+  upstreamCost: 4n,
   usage: {
     inputTokens: 11,
     cachedInputTokens: 7,

@@ -231,6 +231,7 @@ test("every entry survives printing and parsing", () => {
         cacheWrite: picos,
         cacheWrite1h: picos,
       }),
+      upstreamCost: picos,
       upstream: text,
       totalMs: fc.nat(),
       attempts: fc.array(fc.record({ upstream: text, status: fc.nat(599), ms: fc.nat() })),

@@ -10,6 +10,7 @@ import totals from "./migrations/0007_totals.sql" with { type: "text" };
 import retention from "./migrations/0008_retention.sql" with { type: "text" };
 import usageExports from "./migrations/0009_exports.sql" with { type: "text" };
 import instance from "./migrations/0010_instance.sql" with { type: "text" };
+import upstreamCost from "./migrations/0011_upstream_cost.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly string[] = [
   retention,
   usageExports,
   instance,
+  upstreamCost,
 ];
 
 /** The id of the advisory lock of schema changes: an arbitrary number. */

@@ -14,6 +14,8 @@ export const accounts = pgTable("accounts", {
   createdAtMs: whole("created_at_ms").notNull(),
   /** Increases with each change; an edit of an older version is a conflict. */
   version: whole("version").notNull().default(1),
+  /** The factor over upstream costs in ten-thousandths; null for the prices of the models. */
+  markup: whole("markup"),
 });
 
 /**
@@ -165,6 +167,8 @@ export const holds = pgTable(
     firstOutputMs: whole("first_output_ms"),
     totalMs: whole("total_ms"),
     attempts: verbatimJson("attempts"),
+    /** What the upstream bills the operator, in nanos; null where that is unknown. */
+    upstreamCost: nanos("upstream_cost"),
   },
   (table) => [
     primaryKey({ columns: [table.walletId, table.holdId] }),

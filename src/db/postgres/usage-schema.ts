@@ -1,6 +1,6 @@
 // Roll-ups: sums of receipts and of the journal, written by a background job.
 import { index, pgTable, primaryKey } from "drizzle-orm/pg-core";
-import { DROPPED_SUM_COLUMNS, JOURNAL_SUM_COLUMNS, MEASURE_COLUMNS } from "../usage-columns.ts";
+import { COST_COLUMNS, DROPPED_SUM_COLUMNS, JOURNAL_SUM_COLUMNS, MEASURE_COLUMNS } from "../usage-columns.ts";
 import { bytewise, nanos, whole } from "./columns.ts";
 
 /** The columns that {@link MEASURE_COLUMNS} names. */
@@ -117,6 +117,7 @@ export const retention = pgTable("retention", {
 export const droppedReceipts = pgTable("dropped_receipts", {
   walletId: bytewise("wallet_id").primaryKey(),
   ...Object.fromEntries(DROPPED_SUM_COLUMNS.map((name) => [name, whole(name).notNull()])),
+  ...Object.fromEntries(COST_COLUMNS.map((name) => [name, whole(name).notNull().default(0)])),
 });
 
 /** What dropped receipts had used of a limit in one period, so that the audit can still add its counter up. */

@@ -15,6 +15,7 @@ import totals from "./migrations/0009_totals.sql" with { type: "text" };
 import retention from "./migrations/0010_retention.sql" with { type: "text" };
 import usageExports from "./migrations/0011_exports.sql" with { type: "text" };
 import instance from "./migrations/0012_instance.sql" with { type: "text" };
+import upstreamCost from "./migrations/0013_upstream_cost.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
@@ -96,6 +97,7 @@ export const MIGRATIONS: readonly string[] = [
   retention,
   usageExports,
   instance,
+  upstreamCost,
 ];
 
 /**

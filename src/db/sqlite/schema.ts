@@ -13,6 +13,8 @@ export const accounts = sqliteTable("accounts", {
   createdAtMs: integer("created_at_ms").notNull(),
   /** Increases with each change; an edit of an older version is a conflict. */
   version: integer().notNull().default(1),
+  /** The factor over upstream costs in ten-thousandths; null for the prices of the models. */
+  markup: integer(),
 });
 
 /**
@@ -169,6 +171,8 @@ export const holds = sqliteTable(
     firstOutputMs: integer("first_output_ms"),
     totalMs: integer("total_ms"),
     attempts: text(),
+    /** What the upstream bills the operator, in nanos; null where that is unknown. */
+    upstreamCost: nanos("upstream_cost"),
   },
   (table) => [
     primaryKey({ columns: [table.holdId, table.walletId] }),

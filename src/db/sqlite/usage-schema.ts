@@ -1,6 +1,6 @@
 // Roll-ups: sums of receipts and of the journal, written by a background job.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { DROPPED_SUM_COLUMNS, JOURNAL_SUM_COLUMNS, MEASURE_COLUMNS } from "../usage-columns.ts";
+import { COST_COLUMNS, DROPPED_SUM_COLUMNS, JOURNAL_SUM_COLUMNS, MEASURE_COLUMNS } from "../usage-columns.ts";
 import { nanos } from "./columns.ts";
 
 /** The columns that {@link MEASURE_COLUMNS} names. */
@@ -121,6 +121,7 @@ export const retention = sqliteTable("retention", {
 export const droppedReceipts = sqliteTable("dropped_receipts", {
   walletId: text("wallet_id").primaryKey(),
   ...Object.fromEntries(DROPPED_SUM_COLUMNS.map((name) => [name, integer(name).notNull()])),
+  ...Object.fromEntries(COST_COLUMNS.map((name) => [name, integer(name).notNull().default(0)])),
 });
 
 /** What dropped receipts had used of a limit in one period, so that the audit can still add its counter up. */

@@ -1,4 +1,5 @@
 import { Elysia, type Static, t } from "elysia";
+import type { Account } from "../../accounts/accounts.ts";
 import { DEMO_MODEL } from "../../demo/demo-model.ts";
 import { type Model, printPrices, type Route } from "../../domain/model.ts";
 import { GatewayError } from "../../errors.ts";
@@ -61,10 +62,10 @@ export function modelsRoutes(parts: ConsoleParts) {
     .use(createGuard(parts))
     .get(
       "/accounts/:account/models",
-      ({ actor }) => {
+      ({ actor, account }) => {
         const { catalog, upstreams } = parts.gateway();
         const print = (each: Model) => printModel(each, { upstreams, showsRoutes: actor.isOperator });
-        return { items: catalog.list().map(print) };
+        return { items: catalog.list(account.markup).map(print) };
       },
       {
         needs: "models.read",
@@ -72,12 +73,16 @@ export function modelsRoutes(parts: ConsoleParts) {
         response: t.Object({ items: t.Array(model) }),
       },
     )
-    .post("/accounts/:account/models/estimate", ({ body }) => estimateOf(parts.gateway(), body), {
-      needs: "models.read",
-      params: accountParams,
-      body: estimateBody,
-      response: estimate,
-    });
+    .post(
+      "/accounts/:account/models/estimate",
+      ({ account, body }) => estimateOf(parts.gateway(), account, body),
+      {
+        needs: "models.read",
+        params: accountParams,
+        body: estimateBody,
+        response: estimate,
+      },
+    );
 }
 
 type Printed = Static<typeof model>;
@@ -119,9 +124,10 @@ function surfacesOf({ routes, outputTokensMax }: Model, upstreams: Gateway["upst
 
 async function estimateOf(
   { catalog, tokens }: Gateway,
+  { markup }: Pick<Account, "markup">,
   body: Static<typeof estimateBody>,
 ): Promise<Static<typeof estimate>> {
-  const found = catalog.find(body.model);
+  const found = catalog.find(body.model, markup);
   if (!found) throw new GatewayError("unknown_model");
   const { text, input_tokens: given, output_tokens: outputTokens } = body;
   const counted = given ?? (text ? (await tokens.count({ input: text, output: "" })).inputTokens : 0);

@@ -1,8 +1,9 @@
 import { Elysia, t } from "elysia";
 import { type ListedAccount, listAccountsWithUsage } from "../../accounts/account-list.ts";
 import { beginActing, endActing } from "../../accounts/acting.ts";
+import { setMarkup } from "../../accounts/markup.ts";
 import { resumeAccount, suspendAccount } from "../../accounts/suspension.ts";
-import { printUsd } from "../../domain/money.ts";
+import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import { LedgerError } from "../../ledger/ledger.ts";
 import { printTime } from "../../time.ts";
@@ -12,12 +13,20 @@ import { createGuard } from "./guard.ts";
 import { printAccount } from "./print-accounts.ts";
 import { id, nothing, pageOf, pageQuery, usd } from "./shapes.ts";
 
+const factor = t.String({
+  pattern: MARKUP_PATTERN,
+  description: 'Factor over upstream costs, such as "1.15": 0.0001 to 1000 with at most 4 decimals',
+});
+/** Null for the prices of the models. */
+const markupOrNull = t.Nullable(factor);
+
 const listedAccount = t.Composite([
   account,
   t.Object({
     available_usd: usd,
     held_usd: usd,
     posted_usd: usd,
+    markup: markupOrNull,
     spent_30d_usd: usd,
     requests_30d: t.Integer(),
     keys: t.Integer({ description: "Keys that are not revoked" }),
@@ -26,6 +35,7 @@ const listedAccount = t.Composite([
     ),
   }),
 ]);
+const markedAccount = t.Composite([account, t.Object({ markup: markupOrNull })]);
 const query = t.Composite([pageQuery, t.Object({ q: t.Optional(t.String({ maxLength: 254 })) })]);
 const path = t.Object({ id });
 const PAGE_SIZE = 50;
@@ -50,6 +60,21 @@ export function operatorAccountsRoutes(parts: ConsoleParts) {
       async ({ params, body, actor }) =>
         printAccount(await resumeAccount(parts, actor, params.id, body.reason)),
       { needsOperator: true, params: path, body: t.Object({ reason }), response: account },
+    )
+    .put(
+      "/operator/accounts/:id/markup",
+      async ({ params, body, actor }) => {
+        const markup = body.markup === null ? undefined : parseMarkup(body.markup);
+        const change = { accountId: params.id, markup, reason: body.reason };
+        const changed = await setMarkup(parts, actor, change);
+        return { ...printAccount(changed), markup: printMarkupOf(changed) };
+      },
+      {
+        needsOperator: true,
+        params: path,
+        body: t.Object({ markup: markupOrNull, reason }),
+        response: markedAccount,
+      },
     )
     .post(
       "/operator/accounts/:id/act",
@@ -86,9 +111,14 @@ function printListed(listed: ListedAccount) {
     available_usd: printUsd(balances.available),
     held_usd: printUsd(balances.held),
     posted_usd: printUsd(balances.posted),
+    markup: printMarkupOf(listed),
     spent_30d_usd: printUsd(spent30d),
     requests_30d: requests30d,
     keys,
     last_request_at: printTime(lastRequestAtMs),
   };
+}
+
+function printMarkupOf({ markup }: Pick<ListedAccount, "markup">): string | null {
+  return markup === undefined ? null : printMarkup(markup);
 }

@@ -78,6 +78,9 @@ export const receiptAnswer = t.Object({
       amount_usd: t.String({ description: "exact USD with up to 12 decimals" }),
     }),
   ),
+  upstream_cost_usd: t.Nullable(
+    t.String({ description: "what the upstream bills; null when unknown, and for all but operators" }),
+  ),
   rounding_usd: t.String({ description: "under one nano-USD: the sum of lines and rounding is charged_usd" }),
   saved_by_caching_usd: t.Nullable(
     t.String({ description: "what prompt caching saved, below zero for a loss; null without usage" }),

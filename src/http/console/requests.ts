@@ -1,4 +1,5 @@
 import { Elysia, t } from "elysia";
+import type { Actor } from "../../accounts/actor.ts";
 import { findKeyNames } from "../../accounts/names.ts";
 import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
@@ -44,7 +45,7 @@ export function requestsRoutes(parts: ConsoleParts) {
     )
     .get(
       "/accounts/:account/requests/:id",
-      ({ account, params }) => receiptOf(parts, account.id, params.id),
+      ({ account, actor, params }) => receiptOf(parts, actor, { accountId: account.id, id: params.id }),
       {
         needs: "requests.read",
         params: t.Object({ account: t.String(), id: t.String() }),
@@ -94,15 +95,20 @@ function readMetadata(text: string): MetadataCondition {
 /** Reads the receipt of a request, with its arithmetic. Throws `unknown_item`. */
 export async function receiptOf(
   { database, ledger }: Pick<ConsoleParts, "database" | "ledger">,
-  accountId: string,
-  id: string,
+  { isOperator }: Pick<Actor, "isOperator">,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
 ): Promise<ReceiptJson> {
   const receipt = await ledger.receipt(accountId, id.toLowerCase());
   if (!receipt) throw new GatewayError("unknown_item");
-  return printReceipt(receipt, await findKeyNames(database, accountId, [receipt.keyId]));
+  const names = await findKeyNames(database, accountId, [receipt.keyId]);
+  const cost = isOperator ? receipt.outcome?.upstreamCost : undefined;
+  return { ...printReceipt(receipt, names), upstream_cost_usd: cost === undefined ? null : printUsd(cost) };
 }
 
-function printReceipt(receipt: Receipt, names: ReadonlyMap<string, string>): ReceiptJson {
+function printReceipt(
+  receipt: Receipt,
+  names: ReadonlyMap<string, string>,
+): Omit<ReceiptJson, "upstream_cost_usd"> {
   const { granted, captured, outcome } = receipt;
   const isReleased = receipt.state !== "held" && granted > captured;
   return {

@@ -103,6 +103,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "get /operator/accounts": "List all accounts",
     "post /operator/accounts/{id}/suspend": "Suspend an account",
     "post /operator/accounts/{id}/resume": "Resume a suspended account",
+    "put /operator/accounts/{id}/markup": "Set the factor over upstream costs that an account pays",
     "post /operator/accounts/{id}/act": "Act inside an account for 30 minutes",
     "delete /operator/acting": "Stop acting inside an account",
     "post /operator/accounts/{id}/top-ups": "Top up the wallet of an account",

@@ -58,6 +58,13 @@ const sums = {
   output_tokens: t.Integer(),
 };
 
+/** Members that only operators see. */
+const margin = {
+  upstream_cost_usd: t.String({ description: "billed by upstreams, of requests whose cost is known" }),
+  margin_usd: t.String({ description: "charges less refunds and upstream costs of these requests" }),
+  unknown_cost_usd: t.String({ description: "charges less refunds of all other requests" }),
+};
+
 const percentiles = t.Nullable(
   t.Object(
     { p50: t.Number(), p95: t.Number(), p99: t.Number() },
@@ -85,21 +92,39 @@ const row = t.Object({
 });
 export type UsageRowJson = Static<typeof row>;
 
-export const usageAnswer = t.Object({
+const answer = {
   from: time,
   to: time,
   resolution: t.Union([t.Literal("hour"), t.Literal("day")], {
     description: "day: whole UTC days were read, and the range was widened to them",
   }),
   refused_since: t.String({ description: "refused requests are kept for 7 days; earlier ones count as 0" }),
+};
+
+const names = t.Object({ group: t.Nullable(t.String()), group_name: t.Nullable(t.String()) });
+
+export const usageAnswer = t.Object({
+  ...answer,
   rows: t.Array(row),
   total,
-  groups: t.Array(
-    t.Composite([t.Object({ group: t.Nullable(t.String()), group_name: t.Nullable(t.String()) }), total]),
-  ),
+  groups: t.Array(t.Composite([names, total])),
   previous: t.Nullable(total),
 });
 export type UsageAnswer = Static<typeof usageAnswer>;
+
+const operatorTotal = t.Composite([total, t.Object(margin)]);
+const operatorRow = t.Composite([row, t.Object(margin)]);
+export type OperatorUsageRowJson = Static<typeof operatorRow>;
+
+/** The answer for operators: every sum with its margin. */
+export const operatorUsageAnswer = t.Object({
+  ...answer,
+  rows: t.Array(operatorRow),
+  total: operatorTotal,
+  groups: t.Array(t.Composite([names, operatorTotal])),
+  previous: t.Nullable(operatorTotal),
+});
+export type OperatorUsageAnswer = Static<typeof operatorUsageAnswer>;
 
 export const anomaliesAnswer = t.Object({
   items: t.Array(

@@ -11,6 +11,9 @@ export interface Sums {
   readonly refused: number;
   /** Charges less refunds. */
   readonly cost: Nanos;
+  /** What upstreams billed for the requests whose cost is known, and the charges less refunds of these. */
+  readonly upstreamCost: Nanos;
+  readonly costed: Nanos;
   readonly usage: Usage;
   readonly firstOutputMs: Histogram;
   readonly totalMs: Histogram;
@@ -23,6 +26,8 @@ export const NO_SUMS: Sums = Object.freeze({
   errors: 0,
   refused: 0,
   cost: 0n,
+  upstreamCost: 0n,
+  costed: 0n,
   usage: {
     inputTokens: 0,
     cachedInputTokens: 0,
@@ -36,9 +41,10 @@ export const NO_SUMS: Sums = Object.freeze({
 
 /** The sums of a row of the ledger, of which `ok` requests ended well. Running requests are no errors. */
 export function sumsOf(row: UsageRow, ok: number): Sums {
-  const { requests, open, captured, refunded, usage, firstOutputMs, totalMs } = row;
+  const { requests, open, captured, refunded, upstreamCost, costed, usage, firstOutputMs, totalMs } = row;
   const errors = Math.max(requests - open - ok, 0);
-  return { requests, errors, refused: 0, cost: captured - refunded, usage, firstOutputMs, totalMs };
+  const money = { cost: captured - refunded, upstreamCost, costed };
+  return { requests, errors, refused: 0, ...money, usage, firstOutputMs, totalMs };
 }
 
 export function addSums(one: Sums, other: Sums): Sums {
@@ -52,6 +58,7 @@ export function subtractSums(one: Sums, other: Sums): Sums {
 
 function combine(one: Sums, other: Sums, sign: 1 | -1): Sums {
   const add = (a: number, b: number) => a + sign * b;
+  const addNanos = (a: Nanos, b: Nanos) => a + BigInt(sign) * b;
   const addAll = (a: Histogram, b: Histogram) => a.map((count, index) => add(count, b[index] ?? 0));
   const { usage: a } = one;
   const { usage: b } = other;
@@ -59,7 +66,9 @@ function combine(one: Sums, other: Sums, sign: 1 | -1): Sums {
     requests: add(one.requests, other.requests),
     errors: add(one.errors, other.errors),
     refused: add(one.refused, other.refused),
-    cost: one.cost + BigInt(sign) * other.cost,
+    cost: addNanos(one.cost, other.cost),
+    upstreamCost: addNanos(one.upstreamCost, other.upstreamCost),
+    costed: addNanos(one.costed, other.costed),
     usage: {
       inputTokens: add(a.inputTokens, b.inputTokens),
       cachedInputTokens: add(a.cachedInputTokens, b.cachedInputTokens),
@@ -83,6 +92,18 @@ export function printSums({ requests, errors, refused, cost, usage }: Sums) {
     cached_input_tokens: usage.cachedInputTokens,
     cache_write_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
     output_tokens: usage.outputTokens,
+  };
+}
+
+/**
+ * Prints what operators see beside the charges. The margin is that of the requests whose upstream cost is known;
+ * `unknown_cost_usd` are the charges of the others.
+ */
+export function printMargin({ cost, upstreamCost, costed }: Pick<Sums, "cost" | "upstreamCost" | "costed">) {
+  return {
+    upstream_cost_usd: printUsd(upstreamCost),
+    margin_usd: printUsd(costed - upstreamCost),
+    unknown_cost_usd: printUsd(cost - costed),
   };
 }
 

@@ -11,7 +11,10 @@ import { csvHeaders } from "./text-stream.ts";
 import { OTHER, reportUsage, type UsageReport } from "./usage-report.ts";
 import {
   anomaliesAnswer,
+  type OperatorUsageAnswer,
   type OperatorUsageQueryText,
+  type OperatorUsageRowJson,
+  operatorUsageAnswer,
   operatorUsageQuery,
   type UsageAnswer,
   type UsageRowJson,
@@ -20,7 +23,7 @@ import {
   whatIfAnswer,
   whatIfBody,
 } from "./usage-shapes.ts";
-import { printSums, printTotal } from "./usage-sums.ts";
+import { NO_SUMS, printMargin, printSums, printTotal, type Sums } from "./usage-sums.ts";
 import { isDaily, readView, type UsageView } from "./usage-view.ts";
 import { compareModel } from "./what-if.ts";
 
@@ -35,7 +38,7 @@ export function usageRoutes(parts: ConsoleParts) {
     .get(
       "/accounts/:account/usage.csv",
       async ({ account, query, set }) => {
-        const csv = printUsageCsv(await answerUsage(parts, account.id, query));
+        const csv = printUsageCsv(await answerUsage(parts, account.id, query), COLUMNS);
         Object.assign(set.headers, csvHeaders(`usage-${account.name}`));
         return csv;
       },
@@ -45,20 +48,20 @@ export function usageRoutes(parts: ConsoleParts) {
       needs: "usage.read",
       response: anomaliesAnswer,
     })
-    .post("/accounts/:account/what-if", ({ account, body }) => compareModel(parts, account.id, body), {
+    .post("/accounts/:account/what-if", ({ account, body }) => compareModel(parts, account, body), {
       needs: "usage.read",
       body: whatIfBody,
       response: whatIfAnswer,
     })
-    .get("/operator/usage", ({ query }) => answerUsage(parts, undefined, query), {
+    .get("/operator/usage", ({ query }) => answerOperator(parts, query), {
       needsOperator: true,
       query: operatorUsageQuery,
-      response: usageAnswer,
+      response: operatorUsageAnswer,
     })
     .get(
       "/operator/usage.csv",
       async ({ query, set }) => {
-        const csv = printUsageCsv(await answerUsage(parts, undefined, query));
+        const csv = printUsageCsv(await answerOperator(parts, query), OPERATOR_COLUMNS);
         Object.assign(set.headers, csvHeaders("usage"));
         return csv;
       },
@@ -66,23 +69,51 @@ export function usageRoutes(parts: ConsoleParts) {
     );
 }
 
+/** The usage of one account, as its members see it: without upstream costs. */
 async function answerUsage(
   parts: ConsoleParts,
-  accountId: string | undefined,
+  accountId: string,
   query: OperatorUsageQueryText,
 ): Promise<UsageAnswer> {
+  return printReport(await readReport(parts, accountId, query), printTotal);
+}
+
+function printOperatorTotal(sums: Sums) {
+  return { ...printTotal(sums), ...printMargin(sums) };
+}
+
+/** The usage of all accounts, with its margin. */
+async function answerOperator(
+  parts: ConsoleParts,
+  query: OperatorUsageQueryText,
+): Promise<OperatorUsageAnswer> {
+  const read = await readReport(parts, undefined, query);
+  const { rows, ...answer } = printReport(read, printOperatorTotal);
+  const points = read.report.points.map(({ sums }) => printMargin(sums));
+  const none = printMargin(NO_SUMS);
+  return { ...answer, rows: rows.map((row, index) => ({ ...row, ...(points[index] ?? none) })) };
+}
+
+async function readReport(parts: ConsoleParts, accountId: string | undefined, query: OperatorUsageQueryText) {
   const nowMs = parts.now();
   const view = readView(accountId, query, nowMs);
   await writeRefusals(parts);
   const report = await reportUsage(parts, view, nowMs);
-  const names = await findGroupNames(parts, view, report);
+  return { view, nowMs, report, names: await findGroupNames(parts, view, report) };
+}
+
+/** Prints a report; `print` converts the sums of a range. */
+function printReport<Total>(
+  { view, nowMs, report, names }: Awaited<ReturnType<typeof readReport>>,
+  print: (sums: Sums) => Total,
+) {
   const { fromMs, toMs } = view.range;
   const nameOf = (group: string | null | undefined) =>
     typeof group === "string" ? (names.get(group) ?? null) : null;
   return {
     from: printTime(fromMs),
     to: printTime(toMs),
-    resolution: isDaily(view) ? "day" : "hour",
+    resolution: isDaily(view) ? ("day" as const) : ("hour" as const),
     refused_since: new Date(Math.max(fromMs, nowMs - KEPT_MS)).toISOString(),
     rows: report.points.map(({ timeMs, group = null, sums }) => ({
       time: timeMs === undefined ? null : printTime(timeMs),
@@ -90,13 +121,13 @@ async function answerUsage(
       group_name: nameOf(group),
       ...printSums(sums),
     })),
-    total: printTotal(report.total),
+    total: print(report.total),
     groups: report.groups.map(({ group, sums }) => ({
       group,
       group_name: nameOf(group),
-      ...printTotal(sums),
+      ...print(sums),
     })),
-    previous: printTotal(report.previous),
+    previous: print(report.previous),
   };
 }
 
@@ -127,7 +158,19 @@ const COLUMNS = [
   "output_tokens",
 ] as const satisfies readonly (keyof UsageRowJson)[];
 
-function printUsageCsv({ rows }: UsageAnswer): string {
-  const cells = rows.map((row) => COLUMNS.map((column): Cell => row[column]));
-  return printCsv(COLUMNS, cells);
+const OPERATOR_COLUMNS = [
+  ...COLUMNS,
+  "upstream_cost_usd",
+  "margin_usd",
+  "unknown_cost_usd",
+] as const satisfies readonly (keyof OperatorUsageRowJson)[];
+
+function printUsageCsv<Column extends string>(
+  { rows }: { readonly rows: readonly Readonly<Record<Column, Cell>>[] },
+  columns: readonly Column[],
+): string {
+  return printCsv(
+    columns,
+    rows.map((row) => columns.map((column) => row[column])),
+  );
 }

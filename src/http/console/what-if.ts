@@ -1,3 +1,4 @@
+import type { Account } from "../../accounts/accounts.ts";
 import { findKeyNames } from "../../accounts/names.ts";
 import { costOf, type Price } from "../../domain/model.ts";
 import { printUsd } from "../../domain/money.ts";
@@ -19,10 +20,10 @@ interface Compared {
  */
 export async function compareModel(
   { database, ledger, gateway, now }: ConsoleParts,
-  accountId: string,
+  { id: accountId, markup }: Pick<Account, "id" | "markup">,
   body: typeof whatIfBody.static,
 ): Promise<typeof whatIfAnswer.static> {
-  const model = gateway().catalog.find(body.model);
+  const model = gateway().catalog.find(body.model, markup);
   if (!model) throw new GatewayError("unknown_model");
   const range = readRange(body, { nowMs: now(), defaultMs: 0 });
   const query = { walletId: accountId, ...range, keyId: body.key, groupBy: ["key"] } as const;

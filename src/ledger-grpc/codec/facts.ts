@@ -38,6 +38,7 @@ export function encodeOutcome(facts: OutcomeFacts): WireOutcomeFacts {
     upstream: facts.upstream === undefined ? undefined : encodeText(facts.upstream),
     upstreamModel: facts.upstreamModel === undefined ? undefined : encodeText(facts.upstreamModel),
     price: facts.price && encodePrice(facts.price),
+    upstreamCostNanos: facts.upstreamCost === undefined ? undefined : encodeNanos(facts.upstreamCost),
     usage: facts.usage && encodeUsage(facts.usage),
     firstOutputMs: facts.firstOutputMs === undefined ? undefined : encodeMs(facts.firstOutputMs),
     totalMs: facts.totalMs === undefined ? undefined : encodeMs(facts.totalMs),
@@ -57,13 +58,14 @@ export const RELEASED_OUTCOME: OutcomeDefaults = Object.freeze({ outcome: "clien
 
 export function decodeOutcome(wire: OutcomeFacts__Output | null, defaults: OutcomeDefaults): OutcomeFacts {
   if (!wire) return { ...defaults, attempts: [] };
-  const { firstOutputMs, totalMs } = wire;
+  const { firstOutputMs, totalMs, upstreamCostNanos } = wire;
   return {
     outcome: wire.outcome ?? defaults.outcome,
     source: chargeSources.decodeOptional(wire.source, "outcome.source") ?? defaults.source,
     upstream: wire.upstream,
     upstreamModel: wire.upstreamModel,
     price: wire.price ? decodePrice(wire.price) : undefined,
+    upstreamCost: upstreamCostNanos === undefined ? undefined : decodeNanos(upstreamCostNanos),
     usage: wire.usage ? decodeUsage(wire.usage) : undefined,
     firstOutputMs: firstOutputMs === undefined ? undefined : decodeNumber(firstOutputMs),
     totalMs: totalMs === undefined ? undefined : decodeNumber(totalMs),

@@ -1,5 +1,6 @@
+import { COST_COLUMNS } from "../../db/usage-columns.ts";
 import type { Dialect } from "../queries/query.ts";
-import { PART, sumsDiffer } from "../queries/sum-parts.ts";
+import { costsDiffer, PART, rollUpCosts, sumsDiffer, UNCOUNTED_COSTS } from "../queries/sum-parts.ts";
 import { type Invariant, isBeforeDrops, type WalletRange } from "./invariants.ts";
 
 /** The invariants of dropped receipts. Their sums are recorded in the transactions that drop them. */
@@ -31,14 +32,15 @@ function recordsEqualJournal(dialect: Dialect, range: WalletRange): Invariant {
 function usageCountsDropped(range: WalletRange): Invariant {
   return {
     id: "U6",
-    claim: "usage counts every dropped receipt",
+    claim: "usage counts every dropped receipt and its upstream cost",
     sql: `SELECT wallet_id, CAST(NULL AS text) AS subject FROM (
-        SELECT wallet_id, sum(requests) AS requests FROM usage_hours
+        SELECT wallet_id, sum(requests) AS requests, ${rollUpCosts("used_")},
+          ${UNCOUNTED_COSTS} AS uncounted FROM usage_hours
         WHERE ${range("wallet_id")} AND start_ms < (SELECT cleared_to_ms FROM retention) GROUP BY wallet_id
       ) AS used FULL JOIN (
-        SELECT wallet_id, receipts FROM dropped_receipts WHERE ${range("wallet_id")}
+        SELECT wallet_id, receipts, ${COST_COLUMNS.join(", ")} FROM dropped_receipts WHERE ${range("wallet_id")}
       ) AS recorded USING (wallet_id)
-      WHERE coalesce(requests, 0) <> coalesce(receipts, 0)
+      WHERE (coalesce(requests, 0) <> coalesce(receipts, 0) OR ${costsDiffer("used", "coalesce(uncounted, 0)")})
         AND (SELECT receipts_from_ms = cleared_to_ms FROM retention)`,
   };
 }

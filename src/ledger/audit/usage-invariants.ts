@@ -1,7 +1,15 @@
+import { COST_COLUMNS } from "../../db/usage-columns.ts";
 import { NO_TOTALS_MS } from "../queries/coverage.ts";
 import { DAY_MS, firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
 import type { Dialect } from "../queries/query.ts";
-import { PART, sumsDiffer } from "../queries/sum-parts.ts";
+import {
+  costsDiffer,
+  PART,
+  receiptCosts,
+  rollUpCosts,
+  sumsDiffer,
+  UNCOUNTED_COSTS,
+} from "../queries/sum-parts.ts";
 import type { Invariant, WalletRange } from "./invariants.ts";
 
 /**
@@ -9,7 +17,12 @@ import type { Invariant, WalletRange } from "./invariants.ts";
  * which I5 compares with the journal.
  */
 export function usageInvariants(dialect: Dialect, range: WalletRange): readonly Invariant[] {
-  return [hoursEqualJournal(dialect, range), daysEqualHours(range), journalSumsEqualJournal(dialect, range)];
+  return [
+    hoursEqualJournal(dialect, range),
+    daysEqualHours(range),
+    journalSumsEqualJournal(dialect, range),
+    costsEqualReceipts(dialect, range),
+  ];
 }
 
 /** From the journal and not from the receipts, so that it holds when old receipts are gone. */
@@ -44,12 +57,16 @@ function differ(amount: string): string {
 const COMPARED = ["requests", "captured_high", "captured_low", "refunded_high", "refunded_low"];
 
 function sumsAs(prefix: string): string {
-  return COMPARED.map((name) => `sum(${name}) AS ${prefix}_${name}`).join(", ");
+  const sums = [...COMPARED, ...COST_COLUMNS].map((name) => `sum(${name}) AS ${prefix}_${name}`);
+  return [...sums, `${UNCOUNTED_COSTS} AS ${prefix}_uncounted`].join(", ");
 }
 
-/** Whether the sums of two sides differ. */
+/** Whether the sums of two sides differ; of costs only where both sides count them. */
 function compareSums(one: string, other: string): string {
-  return COMPARED.map((name) => `coalesce(${one}_${name}, 0) <> coalesce(${other}_${name}, 0)`).join(" OR ");
+  const compare = (names: readonly string[]) =>
+    names.map((name) => `coalesce(${one}_${name}, 0) <> coalesce(${other}_${name}, 0)`).join(" OR ");
+  const uncounted = `coalesce(${one}_uncounted, 0) + coalesce(${other}_uncounted, 0)`;
+  return `${compare(COMPARED)} OR (${uncounted} = 0 AND (${compare(COST_COLUMNS)}))`;
 }
 
 function dayOf(startMs: string): string {
@@ -69,6 +86,25 @@ function daysEqualHours(range: WalletRange): Invariant {
       WHERE day_ms >= (SELECT days_from_ms FROM usage_cursor) AND day_ms < (SELECT days_to_ms FROM usage_cursor)
         AND (wallet_id, day_ms) NOT IN (SELECT wallet_id, ${day} FROM usage_stale)
         AND (${compareSums("d", "h")})`,
+  };
+}
+
+/** U7, of kept receipts. An hour is not compared where a program wrote it that knew no costs. */
+function costsEqualReceipts({ idTimeMs }: Dialect, range: WalletRange): Invariant {
+  return {
+    id: "U7",
+    claim: "upstream costs by hour add up to those of the receipts",
+    sql: `SELECT wallet_id, CAST(start_ms AS text) AS subject FROM (
+        SELECT wallet_id, start_ms, ${rollUpCosts("")}, ${UNCOUNTED_COSTS} AS uncounted
+        FROM usage_hours WHERE ${range("wallet_id")} GROUP BY 1, 2
+      ) AS summed FULL JOIN (
+        SELECT wallet_id, ${idTimeMs("hold_id")} / ${HOUR_MS} * ${HOUR_MS} AS start_ms, ${receiptCosts("kept_")}
+        FROM holds WHERE upstream_cost IS NOT NULL AND ${range("wallet_id")} GROUP BY 1, 2
+      ) AS receipts USING (wallet_id, start_ms)
+      WHERE start_ms >= (SELECT hours_from_ms FROM usage_cursor) AND start_ms < (SELECT hours_to_ms FROM usage_cursor)
+        AND start_ms >= (SELECT receipts_from_ms FROM retention)
+        AND (wallet_id, start_ms) NOT IN (SELECT wallet_id, start_ms FROM usage_stale)
+        AND ${costsDiffer("kept", "coalesce(uncounted, 0)")}`,
   };
 }
 

@@ -70,6 +70,7 @@ export function areOutcomeFacts(facts: OutcomeFacts): boolean {
   const { outcome, source, upstream = "", upstreamModel = "", price, usage, attempts } = facts;
   if (!isFact(outcome) || !isFact(source) || !isFact(upstream) || !isFact(upstreamModel)) return false;
   if (price !== undefined && !isPrice(price)) return false;
+  if (facts.upstreamCost !== undefined && !isAmount(facts.upstreamCost)) return false;
   if (usage !== undefined && !isUsage(usage)) return false;
   if (!isDuration(facts.firstOutputMs) || !isDuration(facts.totalMs)) return false;
   const kept = attempts.length > ATTEMPTS_MAX ? attempts.slice(-ATTEMPTS_MAX) : attempts;

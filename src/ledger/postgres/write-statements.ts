@@ -49,6 +49,7 @@ const RESOLUTION: readonly Column[] = [
   ["total_ms", "bigint"],
   ["attempts", "json"],
   ["settle_metadata", "json"],
+  ["upstream_cost", "bigint"],
 ];
 
 const WALLET_KEY: readonly Column[] = [["wallet_id", "text"]];
@@ -110,7 +111,7 @@ export const ROW_TYPES = {
   batch_wallet: [...WALLET_KEY, ...WALLET, CREATED],
   batch_hold: [...HOLD_KEY, ...STATE, ...REQUEST],
   batch_hold_state: [...HOLD_KEY, ...STATE],
-  batch_hold_ending: [...HOLD_KEY, ...STATE, ...RESOLUTION],
+  batch_hold_end: [...HOLD_KEY, ...STATE, ...RESOLUTION],
   batch_transfer: TRANSFER,
   batch_counter: [...COUNTER_KEY, ...COUNTER],
   batch_limit: [...LIMIT_KEY, ...LIMIT],
@@ -124,7 +125,7 @@ const WRITES = {
   wallets: update("wallets", "batch_wallet", { key: WALLET_KEY, set: WALLET }),
   newHolds: insert("holds", "batch_hold"),
   holds: update("holds", "batch_hold_state", { key: HOLD_KEY, set: STATE }),
-  resolutions: update("holds", "batch_hold_ending", { key: HOLD_KEY, set: [...STATE, ...RESOLUTION] }),
+  resolutions: update("holds", "batch_hold_end", { key: HOLD_KEY, set: [...STATE, ...RESOLUTION] }),
   transfers: insert("transfers", "batch_transfer"),
   counters: upsert("limit_counters", "batch_counter", { key: COUNTER_KEY, set: COUNTER }),
   limits: upsert("spend_limits", "batch_limit", { key: LIMIT_KEY, set: LIMIT }),

@@ -30,7 +30,7 @@ export function createReceiptFind(run: RunQuery, dialect: Dialect) {
 const RECEIPT_COLUMNS = `wallet_id, hold_id, key_id, state, late, granted, captured, refunded, created_at_ms, resolved_at_ms,
   surface, model, outcome, source, upstream, upstream_model, price_input, price_output, price_cached_input,
   price_cache_write, price_cache_write_1h, input_tokens, cached_input_tokens, cache_write_tokens,
-  cache_write_1h_tokens, output_tokens, first_output_ms, total_ms`;
+  cache_write_1h_tokens, output_tokens, first_output_ms, total_ms, upstream_cost`;
 const JSON_COLUMNS = ["metadata", "settle_metadata", "attempts"];
 
 /** The columns that {@link readReceipt} reads. */
@@ -68,6 +68,7 @@ interface ReceiptRow {
   readonly output_tokens: bigint | null;
   readonly first_output_ms: bigint | null;
   readonly total_ms: bigint | null;
+  readonly upstream_cost: bigint | null;
   readonly metadata: string | null;
   readonly settle_metadata: string | null;
   readonly attempts: string | null;
@@ -101,6 +102,7 @@ function readOutcome(row: ReceiptRow): OutcomeFacts | undefined {
     upstream: row.upstream ?? undefined,
     upstreamModel: row.upstream_model ?? undefined,
     price: readPrice(row),
+    upstreamCost: row.upstream_cost ?? undefined,
     usage: readUsage(row),
     firstOutputMs: readNumber(row.first_output_ms),
     totalMs: readNumber(row.total_ms),

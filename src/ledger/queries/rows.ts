@@ -183,7 +183,7 @@ export function stateValues(hold: Hold): readonly Value[] {
   ];
 }
 
-/** The columns of a hold that its resolution sets, `outcome` to `settle_metadata`. */
+/** The columns of a hold that its resolution sets, `outcome` to `upstream_cost`. */
 export function resolutionValues({ facts, metadata }: Resolution): readonly Value[] {
   const { price, usage, firstOutputMs, totalMs } = facts;
   return [
@@ -205,6 +205,7 @@ export function resolutionValues({ facts, metadata }: Resolution): readonly Valu
     totalMs === undefined ? null : Math.round(totalMs),
     JSON.stringify(lastAttempts(facts)),
     metadata ?? null,
+    facts.upstreamCost ?? null,
   ];
 }
 

@@ -1,6 +1,7 @@
 import { AMOUNTS } from "../../db/usage-columns.ts";
 import { HISTOGRAM_BOUNDS_MS, type Histogram, type UsageRow } from "../usage-records.ts";
 import type { Dialect, Row } from "./query.ts";
+import { COSTED, partsOf } from "./sum-parts.ts";
 
 /** A sum that usage reports. Roll-ups have a column of this name. */
 interface Measure {
@@ -17,14 +18,20 @@ type Amount = (typeof AMOUNTS)[number];
 const STATES = ["settled", "released", "expired"] as const;
 const DURATIONS = ["first_output", "total"] as const;
 
+/** The SQL of an amount of a receipt, where it is no column of its name. */
+const EXPRESSIONS: Partial<Record<Amount, string>> = { costed: COSTED };
+
 /** Every measure, in the order of the columns of the roll-ups. */
 const MEASURES: readonly Measure[] = [
   { name: "requests", ofReceipts: "count(*)" },
   ...STATES.map((state) => ({ name: state, ofReceipts: `count(*) FILTER (WHERE state = '${state}')` })),
-  ...AMOUNTS.flatMap((column) => [
-    { name: `${column}_high`, ofReceipts: `sum(${column} / ${PART})` },
-    { name: `${column}_low`, ofReceipts: `sum(${column} % ${PART})` },
-  ]),
+  ...AMOUNTS.flatMap((amount) => {
+    const [high, low] = partsOf(EXPRESSIONS[amount] ?? amount);
+    return [
+      { name: `${amount}_high`, ofReceipts: `sum(${high})` },
+      { name: `${amount}_low`, ofReceipts: `sum(${low})` },
+    ];
+  }),
   ...DURATIONS.flatMap((duration) =>
     Array.from({ length: HISTOGRAM_BOUNDS_MS.length + 1 }, (_, bucket) => ({
       name: `${duration}_${bucket}`,
@@ -95,6 +102,8 @@ export function readMeasures(row: Row): Omit<UsageRow, "group"> {
     expired: expired ?? 0,
     captured: amount("captured"),
     refunded: amount("refunded"),
+    upstreamCost: amount("upstream_cost"),
+    costed: amount("costed"),
     usage: {
       inputTokens: tokens("input_tokens"),
       cachedInputTokens: tokens("cached_input_tokens"),

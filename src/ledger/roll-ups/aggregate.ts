@@ -1,4 +1,4 @@
-import { MEASURE_COLUMNS, UNKNOWN } from "../../db/usage-columns.ts";
+import { COST_COLUMNS, MEASURE_COLUMNS, UNKNOWN } from "../../db/usage-columns.ts";
 import type { TimeRange } from "../queries/coverage.ts";
 import { DAY_MS, firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
 import { createValues, type Row } from "../queries/query.ts";
@@ -139,7 +139,9 @@ function groupRows(rows: readonly Row[], keyOf: (row: Row) => GroupKey): readonl
   return groups;
 }
 
-/** Null is 0: most buckets of most rows are empty. */
+/** Null is 0: most buckets of most rows are empty. Costs are never null, which tells them from unknown ones. */
 function measuresOf(row: Row): readonly RollUpValue[] {
-  return parseMeasures(row).map((value) => (Number(value) === 0 ? null : value));
+  return parseMeasures(row).map((value, index) =>
+    Number(value) !== 0 || COST_COLUMNS.includes(MEASURE_COLUMNS[index] ?? "") ? value : null,
+  );
 }

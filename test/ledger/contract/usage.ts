@@ -52,10 +52,11 @@ export function describeUsage(env: LedgerEnv): void {
 
   describe("usage", () => {
     test("without receipts is one row of zeros, or no row when grouped", async () => {
+      const noMoney = { captured: 0n, refunded: 0n, upstreamCost: 0n, costed: 0n };
       const none = { requests: 0, open: 0, settled: 0, released: 0, expired: 0 };
       const [firstOutputMs, totalMs] = [histogramOf([]), histogramOf([])];
       expect(await usage()).toEqual([
-        { group: {}, ...none, captured: 0n, refunded: 0n, usage: NO_USAGE, firstOutputMs, totalMs },
+        { group: {}, ...none, ...noMoney, usage: NO_USAGE, firstOutputMs, totalMs },
       ]);
       expect(await usage({ groupBy: ["key"] })).toEqual([]);
     });
@@ -73,6 +74,9 @@ export function describeUsage(env: LedgerEnv): void {
           expired: 1,
           captured: 15n,
           refunded: 2n,
+          upstreamCost: 8n,
+          // The expiry captured 3n, for an unknown upstream cost.
+          costed: 10n,
           usage: {
             inputTokens: 2 * (one?.inputTokens ?? 0),
             cachedInputTokens: 2 * (one?.cachedInputTokens ?? 0),

@@ -53,11 +53,11 @@ const DAMAGES: readonly (readonly [string, string, readonly string[]])[] = [
   ["a dropped receipt too many", "UPDATE dropped_receipts SET receipts = receipts + 1", ["U6"]],
   ["a lost counter of dropped receipts", "DELETE FROM dropped_counters", ["I6"]],
   ["a counter that lost its use", "UPDATE limit_counters SET used = 0 WHERE limit_id = 'month'", ["I6"]],
-  ["a lost receipt after the dropped ones", `DELETE FROM holds WHERE hold_id = '${NEW}'`, ["I5", "I6"]],
+  ["a lost receipt after the dropped ones", `DELETE FROM holds WHERE hold_id = '${NEW}'`, ["I5", "I6", "U7"]],
   [
     "a changed receipt after the dropped ones",
     `UPDATE holds SET captured = captured - 1, refunded = 0 WHERE hold_id = '${NEW}'`,
-    ["I5", "I6"],
+    ["I5", "I6", "U7"],
   ],
 ];
 
@@ -119,7 +119,7 @@ function describeRetention(name: string, open: () => Promise<RetainedLedger>): v
       await env.run(`UPDATE holds SET captured = captured + 1 WHERE hold_id = '${OLD.settled}'`);
       expect(await retainAll(env.ledger, 30)).toEqual({ receipts: 0, stopped: "usage_differs" });
       expect(await env.ledger.receipt(walletId, OLD.settled)).toBeDefined();
-      expect(await env.findings()).toEqual(["I5", "I6"]);
+      expect(await env.findings()).toEqual(["I5", "I6", "U7"]);
     });
 
     test("a missing receipt keeps the others of its time from being dropped", async () => {

@@ -87,6 +87,7 @@ function sumOf(
   const count = (state: Receipt["state"]) => receipts.filter((each) => each.state === state).length;
   const tokens = (name: keyof UsageRow["usage"]) =>
     receipts.reduce((sum, { outcome }) => sum + (outcome?.usage?.[name] ?? 0), 0);
+  const costed = receipts.filter(({ outcome }) => outcome?.upstreamCost !== undefined);
   return {
     group: Object.fromEntries(groupBy.map((dimension, index) => [dimension, values[index] ?? null])),
     requests: receipts.length,
@@ -96,6 +97,8 @@ function sumOf(
     expired: count("expired"),
     captured: receipts.reduce((sum, { captured }) => sum + captured, 0n),
     refunded: receipts.reduce((sum, { refunded }) => sum + refunded, 0n),
+    upstreamCost: costed.reduce((sum, { outcome }) => sum + (outcome?.upstreamCost ?? 0n), 0n),
+    costed: costed.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0n),
     usage: {
       inputTokens: tokens("inputTokens"),
       cachedInputTokens: tokens("cachedInputTokens"),

@@ -127,6 +127,7 @@ function describeRollUps(name: string, open: OpenLedger): void {
       expect(await env.audit()).toMatchObject([
         { invariant: "U1", walletId, subject: `${startMs}` },
         { invariant: "U2", walletId },
+        { invariant: "U7", walletId, subject: `${startMs}` },
         { invariant: "U4", subject: `${startMs}` },
       ]);
       const [after] = await rivals.one.run({ sql: "SELECT version FROM usage_cursor", values: [] });
@@ -134,6 +135,40 @@ function describeRollUps(name: string, open: OpenLedger): void {
       await rivals.one.write({ version: Number(after?.version), stale });
       while (await env.rollUp());
       expect(await env.audit()).toEqual([]);
+    });
+
+    test("the audit finds a wrong upstream cost, and no fault in an hour of a program that knew no costs", async () => {
+      const { ledger, clock } = env;
+      clock.nowMs = Date.UTC(2027, 5, 10, 10, 30);
+      const walletId = await newWallet(env, "costs");
+      const facts = { surface: "chat", model: "demo" };
+      await ledger.charge({ walletId, chargeId: "c1", keyId: "k1", amount: 5n, facts, outcome: FACTS });
+      clock.nowMs += 50 * HOUR_MS;
+      while (await env.rollUp());
+      const { runShort } = rivals.one;
+      const setCosts = (cost: string, costed: string) =>
+        runShort({
+          sql: `UPDATE usage_hours SET upstream_cost_low = ${cost}, upstream_cost_high = ${costed}, costed_low = ${cost},
+            costed_high = ${costed} WHERE wallet_id = '${walletId}'`,
+          values: [],
+        });
+      const report = () => ledger.usage({ walletId, groupBy: ["hour"], fromMs: clock.nowMs - 60 * HOUR_MS });
+      expect((await report()).rows[0]).toMatchObject({ upstreamCost: 4n, costed: 5n, captured: 5n });
+      await setCosts("5", "0");
+      expect(await env.audit()).toMatchObject([
+        { invariant: "U2", walletId },
+        { invariant: "U7", walletId },
+        { invariant: "U4" },
+      ]);
+      await setCosts("NULL", "NULL");
+      expect(await env.audit()).toEqual([]);
+      expect((await report()).rows[0]).toMatchObject({ upstreamCost: 0n, costed: 0n, captured: 5n });
+      const [state] = await rivals.one.run({ sql: "SELECT version FROM usage_cursor", values: [] });
+      const stale = [{ walletId, startMs: Date.UTC(2027, 5, 10, 10) }];
+      await rivals.one.write({ version: Number(state?.version), stale });
+      while (await env.rollUp());
+      expect(await env.audit()).toEqual([]);
+      expect((await report()).rows[0]).toMatchObject({ upstreamCost: 4n, costed: 5n });
     });
 
     test("totals of all wallets are made anew when a program without totals has written roll-ups", async () => {

@@ -4,12 +4,13 @@ import { api, call } from "../../api.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { meQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
+import { MarkupDialog } from "./markup-dialog.tsx";
 import { CreditDialog, RefundDialog } from "./money-dialogs.tsx";
 import { ACCOUNTS_KEY, type ListedAccount } from "./queries.ts";
 
 /** What an operator is about to do with an account. */
 export interface AccountTask {
-  readonly kind: "credit" | "refund" | "act" | "suspend" | "resume";
+  readonly kind: "credit" | "refund" | "markup" | "act" | "suspend" | "resume";
   readonly account: ListedAccount;
 }
 
@@ -28,6 +29,7 @@ export function AccountDialog({
 }) {
   if (kind === "credit") return <CreditDialog account={account} onClose={onClose} />;
   if (kind === "refund") return <RefundDialog account={account} onClose={onClose} />;
+  if (kind === "markup") return <MarkupDialog account={account} onClose={onClose} />;
   if (kind === "act") return <ActDialog account={account} onClose={onClose} />;
   return <StateDialog account={account} state={kind} onClose={onClose} />;
 }

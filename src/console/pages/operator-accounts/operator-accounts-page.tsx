@@ -66,10 +66,11 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
     {
       id: "name",
       header: "Account",
-      cell: ({ name, id, email, state }) => (
+      cell: ({ name, id, email, state, markup }) => (
         <span className={styles.named} title={id}>
           <span className={styles.line}>
             {name}
+            {markup !== null && <Badge>× {markup}</Badge>}
             {state === "suspended" && <Badge tone="bad">suspended</Badge>}
           </span>
           <small>{email ?? id}</small>
@@ -87,6 +88,7 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
           items={[
             { text: "Add credit…", icon: "plus", onSelect: () => start({ kind: "credit", account }) },
             { text: "Refund a request…", icon: "wallet", onSelect: () => start({ kind: "refund", account }) },
+            { text: "Set the markup…", icon: "usage", onSelect: () => start({ kind: "markup", account }) },
             { text: "Act inside…", icon: "person", onSelect: () => start({ kind: "act", account }) },
             null,
             account.state === "suspended"

@@ -15,7 +15,8 @@ const CLASSES: Readonly<Record<string, string>> = {
 
 /** The charge as a sum that can be checked by hand: tokens × price per class, rounded up once. */
 export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
-  const { lines, rounding_usd, charged_usd, refunded_usd, saved_by_caching_usd, source_text } = receipt;
+  const { lines, rounding_usd, charged_usd, refunded_usd, source_text } = receipt;
+  const { saved_by_caching_usd, upstream_cost_usd } = receipt;
   return (
     <Panel title="How the charge was made" note={source_text}>
       <table className={styles.sum}>
@@ -72,6 +73,16 @@ export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
               <td />
               <td>
                 <Money usd={refunded_usd} isExact />
+              </td>
+            </tr>
+          )}
+          {upstream_cost_usd !== null && (
+            <tr>
+              <th scope="row">Upstream cost, for operators</th>
+              <td />
+              <td />
+              <td>
+                <Money usd={upstream_cost_usd} isExact />
               </td>
             </tr>
           )}

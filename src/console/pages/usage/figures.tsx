@@ -3,8 +3,8 @@ import { formatCompact, formatCount, formatMs } from "../../format.ts";
 import { Money } from "../../parts/money.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
-import { printChange, printShare, printUsdChange } from "./compare.ts";
-import type { UsageAnswer, UsageTotal } from "./queries.ts";
+import { printChange, printShare, printUsdChange, shareOf } from "./compare.ts";
+import { hasMargin, type Margin, type UsageAnswer, type UsageTotal } from "./queries.ts";
 import styles from "./usage.module.css";
 
 interface FiguresProps {
@@ -50,6 +50,7 @@ export function Figures({ usage, isCompared }: FiguresProps) {
           note={usage && <RefusedSince usage={usage} />}
         />
       </Stats>
+      {total && hasMargin(total) && <MarginFigures total={total} before={before} />}
       <Stats label="Tokens and times">
         <Stat
           name="Tokens in"
@@ -65,6 +66,35 @@ export function Figures({ usage, isCompared }: FiguresProps) {
         <Times name="Whole answer, median" times={total?.total_time} before={before?.total_time} />
       </Stats>
     </div>
+  );
+}
+
+interface MarginProps {
+  readonly total: UsageTotal & Margin;
+  readonly before: UsageTotal | undefined;
+}
+
+/** What upstreams bill, and what is left of the charges of the same requests. */
+function MarginFigures({ total, before }: MarginProps) {
+  const earlier = before && hasMargin(before) ? before : undefined;
+  return (
+    <Stats label="Upstream cost and margin">
+      <Stat
+        name="Upstream cost"
+        value={<Money usd={total.upstream_cost_usd} />}
+        note={<Change text={printUsdChange(total.upstream_cost_usd, earlier?.upstream_cost_usd)} />}
+      />
+      <Stat
+        name="Margin"
+        value={<Money usd={total.margin_usd} />}
+        note="charges less refunds and upstream cost"
+      />
+      <Stat
+        name="Charged at unknown cost"
+        value={<Money usd={total.unknown_cost_usd} />}
+        note={`${shareOf(total.unknown_cost_usd, total.cost_usd)} of the charges, in no margin`}
+      />
+    </Stats>
   );
 }
 

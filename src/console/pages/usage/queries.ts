@@ -7,6 +7,17 @@ export type UsageRow = UsageAnswer["rows"][number];
 export type UsageTotal = UsageAnswer["total"];
 export type UsageGroup = UsageAnswer["groups"][number];
 
+/** The figures that only operators see. */
+export type Margin = Pick<
+  Awaited<ReturnType<typeof fetchAll>>["total"],
+  "upstream_cost_usd" | "margin_usd" | "unknown_cost_usd"
+>;
+
+/** Whether sums are those of an answer for operators. */
+export function hasMargin<Sums extends object>(sums: Sums): sums is Sums & Margin {
+  return "margin_usd" in sums;
+}
+
 /** Usage of one account, or of all where `account` is undefined. */
 export const usageQuery = (account: string | undefined, query: UsageQuery) =>
   queryOptions({
@@ -15,8 +26,10 @@ export const usageQuery = (account: string | undefined, query: UsageQuery) =>
     placeholderData: keepPreviousData,
   });
 
+const fetchAll = (query: UsageQuery) => call(() => api.operator.usage.get({ query }));
+
 function fetchUsage(account: string | undefined, query: UsageQuery) {
-  if (account === undefined) return call(() => api.operator.usage.get({ query }));
+  if (account === undefined) return fetchAll(query);
   const group = ownGroup(query.group);
   return call(() => api.accounts({ account }).usage.get({ query: { ...query, group } }));
 }

@@ -7,7 +7,7 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { viewOutcome } from "../requests/outcomes.ts";
 import { printShare, shareOf } from "./compare.ts";
 import { inputOf } from "./figures.tsx";
-import type { UsageAnswer, UsageGroup } from "./queries.ts";
+import { hasMargin, type Margin, type UsageAnswer, type UsageGroup } from "./queries.ts";
 import styles from "./usage.module.css";
 import { FILTERS, GROUPS, type UsageQuery } from "./view.ts";
 
@@ -70,6 +70,7 @@ function describeRows({ group }: UsageQuery): string {
 function costColumns({ total }: UsageAnswer): readonly Column<UsageGroup>[] {
   return [
     number("cost", "Cost", ({ cost_usd }) => <Money usd={cost_usd} />),
+    ...marginColumns(total),
     number("share", "Share", ({ cost_usd }) => shareOf(cost_usd, total.cost_usd)),
     number("requests", "Requests", ({ requests }) => formatCount(requests)),
     number("each", "Each", (row) => <MoneyEach row={row} />),
@@ -77,6 +78,20 @@ function costColumns({ total }: UsageAnswer): readonly Column<UsageGroup>[] {
     number("cached", "From the cache", (row) => printShare(row.cached_input_tokens, inputOf(row))),
     number("written", "To the cache", ({ cache_write_tokens }) => tokens(cache_write_tokens)),
     number("output", "Tokens out", ({ output_tokens }) => tokens(output_tokens)),
+  ];
+}
+
+/** Only the answers for operators have a margin. */
+function marginColumns(total: UsageAnswer["total"]): readonly Column<UsageGroup>[] {
+  if (!hasMargin(total)) return [];
+  const money = (id: string, header: string, name: keyof Margin) =>
+    number(id, header, (row) => (hasMargin(row) ? <Money usd={row[name]} /> : "–"));
+  return [
+    money("upstream-cost", "Upstream cost", "upstream_cost_usd"),
+    money("margin", "Margin", "margin_usd"),
+    number("unknown", "Cost unknown", (row) =>
+      hasMargin(row) ? shareOf(row.unknown_cost_usd, row.cost_usd) : "–",
+    ),
   ];
 }
 

@@ -16,11 +16,13 @@ export interface OutcomeFacts {
   'firstOutputMs'?: (number | string | Long);
   'totalMs'?: (number | string | Long);
   'attempts'?: (_tollgate_ledger_v1_Attempt)[];
+  'upstreamCostNanos'?: (number | string | Long);
   '_outcome'?: "outcome";
   '_upstream'?: "upstream";
   '_upstreamModel'?: "upstreamModel";
   '_firstOutputMs'?: "firstOutputMs";
   '_totalMs'?: "totalMs";
+  '_upstreamCostNanos'?: "upstreamCostNanos";
 }
 
 export interface OutcomeFacts__Output {
@@ -33,9 +35,11 @@ export interface OutcomeFacts__Output {
   'firstOutputMs'?: (Long);
   'totalMs'?: (Long);
   'attempts': (_tollgate_ledger_v1_Attempt__Output)[];
+  'upstreamCostNanos'?: (Long);
   '_outcome'?: "outcome";
   '_upstream'?: "upstream";
   '_upstreamModel'?: "upstreamModel";
   '_firstOutputMs'?: "firstOutputMs";
   '_totalMs'?: "totalMs";
+  '_upstreamCostNanos'?: "upstreamCostNanos";
 }

@@ -16,6 +16,8 @@ export interface UsageRow {
   'expired'?: (number | string | Long);
   'firstOutputCounts'?: (number | string | Long)[];
   'totalCounts'?: (number | string | Long)[];
+  'upstreamCostNanos'?: (number | string | Long);
+  'costedNanos'?: (number | string | Long);
 }
 
 export interface UsageRow__Output {
@@ -30,4 +32,6 @@ export interface UsageRow__Output {
   'expired': (Long);
   'firstOutputCounts': (Long)[];
   'totalCounts': (Long)[];
+  'upstreamCostNanos': (Long);
+  'costedNanos': (Long);
 }
