@@ -5,20 +5,21 @@ import type { ModelRequest } from "../wire/model-request.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { type Body, decodeBody, type NewAnswer, type NewBody, type Printed, type Soon } from "./body.ts";
 import type { CooperativeYield } from "./cooperative-yield.ts";
+import { createForms } from "./form-body.ts";
 import { type OpenBody, openBody, type Planned, type PlanQuestion } from "./open-body.ts";
 import { createRemoteBodies, type RemoteOptions } from "./remote-bodies.ts";
 
 /**
  * Reads request bodies and whole answers without blocking the event loop. Up to 128 KiB are read in this
  * thread, with yields between owners, which takes tens of milliseconds at worst. Larger ones are read in a
- * worker.
+ * worker, and so are forms of every size.
  */
 export interface Bodies {
   /** Throws the errors of `WireProtocol.parseRequest`, or `too_many_body_bytes` when too many bodies wait. */
   read(body: NewBody): Soon<Body>;
   /** Throws `UpstreamFault`. */
   readAnswer(answer: NewAnswer): Soon<ReplyPart>;
-  /** Stops the worker. */
+  /** Stops the workers. */
   close(): void;
 }
 
@@ -42,8 +43,10 @@ export function createBodies(
 ): Bodies {
   const { inProcessBytesMax, ...remote } = { ...DEFAULTS, ...options };
   const worker = createRemoteBodies(remote);
+  const forms = createForms();
   return {
     read(body) {
+      if (body.wire.form) return forms.read(body, body.wire.form);
       if (bytesOf(body.blocks) > inProcessBytesMax) return worker.read(body);
       const { owner, wire, blocks } = body;
       const open = cooperativeYield.run(owner, () => openBody(wire, decodeBody(blocks)));
@@ -58,7 +61,10 @@ export function createBodies(
         reader.readWhole(head, decodeBlocks(blocks, { fatal: false })),
       );
     },
-    close: worker.close,
+    close() {
+      worker.close();
+      forms.close();
+    },
   };
 }
 

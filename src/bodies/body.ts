@@ -16,6 +16,8 @@ export type Printed = string | Uint8Array<ArrayBuffer>;
 /** The body of one request: the facts that were read, and everything that is computed of it later. */
 export interface Body {
   readonly request: RequestFacts;
+  /** The content type of printed bodies. Default: JSON. */
+  readonly contentType?: string | undefined;
   /** Plans the translations to other formats; the results are in the order of the questions. */
   plan(questions: readonly PlanQuestion[]): Soon<readonly Planned[]>;
   /** Prints the body for an upstream of a format. */

@@ -1,4 +1,5 @@
 import { longCostOf, type Model, type Price, type Route } from "../domain/model.ts";
+import { dearestUnit, findUnpriced, type UnitPrice } from "../domain/units.ts";
 
 /** Classes of tokens on one route whose price is below the upstream cost. */
 export interface PriceBelowCost {
@@ -9,7 +10,7 @@ export interface PriceBelowCost {
 }
 
 /** The classes of a price, with their keys in the file. */
-const CLASSES: readonly (readonly [name: keyof Price, key: string])[] = [
+const CLASSES: readonly (readonly [name: Exclude<keyof Price, "unit">, key: string])[] = [
   ["input", "input"],
   ["output", "output"],
   ["cachedInput", "cached_input"],
@@ -42,5 +43,14 @@ function longClassesBelow(route: Route): readonly string[] {
 
 function classesBelow(price: Price, cost: Price | undefined): readonly string[] {
   if (!cost) return [];
-  return CLASSES.filter(([name]) => price[name] < cost[name]).map(([, key]) => key);
+  const classes = CLASSES.filter(([name]) => price[name] < cost[name]).map(([, key]) => key);
+  return price.unit && cost.unit ? [...classes, ...unitsBelow(price.unit, cost.unit)] : classes;
+}
+
+/** Returns the unit, or its kinds, whose price is below the cost. A kind without a cost is not reported. */
+function unitsBelow(price: UnitPrice, cost: UnitPrice): readonly string[] {
+  const kinds = price.variants ?? [{ size: undefined, quality: undefined, picos: price.picos }];
+  return kinds
+    .filter((kind) => findUnpriced(cost, kind) === undefined && kind.picos < dearestUnit(cost, kind))
+    .map(({ size, quality }) => [price.name, size, quality].filter(Boolean).join(" "));
 }

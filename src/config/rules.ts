@@ -1,7 +1,7 @@
 import { checkExports } from "./export-rules.ts";
-import { checkPrices } from "./price-rules.ts";
+import { checkPrices, isPricedByUnit } from "./price-rules.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { ConfigFile, ModelEntry, Partly } from "./schema.ts";
+import { type ConfigFile, type ModelEntry, type Partly, TOKENS_MAX } from "./schema.ts";
 import { checkUpstream, DEMO_UPSTREAM } from "./upstream-rules.ts";
 
 /** Reports problems beyond the schema: names, base URLs, unknown upstreams, contradictory limits. */
@@ -15,6 +15,7 @@ export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
     const path = ["models", id];
     checkModelId(path, id, problems);
     checkRoutes(path, model ?? {}, { known, expected, problems });
+    checkRequired(path, model ?? {}, problems);
     checkTokens(path, model ?? {}, problems);
     checkLongContext(path, model ?? {}, problems);
     checkPrices(path, model ?? {}, problems);
@@ -47,6 +48,18 @@ function checkRoutes(
     const upstream = route?.upstream;
     if (upstream === undefined || known.has(upstream)) continue;
     problems.add([...path, "routes", index, "upstream"], "is not the name of an upstream", expected);
+  }
+}
+
+/** Checks that a model that is priced by tokens has a window and an output limit. */
+function checkRequired(path: Path, model: Partly<ModelEntry>, problems: Problems): void {
+  if (isPricedByUnit(model)) return;
+  for (const [key, min] of [
+    ["context_window", 1],
+    ["max_output_tokens", 0],
+  ] as const) {
+    if (!(key in model))
+      problems.add([...path, key], "is missing", `a whole number from ${min} to ${TOKENS_MAX}`);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Path, Problems } from "./problems.ts";
 
 // Each `description` completes a problem: "…, expected <description>".
 const DAY_MS = 86_400_000;
-const TOKENS_MAX = 100_000_000;
+export const TOKENS_MAX = 100_000_000;
 
 const Text = (description: string) => Type.String({ minLength: 1, description });
 
@@ -33,9 +33,49 @@ const CACHE_PRICES = {
   cache_write_1h: Type.Optional(Usd),
 };
 
-const Prices = Mapping({ input: Usd, output: Usd, ...CACHE_PRICES });
+const UsdPerUnit = Type.String({
+  pattern: "^\\d{1,6}(\\.\\d{1,12})?$",
+  description: 'USD in quotes, such as "0.04", with at most 12 decimals',
+});
 
-/** Either `markup` alone, or prices with `input` and `output`; see `price-rules.ts`. */
+/** A size, and a quality where the model has several; clients name them in their requests. */
+const IMAGE_KIND = "^(?!auto\\b)[\\w.:-]{1,64}( (?!auto$)[\\w.:-]{1,64})?$";
+
+const UNIT_PRICES = {
+  search: Type.Optional(UsdPerUnit),
+  image: Type.Optional(
+    Type.Union(
+      [
+        UsdPerUnit,
+        Type.Record(Type.String({ pattern: IMAGE_KIND }), UsdPerUnit, {
+          additionalProperties: false,
+          minProperties: 1,
+          maxProperties: 64,
+        }),
+      ],
+      { description: 'USD per image, or a mapping by size and quality such as "1024x1024 hd"' },
+    ),
+  ),
+  million_characters: Type.Optional(
+    Type.String({
+      pattern: Usd.pattern ?? "",
+      description: 'USD in quotes, such as "15.00", with at most 6 decimals',
+    }),
+  ),
+  minute: Type.Optional(UsdPerUnit),
+};
+
+const LongPrices = Mapping({ input: Usd, output: Usd, ...CACHE_PRICES });
+
+/** Either `input` and `output`, or one unit; see `price-rules.ts`. */
+const Prices = Mapping({
+  input: Type.Optional(Usd),
+  output: Type.Optional(Usd),
+  ...CACHE_PRICES,
+  ...UNIT_PRICES,
+});
+
+/** Either `markup` alone, or prices as of a cost; see `price-rules.ts`. */
 const Price = Mapping({
   markup: Type.Optional(
     Type.String({
@@ -46,6 +86,7 @@ const Price = Mapping({
   input: Type.Optional(Usd),
   output: Type.Optional(Usd),
   ...CACHE_PRICES,
+  ...UNIT_PRICES,
 });
 
 const Betas = Type.Array(
@@ -139,8 +180,8 @@ const Route = Mapping({
   weight: Type.Optional(Count(1, 1_000_000)),
   price: Type.Optional(Price),
   cost: Type.Optional(Prices),
-  long_context_price: Type.Optional(Prices),
-  long_context_cost: Type.Optional(Prices),
+  long_context_price: Type.Optional(LongPrices),
+  long_context_cost: Type.Optional(LongPrices),
   reasoning: Type.Optional(
     Type.Union(
       [Type.Literal("none"), Type.Literal("effort"), Type.Literal("budget"), Type.Literal("adaptive")],
@@ -164,8 +205,8 @@ const Model = Mapping({
     ),
   ),
   routes: Type.Array(Route, { minItems: 1, maxItems: 32, description: "a list of 1 to 32 routes" }),
-  context_window: Count(1, TOKENS_MAX),
-  max_output_tokens: Count(0, TOKENS_MAX),
+  context_window: Type.Optional(Count(1, TOKENS_MAX)),
+  max_output_tokens: Type.Optional(Count(0, TOKENS_MAX)),
   default_max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   image_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   anthropic_betas: Type.Optional(Betas),
@@ -176,8 +217,8 @@ const Model = Mapping({
     Mapping({
       context_window: Type.Optional(Count(1, TOKENS_MAX)),
       above_input_tokens: Type.Optional(Count(1, TOKENS_MAX)),
-      price: Type.Optional(Prices),
-      cost: Type.Optional(Prices),
+      price: Type.Optional(LongPrices),
+      cost: Type.Optional(LongPrices),
     }),
   ),
   price: Type.Optional(Price),

@@ -15,6 +15,8 @@ const OUTPUT_TOKENS_DEFAULT = 4_096;
 const IMAGE_TOKENS = 2_000;
 /** The scope of Azure OpenAI in the public cloud. */
 const ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default";
+/** Of a model that is priced by unit and names none: larger than every prompt. */
+const UNIT_CONTEXT_WINDOW = 1_000_000;
 
 /** Reads everything of the checked file but its models, with defaults for missing keys. */
 export function readSettings(file: ConfigFile) {
@@ -60,15 +62,15 @@ interface ModelPlace {
 
 function readModel(entry: ModelEntry, { id, upstreams, createdAtS }: ModelPlace): Model {
   const routes = readRoutes(entry, upstreams);
+  const outputTokensMax = entry.max_output_tokens ?? 0;
   return {
     id,
     routes,
     ...readShownPrice(entry, routes),
-    contextWindow: entry.context_window,
+    contextWindow: entry.context_window ?? UNIT_CONTEXT_WINDOW,
     longContext: readLongContext(entry),
-    outputTokensMax: entry.max_output_tokens,
-    outputTokensDefault:
-      entry.default_max_output_tokens ?? Math.min(entry.max_output_tokens, OUTPUT_TOKENS_DEFAULT),
+    outputTokensMax,
+    outputTokensDefault: entry.default_max_output_tokens ?? Math.min(outputTokensMax, OUTPUT_TOKENS_DEFAULT),
     imageTokens: entry.image_tokens ?? IMAGE_TOKENS,
     promptCaching: entry.prompt_caching === "auto" ? "auto" : undefined,
     can: entry.can,
@@ -175,7 +177,7 @@ function readLongContext({ context_window, long_context: long }: ModelEntry): Lo
   return (
     long && {
       contextWindow: long.context_window,
-      aboveInputTokens: long.above_input_tokens ?? context_window,
+      aboveInputTokens: long.above_input_tokens ?? context_window ?? UNIT_CONTEXT_WINDOW,
     }
   );
 }

@@ -74,6 +74,17 @@ export function bytesOf(blocks: readonly Uint8Array[]): number {
   return bytes;
 }
 
+/** Copies the blocks into one. */
+export function joinBlocks(blocks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(bytesOf(blocks));
+  let at = 0;
+  for (const block of blocks) {
+    joined.set(block, at);
+    at += block.byteLength;
+  }
+  return joined;
+}
+
 /** Decoders of whole texts. They keep no state, because they never decode a part of a stream. */
 const FATAL_DECODER = new TextDecoder("utf-8", { fatal: true });
 const REPLACING_DECODER = new TextDecoder();

@@ -6,13 +6,24 @@ import {
   printPrice,
   scalePicos,
 } from "./money.ts";
+import { mapUnitPrice, type UnitPrice } from "./units.ts";
 import { type InputClass, inputTokensOf, type Usage } from "./usage.ts";
 
 /** The kinds of providers: which formats an upstream speaks, and how its calls are addressed and authenticated. */
 export type Protocol = "openai" | "anthropic" | "azure" | "bedrock" | "gemini" | "vertex";
 
+/** The wire formats of conversations, which are translated to each other. */
+export type ChatSurface = "chat" | "messages" | "responses";
+
 /** The wire formats of clients, by their names in receipts and logs. An upstream may speak several. */
-export type ClientSurface = "chat" | "messages" | "responses" | "embeddings";
+export type ClientSurface =
+  | ChatSurface
+  | "embeddings"
+  | "rerank"
+  | "moderations"
+  | "images"
+  | "speech"
+  | "transcriptions";
 
 /** Every wire format: those of clients, and those that only upstreams speak. */
 export type Surface = ClientSurface | "converse" | "gemini";
@@ -41,12 +52,18 @@ export interface ModelTraits {
 }
 
 /** Prices per token of each class of {@link Usage}. */
-export interface Price {
+export interface TokenPrice {
   readonly input: PicosPerToken;
   readonly output: PicosPerToken;
   readonly cachedInput: PicosPerToken;
   readonly cacheWrite: PicosPerToken;
   readonly cacheWrite1h: PicosPerToken;
+}
+
+/** What a wallet pays or a route costs: tokens, or units. */
+export interface Price extends TokenPrice {
+  /** Set for a model that is priced by unit; its tokens are free then. */
+  readonly unit?: UnitPrice | undefined;
 }
 
 /** Converts prices to JSON: decimal strings of USD per million tokens. */
@@ -68,6 +85,7 @@ export function scalePrice(price: Price, markup: Markup): Price {
     cachedInput: scalePicos(price.cachedInput, markup),
     cacheWrite: scalePicos(price.cacheWrite, markup),
     cacheWrite1h: scalePicos(price.cacheWrite1h, markup),
+    unit: price.unit && mapUnitPrice(price.unit, (picos) => scalePicos(picos, markup)),
   };
 }
 
@@ -159,13 +177,14 @@ export interface Model {
   readonly createdAtS: number;
 }
 
-/** Returns the cost of an answer, rounded up once. */
+/** Returns the cost of an answer, rounded up once. Units cost the price of `unit` itself, not of a variant. */
 export function costOf(usage: Usage, price: Price): Nanos {
   let picos = BigInt(usage.inputTokens) * price.input + BigInt(usage.outputTokens) * price.output;
   // Most answers neither read nor write a prompt cache.
   if (usage.cachedInputTokens !== 0) picos += BigInt(usage.cachedInputTokens) * price.cachedInput;
   if (usage.cacheWriteTokens !== 0) picos += BigInt(usage.cacheWriteTokens) * price.cacheWrite;
   if (usage.cacheWrite1hTokens !== 0) picos += BigInt(usage.cacheWrite1hTokens) * price.cacheWrite1h;
+  if (usage.units !== undefined && price.unit) picos += BigInt(usage.units) * price.unit.picos;
   return picosToNanos(picos);
 }
 

@@ -54,6 +54,11 @@ export function scalePicos(picos: PicosPerToken, markup: Markup): PicosPerToken 
   return scaled > NANOS_MAX ? NANOS_MAX : scaled;
 }
 
+/** Parses USD per unit with at most 12 decimals ("0.002"). Throws RangeError for other text. */
+export function parseUnitPrice(text: string): bigint {
+  return parseDecimal(text, PICO_DIGITS);
+}
+
 /** Prints an amount as exact decimal USD with at least 2 decimals: "5.00", "-0.0000125". */
 export function printUsd(nanos: Nanos): string {
   return printDecimal(nanos, NANO_DIGITS);

@@ -1,5 +1,7 @@
+import type { UnitKind } from "./units.ts";
+
 /** The tokens of one answer in disjoint classes, so that each token is charged once. */
-export interface Usage {
+export interface TokenUsage {
   /** Input that was neither read from a cache nor written to one. */
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
@@ -11,7 +13,15 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
-export const NO_USAGE: Usage = Object.freeze({
+/** What one answer is charged for: tokens, or units of a model that is priced by unit. */
+export interface Usage extends TokenUsage {
+  /** `undefined` for a model that is priced by tokens. */
+  readonly units?: number | undefined;
+  /** Size and quality of images as the answer reports them. */
+  readonly unitKind?: UnitKind | undefined;
+}
+
+export const NO_USAGE: TokenUsage = Object.freeze({
   inputTokens: 0,
   cachedInputTokens: 0,
   cacheWriteTokens: 0,
@@ -37,6 +47,7 @@ export function isCounted(usage: Usage): boolean {
     isCount(usage.cacheWriteTokens) &&
     isCount(usage.cacheWrite1hTokens) &&
     isCount(usage.outputTokens) &&
+    (usage.units === undefined || isCount(usage.units)) &&
     isCount(totalTokensOf(usage))
   );
 }
@@ -68,18 +79,25 @@ export function isCount(value: unknown): value is number {
 export interface UsageBound {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Default: 0. */
+  readonly units?: number | undefined;
 }
 
-export function isWithin(usage: Usage, { inputTokens, outputTokens }: UsageBound): boolean {
+export function isWithin(usage: Usage, { inputTokens, outputTokens, units = 0 }: UsageBound): boolean {
+  if (usage.units !== undefined && usage.units > units) return false;
   return inputTokensOf(usage) <= inputTokens && usage.outputTokens <= outputTokens;
 }
 
-export type InputClass = Exclude<keyof Usage, "outputTokens">;
+export type InputClass = Exclude<keyof TokenUsage, "outputTokens">;
 
 /** Reduces usage to a bound. Input classes are reduced in `order`, each to 0 before the next. */
 export function cutUsage(usage: Usage, bound: UsageBound, order: readonly InputClass[]): Usage {
   let excess = inputTokensOf(usage) - bound.inputTokens;
-  const cut = { ...usage, outputTokens: Math.min(usage.outputTokens, bound.outputTokens) };
+  const cut = {
+    ...usage,
+    outputTokens: Math.min(usage.outputTokens, bound.outputTokens),
+    units: usage.units === undefined ? undefined : Math.min(usage.units, bound.units ?? 0),
+  };
   for (const name of order) {
     const tokens = Math.min(cut[name], Math.max(excess, 0));
     cut[name] -= tokens;

@@ -4,7 +4,7 @@ import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/records.ts";
 import type { Gateway } from "./gateway.ts";
-import { estimateInputTokens, priceOf, pricesOf, totalOutputMaxOf } from "./quote.ts";
+import { estimateInputTokens, priceOf, pricesOf, totalOutputMaxOf, usualUnitsOf } from "./quote.ts";
 import type { HeldRequest, Outcome } from "./request.ts";
 
 /** The amount that a request is charged, and where its usage comes from. */
@@ -93,12 +93,14 @@ async function chargeUnreliable(metered: Metered, tokens: Gateway["tokens"]): Pr
 async function estimate(metered: Metered, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
   const { meter, quote, body } = metered;
   const reported = meter.counted();
+  if (quote.model.price.unit) return chargeUnits(metered, reported);
   const countsInput = !meter.hasInput() || inputTokensOf(reported) === 0 || mayUndercharge(metered, reported);
   const prompt = countsInput ? await promptOf(body) : "";
   const counted = await tokens.count({ input: prompt ?? "", output: meter.generated(), isPatient });
+  const unseen = meter.hasOutput ? (quote.request.outputTokensUsual ?? 0) : 0;
   const outputTokens = Math.max(
     reported.outputTokens,
-    Math.min(counted.outputTokens, totalOutputMaxOf(quote)),
+    Math.min(Math.max(counted.outputTokens, unseen), totalOutputMaxOf(quote)),
   );
   const asReported = chargeUsage(metered, "estimated", { ...reported, outputTokens });
   if (!countsInput) return asReported;
@@ -108,6 +110,12 @@ async function estimate(metered: Metered, tokens: Gateway["tokens"], isPatient =
   const inputTokens = Math.min(inText + outsideText, quote.inputTokens);
   const asCounted = chargeUsage(metered, "estimated", { ...NO_USAGE, inputTokens, outputTokens });
   return asCounted.amount >= asReported.amount ? asCounted : asReported;
+}
+
+/** Charges the larger of reported and requested units. Nothing else has a price then. */
+function chargeUnits(metered: Metered, reported: Usage): Charge {
+  const units = Math.max(reported.units ?? 0, usualUnitsOf(metered.quote.request));
+  return chargeUsage(metered, "estimated", { ...reported, units });
 }
 
 /** Returns the prompt text, or `undefined` when the worker that kept the body has died. */
@@ -134,10 +142,11 @@ function chargeUsage({ meter, quote }: Metered, source: ChargeSource, usage: Usa
   if (!meter.candidate) return NOTHING;
   const { price, cost } = pricesOf(quote, meter.candidate, usage);
   const amount = costOf(usage, price);
+  const { unitKind, ...counted } = usage;
   return {
     amount,
     source,
-    usage,
+    usage: unitKind ? counted : usage,
     price,
     upstreamCost: cost === price ? amount : cost && costOf(usage, cost),
   };

@@ -37,7 +37,9 @@ export function conclude(held: HeldRequest, settled: Settled, reply: Reply): voi
   );
   if (outcome.kind === "empty") throw new GatewayError(isCharged ? "empty_charged" : "empty_released");
   if ("error" in outcome) throw isCharged ? chargedForm(outcome.error) : outcome.error;
-  reply.end(outcome.kind === "finished" ? outcome.ending : "");
+  if (outcome.kind !== "finished") reply.end("");
+  else if (outcome.rest) outcome.rest.file.end(outcome.rest.bytes);
+  else reply.end(outcome.ending, outcome.contentType);
 }
 
 function chargedForm(error: GatewayError): GatewayError {

@@ -62,7 +62,7 @@ export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply)
 /** Sets the header of an output limit that is not the client's own, and starts the keep-alive of a stream. */
 function announce({ quote }: HeldRequest, reply: Reply): void {
   const { request, outputTokensMax } = quote;
-  if (outputTokensMax !== request.outputTokensMax) {
+  if (outputTokensMax !== request.outputTokensMax && request.outputTokensBound === undefined) {
     reply.setHeaders({ "x-tollgate-max-tokens": String(outputTokensMax) });
   }
   if (request.stream) reply.beginStream();

@@ -10,7 +10,7 @@ import {
   type Usage,
 } from "../domain/usage.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
-import { estimateInputTokens, priceOf, usageBoundOf } from "./quote.ts";
+import { estimateInputTokens, priceOf, usageBoundOf, usualUnitsOf } from "./quote.ts";
 import type { Candidate, Meter, Quote, UsageExcess } from "./request.ts";
 
 /** Average of ordinary text, for output that is not counted yet. */
@@ -62,10 +62,11 @@ export class RequestMeter implements Meter {
   }
 
   add(part: ReplyPart): void {
-    if (part.usage) {
-      this.#usage = part.usage;
-      this.#isWhole = isCounted(part.usage);
-      this.#counted = this.#isWhole ? part.usage : countedOf(part.usage, this.#counted);
+    const usage = this.#quote.model.price.unit ? unitUsageOf(part) : part.usage;
+    if (usage) {
+      this.#usage = usage;
+      this.#isWhole = isCounted(usage);
+      this.#counted = this.#isWhole ? usage : countedOf(usage, this.#counted);
       this.#bounded = undefined;
     }
     if (part.generated !== "") {
@@ -113,7 +114,7 @@ export class RequestMeter implements Meter {
     if (!candidate || !this.isCommitted) return 0n;
     const { counted } = this.#boundedUsage();
     const input = this.#isWhole ? counted : withEstimatedInput(counted, this.#quote);
-    const accrued = withOutputAtLeast(input, this.generatedChars);
+    const accrued = withUnits(withOutputAtLeast(input, this.generatedChars), this.#quote);
     return costOf(accrued, priceOf(this.#quote, candidate, accrued));
   }
 
@@ -129,6 +130,19 @@ function boundUsage(usage: Usage, quote: Quote, candidate: Candidate): BoundedUs
   if (isWithin(usage, bound)) return { counted: usage, excess: undefined };
   const counted = cutUsage(usage, bound, cheapestFirst(candidate.route.price));
   return { counted, excess: { reported: usage, bound } };
+}
+
+/** Reads the report of an answer that is charged by unit; its tokens have no price. */
+function unitUsageOf({ units }: ReplyPart): Usage | undefined {
+  if (!units) return undefined;
+  const { count, ...unitKind } = units;
+  return { ...NO_USAGE, units: count, unitKind };
+}
+
+/** Adds the units that a request asked for where none are reported yet. */
+function withUnits(usage: Usage, { model, request }: Quote): Usage {
+  if (!model.price.unit || usage.units !== undefined) return usage;
+  return { ...usage, units: usualUnitsOf(request) };
 }
 
 /** Estimates the input where none is reported yet. */

@@ -52,17 +52,18 @@ export async function planRequest(
 
 /**
  * Finds the model that a request names. Throws `account_suspended`, `unknown_model`, `model_not_allowed`, or
- * `not_built` when a request expects output of an embedding model.
+ * `not_built` when a request expects output of an embedding model, or other units than the model is priced by.
  */
 export function selectModel(
   catalog: Catalog,
   { key, accountSuspended, markup }: Caller,
-  { model: id, outputTokensMax }: Pick<ModelRequest, "model" | "outputTokensMax">,
+  { model: id, outputTokensMax, units }: Pick<ModelRequest, "model" | "outputTokensMax" | "units">,
 ): Model {
   if (accountSuspended) throw new GatewayError("account_suspended");
   const model = catalog.find(id, markup);
   if (!model) throw new GatewayError("unknown_model");
   if (!mayUse(key, id)) throw new GatewayError("model_not_allowed");
+  if (model.price.unit && model.price.unit.name !== units?.name) throw new GatewayError("not_built");
   if (model.outputTokensMax === 0 && outputTokensMax !== 0) throw new GatewayError("not_built");
   return model;
 }

@@ -1,5 +1,6 @@
 import { dearestInput, longCostOf, type Model, type Price, type RoutePrices } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
+import { answeredUnit, dearestUnit, findUnpriced, type UnitKind, type UnitPrice } from "../domain/units.ts";
 import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
@@ -35,7 +36,7 @@ export function quoteRequest(plan: QuotedPlan, trace?: RequestTrace): Quote {
   trace?.enter("quote");
   const { model, request, candidates, betas } = plan;
   const outputTokensMax = outputTokensMaxOf(model, request);
-  const mayLower = plan.mayClamp || request.outputTokensMax === undefined;
+  const mayLower = mayLowerOutput(plan);
   const outputTokensMin = mayLower ? Math.min(leastOutput(request), outputTokensMax) : outputTokensMax;
   const contextWindow = widestWindow(plan, candidates);
   const inputTokens = boundInput(plan, contextWindow);
@@ -44,8 +45,13 @@ export function quoteRequest(plan: QuotedPlan, trace?: RequestTrace): Quote {
   return { model, request, betas, contextWindow, prices, inputTokens, outputTokensMax, outputTokensMin };
 }
 
+function mayLowerOutput({ mayClamp, request }: QuotedPlan): boolean {
+  return request.outputTokensBound === undefined && (mayClamp || request.outputTokensMax === undefined);
+}
+
 /** The output limit that a request asks for, or its model's default, within the model's limit. */
 export function outputTokensMaxOf(model: Model, request: RequestFacts): number {
+  if (request.outputTokensBound === "model") return model.outputTokensMax;
   const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, leastOutput(request));
   return Math.min(wanted, model.outputTokensMax);
 }
@@ -58,7 +64,7 @@ function leastOutput({ thinkingTokens }: RequestFacts): number {
 export function amountOf({ prices, inputTokens, request }: Quote, outputTokensMax: number): Nanos {
   const ofOneChoice = BigInt(outputTokensMax) * prices.output;
   const output = request.choices === 1 ? ofOneChoice : BigInt(request.choices) * ofOneChoice;
-  return picosToNanos(BigInt(inputTokens) * prices.input + output);
+  return picosToNanos(BigInt(inputTokens) * prices.input + output + prices.units);
 }
 
 /** Input bound plus all output that may come: what a tokens-per-minute limit counts. */
@@ -95,8 +101,13 @@ export function estimateInputTokens({ request, inputTokens }: Quote): number {
   return Math.min(inputTokens, Math.ceil(request.input.textBytes / BYTES_PER_TOKEN_USUAL));
 }
 
+/** The units that are charged where an answer reports none. */
+export function usualUnitsOf({ units }: RequestFacts): number {
+  return units ? (units.usual ?? units.held) : 0;
+}
+
 /**
- * The most tokens that an honest answer of a candidate reports: a full context window for each prompt, and a
+ * The most tokens and units that an honest answer of a candidate reports: a full context window for each prompt, and a
  * tenth more output than the limit. Both are multiplied where the provider may read the prompt again and
  * again.
  */
@@ -104,30 +115,45 @@ export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBou
   const { input } = quote.request;
   const readings = candidate.codec.isPassthrough ? readingsOf(input) : 1;
   const outputTokens = totalOutputMaxOf(quote);
+  const { units } = quote.request;
   return {
+    units: units && (units.max ?? units.held),
     inputTokens: readings * (input.prompts ?? 1) * windowOn(quote, candidate),
     outputTokens: readings * (outputTokens + Math.floor(outputTokens / OUTPUT_TOLERANCE)),
   };
 }
 
 /**
- * The token prices of a candidate's answer: the route's long price when the usage is above the model's
- * threshold.
+ * The prices of a candidate's answer: the route's long price when the usage is above the model's threshold,
+ * and the price of the images that the answer reports.
  */
 export function priceOf(quote: Quote, candidate: PricedCandidate, usage: Usage): Price {
   return pricesOf(quote, candidate, usage).price;
 }
 
-/** The token prices of a candidate's answer, see {@link priceOf}, with their upstream cost. */
+/** The prices of a candidate's answer, see {@link priceOf}, with their upstream cost. */
 export function pricesOf(
   quote: Quote,
   candidate: PricedCandidate,
   usage: Usage,
 ): Pick<RoutePrices, "price" | "cost"> {
   const { route } = candidate;
+  if (route.price.unit) return unitPricesOf(quote, route, usage);
   if (!route.longPrice && !route.longCost) return route;
   if (!isLongContext(quote.model, inputTokensOf(usage), windowOn(quote, candidate))) return route;
   return { price: route.longPrice ?? route.price, cost: longCostOf(route) };
+}
+
+/** The prices of the units that an answer reports. The cost of an image is unknown when its kind has none. */
+function unitPricesOf(
+  { request }: Quote,
+  { price, cost }: RoutePrices,
+  { unitKind }: Usage,
+): Pick<RoutePrices, "price" | "cost"> {
+  const units: UnitKind = request.units ?? {};
+  const answered = (each: Price) => each.unit && { ...each, unit: answeredUnit(each.unit, units, unitKind) };
+  const isCostKnown = cost?.unit && findUnpriced(cost.unit, units) === undefined;
+  return { price: answered(price) ?? price, cost: isCostKnown ? answered(cost) : undefined };
 }
 
 /** Whether the long-context price applies. Input above the window sums several readings; it counts as one. */
@@ -167,7 +193,9 @@ function boundInput(plan: QuotedPlan, contextWindow: number): number {
   const { images, unbounded, serverTools, prompts = 1, readings = 1 } = request.input;
   const isPassthrough = (serverTools || readings > 1) && candidates.some(({ codec }) => codec.isPassthrough);
   const inputTokensMax = contextWindow * prompts;
-  if (unbounded || (serverTools && isPassthrough)) return inputTokensMax;
+  // The tokens of a model that is priced by unit count against limits only.
+  const fillsWindow = unbounded && !model.price.unit;
+  if (fillsWindow || (serverTools && isPassthrough)) return inputTokensMax;
   const text = Math.ceil(Math.max(request.input.textBytes, plan.textBytes) / BYTES_PER_TOKEN_MIN);
   return Math.min(text + images * model.imageTokens, inputTokensMax) * (isPassthrough ? readings : 1);
 }
@@ -176,8 +204,10 @@ function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: num
   const isLong = isLongContext(plan.model, inputTokens, contextWindow);
   let input: PicosPerToken = 0n;
   let output: PicosPerToken = 0n;
+  let units = 0n;
   for (const { route } of plan.candidates) {
     const { price, longPrice = price } = route;
+    if (price.unit) units = larger(units, dearestUnits(price.unit, plan.request));
     input = larger(input, dearestInput(price));
     output = larger(output, price.output);
     if (isLong) {
@@ -185,7 +215,15 @@ function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: num
       output = larger(output, longPrice.output);
     }
   }
-  return { input, output };
+  return { input, output, units };
+}
+
+/** The most that the units of a request may cost. Throws `unpriced_field` for an image without a price. */
+function dearestUnits(unit: UnitPrice, { units }: RequestFacts): bigint {
+  if (!units) return 0n;
+  const path = findUnpriced(unit, units);
+  if (path !== undefined) throw new GatewayError("unpriced_field", { path });
+  return BigInt(units.held) * dearestUnit(unit, units);
 }
 
 function larger(one: PicosPerToken, other: PicosPerToken): PicosPerToken {

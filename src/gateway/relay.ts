@@ -6,6 +6,7 @@ import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens } from "./quote.ts";
 import { type BodyBytes, readBody } from "./read-bounded.ts";
+import { relayBytes } from "./relay-bytes.ts";
 import {
   type Candidate,
   failed,
@@ -45,7 +46,9 @@ export function relay(
   context: RelayContext,
   timeouts: AttemptTimeouts,
 ): Promise<Outcome> {
-  return context.held.quote.request.stream
+  const { request } = context.held.quote;
+  if (request.isBinary) return relayBytes(answer, context, timeouts);
+  return request.stream
     ? relayStream(gateway, answer, context, timeouts)
     : relayWhole(gateway, answer, context, timeouts);
 }
@@ -58,14 +61,16 @@ async function relayWhole(
 ): Promise<Outcome> {
   const { held, reply } = context;
   const { quote, meter } = held;
-  const bytesMax = Math.max(ANSWER_BYTES_MAX, (quote.request.input.prompts ?? 1) * VECTOR_BYTES_MAX);
+  const { input, answerBytesMax = 0 } = quote.request;
+  const bytesMax = Math.max(ANSWER_BYTES_MAX, answerBytesMax, (input.prompts ?? 1) * VECTOR_BYTES_MAX);
   const body = await readBody(answer, bytesMax, timeouts);
   if (body === undefined) return failed("answer_too_large", { isFinal: true });
   if (body.fault && reply.signal.aborted) throw body.fault;
   const part = await readWhole(gateway, context, body);
   meter.add(part);
   if (part.unrepresentable) return unrepresentable(part.unrepresentable);
-  return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
+  const { text: ending, contentType } = part;
+  return part.isReadable ? { kind: "finished", ending, contentType } : { kind: "empty" };
 }
 
 /**

@@ -94,8 +94,18 @@ export interface Reply {
    * returns a promise of room, which also resolves when the client is gone.
    */
   write(text: string): Promise<void> | undefined;
-  /** Sends a whole answer, or the last chunk of a stream, and ends the reply. */
-  end(text: string): void;
+  /** Sends a whole answer, or the last chunk of a stream, and ends the reply. Default type: JSON. */
+  end(text: string, contentType?: string): void;
+  /** Makes the reply a file. Absent where a reply is a stream of events only. */
+  openFile?(contentType: string): FileReply;
+}
+
+/** A reply that is a file, such as audio. It opens with its first chunk. */
+export interface FileReply {
+  /** Returns as {@link Reply.write} does. */
+  write(bytes: Uint8Array): Promise<void> | undefined;
+  /** Sends the last chunk and ends the reply. */
+  end(bytes: Uint8Array): void;
 }
 
 /** A route that can answer the request. */
@@ -131,8 +141,12 @@ export interface Quote {
   readonly betas: readonly string[];
   /** Most tokens of one prompt and its answer: the model's, or more under a beta that a route allows. */
   readonly contextWindow: number;
-  /** The highest prices among the candidates. */
-  readonly prices: { readonly input: PicosPerToken; readonly output: PicosPerToken };
+  /** The highest prices among the candidates; `units` is that of all units together. */
+  readonly prices: {
+    readonly input: PicosPerToken;
+    readonly output: PicosPerToken;
+    readonly units: bigint;
+  };
   /** Upper bound of the input tokens. */
   readonly inputTokens: number;
   /** Output limit of each choice, as sent upstream. */
@@ -219,7 +233,14 @@ export interface HeldRequest {
 /** How a request ended on the upstream's side. */
 export type Outcome =
   /** `ending` is sent to the client only after the settlement. */
-  | { readonly kind: "finished"; readonly ending: string }
+  | {
+      readonly kind: "finished";
+      readonly ending: string;
+      /** Default: JSON. */
+      readonly contentType?: string | undefined;
+      /** The last bytes of a file, instead of `ending`. */
+      readonly rest?: { readonly file: FileReply; readonly bytes: Uint8Array } | undefined;
+    }
   /** Finished, but the client's format cannot represent the answer. Charged, and not tried elsewhere. */
   | { readonly kind: "unrepresentable"; readonly error: GatewayError }
   /** Finished without readable output. */

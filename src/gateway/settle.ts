@@ -7,6 +7,7 @@ import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AdmittedSlot } from "./admit.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Gateway } from "./gateway.ts";
+import { estimateInputTokens } from "./quote.ts";
 import { type Answer, type Bill, type HeldRequest, outcomeName } from "./request.ts";
 
 /** How long a client waits for the ledger before its settlement goes to the outbox. */
@@ -35,7 +36,7 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
     charge.source === "none"
       ? { kind: "release", request: { walletId, holdId, facts } }
       : { kind: "settle", request: { walletId, holdId, amount, facts } };
-  const released = slot.settle(charge.usage ? totalTokensOf(charge.usage) : 0);
+  const released = slot.settle(usedTokensOf(held, charge));
   const settlement = await bookOrStore(gateway, entry, trace);
   const charged = settlement?.captured ?? amount;
   const { granted } = held.hold;
@@ -43,6 +44,12 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
   await released;
   trace?.note({ chargedUsd: printUsd(charged), source: charge.source });
   return { charged, balances: settlement?.balances };
+}
+
+/** The tokens that limits count: of a request that is charged by unit, an estimate of its text. */
+function usedTokensOf({ quote }: HeldRequest, { usage }: Charge): number {
+  if (!usage) return 0;
+  return usage.units === undefined ? totalTokensOf(usage) : estimateInputTokens(quote);
 }
 
 function meteredOf({ call, meter, quote }: HeldRequest, { usage }: Charge) {
@@ -110,6 +117,9 @@ function reportExcess({ log, metrics }: Gateway, { call, meter }: HeldRequest): 
   const { outputTokens } = reported;
   if (inputTokens > bound.inputTokens) metrics.aboveBound(upstream, "input");
   if (outputTokens > bound.outputTokens) metrics.aboveBound(upstream, "output");
+  const { units = 0 } = reported;
+  if (units > (bound.units ?? 0)) metrics.aboveBound(upstream, "units");
   const maxima = { inputTokensMax: bound.inputTokens, outputTokensMax: bound.outputTokens };
-  log.error({ request: call.id, upstream, model, inputTokens, outputTokens, ...maxima }, "usage above bound");
+  const numbers = units > 0 ? { units, unitsMax: bound.units } : { inputTokens, outputTokens, ...maxima };
+  log.error({ request: call.id, upstream, model, ...numbers }, "usage above bound");
 }

@@ -6,6 +6,8 @@ import type { PrintOptions } from "../wire/codecs.ts";
 import type { UpstreamFormat } from "../wire/protocol.ts";
 import type { Call, Candidate, HeldRequest, Quote } from "./request.ts";
 
+type CallParts = Pick<HeldRequest, "call" | "body"> & { readonly candidate: Candidate };
+
 /** A body that could not be printed. Never a fault of the upstream. */
 export interface Unprinted {
   readonly fault: unknown;
@@ -26,12 +28,19 @@ export async function prepareCall(
       model,
       stream,
       body: await printCallBody(() => body.print(format.surface, options)),
-      headers: isPassthrough ? forwardedHeaders(format, call, candidate.route) : format.headers,
+      headers: headersOf({ call, body, candidate }),
       query: isPassthrough ? call.query : "",
     };
   } catch (fault) {
     return { fault };
   }
+}
+
+/** The headers of a call beside its credentials. */
+function headersOf({ call, body, candidate }: CallParts): Readonly<Record<string, string>> {
+  const { format, isPassthrough } = candidate.codec;
+  const headers = isPassthrough ? forwardedHeaders(format, call, candidate.route) : format.headers;
+  return body.contentType === undefined ? headers : { ...headers, "content-type": body.contentType };
 }
 
 /** Prints a body now, and again each time that it is sent once more. */

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import type { Caller } from "../accounts/key.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type Capability, type Model, printPrices } from "../domain/model.ts";
+import { printUnitPrice } from "../domain/units.ts";
 import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/plan.ts";
 import { printTime } from "../time.ts";
@@ -67,6 +68,7 @@ function printModel(model: Model): object {
     default_max_output_tokens: model.outputTokensDefault,
     price_usd_per_million_tokens: printPrices(model.price),
     ...(model.can ? printAbilities(model.can) : {}),
+    ...(model.price.unit ? { price_usd_per_unit: printUnitPrice(model.price.unit) } : {}),
   };
 }
 

@@ -1,9 +1,9 @@
 import { type GatewayError, toGatewayError } from "../errors.ts";
-import type { AbortSource, Reply } from "../gateway/request.ts";
+import type { AbortSource, FileReply, Reply } from "../gateway/request.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
 import { ClientSignal } from "./client-signal.ts";
 import { errorResponse } from "./errors.ts";
-import { createEventStream, type EventStream } from "./event-stream.ts";
+import { type ByteStream, createByteStream, createEventStream, type EventStream } from "./event-stream.ts";
 
 /** A reply with its HTTP response. */
 export interface HttpReply extends Reply {
@@ -44,6 +44,8 @@ class ClientReply implements HttpReply {
   readonly #resolve: (response: Response) => void;
   readonly #headers: Record<string, string> = {};
   #stream: EventStream | undefined;
+  /** The body of a file; no request has both. */
+  #file: ByteStream | undefined;
   #isStreamExpected = false;
   #model = "";
   #last = "";
@@ -74,16 +76,30 @@ class ClientReply implements HttpReply {
     return (this.#stream ?? this.#openStream()).write(text);
   }
 
-  end(text: string): void {
+  end(text: string, contentType?: string): void {
     this.#options.onEnd();
     if (this.#stream) this.#stream.end(text);
-    else this.#succeed(text, WHOLE_HEADERS);
+    else this.#succeed(text, contentType ? { "content-type": contentType } : WHOLE_HEADERS);
+  }
+
+  openFile(contentType: string): FileReply {
+    const file = createByteStream((body) => this.#succeed(body, { "content-type": contentType }));
+    this.#file = file;
+    const end = (bytes: Uint8Array) => {
+      this.#options.onEnd();
+      file.end(bytes);
+    };
+    return { write: (bytes) => file.write(bytes), end };
   }
 
   fail(thrown: unknown): GatewayError {
     const { request, requestId, wire, onEnd } = this.#options;
     const error = toGatewayError(thrown);
     onEnd();
+    if (this.#file?.isOpen) {
+      this.#file.cut();
+      return error;
+    }
     if (this.#stream?.isOpen || (this.#isStreamExpected && wire.sendsErrorInStream(error))) {
       const context = { model: this.#model, last: this.#last };
       this.#openStream().end(wire.printErrorFrame(error, requestId, context));
@@ -103,7 +119,10 @@ class ClientReply implements HttpReply {
     return this.#stream;
   }
 
-  #succeed(body: string | ReadableStream<string>, contentHeaders: Record<string, string>): void {
+  #succeed(
+    body: string | ReadableStream<string> | ReadableStream<Uint8Array>,
+    contentHeaders: Record<string, string>,
+  ): void {
     const headers = Object.assign(this.#headers, contentHeaders);
     headers["x-request-id"] = this.#options.requestId;
     headers["request-id"] = this.#options.requestId;

@@ -1,8 +1,8 @@
 import { printPrices, savedByCaching } from "../domain/model.ts";
-import { printUsd } from "../domain/money.ts";
+import { printPicos, printUsd } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";
 import { printTime } from "../time.ts";
-import type { Receipt } from "./records.ts";
+import type { OutcomeFacts, Receipt } from "./records.ts";
 
 /** Converts a receipt to the JSON of `GET /v1/receipts/{request_id}`: amounts as decimal USD. */
 export function printReceipt(receipt: Receipt): object {
@@ -25,6 +25,7 @@ export function printReceipt(receipt: Receipt): object {
     usage: outcome?.usage ? printUsage(outcome.usage) : null,
     price_usd_per_million_tokens: outcome?.price ? printPrices(outcome.price) : null,
     saved_by_caching_usd: printSaved(receipt),
+    units: outcome ? printUnits(outcome) : null,
     first_output_ms: outcome?.firstOutputMs ?? null,
     total_ms: outcome?.totalMs ?? null,
     attempts: outcome?.attempts ?? [],
@@ -44,6 +45,12 @@ export function printSaved({ outcome }: Pick<Receipt, "outcome">): string | null
 export function printOperatorReceipt(receipt: Receipt): object {
   const cost = receipt.outcome?.upstreamCost;
   return { ...printReceipt(receipt), upstream_cost_usd: cost === undefined ? null : printUsd(cost) };
+}
+
+/** The units of a request that is charged by unit, with the price of one. */
+function printUnits({ usage, price }: OutcomeFacts): object | null {
+  if (!price?.unit || usage?.units === undefined) return null;
+  return { unit: price.unit.name, count: usage.units, usd_per_unit: printPicos(price.unit.picos) };
 }
 
 function printUsage(usage: Usage): object {

@@ -1,6 +1,6 @@
 // Usage: sums of receipts by group, and the state of the roll-ups that make them fast.
 import type { Nanos } from "../domain/money.ts";
-import type { Usage } from "../domain/usage.ts";
+import type { TokenUsage } from "../domain/usage.ts";
 
 /** The most dimensions of a usage query. */
 export const DIMENSIONS_MAX = 4;
@@ -46,7 +46,7 @@ export interface UsageRow {
   /** `captured − refunded` of the receipts whose upstream cost is known; the margin is this − `upstreamCost`. */
   readonly costed: Nanos;
   /** Summed over the receipts that have a usage. */
-  readonly usage: Usage;
+  readonly usage: TokenUsage;
   /** Receipts by their time to the first output; those without output are not counted. */
   readonly firstOutputMs: Histogram;
   /** Receipts by their total time; those without one are not counted. */

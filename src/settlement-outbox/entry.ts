@@ -1,5 +1,6 @@
-import type { Price } from "../domain/model.ts";
+import type { Price, TokenPrice } from "../domain/model.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
+import type { UnitName } from "../domain/units.ts";
 import {
   type Ledger,
   LedgerError,
@@ -67,10 +68,15 @@ type PrintedEntry = Omit<ReleaseRequest, "facts"> & {
   /** Nano-USD in decimal digits, because a JSON number would round it. */
   readonly amount?: string | undefined;
   readonly facts: Omit<OutcomeFacts, "price" | "upstreamCost"> & {
-    readonly price?: Record<keyof Price, string> | undefined;
+    readonly price?: PrintedPrice | undefined;
     /** Like `amount`. Absent in the entries of older versions. */
     readonly upstreamCost?: string | undefined;
   };
+};
+
+/** Prices in decimal digits of pico-USD. */
+type PrintedPrice = Record<keyof TokenPrice, string> & {
+  readonly unit?: { readonly name: UnitName; readonly picos: string } | undefined;
 };
 
 /** Prints an entry as JSON. Throws TypeError when the metadata cannot be expressed in JSON. */
@@ -82,7 +88,7 @@ export function printEntry({ kind, request }: OutboxEntry): string {
     amount: "amount" in request ? String(request.amount) : undefined,
     facts: {
       ...request.facts,
-      price: price && mapPrice(price, String),
+      price: price && printPrice(price),
       upstreamCost: upstreamCost === undefined ? undefined : String(upstreamCost),
     },
   };
@@ -93,7 +99,7 @@ export function printEntry({ kind, request }: OutboxEntry): string {
 export function parseEntry(text: string): OutboxEntry {
   // Safe because the caller has compared the checksum of the text.
   const { kind, amount, facts, ...rest } = JSON.parse(text) as PrintedEntry;
-  const price = facts.price && mapPrice(facts.price, BigInt);
+  const price = facts.price && parsePrice(facts.price);
   const upstreamCost = facts.upstreamCost === undefined ? undefined : BigInt(facts.upstreamCost);
   const request = { ...rest, facts: { ...facts, price, upstreamCost } };
   if (kind === "abandon") return { kind: "release_if_held", request };
@@ -102,10 +108,20 @@ export function parseEntry(text: string): OutboxEntry {
   return { kind, request: { ...request, amount: BigInt(amount) } };
 }
 
+function printPrice(price: Price): PrintedPrice {
+  const { unit } = price;
+  return { ...mapPrice(price, String), unit: unit && { name: unit.name, picos: String(unit.picos) } };
+}
+
+function parsePrice(price: PrintedPrice): Price {
+  const { unit } = price;
+  return { ...mapPrice(price, BigInt), unit: unit && { name: unit.name, picos: BigInt(unit.picos) } };
+}
+
 function mapPrice<From, To>(
-  price: Readonly<Record<keyof Price, From>>,
+  price: Readonly<Record<keyof TokenPrice, From>>,
   map: (each: From) => To,
-): Record<keyof Price, To> {
+): Record<keyof TokenPrice, To> {
   return {
     input: map(price.input),
     output: map(price.output),

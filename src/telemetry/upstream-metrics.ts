@@ -12,11 +12,11 @@ export interface UpstreamMetrics {
   circuit(upstream: string, isOpen: boolean): void;
   /** Counts a call that began (1) or ended (-1). */
   running(upstream: string, change: 1 | -1): void;
-  /** Counts a usage report with more tokens of a kind than the bound of its request. */
-  aboveBound(upstream: string, kind: TokenKind): void;
+  /** Counts a usage report with more of a kind than the bound of its request. */
+  aboveBound(upstream: string, kind: UsageKind): void;
 }
 
-type TokenKind = "input" | "output";
+type UsageKind = "input" | "output" | "units";
 
 /** {@link UpstreamMetrics} that can be printed. */
 export interface CountedUpstreams extends UpstreamMetrics {
@@ -29,7 +29,7 @@ interface Tally {
   isOpen: boolean;
   calls: number;
   readonly attempts: Map<string, Histogram>;
-  readonly aboveBound: Record<TokenKind, number>;
+  readonly aboveBound: Record<UsageKind, number>;
 }
 
 /**
@@ -46,7 +46,7 @@ export function countUpstreams(): CountedUpstreams {
     const known = tallies.get(upstream);
     if (known) return known;
     const attempts = new Map(INITIAL_OUTCOMES.map((outcome) => [outcome, new Histogram(REQUEST_SECONDS)]));
-    const tally = { isOpen: false, calls: 0, attempts, aboveBound: { input: 0, output: 0 } };
+    const tally = { isOpen: false, calls: 0, attempts, aboveBound: { input: 0, output: 0, units: 0 } };
     tallies.set(upstream, tally);
     return tally;
   }
@@ -93,7 +93,7 @@ function upstreamFamilies(tallies: Tallies): readonly Family[] {
     ),
     counter(
       "tollgate_usage_above_bound_total",
-      "Answers that reported more tokens than the bound of their request, and were charged up to it.",
+      "Answers that reported more tokens or units than the bound of their request, and were charged up to it.",
       () => rowsOf(tallies, ({ aboveBound }) => Object.entries(aboveBound).map(([kind, n]) => [{ kind }, n])),
     ),
     gauge("tollgate_upstream_calls", "Running calls of an upstream.", () =>

@@ -2,7 +2,15 @@ import { createCallHeaders } from "./call-headers.ts";
 import type { Transport } from "./transport.ts";
 import type { UpstreamConfig } from "./upstream.ts";
 
-const SURFACES = ["chat", "embeddings"] as const;
+const SURFACES = [
+  "chat",
+  "embeddings",
+  "rerank",
+  "moderations",
+  "images",
+  "speech",
+  "transcriptions",
+] as const;
 const WITH_RESPONSES = [...SURFACES, "responses"] as const;
 
 /**

@@ -1,5 +1,6 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { MessagesHost } from "../domain/model.ts";
+import type { UnitDemand } from "../domain/units.ts";
 
 /** The size of a request's input, as far as its price can depend on it. */
 export interface InputSize {
@@ -43,6 +44,18 @@ export interface RequestFacts {
   readonly betas?: readonly string[] | undefined;
   /** Path of the first field that no other host of Anthropic's models can serve; `undefined` for none. */
   readonly unhosted?: string | undefined;
+  /** What a model that is priced by unit charges for; `undefined` for formats without units. */
+  readonly units?: UnitDemand | undefined;
+  /** "model" in formats that cannot limit the output: each choice may have the model's maximum. */
+  readonly outputTokensBound?: "model" | undefined;
+  /** The output tokens to charge where an answer neither shows nor reports them. Default: 0. */
+  readonly outputTokensUsual?: number | undefined;
+  /** The most bytes of a whole answer. Default: 32 MiB, and 64 KiB for each prompt. */
+  readonly answerBytesMax?: number | undefined;
+  /** Whether a whole answer is plain text instead of JSON. */
+  readonly answersText?: boolean | undefined;
+  /** Whether the answer is bytes of a file, which pass through as they arrive. */
+  readonly isBinary?: boolean | undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { LimitWindows } from "../domain/limit-windows.ts";
 import type { ClientSurface, Surface } from "../domain/model.ts";
 import type { GatewayError } from "../errors.ts";
 import type { EgressCodec, IngressCodec } from "./codecs.ts";
+import type { FormFormat } from "./form.ts";
 import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "./model-request.ts";
 import type { ReplyPart, ReplyReader } from "./reply-part.ts";
 import type { PromptTooLong } from "./upstream-fault.ts";
@@ -42,6 +43,8 @@ export interface WireProtocol extends UpstreamFormat {
   /** The route on the gateway. */
   readonly path: `/v1/${string}`;
 
+  /** Set in formats whose bodies are forms with a file; then only it reads requests. */
+  readonly form?: FormFormat | undefined;
   /**
    * Parses and checks a body. Throws `not_json`, `wrong_shape`, `unpriced_field`, `nothing_stored`,
    * `thread_not_stored` or `untranslatable`.

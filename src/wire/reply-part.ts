@@ -1,3 +1,4 @@
+import type { UnitKind } from "../domain/units.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { SseEvent } from "./sse.ts";
 import type { UpstreamFault } from "./upstream-fault.ts";
@@ -16,8 +17,17 @@ export interface ReplyPart {
   readonly generated: string;
   /** The latest usage of the answer; replaces the usage of earlier parts. */
   readonly usage: Usage | undefined;
+  /** The units that the answer counts or reports; replaces those of earlier parts. */
+  readonly units?: ReportedUnits | undefined;
+  /** The content type of a whole answer. Default: JSON. */
+  readonly contentType?: string | undefined;
   /** Why a complete answer cannot be represented in the client's format; `text` is "" then. */
   readonly unrepresentable?: UpstreamFault | undefined;
+}
+
+/** Units as an answer reports them, which may be impossible; of images with their size and quality. */
+export interface ReportedUnits extends UnitKind {
+  readonly count: number;
 }
 
 /** The parts of some events as one part. */

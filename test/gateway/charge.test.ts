@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { costOf } from "../../src/domain/model.ts";
-import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
+import { inputTokensOf, NO_USAGE, type Usage } from "../../src/domain/usage.ts";
 import { chargeFor } from "../../src/gateway/charge.ts";
 import type { ClientDisconnect } from "../../src/gateway/gateway.ts";
 import { failed, type Outcome, unrepresentable } from "../../src/gateway/request.ts";
@@ -232,8 +232,8 @@ describe("a report above the bound", () => {
 
   /** The cost of a full window in the proportions of the report. */
   function byMix(usage: Usage): bigint {
-    const { outputTokens, ...input } = usage;
-    const sum = Object.values(input).reduce((total, each) => total + each, 0);
+    const { outputTokens } = usage;
+    const sum = inputTokensOf(usage);
     const inputCost = costOf({ ...usage, outputTokens: 0 }, TEST_PRICE);
     const outputCost = costOf({ ...NO_USAGE, outputTokens: Math.min(outputTokens, 1_100) }, TEST_PRICE);
     return (sum > 10_000 ? (inputCost * 10_000n) / BigInt(sum) : inputCost) + outputCost;

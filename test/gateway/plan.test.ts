@@ -3,7 +3,7 @@ import type { Caller } from "../../src/accounts/key.ts";
 import type { Body } from "../../src/bodies/body.ts";
 import { openBody, type Planned, type PlanQuestion } from "../../src/bodies/open-body.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
-import type { ClientSurface, Model, Route, Surface } from "../../src/domain/model.ts";
+import type { ChatSurface, Model, Route, Surface } from "../../src/domain/model.ts";
 import { type Cause, GatewayError } from "../../src/errors.ts";
 import { planRequest } from "../../src/gateway/plan.ts";
 import type { Plan } from "../../src/gateway/request.ts";
@@ -16,7 +16,7 @@ import { createCall, TEST_CALLER } from "./held-request.ts";
 const CHAT: readonly Surface[] = ["chat"];
 const MESSAGES: readonly Surface[] = ["messages"];
 const BOTH: readonly Surface[] = ["chat", "responses"];
-const TEXTS: Readonly<Record<ClientSurface, string>> = {
+const TEXTS: Readonly<Record<ChatSurface | "embeddings", string>> = {
   chat: JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] }),
   messages: JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }] }),
   responses: JSON.stringify({ model: "m", input: "hi", store: false }),
@@ -26,7 +26,7 @@ const UNTRANSLATABLE = new GatewayError("untranslatable", { path: "messages[0]" 
 
 interface PlanOptions {
   /** The client's format. */
-  readonly client?: ClientSurface;
+  readonly client?: ChatSurface | "embeddings";
   /** Formats of the upstreams "u0", "u1" and so on; `undefined` for one that is not configured. */
   readonly upstreams?: readonly (readonly Surface[] | undefined)[];
   readonly caller?: Partial<Caller["key"]> & { readonly accountSuspended?: boolean };

@@ -129,10 +129,16 @@ function describe({ method, target, headers, body }: ReadRequest): ScriptRequest
     headers,
     bodyText,
     protocol: /\/messages(\?|\/|$)/.test(target) ? "anthropic" : "openai",
-    model: typeof json.model === "string" ? json.model : undefined,
+    model: typeof json.model === "string" ? json.model : fieldOf(bodyText, "model"),
     stream: json.stream === true,
     includeUsage: typeof options === "object" && options !== null && "include_usage" in options,
   };
+}
+
+/** Returns a text field of a form; `undefined` for another body. */
+export function fieldOf(bodyText: string, name: string): string | undefined {
+  const [, value] = bodyText.split(`name="${name}"\r\n\r\n`);
+  return value?.slice(0, value.indexOf("\r\n"));
 }
 
 function parseObject(text: string): Record<string, unknown> {

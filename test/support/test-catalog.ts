@@ -1,5 +1,6 @@
 import type { Model, ModelTraits, Price, Protocol, Route } from "../../src/domain/model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
+import type { UnitPrice } from "../../src/domain/units.ts";
 import type { UpstreamConfig, UpstreamTimeouts } from "../../src/upstream/upstream.ts";
 import type { ScriptedUpstream } from "./scripted-upstream.ts";
 
@@ -39,6 +40,18 @@ export function scriptedModel(id: string, protocol: Protocol, more: Partial<Mode
     createdAtS: 1_790_000_000,
     ...more,
   };
+}
+
+/** A model at the scripted OpenAI upstream that is priced by unit. Its tokens are free. */
+export function unitModel(id: string, unit: UnitPrice, more: Partial<Model> = {}): Model {
+  const price = { input: 0n, output: 0n, cachedInput: 0n, cacheWrite: 0n, cacheWrite1h: 0n, unit };
+  return scriptedModel(id, "openai", {
+    routes: [scriptedRoute("scripted-openai", id, { price })],
+    outputTokensMax: 0,
+    outputTokensDefault: 0,
+    price,
+    ...more,
+  });
 }
 
 /** A route of weight and priority 1 at the test price. */

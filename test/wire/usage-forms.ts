@@ -1,4 +1,4 @@
-import type { ClientSurface } from "../../src/domain/model.ts";
+import type { ChatSurface } from "../../src/domain/model.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
 import { WIRES } from "../../src/wire/registry.ts";
@@ -6,7 +6,7 @@ import { printSse } from "../../src/wire/sse.ts";
 import { codecSessionOf, eventsOf, requestOf } from "./play.ts";
 
 /** A format whose answers contain text. */
-export type Format = Exclude<ClientSurface, "embeddings">;
+export type Format = ChatSurface;
 
 const FORMATS: readonly Format[] = ["chat", "messages", "responses"];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ClientSurface } from "../../src/domain/model.ts";
+import type { ChatSurface } from "../../src/domain/model.ts";
 import { inputTokensOf, NO_USAGE, totalTokensOf, type Usage } from "../../src/domain/usage.ts";
 import { isJsonObject, type JsonObject } from "../../src/wire/json/read.ts";
 import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
@@ -9,7 +9,7 @@ import { printSse } from "../../src/wire/sse.ts";
 import { codecSessionOf, eventsOf, requestOf } from "./play.ts";
 
 /** A format whose answers contain text. */
-type Format = Exclude<ClientSurface, "embeddings">;
+type Format = ChatSurface;
 
 /** The usage that an upstream counted. */
 interface Counted {

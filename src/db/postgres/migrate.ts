@@ -11,6 +11,7 @@ import retention from "./migrations/0008_retention.sql" with { type: "text" };
 import usageExports from "./migrations/0009_exports.sql" with { type: "text" };
 import instance from "./migrations/0010_instance.sql" with { type: "text" };
 import upstreamCost from "./migrations/0011_upstream_cost.sql" with { type: "text" };
+import units from "./migrations/0012_units.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly string[] = [
   usageExports,
   instance,
   upstreamCost,
+  units,
 ];
 
 /** The id of the advisory lock of schema changes: an arbitrary number. */

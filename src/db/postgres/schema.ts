@@ -169,6 +169,11 @@ export const holds = pgTable(
     attempts: verbatimJson("attempts"),
     /** What the upstream bills the operator, in nanos; null where that is unknown. */
     upstreamCost: nanos("upstream_cost"),
+    /** What the request is charged by instead of tokens; null for a model that is priced by tokens. */
+    unitName: bytewise("unit_name"),
+    units: whole("units"),
+    /** Pico-USD per unit. */
+    unitPrice: nanos("unit_price"),
   },
   (table) => [
     primaryKey({ columns: [table.walletId, table.holdId] }),

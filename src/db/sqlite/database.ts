@@ -16,6 +16,7 @@ import retention from "./migrations/0010_retention.sql" with { type: "text" };
 import usageExports from "./migrations/0011_exports.sql" with { type: "text" };
 import instance from "./migrations/0012_instance.sql" with { type: "text" };
 import upstreamCost from "./migrations/0013_upstream_cost.sql" with { type: "text" };
+import units from "./migrations/0014_units.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
@@ -98,6 +99,7 @@ export const MIGRATIONS: readonly string[] = [
   usageExports,
   instance,
   upstreamCost,
+  units,
 ];
 
 /**

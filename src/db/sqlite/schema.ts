@@ -173,6 +173,11 @@ export const holds = sqliteTable(
     attempts: text(),
     /** What the upstream bills the operator, in nanos; null where that is unknown. */
     upstreamCost: nanos("upstream_cost"),
+    /** What the request is charged by instead of tokens; null for a model that is priced by tokens. */
+    unitName: text("unit_name"),
+    units: integer(),
+    /** Pico-USD per unit. */
+    unitPrice: nanos("unit_price"),
   },
   (table) => [
     primaryKey({ columns: [table.holdId, table.walletId] }),

@@ -1,7 +1,8 @@
 import { Elysia, type Static, t } from "elysia";
 import type { Account } from "../../accounts/accounts.ts";
 import { DEMO_MODEL } from "../../demo/demo-model.ts";
-import { type Model, printPrices, type Route } from "../../domain/model.ts";
+import { type ClientSurface, type Model, printPrices, type Route } from "../../domain/model.ts";
+import { printUnitPrice, type UnitName } from "../../domain/units.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { WireProtocol } from "../../wire/protocol.ts";
@@ -29,6 +30,13 @@ const model = t.Object({
     cache_write: price,
     cache_write_1h: price,
   }),
+  unit_price: t.Nullable(
+    t.Object({
+      unit: t.String(),
+      usd: t.String({ description: "USD per unit; of the dearest kind where there are several" }),
+      kinds: t.Nullable(t.Record(t.String(), t.String())),
+    }),
+  ),
   surfaces: t.Array(t.String()),
   can: t.Nullable(t.Array(t.String(), { description: "what the model can do, where it is known" })),
   routes: t.Nullable(t.Array(t.Object({ upstream: t.String(), model: t.String() }))),
@@ -99,6 +107,7 @@ function printModel(each: Model, { upstreams, showsRoutes }: Shown): Printed {
     max_output_tokens: each.outputTokensMax,
     default_max_output_tokens: each.outputTokensDefault,
     price: printPrices(each.price),
+    unit_price: each.price.unit ? printUnitPrice(each.price.unit) : null,
     surfaces: surfacesOf(each, upstreams),
     can: each.can ? [...each.can] : null,
     routes: showsRoutes ? each.routes.map(printRoute) : null,
@@ -110,11 +119,19 @@ function printRoute({ upstream, upstreamModel }: Route) {
   return { upstream, model: upstreamModel };
 }
 
+const CONVERSATIONS: readonly ClientSurface[] = ["chat", "messages", "responses"];
+const WITHOUT_OUTPUT: readonly ClientSurface[] = ["embeddings", "rerank", "moderations"];
+const UNIT_SURFACES: Readonly<Record<UnitName, ClientSurface>> = {
+  search: "rerank",
+  image: "images",
+  character: "speech",
+  second: "transcriptions",
+};
+
 /** The formats in which clients reach a model: its upstream's own, and those that are translated to it. */
-function surfacesOf({ routes, outputTokensMax }: Model, upstreams: Gateway["upstreams"]): string[] {
-  const wires = Object.values(WIRES).filter(
-    ({ surface }) => (surface === "embeddings") === (outputTokensMax === 0),
-  );
+function surfacesOf({ routes, outputTokensMax, price }: Model, upstreams: Gateway["upstreams"]): string[] {
+  const byTokens = outputTokensMax === 0 ? WITHOUT_OUTPUT : CONVERSATIONS;
+  const wires = (price.unit ? [UNIT_SURFACES[price.unit.name]] : byTokens).map((surface) => WIRES[surface]);
   const isReached = (wire: WireProtocol) =>
     routes.some(({ upstream, upstreamModel }) =>
       findProtocolPair(wire, upstreams.get(upstream)?.surfacesOf(upstreamModel) ?? []),

@@ -1,7 +1,7 @@
-import type { Price } from "../../domain/model.ts";
+import type { TokenPrice } from "../../domain/model.ts";
 import { nanosToPicos, printPicos, printPrice, printUsd } from "../../domain/money.ts";
-import { NO_USAGE, type Usage } from "../../domain/usage.ts";
-import type { ChargeSource, Receipt } from "../../ledger/records.ts";
+import { NO_USAGE, type TokenUsage, type Usage } from "../../domain/usage.ts";
+import type { ChargeSource, OutcomeFacts, Receipt } from "../../ledger/records.ts";
 import type { ReceiptJson } from "./request-shapes.ts";
 
 type Line = ReceiptJson["lines"][number];
@@ -9,7 +9,7 @@ type Line = ReceiptJson["lines"][number];
 /** A charge, line by line: the amounts of all lines and the rounding add up to it exactly. */
 export type ChargeLines = Pick<ReceiptJson, "lines" | "rounding_usd">;
 
-const CLASSES: readonly (readonly [name: string, tokens: keyof Usage, price: keyof Price])[] = [
+const CLASSES: readonly (readonly [name: string, tokens: keyof TokenUsage, price: keyof TokenPrice])[] = [
   ["input", "inputTokens", "input"],
   ["cached_input", "cachedInputTokens", "cachedInput"],
   ["cache_write", "cacheWriteTokens", "cacheWrite"],
@@ -21,20 +21,18 @@ const CLASSES: readonly (readonly [name: string, tokens: keyof Usage, price: key
 const ROUNDING_PICOS_MAX = 999n;
 
 /**
- * Splits the charge of a receipt into tokens × price per class. A charge that is not the sum of its tokens,
+ * Splits the charge of a receipt into tokens or units × price per class. A charge that is not the sum of its tokens,
  * such as that of an expired hold or of an internal service, has a line `other` with the difference.
  */
 export function linesOf({ captured, outcome }: Pick<Receipt, "captured" | "outcome">): ChargeLines {
-  const { usage = NO_USAGE, price } = outcome ?? {};
+  const counted = outcome ? countedOf(outcome) : [];
   const lines: Line[] = [];
   let left = nanosToPicos(captured);
-  for (const [name, tokensOf, priceOf] of CLASSES) {
-    const tokens = usage[tokensOf];
-    if (tokens === 0 || !price) continue;
-    const amount = BigInt(tokens) * price[priceOf];
+  for (const { name, count, picos } of counted) {
+    const amount = BigInt(count) * picos;
     left -= amount;
-    const printed = { price_usd_per_million: printPrice(price[priceOf]), amount_usd: printPicos(amount) };
-    lines.push({ class: name, tokens, ...printed });
+    const printed = { price_usd_per_million: printPrice(picos), amount_usd: printPicos(amount) };
+    lines.push({ class: name, tokens: count, ...printed });
   }
   const isRounding = left >= 0n && left <= ROUNDING_PICOS_MAX;
   if (isRounding) return { lines, rounding_usd: printPicos(left) };
@@ -45,6 +43,20 @@ export function linesOf({ captured, outcome }: Pick<Receipt, "captured" | "outco
     amount_usd: printPicos(left),
   };
   return { lines: [...lines, other], rounding_usd: printPicos(0n) };
+}
+
+/** Everything that a request was charged for: tokens by class, or units. */
+function countedOf({ usage = NO_USAGE, price }: OutcomeFacts) {
+  if (!price) return [];
+  const tokens = CLASSES.map(([name, tokensOf, priceOf]) => ({
+    name,
+    count: usage[tokensOf],
+    picos: price[priceOf],
+  }));
+  const { unit } = price;
+  const { units }: Usage = usage;
+  const all = unit && units !== undefined ? [...tokens, { ...unit, count: units }] : tokens;
+  return all.filter(({ count }) => count > 0);
 }
 
 const SOURCES: Readonly<Record<ChargeSource, string>> = {

@@ -1,7 +1,9 @@
+import type { UnitName } from "../../domain/units.ts";
 import type { ChargeSource as WireChargeSource } from "../../gen/tollgate/ledger/v1/ChargeSource.ts";
 import type { HoldState as WireHoldState } from "../../gen/tollgate/ledger/v1/HoldState.ts";
 import type { SpendLimitPeriod } from "../../gen/tollgate/ledger/v1/SpendLimitPeriod.ts";
 import type { TransferKind } from "../../gen/tollgate/ledger/v1/TransferKind.ts";
+import type { UnitName as WireUnitName } from "../../gen/tollgate/ledger/v1/UnitName.ts";
 import type { UsageDimension as WireUsageDimension } from "../../gen/tollgate/ledger/v1/UsageDimension.ts";
 import type { UsageResolution } from "../../gen/tollgate/ledger/v1/UsageResolution.ts";
 import type { WalletState as WireWalletState } from "../../gen/tollgate/ledger/v1/WalletState.ts";
@@ -46,6 +48,13 @@ export const chargeSources = codecOf<ChargeSource, Extract<WireChargeSource, str
     none: "CHARGE_SOURCE_NONE",
   },
 );
+
+export const unitNames = codecOf<UnitName, Extract<WireUnitName, string>>("UNIT_NAME_UNSPECIFIED", {
+  search: "UNIT_NAME_SEARCH",
+  image: "UNIT_NAME_IMAGE",
+  character: "UNIT_NAME_CHARACTER",
+  second: "UNIT_NAME_SECOND",
+});
 
 export const limitPeriods = codecOf<LimitPeriod, Extract<SpendLimitPeriod, string>>(
   "SPEND_LIMIT_PERIOD_UNSPECIFIED",

@@ -1,4 +1,5 @@
 import type { Price as OurPrice } from "../../domain/model.ts";
+import type { UnitPrice } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
 import type {
   OutcomeFacts__Output,
@@ -10,8 +11,9 @@ import type {
   RequestFacts as WireRequestFacts,
 } from "../../gen/tollgate/ledger/v1/RequestFacts.ts";
 import type { TokenUsage, TokenUsage__Output } from "../../gen/tollgate/ledger/v1/TokenUsage.ts";
+import type { UnitPrice__Output } from "../../gen/tollgate/ledger/v1/UnitPrice.ts";
 import { ATTEMPTS_MAX, type OutcomeFacts, type RequestFacts } from "../../ledger/records.ts";
-import { chargeSources } from "./enums.ts";
+import { chargeSources, unitNames } from "./enums.ts";
 import {
   decodeNanos,
   decodeNumber,
@@ -78,13 +80,15 @@ export function decodeOutcome(wire: OutcomeFacts__Output | null, defaults: Outco
 }
 
 function encodePrice(price: OurPrice): Price {
-  return {
+  const { unit } = price;
+  return sparse<Price>({
     inputPicos: encodeNanos(price.input),
     outputPicos: encodeNanos(price.output),
     cachedInputPicos: encodeNanos(price.cachedInput),
     cacheWritePicos: encodeNanos(price.cacheWrite),
     cacheWriteHourPicos: encodeNanos(price.cacheWrite1h),
-  };
+    unit: unit && { name: unitNames.encode(unit.name), picos: encodeNanos(unit.picos) },
+  });
 }
 
 function decodePrice(wire: Price__Output): OurPrice {
@@ -94,17 +98,23 @@ function decodePrice(wire: Price__Output): OurPrice {
     cachedInput: decodeNanos(wire.cachedInputPicos),
     cacheWrite: decodeNanos(wire.cacheWritePicos),
     cacheWrite1h: decodeNanos(wire.cacheWriteHourPicos),
+    unit: wire.unit ? decodeUnitPrice(wire.unit) : undefined,
   };
 }
 
+function decodeUnitPrice({ name, picos }: UnitPrice__Output): UnitPrice {
+  return { name: unitNames.decode(name, "outcome.price.unit.name"), picos: decodeNanos(picos) };
+}
+
 export function encodeUsage(usage: Usage): TokenUsage {
-  return {
+  return sparse<TokenUsage>({
     inputTokens: encodeCount(usage.inputTokens),
     cachedInputTokens: encodeCount(usage.cachedInputTokens),
     cacheWriteTokens: encodeCount(usage.cacheWriteTokens),
     cacheWriteHourTokens: encodeCount(usage.cacheWrite1hTokens),
     outputTokens: encodeCount(usage.outputTokens),
-  };
+    units: usage.units === undefined ? undefined : encodeCount(usage.units),
+  });
 }
 
 export function decodeUsage(wire: TokenUsage__Output): Usage {
@@ -114,5 +124,6 @@ export function decodeUsage(wire: TokenUsage__Output): Usage {
     cacheWriteTokens: decodeNumber(wire.cacheWriteTokens),
     cacheWrite1hTokens: decodeNumber(wire.cacheWriteHourTokens),
     outputTokens: decodeNumber(wire.outputTokens),
+    units: wire.units === undefined ? undefined : decodeNumber(wire.units),
   };
 }

@@ -1,6 +1,7 @@
 // Whether each part of a command can be stored unchanged by every database. The rules decline what cannot.
 import type { Price } from "../../domain/model.ts";
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
+import { UNIT_NAMES } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
 import {
   ATTEMPTS_MAX,
@@ -81,7 +82,8 @@ function isFact(text: string): boolean {
   return isText(text, FACT_CHARACTERS_MAX);
 }
 
-function isPrice({ input, output, cachedInput, cacheWrite, cacheWrite1h }: Price): boolean {
+function isPrice({ input, output, cachedInput, cacheWrite, cacheWrite1h, unit }: Price): boolean {
+  if (unit !== undefined && !(UNIT_NAMES.includes(unit.name) && isAmount(unit.picos))) return false;
   const isReadPaid = isAmount(input) && isAmount(cachedInput);
   return isReadPaid && isAmount(output) && isAmount(cacheWrite) && isAmount(cacheWrite1h);
 }
@@ -92,7 +94,8 @@ function isUsage(usage: Usage): boolean {
     isCount(usage.cachedInputTokens) &&
     isCount(usage.cacheWriteTokens) &&
     isCount(usage.cacheWrite1hTokens) &&
-    isCount(usage.outputTokens)
+    isCount(usage.outputTokens) &&
+    (usage.units === undefined || isCount(usage.units))
   );
 }
 

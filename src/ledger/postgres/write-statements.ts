@@ -50,6 +50,9 @@ const RESOLUTION: readonly Column[] = [
   ["attempts", "json"],
   ["settle_metadata", "json"],
   ["upstream_cost", "bigint"],
+  ["unit_name", "text"],
+  ["units", "bigint"],
+  ["unit_price", "bigint"],
 ];
 
 const WALLET_KEY: readonly Column[] = [["wallet_id", "text"]];

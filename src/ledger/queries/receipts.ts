@@ -1,4 +1,5 @@
 import type { Price } from "../../domain/model.ts";
+import type { UnitName } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
 import type { Attempt, ChargeSource, HoldState, OutcomeFacts, Receipt } from "../records.ts";
 import { createValues, type Dialect, isStorable, isUuid, type Row, type RunQuery } from "./query.ts";
@@ -30,7 +31,8 @@ export function createReceiptFind(run: RunQuery, dialect: Dialect) {
 const RECEIPT_COLUMNS = `wallet_id, hold_id, key_id, state, late, granted, captured, refunded, created_at_ms, resolved_at_ms,
   surface, model, outcome, source, upstream, upstream_model, price_input, price_output, price_cached_input,
   price_cache_write, price_cache_write_1h, input_tokens, cached_input_tokens, cache_write_tokens,
-  cache_write_1h_tokens, output_tokens, first_output_ms, total_ms, upstream_cost`;
+  cache_write_1h_tokens, output_tokens, first_output_ms, total_ms, upstream_cost, unit_name,
+  units, unit_price`;
 const JSON_COLUMNS = ["metadata", "settle_metadata", "attempts"];
 
 /** The columns that {@link readReceipt} reads. */
@@ -69,6 +71,9 @@ interface ReceiptRow {
   readonly first_output_ms: bigint | null;
   readonly total_ms: bigint | null;
   readonly upstream_cost: bigint | null;
+  readonly unit_name: UnitName | null;
+  readonly units: bigint | null;
+  readonly unit_price: bigint | null;
   readonly metadata: string | null;
   readonly settle_metadata: string | null;
   readonly attempts: string | null;
@@ -125,6 +130,7 @@ function readPrice(row: ReceiptRow): Price | undefined {
     cachedInput: row.price_cached_input ?? 0n,
     cacheWrite: row.price_cache_write ?? 0n,
     cacheWrite1h: row.price_cache_write_1h ?? 0n,
+    unit: row.unit_name === null ? undefined : { name: row.unit_name, picos: row.unit_price ?? 0n },
   };
 }
 
@@ -136,6 +142,7 @@ function readUsage(row: ReceiptRow): Usage | undefined {
     cacheWriteTokens: Number(row.cache_write_tokens),
     cacheWrite1hTokens: Number(row.cache_write_1h_tokens),
     outputTokens: Number(row.output_tokens),
+    units: readNumber(row.units),
   };
 }
 

@@ -183,7 +183,7 @@ export function stateValues(hold: Hold): readonly Value[] {
   ];
 }
 
-/** The columns of a hold that its resolution sets, `outcome` to `upstream_cost`. */
+/** The columns of a hold that its resolution sets, `outcome` to `unit_price`. */
 export function resolutionValues({ facts, metadata }: Resolution): readonly Value[] {
   const { price, usage, firstOutputMs, totalMs } = facts;
   return [
@@ -206,6 +206,9 @@ export function resolutionValues({ facts, metadata }: Resolution): readonly Valu
     JSON.stringify(lastAttempts(facts)),
     metadata ?? null,
     facts.upstreamCost ?? null,
+    price?.unit?.name ?? null,
+    usage?.units ?? null,
+    price?.unit?.picos ?? null,
   ];
 }
 

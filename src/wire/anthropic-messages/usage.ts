@@ -1,5 +1,5 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
-import { isCount, isCounted, NO_USAGE, type Usage } from "../../domain/usage.ts";
+import { isCount, isCounted, NO_USAGE, type TokenUsage, type Usage } from "../../domain/usage.ts";
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
 
 const COUNTED = [
@@ -176,7 +176,7 @@ function addCounted(one: Usage, other: Usage): Usage {
 
 /** Adds `others` to each class of `top` that is a count. An implausible class stays as it is. */
 function addToCounted(top: Usage, others: Usage): Usage {
-  const add = (name: keyof Usage) => (isCount(top[name]) ? top[name] + others[name] : top[name]);
+  const add = (name: keyof TokenUsage) => (isCount(top[name]) ? top[name] + others[name] : top[name]);
   return {
     inputTokens: add("inputTokens"),
     cachedInputTokens: add("cachedInputTokens"),

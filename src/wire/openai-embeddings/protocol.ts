@@ -1,7 +1,4 @@
-import { openaiLimitHeaders } from "../limit-headers.ts";
-import { printError, printErrorFrame, readPromptTooLong, statusOf } from "../openai-chat/error.ts";
-import { openaiChat } from "../openai-chat/protocol.ts";
-import type { WireProtocol } from "../protocol.ts";
+import { createUntranslated } from "../untranslated.ts";
 import { readWhole } from "./passthrough/reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 
@@ -10,25 +7,11 @@ import { parseRequest, printUpstreamRequest } from "./request.ts";
  *
  * @see https://platform.openai.com/docs/api-reference/embeddings
  */
-export const openaiEmbeddings: WireProtocol = {
+export const openaiEmbeddings = createUntranslated({
   surface: "embeddings",
   path: "/v1/embeddings",
-  upstreamPath: () => "/embeddings",
-  headers: {},
-  forwardedHeaders: [],
+  upstreamPath: "/embeddings",
   parseRequest,
   printUpstreamRequest,
-  readStream() {
-    throw new Error("Embeddings are not streamed");
-  },
   readWhole,
-  ingress: undefined,
-  egress: undefined,
-  readPromptTooLong,
-  limitHeaders: openaiLimitHeaders,
-  statusOf,
-  printError,
-  printErrorFrame,
-  sendsErrorInStream: () => false,
-  keepAlive: openaiChat.keepAlive,
-};
+});

@@ -1,10 +1,10 @@
-import { GatewayError } from "../../errors.ts";
 import { editMembers, once } from "../json/edit.ts";
 import { isSet, type JsonObject } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import { parseBody, readPositive, reject, requireModel } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
+import { plainFacts, untranslatedRequest } from "../untranslated.ts";
 
 const FORMATS: readonly unknown[] = ["float", "base64"];
 const PROMPTS_MAX = 2_048;
@@ -33,23 +33,10 @@ export function parseRequest(text: string): ModelRequest {
   const { prompts, texts, tokenIds } = readInput(body);
   checkOptions(body);
   UNPRICED_RULE.reject(body, repeatsKeys);
-  return {
-    text,
-    model,
-    stream: false,
-    outputTokensMax: 0,
-    outputLimitField: undefined,
-    thinkingTokens: 0,
-    choices: 1,
-    wantsUsage: false,
-    // Half the bytes bound token ids too: each takes at least a digit and a separator.
-    input: { ...inputSizeOf(text, TEXT_SIZE, repeatsKeys), prompts, tokenIds },
-    // Most tokens of text begin with a space, while a line feed would be a token of its own.
-    promptText: () => texts.join(" "),
-    readChat() {
-      throw new GatewayError("not_built");
-    },
-  };
+  // Half the bytes bound token ids too: each takes at least a digit and a separator.
+  const input = { ...inputSizeOf(text, TEXT_SIZE, repeatsKeys), prompts, tokenIds };
+  // Most tokens of text begin with a space, while a line feed would be a token of its own.
+  return untranslatedRequest(text, plainFacts({ model, input }), () => texts.join(" "));
 }
 
 /** Prints the body for an upstream: its model name, and no `stream`, because embeddings are not streamed. */

@@ -1,7 +1,7 @@
-import type { ClientSurface } from "../../../src/domain/model.ts";
+import type { ChatSurface } from "../../../src/domain/model.ts";
 
 /** The formats of clients. */
-export type Format = Exclude<ClientSurface, "embeddings">;
+export type Format = ChatSurface;
 
 /** A typical request with three tools and a tool call, or that of a coding agent with twenty tools. */
 export type RequestSize = "usual" | "agent";

@@ -1,4 +1,4 @@
-import type { ClientSurface } from "../../../src/domain/model.ts";
+import type { ChatSurface } from "../../../src/domain/model.ts";
 import { GatewayError } from "../../../src/errors.ts";
 import type { CodecSession } from "../../../src/wire/protocol-pair.ts";
 import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
@@ -15,7 +15,7 @@ import { EMBEDDINGS_REQUESTS } from "../seeds/embeddings-requests.ts";
 import { MESSAGES_REQUESTS } from "../seeds/messages-requests.ts";
 import { RESPONSES_REQUESTS } from "../seeds/responses-requests.ts";
 
-const REQUESTS: Readonly<Record<ClientSurface, readonly object[]>> = {
+const REQUESTS: Readonly<Record<ChatSurface | "embeddings", readonly object[]>> = {
   chat: CHAT_REQUESTS.slice(0, 4),
   messages: MESSAGES_REQUESTS,
   responses: RESPONSES_REQUESTS,

@@ -10,10 +10,14 @@ const CLASSES: Readonly<Record<string, string>> = {
   cache_write: "Input written to the cache",
   cache_write_1h: "Input written to the one-hour cache",
   output: "Output",
+  search: "Searches",
+  image: "Images",
+  character: "Characters",
+  second: "Seconds of audio",
   other: "Other",
 };
 
-/** The charge as a sum that can be checked by hand: tokens × price per class, rounded up once. */
+/** The charge as a sum that can be checked by hand: tokens or units × price per class, rounded up once. */
 export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
   const { lines, rounding_usd, charged_usd, refunded_usd, source_text } = receipt;
   const { saved_by_caching_usd, upstream_cost_usd } = receipt;

@@ -1,6 +1,6 @@
-import { isCount, NO_USAGE, type Usage } from "../../../domain/usage.ts";
+import { readInputUsage } from "../../input-usage.ts";
 import { editMembers } from "../../json/edit.ts";
-import { isJsonObject, parseJsonObject, readCount } from "../../json/read.ts";
+import { parseJsonObject } from "../../json/read.ts";
 import { skipSpace, skipString, skipValue } from "../../json/scan.ts";
 import type { RequestFacts } from "../../model-request.ts";
 import type { ReplyPart } from "../../reply-part.ts";
@@ -26,7 +26,7 @@ export function readWhole(request: RequestFacts, text: string): ReplyPart {
     isOutput: true,
     isReadable: data.entries > 0,
     generated: "",
-    usage: readUsage(body.usage),
+    usage: readInputUsage(body.usage),
   };
 }
 
@@ -126,19 +126,4 @@ function skipNumbers(text: string, start: number): number {
 
 function comesBefore(index: number, other: number): boolean {
   return index >= 0 && index < other;
-}
-
-/**
- * Reads a usage of embeddings, all of which is input. Tokens that only `total_tokens` includes are input too:
- * some hosts count images that way. Impossible counts are kept; `undefined` if no count is a number.
- *
- * @see https://platform.openai.com/docs/api-reference/embeddings
- */
-function readUsage(usage: unknown): Usage | undefined {
-  if (!isJsonObject(usage)) return undefined;
-  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
-  const inputTokens = typeof prompt === "number" ? prompt : total;
-  if (typeof inputTokens !== "number") return undefined;
-  const gap = isCount(total) ? total - readCount(completion) - inputTokens : 0;
-  return { ...NO_USAGE, inputTokens: inputTokens >= 0 && gap > 0 ? inputTokens + gap : inputTokens };
 }

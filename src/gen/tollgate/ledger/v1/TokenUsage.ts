@@ -8,6 +8,8 @@ export interface TokenUsage {
   'cacheWriteTokens'?: (number | string | Long);
   'cacheWriteHourTokens'?: (number | string | Long);
   'outputTokens'?: (number | string | Long);
+  'units'?: (number | string | Long);
+  '_units'?: "units";
 }
 
 export interface TokenUsage__Output {
@@ -16,4 +18,6 @@ export interface TokenUsage__Output {
   'cacheWriteTokens': (Long);
   'cacheWriteHourTokens': (Long);
   'outputTokens': (Long);
+  'units'?: (Long);
+  '_units'?: "units";
 }

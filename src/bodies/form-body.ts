@@ -1,0 +1,115 @@
+import { joinBlocks } from "../domain/byte-blocks.ts";
+import { GatewayError } from "../errors.ts";
+import type { PrintOptions } from "../wire/codecs.ts";
+import type { Form, FormFormat } from "../wire/form.ts";
+import type { RequestFacts } from "../wire/model-request.ts";
+import { createWorkerQueue } from "../workers/worker-queue.ts";
+import type { Body, NewBody } from "./body.ts";
+import { bufferOf, deserializeError, type SerializedError } from "./body-jobs.ts";
+
+/** A form as received. Its blocks are transferred to the worker. */
+export interface FormJob {
+  readonly blocks: readonly Uint8Array[];
+}
+
+/** A form that was read: its fields, and its file with name, type and bytes. */
+export interface ReadForm {
+  readonly form: Form;
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export type FormResult = { readonly form: ReadForm } | { readonly error: SerializedError };
+
+const JOB_MS_MAX = 30_000;
+const IDLE_MS = 120_000;
+const NAME_CHARS_MAX = 255;
+const PLAIN_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
+const UNKNOWN_TYPE = "application/octet-stream";
+
+/** Reads forms in a worker, so that neither a large file nor a hostile one holds the event loop. */
+export interface Forms {
+  /** Rejects with `wrong_shape`, and with the errors of the format. */
+  read(body: NewBody, format: FormFormat): Promise<Body>;
+  close(): void;
+}
+
+export function createForms(): Forms {
+  const queue = createWorkerQueue<FormJob, FormResult>({
+    name: "form worker",
+    script: new URL("./form-worker.ts", import.meta.url),
+    jobMsMax: JOB_MS_MAX,
+    idleMs: IDLE_MS,
+    buffersOf: ({ blocks }) => blocks.map(bufferOf),
+  });
+  return {
+    async read({ owner, blocks }, format) {
+      const done = await queue.run(owner, { blocks });
+      if ("error" in done) throw deserializeError(done.error);
+      const { form } = done.form;
+      return new FormBody(format.readForm(form), format.promptText(form), done.form);
+    },
+    close: queue.close,
+  };
+}
+
+/** The form of one request. It is printed anew for each attempt, with a boundary of its own. */
+class FormBody implements Body {
+  readonly request: RequestFacts;
+  readonly contentType: string;
+  readonly #prompt: string;
+  readonly #read: ReadForm;
+  readonly #boundary = `tollgate-${crypto.randomUUID()}`;
+
+  constructor(request: RequestFacts, prompt: string, read: ReadForm) {
+    this.request = request;
+    this.contentType = `multipart/form-data; boundary=${this.#boundary}`;
+    this.#prompt = prompt;
+    this.#read = read;
+  }
+
+  /** Forms are never translated. */
+  plan(): never {
+    throw new GatewayError("not_built");
+  }
+
+  print(_: unknown, { model }: PrintOptions): Uint8Array<ArrayBuffer> {
+    const { form, name, type, bytes } = this.#read;
+    const fields = form.fields.map((field) => ({
+      name: field.name,
+      value: field.name === "model" ? model : field.value,
+    }));
+    const head = `${fields.map((field) => this.#printField(field)).join("")}${this.#printFileHead(name, type)}`;
+    const end = `\r\n--${this.#boundary}--\r\n`;
+    return joinBlocks([Buffer.from(head), bytes, Buffer.from(end)]);
+  }
+
+  /** Forms are never counted at an upstream. */
+  printCount(): never {
+    throw new GatewayError("not_built");
+  }
+
+  promptText(): string {
+    return this.#prompt;
+  }
+
+  #printField({ name, value }: { readonly name: string; readonly value: string }): string {
+    return `${this.#printDisposition(name)}\r\n\r\n${value}\r\n`;
+  }
+
+  #printFileHead(name: string, type: string): string {
+    const fileName = escapeName(name.slice(-NAME_CHARS_MAX) || "file");
+    const contentType = PLAIN_TYPE.test(type) ? type : UNKNOWN_TYPE;
+    return `${this.#printDisposition("file")}; filename="${fileName}"\r\ncontent-type: ${contentType}\r\n\r\n`;
+  }
+
+  #printDisposition(name: string): string {
+    return `--${this.#boundary}\r\ncontent-disposition: form-data; name="${escapeName(name)}"`;
+  }
+}
+
+/** @see https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data */
+function escapeName(name: string): string {
+  return name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
+}

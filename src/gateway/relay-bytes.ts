@@ -1,0 +1,49 @@
+import { isPlainType } from "../domain/content-type.ts";
+import type { ReplyPart } from "../wire/reply-part.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
+import type { RelayContext } from "./relay.ts";
+import type { Outcome } from "./request.ts";
+import type { AttemptTimeouts } from "./timeouts.ts";
+
+const ANY_BYTES = "application/octet-stream";
+
+/** One piece of a file: output that a client can play, with nothing to count. */
+const PIECE: ReplyPart = { text: "", isOutput: true, isReadable: true, generated: "", usage: undefined };
+
+/**
+ * Relays an audio file as it arrives, without reading it. The latest piece is held back, so that the client
+ * has the whole file only after the settlement. Throws `UpstreamFault`, or the fault of the connection.
+ */
+export async function relayBytes(
+  answer: Response,
+  { held: { meter }, reply, permit }: RelayContext,
+  timeouts: AttemptTimeouts,
+): Promise<Outcome> {
+  const file = reply.openFile?.(audioTypeOf(answer));
+  if (!file) throw new UpstreamFault("The reply cannot be a file");
+  const body = answer.body?.getReader();
+  let latest: Uint8Array | undefined;
+  for (let chunk = await body?.read(); chunk && !chunk.done; chunk = await body?.read()) {
+    if (chunk.value.byteLength === 0) continue;
+    timeouts.began();
+    timeouts.progress();
+    permit.began();
+    meter.add(PIECE);
+    const piece = latest;
+    latest = chunk.value;
+    if (!piece) continue;
+    meter.commit();
+    const room = file.write(piece);
+    if (room !== undefined) await timeouts.untilRead(room);
+  }
+  return latest ? { kind: "finished", ending: "", rest: { file, bytes: latest } } : { kind: "empty" };
+}
+
+/** Throws {@link UpstreamFault} for an answer that is no file of audio, such as a page or an error in JSON. */
+function audioTypeOf({ headers }: Response): string {
+  const type = headers.get("content-type") ?? ANY_BYTES;
+  if (!isPlainType(type) || !(type.startsWith("audio/") || type.startsWith(ANY_BYTES))) {
+    throw new UpstreamFault("The answer is not audio");
+  }
+  return type;
+}

@@ -1,0 +1,62 @@
+import { editMembers, once } from "../json/edit.ts";
+import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { imageCharsOf, imageSize, inputSizeOf, sumOfSizes, TEXT_SIZE } from "../prompt-size.ts";
+import { parseBody, reject, requireModel, requireText } from "../request-body.ts";
+import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
+import { plainFacts, untranslatedRequest } from "../untranslated.ts";
+
+const INPUTS_MAX = 2_048;
+const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
+/** Fields that the gateway checks or edits. */
+const FIELDS = new Set(["model", "input", "stream", ...UNPRICED_RULE.names]);
+
+/**
+ * Parses and checks a moderation body: a text, or 1 to 2,048 texts or parts with a text or an image.
+ *
+ * @see https://platform.openai.com/docs/api-reference/moderations
+ */
+export function parseRequest(text: string): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text, FIELDS);
+  const model = requireModel(body);
+  const parts = readParts(body);
+  UNPRICED_RULE.reject(body, repeatsKeys);
+  const sizes = parts.map(({ url }) => (url === undefined ? TEXT_SIZE : imageSize(imageCharsOf(url))));
+  const input = { ...inputSizeOf(text, sumOfSizes(sizes), repeatsKeys), prompts: parts.length };
+  return untranslatedRequest(text, plainFacts({ model, input }), () =>
+    parts.map((part) => part.text).join(" "),
+  );
+}
+
+/** Prints the body for an upstream: its model name, and no `stream`, because verdicts are not streamed. */
+export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+  return editMembers(request.text, {
+    model: () => JSON.stringify(model),
+    stream: () => undefined,
+    input: once,
+    service_tier: once,
+    speed: once,
+  });
+}
+
+/** One text or image to judge. */
+interface Part {
+  /** "" for an image. */
+  readonly text: string;
+  /** The address or data of an image. */
+  readonly url?: string;
+}
+
+function readParts({ input }: JsonObject): readonly Part[] {
+  if (typeof input === "string") return [{ text: input }];
+  if (!Array.isArray(input) || input.length === 0 || input.length > INPUTS_MAX) reject("input");
+  return input.map((part, position) => readPart(part, `input[${position}]`));
+}
+
+function readPart(part: unknown, path: string): Part {
+  if (!isJsonObject(part)) return { text: requireText(part, path) };
+  if (part.type === "text") return { text: requireText(part.text, `${path}.text`) };
+  const { image_url: image } = part;
+  if (part.type !== "image_url" || !isJsonObject(image)) reject(path);
+  return { text: "", url: readText(image.url) || reject(`${path}.image_url.url`) };
+}

@@ -1,0 +1,78 @@
+import { editMembers, once } from "../json/edit.ts";
+import { isJsonObject } from "../json/read.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
+import { parseBody, readNumber, reject, requireModel, requireText } from "../request-body.ts";
+import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
+import { plainFacts, untranslatedRequest } from "../untranslated.ts";
+
+/** Speech of 15 characters a second has about 21 tokens a second. */
+const TOKENS_PER_CHARACTER = 1.5;
+const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
+/** Fields that the gateway checks or edits. */
+const FIELDS = new Set([
+  "model",
+  "input",
+  "voice",
+  "instructions",
+  "response_format",
+  "stream_format",
+  "stream",
+  ...UNPRICED_RULE.names,
+]);
+
+/**
+ * Parses and checks a speech body. A character is a Unicode code point of `input`. The upstream checks the
+ * names of voices and formats, and unknown fields.
+ *
+ * @see https://platform.openai.com/docs/api-reference/audio/createSpeech
+ */
+export function parseRequest(text: string): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text, FIELDS);
+  const model = requireModel(body);
+  const spoken = requireText(body.input, "input");
+  if (spoken === "") reject("input");
+  const { voice, instructions = "", response_format: format, stream_format: stream } = body;
+  if (typeof voice !== "string" && !isJsonObject(voice)) reject("voice");
+  const told = requireText(instructions ?? "", "instructions");
+  if (typeof (format ?? "") !== "string") reject("response_format");
+  if (stream !== undefined && stream !== null && stream !== "audio" && stream !== "sse")
+    reject("stream_format");
+  // Here the speed is that of the voice, which changes no price.
+  const { speed: _, ...priced } = body;
+  readNumber(body, "speed");
+  UNPRICED_RULE.reject(priced, repeatsKeys);
+  const characters = countCodePoints(spoken);
+  const facts = plainFacts({
+    model,
+    stream: stream === "sse",
+    input: inputSizeOf(text, TEXT_SIZE, repeatsKeys),
+    outputTokensBound: "model",
+    outputTokensUsual: Math.ceil(characters * TOKENS_PER_CHARACTER),
+    isBinary: stream !== "sse",
+    units: { name: "character", held: characters },
+  });
+  return untranslatedRequest(text, facts, () => `${told} ${spoken}`);
+}
+
+/** Prints the body for an upstream: its model name, and each checked field once. */
+export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+  return editMembers(request.text, {
+    model: () => JSON.stringify(model),
+    stream: () => undefined,
+    input: once,
+    voice: once,
+    instructions: once,
+    response_format: once,
+    stream_format: once,
+    service_tier: once,
+    speed: once,
+  });
+}
+
+/** Counts without a list of all characters, which would take many times the memory of the text. */
+function countCodePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}

@@ -1,0 +1,13 @@
+import { createUntranslated } from "../untranslated.ts";
+import { readWhole } from "./passthrough/reply.ts";
+import { parseRequest, printUpstreamRequest } from "./request.ts";
+
+/** The rerank format that Cohere, Jina and Voyage share. */
+export const rerank = createUntranslated({
+  surface: "rerank",
+  path: "/v1/rerank",
+  upstreamPath: "/rerank",
+  parseRequest,
+  printUpstreamRequest,
+  readWhole,
+});

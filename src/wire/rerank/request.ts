@@ -1,0 +1,102 @@
+import type { UnitDemand } from "../../domain/units.ts";
+import { editMembers, once } from "../json/edit.ts";
+import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
+import { parseBody, readFlag, readPositive, reject, requireModel, requireText } from "../request-body.ts";
+import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
+import { plainFacts, untranslatedRequest } from "../untranslated.ts";
+
+const DOCUMENTS_MAX = 10_000;
+const DOCUMENTS_PER_SEARCH = 100;
+/** A longer document, with its query, counts as several. */
+const CHUNK_TOKENS = 500;
+/** The part of a query that a chunk repeats. */
+const QUERY_TOKENS_MAX = 256;
+const BYTES_PER_TOKEN_MIN = 2;
+
+const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
+/** Fields that the gateway checks or edits. */
+const FIELDS = new Set([
+  "model",
+  "query",
+  "documents",
+  "top_n",
+  "top_k",
+  "return_documents",
+  "stream",
+  ...UNPRICED_RULE.names,
+]);
+
+/**
+ * Parses and checks a rerank body: a query, and 1 to 10,000 documents that are texts or objects with a `text`.
+ * The upstream checks unknown fields.
+ *
+ * @see https://docs.cohere.com/reference/rerank
+ * @see https://api.jina.ai/redoc#tag/rerank
+ * @see https://docs.voyageai.com/reference/reranker-api
+ */
+export function parseRequest(text: string): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text, FIELDS);
+  const model = requireModel(body);
+  const query = requireText(body.query, "query");
+  if (query === "") reject("query");
+  const documents = readDocuments(body);
+  readPositive(body, "top_n");
+  readPositive(body, "top_k");
+  readFlag(body, "return_documents");
+  UNPRICED_RULE.reject(body, repeatsKeys);
+  const { textBytes, ...size } = inputSizeOf(text, TEXT_SIZE, repeatsKeys);
+  // A reranker reads the query once for each document.
+  const readAgain = Buffer.byteLength(query) * (documents.length - 1);
+  const input = { ...size, textBytes: textBytes + readAgain, prompts: documents.length };
+  const facts = plainFacts({ model, input, units: demandOf(query, documents) });
+  return untranslatedRequest(text, facts, () => documents.map((each) => `${query} ${each}`).join(" "));
+}
+
+/** Prints the body for an upstream: its model name, and no `stream`, because reranking is not streamed. */
+export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+  return editMembers(request.text, {
+    model: () => JSON.stringify(model),
+    stream: () => undefined,
+    query: once,
+    documents: once,
+    top_n: once,
+    top_k: once,
+    return_documents: once,
+    service_tier: once,
+    speed: once,
+  });
+}
+
+function readDocuments({ documents }: JsonObject): readonly string[] {
+  if (!Array.isArray(documents) || documents.length === 0 || documents.length > DOCUMENTS_MAX) {
+    reject("documents");
+  }
+  return documents.map((each, position) => {
+    const path = `documents[${position}]`;
+    return isJsonObject(each) && isSet(each.text)
+      ? requireText(each.text, `${path}.text`)
+      : requireText(each, path);
+  });
+}
+
+/**
+ * One search ranks up to 100 documents. The hold counts chunks of 500 tokens as documents, as Cohere bills.
+ *
+ * @see https://docs.cohere.com/docs/how-does-cohere-pricing-work#rerank
+ */
+function demandOf(query: string, documents: readonly string[]): UnitDemand {
+  const room = CHUNK_TOKENS - Math.min(tokensMaxOf(query), QUERY_TOKENS_MAX);
+  let chunks = 0;
+  for (const each of documents) chunks += Math.max(1, Math.ceil(tokensMaxOf(each) / room));
+  return { name: "search", held: searchesOf(chunks), usual: searchesOf(documents.length) };
+}
+
+function searchesOf(documents: number): number {
+  return Math.ceil(documents / DOCUMENTS_PER_SEARCH);
+}
+
+function tokensMaxOf(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN_MIN);
+}
