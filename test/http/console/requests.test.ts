@@ -33,7 +33,18 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
       expect([path, answer.status]).toEqual([path, status]);
       return answer.json;
     };
-    return { accountId: key.accountId, keyId: key.id, secret, viewer, read };
+    /** Follows every page: one of a slow search ends after 150 ms, also unfilled. */
+    const find = async (query: string) => {
+      const ids: string[] = [];
+      let page = "";
+      do {
+        const { items, next } = await read(`/requests?${query}${page}`);
+        ids.push(...items.map(({ id }: { id: string }) => id));
+        page = next === null ? "" : `&page=${next}`;
+      } while (page !== "");
+      return ids;
+    };
+    return { accountId: key.accountId, keyId: key.id, secret, viewer, read, find };
   };
   const idOf = (response: Response) => response.headers.get("x-request-id") ?? "";
 
@@ -65,26 +76,24 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
   });
 
   test("are filtered by key, model, upstream, outcome, surface, state and time", async () => {
-    const { secret, keyId, read } = await payer();
+    const { secret, keyId, find } = await payer();
     const chat = idOf(await post(console.gateway, CHAT, { secret }));
     const claude = idOf(await post(console.gateway, MESSAGES, { secret }));
     console.gateway.upstream.on("chat", answerWith(undefined, { status: 500 }));
     const failed = idOf(await post(console.gateway, CHAT, { secret }));
-    const ids = async (query: string) =>
-      (await read(`/requests?${query}`)).items.map(({ id }: { id: string }) => id);
-    expect(await ids(`key=${keyId}`)).toEqual([failed, claude, chat]);
-    expect(await ids("key=other")).toEqual([]);
-    expect(await ids("model=claude")).toEqual([claude]);
-    expect(await ids("upstream=scripted-anthropic")).toEqual([claude]);
-    expect(await ids("outcome=ok")).toEqual([claude, chat]);
-    expect(await ids("outcome=upstream_unavailable")).toEqual([failed]);
-    expect(await ids("surface=messages")).toEqual([claude]);
-    expect(await ids("state=released&model=chat")).toEqual([failed]);
-    expect(await ids("from=2020-01-01T00:00:00Z&to=2021-01-01T00:00:00Z")).toEqual([]);
+    expect(await find(`key=${keyId}`)).toEqual([failed, claude, chat]);
+    expect(await find("key=other")).toEqual([]);
+    expect(await find("model=claude")).toEqual([claude]);
+    expect(await find("upstream=scripted-anthropic")).toEqual([claude]);
+    expect(await find("outcome=ok")).toEqual([claude, chat]);
+    expect(await find("outcome=upstream_unavailable")).toEqual([failed]);
+    expect(await find("surface=messages")).toEqual([claude]);
+    expect(await find("state=released&model=chat")).toEqual([failed]);
+    expect(await find("from=2020-01-01T00:00:00Z&to=2021-01-01T00:00:00Z")).toEqual([]);
   });
 
   test("are found by a member of their metadata, which may hold colons", async () => {
-    const { accountId, keyId, read } = await payer();
+    const { accountId, keyId, read, find } = await payer();
     const { ledger } = console.gateway.tollgate;
     const holdId = Bun.randomUUIDv7();
     const facts = { surface: "service", model: "own" };
@@ -100,10 +109,7 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
     });
     const settled = { outcome: "ok", source: "reported", attempts: [] } as const;
     await ledger.settle({ walletId: accountId, holdId, amount: 4n, facts: settled });
-    const ids = async (metadata: string) =>
-      (await read(`/requests?metadata=${encodeURIComponent(metadata)}`)).items.map(
-        ({ id }: { id: string }) => id,
-      );
+    const ids = (metadata: string) => find(`metadata=${encodeURIComponent(metadata)}`);
     expect(await ids("job:a:b")).toEqual([holdId]);
     expect(await ids("user:other")).toEqual([]);
     await read("/requests?metadata=no-colon", 422);

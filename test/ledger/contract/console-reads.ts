@@ -95,7 +95,8 @@ export function describeConsoleReads(env: LedgerEnv): void {
     await env.settle("b", 0n, FACTS, { team: "blue" });
     const ids = async (name: string, value: string) => {
       const filter = { walletId: env.walletId, metadata: { name, value } };
-      return (await env.ledger.receipts(filter, { size: 9 })).items.map(({ holdId }) => holdId);
+      const pages = await pagesOf((page) => env.ledger.receipts(filter, page), 9);
+      return pages.flat().map(({ holdId }) => holdId);
     };
     expect(await ids("team", "red")).toEqual([holdIdOf("a")]);
     expect(await ids("team", "blue")).toEqual([holdIdOf("b")]);

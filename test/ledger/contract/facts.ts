@@ -4,6 +4,7 @@ import type { HoldRequest } from "../../../src/ledger/ledger.ts";
 import type { OutcomeFacts } from "../../../src/ledger/records.ts";
 import { FACTS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
+import { pagesOf } from "./walk-pages.ts";
 
 /** Facts of requests and outcomes: stored unchanged, or declined with invalid_facts. */
 export function describeFacts(env: LedgerEnv): void {
@@ -54,7 +55,8 @@ export function describeFacts(env: LedgerEnv): void {
           outcome,
         });
         const of = { walletId: env.walletId, surface: text, model: text, upstream: text, outcome: text };
-        expect((await env.ledger.receipts(of, { size: 5 })).items).toHaveLength(2);
+        const pages = await pagesOf((page) => env.ledger.receipts(of, page), 5);
+        expect(pages.flat()).toHaveLength(2);
         const groupBy = ["surface", "upstream"] as const;
         expect((await env.ledger.usage({ ...of, groupBy })).rows).toMatchObject([
           { group: { surface: text, upstream: text }, requests: 2, captured: 20n },

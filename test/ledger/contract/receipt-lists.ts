@@ -94,7 +94,8 @@ export function describeReceiptLists(env: LedgerEnv): void {
       ];
       for (const [filter, names] of cases) {
         const expected = names.map((name) => (name === receiptId ? name : holdIdOf(name)));
-        const found = [...idsOf(await ledger.receipts({ walletId, ...filter }, { size: 100 }))];
+        const all = await pagesOf((page) => ledger.receipts({ walletId, ...filter }, page), 100);
+        const found = all.flat().map(({ holdId }) => holdId);
         expect([filter, found.sort()]).toEqual([filter, expected.sort()]);
         const pages = await pagesOf((page) => ledger.receipts({ walletId, ...filter }, page), 1);
         expect(pages.flat()).toHaveLength(expected.length);

@@ -1,6 +1,9 @@
 import type { Page, PageRequest } from "../../../src/ledger/records.ts";
 
-/** Reads every page of a list. Calls `between` after each page. */
+/**
+ * Reads every page of a list. Calls `between` after each page. A list by a slow condition ends a page after
+ * 150 ms, also unfilled, so that only its pages together are complete.
+ */
 export async function pagesOf<Item>(
   list: (page: PageRequest) => Promise<Page<Item>>,
   size: number,
