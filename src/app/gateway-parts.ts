@@ -134,7 +134,8 @@ function createSettingsReader(
   { metrics, traces, log, clock }: Omit<Foundation, "ledger" | "limiter"> & { readonly clock: () => number },
 ): (live: LiveConfig) => GatewaySettings {
   const builtIn = [createDemoUpstream()];
-  const allUpstreams = createUpstreams({ builtIn, metrics: metrics.upstream, log, clock });
+  const { replicas } = started.limiter;
+  const allUpstreams = createUpstreams({ builtIn, metrics: metrics.upstream, log, clock, replicas });
   const follow = createFollower(started, { traces, log, clock });
   return (live) => {
     const { models, upstreams, keyLimits, accountLimits, clientDisconnect } = live;

@@ -94,6 +94,10 @@ class LocalBody implements Body {
     return this.#yield.run(this.#owner, () => this.#body.printCount(model, betas));
   }
 
+  beginning(): number | undefined {
+    return this.#body.beginning();
+  }
+
   promptText(): Soon<string> {
     return this.#yield.run(this.#owner, () => this.#body.request.promptText());
   }

@@ -59,7 +59,7 @@ function answerQuestion(job: BodyJob): Results[keyof Results] {
   const body = open(job);
   switch (question.ask) {
     case "facts":
-      return factsOf(body.request);
+      return { ...factsOf(body.request), beginning: body.beginning() };
     case "plan":
       return body.plan(question.questions).map(serializePlan);
     case "print":

@@ -24,6 +24,8 @@ export interface Body {
   print(surface: Surface, options: PrintOptions): Soon<Printed>;
   /** Prints the body for a count at an upstream; `betas` are the priced betas that the route allows. */
   printCount(model: string, betas: readonly string[] | undefined): Soon<Printed>;
+  /** Returns a hash of the beginning of the prompt; `undefined` for a short or promptless body. */
+  beginning(): number | undefined;
   /** Joins the text of the prompt, for a local count. */
   promptText(): Soon<string>;
 }

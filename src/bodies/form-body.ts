@@ -69,6 +69,11 @@ class FormBody implements Body {
     this.#read = read;
   }
 
+  /** No provider caches the prompt of a form. */
+  beginning(): undefined {
+    return undefined;
+  }
+
   /** Forms are never translated. */
   plan(): never {
     throw new GatewayError("not_built");

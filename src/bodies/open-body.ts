@@ -5,6 +5,7 @@ import { printCountRequest } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerContext, PrintOptions } from "../wire/codecs.ts";
 import { lazily } from "../wire/lazily.ts";
 import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
+import { hashBeginning } from "../wire/prompt-beginning.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
 import type { CodecSession } from "../wire/protocol-pair.ts";
 import { findProtocolPair } from "../wire/protocol-pair.ts";
@@ -31,6 +32,8 @@ export interface OpenBody {
   print(surface: Surface, options: PrintOptions): string;
   /** Prints the body for a count at an upstream. Of the priced betas only those in `betas` stay. */
   printCount(model: string, betas: readonly string[] | undefined): string;
+  /** Hashes the beginning of the prompt; `undefined` for a short or promptless body. */
+  beginning(): number | undefined;
 }
 
 /**
@@ -65,6 +68,10 @@ class ParsedBody implements OpenBody {
 
   printCount(model: string, betas: readonly string[] | undefined): string {
     return printCountRequest(this.request, model, betas);
+  }
+
+  beginning(): number | undefined {
+    return hashBeginning(this.request.text, this.#wire.surface);
   }
 
   #planOne({ surface, options }: PlanQuestion, readChat: () => ChatRequest): Planned {

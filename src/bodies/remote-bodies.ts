@@ -93,6 +93,7 @@ async function readRemotely(queue: BodyQueue, body: NewBody, bodyId: number): Pr
     plan: async (questions) => (await ask<"plan">({ ask: "plan", questions })).map(deserializePlan),
     print: (upstream, options) => ask<"print">({ ask: "print", surface: upstream, options }),
     printCount: (model, betas) => ask<"count">({ ask: "count", model, betas }),
+    beginning: () => request.beginning,
     promptText: () => ask<"prompt">({ ask: "prompt" }),
   };
 }

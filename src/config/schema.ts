@@ -97,6 +97,23 @@ const Betas = Type.Array(
   { maxItems: 64, description: "a list of betas" },
 );
 
+const ApiKey = Type.String({
+  pattern: "^[\\x21-\\x7e]+$",
+  description: "a key without spaces or line breaks",
+});
+
+const PooledKey = Mapping({
+  api_key: ApiKey,
+  weight: Type.Optional(Count(1, 1_000_000)),
+  limits: Type.Optional(
+    Mapping({
+      requests_per_minute: Type.Optional(Count(1, Number.MAX_SAFE_INTEGER)),
+      tokens_per_minute: Type.Optional(Count(1, Number.MAX_SAFE_INTEGER)),
+      concurrent_requests: Type.Optional(Count(1, Number.MAX_SAFE_INTEGER)),
+    }),
+  ),
+});
+
 const Upstream = Mapping({
   protocol: Type.Union(
     [
@@ -110,8 +127,13 @@ const Upstream = Mapping({
     { description: "openai, anthropic, azure, bedrock, gemini or vertex" },
   ),
   base_url: Type.Optional(Text("an https URL")),
-  api_key: Type.Optional(
-    Type.String({ pattern: "^[\\x21-\\x7e]+$", description: "a key without spaces or line breaks" }),
+  api_key: Type.Optional(ApiKey),
+  keys: Type.Optional(
+    Type.Record(Type.String(), PooledKey, {
+      minProperties: 1,
+      maxProperties: 1_000,
+      description: "a mapping of 1 to 1000 keys by label",
+    }),
   ),
   api_version: Type.Optional(
     Type.String({
@@ -209,6 +231,18 @@ const Model = Mapping({
   max_output_tokens: Type.Optional(Count(0, TOKENS_MAX)),
   default_max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   image_tokens: Type.Optional(Count(1, TOKENS_MAX)),
+  route_choice: Type.Optional(
+    Type.Union(
+      [
+        Type.Literal("priority"),
+        Type.Literal("cheapest"),
+        Type.Literal("fastest"),
+        Type.Literal("least_busy"),
+      ],
+      { description: "priority, cheapest, fastest or least_busy" },
+    ),
+  ),
+  prompt_affinity: Type.Optional(Type.Boolean({ description: "true or false" })),
   anthropic_betas: Type.Optional(Betas),
   prompt_caching: Type.Optional(
     Type.Union([Type.Literal("off"), Type.Literal("auto")], { description: "off or auto" }),

@@ -2,7 +2,7 @@ import { readRoutePrices } from "../catalog/prices.ts";
 import { readTraits } from "../catalog/traits.ts";
 import type { LongContext, Model, Route } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
-import type { UpstreamTimeouts } from "../upstream/upstream.ts";
+import type { KeyConfig, UpstreamTimeouts } from "../upstream/upstream.ts";
 import { readExports } from "./export-settings.ts";
 import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
 import { baseUrlOf, GLOBAL_LOCATION } from "./upstream-rules.ts";
@@ -74,6 +74,8 @@ function readModel(entry: ModelEntry, { id, upstreams, createdAtS }: ModelPlace)
     imageTokens: entry.image_tokens ?? IMAGE_TOKENS,
     promptCaching: entry.prompt_caching === "auto" ? "auto" : undefined,
     can: entry.can,
+    routeChoice: entry.route_choice,
+    promptAffinity: entry.prompt_affinity,
     createdAtS,
   };
 }
@@ -97,6 +99,7 @@ function readUpstream(name: string, entry: UpstreamEntry) {
     protocol: entry.protocol,
     baseUrl: normaliseBaseUrl(baseUrlOf(entry)),
     apiKey: entry.api_key ?? "",
+    keys: entry.keys && readKeys(entry.keys),
     timeouts: readTimeouts(entry.timeouts ?? {}),
     outputLimitField: entry.output_limit_field,
     hasResponses: entry.responses ?? servesResponses(entry),
@@ -115,6 +118,19 @@ function servesResponses({ protocol, api_version: version }: UpstreamEntry): boo
 
 function readGooglePlace({ project, location = GLOBAL_LOCATION, credentials }: UpstreamEntry) {
   return project === undefined ? undefined : { project, location, credentials };
+}
+
+function readKeys(keys: NonNullable<UpstreamEntry["keys"]>): readonly KeyConfig[] {
+  return Object.entries(keys).map(([label, { api_key: apiKey, weight = 1, limits = {} }]) => ({
+    label,
+    apiKey,
+    weight,
+    limits: {
+      requestsPerMinute: limits.requests_per_minute,
+      tokensPerMinute: limits.tokens_per_minute,
+      concurrentRequests: limits.concurrent_requests,
+    },
+  }));
 }
 
 /** Removes slashes from the end of a base URL, so that paths can be appended. */

@@ -75,20 +75,18 @@ function bedrockUrl(region: string): string {
   const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
   return `https://bedrock-runtime.${region}.${domain}`;
 }
+/** The names of upstreams and keys, which are labels of metrics. */
+const NAME = /^\w[\w.-]{0,63}$/;
+const NAME_EXPECTED = "1 to 64 letters, digits, dots, dashes and underscores";
 
 /** Reports problems of one upstream: its name, its base URL, and keys that its protocol needs or lacks. */
 export function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: Problems): void {
   const path = ["upstreams", name];
   if (name === DEMO_UPSTREAM) problems.add(path, "is the name of the built-in upstream", "another name");
-  if (!/^\w[\w.-]{0,63}$/.test(name)) {
-    problems.add(
-      path,
-      "is not a valid upstream name",
-      "1 to 64 letters, digits, dots, dashes and underscores",
-    );
-  }
+  if (!NAME.test(name)) problems.add(path, "is not a valid upstream name", NAME_EXPECTED);
   if (upstream.protocol) checkProtocolKeys(path, upstream, upstream.protocol, problems);
   if (upstream.protocol === "azure") checkAzureKeys(path, upstream, problems);
+  checkPool(path, upstream, problems);
   const problem = upstream.base_url === undefined ? undefined : findBaseUrlProblem(upstream.base_url);
   if (problem) problems.add([...path, "base_url"], ...problem);
   if (upstream.credentials !== undefined && !isCredentials(upstream.credentials)) {
@@ -119,6 +117,21 @@ function vertexUrlOf({ location = GLOBAL_LOCATION }: Partly<UpstreamEntry>): str
     : `https://aiplatform.${location}.rep.googleapis.com`;
 }
 
+/** Checks that a pool of keys stands alone, where its protocol has API keys, and its labels. */
+function checkPool(path: readonly string[], upstream: Partly<UpstreamEntry>, problems: Problems): void {
+  const { keys, protocol } = upstream;
+  if (!keys) return;
+  const place = [...path, "keys"];
+  const rule = protocol && PROTOCOL_RULES[protocol];
+  if (rule && ![...rule.required, ...rule.optional].includes("api_key")) {
+    problems.add(place, "is not supported by that protocol", "no such key");
+  }
+  if (Object.hasOwn(upstream, "api_key")) problems.add(place, "is set beside api_key", "one of the two");
+  for (const label of Object.keys(keys)) {
+    if (!NAME.test(label)) problems.add([...place, label], "is not a valid label", NAME_EXPECTED);
+  }
+}
+
 function checkProtocolKeys(
   path: readonly string[],
   upstream: Partly<UpstreamEntry>,
@@ -131,7 +144,8 @@ function checkProtocolKeys(
   if (isMissing("base_url") && !baseUrl) problems.add([...path, "base_url"], "is missing", "an https URL");
   for (const key of PROTOCOL_KEYS) {
     if (required.includes(key)) {
-      if (isMissing(key)) problems.add([...path, key], "is missing", EXPECTED[key] ?? "a value");
+      const hasPool = key === "api_key" && !isMissing("keys");
+      if (isMissing(key) && !hasPool) problems.add([...path, key], "is missing", EXPECTED[key] ?? "a value");
     } else if (upstream[key] && !optional.includes(key)) {
       const able = Object.entries(PROTOCOL_RULES).filter(([, rule]) =>
         [...rule.required, ...rule.optional].includes(key),

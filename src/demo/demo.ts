@@ -1,5 +1,6 @@
 import { createHealth } from "../upstream/cooldown.ts";
-import type { Upstream, UpstreamCall, UpstreamTimeouts } from "../upstream/upstream.ts";
+import { createSoleKey } from "../upstream/key-pool.ts";
+import type { CallObserver, Upstream, UpstreamCall, UpstreamTimeouts } from "../upstream/upstream.ts";
 import { COUNT_PATH, printCount } from "../wire/anthropic-messages/count-tokens.ts";
 import { isJsonObject, type JsonObject, parseJsonObject } from "../wire/json/read.ts";
 import {
@@ -35,34 +36,36 @@ const TIMEOUTS: UpstreamTimeouts = {
  */
 export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions = {}): Upstream {
   let answers = 0;
+  const clock = () => performance.now();
+  const health = createHealth({ failuresMax: Number.POSITIVE_INFINITY, clock });
+
+  async function send(call: UpstreamCall, observer: CallObserver): Promise<Response> {
+    const { signal } = observer;
+    signal.throwIfAborted();
+    observer.connected();
+    const encoded = await call.body.take();
+    const body = parseJsonObject(typeof encoded === "string" ? encoded : new TextDecoder().decode(encoded));
+    if (body === undefined) return badRequest("The body is no JSON object.");
+    if (call.path === COUNT_PATH) return jsonResponse(printCount(countDemoInput(body)), 200);
+    if (call.surface === "embeddings") return embed(body);
+
+    answers += 1;
+    const createdAtMs = now();
+    const id = `demo${createdAtMs.toString(36)}${answers.toString(36)}`;
+    const createdAtS = Math.floor(createdAtMs / 1000);
+    const answer = composeDemoAnswer(body, outputTokensMaxOf(body), { id, createdAtS });
+    const { whole, events } = encodeAnswer(call, body, answer);
+    if (!call.stream) return jsonResponse(whole(), 200);
+    const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
+    return new Response(streamEvents(events, { signal, pauseMs }), { headers });
+  }
 
   return {
     name: "demo",
     surfacesOf: () => ["chat", "messages", "embeddings"],
     timeouts: TIMEOUTS,
     outputLimitField: undefined,
-    health: createHealth({ failuresMax: Number.POSITIVE_INFINITY, clock: () => performance.now() }),
-
-    async send(call, observer) {
-      const { signal } = observer;
-      signal.throwIfAborted();
-      observer.connected();
-      const encoded = await call.body.take();
-      const body = parseJsonObject(typeof encoded === "string" ? encoded : new TextDecoder().decode(encoded));
-      if (body === undefined) return badRequest("The body is no JSON object.");
-      if (call.path === COUNT_PATH) return jsonResponse(printCount(countDemoInput(body)), 200);
-      if (call.surface === "embeddings") return embed(body);
-
-      answers += 1;
-      const createdAtMs = now();
-      const id = `demo${createdAtMs.toString(36)}${answers.toString(36)}`;
-      const createdAtS = Math.floor(createdAtMs / 1000);
-      const answer = composeDemoAnswer(body, outputTokensMaxOf(body), { id, createdAtS });
-      const { whole, events } = encodeAnswer(call, body, answer);
-      if (!call.stream) return jsonResponse(whole(), 200);
-      const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
-      return new Response(streamEvents(events, { signal, pauseMs }), { headers });
-    },
+    keys: [createSoleKey("demo", { health, clock, send })],
   };
 }
 

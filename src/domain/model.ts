@@ -77,6 +77,15 @@ export function printPrices(price: Price) {
   };
 }
 
+/** How a route is chosen among those of one priority. */
+export type RouteChoice = "priority" | "cheapest" | "fastest" | "least_busy";
+
+/**
+ * Why an attempt took its route and key: `weight` and `affinity` chose among equals, `failover` is any but the
+ * preferred one.
+ */
+export type RouteReason = RouteChoice | "weight" | "affinity" | "failover";
+
 /** Multiplies the prices of every class by a markup, each rounded up. */
 export function scalePrice(price: Price, markup: Markup): Price {
   return {
@@ -173,6 +182,10 @@ export interface Model {
   readonly can?: readonly Capability[] | undefined;
   /** The upstream cost behind `price`; `undefined` when it is unknown. Never shown to clients. */
   readonly cost?: Price | undefined;
+  /** Default: `priority`. */
+  readonly routeChoice?: RouteChoice | undefined;
+  /** Whether requests that share their beginning take one route and key. Default: true. */
+  readonly promptAffinity?: boolean | undefined;
   /** When the model was added to the catalog, in Unix seconds. */
   readonly createdAtS: number;
 }

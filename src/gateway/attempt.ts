@@ -1,3 +1,4 @@
+import { totalTokensOf } from "../domain/usage.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/records.ts";
 import { describeFault, type LogFields } from "../telemetry/log.ts";
@@ -8,18 +9,28 @@ import type { UpstreamCall } from "../upstream/upstream.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { beginAttemptTrace, endAttemptTrace, withTraceHeaders } from "./attempt-trace.ts";
 import type { Gateway } from "./gateway.ts";
+import { estimateInputTokens } from "./quote.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
 import { type RelayContext, relay } from "./relay.ts";
 import { failed, type HeldRequest, type Outcome, outcomeName } from "./request.ts";
+import type { RoutePermit } from "./route-queue.ts";
 import { AttemptTimeouts, type Timeout } from "./timeouts.ts";
 import type { Unprinted } from "./upstream-call.ts";
 
 /** Bytes of an upstream's error that are read for the two numbers of a prompt that is too long. */
 const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MS_MAX = 5_000;
+/** Average of ordinary text. */
+const CHARS_PER_TOKEN = 4;
+
+/** Cooldowns of a key of a pool without `retry-after`: no right to the model, and too many requests. */
+const KEY_COOLDOWN_MS: Readonly<Partial<Record<number, number>>> = { 403: 300_000, 429: 5_000 };
+
+/** Codes of faults of a connection that was assumed and did not stand. */
+const UNREACHABLE: ReadonlySet<unknown> = new Set(["ConnectionRefused", "ECONNREFUSED", "ENOTFOUND"]);
 
 /** Everything that one attempt needs. */
-export interface AttemptContext extends RelayContext {
+export interface AttemptContext extends RelayContext, Omit<RoutePermit, "candidate" | "permit"> {
   readonly prepared: UpstreamCall | Unprinted;
   /** Clock reading. */
   readonly startedAt: number;
@@ -31,6 +42,8 @@ export interface AttemptContext extends RelayContext {
 export interface AttemptResult {
   readonly outcome: Outcome;
   readonly attempt: Attempt;
+  /** Whether the host could not be reached: its other keys would fail as well. */
+  readonly isUnreachable: boolean;
 }
 
 /** The outcome of a call, and the HTTP status of the upstream; 0 when no answer came. */
@@ -44,7 +57,7 @@ interface CallResult {
  * reply become outcomes.
  */
 export async function attemptCandidate(gateway: Gateway, context: AttemptContext): Promise<AttemptResult> {
-  const { held, reply, candidate, permit, startedAt, deadlineAt } = context;
+  const { held, reply, candidate, key, permit, slot, reason, startedAt, deadlineAt } = context;
   const { upstream } = candidate;
   const { clock, timer, metrics } = gateway;
   const timeouts = new AttemptTimeouts({
@@ -56,7 +69,7 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     clock,
     timer,
   });
-  metrics.running(upstream.name, 1);
+  metrics.running(upstream.name, 1, key.label);
   const trace = beginAttemptTrace(context);
   const sentOn = trace ? trace.context : held.call.traceContext;
   const traced = sentOn ? { ...context, prepared: withTraceHeaders(context.prepared, sentOn) } : context;
@@ -65,17 +78,46 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     const { outcome, status } = await callUpstream(gateway, traced, timeouts);
     const ms = clock() - startedAt;
     held.call.waitedMs += ms;
-    const attempt = { upstream: upstream.name, status, ms: Math.round(ms) };
-    metrics.attempted(upstream.name, outcomeName(outcome), ms);
-    report(gateway, context, { outcome, attempt, timedOut: timeouts.timedOut });
+    const attempt = { upstream: upstream.name, key: key.label, reason, status, ms: Math.round(ms) };
+    metrics.attempted(upstream.name, outcomeName(outcome), ms, key.label);
+    const { isSent, timedOut } = timeouts;
+    const isReached = isSent && !isRefused(outcome);
+    slot?.end(isReached ? tokensUsed(held, status) : undefined);
+    if (held.plan.model.routeChoice === "fastest") measure(context, timedOut && ms);
+    report(gateway, context, { outcome, attempt, timedOut });
     if (trace) await endAttemptTrace(trace, context, { outcome, attempt });
-    return { outcome, attempt };
+    const isUnreachable = status === 0 && !isReached && !("fault" in context.prepared);
+    return { outcome, attempt, isUnreachable };
   } finally {
     timeouts.close();
-    metrics.running(upstream.name, -1);
+    // Without effect after an end.
+    slot?.end(0);
+    metrics.running(upstream.name, -1, key.label);
     // Without effect after a verdict.
     permit.abandoned();
   }
+}
+
+/** Whether a connection that was assumed did not stand. */
+function isRefused(outcome: Outcome): boolean {
+  const fault = outcome.kind === "failed" ? outcome.error.cause : undefined;
+  return fault instanceof Error && "code" in fault && UNREACHABLE.has(fault.code);
+}
+
+/** The tokens that an attempt counts for in the bounds of its key: as reported, else by the size of the texts. */
+function tokensUsed({ meter, quote }: HeldRequest, status: number): number {
+  if (status >= 300) return 0;
+  const reported = meter.reported();
+  if (reported) return totalTokensOf(reported);
+  return estimateInputTokens(quote) + Math.ceil(meter.generatedChars / CHARS_PER_TOKEN);
+}
+
+/** Records the time to the first output, or how long a timeout waited for it. */
+function measure({ held, candidate, key, startedAt }: AttemptContext, waitedMs: number | undefined): void {
+  const { firstOutputAt } = held.meter;
+  const ms = firstOutputAt === undefined ? waitedMs : firstOutputAt - startedAt;
+  if (ms === undefined) return;
+  key.times.measured(candidate.route.upstreamModel, held.quote.request.stream, ms);
 }
 
 /** Never rejects: every fault becomes an outcome. */
@@ -84,13 +126,15 @@ async function callUpstream(
   context: AttemptContext,
   timeouts: AttemptTimeouts,
 ): Promise<CallResult> {
-  const { candidate, prepared } = context;
+  const { candidate, key, held, prepared } = context;
   let status = 0;
   if ("fault" in prepared) {
     return { outcome: failed("internal", { reason: prepared.fault, isFinal: true }), status };
   }
   try {
-    const answer = await candidate.upstream.send(prepared, timeouts);
+    if (held.plan.model.routeChoice === "fastest")
+      key.times.tried(candidate.route.upstreamModel, held.quote.request.stream);
+    const answer = await key.send(prepared, timeouts);
     status = answer.status;
     if (!answer.ok) return { outcome: await readUpstreamError(answer, context, timeouts), status };
     return { outcome: await relay(gateway, answer, context, timeouts), status };
@@ -103,13 +147,13 @@ async function callUpstream(
 /** Reads an upstream error. The statuses 400, 413 and 422 concern the request, all others the candidate. */
 async function readUpstreamError(
   answer: Response,
-  { held, candidate }: AttemptContext,
+  { held, candidate, key }: AttemptContext,
   timeouts: AttemptTimeouts,
 ): Promise<Outcome> {
   const { status, headers } = answer;
-  const cooldownMs = readRetryAfter(headers, Date.now());
-  if (cooldownMs !== undefined)
-    candidate.upstream.health.startCooldown(candidate.route.upstreamModel, cooldownMs);
+  const isOfPool = key.label !== undefined;
+  const cooldownMs = readRetryAfter(headers, Date.now()) ?? (isOfPool ? KEY_COOLDOWN_MS[status] : undefined);
+  if (cooldownMs !== undefined) key.health.startCooldown(candidate.route.upstreamModel, cooldownMs);
   if (status !== 400 && status !== 413 && status !== 422) {
     await answer.body?.cancel();
     return failed("upstream_unavailable");
@@ -181,7 +225,7 @@ function errorInAnswer(fault: unknown, { held }: AttemptContext): Outcome | unde
   return tooLong && { kind: "failed", error: promptTooLong(tooLong.tokens, held), isFinal: true };
 }
 
-interface Report extends AttemptResult {
+interface Report extends Omit<AttemptResult, "isUnreachable"> {
   readonly timedOut: Timeout | undefined;
 }
 
@@ -191,10 +235,13 @@ function report(
   { held, candidate: { route }, permit }: AttemptContext,
   { outcome, attempt, timedOut }: Report,
 ): void {
-  permit[verdictOn(outcome, attempt.status, timedOut)]();
+  const verdict = verdictOn(outcome, attempt.status, timedOut);
+  const isRejected = verdict === "failed" && attempt.key !== undefined && isKeyRejected(attempt.status);
+  permit[isRejected ? "rejected" : verdict]();
   if (outcome.kind !== "failed" && outcome.kind !== "unrepresentable") return;
   const { error } = outcome;
-  const fields = { request: held.call.id, model: route.upstreamModel, ...attempt, cause: error.kind };
+  const { reason: _, ...tried } = attempt;
+  const fields = { request: held.call.id, model: route.upstreamModel, ...tried, cause: error.kind };
   // An invalid request is the client's concern; every other failure is the operator's.
   const level = error.row.code === "invalid_request" ? "info" : "warn";
   const reason = timedOut ? { timeout: timedOut } : describeReason(error.cause);
@@ -212,6 +259,11 @@ export function describeReason(fault: unknown): LogFields {
 /** Causes that lie with the gateway or the request, and so prove nothing about the upstream. */
 const NO_VERDICT: readonly Cause[] = ["internal", "shutting_down", "answer_too_large", "prompt_too_long"];
 
+/** Whether a status concerns the key, whatever is asked with it: 403 may concern a model. */
+function isKeyRejected(status: number): boolean {
+  return status === 401 || status === 402;
+}
+
 /** Chooses how the permit ends. An upstream error that may concern the request counts neither way. */
 function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Permit {
   if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
@@ -222,6 +274,6 @@ function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefin
     outcome.kind === "revoked" ||
     NO_VERDICT.includes(outcome.error.kind) ||
     timedOut === "deadline";
-  const concernsRequest = status >= 400 && status < 500 && status !== 401 && status !== 402;
+  const concernsRequest = status >= 400 && status < 500 && !isKeyRejected(status);
   return isOurs || concernsRequest ? "abandoned" : "failed";
 }

@@ -1,6 +1,6 @@
 import type { Body } from "../bodies/body.ts";
 import type { Model, Route } from "../domain/model.ts";
-import type { Upstream, UpstreamCall } from "../upstream/upstream.ts";
+import type { Upstream, UpstreamCall, UpstreamKey } from "../upstream/upstream.ts";
 import { COUNT_PATH, printCount, readCount } from "../wire/anthropic-messages/count-tokens.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { admit } from "./admit.ts";
@@ -25,7 +25,7 @@ interface CountedPrompt {
 }
 
 /** A route whose upstream can count. */
-type Counter = Pick<Candidate, "route" | "upstream">;
+type Counter = Pick<Candidate, "route" | "upstream"> & { readonly key: UpstreamKey };
 
 /**
  * The story of one count of a prompt's tokens. Free of charge and without a receipt, but counted by the
@@ -65,7 +65,7 @@ async function countAtUpstream(
 ): Promise<number | undefined> {
   const counter = findCounter(gateway, prompt);
   if (!counter) return undefined;
-  const { upstream } = counter;
+  const { upstream, key } = counter;
   const { clock, timer, log, shutdown } = gateway;
   const call = await prepareCount(counter, prompt);
   const startedAt = clock();
@@ -80,7 +80,7 @@ async function countAtUpstream(
   });
   let status = 0;
   try {
-    const answer = await upstream.send(call, timeouts);
+    const answer = await key.send(call, timeouts);
     status = answer.status;
     return await readAnswer(answer);
   } catch (fault) {
@@ -95,11 +95,13 @@ async function countAtUpstream(
   }
 }
 
-/** Skips upstreams with an open circuit: a count would be one more failing call. */
+/** Skips keys with an open circuit: a count would be one more failing call. */
 function findCounter({ upstreams }: Gateway, { call, model }: CountedPrompt): Counter | undefined {
   for (const route of model.routes) {
     const upstream: Upstream | undefined = upstreams.get(route.upstream);
-    if (upstream && counts(upstream, route, call) && !upstream.health.isOpen()) return { route, upstream };
+    if (!upstream || !counts(upstream, route, call)) continue;
+    const key = upstream.keys.find(({ health }) => !health.isOpen());
+    if (key) return { route, upstream, key };
   }
   return undefined;
 }

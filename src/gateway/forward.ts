@@ -1,7 +1,10 @@
+import type { RouteChoice } from "../domain/model.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/records.ts";
+import type { Upstream, UpstreamKey } from "../upstream/upstream.ts";
 import { attemptCandidate, endedBy } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";
+import { expectedCostOf, tokensOf } from "./quote.ts";
 import {
   type Answer,
   type Candidate,
@@ -10,6 +13,7 @@ import {
   type Outcome,
   type Reply,
 } from "./request.ts";
+import type { RouteRequest } from "./route-order.ts";
 import { createRouteQueue } from "./route-queue.ts";
 import { prepareCall } from "./upstream-call.ts";
 
@@ -30,7 +34,8 @@ export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply)
   const attempts: Attempt[] = [];
   try {
     announce(held, reply);
-    const queue = createRouteQueue(candidates);
+    const request = new HeldRouteRequest(held);
+    const queue = createRouteQueue(request);
     /** Clock reading by which all attempts must be over; set when the first one starts. */
     let deadlineAt: number | undefined;
     let outcome: Outcome | undefined;
@@ -40,23 +45,59 @@ export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply)
       const next = ended ? undefined : queue.next();
       if (!next) {
         outcome = ended ?? outcome ?? failed("upstream_unavailable");
-        return { outcome: withRetryAfter(outcome, candidates), attempts };
+        return { outcome: withRetryAfter(outcome, request), attempts };
       }
-      const { candidate, permit } = next;
+      const { candidate, key } = next;
       const prepared = await prepareCall(held, candidate);
       const startedAt = gateway.clock();
       deadlineAt ??= startedAt + longestTotalMs(candidates);
-      const context = { held, reply, candidate, permit, prepared, startedAt, deadlineAt };
+      const context = { held, reply, ...next, prepared, startedAt, deadlineAt };
       const tried = await attemptCandidate(gateway, context);
       attempts.push(tried.attempt);
+      if (tried.isUnreachable) {
+        queue.drop(candidate.upstream);
+        countHostFailure(candidate.upstream, key);
+      }
       outcome = tried.outcome;
       if (outcome.kind !== "failed" || outcome.isFinal || held.meter.isCommitted) {
-        return { outcome: withRetryAfter(outcome, candidates), attempts };
+        return { outcome: withRetryAfter(outcome, request), attempts };
       }
     }
   } catch (reason) {
     return { outcome: failed("internal", { reason, isFinal: true }), attempts };
   }
+}
+
+/** A class, because most requests have no choice and never call its functions. */
+class HeldRouteRequest implements RouteRequest {
+  readonly candidates: readonly Candidate[];
+  readonly choice: RouteChoice;
+  readonly stream: boolean;
+  readonly tokens: number;
+  readonly #held: HeldRequest;
+
+  constructor(held: HeldRequest) {
+    const { plan, quote } = held;
+    this.candidates = plan.candidates;
+    this.choice = plan.model.routeChoice ?? "priority";
+    this.stream = quote.request.stream;
+    this.tokens = tokensOf(quote);
+    this.#held = held;
+  }
+
+  expectedCost(candidate: Candidate): number {
+    return expectedCostOf(this.#held.quote, candidate);
+  }
+
+  beginning(): number | undefined {
+    const { plan, body } = this.#held;
+    return plan.model.promptAffinity === false ? undefined : body.beginning();
+  }
+}
+
+/** Counts a host that cannot be reached for the keys that were not tried as well. */
+function countHostFailure({ keys }: Upstream, tried: UpstreamKey): void {
+  for (const key of keys) if (key !== tried) key.health.countFailure();
 }
 
 /** Sets the header of an output limit that is not the client's own, and starts the keep-alive of a stream. */
@@ -76,14 +117,22 @@ function longestTotalMs(candidates: readonly Candidate[]): number {
 }
 
 /**
- * Adds a retry time of 1 to 60 seconds to a failure when no candidate may be called now. It is the time until
- * the first cooldown or open circuit ends. Returns other outcomes unchanged.
+ * Adds a retry time of 1 to 60 seconds to a failure when no key of a candidate may be called now. It is the
+ * time until the first one may be: its cooldown and open circuit have ended, and its bounds have room. Returns
+ * other outcomes unchanged.
  */
-export function withRetryAfter(outcome: Outcome, candidates: readonly Candidate[]): Outcome {
+export function withRetryAfter(
+  outcome: Outcome,
+  { candidates, tokens }: Pick<RouteRequest, "candidates" | "tokens">,
+): Outcome {
   if (outcome.kind !== "failed" || !REPEATABLE.includes(outcome.error.kind)) return outcome;
-  const waitMs = Math.min(
-    ...candidates.map(({ route, upstream }) => upstream.health.availableInMs(route.upstreamModel)),
-  );
+  let waitMs = Number.POSITIVE_INFINITY;
+  for (const { route, upstream } of candidates) {
+    for (const { health, bounds } of upstream.keys) {
+      const ofBounds = bounds?.waitMs(tokens) ?? 0;
+      waitMs = Math.min(waitMs, Math.max(health.availableInMs(route.upstreamModel), ofBounds));
+    }
+  }
   if (waitMs <= 0) return outcome;
   const retryAfterS = Math.min(Math.ceil(waitMs / 1000), RETRY_AFTER_S_MAX);
   const { kind, cause: reason } = outcome.error;

@@ -1,7 +1,7 @@
 import { dearestInput, longCostOf, type Model, type Price, type RoutePrices } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import { answeredUnit, dearestUnit, findUnpriced, type UnitKind, type UnitPrice } from "../domain/units.ts";
-import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
+import { inputTokensOf, NO_USAGE, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
@@ -104,6 +104,21 @@ export function estimateInputTokens({ request, inputTokens }: Quote): number {
 /** The units that are charged where an answer reports none. */
 export function usualUnitsOf({ units }: RequestFacts): number {
   return units ? (units.usual ?? units.held) : 0;
+}
+
+/** Most answers are shorter than their limit; 500 tokens are a page of text. */
+const OUTPUT_TOKENS_USUAL = 500;
+
+/**
+ * Returns the upstream cost of a usual answer on a candidate, or its price where the cost is unknown, in
+ * pico-USD: to compare routes, not to charge.
+ */
+export function expectedCostOf(quote: Quote, candidate: PricedCandidate): number {
+  const inputTokens = estimateInputTokens(quote);
+  const outputTokens = Math.min(totalOutputMaxOf(quote), OUTPUT_TOKENS_USUAL * quote.request.choices);
+  const { price, cost = price } = pricesOf(quote, candidate, { ...NO_USAGE, inputTokens, outputTokens });
+  const ofUnits = cost.unit ? usualUnitsOf(quote.request) * Number(cost.unit.picos) : 0;
+  return inputTokens * Number(cost.input) + outputTokens * Number(cost.output) + ofUnits;
 }
 
 /**

@@ -153,6 +153,10 @@ export const ATTEMPTS_MAX = 8;
 /** One attempt at one route, as listed on the receipt. */
 export interface Attempt {
   readonly upstream: string;
+  /** The label of the upstream's key; absent for an upstream with one key. */
+  readonly key?: string | undefined;
+  /** Why the route and key were taken; absent without a choice. */
+  readonly reason?: string | undefined;
   /** The HTTP status; 0 without a response. */
   readonly status: number;
   readonly ms: number;

@@ -10,16 +10,8 @@ import {
   type WindowSnapshot,
 } from "./admission.ts";
 import type { AdmissionRequest, LimitDecline, Limiter, Limits } from "./limiter.ts";
-import {
-  advance,
-  correct,
-  createSteadyClock,
-  createWindow,
-  resetMs,
-  take,
-  type Window,
-  waitMs,
-} from "./window.ts";
+import { isFull, rateWait } from "./rates.ts";
+import { advance, correct, createSteadyClock, createWindow, resetMs, take, type Window } from "./window.ts";
 
 export interface MemoryLimiterOptions {
   /** Milliseconds of a clock, at best a monotonic one. Only differences are used. */
@@ -107,7 +99,7 @@ function decline(attempt: Attempt): LimitDecline | undefined {
     const retryAfterS = Math.ceil(rateWaitMs / 1000);
     return { admitted: false, bound: "rate", retryAfterS, state: stateOf(attempt) };
   }
-  if (isFull(key, keyLimits) || isFull(account, accountLimits)) {
+  if (isFull(key.running, keyLimits) || isFull(account.running, accountLimits)) {
     return { admitted: false, bound: "concurrency", retryAfterS: 1, state: stateOf(attempt) };
   }
   return undefined;
@@ -159,31 +151,6 @@ function snapshotOf(window: Window, limits: Limits, nowMs: number): WindowSnapsh
     requestsResetMs: resetMs(window, nowMs, "requests"),
     tokensResetMs: resetMs(window, nowMs, "tokens"),
   };
-}
-
-/** Returns the milliseconds until both per-minute limits admit the request; 0 when they admit it now. */
-function rateWait(
-  window: Window,
-  { requestsPerMinute, tokensPerMinute }: Limits,
-  { tokens, nowMs }: Pick<Attempt, "tokens" | "nowMs">,
-): number {
-  const requestsOver = excess(window.requests, 1, requestsPerMinute);
-  const tokensOver = excess(window.tokens, tokens, tokensPerMinute);
-  if (requestsOver <= 0 && tokensOver <= 0) return 0;
-  return Math.max(
-    waitMs(window, nowMs, { of: "requests", excess: requestsOver }),
-    waitMs(window, nowMs, { of: "tokens", excess: tokensOver }),
-  );
-}
-
-/** Returns by how much a limit would be exceeded. A limit of 0 admits nothing, not even zero tokens. */
-function excess(used: number, wanted: number, limit: number | undefined): number {
-  if (limit === undefined) return 0;
-  return limit <= 0 ? Number.POSITIVE_INFINITY : used + wanted - limit;
-}
-
-function isFull({ running }: CallerUsage, { concurrentRequests }: Limits): boolean {
-  return concurrentRequests !== undefined && running >= concurrentRequests;
 }
 
 /** Usage of one key or account. Takes about 2 KB, whatever its limits. */

@@ -2,6 +2,10 @@
 const PROBE_DELAY_MIN_MS = 1000;
 const PROBE_DELAY_MAX_MS = 30_000;
 
+/** The delays of a rejected key, which nobody but its owner can repair. */
+const REJECTED_DELAY_MIN_MS = 60_000;
+const REJECTED_DELAY_MAX_MS = 600_000;
+
 /** A probe without an outcome after this time no longer delays the next one. */
 const PROBE_SILENCE_MAX_MS = 30_000;
 
@@ -9,8 +13,8 @@ const PROBE_SILENCE_MAX_MS = 30_000;
 const FORCED_MAX = 32;
 
 /**
- * The right to call an upstream once. Its holder must report one of three outcomes: `succeeded`, `failed` or
- * `abandoned`. Only the first report counts.
+ * The right to call an upstream once. Its holder must report one of four outcomes: `succeeded`, `failed`,
+ * `rejected` or `abandoned`. Only the first report counts.
  */
 export interface Permit {
   /** The response has begun. Closes an open circuit; the outcome is still to be reported. */
@@ -19,6 +23,8 @@ export interface Permit {
   succeeded(): void;
   /** The upstream does not work, for a reason other than the request. */
   failed(): void;
+  /** The upstream rejected the key. Opens the circuit at once: it is probed after 1 to 10 minutes. */
+  rejected(): void;
   /** The call ended before the upstream showed whether it works. */
   abandoned(): void;
 }
@@ -39,6 +45,10 @@ export interface Circuit {
   force(state: "open" | "closed"): void;
   /** Lets the next call of an open circuit be its probe. */
   probeNow(): void;
+  /** Counts a failure of the host that a call with another key has met. */
+  countFailure(): void;
+  /** The number of permits whose call has not ended. */
+  running(): number;
   status(): CircuitStatus;
 }
 
@@ -48,6 +58,8 @@ interface CircuitStatus {
   readonly state: "closed" | "open" | "half_open";
   /** Whether the circuit was opened by {@link Circuit.force}. */
   readonly isForced: boolean;
+  /** Whether the upstream rejected the key. */
+  readonly isRejected: boolean;
   /** Milliseconds until the next probe may start; `undefined` when closed or forced. */
   readonly probeInMs: number | undefined;
   /** Consecutive failures of a closed circuit. */
@@ -61,8 +73,8 @@ export interface CircuitOptions {
   readonly failuresMax: number;
   /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
-  /** Called when the circuit opens or closes; a failed probe changes nothing. */
-  readonly onChange?: (isOpen: boolean) => void;
+  /** Called when the circuit opens or closes, and when the key of an open one is rejected. */
+  readonly onChange?: (isOpen: boolean, isRejected: boolean) => void;
 }
 
 /** The time between two changes of the circuit. */
@@ -82,6 +94,8 @@ interface Open {
   latestProbe: CircuitPermit | undefined;
   /** Opened by an operator. Only an operator closes it. */
   readonly isForced: boolean;
+  /** Opened by a rejected key. Only a call that began since then closes it: older ones prove nothing. */
+  readonly isRejected: boolean;
 }
 
 /**
@@ -93,44 +107,45 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
   let forced = 0;
   let running = 0;
 
-  function close(): void {
+  function close(permit: CircuitPermit): void {
     if (!phase.isOpen || phase.isForced) return;
-    setClosed();
+    if (!phase.isRejected || permit.phase === phase) setClosed();
   }
 
   function setClosed(): void {
     phase = { isOpen: false, consecutiveFailures: 0 };
-    onChange?.(false);
+    onChange?.(false, false);
   }
 
-  function open(probeFromMs: number, isForced: boolean): void {
+  function open({ isForced = false, isRejected = false }): void {
     const wasOpen = phase.isOpen;
-    phase = {
-      isOpen: true,
-      probeDelayMs: PROBE_DELAY_MIN_MS,
-      probeFromMs,
-      latestProbe: undefined,
-      isForced,
-    };
-    if (!wasOpen) onChange?.(true);
+    const probeDelayMs = isRejected ? REJECTED_DELAY_MIN_MS : PROBE_DELAY_MIN_MS;
+    const probeFromMs = isForced ? Number.POSITIVE_INFINITY : clock() + probeDelayMs;
+    phase = { isOpen: true, probeDelayMs, probeFromMs, latestProbe: undefined, isForced, isRejected };
+    if (!wasOpen || isRejected) onChange?.(true, isRejected);
+  }
+
+  function countFailure(): void {
+    if (phase.isOpen) return;
+    phase.consecutiveFailures += 1;
+    if (phase.consecutiveFailures >= failuresMax) open({});
+  }
+
+  function fail(permit: CircuitPermit, isRejected: boolean): void {
+    if (permit.phase !== phase) return;
+    if (isRejected && !(phase.isOpen && (phase.isForced || phase.isRejected))) open({ isRejected });
+    else if (phase.isOpen) failProbe(phase, permit, clock());
+    else countFailure();
   }
 
   const reports: PermitReports = {
     began: close,
-    succeeded() {
-      if (phase.isOpen) close();
+    succeeded(permit) {
+      if (phase.isOpen) close(permit);
       else phase.consecutiveFailures = 0;
     },
-    failed(permit) {
-      if (permit.phase !== phase) return;
-      if (phase.isOpen) {
-        failProbe(phase, permit, clock());
-        return;
-      }
-      phase.consecutiveFailures += 1;
-      if (phase.consecutiveFailures < failuresMax) return;
-      open(clock() + PROBE_DELAY_MIN_MS, false);
-    },
+    failed: (permit) => fail(permit, false),
+    rejected: (permit) => fail(permit, true),
     abandoned(permit) {
       if (phase.isOpen && phase.latestProbe === permit) phase.probeFromMs = clock();
     },
@@ -161,21 +176,24 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
     isOpen: () => phase.isOpen,
     waitMs: () => (phase.isOpen ? probeWaitMs(phase, clock()) : 0),
     force(state) {
-      if (state === "open") open(Number.POSITIVE_INFINITY, true);
+      if (state === "open") open({ isForced: true });
       else if (phase.isOpen) setClosed();
     },
     probeNow() {
       if (phase.isOpen && !phase.isForced) phase.probeFromMs = clock();
     },
+    countFailure,
+    running: () => running,
     status: () => statusOf(phase, clock(), running),
   };
 }
 
 /** What a permit reports to its circuit. */
 interface PermitReports {
-  began(): void;
-  succeeded(): void;
+  began(permit: CircuitPermit): void;
+  succeeded(permit: CircuitPermit): void;
   failed(permit: CircuitPermit): void;
+  rejected(permit: CircuitPermit): void;
   abandoned(permit: CircuitPermit): void;
   /** A call ended; `isForced` when its permit was given by force. */
   ended(isForced: boolean): void;
@@ -195,15 +213,19 @@ class CircuitPermit implements Permit {
   }
 
   began(): void {
-    this.#reports.began();
+    this.#reports.began(this);
   }
 
   succeeded(): void {
-    if (this.#report()) this.#reports.succeeded();
+    if (this.#report()) this.#reports.succeeded(this);
   }
 
   failed(): void {
     if (this.#report()) this.#reports.failed(this);
+  }
+
+  rejected(): void {
+    if (this.#report()) this.#reports.rejected(this);
   }
 
   abandoned(): void {
@@ -222,13 +244,14 @@ class CircuitPermit implements Permit {
 function statusOf(phase: Phase, nowMs: number, running: number): CircuitStatus {
   if (!phase.isOpen) {
     const failures = phase.consecutiveFailures;
-    return { state: "closed", isForced: false, probeInMs: undefined, failures, running };
+    return { state: "closed", isForced: false, isRejected: false, probeInMs: undefined, failures, running };
   }
-  const { isForced, latestProbe, probeFromMs } = phase;
+  const { isForced, isRejected, latestProbe, probeFromMs } = phase;
   const isProbing = latestProbe !== undefined && !latestProbe.isReported;
   const isHalfOpen = !isForced && (isProbing || nowMs >= probeFromMs);
   const probeInMs = isForced ? undefined : Math.max(probeFromMs - nowMs, 0);
-  return { state: isHalfOpen ? "half_open" : "open", isForced, probeInMs, failures: 0, running };
+  const state = isHalfOpen ? "half_open" : "open";
+  return { state, isForced, isRejected, probeInMs, failures: 0, running };
 }
 
 /** While a probe runs, its failure would delay the next one by at least the present delay. */
@@ -251,6 +274,7 @@ function startProbe(open: Open, permit: CircuitPermit, nowMs: number): boolean {
 /** Ignores probes other than the latest one, and calls with a forced permit. */
 function failProbe(open: Open, permit: CircuitPermit, nowMs: number): void {
   if (open.latestProbe !== permit) return;
-  open.probeDelayMs = Math.min(open.probeDelayMs * 2, PROBE_DELAY_MAX_MS);
+  const delayMaxMs = open.isRejected ? REJECTED_DELAY_MAX_MS : PROBE_DELAY_MAX_MS;
+  open.probeDelayMs = Math.min(open.probeDelayMs * 2, delayMaxMs);
   open.probeFromMs = nowMs + open.probeDelayMs;
 }

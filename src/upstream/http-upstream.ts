@@ -1,25 +1,24 @@
-import { type ConnectionPools, createPost } from "./bun-fetch.ts";
-import type { Health } from "./cooldown.ts";
+import { type ConnectionPools, createPost, type Post } from "./bun-fetch.ts";
 import { probeUpstream } from "./probe.ts";
 import type { TransportRequest } from "./transport.ts";
 import { createTransport } from "./transports.ts";
-import type { CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
+import type { CallObserver, Upstream, UpstreamCall, UpstreamConfig, UpstreamKey } from "./upstream.ts";
 
-/** The state of one upstream that outlives its calls. */
-interface UpstreamParts {
-  readonly health: Health;
-  readonly pools: ConnectionPools;
+/** Calls of one host with one key, and what its API is. */
+export type HttpSender = Pick<UpstreamKey, "probe" | "send"> & Pick<Upstream, "surfacesOf" | "messagesHost">;
+
+/** Returns the function that sends the requests of all keys of an upstream, over connections that they share. */
+export function createHostPost({ baseUrl, timeouts }: UpstreamConfig, pools: ConnectionPools): Post {
+  const isTls = baseUrl.startsWith("https:");
+  return createPost({ pools: isTls ? pools : undefined, connectMs: timeouts.connectMs });
 }
 
 /**
- * An upstream reached over HTTP. It follows no redirect: calls and credentials go only to the configured
- * host. It accepts no compression, which would delay a stream.
+ * Sends calls with the `apiKey` of a configuration. Follows no redirect: calls and credentials go only to the
+ * configured host. Accepts no compression, which would delay a stream.
  */
-export function createHttpUpstream(config: UpstreamConfig, { health, pools }: UpstreamParts): Upstream {
-  const { name, baseUrl, timeouts, outputLimitField } = config;
+export function createHttpSender(config: UpstreamConfig, post: Post): HttpSender {
   const transport = createTransport(config);
-  const isTls = baseUrl.startsWith("https:");
-  const post = createPost({ pools: isTls ? pools : undefined, connectMs: timeouts.connectMs });
 
   async function send(call: UpstreamCall, observer: CallObserver): Promise<Response> {
     const answer = await postCall(call, observer);
@@ -47,13 +46,8 @@ export function createHttpUpstream(config: UpstreamConfig, { health, pools }: Up
   }
 
   return {
-    name,
-    address: addressOf(baseUrl),
     surfacesOf: transport.surfacesOf,
-    timeouts,
-    outputLimitField,
     messagesHost: transport.messagesHost,
-    health,
     probe: () => probeUpstream(transport),
     send: transport.mayRepeat ? send : postCall,
   };
@@ -68,7 +62,8 @@ function untilAborted<Value>(awaited: Promise<Value>, signal: AbortSignal): Prom
   return Promise.race([awaited, aborted]).finally(() => signal.removeEventListener("abort", stop));
 }
 
-function addressOf(baseUrl: string) {
+/** The host and port of a base URL. */
+export function addressOf(baseUrl: string) {
   const { hostname, port, protocol } = new URL(baseUrl);
   return { host: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
 }

@@ -1,5 +1,8 @@
 import type { MessagesHost, Protocol, Surface } from "../domain/model.ts";
+import type { Limits } from "../limiter/limiter.ts";
 import type { Health } from "./cooldown.ts";
+import type { FirstOutputTimes } from "./first-output-times.ts";
+import type { KeyBounds } from "./key-bounds.ts";
 
 /** A body in UTF-8, or as text that is sent in UTF-8. */
 type EncodedBody = string | Uint8Array<ArrayBuffer>;
@@ -47,8 +50,10 @@ export interface UpstreamConfig {
   readonly protocol: Protocol;
   /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** "" where the protocol needs none. */
+  /** "" where the protocol needs none, and beside `keys`. */
   readonly apiKey: string;
+  /** A pool of keys instead of `apiKey`; never empty. */
+  readonly keys?: readonly KeyConfig[] | undefined;
   readonly timeouts: UpstreamTimeouts;
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
   /** Whether an upstream of OpenAI's formats serves responses beside chat completions. */
@@ -83,6 +88,17 @@ export interface GooglePlace {
   readonly credentials: string | undefined;
 }
 
+/** Configuration of one key of a pool. */
+export interface KeyConfig {
+  /** Names the key in logs, metrics and receipts. */
+  readonly label: string;
+  readonly apiKey: string;
+  /** The relative share of the upstream's requests, from 1. */
+  readonly weight: number;
+  /** What the key may be sent, by all gateways together. */
+  readonly limits: Limits;
+}
+
 /** The caller's side of a call: cancels it, and follows its progress. */
 export interface CallObserver {
   /** An abort closes the connection at once. */
@@ -100,6 +116,28 @@ export interface CallObserver {
   onEnded(listener: () => void): void;
 }
 
+/** One key of an upstream, with its state as its calls have shown. */
+export interface UpstreamKey {
+  /** Its label in the pool; `undefined` for the only key of an upstream without a pool. */
+  readonly label: string | undefined;
+  readonly weight: number;
+  /** The weight as a part of the weights of all keys, above 0 and at most 1. */
+  readonly share: number;
+  /** A hash of the names of upstream and key: equal in every gateway of one configuration. */
+  readonly seed: number;
+  readonly health: Health;
+  /** `undefined` without limits. */
+  readonly bounds: KeyBounds | undefined;
+  readonly times: FirstOutputTimes;
+  /**
+   * Asks the provider for its models, at no cost. Resolves with the status, or with the code of the network
+   * error. Absent where there is no provider.
+   */
+  readonly probe?: (() => Promise<number | string>) | undefined;
+  /** Sends one call. Rejects when no response arrives. */
+  send(call: UpstreamCall, observer: CallObserver): Promise<Response>;
+}
+
 /** A provider of model responses. */
 export interface Upstream {
   readonly name: string;
@@ -112,12 +150,6 @@ export interface Upstream {
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
   /** How its messages bodies differ from Anthropic's own; `undefined` when they do not. */
   readonly messagesHost?: MessagesHost | undefined;
-  readonly health: Health;
-  /**
-   * Asks the provider for its models, at no cost. Resolves with the status, or with the code of the network
-   * error. Absent where there is no provider.
-   */
-  readonly probe?: () => Promise<number | string>;
-  /** Sends one call. Rejects when no response arrives. */
-  send(call: UpstreamCall, observer: CallObserver): Promise<Response>;
+  /** In the order of the configuration. */
+  readonly keys: readonly [UpstreamKey, ...UpstreamKey[]];
 }

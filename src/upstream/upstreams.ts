@@ -1,15 +1,16 @@
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
-import { createConnectionPools } from "./bun-fetch.ts";
-import { createHealth } from "./cooldown.ts";
-import { createHttpUpstream } from "./http-upstream.ts";
+import { createConnectionPools, type Post } from "./bun-fetch.ts";
+import { addressOf, createHostPost } from "./http-upstream.ts";
+import { findSharedSecrets, type KeyPool, type PooledKey, renewKeys } from "./key-pool.ts";
 import type { Upstream, UpstreamConfig } from "./upstream.ts";
 
 /** The upstreams of the latest configuration, with their state. */
 export interface Upstreams {
   /**
    * Returns the upstreams of a configuration and the built-in ones, by name. An upstream with an unchanged
-   * configuration is kept with its state; any other is new, with a closed circuit.
+   * configuration is kept with its state. When only its keys have changed, those that are left keep theirs. Any
+   * other upstream is new, with closed circuits.
    */
   renew(configs: readonly UpstreamConfig[]): ReadonlyMap<string, Upstream>;
 }
@@ -17,40 +18,80 @@ export interface Upstreams {
 interface UpstreamsOptions {
   /** Upstreams of every configuration, beside the configured ones. */
   readonly builtIn: readonly Upstream[];
-  readonly metrics: Pick<UpstreamMetrics, "circuit">;
+  readonly metrics: Pick<UpstreamMetrics, "circuit" | "keyCircuit">;
   readonly log: Log;
   /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
+  /** Number of gateways; each admits that part of the limits of a key. Default: 1. */
+  readonly replicas?: number;
 }
 
 interface ConfiguredUpstream {
   readonly config: UpstreamConfig;
-  readonly upstream: Upstream;
+  readonly post: Post;
+  readonly upstream: Upstream & { readonly keys: KeyPool };
 }
 
-export function createUpstreams({ builtIn, metrics, log, clock }: UpstreamsOptions): Upstreams {
+export function createUpstreams(options: UpstreamsOptions): Upstreams {
+  const { builtIn, metrics, log, clock, replicas = 1 } = options;
   /** Counted over all upstreams: two of them in one pool would take its idle connections from each other. */
   let pools = 0;
   let current: ReadonlyMap<string, ConfiguredUpstream> = new Map();
 
-  function create(config: UpstreamConfig): ConfiguredUpstream {
-    const { name } = config;
-    const onChange = (isOpen: boolean) => {
-      // Calls of a replaced upstream may still be running: their outcomes do not concern the new one.
-      if (current.get(name) !== created) return;
-      metrics.circuit(name, isOpen);
-      if (isOpen) log.warn({ upstream: name }, "circuit opened");
-      else log.info({ upstream: name }, "circuit closed");
-    };
-    const health = createHealth({ clock, failuresMax: config.circuitFailures, onChange });
-    const parts = { health, pools: createConnectionPools(() => pools++) };
-    const created = { config, upstream: createHttpUpstream(config, parts) };
-    return created;
+  function reportChange(name: string, changed: PooledKey, isOpen: boolean, isRejected: boolean): void {
+    const { keys = [] } = current.get(name)?.upstream ?? {};
+    // Calls of a replaced key may still be running: their outcomes do not concern the new one.
+    const key = keys.find(({ health }) => health === changed.health);
+    if (!key) return;
+    metrics.circuit(name, isOpenIn(keys));
+    if (key.label !== undefined) metrics.keyCircuit(name, key.label, isOpen);
+    const fields = { upstream: name, key: key.label };
+    if (isRejected) log.warn(fields, "upstream rejected a key");
+    else if (isOpen) log.warn(fields, "circuit opened");
+    else log.info(fields, "circuit closed");
+  }
+
+  function create(config: UpstreamConfig, before: ConfiguredUpstream | undefined): ConfiguredUpstream {
+    const { name, baseUrl, timeouts, outputLimitField } = config;
+    const kept = before && isOnSameHost(before.config, config) ? before : undefined;
+    const post =
+      kept?.post ??
+      createHostPost(
+        config,
+        createConnectionPools(() => pools++),
+      );
+    const onChange = (key: PooledKey, isOpen: boolean, isRejected: boolean) =>
+      reportChange(name, key, isOpen, isRejected);
+    const keys = renewKeys(config, kept?.upstream.keys ?? [], { post, replicas, clock, onChange });
+    for (const labels of findSharedSecrets(keys)) {
+      log.warn({ upstream: name, keys: labels }, "keys of an upstream have one secret");
+    }
+    const { surfacesOf, messagesHost } = keys[0].sender;
+    const address = addressOf(baseUrl);
+    const upstream = { name, address, surfacesOf, timeouts, outputLimitField, messagesHost, keys };
+    return { config, post, upstream };
   }
 
   function keepOrCreate(config: UpstreamConfig): ConfiguredUpstream {
     const before = current.get(config.name);
-    return before && Bun.deepEquals(before.config, config, true) ? before : create(config);
+    return before && Bun.deepEquals(before.config, config, true) ? before : create(config, before);
+  }
+
+  function reportRenewed(
+    before: ConfiguredUpstream | undefined,
+    after: ConfiguredUpstream | undefined,
+  ): void {
+    const { name, keys: gone = [] } = before?.upstream ?? {};
+    if (name !== undefined) {
+      for (const { label } of gone) if (label !== undefined) metrics.keyCircuit(name, label, false);
+      if (!after) metrics.circuit(name, false);
+    }
+    if (!after) return;
+    const { upstream } = after;
+    metrics.circuit(upstream.name, isOpenIn(upstream.keys));
+    for (const { label, health } of upstream.keys) {
+      if (label !== undefined) metrics.keyCircuit(upstream.name, label, health.isOpen());
+    }
   }
 
   return {
@@ -58,10 +99,22 @@ export function createUpstreams({ builtIn, metrics, log, clock }: UpstreamsOptio
       const before = current;
       current = new Map(configs.map((config) => [config.name, keepOrCreate(config)]));
       for (const name of new Set([...before.keys(), ...current.keys()])) {
-        if (before.get(name) !== current.get(name)) metrics.circuit(name, false);
+        if (before.get(name) !== current.get(name)) reportRenewed(before.get(name), current.get(name));
       }
       const configured = [...current.values()].map(({ upstream }) => upstream);
       return new Map([...builtIn, ...configured].map((upstream) => [upstream.name, upstream]));
     },
   };
+}
+
+/** Whether two configurations of an upstream differ in keys at most. */
+function isOnSameHost(one: UpstreamConfig, other: UpstreamConfig): boolean {
+  const { apiKey: _, keys: __, ...host } = one;
+  const { apiKey: ___, keys: ____, ...otherHost } = other;
+  return Bun.deepEquals(host, otherHost, true);
+}
+
+/** An upstream counts as open when every circuit of its keys is. */
+function isOpenIn(keys: readonly PooledKey[]): boolean {
+  return keys.every(({ health }) => health.isOpen());
 }

@@ -56,6 +56,8 @@ export interface RequestFacts {
   readonly answersText?: boolean | undefined;
   /** Whether the answer is bytes of a file, which pass through as they arrive. */
   readonly isBinary?: boolean | undefined;
+  /** Hash of the beginning of the prompt; set where the text stays in another thread. */
+  readonly beginning?: number | undefined;
 }
 
 /**

@@ -278,8 +278,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     packages: [],
   },
   upstream: {
-    holds: "calls of providers: Bun's fetch, circuit, cooldown",
-    imports: ["domain", "telemetry", "time.ts", "wire"],
+    holds: "calls of providers: Bun's fetch, keys, circuits, cooldowns",
+    imports: ["domain", "limiter", "telemetry", "time.ts", "wire"],
     packages: [
       "@aws-sdk/credential-provider-node",
       "@azure/identity",

@@ -82,6 +82,7 @@ async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, 
       promptText: __,
       readChat: ___,
       readEchoedFields: ____,
+      beginning: _____,
       ...facts
     } = { ...body.request } as Record<string, unknown>;
     const plans = (await body.plan(questions)).map((plan) => {
@@ -95,7 +96,15 @@ async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, 
         printed.push(await outcomeOf(async () => textOf(await body.print(surface, each))));
     }
     const count = textOf(await body.printCount("host-model", undefined));
-    return { facts, plans, printed, count, prompt: await outcomeOf(async () => body.promptText()) };
+    const beginning = body.beginning();
+    return {
+      facts,
+      beginning,
+      plans,
+      printed,
+      count,
+      prompt: await outcomeOf(async () => body.promptText()),
+    };
   } catch (error) {
     return { error: describeError(error) };
   }

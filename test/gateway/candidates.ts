@@ -1,9 +1,11 @@
 import { expect } from "bun:test";
 import type { Route } from "../../src/domain/model.ts";
 import type { Candidate } from "../../src/gateway/request.ts";
-import type { RouteQueue } from "../../src/gateway/route-queue.ts";
+import type { RouteRequest } from "../../src/gateway/route-order.ts";
+import { createRouteQueue, type RouteQueue } from "../../src/gateway/route-queue.ts";
 import { createHealth, type Health } from "../../src/upstream/cooldown.ts";
-import type { Upstream } from "../../src/upstream/upstream.ts";
+import { createSoleKey } from "../../src/upstream/key-pool.ts";
+import type { Upstream, UpstreamKey } from "../../src/upstream/upstream.ts";
 import type { RequestFacts } from "../../src/wire/model-request.ts";
 import { findProtocolPair, passthroughContext } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
@@ -29,18 +31,24 @@ export function route(upstream: string, priority: number, weight = 1): Route {
   return { upstream, upstreamModel: "m", priority, weight, price: TEST_PRICE, traits };
 }
 
+interface CreatedUpstream extends Partial<Upstream> {
+  readonly clock?: () => number;
+  readonly send?: UpstreamKey["send"];
+}
+
 /** A healthy upstream in this process; its circuit opens after five failures. Nothing may be sent unless overridden. */
 export function createUpstream(
   name: string,
-  { clock = () => performance.now(), ...more }: Partial<Upstream> & { readonly clock?: () => number } = {},
+  { clock = () => performance.now(), send, ...more }: CreatedUpstream = {},
 ): Upstream {
+  const health = createHealth({ failuresMax: 5, clock });
+  const refuse = () => Promise.reject(new Error(`Nothing may be sent to ${name}`));
   return {
     name,
     surfacesOf: () => ["chat"],
     timeouts: TIMEOUTS,
     outputLimitField: undefined,
-    health: createHealth({ failuresMax: 5, clock }),
-    send: () => Promise.reject(new Error(`Nothing may be sent to ${name}`)),
+    keys: [createSoleKey(name, { health, clock, send: send ?? refuse })],
     ...more,
   };
 }
@@ -63,9 +71,23 @@ export function createCandidates(routes: readonly Route[]) {
   const healthOf = (name: string): Health => {
     const found = candidates.find(({ upstream }) => upstream.name === name);
     if (!found) throw new Error(`No upstream ${name}`);
-    return found.upstream.health;
+    return found.upstream.keys[0].health;
   };
   return { candidates, healthOf, clock };
+}
+
+interface QueuedRequest extends Partial<RouteRequest> {
+  readonly random?: () => number;
+}
+
+/** The queue of a request of 100 tokens for candidates, by weights. */
+export function queueOf(
+  candidates: readonly Candidate[],
+  { random, ...request }: QueuedRequest = {},
+): RouteQueue {
+  const { choice = "priority", stream = true, tokens = 100 } = request;
+  const { expectedCost = () => 0, beginning = () => undefined } = request;
+  return createRouteQueue({ candidates, choice, stream, tokens, expectedCost, beginning }, random);
 }
 
 /** Returns the upstreams of all permits that are left. */

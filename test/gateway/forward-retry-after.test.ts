@@ -8,7 +8,7 @@ import { createCandidates, openCircuit, route } from "./candidates.ts";
 function createFailure() {
   const { candidates, healthOf, clock } = createCandidates([route("a", 1), route("b", 2)]);
   const retryAfterS = (cause: Cause) => {
-    const outcome = withRetryAfter(failed(cause), candidates);
+    const outcome = withRetryAfter(failed(cause), { candidates, tokens: 100 });
     return outcome.kind === "failed" ? outcome.error.retryAfterS : undefined;
   };
   return { healthOf, clock, retryAfterS };

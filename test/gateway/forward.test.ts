@@ -4,7 +4,7 @@ import { forward } from "../../src/gateway/forward.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { HeldRequest, Outcome, Reply } from "../../src/gateway/request.ts";
 import type { UpstreamMetrics } from "../../src/telemetry/upstream-metrics.ts";
-import type { Upstream } from "../../src/upstream/upstream.ts";
+import type { UpstreamKey } from "../../src/upstream/upstream.ts";
 import { createUpstream } from "./candidates.ts";
 import { createGatewayParts, createRecordedReply } from "./gateway-parts.ts";
 import { createHeldRequest, type HeldRequestOptions, LASTING_CALLER } from "./held-request.ts";
@@ -17,7 +17,7 @@ import {
   streamed,
 } from "./upstream-answers.ts";
 
-type Send = Upstream["send"];
+type Send = UpstreamKey["send"];
 
 const STREAMED = { request: { stream: true } } as const;
 const BROKEN = new Error("The connection broke");
@@ -136,6 +136,7 @@ describe("forward() never rejects", () => {
   const failingMetrics: UpstreamMetrics = {
     attempted: fails(BROKEN),
     circuit: fails(BROKEN),
+    keyCircuit: fails(BROKEN),
     running: fails(BROKEN),
     aboveBound: fails(BROKEN),
   };
@@ -191,8 +192,8 @@ describe("forward() never rejects", () => {
   test("and ends the permit of every attempt", async () => {
     const { upstreams } = await forwardTo({ sends: Array<Send>(1).fill(fails(BROKEN)) });
     const [upstream] = upstreams;
-    for (let left = 4; left > 0; left--) upstream?.health.acquire()?.failed();
-    expect(upstream?.health.isOpen()).toBe(true);
+    for (let left = 4; left > 0; left--) upstream?.keys[0].health.acquire()?.failed();
+    expect(upstream?.keys[0].health.isOpen()).toBe(true);
   });
 
   /** A plan whose only candidate throws when an answer is read. */

@@ -76,6 +76,7 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
     metrics: {
       attempted: (upstream, outcome) => void recorded.attempted.push(`${upstream} ${outcome}`),
       circuit() {},
+      keyCircuit() {},
       running: (_, change) => {
         recorded.running += change;
       },

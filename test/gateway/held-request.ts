@@ -92,6 +92,7 @@ export function createHeldRequest(options: HeldRequestOptions = {}): HeldRequest
     plan: (questions) => opened.plan(questions),
     print: (surface, options) => opened.print(surface, options),
     printCount: (modelId, allowed) => opened.printCount(modelId, allowed),
+    beginning: () => opened.beginning(),
     promptText: () => request.promptText(),
   };
   const hold = { walletId: "w", holdId: call.id, granted: 0n, isWhole: true };

@@ -58,6 +58,7 @@ async function plan(options: PlanOptions) {
     request: opened.request,
     print: (surface, printOptions) => opened.print(surface, printOptions),
     printCount: (modelId, betas) => opened.printCount(modelId, betas),
+    beginning: () => opened.beginning(),
     promptText: () => opened.request.promptText(),
     plan(asked) {
       questions.push(...asked);

@@ -24,7 +24,7 @@ async function relayAnswer(answer: Response, options: HeldRequestOptions = {}) {
   const upstream = createUpstream("up", { surfacesOf: () => ["messages"] });
   const held = createHeldRequest({ ...options, upstreams: [upstream], clock: gateway.clock });
   const [candidate] = held.plan.candidates;
-  const permit = upstream.health.acquire();
+  const permit = upstream.keys[0].health.acquire();
   if (!candidate || !permit) throw new Error("There is no candidate");
   const { reply, sent } = createRecordedReply();
   const timeouts = new AttemptTimeouts({

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { createRouteQueue } from "../../src/gateway/route-queue.ts";
-import { createCandidates, openCircuit, route, take, takeAll } from "./candidates.ts";
+import { createCandidates, openCircuit, queueOf, route, take, takeAll } from "./candidates.ts";
 
 describe("the order of candidates", () => {
   test("follows the priority, lower numbers first, whatever the weights", () => {
     const routes = [route("third", 9, 1000), route("first", 1, 1), route("second", 2, 1_000_000)];
     const { candidates } = createCandidates(routes);
     for (let left = 50; left > 0; left--) {
-      expect(takeAll(createRouteQueue(candidates))).toEqual(["first", "second", "third"]);
+      expect(takeAll(queueOf(candidates))).toEqual(["first", "second", "third"]);
     }
   });
 
@@ -17,7 +16,7 @@ describe("the order of candidates", () => {
     const random = seededRandom(20_261_121);
     const counts = new Map<string, number>();
     for (let left = 20_000; left > 0; left--) {
-      const order = takeAll(createRouteQueue(candidates, random)).join(" ");
+      const order = takeAll(queueOf(candidates, { random })).join(" ");
       counts.set(order, (counts.get(order) ?? 0) + 1);
     }
     const shares = [...counts].map(([order, count]) => [order, count / 20_000] as const);
@@ -39,20 +38,20 @@ describe("the order of candidates", () => {
       drawn += 1;
       return drawn === 1 || drawn === 4 ? 0.9 : 0.1;
     };
-    expect(takeAll(createRouteQueue(candidates, random))).toEqual(["a", "b"]);
-    expect(takeAll(createRouteQueue(candidates, random))).toEqual(["b", "a"]);
+    expect(takeAll(queueOf(candidates, { random }))).toEqual(["a", "b"]);
+    expect(takeAll(queueOf(candidates, { random }))).toEqual(["b", "a"]);
     expect(drawn).toBe(4);
   });
 
   test("ends after four permits", () => {
     const routes = Array.from({ length: 9 }, (_, priority) => route(`u${priority}`, priority));
-    expect(takeAll(createRouteQueue(createCandidates(routes).candidates))).toEqual(["u0", "u1", "u2", "u3"]);
+    expect(takeAll(queueOf(createCandidates(routes).candidates))).toEqual(["u0", "u1", "u2", "u3"]);
   });
 
   test("leaves the given list unchanged", () => {
     const routes = [route("b", 2), route("a", 1)];
     const { candidates } = createCandidates(routes);
-    takeAll(createRouteQueue(candidates));
+    takeAll(queueOf(candidates));
     expect(candidates.map(({ route: each }) => each.upstream)).toEqual(["b", "a"]);
   });
 });
@@ -64,19 +63,19 @@ describe("a candidate that cools down", () => {
     const { candidates, healthOf } = createCandidates(routes);
     healthOf("a").startCooldown("m", 60_000);
     healthOf("b").startCooldown("m", 1000);
-    expect(takeAll(createRouteQueue(candidates))).toEqual(["c", "a", "b"]);
+    expect(takeAll(queueOf(candidates))).toEqual(["c", "a", "b"]);
   });
 
   test("keeps its place when only another model of its upstream cools down", () => {
     const { candidates, healthOf } = createCandidates(routes);
     healthOf("a").startCooldown("other", 60_000);
-    expect(takeAll(createRouteQueue(candidates))).toEqual(["a", "b", "c"]);
+    expect(takeAll(queueOf(candidates))).toEqual(["a", "b", "c"]);
   });
 
   test("is judged by its cooldown at each permit, not at the start", () => {
     const { candidates, healthOf, clock } = createCandidates(routes);
     healthOf("a").startCooldown("m", 1000);
-    const queue = createRouteQueue(candidates);
+    const queue = queueOf(candidates);
     expect(take(queue)).toBe("b");
     clock.step(1000);
     healthOf("c").startCooldown("m", 60_000);
@@ -87,7 +86,7 @@ describe("a candidate that cools down", () => {
     const sole = [route("a", 1)];
     const { candidates, healthOf } = createCandidates(sole);
     healthOf("a").startCooldown("m", 60_000);
-    expect(takeAll(createRouteQueue(candidates))).toEqual(["a"]);
+    expect(takeAll(queueOf(candidates))).toEqual(["a"]);
   });
 });
 
@@ -98,7 +97,7 @@ describe("a candidate whose circuit is open", () => {
     const { candidates, healthOf } = createCandidates(routes);
     openCircuit(healthOf("a"));
     openCircuit(healthOf("c"));
-    expect(takeAll(createRouteQueue(candidates))).toEqual(["b", "a", "c"]);
+    expect(takeAll(queueOf(candidates))).toEqual(["b", "a", "c"]);
   });
 
   test("does not count as one of the four permits", () => {
@@ -106,13 +105,13 @@ describe("a candidate whose circuit is open", () => {
     const { candidates, healthOf } = createCandidates(many);
     openCircuit(healthOf("u0"));
     openCircuit(healthOf("u2"));
-    expect(takeAll(createRouteQueue(candidates))).toEqual(["u1", "u3", "u4", "u5"]);
+    expect(takeAll(queueOf(candidates))).toEqual(["u1", "u3", "u4", "u5"]);
   });
 
   test("is asked once when its circuit admits a probe by then", () => {
     const { candidates, healthOf, clock } = createCandidates(routes);
     openCircuit(healthOf("a"));
-    const queue = createRouteQueue(candidates);
+    const queue = queueOf(candidates);
     expect(take(queue)).toBe("b");
     clock.step(1000);
     expect(takeAll(queue)).toEqual(["a", "c"]);
@@ -123,17 +122,17 @@ describe("a candidate whose circuit is open", () => {
     openCircuit(healthOf("a"));
     openCircuit(healthOf("b"));
     healthOf("c").startCooldown("m", 60_000);
-    expect(takeAll(createRouteQueue(candidates))).toEqual(["c", "a", "b"]);
+    expect(takeAll(queueOf(candidates))).toEqual(["c", "a", "b"]);
   });
 
   test("is asked by 32 requests at a time when it is the only one", () => {
     const sole = [route("a", 1)];
     const { candidates, healthOf } = createCandidates(sole);
     openCircuit(healthOf("a"));
-    const permits = Array.from({ length: 33 }, () => createRouteQueue(candidates).next());
+    const permits = Array.from({ length: 33 }, () => queueOf(candidates).next());
     expect(permits.indexOf(undefined)).toBe(32);
     permits[0]?.permit.failed();
-    expect(createRouteQueue(candidates).next()).toBeDefined();
+    expect(queueOf(candidates).next()).toBeDefined();
   });
 });
 
@@ -142,7 +141,7 @@ test("a candidate takes a permit only when it is next", () => {
   const { candidates, healthOf, clock } = createCandidates(routes);
   openCircuit(healthOf("b"));
   clock.step(1000);
-  expect(take(createRouteQueue(candidates))).toBe("a");
+  expect(take(queueOf(candidates))).toBe("a");
   expect(healthOf("b").acquire()).toBeDefined();
 });
 

@@ -5,7 +5,7 @@ import type { Gateway } from "../../src/gateway/gateway.ts";
 import { runRequest } from "../../src/gateway/run-request.ts";
 import { type HoldGrant, type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
 import type { Admission, LimitDecline, Limiter, LimitUsage } from "../../src/limiter/limiter.ts";
-import type { Upstream } from "../../src/upstream/upstream.ts";
+import type { UpstreamKey } from "../../src/upstream/upstream.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
 import { createUpstream } from "./candidates.ts";
 import { createGatewayParts, createRecordedReply } from "./gateway-parts.ts";
@@ -18,7 +18,7 @@ const SHORTFALL = { needed: 2_000n, available: 1_000n, unheld: 1_000n };
 
 interface StoryOptions {
   readonly stream?: boolean;
-  readonly send?: Upstream["send"];
+  readonly send?: UpstreamKey["send"];
   /** The error of the hold. */
   readonly hold?: LedgerError;
   /** The error of the settlement. */

@@ -1,6 +1,5 @@
 import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
-import { createHealth } from "../../src/upstream/cooldown.ts";
-import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
+import { createHostPost, createHttpSender } from "../../src/upstream/http-upstream.ts";
 import { callBodyOf, observerOf } from "../support/call-body.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
@@ -8,10 +7,12 @@ import { scriptedUpstream } from "../support/test-catalog.ts";
 const [baseUrl = "", size = ""] = Bun.argv.slice(2);
 
 let pools = 0;
-const upstream = createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), {
-  health: createHealth({ failuresMax: 5, clock: () => performance.now() }),
-  pools: createConnectionPools(() => pools++),
-});
+const config = scriptedUpstream("up", "openai", { baseUrl });
+const post = createHostPost(
+  config,
+  createConnectionPools(() => pools++),
+);
+const upstream = createHttpSender(config, post);
 
 async function ask(): Promise<void> {
   let end = () => {};

@@ -3,7 +3,7 @@ import { createDemoUpstream } from "../../src/demo/demo.ts";
 import { callBodyOf } from "../support/call-body.ts";
 
 function send(members: object): Promise<Response> {
-  return createDemoUpstream().send(
+  return createDemoUpstream().keys[0].send(
     {
       surface: "embeddings",
       path: "/embeddings",

@@ -22,7 +22,7 @@ function send(surface: UpstreamCall["surface"], body: object | string, signal = 
     typeof body === "string" ? body : JSON.stringify({ model: "demo", messages: MESSAGES, ...body });
   const stream = /"stream":true/.test(text);
   const path = surface === "chat" ? "/chat/completions" : "/v1/messages";
-  return createDemoUpstream({ now: () => 1_700_000_000_000 }).send(
+  return createDemoUpstream({ now: () => 1_700_000_000_000 }).keys[0].send(
     { surface, path, model: "demo", body: callBodyOf(text), stream, headers: {}, query: "" },
     observing(signal),
   );
@@ -42,7 +42,7 @@ function clients() {
       headers: {},
       query: "",
     } as const;
-    return upstream.send(call, observing(init?.signal ?? SIGNAL));
+    return upstream.keys[0].send(call, observing(init?.signal ?? SIGNAL));
   };
   return {
     openai: new OpenAI({ apiKey: "k", fetch: fetchOf("chat"), maxRetries: 0 }),
@@ -155,7 +155,9 @@ describe("a stream of the demo model", () => {
       headers: {},
       query: "",
     } as const;
-    const reader = (await createDemoUpstream({ pauseMs }).send(call, observing(SIGNAL))).body?.getReader();
+    const reader = (
+      await createDemoUpstream({ pauseMs }).keys[0].send(call, observing(SIGNAL))
+    ).body?.getReader();
     await reader?.read();
     await Bun.sleep(3 * pauseMs);
     const startedAt = performance.now();

@@ -25,6 +25,7 @@ describe("a circuit that an operator forces", () => {
     expect(circuit.status()).toEqual({
       state: "open",
       isForced: true,
+      isRejected: false,
       probeInMs: undefined,
       failures: 0,
       running: 0,

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
-import { createHealth } from "../../src/upstream/cooldown.ts";
-import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
+import { createHostPost, createHttpSender } from "../../src/upstream/http-upstream.ts";
 import type { CallObserver } from "../../src/upstream/upstream.ts";
 import { callBodyOf } from "../support/call-body.ts";
 import { answer, resetAtOnce, silence } from "../support/script.ts";
@@ -54,10 +53,10 @@ function observe(): Observed {
 }
 
 function upstreamAt(baseUrl: string) {
-  const health = createHealth({ failuresMax: 5, clock: () => performance.now() });
   let count = 0;
   const pools = createConnectionPools(() => count++);
-  return createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), { health, pools });
+  const config = scriptedUpstream("up", "openai", { baseUrl });
+  return createHttpSender(config, createHostPost(config, pools));
 }
 
 async function faultOf(call: Promise<Response>): Promise<unknown> {

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
-import { createHealth } from "../../src/upstream/cooldown.ts";
-import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
+import { createHostPost, createHttpSender } from "../../src/upstream/http-upstream.ts";
 import { callBodyOf, observerOf } from "../support/call-body.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 import { until } from "../support/timeouts.ts";
@@ -27,14 +26,13 @@ async function callLostHost(): Promise<boolean | undefined> {
   const child = Bun.spawn([process.execPath, `${import.meta.dir}/lost-host-child.ts`]);
   const { value: printed } = await child.stdout.getReader().read();
   const port = Number(new TextDecoder().decode(printed));
-  const config = scriptedUpstream("up", "openai", { baseUrl: `http://127.0.0.1:${port}/v1` });
-  const upstream = createHttpUpstream(
-    { ...config, timeouts: { ...config.timeouts, connectMs: 400 } },
-    {
-      health: createHealth({ failuresMax: 5, clock: () => performance.now() }),
-      pools: createConnectionPools(() => 0),
-    },
+  const base = scriptedUpstream("up", "openai", { baseUrl: `http://127.0.0.1:${port}/v1` });
+  const config = { ...base, timeouts: { ...base.timeouts, connectMs: 400 } };
+  const post = createHostPost(
+    config,
+    createConnectionPools(() => 0),
   );
+  const upstream = createHttpSender(config, post);
   await (await upstream.send(CALL, observerOf(new AbortController().signal))).text();
 
   // A stopped process accepts nothing. Once its queue is full, further connections stay without an answer.

@@ -9,8 +9,10 @@ function start() {
   const log = createCapturedLog();
   const circuit = (name: string, isOpen: boolean) =>
     void reported.push(`${name} ${isOpen ? "open" : "closed"}`);
+  const keyCircuit = (name: string, key: string, isOpen: boolean) =>
+    void reported.push(`${name}/${key} ${isOpen ? "open" : "closed"}`);
   const builtIn = [createDemoUpstream()];
-  const upstreams = createUpstreams({ builtIn, metrics: { circuit }, log, clock: () => 0 });
+  const upstreams = createUpstreams({ builtIn, metrics: { circuit, keyCircuit }, log, clock: () => 0 });
   return { upstreams, reported, log };
 }
 
@@ -42,12 +44,12 @@ describe("createUpstreams", () => {
 
   test("reports circuits that open, and resets the circuit of a replaced or removed upstream", () => {
     const { upstreams, reported, log } = start();
-    upstreams.renew([one]).get("one")?.health.acquire()?.failed();
+    upstreams.renew([one]).get("one")?.keys[0].health.acquire()?.failed();
     upstreams.renew([one]);
     upstreams
       .renew([{ ...one, apiKey: "another" }])
       .get("one")
-      ?.health.acquire()
+      ?.keys[0].health.acquire()
       ?.failed();
     upstreams.renew([]);
     expect(reported).toEqual(["one closed", "one open", "one closed", "one open", "one closed"]);
@@ -56,7 +58,7 @@ describe("createUpstreams", () => {
 
   test("ignores outcomes of calls to a replaced upstream", () => {
     const { upstreams, reported } = start();
-    const permit = upstreams.renew([one]).get("one")?.health.acquire();
+    const permit = upstreams.renew([one]).get("one")?.keys[0].health.acquire();
     upstreams.renew([{ ...one, apiKey: "another" }]);
     permit?.failed();
     expect(reported).toEqual(["one closed", "one closed"]);

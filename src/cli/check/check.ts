@@ -11,6 +11,7 @@ import { describeLocation } from "../../db/location.ts";
 import { LedgerLinkError } from "../../ledger-grpc/client/link-error.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";
 import { findMailProblem, type MailProblem } from "../../mail/server-watch.ts";
+import { keyConfigsOf } from "../../upstream/key-pool.ts";
 import { probeUpstream } from "../../upstream/probe.ts";
 import { createTransport } from "../../upstream/transports.ts";
 import type { UpstreamConfig } from "../../upstream/upstream.ts";
@@ -39,9 +40,10 @@ async function findProblems(config: Config): Promise<readonly string[]> {
     findLedgerProblem(config.ledger),
     findRedisProblem(config.limiter.redis),
     describeMailProblem(config.console.mail),
-    ...config.upstreams.map((upstream) => findUpstreamProblem(upstream)),
+    ...config.upstreams.flatMap(findKeyProblems),
   ]);
-  return problems.filter((problem) => problem !== undefined);
+  // A host that does not answer is the same problem for all of its keys.
+  return [...new Set(problems.filter((problem) => problem !== undefined))];
 }
 
 /** Skips the folder of the SQLite file, which is checked with the file. */
@@ -79,12 +81,23 @@ async function findLedgerProblem(config: LedgerConfig): Promise<string | undefin
   }
 }
 
+/** Checks an upstream with each of its keys. */
+function findKeyProblems(upstream: UpstreamConfig): Promise<string | undefined>[] {
+  return keyConfigsOf(upstream).map(({ label, apiKey }) => {
+    const place = label === undefined ? "api_key" : `keys.${label}.api_key`;
+    return findUpstreamProblem({ ...upstream, apiKey, keys: undefined }, place);
+  });
+}
+
 /**
  * Returns why an upstream cannot be used, as "path: what is wrong, expected something else", or `undefined`.
  * Reports redirects and rejected keys; accepts any other status, as not every upstream lists its models. The
  * text contains nothing that the upstream sent.
  */
-export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<string | undefined> {
+export async function findUpstreamProblem(
+  upstream: UpstreamConfig,
+  keyPlace = "api_key",
+): Promise<string | undefined> {
   const place = `upstreams.${upstream.name}`;
   const status = await probeUpstream(createTransport(upstream));
   if (status === "NO_CREDENTIALS") {
@@ -100,7 +113,7 @@ export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<str
   if (upstream.apiKey === "") {
     return `${place}: has credentials that are rejected with status ${status}, expected ones with access to it`;
   }
-  return `${place}.api_key: is rejected with status ${status}, expected a key that the upstream accepts`;
+  return `${place}.${keyPlace}: is rejected with status ${status}, expected a key that the upstream accepts`;
 }
 
 const MAIL_PROBLEMS: Readonly<Record<MailProblem, string>> = {

@@ -7,20 +7,26 @@ import { GatewayError } from "../../errors.ts";
 import type { MailServerState } from "../../mail/server-watch.ts";
 import type { Backlog } from "../../telemetry/background-metrics.ts";
 import { printTime } from "../../time.ts";
-import type { Upstream } from "../../upstream/upstream.ts";
+import type { Upstream, UpstreamKey } from "../../upstream/upstream.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { id, time, usd } from "./shapes.ts";
 
-const upstream = t.Object({
-  name: t.String(),
+const keyState = {
   circuit: t.Union([t.Literal("closed"), t.Literal("open"), t.Literal("half_open")]),
   is_forced: t.Boolean({ description: "Whether an operator opened the circuit" }),
+  is_rejected: t.Boolean({ description: "Whether the provider rejected the key" }),
   opens_again_at: t.Nullable(t.String({ description: "When the next probe may start" })),
   in_flight: t.Integer(),
   failures: t.Integer({ description: "Consecutive failures of a closed circuit" }),
   cooldown_until: t.Nullable(time),
+};
+const upstreamKey = t.Object({ label: t.String(), weight: t.Integer(), ...keyState });
+const upstream = t.Object({
+  name: t.String(),
+  ...keyState,
   models: t.Array(t.String()),
+  keys: t.Array(upstreamKey, { description: "The keys of a pool; empty for an upstream with one key" }),
 });
 const limiter = t.Object({
   mode: t.Union([t.Literal("shared"), t.Literal("local"), t.Literal("denying")]),
@@ -64,13 +70,15 @@ const probe = t.Composite([
   }),
 ]);
 const path = t.Object({ name: id });
+const keyPath = t.Object({ name: id, label: id });
+const forced = t.Object({ state: t.Union([t.Literal("open"), t.Literal("closed")]) });
 
 /** The state of this gateway, its upstreams, limiter and ledger. Nothing secret. */
 export function operatorHealthRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/operator/health", () => readHealth(parts), { needsOperator: true, response: health })
-    .post("/operator/upstreams/:name/probe", ({ params }) => probeUpstream(parts, params.name), {
+    .post("/operator/upstreams/:name/probe", ({ params }) => probeUpstream(parts, params), {
       needsOperator: true,
       params: path,
       response: probe,
@@ -81,9 +89,19 @@ export function operatorHealthRoutes(parts: ConsoleParts) {
       {
         needsOperator: true,
         params: path,
-        body: t.Object({ state: t.Union([t.Literal("open"), t.Literal("closed")]) }),
+        body: forced,
         response: upstream,
       },
+    )
+    .post("/operator/upstreams/:name/keys/:label/probe", ({ params }) => probeUpstream(parts, params), {
+      needsOperator: true,
+      params: keyPath,
+      response: probe,
+    })
+    .post(
+      "/operator/upstreams/:name/keys/:label/circuit",
+      ({ params, body, actor }) => forceCircuit(parts, actor, { ...params, ...body }),
+      { needsOperator: true, params: keyPath, body: forced, response: upstream },
     );
 }
 
@@ -139,55 +157,103 @@ async function readLedger({ ledger, platform }: ConsoleParts) {
   };
 }
 
-function printUpstream({ now, gateway }: ConsoleParts, { name, health: state }: Upstream) {
-  const { state: circuit, isForced, probeInMs, failures, running } = state.status();
-  const coolingMs = [...state.cooldowns().values()];
-  const routed = gateway()
+function printUpstream(parts: ConsoleParts, { name, keys }: Upstream) {
+  const states = keys.map((key) => printState(parts, key));
+  const isPool = keys[0].label !== undefined;
+  const routed = parts
+    .gateway()
     .catalog.list()
     .filter(({ routes }) => routes.some((route) => route.upstream === name));
   return {
     name,
+    ...joinStates(states),
+    models: routed.map(({ id: model }) => model),
+    keys: isPool ? states.map((state, at) => ({ ...labelOf(keys[at]), ...state })) : [],
+  };
+}
+
+function labelOf(key: UpstreamKey | undefined) {
+  return { label: key?.label ?? "", weight: key?.weight ?? 1 };
+}
+
+type PrintedState = ReturnType<typeof printState>;
+
+function printState({ now }: ConsoleParts, { health: ofKey }: UpstreamKey) {
+  const { state: circuit, isForced, isRejected, probeInMs, failures, running } = ofKey.status();
+  const coolingMs = [...ofKey.cooldowns().values()];
+  return {
     circuit,
     is_forced: isForced,
+    is_rejected: isRejected,
     opens_again_at: probeInMs === undefined ? null : printTime(now() + probeInMs),
     in_flight: running,
     failures,
     cooldown_until: coolingMs.length > 0 ? printTime(now() + Math.max(...coolingMs)) : null,
-    models: routed.map(({ id: model }) => model),
   };
 }
 
-function requireUpstream({ gateway }: ConsoleParts, name: string): Upstream {
-  const found = gateway().upstreams.get(name);
-  if (!found) throw new GatewayError("unknown_item");
-  return found;
+const CIRCUITS = ["closed", "half_open", "open"] as const;
+
+/** An upstream is as well as its best key; it cools down when all of its keys do. */
+function joinStates(states: readonly PrintedState[]): PrintedState {
+  const best = states.toSorted(
+    (one, other) => CIRCUITS.indexOf(one.circuit) - CIRCUITS.indexOf(other.circuit),
+  )[0];
+  if (!best) throw new Error("An upstream has a key");
+  const cooling = states.flatMap(({ cooldown_until: until }) => until ?? []).sort();
+  return {
+    ...best,
+    in_flight: states.reduce((sum, { in_flight: running }) => sum + running, 0),
+    cooldown_until: cooling.length === states.length ? (cooling[0] ?? null) : null,
+  };
 }
 
-/** Asks the provider for its models. When it answers, the next call of an open circuit is its probe. */
-async function probeUpstream(parts: ConsoleParts, name: string) {
-  const found = requireUpstream(parts, name);
-  if (!found.probe) throw new GatewayError("not_built");
-  const answer = await found.probe();
-  if (typeof answer === "number" && answer < 500) found.health.probeNow();
+interface KeyName {
+  readonly name: string;
+  /** `undefined` for all keys of the upstream. */
+  readonly label?: string;
+}
+
+/** Finds an upstream and its keys, or the one key that is named. Throws `unknown_item`. */
+function requireKeys({ gateway }: ConsoleParts, { name, label }: KeyName) {
+  const found = gateway().upstreams.get(name);
+  const keys = found?.keys.filter((key) => label === undefined || key.label === label) ?? [];
+  const [first] = keys;
+  if (!found || !first) throw new GatewayError("unknown_item");
+  return { found, keys, first };
+}
+
+/**
+ * Asks the provider for its models with the first of the keys. When it answers, the next call of an open
+ * circuit is its probe; a rejected key waits for an answer that accepts it.
+ */
+async function probeUpstream(parts: ConsoleParts, name: KeyName) {
+  const { found, first, keys } = requireKeys(parts, name);
+  if (!first.probe) throw new GatewayError("not_built");
+  const answer = await first.probe();
+  for (const { health: ofKey } of keys) {
+    const statusMax = ofKey.status().isRejected ? 399 : 499;
+    if (typeof answer === "number" && answer <= statusMax) ofKey.probeNow();
+  }
   const result =
     typeof answer === "number" ? { status: answer, fault: null } : { status: null, fault: answer };
   return { ...printUpstream(parts, found), ...result };
 }
 
-interface ForcedState {
-  readonly name: string;
+interface ForcedState extends KeyName {
   readonly state: "open" | "closed";
 }
 
 /** Forces the circuit of this gateway's process; it is recorded first, so that no change is without an entry. */
-async function forceCircuit(parts: ConsoleParts, actor: Actor, { name, state }: ForcedState) {
+async function forceCircuit(parts: ConsoleParts, actor: Actor, { state, ...name }: ForcedState) {
   const { database, now } = parts;
-  const found = requireUpstream(parts, name);
-  const { state: before } = found.health.status();
-  const change = { action: "upstream.circuit_forced", target: name };
+  const { found, keys } = requireKeys(parts, name);
+  const before = joinStates(keys.map((key) => printState(parts, key))).circuit;
+  const target = name.label === undefined ? name.name : `${name.name}/${name.label}`;
+  const change = { action: "upstream.circuit_forced", target };
   await database.transact((tx) =>
     recordChange(database, tx, actor, { ...change, before: { state: before }, after: { state } }, now()),
   );
-  found.health.force(state);
+  for (const key of keys) key.health.force(state);
   return printUpstream(parts, found);
 }

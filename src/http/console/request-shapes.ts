@@ -63,6 +63,8 @@ export const receiptAnswer = t.Object({
   attempts: t.Array(
     t.Object({
       upstream: t.String(),
+      key: t.Nullable(t.String({ description: "Label of the upstream's key" })),
+      reason: t.Nullable(t.String({ description: "Why the route and key were taken" })),
       status: t.Integer({ description: "0 without a response" }),
       ms: t.Integer(),
     }),

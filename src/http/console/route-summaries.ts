@@ -122,6 +122,10 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "get /operator/health": "Read the state of the gateway and its upstreams",
     "post /operator/upstreams/{name}/probe": "Ask an upstream for its models now",
     "post /operator/upstreams/{name}/circuit": "Open or close the circuit of an upstream",
+    "post /operator/upstreams/{name}/keys/{label}/probe":
+      "Ask an upstream for its models with one of its keys",
+    "post /operator/upstreams/{name}/keys/{label}/circuit":
+      "Open or close the circuit of a key of an upstream",
     "get /operator/audit": "Read the result of the last audit",
     "post /operator/audit": "Start an audit of the ledger",
     "get /operator/audit-trail": "List the changes in all accounts",

@@ -1,6 +1,7 @@
 import type { Price as OurPrice } from "../../domain/model.ts";
 import type { UnitPrice } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
+import type { Attempt as WireAttempt } from "../../gen/tollgate/ledger/v1/Attempt.ts";
 import type {
   OutcomeFacts__Output,
   OutcomeFacts as WireOutcomeFacts,
@@ -12,7 +13,7 @@ import type {
 } from "../../gen/tollgate/ledger/v1/RequestFacts.ts";
 import type { TokenUsage, TokenUsage__Output } from "../../gen/tollgate/ledger/v1/TokenUsage.ts";
 import type { UnitPrice__Output } from "../../gen/tollgate/ledger/v1/UnitPrice.ts";
-import { ATTEMPTS_MAX, type OutcomeFacts, type RequestFacts } from "../../ledger/records.ts";
+import { ATTEMPTS_MAX, type Attempt, type OutcomeFacts, type RequestFacts } from "../../ledger/records.ts";
 import { chargeSources, unitNames } from "./enums.ts";
 import {
   decodeNanos,
@@ -44,11 +45,7 @@ export function encodeOutcome(facts: OutcomeFacts): WireOutcomeFacts {
     usage: facts.usage && encodeUsage(facts.usage),
     firstOutputMs: facts.firstOutputMs === undefined ? undefined : encodeMs(facts.firstOutputMs),
     totalMs: facts.totalMs === undefined ? undefined : encodeMs(facts.totalMs),
-    attempts: facts.attempts.slice(-ATTEMPTS_MAX).map(({ upstream, status, ms }) => ({
-      upstream: encodeText(upstream),
-      status: encodeInt32(status),
-      durationMs: encodeMs(ms),
-    })),
+    attempts: facts.attempts.slice(-ATTEMPTS_MAX).map(encodeAttempt),
   });
 }
 
@@ -71,12 +68,24 @@ export function decodeOutcome(wire: OutcomeFacts__Output | null, defaults: Outco
     usage: wire.usage ? decodeUsage(wire.usage) : undefined,
     firstOutputMs: firstOutputMs === undefined ? undefined : decodeNumber(firstOutputMs),
     totalMs: totalMs === undefined ? undefined : decodeNumber(totalMs),
-    attempts: wire.attempts.map(({ upstream, status, durationMs }) => ({
+    attempts: wire.attempts.map(({ upstream, key, reason, status, durationMs }) => ({
       upstream,
+      ...(key !== undefined && { key }),
+      ...(reason !== undefined && { reason }),
       status,
       ms: decodeNumber(durationMs),
     })),
   };
+}
+
+function encodeAttempt({ upstream, key, reason, status, ms }: Attempt): WireAttempt {
+  return sparse<WireAttempt>({
+    upstream: encodeText(upstream),
+    key: key === undefined ? undefined : encodeText(key),
+    reason: reason === undefined ? undefined : encodeText(reason),
+    status: encodeInt32(status),
+    durationMs: encodeMs(ms),
+  });
 }
 
 function encodePrice(price: OurPrice): Price {

@@ -108,8 +108,8 @@ function isDuration(ms: number | undefined): boolean {
   return ms === undefined || Number.isSafeInteger(Math.round(ms));
 }
 
-function isAttempt({ upstream, status, ms }: Attempt): boolean {
-  return isFact(upstream) && Number.isSafeInteger(status) && isDuration(ms);
+function isAttempt({ upstream, key = "", reason = "", status, ms }: Attempt): boolean {
+  return isFact(upstream) && isFact(key) && isFact(reason) && Number.isSafeInteger(status) && isDuration(ms);
 }
 
 const METADATA_BYTES_MAX = 4096;

@@ -15,10 +15,10 @@ import {
   type LimitDecline,
   type Limiter,
   LimiterError,
-  type Limits,
   SHARED_LIMITER_TIMEOUT_MS,
 } from "../limiter.ts";
 import { createMemoryLimiter } from "../memory.ts";
+import { shareOf } from "../rates.ts";
 import type { RedisDecision, RedisSnapshot } from "./batch.ts";
 import { createResilientStore, type ResilientStore, type ResilientStoreOptions } from "./resilient-store.ts";
 
@@ -204,22 +204,6 @@ function withShare<Request extends BothLimits & { readonly tokens?: number }>(
     ...request,
     keyLimits: shareOf(keyLimits, replicas, tokens),
     accountLimits: shareOf(accountLimits, replicas, tokens),
-  };
-}
-
-/**
- * Returns one gateway's share of each limit, rounded up: a limit above zero never becomes zero. The share of
- * the tokens per minute admits one call of `tokens` whenever the whole limit does.
- */
-function shareOf(limits: Limits, gateways: number, tokens: number): Limits {
-  const share = (limit: number | undefined) =>
-    limit === undefined ? undefined : Math.ceil(limit / gateways);
-  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
-  const tokensShare = share(tokensPerMinute);
-  return {
-    requestsPerMinute: share(requestsPerMinute),
-    tokensPerMinute: tokensShare && Math.max(tokensShare, Math.min(tokensPerMinute ?? 0, tokens)),
-    concurrentRequests: share(concurrentRequests),
   };
 }
 

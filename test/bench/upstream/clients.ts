@@ -3,8 +3,7 @@ import https from "node:https";
 import type { Readable } from "node:stream";
 import { readBounded, textOf } from "../../../src/gateway/read-bounded.ts";
 import { createConnectionPools } from "../../../src/upstream/bun-fetch.ts";
-import { createHealth } from "../../../src/upstream/cooldown.ts";
-import { createHttpUpstream } from "../../../src/upstream/http-upstream.ts";
+import { createHostPost, createHttpSender } from "../../../src/upstream/http-upstream.ts";
 import { callBodyOf, observerOf } from "../../support/call-body.ts";
 
 /** A whole body, or a stream of events. */
@@ -60,22 +59,21 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Bun's fetch through the gateway's upstream module, read as the gateway reads. */
 async function createFetchClient(url: string): Promise<Client> {
   let pool = 0;
-  const upstream = createHttpUpstream(
-    {
-      name: "bench",
-      protocol: "openai",
-      baseUrl: `${url}/v1`,
-      apiKey: "bench",
-      timeouts: { connectMs: NEVER_MS, firstOutputMs: NEVER_MS, idleMs: NEVER_MS, totalMs: NEVER_MS },
-      outputLimitField: undefined,
-      hasResponses: false,
-      circuitFailures: CIRCUIT_FAILURES,
-    },
-    {
-      health: createHealth({ failuresMax: CIRCUIT_FAILURES, clock: () => performance.now() }),
-      pools: createConnectionPools(() => pool++),
-    },
+  const config = {
+    name: "bench",
+    protocol: "openai",
+    baseUrl: `${url}/v1`,
+    apiKey: "bench",
+    timeouts: { connectMs: NEVER_MS, firstOutputMs: NEVER_MS, idleMs: NEVER_MS, totalMs: NEVER_MS },
+    outputLimitField: undefined,
+    hasResponses: false,
+    circuitFailures: CIRCUIT_FAILURES,
+  } as const;
+  const post = createHostPost(
+    config,
+    createConnectionPools(() => pool++),
   );
+  const upstream = createHttpSender(config, post);
   return async ({ kind, body, signal }) => {
     const call = {
       surface: "chat",

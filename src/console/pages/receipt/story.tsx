@@ -7,6 +7,17 @@ import { Time } from "../../parts/time.tsx";
 import type { ReceiptData } from "./queries.ts";
 import styles from "./receipt.module.css";
 
+/** Why an upstream and its key were taken. */
+const REASONS: Readonly<Record<string, string>> = {
+  priority: "first by priority",
+  weight: "drawn by weight",
+  cheapest: "the cheapest",
+  fastest: "the fastest",
+  least_busy: "the least busy",
+  affinity: "where this prompt's beginning may be cached",
+  failover: "a preferred one could not take it",
+};
+
 /** What happened to the money, in order: hold, attempts, settlement. */
 export function Story({ receipt }: { readonly receipt: ReceiptData }) {
   const { at, granted_usd, attempts } = receipt;
@@ -16,16 +27,17 @@ export function Story({ receipt }: { readonly receipt: ReceiptData }) {
         <Step title="Money was held" when={<Time at={at} as="second" />}>
           <Money usd={granted_usd} isExact /> of the wallet, before any upstream was called.
         </Step>
-        {attempts.map(({ upstream, status, ms }, index) => (
+        {attempts.map(({ upstream, key, reason, status, ms }, index) => (
           <Step
             // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no id and never change their order.
             key={index}
-            title={`${index === 0 ? "Sent to" : "Then sent to"} ${upstream}`}
+            title={`${index === 0 ? "Sent to" : "Then sent to"} ${upstream}${key === null ? "" : `, key ${key}`}`}
             when={formatMs(ms)}
           >
             <Badge tone={status >= 200 && status < 300 ? "good" : "bad"}>
               {status === 0 ? "no answer" : `answered ${status}`}
             </Badge>
+            {reason !== null && ` ${REASONS[reason] ?? reason}`}
           </Step>
         ))}
         <End receipt={receipt} />

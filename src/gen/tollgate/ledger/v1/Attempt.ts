@@ -6,10 +6,18 @@ export interface Attempt {
   'upstream'?: (string);
   'status'?: (number);
   'durationMs'?: (number | string | Long);
+  'key'?: (string);
+  'reason'?: (string);
+  '_key'?: "key";
+  '_reason'?: "reason";
 }
 
 export interface Attempt__Output {
   'upstream': (string);
   'status': (number);
   'durationMs': (Long);
+  'key'?: (string);
+  'reason'?: (string);
+  '_key'?: "key";
+  '_reason'?: "reason";
 }
