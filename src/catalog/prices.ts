@@ -15,10 +15,10 @@ export interface PriceTexts {
 }
 
 /** Costs in the configuration: of tokens, or of one unit. */
-export interface CostEntry extends Partial<PriceTexts>, UnitPriceTexts {}
+interface CostEntry extends Partial<PriceTexts>, UnitPriceTexts {}
 
 /** A price in the configuration: prices per class or unit, or a factor over the cost. */
-export interface PriceEntry extends CostEntry {
+interface PriceEntry extends CostEntry {
   readonly markup?: string | undefined;
 }
 

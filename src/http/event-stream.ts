@@ -20,7 +20,7 @@ const BUFFERED_BYTES: QueuingStrategy<Uint8Array> = {
 };
 
 /** A response body that is written in chunks and opens with its first chunk. */
-export interface ReplyStream<Chunk> {
+interface ReplyStream<Chunk> {
   readonly isOpen: boolean;
   /** Returns `undefined` while the buffer has room. Else resolves with room, or when the client is gone. */
   write(chunk: Chunk): Promise<void> | undefined;

@@ -17,14 +17,14 @@ export interface AwsSigner {
   correct(answer: AwsRefusal): boolean;
 }
 
-export interface UnsignedRequest {
+interface UnsignedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;
 }
 
 /** An answer that refused a signature. */
-export interface AwsRefusal {
+interface AwsRefusal {
   /** The name of the exception, such as "ExpiredTokenException". */
   readonly type: string;
   /** The host's clock in Unix milliseconds; NaN if unknown. */

@@ -32,7 +32,7 @@ export interface TransportRequest {
 }
 
 /** One GET request to a provider. */
-export interface ProbeRequest {
+interface ProbeRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether it carries no credentials, so that any status only shows that the host answers. */

@@ -71,7 +71,7 @@ export interface UpstreamConfig {
 }
 
 /** The settings of an upstream at AWS Bedrock. */
-export interface BedrockConfig {
+interface BedrockConfig {
   readonly region: string;
   /** Profile of the shared credentials files; `undefined` for the default chain. */
   readonly profile: string | undefined;

@@ -31,7 +31,7 @@ export interface UpstreamFormat {
 }
 
 /** What the path of a call may depend on. */
-export interface CallTarget {
+interface CallTarget {
   /** The upstream's name of the model. */
   readonly model: string;
   readonly stream: boolean;

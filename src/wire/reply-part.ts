@@ -26,7 +26,7 @@ export interface ReplyPart {
 }
 
 /** Units as an answer reports them, which may be impossible; of images with their size and quality. */
-export interface ReportedUnits extends UnitKind {
+interface ReportedUnits extends UnitKind {
   readonly count: number;
 }
 

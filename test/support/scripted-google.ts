@@ -1,7 +1,7 @@
 import { findBodyProblem } from "./google-rules.ts";
 
 /** One call that the scripted Google accepted. */
-export interface GoogleCall {
+interface GoogleCall {
   readonly path: string;
   readonly headers: Headers;
   readonly body: Json;

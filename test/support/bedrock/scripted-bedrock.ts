@@ -22,7 +22,7 @@ export interface BedrockCall {
 }
 
 /** One answer. A body of several pieces is an event stream, sent piece by piece. */
-export interface BedrockAnswer {
+interface BedrockAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: object | string | readonly Uint8Array[];
