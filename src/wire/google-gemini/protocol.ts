@@ -27,7 +27,7 @@ export const googleGemini: UpstreamFormat = {
 };
 
 /** Returns the method of a call, with the query that makes a stream one of events. */
-export function methodOf(stream: boolean): string {
+function methodOf(stream: boolean): string {
   return stream ? "streamGenerateContent?alt=sse" : "generateContent";
 }
 

@@ -144,6 +144,22 @@ describe("a message_start that contains the whole message", () => {
   });
 });
 
+describe("a message_delta behind the stop reason whose delta is no object", () => {
+  for (const delta of ["developer", [{}], 7, null]) {
+    test(`keeps the stop reason and stays JSON with ${JSON.stringify(delta)}`, () => {
+      const later = event("message_delta", { delta, usage: { output_tokens: 9 } });
+      const { ending, usage } = run(START + TEXT + finish("end_turn") + later + STOP);
+      const data = eventsOf(ending).map((each) => JSON.parse(each.data));
+      expect(data[0]).toEqual({
+        type: "message_delta",
+        delta: { stop_reason: "end_turn" },
+        usage: { output_tokens: 9 },
+      });
+      expect(usage?.outputTokens).toBe(9);
+    });
+  }
+});
+
 describe("a second message_start", () => {
   test("is dropped from a stream with its content and usage", () => {
     const second = startOf({

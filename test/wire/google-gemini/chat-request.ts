@@ -2,7 +2,7 @@ import type { ChatRequest, Part, Reasoning, TextPart, Tool, Turn } from "../../.
 import type { PrintOptions } from "../../../src/wire/codecs.ts";
 import { printRequest } from "../../../src/wire/google-gemini/egress/print-request.ts";
 
-export const NO_REASONING: Reasoning = {
+const NO_REASONING: Reasoning = {
   effort: undefined,
   thinking: undefined,
   budgetTokens: undefined,
