@@ -1,4 +1,5 @@
 import {
+  type KnownMode,
   type KnownModel,
   type KnownModels,
   providerOf,
@@ -32,6 +33,12 @@ export interface FilledDocument {
 }
 
 type Members = Readonly<Record<string, unknown>>;
+
+/** What a model must be for, so that the configuration has a price for it. */
+const FILLED_MODES: readonly KnownMode[] = ["chat", "embedding"];
+
+/** Modes whose answers have no tokens. */
+const WITHOUT_OUTPUT: readonly KnownMode[] = ["embedding", "rerank", "moderation"];
 
 /** Unknown ids beyond these are reported without the ids that are like them, which take 10 ms each to find. */
 const NEAREST_SEARCHES_MAX = 20;
@@ -100,7 +107,7 @@ function findKnown(path: Path, { known: id }: Members, filling: Filling): KnownM
   const found = known.find(id);
   const place = [...path, "known"];
   if (!found) problems.add(place, "is not a known model", expectedIds(id, filling));
-  else if (found.mode !== "chat" && found.mode !== "embedding") {
+  else if (!FILLED_MODES.includes(found.mode)) {
     problems.add(place, `is known as a ${found.mode} model`, "a model for chats or embeddings");
     return undefined;
   }
@@ -133,7 +140,8 @@ function note(path: Path, known: KnownModel, values: Members, filling: Filling, 
 /** Limits are lowered to written ones, so that none contradicts another. */
 function valuesOfModel(model: Members, known: KnownModel, { upstreams }: Filling): Members {
   const window = countOr(model.context_window, known.context_window);
-  const output = known.mode === "embedding" ? 0 : known.max_output_tokens;
+  const output =
+    known.max_output_tokens ?? (WITHOUT_OUTPUT.includes(known.mode) && known.cost ? 0 : undefined);
   const provider = providerOf(known);
   const hasUpstream = upstreams.includes(provider);
   return {
@@ -143,7 +151,7 @@ function valuesOfModel(model: Members, known: KnownModel, { upstreams }: Filling
       can: known.can.length > 0 ? known.can : undefined,
       routes: hasUpstream ? [{ upstream: provider }] : undefined,
     }),
-    ...mergedCost(model, "cost", known.cost),
+    ...mergedCost(model, "cost", known.cost ?? known.unit_cost),
     ...longOf(model, known, window),
   };
 }
@@ -166,7 +174,7 @@ function valuesOfRoute(route: Members, known: KnownModel, model: Members): Membe
       reasoning: known.reasoning,
       sampling: known.sampling,
     }),
-    ...mergedCost(route, "cost", known.cost),
+    ...mergedCost(route, "cost", known.cost ?? known.unit_cost),
     ...(isLong ? mergedCost(route, "long_context_cost", known.long?.cost ?? known.cost) : {}),
   };
 }

@@ -40,6 +40,9 @@ const STATED: Readonly<Record<Capability, readonly string[]>> = {
   prompt_caching: ["supports_prompt_caching"],
 };
 
+/** Modes whose models may be sold by units, without a window. */
+const LIMITLESS: readonly KnownMode[] = ["image", "speech", "transcription", "moderation"];
+
 const EFFORT = /^supports_(none|minimal|low|xhigh|max)_reasoning_effort$/;
 /** Windows of OpenAI's models that admit less input than the window: 400,000 and 1,050,000 tokens. */
 const INPUT_LIMITS = [272_000, 922_000];
@@ -173,9 +176,8 @@ function readLimits(
   entry: ListEntry,
   mode: KnownMode,
 ): Pick<KnownModel, "context_window" | "max_input_tokens" | "max_output_tokens"> {
-  if (mode === "image" || mode === "speech" || mode === "transcription") return {};
   const input = numberIn(entry, "max_input_tokens") ?? numberIn(entry, "max_tokens");
-  if (!input && mode === "moderation") return {};
+  if (LIMITLESS.includes(mode)) return readFreeLimits(input, numberIn(entry, "max_output_tokens"));
   if (!input) throw new RangeError("has no context window");
   if (!Number.isSafeInteger(input) || input < 0)
     throw new RangeError("has a context window that is no count");
@@ -187,6 +189,19 @@ function readLimits(
   if (output > input) throw new RangeError("has an output limit above its window");
   if (!INPUT_LIMITS.includes(input)) return { context_window: input, max_output_tokens: output };
   return { context_window: input + output, max_input_tokens: input, max_output_tokens: output };
+}
+
+/** Reads the limits of a model that need none: where they are no counts or contradict each other, it has none. */
+function readFreeLimits(
+  input: number | undefined,
+  output: number | undefined,
+): ReturnType<typeof readLimits> {
+  const [window, max] = [input, output].map((tokens) =>
+    Number.isSafeInteger(tokens) && tokens ? tokens : undefined,
+  );
+  if (window === undefined) return {};
+  const isFit = max !== undefined && max <= window;
+  return { context_window: window, ...(isFit ? { max_output_tokens: max } : {}) };
 }
 
 function readCapabilities(entry: ListEntry): readonly Capability[] {
