@@ -4,6 +4,7 @@ import type { ModelRequest } from "../../../src/wire/model-request.ts";
 import type { WireProtocol } from "../../../src/wire/protocol.ts";
 import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
+import { findBodyProblem } from "../../support/google-rules.ts";
 import { drawInteger, drawOne } from "../../support/seeded-random.ts";
 import { assertRead } from "../../support/strict-json.ts";
 import { type FuzzCase, TRAITS } from "../cases/fuzz-case.ts";
@@ -12,7 +13,7 @@ import { readTranslatedChat, readTranslatedMessages } from "../read/read-transla
 
 const READ_AGAIN_CHARS_MAX = 100_000;
 const UPSTREAM_MODEL = "host-model";
-const TARGETS: readonly Surface[] = ["chat", "messages", "responses", "embeddings"];
+const TARGETS: readonly Surface[] = ["chat", "messages", "responses", "embeddings", "gemini"];
 
 /** The causes with which a body may be rejected before any upstream call. */
 const REFUSALS: readonly string[] = [
@@ -65,12 +66,22 @@ function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
   else {
     if (target === "chat") readTranslatedChat(text, options);
     if (target === "messages") readTranslatedMessages(text, options);
+    if (target === "gemini") readTranslatedGemini(text);
     // Larger bodies may exceed limits of the gateway that hosts do not have.
     const wire = Object.values(WIRES).find((each) => each.surface === target);
     if (wire && text.length <= READ_AGAIN_CHARS_MAX)
       unlessRefused(() => wire.parseRequest(text).readChat(), isJudgement);
   }
   return true;
+}
+
+/** What only the client can make right: calls without results, results without calls, and names of tools. */
+const OF_THE_CLIENT = /function response|function name|Invalid function/i;
+
+/** Throws for a body that Google would refuse whatever the client had sent. */
+function readTranslatedGemini(text: string): void {
+  const problem = findBodyProblem(JSON.parse(text));
+  assertRead(problem === undefined || OF_THE_CLIENT.test(problem), `a body with the problem: ${problem}`);
 }
 
 const FIELDS = {

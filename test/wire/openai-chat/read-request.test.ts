@@ -186,7 +186,11 @@ describe("readTurns", () => {
     [{ role: "user", content: [{ type: "__proto__" }] }, "untranslatable messages[0].content[0].type"],
     [
       { role: "user", content: [{ type: "input_audio", input_audio: { data: "" } }] },
-      "untranslatable messages[0].content[0].type",
+      "wrong_shape messages[0].content[0].input_audio.format",
+    ],
+    [
+      { role: "user", content: [{ type: "input_audio", input_audio: { data: "", format: "a/b" } }] },
+      "wrong_shape messages[0].content[0].input_audio.format",
     ],
     [{ role: "user", content: [{ type: "video_url" }] }, "untranslatable messages[0].content[0].type"],
     [
@@ -535,9 +539,8 @@ describe("readChatRequest", () => {
       n: 1,
       logprobs: false,
       top_logprobs: 0,
-      seed: 7,
-      frequency_penalty: 1,
-      presence_penalty: 1,
+      seed: "seven",
+      frequency_penalty: null,
       logit_bias: { 1: 2 },
       store: true,
       metadata: { a: "b" },
@@ -553,6 +556,21 @@ describe("readChatRequest", () => {
       made_up: { a: 1 },
     };
     expect(read(dropped)).toEqual(read({}));
+  });
+
+  test("reads a seed and penalties for the hosts that have them", () => {
+    expect(read({ seed: 7, frequency_penalty: 1, presence_penalty: -0.5 })).toMatchObject({
+      seed: 7,
+      frequencyPenalty: 1,
+      presencePenalty: -0.5,
+    });
+  });
+
+  test("reads a recording as a file of its format", () => {
+    const content = [{ type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } }];
+    expect(read({ messages: [{ role: "user", content }] }).turns[0]?.parts).toMatchObject([
+      { kind: "document", source: { kind: "inline", mediaType: "audio/wav", data: "UklGRg==" } },
+    ]);
   });
 
   test("case 59: reads a body without an output limit", () => {

@@ -52,23 +52,21 @@ function budgetOf(
 ): number {
   const wanted = budgetTokens ?? (effort && BUDGETS[effort]);
   if (wanted === undefined) return DYNAMIC_BUDGET;
-  const isPro = /pro/.test(model);
-  const max = Math.min(outputTokensMax - ANSWER_TOKENS_MIN, isPro ? 32_768 : 24_576);
+  const max = Math.min(outputTokensMax - ANSWER_TOKENS_MIN, isPro(model) ? 32_768 : 24_576);
   // Gemini 2.5 Pro always thinks. Flash-Lite thinks with 512 tokens or not at all.
-  if (isPro) return Math.max(128, Math.min(wanted, max));
+  if (isPro(model)) return Math.max(128, Math.min(wanted, max));
   const budget = Math.max(0, Math.min(wanted, max));
   return /flash-lite/.test(model) && budget < 512 ? 0 : budget;
 }
 
 /** Returns the level of an effort; `undefined` leaves it to the model. Pro models have no level below LOW. */
 function levelOf(effort: Effort | undefined, model: string): string | undefined {
-  const isPro = /pro/.test(model);
   switch (effort) {
     case undefined:
       return undefined;
     case "none":
     case "minimal":
-      return isPro ? "LOW" : "MINIMAL";
+      return isPro(model) ? "LOW" : "MINIMAL";
     case "low":
       return "LOW";
     case "medium":
@@ -76,4 +74,8 @@ function levelOf(effort: Effort | undefined, model: string): string | undefined 
     default:
       return "HIGH";
   }
+}
+
+function isPro(model: string): boolean {
+  return /-pro(?![a-z])/.test(model);
 }
