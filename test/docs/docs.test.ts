@@ -26,6 +26,8 @@ const ERROR_PAGE = readPage("docs/errors.md");
 /** Loaded by the test of their configuration. */
 const GOOGLE_YAML = readPage("docs/providers/google.md").snippets;
 const LEDGER_API = readPage("docs/ledger-api.md");
+/** Loaded by the test of its configuration. */
+const PROMPT_CACHING = readPage("docs/prompt-caching.md").snippet("prompt_caching:");
 const START = README.snippet("run start");
 const TEST = README.snippet("run test");
 const FIRST_REQUEST = README.snippet("curl -i");
@@ -104,6 +106,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     ...GOOGLE_YAML,
     MODEL_COMMANDS,
     KNOWN_YAML,
+    PROMPT_CACHING,
   ].map(({ text }) => text);
   const blocks = readPages().flatMap(({ snippets }) => snippets);
   const unrun = blocks.filter(({ language, text }) => language !== "text" && !run.includes(text));
