@@ -85,6 +85,7 @@ test("the first call for an upstream creates its series, with the usual outcomes
     'tollgate_upstream_circuit_open{upstream="a"}': 0,
     'tollgate_usage_above_bound_total{upstream="a",kind="input"}': 0,
     'tollgate_usage_above_bound_total{upstream="a",kind="output"}': 0,
+    'tollgate_usage_above_bound_total{upstream="a",kind="units"}': 0,
   });
 });
 
