@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { findAccessibilityFaults } from "../support/axe.ts";
 import { startChromium, type WatchedPage } from "../support/chromium.ts";
 import { furnish } from "./world/furnish.ts";
-import { openPageAs, type PageOptions, settled } from "./world/open-page.ts";
+import { followPath, openPageAs, type PageOptions } from "./world/open-page.ts";
 import { type ListedPage, listPages } from "./world/page-list.ts";
 import { startWorld, type World } from "./world/world.ts";
 
@@ -35,8 +35,7 @@ describe.each(LOOKS)("in $theme at $width px", (look) => {
       // Dialogs take as long as pages: they are inspected where they have the least room.
       const isShown = (page: ListedPage) => page.viewer === viewer && (isPhone(look) || !page.open);
       for (const each of pages.filter(isShown)) {
-        await watched.page.goto(`${world.url}${each.path}`);
-        await settled(watched);
+        await followPath(watched, each.path);
         const faults = await (each.open ? inspectDialog(watched, each.open) : inspect(watched));
         found.push(...faults.map((fault) => `${each.name}: ${fault}`));
       }

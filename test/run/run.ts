@@ -5,12 +5,13 @@
 // The run of every test has two parts: first the files that can run side by side, beside the checks, then those
 // that measure time or memory, one after the other. The second part runs also when the first has failed. Every
 // failure is listed at the end.
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { TEST_MS } from "../support/timeouts.ts";
 import { findFailures, formatFailures } from "./failures.ts";
 import { joinReports } from "./join-reports.ts";
 import { installPrograms, type SharedServers, startSharedServers, stopSharedServers } from "./prepare.ts";
+import { printTimings } from "./start-order.ts";
 import { findTestFiles, findUnitFiles } from "./unit-files.ts";
 
 /** Folders and files whose bounds on time or memory would fail beside other tests. */
@@ -63,9 +64,11 @@ async function runWhatIsAsked(options: readonly string[]): Promise<readonly Run[
 
 async function runAll(): Promise<readonly Run[]> {
   const servers = await startServers();
+  writeFileSync(`${REPORTS}/timings.json`, printTimings(allFiles));
   const isAlone = (file: string) => ALONE.some((path) => file.startsWith(path));
   const together = [
     `--parallel=${WORKERS}`,
+    `--timings=${REPORTS}/timings.json`,
     ...ALONE.map((path) => `--path-ignore-patterns=${path.replace(/\/$/, "/**")}`),
   ];
   const others = allFiles.filter((file) => !isAlone(file));

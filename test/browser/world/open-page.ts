@@ -48,3 +48,19 @@ export async function settled({ page }: WatchedPage): Promise<void> {
   await page.locator("h1").first().waitFor();
   await page.waitForFunction(() => document.querySelector('[aria-busy="true"], [data-skeleton]') === null);
 }
+
+const NOWHERE = { path: "/console/nowhere", heading: "There is no such page" };
+
+/**
+ * Goes to another page of the open console as a link does, without loading the console again: a third of the CPU.
+ * The page of an unknown path is shown between, so that nothing of the page before is left or taken for the
+ * new one.
+ */
+export async function followPath(watched: WatchedPage, path: string): Promise<void> {
+  const { page } = watched;
+  await page.evaluate((to) => history.pushState({}, "", to), NOWHERE.path);
+  await page.getByRole("heading", { name: NOWHERE.heading }).waitFor();
+  await page.evaluate((to) => history.pushState({}, "", to), path);
+  await page.getByRole("heading", { name: NOWHERE.heading }).waitFor({ state: "detached" });
+  await settled(watched);
+}

@@ -1,0 +1,36 @@
+/** Files that take longest, slowest first. Started last, one of them would run alone at the end. */
+const LONGEST = [
+  "test/browser/every-page.test.ts",
+  "test/ledger-grpc/contract.test.ts",
+  "test/app/config-reload.test.ts",
+  "test/start/process.test.ts",
+  "test/start/ledger-process.test.ts",
+  "test/ledger/postgres.test.ts",
+  "test/ledger/postgres-faults.test.ts",
+  "test/ledger/postgres-contract.test.ts",
+  "test/browser/people.test.ts",
+  "test/payments/checkouts.test.ts",
+  "test/accounts/sign-in.test.ts",
+  "test/ledger/audit.test.ts",
+  "test/limiter/redis.test.ts",
+  "test/accounts/authenticate.test.ts",
+  "test/replicas/haproxy.test.ts",
+  "test/docs/docs.test.ts",
+];
+
+/**
+ * Returns the content of a file of Bun's option `--timings`, which starts files in the order of their times.
+ * Contains every file, because Bun takes a file without a time for the slowest.
+ */
+export function printTimings(files: readonly string[]): string {
+  const times = files.map((file) => {
+    const place = LONGEST.indexOf(file);
+    return [file, place < 0 ? 1 : 1_000 * (LONGEST.length - place)];
+  });
+  return JSON.stringify({ version: 1, files: Object.fromEntries(times) });
+}
+
+/** Returns the listed files that do not exist. */
+export function findGone(files: readonly string[]): readonly string[] {
+  return LONGEST.filter((file) => !files.includes(file));
+}
