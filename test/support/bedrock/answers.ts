@@ -1,3 +1,4 @@
+import type { SseEvent } from "../../../src/wire/sse.ts";
 import { isObject, type Json } from "../strict-json.ts";
 import { encodeChunk, encodeEvent } from "./event-stream.ts";
 import type { BedrockScript } from "./scripted-bedrock.ts";
@@ -33,23 +34,41 @@ const USAGE_CONVERSE = {
 
 /** Encodes an answer of Converse as the messages of its event stream. */
 export function converseEvents(blocks: readonly Json[], stopReason: string, usage: object = USAGE_CONVERSE) {
+  return eventsOf(blocks, stopReason, usage).map(([type, payload]) => encodeEvent(type, payload));
+}
+
+/** An answer of Converse as the SSE events that the gateway makes of its event stream. */
+export function converseFrames(
+  blocks: readonly Json[],
+  stopReason: string,
+  usage: object,
+): readonly SseEvent[] {
+  return eventsOf(blocks, stopReason, usage).map(([event, payload]) => ({
+    event,
+    data: JSON.stringify(payload),
+  }));
+}
+
+type ConverseEvent = readonly [type: string, payload: object];
+
+function eventsOf(blocks: readonly Json[], stopReason: string, usage: object): readonly ConverseEvent[] {
   return [
-    encodeEvent("messageStart", { role: "assistant" }),
-    ...blocks.flatMap(encodeBlock),
-    encodeEvent("messageStop", { stopReason }),
-    encodeEvent("metadata", { usage, metrics: { latencyMs: 551 } }),
+    ["messageStart", { role: "assistant" }],
+    ...blocks.flatMap(eventsOfBlock),
+    ["messageStop", { stopReason }],
+    ["metadata", { usage, metrics: { latencyMs: 551 } }],
   ];
 }
 
-function encodeBlock(block: Json, contentBlockIndex: number): readonly Buffer[] {
+function eventsOfBlock(block: Json, contentBlockIndex: number): readonly ConverseEvent[] {
   const { toolUse } = block;
   const start = isObject(toolUse)
     ? { toolUse: { toolUseId: toolUse.toolUseId, name: toolUse.name } }
     : undefined;
   return [
-    ...(start ? [encodeEvent("contentBlockStart", { contentBlockIndex, start })] : []),
-    ...deltasOf(block).map((delta) => encodeEvent("contentBlockDelta", { contentBlockIndex, delta })),
-    encodeEvent("contentBlockStop", { contentBlockIndex }),
+    ...(start ? [["contentBlockStart", { contentBlockIndex, start }] as const] : []),
+    ...deltasOf(block).map((delta) => ["contentBlockDelta", { contentBlockIndex, delta }] as const),
+    ["contentBlockStop", { contentBlockIndex }],
   ];
 }
 
