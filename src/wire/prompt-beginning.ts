@@ -26,6 +26,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
 interface Span {
   readonly start: number;
   readonly end: number;
+  /** Whether its last characters are hashed instead of its first. */
+  readonly isTail?: boolean;
 }
 
 /**
@@ -41,7 +43,7 @@ export function hashBeginning(text: string, surface: ClientSurface): number | un
   if (list === undefined) return undefined;
   const user = findUserMessage(text, list);
   const instructions = hashPart(text, findInstructions(text, list), 0);
-  const opening = hashPart(text, { start: list, end: user.start }, instructions);
+  const opening = hashPart(text, { start: list, end: user.isTail ? user.end : user.start }, instructions);
   return hashPart(text, user, opening);
 }
 
@@ -75,7 +77,7 @@ function findUserMessage(text: string, list: number): Span {
   const role = text.charCodeAt(list) === OPEN_BRACKET ? text.indexOf('"user"', list) : -1;
   if (role < 0) return { start: list, end: endOf(text, list) };
   const isLast = text.charCodeAt(skipSpace(text, role + '"user"'.length)) === CLOSE_BRACE;
-  if (isLast) return { start: Math.max(list, role - PART_CHARS_MAX), end: role };
+  if (isLast) return { start: Math.max(list, role - 2 * PART_CHARS_MAX), end: role, isTail: true };
   const start = Math.max(list, text.lastIndexOf("{", role));
   return { start, end: endOf(text, start) };
 }
@@ -85,9 +87,10 @@ function endOf(text: string, start: number): number {
   return start + skipValue(text.slice(start, start + 2 * PART_CHARS_MAX), 0);
 }
 
-function hashPart(text: string, { start, end }: Span, seed: number): number {
+function hashPart(text: string, { start, end, isTail }: Span, seed: number): number {
   if (end <= start) return seed;
   const part = text.slice(start, Math.min(end, start + 2 * PART_CHARS_MAX));
   const unmarked = part.includes('"cache_control"') ? part.replaceAll(CACHE_MARK, "") : part;
-  return Bun.hash.xxHash32(unmarked.slice(0, PART_CHARS_MAX), seed);
+  const hashed = isTail ? unmarked.slice(-PART_CHARS_MAX) : unmarked.slice(0, PART_CHARS_MAX);
+  return Bun.hash.xxHash32(hashed, seed);
 }

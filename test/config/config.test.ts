@@ -32,7 +32,8 @@ function readSample(schema: TSchema): unknown {
 function keysOf(node: unknown, section = ""): readonly string[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) => {
-    const isName = ["upstreams", "models", "exports", "headers"].includes(section) || Array.isArray(node);
+    const isName =
+      ["upstreams", "keys", "models", "exports", "headers"].includes(section) || Array.isArray(node);
     const place = isName ? `${section}.*` : key;
     return isName ? keysOf(value, place) : [`${section} ${key}`, ...keysOf(value, key)];
   });

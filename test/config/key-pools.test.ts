@@ -25,7 +25,7 @@ describe("keys of an upstream", () => {
     expect(problemsOf(upstream("keys: {}"))).toHaveLength(1);
     expect(problemsOf(upstream("keys: { a: { weight: 1 } }"))).toHaveLength(1);
     expect(problemsOf(upstream('keys: { "a b": { api_key: one } }'))).toEqual([
-      "upstreams.up.keys.a b: is not a valid label, expected 1 to 64 letters, digits, dots, dashes and underscores",
+      'upstreams.up.keys["a b"]: is not a valid label, expected 1 to 64 letters, digits, dots, dashes and underscores',
     ]);
   });
 });

@@ -19,15 +19,35 @@ const CIRCUITS = {
   open: { tone: "bad", text: "open" },
 } as const satisfies Record<UpstreamHealth["circuit"], { tone: Tone; text: string }>;
 
-/** Each upstream with its circuit; it can be probed, and its circuit forced. */
+/** An upstream, or one key of its pool. */
+interface Row extends Omit<UpstreamHealth, "keys"> {
+  readonly label: string | null;
+}
+
+function rowsOf({ keys, ...upstream }: UpstreamHealth): readonly Row[] {
+  const own = { ...upstream, label: null };
+  return [own, ...keys.map(({ weight: _, ...key }) => ({ ...upstream, ...key }))];
+}
+
+function titleOf({ name, label }: Pick<Row, "name" | "label">): string {
+  return label === null ? name : `${name}, key ${label}`;
+}
+
+/** The routes of an upstream, or of one of its keys. */
+function routesOf({ name, label }: Pick<Row, "name" | "label">) {
+  const upstream = api.operator.upstreams({ name });
+  return label === null ? upstream : upstream.keys({ label });
+}
+
+/** Each upstream and each key of a pool with its circuit; it can be probed, and its circuit forced. */
 export function Upstreams({ upstreams }: { readonly upstreams: readonly UpstreamHealth[] | undefined }) {
-  const [chosen, setChosen] = useState<UpstreamHealth>();
+  const [chosen, setChosen] = useState<Row>();
   const probe = useAction({
-    act: (name: string) => call(() => api.operator.upstreams({ name }).probe.post()),
+    act: async (row: Row) => ({ row, ...(await call(() => routesOf(row).probe.post())) }),
     renews: [HEALTH_KEY],
-    onDone: ({ name, status, fault }) => reportProbe({ name, status, fault }),
+    onDone: ({ row, status, fault }) => reportProbe({ name: titleOf(row), status, fault }),
   });
-  const columns: readonly Column<UpstreamHealth>[] = [
+  const columns: readonly Column<Row>[] = [
     ...COLUMNS,
     {
       id: "actions",
@@ -37,16 +57,16 @@ export function Upstreams({ upstreams }: { readonly upstreams: readonly Upstream
         <span className={styles.line}>
           <Button
             size="small"
-            isBusy={probe.isPending && probe.variables === upstream.name}
-            onClick={() => probe.mutate(upstream.name)}
-            aria-label={`Probe ${upstream.name}`}
+            isBusy={probe.isPending && titleOf(probe.variables) === titleOf(upstream)}
+            onClick={() => probe.mutate(upstream)}
+            aria-label={`Probe ${titleOf(upstream)}`}
           >
             Probe
           </Button>
           <Button
             size="small"
             onClick={() => setChosen(upstream)}
-            aria-label={`${changeOf(upstream).action} of ${upstream.name}`}
+            aria-label={`${changeOf(upstream).action} of ${titleOf(upstream)}`}
           >
             {changeOf(upstream).action}
           </Button>
@@ -63,8 +83,8 @@ export function Upstreams({ upstreams }: { readonly upstreams: readonly Upstream
       <DataTable
         caption="Upstreams"
         columns={columns}
-        rows={upstreams}
-        rowKey={({ name }) => name}
+        rows={upstreams?.flatMap(rowsOf)}
+        rowKey={titleOf}
         empty={<Empty title="No upstream">The configuration names none.</Empty>}
         skeletonRows={2}
       />
@@ -73,24 +93,25 @@ export function Upstreams({ upstreams }: { readonly upstreams: readonly Upstream
   );
 }
 
-const COLUMNS: readonly Column<UpstreamHealth>[] = [
+const COLUMNS: readonly Column<Row>[] = [
   {
     id: "name",
     header: "Upstream",
-    cell: ({ name, models }) => (
+    cell: ({ name, label, models }) => (
       <span className={styles.named}>
-        {name}
-        <small>{models.join(", ") || "no model leads here"}</small>
+        {label ?? name}
+        <small>{label === null ? models.join(", ") || "no model leads here" : `key of ${name}`}</small>
       </span>
     ),
   },
   {
     id: "circuit",
     header: "Circuit",
-    cell: ({ circuit, is_forced }) => (
+    cell: ({ circuit, is_forced, is_rejected }) => (
       <Badge tone={CIRCUITS[circuit].tone}>
         {CIRCUITS[circuit].text}
         {is_forced && " by an operator"}
+        {is_rejected && ", key rejected"}
       </Badge>
     ),
   },
@@ -116,7 +137,7 @@ const COLUMNS: readonly Column<UpstreamHealth>[] = [
 ];
 
 /** What the button offers: the other state of the circuit. */
-function changeOf({ circuit }: UpstreamHealth): { state: "open" | "closed"; action: string; note: string } {
+function changeOf({ circuit }: Row): { state: "open" | "closed"; action: string; note: string } {
   if (circuit === "closed") {
     return {
       state: "open",
@@ -127,27 +148,21 @@ function changeOf({ circuit }: UpstreamHealth): { state: "open" | "closed"; acti
   return { state: "closed", action: "Close the circuit", note: "Requests are sent to it again at once." };
 }
 
-function ForceDialog({
-  upstream,
-  onClose,
-}: {
-  readonly upstream: UpstreamHealth;
-  readonly onClose: () => void;
-}) {
+function ForceDialog({ upstream, onClose }: { readonly upstream: Row; readonly onClose: () => void }) {
   const { state, action, note } = changeOf(upstream);
   const force = useAction({
-    act: () => call(() => api.operator.upstreams({ name: upstream.name }).circuit.post({ state })),
+    act: () => call(() => routesOf(upstream).circuit.post({ state })),
     renews: [HEALTH_KEY],
     done:
       state === "open"
-        ? `The circuit of ${upstream.name} is open`
-        : `The circuit of ${upstream.name} is closed`,
+        ? `The circuit of ${titleOf(upstream)} is open`
+        : `The circuit of ${titleOf(upstream)} is closed`,
     isForm: true,
     onDone: onClose,
   });
   return (
     <Confirm
-      title={`${action} of ${upstream.name}`}
+      title={`${action} of ${titleOf(upstream)}`}
       note={`${note} This holds for the process that answers; others keep their own circuit.`}
       action={action}
       isDanger={state === "open"}
