@@ -8,7 +8,7 @@ import type { FormJob, FormResult, ReadForm } from "./form-body.ts";
 
 const FIELDS_MAX = 100;
 const FILE = "file";
-/** The first line of a form. Nobody sends text before it. */
+/** The first line of a form. No known client sends text before it. */
 const FIRST_LINE = /^--([\w'()+,./:=?-]{1,70})\r\n/;
 const FIRST_LINE_BYTES_MAX = 74;
 

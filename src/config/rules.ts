@@ -1,7 +1,8 @@
 import { checkExports } from "./export-rules.ts";
 import { checkPrices, isPricedByUnit } from "./price-rules.ts";
 import type { Path, Problems } from "./problems.ts";
-import { type ConfigFile, type ModelEntry, type Partly, TOKENS_MAX } from "./schema.ts";
+import type { ConfigFile, ModelEntry, Partly } from "./schema.ts";
+import { TOKENS_MAX } from "./schema-parts.ts";
 import { checkUpstream, DEMO_UPSTREAM } from "./upstream-rules.ts";
 
 /** Reports problems beyond the schema: names, base URLs, unknown upstreams, contradictory limits. */

@@ -1,8 +1,8 @@
 import { isPlainType } from "../domain/content-type.ts";
+import type { Permit } from "../upstream/circuit.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
-import type { RelayContext } from "./relay.ts";
-import type { Outcome } from "./request.ts";
+import type { HeldRequest, Outcome, Reply } from "./request.ts";
 import type { AttemptTimeouts } from "./timeouts.ts";
 
 const ANY_BYTES = "application/octet-stream";
@@ -10,13 +10,20 @@ const ANY_BYTES = "application/octet-stream";
 /** One piece of a file: output that a client can play, with nothing to count. */
 const PIECE: ReplyPart = { text: "", isOutput: true, isReadable: true, generated: "", usage: undefined };
 
+/** As much of an attempt as the bytes of its answer depend on. */
+interface BytesContext {
+  readonly held: Pick<HeldRequest, "meter">;
+  readonly reply: Reply;
+  readonly permit: Permit;
+}
+
 /**
  * Relays an audio file as it arrives, without reading it. The latest piece is held back, so that the client
  * has the whole file only after the settlement. Throws `UpstreamFault`, or the fault of the connection.
  */
 export async function relayBytes(
   answer: Response,
-  { held: { meter }, reply, permit }: RelayContext,
+  { held: { meter }, reply, permit }: BytesContext,
   timeouts: AttemptTimeouts,
 ): Promise<Outcome> {
   const file = reply.openFile?.(audioTypeOf(answer));

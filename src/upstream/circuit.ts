@@ -2,7 +2,7 @@
 const PROBE_DELAY_MIN_MS = 1000;
 const PROBE_DELAY_MAX_MS = 30_000;
 
-/** The delays of a rejected key, which nobody but its owner can repair. */
+/** The delays of a rejected key, which only its owner can repair. */
 const REJECTED_DELAY_MIN_MS = 60_000;
 const REJECTED_DELAY_MAX_MS = 600_000;
 

@@ -95,10 +95,10 @@ describe("the OpenAI SDK", () => {
     expect(error).toMatchObject({ code: "upstream_unavailable", type: "server_error" });
   });
 
-  test("receives 501 for moderations and does not retry", async () => {
+  test("receives 501 for files and does not retry", async () => {
     const counting = createCountingFetch();
     const client = clientOf(undefined, { maxRetries: 2, fetch: counting.fetch });
-    const error = await rejectionOf(client.moderations.create({ model: "good", input: "a" }));
+    const error = await rejectionOf(client.files.list());
     expect(error).toMatchObject({ status: 501, code: "not_implemented" });
     expect(counting.posts).toBe(1);
   });

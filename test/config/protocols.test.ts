@@ -48,7 +48,7 @@ upstreams:
 
   test("needs a region, and has no keys of other protocols", () => {
     expect(problemsOf("upstreams: { b: { protocol: bedrock, responses: true } }")).toEqual([
-      "upstreams.b.responses: is not supported by that protocol, expected protocol: openai, or no such key",
+      "upstreams.b.responses: is not supported by that protocol, expected protocol: openai or azure, or no such key",
       "upstreams.b.region: is missing, expected a region of AWS such as us-east-1",
     ]);
     expect(problemsOf("upstreams: { b: { protocol: bedrock, region: everywhere, api: chat } }")).toHaveLength(

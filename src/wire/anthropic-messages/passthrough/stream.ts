@@ -194,7 +194,8 @@ function createEnding() {
       finish = printSse({ event: "message_delta", data });
     } else if (isJsonObject(event.usage)) {
       const first = JSON.stringify(reason);
-      const delta = (text = "") => editMembers(text.startsWith("{") ? text : "{}", { stop_reason: () => first });
+      const delta = (text = "") =>
+        editMembers(text.startsWith("{") ? text : "{}", { stop_reason: () => first });
       finish = printSse({ event: "message_delta", data: editMembers(data, { delta }) });
     }
     return "";

@@ -3,6 +3,7 @@ import { arrangeMessages, markEnd } from "../../arrange-messages.ts";
 import { type PrintedThinking, printThinking } from "../../claude-thinking.ts";
 import { isClaudeModel, type PrintOptions } from "../../codecs.ts";
 import { joinElements, joinMembers, printMembers } from "../../json/members.ts";
+import { markPrefixes } from "../../mark-prefixes.ts";
 import { printFormat } from "../../output-format.ts";
 import { printStopSequences } from "../../request-fields.ts";
 import { featuresOf, type ModelFeatures } from "../model-id.ts";
@@ -21,18 +22,22 @@ export function printRequest(request: ChatRequest, options: PrintOptions): strin
   const isClaude = isClaudeModel(options.traits);
   const features = featuresOf(options.model, isClaude);
   const printReasoning = createReasoningPrinter(options.origin, isClaude);
-  const { system, messages } = arrangeMessages(request.turns, {
+  const arranged = arrangeMessages(request.turns, {
     keepsReasoning: (part) => printReasoning(part) !== undefined,
   });
   const format = printFormat(request.format, features.enforcesSchemas);
-  const thinking = printThinking(request, messages, options);
-  const prompt = format.instruction ? [...system, format.instruction] : system;
+  const thinking = printThinking(request, arranged.messages, options);
+  const instructed = format.instruction ? [...arranged.system, format.instruction] : arranged.system;
+  const unmarked = { tools: request.tools, system: instructed, messages: arranged.messages };
+  const { tools, system, messages } = options.marksPrefixes
+    ? markPrefixes(unmarked, request, options.model)
+    : unmarked;
   const messageOptions = { features, printReasoning, nameDocument: createDocumentNamer() };
   return joinMembers({
     ...printMembers(settingsOf(request, { options, features, thinking, schema: format.schema })),
-    toolConfig: printTools(request, features),
+    toolConfig: printTools({ ...request, tools }, features),
     system:
-      prompt.length > 0 ? joinElements(prompt.flatMap((part) => printSystem(part, features))) : undefined,
+      system.length > 0 ? joinElements(system.flatMap((part) => printSystem(part, features))) : undefined,
     messages: joinElements(
       markEnd(messages, request.cache).map((message) => printMessage(message, messageOptions)),
     ),

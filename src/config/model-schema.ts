@@ -1,0 +1,138 @@
+import { Type } from "@sinclair/typebox";
+import { CAPABILITIES } from "../domain/model.ts";
+import { MARKUP_PATTERN } from "../domain/money.ts";
+import { Betas, Count, Mapping, Text, TOKENS_MAX, Usd } from "./schema-parts.ts";
+
+const CACHE_PRICES = {
+  cached_input: Type.Optional(Usd),
+  cache_write: Type.Optional(Usd),
+  cache_write_1h: Type.Optional(Usd),
+};
+
+const UsdPerUnit = Type.String({
+  pattern: "^\\d{1,6}(\\.\\d{1,12})?$",
+  description: 'USD in quotes, such as "0.04", with at most 12 decimals',
+});
+
+/** A size, and a quality where the model has several; clients name them in their requests. */
+const IMAGE_KIND = "^(?!auto\\b)[\\w.:-]{1,64}( (?!auto$)[\\w.:-]{1,64})?$";
+
+const UNIT_PRICES = {
+  search: Type.Optional(UsdPerUnit),
+  image: Type.Optional(
+    Type.Union(
+      [
+        UsdPerUnit,
+        Type.Record(Type.String({ pattern: IMAGE_KIND }), UsdPerUnit, {
+          additionalProperties: false,
+          minProperties: 1,
+          maxProperties: 64,
+        }),
+      ],
+      { description: 'USD per image, or a mapping by size and quality such as "1024x1024 hd"' },
+    ),
+  ),
+  million_characters: Type.Optional(
+    Type.String({
+      pattern: Usd.pattern ?? "",
+      description: 'USD in quotes, such as "15.00", with at most 6 decimals',
+    }),
+  ),
+  minute: Type.Optional(UsdPerUnit),
+};
+
+const LongPrices = Mapping({ input: Usd, output: Usd, ...CACHE_PRICES });
+
+/** Either `input` and `output`, or one unit; see `price-rules.ts`. */
+const Prices = Mapping({
+  input: Type.Optional(Usd),
+  output: Type.Optional(Usd),
+  ...CACHE_PRICES,
+  ...UNIT_PRICES,
+});
+
+/** Either `markup` alone, or prices as of a cost; see `price-rules.ts`. */
+const Price = Mapping({
+  markup: Type.Optional(
+    Type.String({
+      pattern: MARKUP_PATTERN,
+      description: 'a factor in quotes, such as "1.15", from 0.0001 to 1000 with at most 4 decimals',
+    }),
+  ),
+  input: Type.Optional(Usd),
+  output: Type.Optional(Usd),
+  ...CACHE_PRICES,
+  ...UNIT_PRICES,
+});
+
+const Known = Text("the id of a known model, such as anthropic/claude-sonnet-4-5");
+
+const Route = Mapping({
+  known: Type.Optional(Known),
+  upstream: Text("the name of an upstream"),
+  // The bounds of this name on a receipt.
+  model: Type.String({
+    pattern: "^[^\\x00-\\x1f\\x7f-\\x9f\\ud800-\\udfff]{1,256}$",
+    description: "the upstream's name for the model, 1 to 256 characters",
+  }),
+  priority: Type.Optional(Count(0, 1_000)),
+  weight: Type.Optional(Count(1, 1_000_000)),
+  price: Type.Optional(Price),
+  cost: Type.Optional(Prices),
+  long_context_price: Type.Optional(LongPrices),
+  long_context_cost: Type.Optional(LongPrices),
+  reasoning: Type.Optional(
+    Type.Union(
+      [Type.Literal("none"), Type.Literal("effort"), Type.Literal("budget"), Type.Literal("adaptive")],
+      { description: "none, effort, budget or adaptive" },
+    ),
+  ),
+  sampling: Type.Optional(Type.Boolean({ description: "true or false" })),
+});
+
+/** A model of tollgate.yaml. */
+export const Model = Mapping({
+  known: Type.Optional(Known),
+  can: Type.Optional(
+    Type.Array(
+      Type.Union(
+        CAPABILITIES.map((name) => Type.Literal(name)),
+        {
+          description: `one of ${CAPABILITIES.join(", ")}`,
+        },
+      ),
+      { uniqueItems: true, description: "a list of what the model can do" },
+    ),
+  ),
+  routes: Type.Array(Route, { minItems: 1, maxItems: 32, description: "a list of 1 to 32 routes" }),
+  context_window: Type.Optional(Count(1, TOKENS_MAX)),
+  max_output_tokens: Type.Optional(Count(0, TOKENS_MAX)),
+  default_max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
+  image_tokens: Type.Optional(Count(1, TOKENS_MAX)),
+  route_choice: Type.Optional(
+    Type.Union(
+      [
+        Type.Literal("priority"),
+        Type.Literal("cheapest"),
+        Type.Literal("fastest"),
+        Type.Literal("least_busy"),
+      ],
+      { description: "priority, cheapest, fastest or least_busy" },
+    ),
+  ),
+  prompt_affinity: Type.Optional(Type.Boolean({ description: "true or false" })),
+  anthropic_betas: Type.Optional(Betas),
+  prompt_caching: Type.Optional(
+    Type.Union([Type.Literal("off"), Type.Literal("auto")], { description: "off or auto" }),
+  ),
+  long_context: Type.Optional(
+    Mapping({
+      context_window: Type.Optional(Count(1, TOKENS_MAX)),
+      above_input_tokens: Type.Optional(Count(1, TOKENS_MAX)),
+      price: Type.Optional(LongPrices),
+      cost: Type.Optional(LongPrices),
+    }),
+  ),
+  price: Type.Optional(Price),
+  cost: Type.Optional(Prices),
+});

@@ -1,0 +1,27 @@
+import { type TObject, type TProperties, Type } from "@sinclair/typebox";
+
+// Each `description` completes a problem: "…, expected <description>".
+export const DAY_MS = 86_400_000;
+export const TOKENS_MAX = 100_000_000;
+
+export const Text = (description: string) => Type.String({ minLength: 1, description });
+
+export const Count = (minimum: number, maximum: number) =>
+  Type.Integer({ minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` });
+
+export const Usd = Type.String({
+  pattern: "^\\d{1,10}(\\.\\d{1,6})?$",
+  description: 'USD per million tokens in quotes, such as "3.00", with at most 6 decimals',
+});
+
+export function Mapping<T extends TProperties>(properties: T): TObject<T> {
+  return Type.Object(properties, { additionalProperties: false, description: "a mapping" });
+}
+
+export const Betas = Type.Array(
+  Type.String({
+    pattern: "^[\\w.:-]{1,128}\\*?$",
+    description: "the name of a beta, or its beginning and a *",
+  }),
+  { maxItems: 64, description: "a list of betas" },
+);
