@@ -34,9 +34,6 @@ export interface FilledDocument {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What a model must be for, so that the configuration has a price for it. */
-const FILLED_MODES: readonly KnownMode[] = ["chat", "embedding"];
-
 /** Modes whose answers have no tokens. */
 const WITHOUT_OUTPUT: readonly KnownMode[] = ["embedding", "rerank", "moderation"];
 
@@ -100,17 +97,11 @@ function fillModel(path: Path, model: Members, filling: Filling, filled: FilledI
   return { ...own, ...longContextOf(own, routes, filling), routes };
 }
 
-/** Finds the known model of a model or route. Reports an id that is not one, and one that cannot be used. */
+/** Finds the known model of a model or route. Reports an id that is not one. */
 function findKnown(path: Path, { known: id }: Members, filling: Filling): KnownModel | undefined {
   if (typeof id !== "string") return undefined;
-  const { known, problems } = filling;
-  const found = known.find(id);
-  const place = [...path, "known"];
-  if (!found) problems.add(place, "is not a known model", expectedIds(id, filling));
-  else if (!FILLED_MODES.includes(found.mode)) {
-    problems.add(place, `is known as a ${found.mode} model`, "a model for chats or embeddings");
-    return undefined;
-  }
+  const found = filling.known.find(id);
+  if (!found) filling.problems.add([...path, "known"], "is not a known model", expectedIds(id, filling));
   return found;
 }
 
