@@ -192,6 +192,7 @@ describe("loadConfig", () => {
       ["bedrock", ""],
       ["gemini", "gemini-k"],
       ["vertex", ""],
+      ["openai-pool", ""],
     ]);
     const { keyLimits, accountLimits, holdTtlMs, drainMs, bodyBytesInFlightMax } = loadConfig(
       {},
