@@ -38,6 +38,8 @@ beforeAll(async () => {
       modelOn("no such/deployment", "azure-dated"),
       modelOn("wrong-version", "azure-wrong-version"),
       modelOn("wrong-key", "azure-wrong-key"),
+      modelOn("openai-path", "azure-openai-path"),
+      modelOn("v1-bare", "azure-v1-bare"),
       scriptedModel("spare", "openai", {
         routes: [
           scriptedRoute("azure-dated", "missing", { priority: 1 }),
@@ -52,6 +54,8 @@ beforeAll(async () => {
         azure("azure-dated"),
         azure("azure-wrong-version", { apiVersion: "2025-01-01-preview" }),
         azure("azure-wrong-key", { apiKey: "another-key" }),
+        azure("azure-openai-path", { baseUrl: `${url}/openai` }),
+        azure("azure-v1-bare", { apiVersion: undefined }),
         azure("azure-v1", { baseUrl: `${url}/openai/v1`, apiVersion: undefined, hasResponses: true }),
       ];
     },
@@ -59,12 +63,12 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   gateway.upstream.reset();
-  const deployments = new Set(["dated", "v1", "wrong-version", "wrong-key"]);
+  const deployments = new Set(["dated", "v1", "wrong-version", "wrong-key", "openai-path", "v1-bare"]);
   dated = { apiVersion: VERSION, keys: new Set(["azure-key"]), tokens: new Set(), deployments };
   v1 = { ...dated, apiVersion: undefined };
-  for (const name of ["dated", "no such/deployment", "missing", "wrong-version", "wrong-key"])
+  for (const name of ["dated", "no such/deployment", "missing", "wrong-version", "wrong-key", "openai-path"])
     gateway.upstream.on(name, answerAsAzure(dated));
-  gateway.upstream.on("v1", answerAsAzure(v1));
+  for (const name of ["v1", "v1-bare"]) gateway.upstream.on(name, answerAsAzure(v1));
 });
 afterAll(() => gateway.stop());
 
@@ -302,6 +306,44 @@ describe("case 172: the OpenAI SDK", () => {
     const refused = client().chat.completions.create({ model: "dated", messages });
     expect(await rejectionOf(refused)).toMatchObject({ status: 400, code: "invalid_request" });
   });
+});
+
+test("case 178: base_url may end with the path of either form, or with none", async () => {
+  for (const model of ["openai-path", "v1-bare"]) {
+    expect((await post(gateway, CHAT, { model })).status).toBe(200);
+  }
+});
+
+test("case 179: a prompt that is too long for a deployment has its own error", async () => {
+  const error = {
+    message: `This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. ${AZURE_TEXT}`,
+    type: "invalid_request_error",
+    param: "messages",
+    code: "context_length_exceeded",
+  };
+  gateway.upstream.on(
+    "dated",
+    answerAsAzure(dated, answer({ status: 400, body: JSON.stringify({ error }) })),
+  );
+  for (const client of CLIENTS) {
+    const text = await (await post(gateway, client, { model: "dated", max_tokens: 99 })).text();
+    expect(text).toContain("prompt is too long: 9001 tokens");
+    expect(text).not.toContain(AZURE_TEXT);
+  }
+});
+
+test("case 180: cached tokens of a deployment have their own price, and the receipt what they saved", async () => {
+  const choices = [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "Hello." } }];
+  const prompt_tokens_details = { cached_tokens: 1_000, audio_tokens: 0 };
+  const usage = { prompt_tokens: 1_500, completion_tokens: 7, total_tokens: 1_507, prompt_tokens_details };
+  const body = JSON.stringify({ id: "a", object: "chat.completion", created: 1, model: "m", choices, usage });
+  gateway.upstream.on("dated", answerAsAzure(dated, answer({ body })));
+  const response = await post(gateway, CHAT, { model: "dated" });
+  expect((await gateway.receiptOf(response)).captured).toBe(500n * 1_000n + 1_000n * 100n + 7n * 2_000n);
+  const headers = { authorization: `Bearer ${gateway.secret}` };
+  const id = response.headers.get("x-request-id");
+  const receipt = await objectOf(await fetch(`${gateway.url}/v1/receipts/${id}`, { headers }));
+  expect(receipt.saved_by_caching_usd).toBe("0.0009");
 });
 
 test("case 177: a rotated key is used from the next call on, and the running one ends", async () => {
