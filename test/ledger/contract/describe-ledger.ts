@@ -20,6 +20,23 @@ import { describeSettlements } from "./settlements.ts";
 import { describeUsage } from "./usage.ts";
 
 /**
+ * The part of the contract whose errors can depend on both the store and the connection: amounts, texts, pages,
+ * repeated and concurrent commands.
+ */
+export function describeConnectedLedger(name: string, open: OpenLedger): void {
+  describe(name, () => {
+    const env = useLedgerEnv(open);
+    describeIdempotency(env);
+    describeExactness(env);
+    describePrecedence(env);
+    describeFacts(env);
+    describePages(env);
+    describeConcurrency(env);
+    describeClosing(open);
+  });
+}
+
+/**
  * The contract of {@link import("../../../src/ledger/ledger.ts").Ledger}, as tests that use nothing but
  * that interface. Every ledger must pass it: each store, and each store behind gRPC.
  */
