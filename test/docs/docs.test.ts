@@ -18,6 +18,7 @@ import { KNOWN_YAML, MODEL_COMMANDS } from "./model-blocks.ts";
 import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
 import { PROVIDER_BLOCKS } from "./provider-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
+import { POOL_YAML } from "./routing-blocks.ts";
 
 const README = readPage("README.md");
 const CLIENTS = readPage("docs/clients.md");
@@ -100,6 +101,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     WEBHOOK_BODY,
     WEBHOOK_CHECK,
     EXPORT_YAML,
+    POOL_YAML,
     EXPORTED_LINE,
     VERIFY_EXPORT,
     ...PROVIDER_BLOCKS,

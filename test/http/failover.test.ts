@@ -60,7 +60,7 @@ describe.each(SURFACES)("with two routes on $path", (surface) => {
     expect(gateway.upstream.seen.map(({ model }) => model)).toEqual([first, first, first]);
     const { attempts } = (await gateway.receiptOf(response)).outcome ?? {};
     expect(attempts).toEqual([
-      { upstream: expect.stringContaining("first"), status: 200, ms: expect.any(Number) },
+      { upstream: expect.stringContaining("first"), reason: "priority", status: 200, ms: expect.any(Number) },
     ]);
   });
 
