@@ -142,12 +142,16 @@ function chargeUsage({ meter, quote }: Metered, source: ChargeSource, usage: Usa
   if (!meter.candidate) return NOTHING;
   const { price, cost } = pricesOf(quote, meter.candidate, usage);
   const amount = costOf(usage, price);
-  const { unitKind, ...counted } = usage;
   return {
     amount,
     source,
-    usage: unitKind ? counted : usage,
+    usage: usage.unitKind ? withoutKind(usage) : usage,
     price,
     upstreamCost: cost === price ? amount : cost && costOf(usage, cost),
   };
+}
+
+/** The kind of an image is part of its price on the receipt. */
+function withoutKind({ unitKind: _, ...counted }: Usage): Usage {
+  return counted;
 }
