@@ -292,6 +292,12 @@ describe("the routes of the clients page", () => {
     return [first, ...codesOf(paths).slice(1)].map((path) => [method, path] as const);
   });
 
+  const UNIT_PATHS = new Set(
+    ["/rerank", "/moderations", "/images/generations", "/audio/speech", "/audio/transcriptions"].map(
+      (path) => `/v1${path}`,
+    ),
+  );
+
   test.each(routes)("%s %s exists", async (method, path) => {
     const requestId = requestIdIn((await firstRequest()).stdout);
     const filled = path.replace("{id}", "demo").replace("{request_id}", requestId);
@@ -302,7 +308,9 @@ describe("the routes of the clients page", () => {
         body: '{"model": "demo", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}], "input": "Hello"}',
       }),
     });
-    expect(response.status).toBe(200);
+    // The demo model answers conversations and embeddings; a path without a route is 404 for any model.
+    if (UNIT_PATHS.has(path)) expect([400, 422, 501]).toContain(response.status);
+    else expect(response.status).toBe(200);
   });
 });
 
