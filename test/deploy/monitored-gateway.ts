@@ -6,7 +6,12 @@ import { testRedisUrl } from "../support/redis-server.ts";
 import { answer, resetAtOnce } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { scriptedModel } from "../support/test-catalog.ts";
+import {
+  scriptedModel,
+  scriptedRoute,
+  scriptedUpstream,
+  scriptedUpstreams,
+} from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Starts a gateway with Redis and metrics, whose model `breaks` fails and whose model `lies` reports too much. */
@@ -16,6 +21,14 @@ export async function startMonitoredGateway(): Promise<TestGateway> {
     models: [
       ...["chat", "breaks", "lies"].map((name) => scriptedModel(name, "openai")),
       scriptedModel("claude", "anthropic"),
+      scriptedModel("pooled", "openai", { routes: [scriptedRoute("pool", "pooled")] }),
+    ],
+    upstreams: (scripted) => [
+      ...scriptedUpstreams(scripted),
+      scriptedUpstream("pool", "openai", {
+        baseUrl: scripted.openaiUrl,
+        keys: ["a", "b"].map((label) => ({ label, apiKey: `secret-${label}`, weight: 1, limits: {} })),
+      }),
     ],
     limits: { requestsPerMinute: 1_000_000 },
     config: {
@@ -47,6 +60,7 @@ export async function sendTraffic(gateway: TestGateway): Promise<void> {
     post(gateway, CHAT, { stream: true }),
     post(gateway, MESSAGES, { max_tokens: 50 }),
     post(gateway, MESSAGES, { max_tokens: 50, stream: true }),
+    post(gateway, CHAT, { model: "pooled" }),
     post(gateway, CHAT, { model: "breaks" }),
     post(gateway, CHAT, { model: "lies" }),
     post(gateway, CHAT, { model: "unheard of" }),

@@ -1,8 +1,8 @@
 // bun run catalog:update FROM [--list NAME] [--date YYYY-MM-DD]
 // FROM is a file, or an https URL, of a list in the format of LiteLLM's model_prices_and_context_window.json.
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { programFile } from "../../program-files.ts";
 import { KNOWN_MODELS_FILE, readKnownModels } from "../known-models.ts";
 import { type MergedCatalog, mergeCatalog } from "./merge.ts";
 import { printCatalog } from "./print-catalog.ts";
@@ -54,5 +54,5 @@ if (!from || !/^\d{4}-\d{2}-\d{2}$/.test(checked)) {
   console.error("Usage: bun run catalog:update FROM [--list NAME] [--date YYYY-MM-DD]");
   process.exit(2);
 }
-const to = values.to ?? join(import.meta.dir, "../../..", KNOWN_MODELS_FILE);
+const to = values.to ?? programFile(KNOWN_MODELS_FILE);
 console.log(await updateCatalog({ from, to, list: values.list ?? "LiteLLM's list of prices", checked }));

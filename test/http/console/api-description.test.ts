@@ -106,10 +106,15 @@ describe("GET /console/api/openapi.json", () => {
   test("every surface of the API for models is described", () => {
     const posted = operations().filter(({ path, method }) => path.startsWith("/v1/") && method === "post");
     expect(posted.map(({ path }) => path).sort()).toEqual([
+      "/v1/audio/speech",
+      "/v1/audio/transcriptions",
       "/v1/chat/completions",
       "/v1/embeddings",
+      "/v1/images/generations",
       "/v1/messages",
       "/v1/messages/count_tokens",
+      "/v1/moderations",
+      "/v1/rerank",
       "/v1/responses",
     ]);
   });

@@ -45,7 +45,7 @@ test("models are listed with prices and formats, and with routes for operators o
     routes: null,
     is_demo: false,
   });
-  expect(items[2].surfaces).toEqual(["embeddings"]);
+  expect(items[2].surfaces).toEqual(["embeddings", "rerank", "moderations"]);
   const acting = { accountId: account.id, untilMs: Date.now() + 60_000 };
   const operator = console.newOperator({ acting });
   const shown = (await console.call(operator, "GET", `/accounts/${account.id}/models`)).json.items[0];

@@ -185,7 +185,8 @@ describe.each(DIALECTS)("usage on %s", (dialect) => {
   test("has days of the viewer's zone up to 31 days, and UTC days beyond", async () => {
     const key = await payer();
     const midnight = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-    await book(key, { atMs: midnight - 30 * 60_000 });
+    // The ledger takes ids of the last 24 hours, so that a receipt of yesterday is from its last second.
+    await book(key, { atMs: midnight - 1_000 });
     const range = (days: number) =>
       `from=${new Date(midnight - days * DAY_MS).toISOString()}&to=${new Date(midnight).toISOString()}`;
     const dayOf = async (query: string) => {
@@ -283,6 +284,8 @@ test("a view with more points than the ledger returns has its dearest groups, an
       ...states,
       captured,
       refunded: 0n,
+      upstreamCost: 0n,
+      costed: 0n,
       usage,
       firstOutputMs: histogram,
       totalMs: histogram,

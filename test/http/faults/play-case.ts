@@ -198,9 +198,16 @@ async function expectReceipt(gateway: TestGateway, played: Played): Promise<void
   const { response, payer, faultCase, first, last, ms } = played;
   const { outcome } = await gateway.receiptOf(response, payer.accountId);
   const attempts = outcome?.attempts ?? [];
-  const rescue = { upstream: faultCase.secondUpstream, status: 200, ms: expect.any(Number) };
+  const rescue = {
+    upstream: faultCase.secondUpstream,
+    reason: "failover",
+    status: 200,
+    ms: expect.any(Number),
+  };
+  // The only route of a request needs no reason.
+  const reason = faultCase.routes === 2 ? "priority" : undefined;
   expect(attempts).toEqual([
-    { upstream: faultCase.id, status: first.status, ms: expect.any(Number) },
+    { upstream: faultCase.id, reason, status: first.status, ms: expect.any(Number) },
     ...(last === first ? [] : [rescue]),
   ]);
   expect(attempts[0]?.ms).toBeWithin(Math.max(0, first.takesMs - GRAIN_MS), ms + GRAIN_MS);
