@@ -55,6 +55,45 @@ export function repeat({ everyMs, run, onFault, beginsNow }: RepeatedWork): { cl
   };
 }
 
+interface Passes {
+  /** Milliseconds from the end of a pass to the next one, jittered by ±20 % so that replicas spread. */
+  readonly everyMs: number;
+  /** Whether the first pause is at most a fifth of `everyMs`. */
+  readonly beginsSoon?: boolean;
+  /** Runs one pass. A long one looks at `signal`, which is aborted by `stop`. */
+  run(signal: AbortSignal): Promise<unknown>;
+  /** Called with the error of a failed pass. The next pass is scheduled nevertheless. */
+  onError(error: unknown): void;
+}
+
+/** Runs passes of work with a jittered pause between them. `stop` resolves when a running pass is over. */
+export function startPasses({ everyMs, beginsSoon = false, run, onError }: Passes): {
+  stop(): Promise<void>;
+} {
+  const stopping = new AbortController();
+  let running = Promise.resolve();
+  let timer: Timer;
+
+  const pass = async () => {
+    await run(stopping.signal).catch(onError);
+    if (!stopping.signal.aborted) schedule(everyMs * (0.8 + Math.random() * 0.4));
+  };
+  const schedule = (pauseMs: number) => {
+    timer = setTimeout(() => {
+      running = pass();
+    }, pauseMs);
+  };
+
+  schedule(everyMs * (beginsSoon ? Math.random() * 0.2 : 0.8 + Math.random() * 0.4));
+  return {
+    stop() {
+      stopping.abort();
+      clearTimeout(timer);
+      return running;
+    },
+  };
+}
+
 /** A deadline that a {@link SharedTimer} watches. */
 export interface Deadline {
   /** Clock reading at which it passes. May move to a later time by itself; see {@link SharedTimer.tighten}. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Deadline, SharedTimer } from "../src/time.ts";
+import { type Deadline, SharedTimer, startPasses } from "../src/time.ts";
 
 const clock = () => performance.now();
 
@@ -77,5 +77,43 @@ describe("a shared timer", () => {
     expect(await timer.limit(10_000, Promise.resolve(7), late)).toBe(7);
     expect(timer.limit(10_000, Promise.reject(new Error("failed")), late)).rejects.toThrow("failed");
     expect(timer.limit(10, new Promise(() => {}), late)).rejects.toThrow("late");
+  });
+});
+
+describe("passes of work", () => {
+  test("follow one another, also after a failed one, until they are stopped in the middle of one", async () => {
+    const { promise: isSixth, resolve: reachSixth } = Promise.withResolvers<void>();
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    const errors: unknown[] = [];
+    const signals: AbortSignal[] = [];
+    let ended = 0;
+    const run = async (signal: AbortSignal) => {
+      signals.push(signal);
+      if (signals.length === 2) throw new Error("failed");
+      if (signals.length === 6) {
+        reachSixth();
+        await isReleased;
+      }
+      ended += 1;
+    };
+    const passes = startPasses({ everyMs: 2, run, onError: (error) => errors.push(error) });
+    await isSixth;
+    const stopped = passes.stop();
+    expect(signals[5]?.aborted).toBe(true);
+    release();
+    await stopped;
+    expect([ended, errors.length]).toEqual([5, 1]);
+    await Bun.sleep(20);
+    expect(signals).toHaveLength(6);
+  });
+
+  test("begin within a fifth of the pause when they begin soon, and are stopped before the first one", async () => {
+    const { promise: isBegun, resolve: begin } = Promise.withResolvers<void>();
+    const run = async () => begin();
+    const soon = startPasses({ everyMs: 1_000, beginsSoon: true, run, onError: () => undefined });
+    const late = startPasses({ everyMs: 3_600_000, run: () => Promise.reject(), onError: () => undefined });
+    await isBegun;
+    await soon.stop();
+    await late.stop();
   });
 });

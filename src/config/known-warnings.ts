@@ -6,7 +6,7 @@ export interface KnownWarning {
   /** Where the file names it: `models.claude`. */
   readonly place: string;
   readonly known: string;
-  readonly reason: "old_price" | "ended" | "other_cost";
+  readonly reason: "old_price" | "ended" | "other_cost" | "needs_responses";
   /** What is the matter, to follow the id of the model. */
   readonly text: string;
 }
@@ -14,9 +14,12 @@ export interface KnownWarning {
 const PRICE_DAYS_MAX = 90;
 const DAY_MS = 86_400_000;
 
-/** Finds prices that were last checked more than 90 days ago, models past their end, and costs beside the price. */
+/**
+ * Finds prices that were last checked more than 90 days ago, models past their end, costs beside the price, and
+ * routes to models of the responses format whose upstream does not speak it.
+ */
 export function findKnownWarnings(filled: readonly FilledIn[], nowMs: number): readonly KnownWarning[] {
-  return filled.flatMap(({ place, known, values, checked, ends, otherCost }) => {
+  return filled.flatMap(({ place, known, values, checked, ends, otherCost, lacksResponses }) => {
     const warn = (reason: KnownWarning["reason"], text: string) => [
       { place: formatPath(place), known, reason, text },
     ];
@@ -31,6 +34,9 @@ export function findKnownWarnings(filled: readonly FilledIn[], nowMs: number): r
         : []),
       ...(hasCost && otherCost
         ? warn("other_cost", `also costs ${describeOther(otherCost)}, which the price does not hold`)
+        : []),
+      ...(lacksResponses !== undefined
+        ? warn("needs_responses", `needs responses: true at the upstream ${lacksResponses}`)
         : []),
     ];
   });

@@ -15,7 +15,7 @@ export interface FilledIn {
   readonly place: Path;
   /** Id of the known model. */
   readonly known: string;
-  /** The members that were filled in, as if they had been written. Never empty. */
+  /** The members that were filled in, as if they had been written. Empty only beside `lacksResponses`. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly source: string;
   /** The last day on which the price was found in a list, `YYYY-MM-DD`. */
@@ -24,6 +24,8 @@ export interface FilledIn {
   readonly ends?: string | undefined;
   /** What the provider charges for beside the price, by name. */
   readonly otherCost?: KnownModel["other_cost"];
+  /** The upstream of a route that cannot serve the model, because it has no `responses: true`. */
+  readonly lacksResponses?: string | undefined;
 }
 
 /** A document whose models have everything that the catalog knows of them. */
@@ -52,7 +54,7 @@ export function fillKnown(document: object, problems: Problems): FilledDocument 
   const filling = {
     known,
     problems,
-    upstreams: isMembers(upstreams) ? Object.keys(upstreams) : [],
+    upstreams: isMembers(upstreams) ? upstreams : {},
     searches: 0,
   };
   const filled: FilledIn[] = [];
@@ -66,8 +68,8 @@ export function fillKnown(document: object, problems: Problems): FilledDocument 
 interface Filling {
   readonly known: KnownModels;
   readonly problems: Problems;
-  /** Names of the file's upstreams. */
-  readonly upstreams: readonly string[];
+  /** The file's upstreams by name. */
+  readonly upstreams: Members;
   /** Unknown ids for which like ids were searched. */
   searches: number;
 }
@@ -91,8 +93,13 @@ function fillModel(path: Path, model: Members, filling: Filling, filled: FilledI
     const place = [...path, "routes", index];
     const ofRoute = findKnown(place, route, filling);
     if (ofRoute)
-      return { ...route, ...note(place, ofRoute, valuesOfRoute(route, ofRoute, own), filling, filled) };
-    return known && !("known" in route) ? { ...route, ...valuesOfPlainRoute(route, known) } : route;
+      return {
+        ...route,
+        ...note(place, ofRoute, valuesOfRoute(route, ofRoute, own), filling, filled, route),
+      };
+    if (!known || "known" in route || !isOf(route, known)) return route;
+    note(place, known, {}, filling, filled, route);
+    return { ...route, ...valuesOfPlainRoute(route, known) };
   });
   return { ...own, ...longContextOf(own, routes, filling), routes };
 }
@@ -112,9 +119,17 @@ function expectedIds(id: string, filling: Filling): string {
   return `an id such as ${nearestIds(id, ids, NEAREST_MAX).join(", ")}`;
 }
 
-/** Returns the filled members, and records them. */
-function note(path: Path, known: KnownModel, values: Members, filling: Filling, filled: FilledIn[]): Members {
-  if (Object.keys(values).length > 0) {
+/** Returns the filled members, and records them, with an upstream that cannot serve the route. */
+function note(
+  path: Path,
+  known: KnownModel,
+  values: Members,
+  filling: Filling,
+  filled: FilledIn[],
+  route: Members = {},
+): Members {
+  const lacksResponses = findLackOfResponses(route, known, filling);
+  if (Object.keys(values).length > 0 || lacksResponses !== undefined) {
     filled.push({
       place: path,
       known: known.id,
@@ -123,9 +138,21 @@ function note(path: Path, known: KnownModel, values: Members, filling: Filling, 
       checked: filling.known.checkedOn(known),
       ends: known.ends,
       otherCost: known.other_cost,
+      lacksResponses,
     });
   }
   return values;
+}
+
+/** Returns the upstream of a route to a model of the responses format alone, when it does not speak that. */
+function findLackOfResponses(
+  { upstream: name }: Members,
+  known: KnownModel,
+  { upstreams }: Filling,
+): string | undefined {
+  if (!known.responses_only || typeof name !== "string") return undefined;
+  const upstream = Object.hasOwn(upstreams, name) ? upstreams[name] : undefined;
+  return isMembers(upstream) && upstream.responses !== true ? name : undefined;
 }
 
 /** Limits are lowered to written ones, so that none contradicts another. */
@@ -134,7 +161,7 @@ function valuesOfModel(model: Members, known: KnownModel, { upstreams }: Filling
   const output =
     known.max_output_tokens ?? (WITHOUT_OUTPUT.includes(known.mode) && known.cost ? 0 : undefined);
   const provider = providerOf(known);
-  const hasUpstream = upstreams.includes(provider);
+  const hasUpstream = Object.hasOwn(upstreams, provider);
   return {
     ...missing(model, {
       context_window: known.context_window,
@@ -170,9 +197,12 @@ function valuesOfRoute(route: Members, known: KnownModel, model: Members): Membe
   };
 }
 
-/** A route of a known model that names no other one. Traits belong to the name that the catalog gave. */
+/** Whether a route of a known model names no other one. Traits belong to the name that the catalog gave. */
+function isOf(route: Members, known: KnownModel): boolean {
+  return route.model === undefined || route.model === upstreamModelOf(known);
+}
+
 function valuesOfPlainRoute(route: Members, known: KnownModel): Members {
-  if (route.model !== undefined && route.model !== upstreamModelOf(known)) return {};
   return missing(route, {
     model: upstreamModelOf(known),
     reasoning: known.reasoning,

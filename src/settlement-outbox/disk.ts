@@ -1,5 +1,6 @@
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
+import { FREE_BYTES_MIN } from "../db/full-disk.ts";
 import { outboxFolder } from "./folder.ts";
 
 /** The disk that keeps the settlement outbox. */
@@ -10,8 +11,6 @@ export interface OutboxDisk {
   readonly problem: "disk_full" | "read_only" | "not_writable" | undefined;
 }
 
-/** Below this, the settlements of a busy gateway no longer fit. */
-const FREE_BYTES_MIN = 1024 * 1024;
 const PROBE = Buffer.alloc(4096);
 const PROBLEMS: Readonly<Record<string, OutboxDisk["problem"]>> = {
   ENOSPC: "disk_full",

@@ -212,6 +212,28 @@ describe("findKnownWarnings", () => {
     ]);
   });
 
+  test("warns of a model of the responses format at an upstream without it, by any way to name it", () => {
+    const { known: found } = loadYaml(`
+upstreams:
+  openai: { protocol: openai, api_key: k }
+  able: { protocol: openai, api_key: k, responses: true }
+models:
+  own: { known: openai/gpt-5-codex }
+  route: { known: openai/gpt-5-codex, routes: [{ upstream: able }, { upstream: openai, known: openai/gpt-5-codex }] }
+  plain: { known: openai/gpt-5-codex, routes: [{ upstream: openai }, { upstream: openai, model: another, priority: 2 }] }
+  chat: { known: openai/gpt-4.1-mini }`);
+    const text = "needs responses: true at the upstream openai";
+    const warnings = findKnownWarnings(found ?? [], Date.parse(known.source.checked));
+    expect(warnings.filter(({ reason }) => reason === "needs_responses")).toEqual(
+      ["models.own.routes[0]", "models.route.routes[1]", "models.plain.routes[0]"].map((place) => ({
+        place,
+        known: "openai/gpt-5-codex",
+        reason: "needs_responses",
+        text,
+      })),
+    );
+  });
+
   test("describes what was filled in, with source and date", () => {
     expect(describeFilled(filled)).toBe(
       "models.m.routes[0]: p/m gives model m, cost {input 1.00, output 2.00} (https://prices.example, checked on 2026-01-01)",

@@ -16,7 +16,7 @@ import { probeUpstream } from "../../upstream/probe.ts";
 import { createTransport } from "../../upstream/transports.ts";
 import type { UpstreamConfig } from "../../upstream/upstream.ts";
 import type { CommandResult } from "../command.ts";
-import { findDatabaseProblem, findFolderProblem } from "./database.ts";
+import { findDatabaseProblem, findDiskProblem, findFolderProblem } from "./database.ts";
 import { findRedisProblem } from "./redis.ts";
 
 /**
@@ -49,7 +49,7 @@ async function findProblems(config: Config): Promise<readonly string[]> {
 /** Skips the folder of the SQLite file, which is checked with the file. */
 function findDataFolderProblem({ database, dataFolder }: Config): string | undefined {
   if (database.dialect === "sqlite" && dirname(database.path) === dataFolder) return undefined;
-  const problem = findFolderProblem(dataFolder);
+  const problem = findFolderProblem(dataFolder) ?? findDiskProblem(dataFolder);
   return problem && `TOLLGATE_DATA: ${problem}`;
 }
 
@@ -128,10 +128,11 @@ async function describeMailProblem(mail: ConsoleConfig["mail"]): Promise<string 
 }
 
 function report(problems: readonly string[], config: Config | undefined): CommandResult {
-  const filled = config?.known ?? [];
+  const found = config?.known ?? [];
+  const filled = found.filter(({ values }) => Object.keys(values).length > 0);
   const warnings = [
     ...findPricesBelowCost(config?.models ?? []).map(describePriceBelowCost),
-    ...findKnownWarnings(filled, Date.now()).map(describeKnownWarning),
+    ...findKnownWarnings(found, Date.now()).map(describeKnownWarning),
   ];
   const json = {
     ok: problems.length === 0,

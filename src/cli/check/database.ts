@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { SQL } from "bun";
+import { isFull } from "../../db/full-disk.ts";
 import type { DatabaseLocation } from "../../db/location.ts";
 import { readPostgresUrl } from "../../db/postgres/connection.ts";
 import { MIGRATIONS as POSTGRES_MIGRATIONS, readSchemaVersion } from "../../db/postgres/migrate.ts";
@@ -21,7 +22,13 @@ export async function findDatabaseProblem(location: DatabaseLocation): Promise<s
 }
 
 function findSqliteProblem(path: string): string | undefined {
-  return existsSync(path) ? findFileProblem(path) : findFolderProblem(dirname(path));
+  const problem = existsSync(path) ? findFileProblem(path) : findFolderProblem(dirname(path));
+  return problem ?? findDiskProblem(dirname(path));
+}
+
+/** Returns that the disk of a folder is full, or `undefined`. */
+export function findDiskProblem(folder: string): string | undefined {
+  return isFull(folder) ? `is on a full disk (${folder}), expected at least 1 MiB of free space` : undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { startPasses } from "../../time.ts";
 import type { Batcher } from "./batcher.ts";
 import type { Store } from "./store.ts";
 
@@ -28,30 +29,9 @@ export interface SweeperOptions {
 export function startSweeper({ ledger, everyMs = 5_000, onError }: SweeperOptions): {
   stop(): Promise<void>;
 } {
-  let isStopped = false;
-  let running = Promise.resolve();
-  let timer: Timer;
-
-  const sweepAll = async () => {
+  const run = async (signal: AbortSignal) => {
     // A full sweep means that more holds are due.
-    while (!isStopped && (await ledger.sweep()) === DUE_MAX);
+    while (!signal.aborted && (await ledger.sweep()) === DUE_MAX);
   };
-  const schedule = (pauseMs: number) => {
-    timer = setTimeout(() => {
-      running = sweepAll()
-        .catch(onError)
-        .then(() => {
-          if (!isStopped) schedule(everyMs * (0.8 + Math.random() * 0.4));
-        });
-    }, pauseMs);
-  };
-
-  schedule(everyMs * Math.random() * 0.2);
-  return {
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      return running;
-    },
-  };
+  return startPasses({ everyMs, beginsSoon: true, run, onError });
 }

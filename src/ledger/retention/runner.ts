@@ -1,3 +1,4 @@
+import { startPasses } from "../../time.ts";
 import type { RetentionPolicy } from "./boundary.ts";
 import type { RetentionStep } from "./job.ts";
 
@@ -19,12 +20,9 @@ const REPORT_RECEIPTS = 1_000_000;
 export function startRetention({ ledger, policy, everyMs = 60_000, onRun, onError }: RetentionOptions): {
   stop(): void;
 } {
-  let isStopped = false;
-  let timer: Timer;
-
-  const work = async () => {
+  const run = async (signal: AbortSignal) => {
     let [receipts, bytes] = [0, 0];
-    while (!isStopped) {
+    while (!signal.aborted) {
       const { isMore, ...step } = await ledger.retain(policy);
       receipts += step.receipts;
       bytes += step.bytes;
@@ -36,23 +34,15 @@ export function startRetention({ ledger, policy, everyMs = 60_000, onRun, onErro
       if (!isMore) return;
     }
   };
-  const schedule = (pauseMs: number) => {
-    timer = setTimeout(() => {
-      void work()
-        .catch((error) => {
-          if (!isStopped) onError(error);
-        })
-        .then(() => {
-          if (!isStopped) schedule(everyMs * (0.8 + Math.random() * 0.4));
-        });
-    }, pauseMs);
-  };
-
-  schedule(everyMs * Math.random() * 0.2);
-  return {
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-    },
-  };
+  const passes = startPasses({
+    everyMs,
+    beginsSoon: true,
+    run: (signal) =>
+      run(signal).catch((error) => {
+        // The ledger that is closed ends the step with an error.
+        if (!signal.aborted) onError(error);
+      }),
+    onError,
+  });
+  return { stop: () => void passes.stop() };
 }

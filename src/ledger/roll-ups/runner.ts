@@ -1,3 +1,5 @@
+import { startPasses } from "../../time.ts";
+
 export interface RollUpsOptions {
   readonly ledger: { rollUp(): Promise<boolean> };
   /** Milliseconds between two looks for work. Default: 10,000, jittered by ±20 %. */
@@ -16,36 +18,12 @@ const REST = 0.5;
 export function startRollUps({ ledger, everyMs = 10_000, onError }: RollUpsOptions): {
   stop(): Promise<void>;
 } {
-  let isStopped = false;
-  let running = Promise.resolve();
-  let timer: Timer;
-
-  const work = async () => {
-    for (let isMore = true; isMore && !isStopped; ) {
+  const run = async (signal: AbortSignal) => {
+    for (let isMore = true; isMore && !signal.aborted; ) {
       const beganAtMs = performance.now();
       isMore = await ledger.rollUp();
       if (isMore) await Bun.sleep((performance.now() - beganAtMs) * REST);
     }
   };
-  const schedule = () => {
-    timer = setTimeout(
-      () => {
-        running = work()
-          .catch(onError)
-          .then(() => {
-            if (!isStopped) schedule();
-          });
-      },
-      everyMs * (0.8 + Math.random() * 0.4),
-    );
-  };
-
-  schedule();
-  return {
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      return running;
-    },
-  };
+  return startPasses({ everyMs, run, onError });
 }
