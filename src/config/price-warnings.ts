@@ -1,5 +1,6 @@
 import { longCostOf, type Model, type Price, type Route } from "../domain/model.ts";
 import { dearestUnit, findUnpriced, type UnitPrice } from "../domain/units.ts";
+import { formatPath } from "./problems.ts";
 
 /** Classes of tokens on one route whose price is below the upstream cost. */
 export interface PriceBelowCost {
@@ -30,7 +31,7 @@ export function findPricesBelowCost(models: readonly Model[]): readonly PriceBel
 
 /** Describes a finding for the command line, as "path: what is wrong, expected something else". */
 export function describePriceBelowCost({ model, upstream, classes }: PriceBelowCost): string {
-  const place = `models[${JSON.stringify(model)}]`;
+  const place = formatPath(["models", model]);
   const names = classes.join(", ");
   return `${place}: the price of ${names} is below the cost at upstream ${upstream}, expected at least the cost`;
 }

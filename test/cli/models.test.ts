@@ -111,11 +111,19 @@ describe("tollgate models add", () => {
   test.each([
     [["add", SONNET, "openai/gpt-5", "--as", "x"], "Name one model with --as, not several."],
     [["add", SONNET, "bedrock/anthropic.nothing"], "is not a known model"],
+    [["add", "azure/gpt-image-1"], "is of mode image, which upstreams of protocol azure do not serve."],
+    [["add", "gemini/gemini-embedding-001"], "which upstreams of protocol gemini do not serve."],
     [["add", SONNET, SONNET], "Two of these models are named claude-sonnet-4-5"],
   ])("writes nothing for %p", async (line, message) => {
     const ended = await run(...line);
     expect(ended.stderr).toContain(message);
     expect(existsSync(file)).toBe(false);
+  });
+
+  test("asks for the limits that the catalog does not have", async () => {
+    const added = await run("add", "openai/gpt-image-1", SONNET);
+    expect(added.stdout).toContain("Write context_window and max_output_tokens of openai/gpt-image-1:");
+    expect(added.stdout).not.toContain(`max_output_tokens of ${SONNET}`);
   });
 
   test("refuses a model that the file has", async () => {
@@ -187,5 +195,16 @@ describe("tollgate check", () => {
     expect(warnings).toEqual(
       expect.arrayContaining([expect.stringContaining("models.old: openai/gpt-4o-audio-preview-2024-12-17")]),
     );
+  });
+
+  test("prints what was filled in also when an upstream cannot be used", async () => {
+    writeFileSync(
+      file,
+      "upstreams: { openai: { protocol: openai, base_url: http://127.0.0.1:9/v1, api_key: k } }\nmodels: { mini: { known: openai/gpt-4.1-mini } }\n",
+    );
+    const ended = await runTollgate(folder, ["check"]);
+    expect(ended.exitCode).toBe(1);
+    expect(ended.stderr + ended.stdout).toContain("upstreams.openai.base_url: does not answer");
+    expect(ended.stderr + ended.stdout).toContain("models.mini: openai/gpt-4.1-mini gives context_window");
   });
 });

@@ -111,7 +111,7 @@ describe("findPricesBelowCost", () => {
     const found = find(`${COST}\n    price: { input: "2", output: "9.99", cached_input: "0.19" }`);
     expect(found).toEqual([{ model: "m", upstream: "up", classes: ["output", "cached_input"] }]);
     expect(found.map(describePriceBelowCost)).toEqual([
-      'models["m"]: the price of output, cached_input is below the cost at upstream up, expected at least the cost',
+      "models.m: the price of output, cached_input is below the cost at upstream up, expected at least the cost",
     ]);
   });
 

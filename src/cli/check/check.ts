@@ -146,11 +146,12 @@ function report(problems: readonly string[], config: Config | undefined): Comman
     known: filled.map(printFilled),
   };
   const warned = warnings.map((warning) => `warning  ${warning}`);
-  if (problems.length > 0) return { json, text: [...problems, ...warned].join("\n"), failed: true };
+  const facts = [...filled.map(describeFilled), ...warned];
+  if (problems.length > 0) return { json, text: [...problems, ...facts].join("\n"), failed: true };
   const { models, upstreams, database, redis } = json;
   const text = `All is well: ${count(models, "model")}, ${count(upstreams, "upstream")}, database ${database}.`;
   const limits = redis === null ? "" : ` Limits are counted in Redis: ${redis}.`;
-  return { json, text: [text + limits, ...filled.map(describeFilled), ...warned].join("\n") };
+  return { json, text: [text + limits, ...facts].join("\n") };
 }
 
 function printFilled({ place, known, values, source, checked, ends }: FilledIn) {

@@ -10,7 +10,13 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { type KnownModel, providerOf, readKnownModels, upstreamModelOf } from "../../catalog/known-models.ts";
+import {
+  type KnownMode,
+  type KnownModel,
+  providerOf,
+  readKnownModels,
+  upstreamModelOf,
+} from "../../catalog/known-models.ts";
 import { ownerOf, providerBehind, upstreamOf } from "../../catalog/providers.ts";
 import { AdditionError, type Additions, addEntries, readFileValues } from "../../config/add-entries.ts";
 import { configPath } from "../../config/source.ts";
@@ -38,7 +44,7 @@ export function runModelsAdd(ids: readonly string[], options: ModelsAddOptions):
   try {
     const additions = planAdditions(models, readFileValues(text), options);
     replaceFile(path, text, addEntries(text, additions));
-    return report(path, additions);
+    return report(path, additions, models.filter(lacksLimits));
   } catch (error) {
     if (error instanceof AdditionError) throw new CommandError(`${error.message} Nothing was written.`);
     throw error;
@@ -61,9 +67,39 @@ function planAdditions(
       throw new AdditionError(`Two of these models are named ${name}: add one with --as.`);
     const upstream = options.upstream ?? findUpstream(providerOf(model), existing);
     if (!Object.hasOwn(existing, upstream)) upstreams[upstream] = upstreamEntry(model);
+    requireServed(model, upstream, { ...existing, ...upstreams });
     added[name] = { known: model.id, routes: [{ upstream }] };
   }
   return { upstreams, models: added };
+}
+
+/** Modes of models that upstreams of a protocol serve. Those of `openai` serve all. */
+const MODES: Readonly<Record<string, readonly KnownMode[]>> = {
+  azure: ["chat", "embedding"],
+  anthropic: ["chat"],
+  bedrock: ["chat"],
+  gemini: ["chat"],
+  vertex: ["chat"],
+};
+
+/** Refuses a model whose every request would end with 501. An entry of unknown form is left to `check`. */
+function requireServed(
+  model: KnownModel,
+  upstream: string,
+  entries: Readonly<Record<string, unknown>>,
+): void {
+  const { protocol } = { ...Object(entries[upstream]) };
+  const modes = typeof protocol === "string" && Object.hasOwn(MODES, protocol) ? MODES[protocol] : undefined;
+  if (modes && !modes.includes(model.mode))
+    throw new AdditionError(
+      `${model.id} is of mode ${model.mode}, which upstreams of protocol ${protocol} do not serve.`,
+    );
+}
+
+/** Whether limits are missing that the configuration of a model with prices of tokens requires. */
+function lacksLimits({ mode, cost, context_window: window, max_output_tokens: output }: KnownModel): boolean {
+  const hasOutput = mode !== "embedding" && mode !== "rerank" && mode !== "moderation";
+  return cost !== undefined && (window === undefined || (hasOutput && output === undefined));
 }
 
 /** The last part of the provider's name, which clients of that model know. */
@@ -123,13 +159,20 @@ function replaceFile(path: string, before: string, after: string): void {
   }
 }
 
-function report(path: string, { upstreams, models }: Additions): CommandResult {
+function report(
+  path: string,
+  { upstreams, models }: Additions,
+  unlimited: readonly KnownModel[],
+): CommandResult {
   const names = { models: Object.keys(models), upstreams: Object.keys(upstreams) };
   const variables = [...JSON.stringify(upstreams).matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name);
   const lines = [
     `Added ${names.models.join(", ")} to ${path}.`,
     ...(names.upstreams.length > 0 ? [`Added the upstream ${names.upstreams.join(", ")}.`] : []),
     ...(variables.length > 0 ? [`Set ${variables.join(", ")} before the start.`] : []),
+    ...unlimited.map(
+      ({ id }) => `Write context_window and max_output_tokens of ${id}: the catalog does not have both.`,
+    ),
     "Clients pay the upstream's cost. See docs/models.md for a markup.",
   ];
   return { json: { ...names, variables, file: path }, text: lines.join("\n") };
