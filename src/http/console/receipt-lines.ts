@@ -67,6 +67,12 @@ const SOURCES: Readonly<Record<ChargeSource, string>> = {
   none: "Nothing was charged: the hold was released in full.",
 };
 
+/** Of charges by unit. */
+const UNIT_SOURCES: Readonly<Partial<Record<ChargeSource, string>>> = {
+  reported: "The provider reported this number with its answer.",
+  estimated: "The provider reported no usable number: it was taken from the request and the answer.",
+};
+
 /** Why nothing was charged. */
 const FREE_SOURCES: Readonly<Record<ChargeSource, string>> = {
   reported: `${SOURCES.reported} They cost nothing.`,
@@ -84,7 +90,8 @@ export function sourceText({ state, late, captured, outcome, refunded }: Charged
   if (!outcome) return "The request is running: its hold is open and nothing is charged yet.";
   const isLate = late && state === "settled" && outcome.source !== "expired";
   const lateness = isLate ? " The settlement came after the hold had expired." : "";
-  const source = captured === 0n ? FREE_SOURCES[outcome.source] : SOURCES[outcome.source];
+  const ofUnit = outcome.price?.unit && UNIT_SOURCES[outcome.source];
+  const source = ofUnit ?? (captured === 0n ? FREE_SOURCES[outcome.source] : SOURCES[outcome.source]);
   return `${source}${lateness}${refund}`;
 }
 

@@ -17,19 +17,24 @@ const CLASSES: Readonly<Record<string, string>> = {
   other: "Other",
 };
 
+/** The classes of charges by unit, whose prices are of one each. */
+const UNITS = ["search", "image", "character", "second"];
+const MILLION_DIGITS = 6;
+
 /** The charge as a sum that can be checked by hand: tokens or units × price per class, rounded up once. */
 export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
   const { lines, rounding_usd, charged_usd, refunded_usd, source_text } = receipt;
   const { saved_by_caching_usd, upstream_cost_usd } = receipt;
+  const isByUnit = lines.some((line) => UNITS.includes(line.class));
   return (
     <Panel title="How the charge was made" note={source_text}>
       <table className={styles.sum}>
-        <caption className={styles.caption}>Tokens × price = charge</caption>
+        <caption className={styles.caption}>{isByUnit ? "Number" : "Tokens"} × price = charge</caption>
         <thead>
           <tr>
-            <th scope="col">Tokens of</th>
-            <th scope="col">Tokens</th>
-            <th scope="col">USD per million</th>
+            <th scope="col">{isByUnit ? "Charged for" : "Tokens of"}</th>
+            <th scope="col">{isByUnit ? "Number" : "Tokens"}</th>
+            <th scope="col">{isByUnit ? "USD each" : "USD per million"}</th>
             <th scope="col">Amount</th>
           </tr>
         </thead>
@@ -38,7 +43,7 @@ export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
             <tr key={line.class}>
               <th scope="row">{CLASSES[line.class] ?? line.class}</th>
               <td>{line.class === "other" ? "" : formatCount(line.tokens)}</td>
-              <td>{line.class === "other" ? "" : `× ${line.price_usd_per_million}`}</td>
+              <td>{line.class === "other" ? "" : `× ${priceOf(line)}`}</td>
               <td>= ${line.amount_usd}</td>
             </tr>
           ))}
@@ -94,6 +99,18 @@ export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
       </table>
     </Panel>
   );
+}
+
+function priceOf({ class: name, price_usd_per_million: usd }: ReceiptData["lines"][number]): string {
+  return UNITS.includes(name) ? ofOne(usd) : usd;
+}
+
+/** Moves the decimal point of a price per million. */
+function ofOne(usd: string): string {
+  const [whole = "", decimals = ""] = usd.split(".");
+  const digits = whole.padStart(MILLION_DIGITS + 1, "0");
+  const moved = `${digits.slice(0, -MILLION_DIGITS)}.${digits.slice(-MILLION_DIGITS)}${decimals}`;
+  return moved.replace(/0+$/, "").replace(/\.$/, "");
 }
 
 function isZero(usd: string): boolean {
