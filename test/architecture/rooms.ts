@@ -309,7 +309,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   catalog: {
     holds: "models, routes and prices, and the known models of providers",
     imports: ["domain", "program-files.ts"],
-    packages: ["node:fs", "node:path", "node:util"],
+    packages: ["node:fs", "node:util"],
   },
   db: {
     holds: "connections, schema and migrations of SQLite and PostgreSQL",
