@@ -31,7 +31,7 @@ model_list:
   - model_name: priceless
     litellm_params: { model: openai/unknown-model, api_key: ${INLINE} }
   - model_name: cloud
-    litellm_params: { model: bedrock/anthropic.claude-v2 }
+    litellm_params: { model: sagemaker/some-endpoint }
   - model_name: "openai/*"
     litellm_params: { model: "openai/*" }
   - model_name: plain
@@ -65,7 +65,7 @@ describe("import litellm", () => {
     expect(rest).toMatchObject({ models: ["gpt", "claude"], upstreams: ["openai", "openai-2", "anthropic"] });
     expect(problems).toEqual([
       "model_list[3] priceless: has no price: input_cost_per_token is missing",
-      "model_list[4] cloud: has the provider bedrock, which speaks neither format of an upstream",
+      "model_list[4] cloud: has the provider sagemaker, which speaks no format of an upstream",
       "model_list[5] openai/*: is a pattern, name each model",
       expect.stringMatching(/^model_list\[6\] plain: its api_base is not encrypted/),
     ]);
@@ -101,6 +101,56 @@ describe("import litellm", () => {
     const environment = { OPENAI_KEY: "k-1", IMPORTED_OPENAI_API_KEY_1: "k-2", ANTHROPIC_API_KEY: "k-3" };
     const [gpt, , alias] = loadConfig(environment, { folder }).models;
     expect(alias?.routes).toEqual(gpt?.routes ?? []);
+  });
+
+  test("imports Azure, Bedrock, Vertex AI and Gemini as the protocols of these names", async () => {
+    const facts = "model_info: { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6, max_tokens: 1000 }";
+    const entries = {
+      azure: "model: azure/my-deployment, api_base: https://acme.openai.azure.com, api_version: 2024-02-01",
+      entra: "model: azure/two, api_base: https://acme.openai.azure.com, tenant_id: t-canary",
+      bedrock: "model: bedrock/converse/us.amazon.nova-pro-v1:0, aws_region_name: us-west-2",
+      vertex:
+        "model: vertex_ai/gemini-2.5-pro, vertex_project: os.environ/PROJECT, vertex_location: europe-west4",
+      gemini: "model: gemini/gemini-2.5-pro",
+    };
+    const list = Object.entries(entries).map(
+      ([name, params]) => `  - { model_name: ${name}, litellm_params: { ${params} }, ${facts} }`,
+    );
+    const named = `  - { model_name: named, litellm_params: { model: azure/own, api_base: https://acme.openai.azure.com }, model_info: { base_model: azure/gpt-4.1-mini } }`;
+    write("config.yaml", `model_list:\n${[...list, named].join("\n")}\n`);
+    const ended = await run("import", "litellm", "config.yaml", "--json");
+    expect(ended.json()).toMatchObject({ problems: [], models: [...Object.keys(entries), "named"] });
+    expect(ended.stdout).not.toContain("canary");
+    const environment = { AZURE_API_KEY: "k-1", GEMINI_API_KEY: "k-2", PROJECT: "acme-1" };
+    const { upstreams, models } = loadConfig(environment, { folder });
+    expect(upstreams.map(({ name, protocol, baseUrl }) => [name, protocol, baseUrl])).toEqual([
+      ["azure", "azure", "https://acme.openai.azure.com"],
+      ["azure-2", "azure", "https://acme.openai.azure.com"],
+      ["bedrock", "bedrock", "https://bedrock-runtime.us-west-2.amazonaws.com"],
+      ["vertex_ai", "vertex", "https://europe-west4-aiplatform.googleapis.com"],
+      ["gemini", "gemini", "https://generativelanguage.googleapis.com/v1beta"],
+    ]);
+    expect(models.map(({ routes }) => routes[0]?.upstreamModel)).toEqual([
+      "my-deployment",
+      "two",
+      "us.amazon.nova-pro-v1:0",
+      "gemini-2.5-pro",
+      "gemini-2.5-pro",
+      "own",
+    ]);
+  });
+
+  test("names the fallbacks that have no counterpart, and limits that a fallback lowered", async () => {
+    const settings =
+      "{ default_fallbacks: [claude], context_window_fallbacks: [{ gpt: [claude] }], fallbacks: [] }";
+    write("config.yaml", `${CONFIG}router_settings: ${settings}\n`);
+    const ended = await run("import", "litellm", "config.yaml", "--prices", "prices.json", "--json");
+    const { problems, notes } = ended.json();
+    expect(problems).toContain("default_fallbacks: has no counterpart, write routes for it");
+    expect(problems).toContain("context_window_fallbacks: has no counterpart, write routes for it");
+    expect(notes).toContain(
+      "gpt: a fallback lowered its limits to a window of 200000 and 32768 output tokens.",
+    );
   });
 
   test("never prints or writes an inline key", async () => {

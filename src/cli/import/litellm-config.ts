@@ -1,5 +1,6 @@
 import { type KnownModels, readKnownModels } from "../../catalog/known-models.ts";
 import { findBaseUrlProblem } from "../../config/upstream-rules.ts";
+import { type CloudTarget, placeholderOf, readCloud } from "./clouds.ts";
 import {
   type Facts,
   findPrices,
@@ -9,8 +10,9 @@ import {
   readFacts,
   readKnownFacts,
 } from "./litellm-facts.ts";
+import { findOtherFallbacks, readFallbacks } from "./litellm-fallbacks.ts";
 import { splitModel } from "./providers.ts";
-import { listOf, numberOf, type Row, textOf } from "./table.ts";
+import { numberOf, type Row, textOf } from "./table.ts";
 
 /** A part of tollgate.yaml, and what of the other configuration has no place in it. */
 export interface ConvertedConfig {
@@ -22,11 +24,8 @@ export interface ConvertedConfig {
   readonly notes: readonly string[];
 }
 
-interface UpstreamPart {
-  readonly protocol: "openai" | "anthropic";
-  readonly base_url: string;
-  readonly api_key: string;
-}
+/** Members of an upstream: of its protocol, and its key where it has one. */
+type UpstreamPart = Readonly<Record<string, string | boolean>>;
 
 interface RoutePart {
   readonly upstream: string;
@@ -84,6 +83,7 @@ export function convertLitellmConfig(config: Row, knownPrices: Row = {}): Conver
   for (const [from] of fallbacks) {
     if (!names.includes(from)) problems.push(`fallbacks of ${from}: its model is not imported`);
   }
+  problems.push(...findOtherFallbacks(config));
   const ignored = Object.keys(config).filter((key) => !READ_KEYS.includes(key));
   if (ignored.length > 0)
     notes.push(`Settings without a counterpart, fallbacks and aliases aside: ${ignored.join(", ")}.`);
@@ -112,35 +112,54 @@ function readDeployment(
   const target = textOf(own.model);
   if (!id || !target) return "has no model_name or no litellm_params.model";
   if (id.includes("*") || target.includes("*")) return "is a pattern, name each model";
-  const { providerName, provider, model } = splitModel(target);
-  if (!provider)
-    return `has the provider ${providerName || "none"}, which speaks neither format of an upstream`;
+  const place = readTarget(target, own);
+  if (typeof place === "string") return place;
+  const { settings, keyVariable, model, catalogName, note } = place;
   const written = [isRow(info) ? info : {}, own];
+  // The name of a deployment says nothing of its model.
+  const base = textOf(isRow(info) ? info.base_model : undefined);
   const known = hasPrice(written)
     ? undefined
-    : readKnownFacts(models.find(`${provider.catalogName}/${model}`));
-  const facts = known ?? readFacts([...written, findPrices(knownPrices, target, model)]);
+    : readKnownFacts(models.find(base ?? `${catalogName}/${model}`) ?? models.find(`${catalogName}/${base}`));
+  const facts = known ?? readFacts([...written, findPrices(knownPrices, base ?? target, model)]);
   if (typeof facts === "string") return facts;
-  const base = textOf(own.api_base) ?? textOf(own.base_url) ?? provider.baseUrl;
-  if (!base) return "has no api_base";
-  const base_url = placeholderOf(base) ?? base;
-  const problem = base_url === base ? findBaseUrlProblem(base) : undefined;
+  const url = settings.base_url;
+  const problem = typeof url !== "string" || url.startsWith("${") ? undefined : findBaseUrlProblem(url);
   if (problem) return `its api_base ${problem[0]}, expected ${problem[1]}`;
-  const { protocol, keyVariable } = provider;
-  const upstream = upstreams.name(
-    providerName,
-    { protocol, base_url },
-    { text: textOf(own.api_key), keyVariable },
-  );
+  if (note) notes.push(note);
+  const key = keyVariable === undefined ? undefined : { text: textOf(own.api_key), keyVariable };
+  const upstream = upstreams.name(place.providerName, settings, key);
   const weight = numberOf(own.weight) ?? numberOf(own.rpm) ?? numberOf(own.tpm);
   if (own.rpm !== undefined || own.tpm !== undefined) {
     notes.push(
       `${id}: rpm and tpm of a deployment became the weight of its route; upstreams have no limits here.`,
     );
   }
-  const target_ = facts.known === undefined ? { model } : { known: facts.known };
+  const isNamed = facts.known === undefined || base !== undefined;
+  const target_ = {
+    ...(isNamed ? { model } : {}),
+    ...(facts.known === undefined ? {} : { known: facts.known }),
+  };
   const route = { upstream, ...target_, ...(isWeight(weight) ? { weight } : {}) };
   return { name: id, route, order: numberOf(own.order) ?? 1, facts };
+}
+
+interface Target extends Omit<CloudTarget, "catalogName"> {
+  readonly providerName: string;
+  readonly catalogName: string | undefined;
+}
+
+/** Reads where an entry sends its requests. Returns why it cannot be imported as text. */
+function readTarget(text: string, params: Row): Target | string {
+  const { providerName, provider, model } = splitModel(text);
+  const cloud = readCloud(providerName, model, params);
+  if (cloud) return { ...cloud, providerName };
+  if (!provider) return `has the provider ${providerName || "none"}, which speaks no format of an upstream`;
+  const base = textOf(params.api_base) ?? textOf(params.base_url) ?? provider.baseUrl;
+  if (!base) return "has no api_base";
+  const { protocol, keyVariable, catalogName } = provider;
+  const settings = { protocol, base_url: placeholderOf(base) ?? base };
+  return { settings, keyVariable, model, catalogName, providerName };
 }
 
 function isWeight(weight: number | undefined): weight is number {
@@ -178,6 +197,13 @@ function createModel(name: string, { deployments, fallbacks, notes }: ModelParts
   const max_output_tokens = Math.min(...bounds.map((each) => each.max_output_tokens));
   if (routes.length > ROUTES_MAX) notes.push(`${name}: only the first ${ROUTES_MAX} routes are imported.`);
   const limits = { context_window, max_output_tokens };
+  const least = Math.min(...own.map(({ facts }) => facts.context_window));
+  const leastOutput = Math.min(...own.map(({ facts }) => facts.max_output_tokens));
+  if (context_window < least || max_output_tokens < leastOutput) {
+    notes.push(
+      `${name}: a fallback lowered its limits to a window of ${context_window} and ${max_output_tokens} output tokens.`,
+    );
+  }
   const kept = routes.slice(0, ROUTES_MAX);
   if (first.facts.known === undefined) return { routes: kept, ...limits, price: first.facts.price };
   return { known: first.facts.known, routes: kept, ...lowered(limits, first.facts) };
@@ -198,13 +224,6 @@ function lowered(
 /** Whether a route without a price has the right one: that of its model, or the cost of its own known model. */
 function hasPriceOf(model: Facts, route: Facts): boolean {
   return model.known === undefined ? Bun.deepEquals(model.price, route.price) : route.known !== undefined;
-}
-
-/** Reads the fallbacks of models; `default_fallbacks` and those for long contexts have no counterpart. */
-function readFallbacks({ litellm_settings: settings, router_settings: router }: Row) {
-  const lists = [settings, router].filter(isRow).flatMap(({ fallbacks }) => fallbacks);
-  const pairs = lists.filter(isRow).flatMap((each) => Object.entries(each));
-  return new Map(pairs.map(([name, list]) => [name, listOf(list)] as const));
 }
 
 /** Creates a model for each name of `model_group_alias`, with the routes and the price of the model behind it. */
@@ -252,8 +271,8 @@ function createUpstreams(notes: string[]) {
   }
 
   return {
-    name(provider: string, { protocol, base_url }: Omit<UpstreamPart, "api_key">, key: KeySource): string {
-      const part = { protocol, base_url, api_key: keyOf(key) };
+    name(provider: string, settings: UpstreamPart, key: KeySource | undefined): string {
+      const part = { ...settings, ...(key ? { api_key: keyOf(key) } : {}) };
       const known = [...byName].find(([, each]) => Bun.deepEquals(each, part));
       if (known) return known[0];
       const taken = [...byName.keys()].filter((each) => each === provider || each.startsWith(`${provider}-`));
@@ -263,10 +282,4 @@ function createUpstreams(notes: string[]) {
     },
     list: (used: ReadonlySet<string>) => Object.fromEntries([...byName].filter(([name]) => used.has(name))),
   };
-}
-
-/** Converts "os.environ/NAME" to a placeholder. */
-function placeholderOf(text: string): string | undefined {
-  const [, name] = /^os\.environ\/([A-Za-z_]\w*)$/.exec(text) ?? [];
-  return name && `\${${name}}`;
 }
