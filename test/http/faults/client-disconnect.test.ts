@@ -74,10 +74,14 @@ function sendsFillerAfter(begin: ReturnType<typeof framesUntil>, filler: string)
   };
 }
 
-/** Upper bounds for cancelling the upstream call, and for freeing the slot and the rest of the hold. */
-const UPSTREAM_MS_MAX = 100;
+/** Upper bound for cancelling half of the upstream calls; a busy machine may delay single ones. */
+const UPSTREAM_MS_MEDIAN_MAX = 100;
+/** Upper bounds for cancelling each upstream call, and for freeing the slot and the rest of the hold. */
+const UPSTREAM_MS_MAX = 1_000;
 const BOOKS_MS_MAX = 1_000;
 
+/** The times from each disconnect to the end of its upstream call. */
+const delaysMs: number[] = [];
 let env: FaultEnv;
 beforeAll(async () => {
   env = await startFaultEnv(DISCONNECTS);
@@ -116,6 +120,12 @@ describe("a client that disconnects", () => {
     await expectAllFree(payer, disconnectedAtMs);
     await expectLedger(faultCase, payer);
     expect((await post(env.gateway, faultCase.surface, { secret })).status).toBe(200);
+  });
+
+  test("cancels half of the upstream calls within 100 ms", () => {
+    expect(delaysMs.length).toBeGreaterThan(0);
+    const median = delaysMs.toSorted((one, other) => one - other)[delaysMs.length >> 1];
+    expect(median).toBeLessThan(UPSTREAM_MS_MEDIAN_MAX);
   });
 });
 
@@ -164,7 +174,9 @@ async function expectUpstreamFreed(
   const calls = seen.filter(({ model }) => model?.startsWith(id));
   expect(calls.map(({ model }) => model)).toEqual([id]);
   await calls[0]?.over;
-  expect((calls[0]?.disconnectedAtMs ?? Number.NaN) - disconnectedAtMs).toBeWithin(-1, UPSTREAM_MS_MAX);
+  const delayMs = (calls[0]?.disconnectedAtMs ?? Number.NaN) - disconnectedAtMs;
+  expect(delayMs).toBeWithin(-1, UPSTREAM_MS_MAX);
+  delaysMs.push(delayMs);
 }
 
 interface Payer {
