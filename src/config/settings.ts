@@ -111,7 +111,7 @@ function readUpstream(name: string, entry: UpstreamEntry) {
   };
 }
 
-/** Whether an upstream serves responses unless its entry says otherwise: Azure's v1 form does. */
+/** Default of `responses`: true for Azure's v1 form, which serves them. */
 function servesResponses({ protocol, api_version: version }: UpstreamEntry): boolean {
   return protocol === "azure" && version === undefined;
 }

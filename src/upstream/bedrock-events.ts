@@ -109,7 +109,7 @@ function readLength(bytes: Uint8Array): number {
   return length;
 }
 
-/** A message of the event stream, with the headers that tell its kind. */
+/** A message of the event stream; its headers name its kind. */
 interface Message {
   readonly kind: string;
   readonly type: string;

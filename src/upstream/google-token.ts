@@ -12,8 +12,8 @@ type GoogleIdentity = Pick<GooglePlace, "project" | "credentials">;
 type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /**
- * Returns a function that fetches a token for Google Cloud. Without credentials in the configuration, the machine's own credentials are used: the file of
- * `GOOGLE_APPLICATION_CREDENTIALS`, else the metadata server. The library is loaded by the first call.
+ * Returns a function that fetches a token for Google Cloud. Without configured credentials, the machine's own are
+ * used: the file of `GOOGLE_APPLICATION_CREDENTIALS`, else the metadata server. The first call loads the library.
  *
  * @see https://cloud.google.com/docs/authentication/application-default-credentials
  */

@@ -116,7 +116,7 @@ function readDeployment(
   if (typeof place === "string") return place;
   const { settings, keyVariable, model, catalogName, note } = place;
   const written = [isRow(info) ? info : {}, own];
-  // The name of a deployment says nothing of its model.
+  // An Azure deployment has a name of its own, so its model is read from `base_model`.
   const base = textOf(isRow(info) ? info.base_model : undefined);
   const known = hasPrice(written)
     ? undefined

@@ -130,7 +130,7 @@ function upstreamEntry(model: KnownModel): object {
   return entry;
 }
 
-/** Returns the text of the file, empty where there is none yet. */
+/** Returns the text of the configuration file, "" before the file exists. */
 function readExisting(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -7,7 +7,7 @@ type ThinkingOptions = Pick<PrintOptions, "model" | "traits" | "outputTokensMax"
 /** Models before Gemini 3. They take a budget in tokens instead of a level. */
 const OLDER_MODEL = /gemini-(?:1|2)(?:\.\d)?(?!\d)/;
 
-/** Returns whether a model takes a thinking budget: Gemini 2.5, and what the configuration says. */
+/** Returns whether a model takes a thinking budget: Gemini 2.5, or one configured with `budget`. */
 export function takesBudget({ model, traits }: Pick<ThinkingOptions, "model" | "traits">): boolean {
   return traits.reasoning === "budget" || OLDER_MODEL.test(model);
 }
