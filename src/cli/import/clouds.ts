@@ -35,7 +35,12 @@ export function readCloud(provider: string, model: string, params: Row): CloudTa
 /** Converts "os.environ/NAME" to a placeholder. */
 export function placeholderOf(text: string): string | undefined {
   const [, name] = /^os\.environ\/([A-Za-z_]\w*)$/.exec(text) ?? [];
-  return name && `\${${name}}`;
+  return name && placeholder(name);
+}
+
+/** Prints the placeholder of a variable, as tollgate.yaml has it. */
+function placeholder(name: string): string {
+  return `\${${name}}`;
 }
 
 function settingOf(value: unknown): string | undefined {
@@ -46,8 +51,7 @@ function settingOf(value: unknown): string | undefined {
 /** `api_version` is left out: the v1 form needs none. */
 function readAzure(model: string, params: Row): CloudTarget {
   const base = settingOf(params.api_base) ?? settingOf(params.base_url);
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the configuration file
-  const base_url = base ?? "${AZURE_API_BASE}";
+  const base_url = base ?? placeholder("AZURE_API_BASE");
   const isEntra =
     !params.api_key && [params.tenant_id, params.client_id, params.azure_ad_token].some(Boolean);
   return {
@@ -63,8 +67,7 @@ function readAzure(model: string, params: Row): CloudTarget {
 function readBedrock(text: string, params: Row): CloudTarget {
   const [, api, place, model = text] =
     /^(?:(invoke|converse)\/)?(?:([a-z]{2,3}(?:-[a-z]+)+-\d)\/)?(.+)$/.exec(text) ?? [];
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the configuration file
-  const region = place ?? settingOf(params.aws_region_name) ?? "${AWS_REGION}";
+  const region = place ?? settingOf(params.aws_region_name) ?? placeholder("AWS_REGION");
   const profile = settingOf(params.aws_profile_name);
   return {
     settings: { protocol: "bedrock", region, ...(profile ? { profile } : {}), ...(api ? { api } : {}) },
@@ -79,8 +82,7 @@ function readBedrock(text: string, params: Row): CloudTarget {
 
 /** LiteLLM's own location is us-central1. */
 function readVertex(model: string, params: Row): CloudTarget {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the configuration file
-  const project = settingOf(params.vertex_project) ?? "${VERTEXAI_PROJECT}";
+  const project = settingOf(params.vertex_project) ?? placeholder("VERTEXAI_PROJECT");
   return {
     settings: { protocol: "vertex", project, location: settingOf(params.vertex_location) ?? "us-central1" },
     keyVariable: undefined,
