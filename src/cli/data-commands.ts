@@ -11,7 +11,7 @@ import {
 import type { TimeBounds } from "./export.ts";
 import type { ConfigImportOptions } from "./import/config.ts";
 import type { KeyImportOptions } from "./import/keys.ts";
-import { parseDays } from "./options.ts";
+import { parseDays, parseNames } from "./options.ts";
 import type { RestoreCommandOptions } from "./restore.ts";
 
 /** Adds the commands that check, shrink, copy, export and import data. */
@@ -83,6 +83,9 @@ function addImportCommands(parent: Command): void {
     withJson(parent, name, `import keys, which callers keep, from ${what}`)
       .argument("<table>", "path of the exported table, in JSON or CSV")
       .requiredOption(...ACCOUNT)
+      .option("--owner <id>", "import the keys of one team or user, or of none")
+      .option("--all-owners", "import the keys of several owners into the one account")
+      .option("--without <columns>", "import keys without these columns, separated by commas", parseNames)
       .option("--dry-run", "report what would be imported, and change nothing")
       .action((path: string, options: KeyImportOptions & JsonOption) =>
         onStorage<KeyImportOptions>(async () => {

@@ -153,6 +153,45 @@ describe("import litellm", () => {
     );
   });
 
+  test("refuses entries with a bound or a price that has no counterpart, and names other members", async () => {
+    const facts = "input_cost_per_token: 1e-6, output_cost_per_token: 2e-6, max_tokens: 1000";
+    const entry = (name: string, params: string, info: string) =>
+      `  - { model_name: ${name}, litellm_params: { model: openai/x${params} }, model_info: { ${facts}${info} } }`;
+    const list = [
+      entry("team", "", ", team_id: growth"),
+      entry("grouped", "", ", access_groups: [beta]"),
+      entry("tiered", ", output_cost_per_reasoning_token: 3e-6", ""),
+      entry("budget", ", max_budget: 5, budget_duration: 1d", ""),
+      entry("slow", ", timeout: 600, drop_params: false, extra_headers: { a: b }", ", supports_vision: true"),
+    ];
+    write("config.yaml", `model_list:\n${list.join("\n")}\n`);
+    const ended = await run("import", "litellm", "config.yaml", "--json");
+    expect(ended.exitCode).toBe(1);
+    expect(ended.json()).toMatchObject({
+      models: ["slow"],
+      problems: [
+        "model_list[0] team: has no counterpart here for team_id",
+        "model_list[1] grouped: has no counterpart here for access_groups",
+        "model_list[2] tiered: has no counterpart here for output_cost_per_reasoning_token",
+        "model_list[3] budget: has no counterpart here for max_budget, budget_duration",
+        "model_list[4] slow: is imported without timeout, extra_headers",
+      ],
+    });
+  });
+
+  test("keeps a model with a price of its own whose limits only the catalog knows", async () => {
+    const price = "model_info: { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 }";
+    write(
+      "config.yaml",
+      `model_list:\n  - { model_name: gpt, litellm_params: { model: openai/gpt-4.1-mini }, ${price} }\n`,
+    );
+    const ended = await run("import", "litellm", "config.yaml", "--json");
+    expect(ended.json()).toMatchObject({ models: ["gpt"], problems: [] });
+    const [gpt] = loadConfig({ OPENAI_API_KEY: "k-1" }, { folder }).models;
+    expect(gpt).toMatchObject({ contextWindow: 1_047_576, outputTokensMax: 32_768 });
+    expect(gpt?.price).toMatchObject({ input: 1_000_000n, output: 2_000_000n });
+  });
+
   test("never prints or writes an inline key", async () => {
     const ended = await run("import", "litellm", "config.yaml", "--prices", "prices.json");
     expect(ended.stdout).toContain("set IMPORTED_OPENAI_API_KEY_1 to it");
@@ -321,5 +360,149 @@ describe("an import of keys", () => {
     expect(keys[1]).toMatchObject({ spending_limit: null });
     const caller = await createAuthenticate({ database: await openDatabase() })(`sk-${key}`);
     expect(caller.key.name).toBe("phone");
+  });
+
+  test("of one-api refuses deleted keys, and keys whose bounds have no counterpart, by name", async () => {
+    const of = (name: string, more: object) => ({
+      id: 1,
+      user_id: 7,
+      key: name.replaceAll(" ", "-").padEnd(48, "x"),
+      name,
+      status: 1,
+      unlimited_quota: true,
+      remain_quota: 0,
+      expired_time: -1,
+      created_time: 1_700_000_000,
+      used_quota: 12,
+      allow_ips: "",
+      subnet: null,
+      group: "default",
+      deleted_at: null,
+      ...more,
+    });
+    const rows = [
+      of("plain", {}),
+      of("deleted", { deleted_at: "2026-01-01 00:00:00+00" }),
+      of("addresses", { allow_ips: "10.0.0.1" }),
+      of("network", { subnet: "10.0.0.0/8" }),
+      of("vip", { group: "vip" }),
+      of("of a later version", { max_requests: 5 }),
+      of("no model", { model_limits_enabled: true, model_limits: "" }),
+      of("disabled user", { user_status: 2 }),
+    ];
+    write("tokens.json", JSON.stringify(rows));
+    const line = ["import", "oneapi", "tokens.json", "--account", "acme", "--json"];
+    const ended = await run(...line);
+    expect(ended.exitCode).toBe(1);
+    expect(ended.json()).toMatchObject({
+      imported: ["plain"],
+      problems: [
+        "deleted: was deleted",
+        "addresses: has no counterpart here for allow_ips, import it with --without allow_ips",
+        "network: has no counterpart here for subnet, import it with --without subnet",
+        "vip: has no counterpart here for group, import it with --without group",
+        "of a later version: has no counterpart here for max_requests, import it with --without max_requests",
+        "no model: may use no model",
+        "disabled user: its user is not enabled",
+      ],
+    });
+    const more = await run(...line, "--without", "allow_ips,subnet");
+    expect(more.json()).toMatchObject({
+      imported: ["addresses", "network"],
+      known: 1,
+      without: ["addresses: allow_ips", "network: subnet"],
+    });
+  });
+
+  test("of several users into one account is refused, until one is named or all are", async () => {
+    const rows = [7, 7, 8].map((user_id, index) => ({
+      id: index,
+      user_id,
+      key: String(index).repeat(48),
+      name: `key ${index}`,
+      status: 1,
+      unlimited_quota: true,
+    }));
+    write("tokens.json", JSON.stringify(rows));
+    const line = ["import", "oneapi", "tokens.json", "--account", "acme", "--json"];
+    const refused = await run(...line);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain("The keys belong to 2 owners: 7 (2), 8 (1).");
+    expect((await run(...line, "--owner", "7")).json()).toMatchObject({ imported: ["key 0", "key 1"] });
+    expect((await run(...line, "--all-owners")).json()).toMatchObject({ imported: ["key 2"], known: 2 });
+  });
+
+  test("of LiteLLM gives a key of a team the models of that team, and none beyond them", async () => {
+    const of = (key_alias: string, more: object) => ({
+      token: digestOf(key_alias),
+      key_alias,
+      team_id: "growth",
+      spend: 0,
+      metadata: "{}",
+      permissions: {},
+      created_at: "2026-01-01 00:00:00",
+      ...more,
+    });
+    const rows = [
+      of("bare", { models: ["all-team-models"] }),
+      of("open", { models: [] }),
+      of("of the team", { models: ["all-team-models"], team_models: "{gpt,claude}" }),
+      of("both", { models: ["claude", "opus"], team_models: ["gpt", "claude"] }),
+      of("neither", { models: ["opus"], team_models: ["gpt"] }),
+      of("free team", { models: [], team_models: [] }),
+      of("pattern", { models: ["openai/*"] }),
+    ];
+    write("keys.json", JSON.stringify(rows));
+    const ended = await run("import", "litellm-keys", "keys.json", "--account", "acme", "--json");
+    expect(ended.exitCode).toBe(1);
+    expect(ended.json()).toMatchObject({
+      imported: ["of the team", "both", "free team"],
+      problems: [
+        "bare: has no counterpart here for team_models, import it with --without team_models",
+        "open: has no counterpart here for team_models, import it with --without team_models",
+        "neither: may use no model",
+        "pattern: has a pattern among its models: name each model",
+      ],
+    });
+    const { keys } = (await run("key", "list", "--json")).json() as { keys: { models: unknown }[] };
+    expect(keys.map(({ models }) => models)).toEqual([["gpt", "claude"], ["claude"], null]);
+  });
+
+  test("of LiteLLM refuses each bound that has no counterpart, by the name of its column", async () => {
+    const bounds = {
+      "a budget": { budget_id: "b-1" },
+      "a budget per model": { model_max_budget: { gpt: 5 } },
+      "tokens a day": { tpd_limit: 1000 },
+      routes: { allowed_routes: ["/key/generate"] },
+      tags: { metadata: { tags: ["a"], model_rpm_limit: { gpt: 1 }, guardrails: [] } },
+      management: { key_type: "management" },
+      "a blocked team": { team_blocked: true },
+      "a user": { user_id: "dana", models: [] },
+      "an alias": { aliases: '{"gpt": "dear"}' },
+      plain: { allowed_routes: ["llm_api_routes"], key_type: "default", auto_rotate: false },
+    };
+    const rows = Object.entries(bounds).map(([key_alias, more]) => ({
+      token: digestOf(key_alias),
+      key_alias,
+      models: ["demo"],
+      ...more,
+    }));
+    write("keys.json", JSON.stringify(rows));
+    const line = ["import", "litellm-keys", "keys.json", "--account", "acme", "--all-owners", "--json"];
+    const ended = await run(...line);
+    const problems = ended.json().problems as readonly string[];
+    expect(ended.json()).toMatchObject({ imported: ["plain"] });
+    expect(problems.map((problem) => problem.replace(/, import it.*/, ""))).toEqual([
+      "a budget: has no counterpart here for budget_id",
+      "a budget per model: has no counterpart here for model_max_budget",
+      "tokens a day: has no counterpart here for tpd_limit",
+      "routes: has no counterpart here for allowed_routes",
+      "tags: has no counterpart here for metadata.tags,metadata.model_rpm_limit",
+      "management: is of the type management",
+      "a blocked team: its team is blocked",
+      "a user: has no counterpart here for user_models",
+      "an alias: has no counterpart here for aliases",
+    ]);
+    expect((await run(...line, "--without", "metadata")).json()).toMatchObject({ imported: ["tags"] });
   });
 });

@@ -1,165 +1,103 @@
-import { digestOf, isSecret } from "../../accounts/key.ts";
-import { type ForeignKey, importKey } from "../../accounts/keys.ts";
-import { type Nanos, parseUsd } from "../../domain/money.ts";
-import type { LimitPeriod } from "../../ledger/records.ts";
-import type { CommandResult } from "../command.ts";
+import { importKey } from "../../accounts/keys.ts";
+import { CommandError, type CommandResult } from "../command.ts";
 import { requireAccount, type Storage } from "../storage.ts";
-import { isTrue, listOf, numberOf, type Row, readTable, textOf } from "./table.ts";
+import { LITELLM_KEYS } from "./litellm-keys.ts";
+import { ONE_API_KEYS } from "./one-api-keys.ts";
+import { type KeyReader, type ReadKey, readKey } from "./read-key.ts";
+import { readTable } from "./table.ts";
 
 /** Gateways whose keys can be imported. */
 export type KeyFormat = "litellm" | "one-api";
 
-/** A key that was read from an export, or why it cannot be imported. */
-type ReadKey = Omit<ForeignKey, "accountId"> | { readonly name: string; readonly problem: string };
+const READERS: Readonly<Record<KeyFormat, KeyReader>> = { litellm: LITELLM_KEYS, "one-api": ONE_API_KEYS };
 
 export interface KeyImportOptions {
   readonly account: string;
+  /** Imports the keys of one owner: its id, or "none". */
+  readonly owner?: string;
+  /** Imports the keys of several owners into the one account. */
+  readonly allOwners?: boolean;
+  /** Columns that keys are imported without, though they have no counterpart here. */
+  readonly without?: readonly string[];
   /** Reports what would be imported, and changes nothing. */
   readonly dryRun?: boolean;
 }
 
-/** Imports the keys of an exported table. A key that is there already is left as it is. */
+/**
+ * Imports the keys of an exported table. A key that is there already is left as it is. A key that would lose a
+ * column is refused. Throws CommandError for keys of several owners.
+ */
 export async function importKeys(
   storage: Storage,
   { format, path }: { readonly format: KeyFormat; readonly path: string },
-  { account: accountName, dryRun = false }: KeyImportOptions,
+  options: KeyImportOptions,
 ): Promise<CommandResult> {
+  const { account: accountName, owner, allOwners = false, without = [], dryRun = false } = options;
   const account = await requireAccount(storage.database, accountName);
-  const keys = readTable(path).map((row) => READERS[format](row, Date.now()));
+  const read = readTable(path).map((row) => readKey(READERS[format], row, Date.now()));
+  const keys = owner === undefined ? read : read.filter((key) => ownerOf(key) === owner);
+  if (owner === undefined && !allOwners) requireOneOwner(keys);
   const imported: string[] = [];
+  const lost: string[] = [];
   let known = 0;
   for (const key of keys) {
-    if ("problem" in key) continue;
-    const isNew = dryRun || (await importKey(storage, { ...key, accountId: account.id })) !== undefined;
+    if ("problem" in key.key || findRefused(key, without).length > 0) continue;
+    const foreign = { ...key.key, name: key.name, accountId: account.id };
+    const isNew = dryRun || (await importKey(storage, foreign)) !== undefined;
     if (isNew) imported.push(key.name);
     else known += 1;
+    if (isNew && key.lost.length > 0) lost.push(`${key.name}: ${key.lost.join(", ")}`);
   }
-  const problems = keys.flatMap((key) => ("problem" in key ? [`${key.name}: ${key.problem}`] : []));
-  const verb = dryRun ? "Would import" : "Imported";
-  const lines = [
-    `${verb} ${imported.length} keys into account ${account.name}, ${known} were there before.`,
-    ...imported.map((name) => `  ${name}`),
-    ...(problems.length > 0 ? ["Not imported:", ...problems.map((problem) => `  ${problem}`)] : []),
-  ];
-  const json = { account_id: account.id, imported, known, problems, dry_run: dryRun };
-  return { json, text: lines.join("\n"), failed: problems.length > 0 };
+  const problems = keys.flatMap((key) => describeProblem(key, without) ?? []);
+  const json = { account_id: account.id, imported, known, without: lost, problems, dry_run: dryRun };
+  return { json, text: describe(json, account.name), failed: problems.length > 0 };
 }
 
-const READERS: Readonly<Record<KeyFormat, (row: Row, nowMs: number) => ReadKey>> = {
-  litellm: readLitellmKey,
-  "one-api": readOneApiKey,
-};
-
-const PERIODS: Readonly<Record<string, LimitPeriod>> = {
-  "1d": "day",
-  "24h": "day",
-  daily: "day",
-  "7d": "week",
-  weekly: "week",
-  "30d": "month",
-  "1mo": "month",
-  monthly: "month",
-};
-/** What LiteLLM writes in place of a list of all models. */
-const ALL_MODELS = ["all-proxy-models", "all-team-models", "*"];
-
-/** Reads a row of the table of virtual keys. @see https://docs.litellm.ai/docs/proxy/virtual_keys */
-function readLitellmKey(row: Row, nowMs: number): ReadKey {
-  const digest = textOf(row.token)?.toLowerCase() ?? "";
-  const shown = textOf(row.key_name);
-  const name = nameOf(textOf(row.key_alias) ?? shown ?? `key ${digest.slice(0, 8)}`);
-  const fail = (problem: string) => ({ name, problem });
-  if (!/^[\da-f]{64}$/.test(digest)) return fail("its token is no SHA-256 digest");
-  if (isTrue(row.blocked)) return fail("is blocked");
-  const expiresAtMs = readTime(row.expires);
-  if (expiresAtMs !== undefined && !(expiresAtMs > nowMs))
-    return fail("has expired, or its expiry is no time");
-  const limits = {
-    requestsPerMinute: numberOf(row.rpm_limit),
-    tokensPerMinute: numberOf(row.tpm_limit),
-    concurrentRequests: numberOf(row.max_parallel_requests),
-  };
-  if (!Object.values(limits).every(isLimit)) return fail("has a limit that is no whole number");
-  const spendingLimit = readBudget(row);
-  if (typeof spendingLimit === "string") return fail(spendingLimit);
-  const models = listOf(row.models);
-  const isForAll = models.length === 0 || models.some((model) => ALL_MODELS.includes(model));
-  const hint = shown && /^[\x21-\x7e]{1,16}$/.test(shown) ? shown : "sk-…";
-  return {
-    name,
-    digest,
-    hint,
-    limits,
-    expiresAtMs,
-    models: isForAll ? undefined : models,
-    spendingLimit,
-  };
+/** Returns the columns of a key that have no counterpart and are not given up. */
+function findRefused({ lost }: ReadKey, without: readonly string[]): readonly string[] {
+  return lost.filter((name) => !without.includes(name) && !without.includes(name.split(".")[0] ?? name));
 }
 
-/** A budget without a period keeps what is left of it: spending is counted from 0 here. */
-function readBudget(row: Row): ForeignKey["spendingLimit"] | string {
-  const budget = numberOf(row.max_budget);
-  if (budget === undefined) return undefined;
-  const duration = textOf(row.budget_duration);
-  const period = duration === undefined ? "total" : PERIODS[duration];
-  if (!period) return `has the budget period ${duration}, which is no day, week or month`;
-  const left = period === "total" ? Math.max(budget - (numberOf(row.spend) ?? 0), 0) : budget;
-  if (!(left >= 0 && left < 1e9)) return "has a budget that is no amount";
-  return { amount: amountOf(left), period };
+function describeProblem(key: ReadKey, without: readonly string[]): string | undefined {
+  if ("problem" in key.key) return `${key.name}: ${key.key.problem}`;
+  const refused = findRefused(key, without).join(",");
+  return refused === ""
+    ? undefined
+    : `${key.name}: has no counterpart here for ${refused}, import it with --without ${refused}`;
 }
 
-/** Rounds down to nano-USD: the budget is a floating-point number. */
-function amountOf(usd: number): Nanos {
-  return parseUsd(usd.toFixed(9));
+function ownerOf({ owner = "none" }: ReadKey): string {
+  return owner;
 }
 
-/** One unit of quota: 500,000 are one USD. */
-const NANOS_PER_QUOTA = 2_000n;
-const ENABLED = 1;
-
-/** Reads a row of the table `tokens` of one-api and of gateways that descend from it. */
-function readOneApiKey(row: Row, nowMs: number): ReadKey {
-  const secret = `sk-${(textOf(row.key) ?? "").replace(/^sk-/, "")}`;
-  const name = nameOf(textOf(row.name) ?? `key ${String(row.id ?? "")}`);
-  const fail = (problem: string) => ({ name, problem });
-  if (!isSecret(secret)) return fail("its key is shorter than 20 or longer than 128 characters");
-  if (numberOf(row.status) !== undefined && numberOf(row.status) !== ENABLED) return fail("is not enabled");
-  const expiresS = numberOf(row.expired_time) ?? -1;
-  if (expiresS !== -1 && !(expiresS * 1_000 > nowMs)) return fail("has expired");
-  const quota = numberOf(row.remain_quota) ?? 0;
-  if (!isTrue(row.unlimited_quota) && !Number.isSafeInteger(quota))
-    return fail("has a quota that is no number");
-  const hasList = row.model_limits_enabled === undefined || isTrue(row.model_limits_enabled);
-  const models = hasList ? listOf(row.models ?? row.model_limits) : [];
-  const amount = BigInt(Math.max(isTrue(row.unlimited_quota) ? 0 : quota, 0)) * NANOS_PER_QUOTA;
-  return {
-    name,
-    digest: digestOf(secret),
-    hint: secret.slice(0, 10),
-    expiresAtMs: expiresS === -1 ? undefined : expiresS * 1_000,
-    models: models.length > 0 ? models : undefined,
-    spendingLimit: isTrue(row.unlimited_quota) ? undefined : { amount, period: "total" },
-  };
-}
-
-function isLimit(value: number | undefined): boolean {
-  return value === undefined || (Number.isSafeInteger(value) && value >= 0);
-}
-
-/** Names of keys have one line of at most 100 characters. */
-function nameOf(text: string): string {
-  return (
-    text
-      .replace(/[^\x20-\x7e\p{L}\p{N}]/gu, " ")
-      .trim()
-      .slice(0, 100) || "imported"
+/** Throws when keys that may be imported belong to several owners, whose money is one wallet each here. */
+function requireOneOwner(keys: readonly ReadKey[]): void {
+  const counts = new Map<string, number>();
+  for (const key of keys) {
+    if (!("problem" in key.key)) counts.set(ownerOf(key), (counts.get(ownerOf(key)) ?? 0) + 1);
+  }
+  if (counts.size < 2) return;
+  const owners = [...counts].map(([owner, count]) => `${owner} (${count})`).join(", ");
+  throw new CommandError(
+    `The keys belong to ${counts.size} owners: ${owners}. Import each with --owner, or all into one account with --all-owners.`,
   );
 }
 
-/** Times without a zone are in UTC, as PostgreSQL exports them. NaN for what is no time. */
-function readTime(value: unknown): number | undefined {
-  const text = textOf(value);
-  if (text === undefined) return undefined;
-  const [, time = "", zone] = /^(.*T.*?)(Z|[+-]\d{2}(?::?\d{2})?)?$/.exec(text.replace(" ", "T")) ?? [];
-  return Date.parse(time + (zone === undefined ? "Z" : zone.replace(/^([+-]\d{2})$/, "$1:00")));
+interface Imported {
+  readonly imported: readonly string[];
+  readonly known: number;
+  readonly without: readonly string[];
+  readonly problems: readonly string[];
+  readonly dry_run: boolean;
+}
+
+function describe({ imported, known, without, problems, dry_run }: Imported, account: string): string {
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
+  return [
+    `${dry_run ? "Would import" : "Imported"} ${imported.length} keys into account ${account}, ${known} were there before.`,
+    ...imported.map((name) => `  ${name}`),
+    ...section("Imported without:", without),
+    ...section("Not imported:", problems),
+  ].join("\n");
 }

@@ -6,11 +6,13 @@ import {
   findPrices,
   hasPrice,
   isRow,
+  limitsOf,
   type PricePart,
   readFacts,
   readKnownFacts,
 } from "./litellm-facts.ts";
 import { findOtherFallbacks, readFallbacks } from "./litellm-fallbacks.ts";
+import { findLostMembers } from "./litellm-lost.ts";
 import { splitModel } from "./providers.ts";
 import { numberOf, type Row, textOf } from "./table.ts";
 
@@ -71,10 +73,12 @@ export function convertLitellmConfig(config: Row, knownPrices: Row = {}): Conver
   const entries = Array.isArray(config.model_list) ? config.model_list.filter(isRow) : [];
   if (entries.length === 0) problems.push("model_list: has no models");
   const deployments = entries.flatMap((entry, index) => {
+    const place = `model_list[${index}] ${textOf(entry.model_name) ?? ""}`;
     const read = readDeployment(entry, { knownPrices, models: known, upstreams, notes });
-    if (typeof read !== "string") return [read];
-    problems.push(`model_list[${index}] ${textOf(entry.model_name) ?? ""}: ${read}`);
-    return [];
+    const { others } = findLostMembers(entry);
+    if (typeof read === "string") problems.push(`${place}: ${read}`);
+    else if (others.length > 0) problems.push(`${place}: is imported without ${others.join(", ")}`);
+    return typeof read === "string" ? [] : [read];
   });
   const fallbacks = readFallbacks(config);
   const names = [...new Set(deployments.map(({ name }) => name))];
@@ -104,24 +108,28 @@ interface DeploymentParts {
 
 /** Reads one entry. Returns why it cannot be imported as text, without any value of it but names. */
 function readDeployment(
-  { model_name: name, litellm_params: params, model_info: info }: Row,
+  entry: Row,
   { knownPrices, models, upstreams, notes }: DeploymentParts,
 ): Deployment | string {
+  const { model_name: name, litellm_params: params, model_info: info } = entry;
   const id = textOf(name);
   const own = isRow(params) ? params : {};
   const target = textOf(own.model);
   if (!id || !target) return "has no model_name or no litellm_params.model";
   if (id.includes("*") || target.includes("*")) return "is a pattern, name each model";
+  const { bounds } = findLostMembers(entry);
+  if (bounds.length > 0) return `has no counterpart here for ${bounds.join(", ")}`;
   const place = readTarget(target, own);
   if (typeof place === "string") return place;
   const { settings, keyVariable, model, catalogName, note } = place;
   const written = [isRow(info) ? info : {}, own];
   // An Azure deployment has a name of its own, so its model is read from `base_model`.
   const base = textOf(isRow(info) ? info.base_model : undefined);
-  const known = hasPrice(written)
-    ? undefined
-    : readKnownFacts(models.find(base ?? `${catalogName}/${model}`) ?? models.find(`${catalogName}/${base}`));
-  const facts = known ?? readFacts([...written, findPrices(knownPrices, base ?? target, model)]);
+  const listed = models.find(base ?? `${catalogName}/${model}`) ?? models.find(`${catalogName}/${base}`);
+  const known = hasPrice(written) ? undefined : readKnownFacts(listed);
+  const sources = [...written, findPrices(knownPrices, base ?? target, model)];
+  const stated = readFacts(sources);
+  const facts = known ?? (typeof stated === "string" ? readFacts([...sources, limitsOf(listed)]) : stated);
   if (typeof facts === "string") return facts;
   const url = settings.base_url;
   const problem = typeof url !== "string" || url.startsWith("${") ? undefined : findBaseUrlProblem(url);

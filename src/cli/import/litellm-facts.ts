@@ -31,6 +31,13 @@ export function readKnownFacts(known: KnownModel | undefined): Facts | undefined
   return { known: known.id, context_window: window, max_output_tokens: output, price: cost };
 }
 
+/** Returns the limits of a known model as a source, for an entry that has a price of its own and no limits. */
+export function limitsOf(known: KnownModel | undefined): Row {
+  if (!known) return {};
+  const { context_window, max_output_tokens, mode } = known;
+  return { max_input_tokens: context_window, max_output_tokens, mode };
+}
+
 /** Finds the row of the price table by the whole name, then by the provider's. */
 export function findPrices(knownPrices: Row, target: string, model: string): Row {
   return [target, model].map((name) => knownPrices[name]).find(isRow) ?? {};

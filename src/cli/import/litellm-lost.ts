@@ -1,0 +1,43 @@
+import { isRow } from "./litellm-facts.ts";
+import { isFilled } from "./read-key.ts";
+import type { Row } from "./table.ts";
+
+/** Members of an entry that are read, or that change neither who may use a model nor what it costs. */
+const READ = new Set([
+  ...["model", "api_key", "api_base", "base_url", "api_version", "weight", "order", "rpm", "tpm"],
+  ...["tenant_id", "client_id", "client_secret", "azure_ad_token"],
+  ...["aws_region_name", "aws_profile_name", "aws_role_name", "aws_session_name"],
+  ...["aws_access_key_id", "aws_secret_access_key", "aws_session_token"],
+  ...["vertex_project", "vertex_location", "vertex_credentials"],
+  ...["input_cost_per_token", "output_cost_per_token"],
+  ...["cache_read_input_token_cost", "cache_creation_input_token_cost"],
+  ...["max_tokens", "max_input_tokens", "max_output_tokens", "mode", "base_model"],
+  ...["id", "key", "db_model", "litellm_provider", "description", "created_at", "updated_at"],
+]);
+
+/**
+ * Members that bound who may use a model or what it costs, and other prices. A model without them would be open
+ * to more callers, or cheaper, than it was.
+ */
+const BOUND =
+  /^(team_id|team_public_model_name|access_groups|blocked|tags|max_budget|budget_duration|custom_llm_provider|tiered_pricing)$|_cost_|_cost$|^cost_/;
+
+/** What an entry of `model_list` has beside the members that are read. */
+export interface LostMembers {
+  /** Members without which the model must not be imported. */
+  readonly bounds: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** Finds the members of an entry that have no counterpart. Abilities are facts of the catalog. */
+export function findLostMembers({ litellm_params: params, model_info: info }: Row): LostMembers {
+  const members = [params, info].filter(isRow).flatMap((part) => Object.entries(part));
+  const lost = members.filter(
+    ([name, value]) => !READ.has(name) && !name.startsWith("supports_") && isFilled(value),
+  );
+  const names = [...new Set(lost.map(([name]) => name))];
+  return {
+    bounds: names.filter((name) => BOUND.test(name)),
+    others: names.filter((name) => !BOUND.test(name)),
+  };
+}
