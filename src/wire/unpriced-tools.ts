@@ -1,4 +1,4 @@
-import { findMiscased, isJsonObject, type JsonObject } from "./json/read.ts";
+import { findMiscased, isJsonObject, isSet, type JsonObject, readArray } from "./json/read.ts";
 import { readList } from "./request-body.ts";
 import { rejectUnpricedField } from "./unpriced-fields.ts";
 
@@ -63,22 +63,79 @@ function rejectModel(holder: JsonObject, path: string): void {
 }
 
 /**
- * Plug-ins that keep the model. Others, such as `auto-router` and `fusion`, choose models.
+ * Tools that run at the provider and cost nothing beside their tokens.
+ *
+ * @see https://openrouter.ai/docs/guides/features/server-tools/datetime
+ */
+const FREE_TOOLS: readonly unknown[] = ["mcp", "openrouter:datetime"];
+
+/**
+ * Rejects tools of chat that run at the provider at a fee, such as `web_search`: answers of chat do not report
+ * how often they ran. Throws `unpriced_field` with the path of the type.
+ *
+ * @see https://docs.z.ai/guides/tools/web-search `web_search`
+ * @see https://platform.moonshot.ai/docs/guide/use-web-search `builtin_function`
+ * @see https://console.groq.com/docs/browser-search `browser_search`, `code_interpreter`
+ * @see https://openrouter.ai/docs/guides/features/server-tools/web-search `openrouter:web_search`
+ */
+export function rejectPaidTools(tools: readonly unknown[]): void {
+  const position = tools.findIndex((tool) => {
+    const type = isJsonObject(tool) ? tool.type : undefined;
+    return typeof type === "string" && !CLIENT_TOOLS.includes(type) && !FREE_TOOLS.includes(type);
+  });
+  if (position >= 0) rejectUnpricedField(`tools[${position}].type`);
+}
+
+/**
+ * Plug-ins that keep the model and cost nothing. Others search at a fee, such as `web`, or choose models.
  *
  * @see https://openrouter.ai/docs/guides/features/plugins/overview
  */
-const PLUGINS: readonly unknown[] = [
-  "web",
-  "file-parser",
-  "response-healing",
-  "context-compression",
-  "moderation",
-];
+const PLUGINS: readonly unknown[] = ["response-healing", "context-compression", "moderation"];
+/** Engines of the plug-in `file-parser` without a fee per page. Its default may be one with a fee. */
+const FREE_ENGINES: readonly unknown[] = ["native", "pdf-text", "cloudflare-ai"];
 
 /** Throws `unpriced_field` for a plug-in that is not known to keep the model and the price of tokens. */
 export function rejectUnpricedPlugins(body: JsonObject): void {
-  const position = readList(body, "plugins").findIndex(
-    (plugin) => !isJsonObject(plugin) || !PLUGINS.includes(plugin.id),
-  );
+  const position = readList(body, "plugins").findIndex((plugin) => !isFreePlugin(plugin));
   if (position >= 0) rejectUnpricedField(`plugins[${position}].id`);
+}
+
+function isFreePlugin(plugin: unknown): boolean {
+  if (!isJsonObject(plugin)) return false;
+  if (PLUGINS.includes(plugin.id)) return true;
+  return plugin.id === "file-parser" && isJsonObject(plugin.pdf) && FREE_ENGINES.includes(plugin.pdf.engine);
+}
+
+/**
+ * Fields that enable searches and tools at the provider, each with the test that it is enabled. An empty object
+ * enables most of them.
+ *
+ * @see https://developers.openai.com/api/docs/guides/tools-web-search `web_search_options`
+ * @see https://docs.x.ai/docs/guides/live-search `search_parameters`, whose mode is `auto` by default
+ * @see https://help.aliyun.com/zh/model-studio/web-search `enable_search`
+ * @see https://console.groq.com/docs/compound `compound_custom.tools.enabled_tools`
+ */
+const SEARCHES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  web_search_options: isSet,
+  search_parameters: (value) => isSet(value) && !(isJsonObject(value) && value.mode === "off"),
+  enable_search: (value) => isSet(value) && value !== false,
+  compound_custom: (value) =>
+    isJsonObject(value) && isJsonObject(value.tools) && readArray(value.tools.enabled_tools).length > 0,
+};
+const EXTRA_BODY = "extra_body";
+
+/** The names of the fields that enable searches. A format must reject their other spellings and repetitions. */
+export const SEARCH_FIELDS: readonly string[] = Object.keys(SEARCHES);
+
+/** Throws `unpriced_field` for a field that enables a search at the provider, whose fee no price holds. */
+export function rejectSearches(body: JsonObject): void {
+  const extra = body[EXTRA_BODY];
+  const [own, inExtra] = [findSearch(body), isJsonObject(extra) ? findSearch(extra) : undefined];
+  if (own !== undefined) rejectUnpricedField(own);
+  if (inExtra !== undefined) rejectUnpricedField(`${EXTRA_BODY}.${inExtra}`);
+}
+
+function findSearch(body: JsonObject): string | undefined {
+  return SEARCH_FIELDS.find((name) => name in body && SEARCHES[name]?.(body[name]));
 }

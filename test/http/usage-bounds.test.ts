@@ -133,7 +133,7 @@ describe("a tool loop of the provider", () => {
 
   test("explains a sum above the window on chat too", async () => {
     gateway.upstream.on("chat", reports(950_648, 13_856));
-    const response = await post(gateway, SURFACES[0], { web_search_options: {} });
+    const response = await post(gateway, SURFACES[0], { tools: [{ type: "mcp" }] });
     expect((await gateway.receiptOf(response)).captured).toBe(978_360_000n);
   });
 

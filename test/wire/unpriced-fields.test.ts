@@ -70,7 +70,18 @@ const EVERYWHERE: readonly (readonly [path: string, members: object])[] = [
 /** Fields that a single format rejects. */
 const OF_FORMAT: readonly (readonly [format: keyof typeof WIRES, path: string, members: object])[] = [
   ["chat", "plugins[0].id", { plugins: [{ id: "fusion" }] }],
-  ["chat", "plugins[1].id", { plugins: [{ id: "web" }, { id: "auto-router", allowed_models: ["*"] }] }],
+  [
+    "chat",
+    "plugins[1].id",
+    { plugins: [{ id: "moderation" }, { id: "auto-router", allowed_models: ["*"] }] },
+  ],
+  ["chat", "plugins[0].id", { plugins: [{ id: "web" }] }],
+  ["chat", "plugins[0].id", { plugins: [{ id: "file-parser" }] }],
+  ["chat", "plugins[0].id", { plugins: [{ id: "file-parser", pdf: { engine: "mistral-ocr" } }] }],
+  ["chat", "tools[0].type", { tools: [{ type: "web_search", web_search: { enable: true } }] }],
+  ["chat", "tools[0].type", { tools: [{ type: "builtin_function", function: { name: "$web_search" } }] }],
+  ["chat", "tools[1].type", { tools: [{ type: "function" }, { type: "browser_search" }] }],
+  ["chat", "tools[0].type", { tools: [{ type: "openrouter:web_search" }] }],
   ["chat", "plugins[0].id", { plugins: ["fusion"] }],
   ["chat", "tools[0].type", { tools: [{ type: "openrouter:advisor" }] }],
   ["chat", "tools[0].type", { tools: [{ type: "OpenRouter:SubAgent" }] }],
@@ -110,6 +121,39 @@ const OF_FORMAT: readonly (readonly [format: keyof typeof WIRES, path: string, m
     { tools: [{ type: "namespace", name: "n", tools: [{ type: "image_generation", model: "dear" }] }] },
   ],
 ];
+
+/** Fields that enable searches at the provider, by the path in the error. */
+const SEARCHES: readonly (readonly [path: string, members: object])[] = [
+  ["web_search_options", { web_search_options: {} }],
+  ["web_search_options", { web_search_options: { search_context_size: "high" } }],
+  ["search_parameters", { search_parameters: {} }],
+  ["search_parameters", { search_parameters: { mode: "auto" } }],
+  ["search_parameters", { search_parameters: { Mode: "off" } }],
+  ["enable_search", { enable_search: true }],
+  ["compound_custom", { compound_custom: { tools: { enabled_tools: ["web_search"] } } }],
+  ["extra_body.enable_search", { extra_body: { enable_search: true } }],
+  ["extra_body.web_search_options", { extra_body: { web_search_options: {} } }],
+];
+
+describe.each(["chat", "messages", "responses"] as const)("a body of %s with a search", (format) => {
+  test.each(SEARCHES)("is rejected with the path %s: %j", (path, members) => {
+    const error = errorOf(WIRES[format], { ...ASK, ...members });
+    expect(error.kind).toBe("unpriced_field");
+    expect(error.publicMessage).toEndWith(`: ${path}`);
+  });
+
+  test("is rejected for another spelling of the field, and for a repeated one", () => {
+    const miscased = errorOf(WIRES[format], { ...ASK, Web_Search_Options: {} });
+    expect(miscased.kind).toBe("wrong_shape");
+    const twice = `{"web_search_options":{},${JSON.stringify(ASK).slice(1, -1)},"web_search_options":{"a":1}}`;
+    expect(() => WIRES[format].parseRequest(twice)).toThrow();
+  });
+
+  test("is accepted with a search that is switched off", () => {
+    const off = { web_search_options: null, search_parameters: { mode: "off" }, enable_search: false };
+    expect(() => WIRES[format].parseRequest(JSON.stringify({ ...ASK, ...off }))).not.toThrow();
+  });
+});
 
 describe.each(FORMATS)("a body of %s", (format) => {
   const wire = WIRES[format];
@@ -168,12 +212,11 @@ describe("a body with fields of a single format", () => {
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 
-  test("is accepted with tools and plug-ins that are billed per use or run at the client", () => {
+  test("is accepted with free tools and plug-ins, and with tools whose answers report their use", () => {
     const schema = { type: "object", properties: { model: { type: "string" } }, model: "text" };
     const chat = {
-      plugins: [{ id: "web" }, { id: "file-parser", pdf: { engine: "native" } }],
-      web_search_options: {},
-      tools: [{ type: "function", function: { name: "advisor", parameters: schema } }],
+      plugins: [{ id: "response-healing" }, { id: "file-parser", pdf: { engine: "native" } }],
+      tools: [{ type: "function", function: { name: "advisor", parameters: schema } }, { type: "mcp" }],
     };
     expect(() => WIRES.chat.parseRequest(JSON.stringify({ ...ASK, ...chat }))).not.toThrow();
     const responses = [

@@ -14,7 +14,13 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
-import { rejectTool, rejectUnpricedPlugins, rejectUnpricedTools } from "../unpriced-tools.ts";
+import {
+  rejectSearches,
+  rejectTool,
+  rejectUnpricedPlugins,
+  rejectUnpricedTools,
+  SEARCH_FIELDS,
+} from "../unpriced-tools.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { findUnhosted, hostEdits } from "./host-edits.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
@@ -41,6 +47,7 @@ const SENT_ONCE = new Set([
   "mcp_servers",
   "context_management",
   "plugins",
+  ...SEARCH_FIELDS,
   ...BETA_FIELDS,
 ]);
 const UNPRICED_RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "inference_geo"]));
@@ -148,6 +155,7 @@ function promptTextOf(body: JsonObject): string {
 function rejectUnpriced(body: JsonObject, messages: readonly JsonObject[], repeatsKeys: boolean): void {
   UNPRICED_RULE.reject(body, repeatsKeys);
   rejectUnpricedPlugins(body);
+  rejectSearches(body);
   rejectUnpricedTools(readArray(body.tools));
   for (const [position, message] of messages.entries()) {
     if (message.role === "system") rejectAddedTools(message.content, `messages[${position}].content`);

@@ -15,7 +15,13 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
-import { rejectUnpricedPlugins, rejectUnpricedTools } from "../unpriced-tools.ts";
+import {
+  rejectPaidTools,
+  rejectSearches,
+  rejectUnpricedPlugins,
+  rejectUnpricedTools,
+  SEARCH_FIELDS,
+} from "../unpriced-tools.ts";
 import { CHOICES_MAX } from "./chunk.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { sizeOfChat } from "./size.ts";
@@ -37,10 +43,8 @@ const SENT_ONCE = new Set([
   "models",
   "thinking",
   "reasoning",
-  "web_search_options",
+  ...SEARCH_FIELDS,
   "plugins",
-  "search_parameters",
-  "enable_search",
   "deferred",
   "session_params",
   "data_sources",
@@ -145,5 +149,7 @@ function findStored(body: JsonObject): string | undefined {
 function rejectUnpriced(body: JsonObject, repeatsKeys: boolean): void {
   UNPRICED_RULE.reject(body, repeatsKeys);
   rejectUnpricedPlugins(body);
+  rejectSearches(body);
   rejectUnpricedTools(readArray(body.tools));
+  rejectPaidTools(readArray(body.tools));
 }

@@ -12,38 +12,10 @@ import {
 const TEXT_PARTS = new Set(["text", "refusal", "thinking"]);
 const CLIENT_TOOLS = new Set(["function", "custom"]);
 
-/**
- * Fields that enable web search at the provider, each with the test that it is enabled.
- *
- * @see https://openrouter.ai/docs/guides/features/plugins/overview `plugins`
- * @see https://docs.x.ai/docs/guides/live-search `search_parameters`, whose mode is `auto` by default
- * @see https://help.aliyun.com/zh/model-studio/web-search `enable_search`
- * @see https://console.groq.com/docs/compound `compound_custom.tools.enabled_tools`
- */
-const SEARCHES = Object.entries<(value: unknown) => boolean>({
-  web_search_options: isSet,
-  plugins: isFilled,
-  search_parameters: (value) => !isJsonObject(value) || value.mode !== "off",
-  enable_search: (value) => value !== false,
-  compound_custom: (value) =>
-    isJsonObject(value) && isJsonObject(value.tools) && isFilled(value.tools.enabled_tools),
-});
-
 /** Returns the size of the media and tools of a chat body, beside its text. */
 export function sizeOfChat(body: JsonObject, messages: readonly JsonObject[]): PartSize {
-  if (searches(body) || searches(body.extra_body) || readArray(body.tools).some(runsAtUpstream))
-    return REMOTE_TOOL_SIZE;
+  if (readArray(body.tools).some(runsAtUpstream)) return REMOTE_TOOL_SIZE;
   return sumOfSizes(messages.map(sizeOfMessage));
-}
-
-function searches(body: unknown): boolean {
-  return (
-    isJsonObject(body) && SEARCHES.some(([field, isEnabled]) => isSet(body[field]) && isEnabled(body[field]))
-  );
-}
-
-function isFilled(list: unknown): boolean {
-  return readArray(list).length > 0;
 }
 
 function runsAtUpstream(tool: unknown): boolean {

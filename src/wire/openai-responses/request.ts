@@ -14,7 +14,12 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
-import { rejectUnpricedPlugins, rejectUnpricedTools } from "../unpriced-tools.ts";
+import {
+  rejectSearches,
+  rejectUnpricedPlugins,
+  rejectUnpricedTools,
+  SEARCH_FIELDS,
+} from "../unpriced-tools.ts";
 import { isEncodedReasoning } from "./encrypted-reasoning.ts";
 import { readEchoedFields } from "./ingress/echoed-fields.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
@@ -45,7 +50,7 @@ const SENT_ONCE = new Set([
 ]);
 /** No field may repeat: the request is rejected for repeated keys before this check. */
 const UNPRICED_RULE = createUnpricedRule(new Set());
-const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names, "plugins"]);
+const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names, "plugins", ...SEARCH_FIELDS]);
 
 /**
  * Parses and checks a responses body. Item types, part types and unknown fields are left to the upstream.
@@ -174,6 +179,7 @@ function findContainer(tools: unknown, path: string): string | undefined {
 function rejectUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
   UNPRICED_RULE.reject(body, false);
   rejectUnpricedPlugins(body);
+  rejectSearches(body);
   rejectUnpricedTools(readArray(body.tools));
   // The items `additional_tools` and `tool_search_output` define tools too.
   for (const [position, { tools }] of items.entries()) {

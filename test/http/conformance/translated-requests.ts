@@ -219,7 +219,6 @@ export const UNTRANSLATABLE_REQUESTS: readonly (readonly [
   ],
   ["case 66: two choices", TO_CLAUDE, { n: 2 }, "n"],
   ["case 66: log probabilities", TO_CLAUDE, { logprobs: true }, "logprobs"],
-  ["a web search", TO_CLAUDE, { web_search_options: {} }, "web_search_options"],
   [
     "a file that only OpenAI has",
     TO_CLAUDE,

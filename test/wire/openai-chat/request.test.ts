@@ -223,25 +223,13 @@ describe("the input size", () => {
         ],
       },
     ],
-    ["a search", { web_search_options: {} }],
-    ["a plug-in", { plugins: [{ id: "web" }] }],
-    ["a tool that runs at the upstream", { tools: [{ type: "web_search" }] }],
+    ["a tool that runs at the upstream", { tools: [{ type: "mcp" }] }],
   ])("is unbounded with %s", (_, members) => {
     expect(parse(members).input.unbounded).toBe(true);
   });
 
-  test.each([
-    { web_search_options: {} },
-    { plugins: [{ id: "web" }] },
-    { tools: [{ type: "web_search" }] },
-    { search_parameters: { mode: "on" } },
-    { search_parameters: { mode: "auto" } },
-    { search_parameters: {} },
-    { enable_search: true },
-    { compound_custom: { tools: { enabled_tools: ["web_search"] } } },
-    { extra_body: { enable_search: true } },
-  ])("includes server tools with %j", (members) => {
-    expect(parse(members).input.serverTools).toBe(true);
+  test("includes server tools with a tool that runs at the upstream", () => {
+    expect(parse({ tools: [{ type: "mcp" }] }).input.serverTools).toBe(true);
   });
 
   test("is unbounded with a tool whose type is not a string", () => {
