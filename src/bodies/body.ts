@@ -28,6 +28,11 @@ export interface Body {
   beginning(): number | undefined;
   /** Joins the text of the prompt, for a local count. */
   promptText(): Soon<string>;
+  /**
+   * Counts the units of a file, and returns the facts with them. Until then the facts have the least that the
+   * file can be charged for. Absent where the facts are whole.
+   */
+  measure?(): Promise<RequestFacts>;
 }
 
 /** A body as received from a client. */

@@ -3,14 +3,14 @@ import { GatewayError } from "../errors.ts";
 import type { PrintOptions } from "../wire/codecs.ts";
 import type { Form, FormFormat } from "../wire/form.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
-import { createWorkerQueue } from "../workers/worker-queue.ts";
+import { createWorkerQueue, type WorkerQueue } from "../workers/worker-queue.ts";
 import type { Body, NewBody } from "./body.ts";
 import { bufferOf, deserializeError, type SerializedError } from "./body-jobs.ts";
 
-/** A form as received. Its blocks are transferred to the worker. */
-export interface FormJob {
-  readonly blocks: readonly Uint8Array[];
-}
+/** A form to read, or a file whose play time is counted. Both are transferred to the worker. */
+export type FormJob =
+  | { readonly kind: "read"; readonly blocks: readonly Uint8Array[] }
+  | { readonly kind: "measure"; readonly bytes: Uint8Array<ArrayBuffer> };
 
 /** A form that was read: its fields, and its file with name, type and bytes. */
 export interface ReadForm {
@@ -20,7 +20,13 @@ export interface ReadForm {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export type FormResult = { readonly form: ReadForm } | { readonly error: SerializedError };
+export type FormResult =
+  | { readonly form: ReadForm }
+  /** The bytes are sent back with their play time. */
+  | { readonly seconds: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly error: SerializedError };
+
+type FormQueue = WorkerQueue<FormJob, FormResult>;
 
 const JOB_MS_MAX = 30_000;
 const IDLE_MS = 120_000;
@@ -36,37 +42,56 @@ export interface Forms {
 }
 
 export function createForms(): Forms {
-  const queue = createWorkerQueue<FormJob, FormResult>({
+  const queue: FormQueue = createWorkerQueue({
     name: "form worker",
     script: new URL("./form-worker.ts", import.meta.url),
     jobMsMax: JOB_MS_MAX,
     idleMs: IDLE_MS,
-    buffersOf: ({ blocks }) => blocks.map(bufferOf),
+    buffersOf: (job) => (job.kind === "read" ? job.blocks.map(bufferOf) : [bufferOf(job.bytes)]),
   });
   return {
     async read({ owner, blocks }, format) {
-      const done = await queue.run(owner, { blocks });
+      const done = await queue.run(owner, { kind: "read", blocks });
       if ("error" in done) throw deserializeError(done.error);
-      const { form } = done.form;
-      return new FormBody(format.readForm(form), format.promptText(form), done.form);
+      if (!("form" in done)) throw new Error("The form worker did not read the form");
+      return new FormBody({ format, owner, queue }, done.form);
     },
     close: queue.close,
   };
+}
+
+interface FormParts {
+  readonly format: FormFormat;
+  /** The account. Files of different owners are measured in turns. */
+  readonly owner: string;
+  readonly queue: FormQueue;
 }
 
 /** The form of one request. It is printed anew for each attempt, with a boundary of its own. */
 class FormBody implements Body {
   readonly request: RequestFacts;
   readonly contentType: string;
-  readonly #prompt: string;
-  readonly #read: ReadForm;
+  readonly #parts: FormParts;
+  /** Its bytes are in the worker while they are measured. */
+  #read: ReadForm;
   readonly #boundary = `tollgate-${crypto.randomUUID()}`;
 
-  constructor(request: RequestFacts, prompt: string, read: ReadForm) {
-    this.request = request;
+  constructor(parts: FormParts, read: ReadForm) {
+    this.request = parts.format.readForm(read.form);
     this.contentType = `multipart/form-data; boundary=${this.#boundary}`;
-    this.#prompt = prompt;
+    this.#parts = parts;
     this.#read = read;
+  }
+
+  async measure(): Promise<RequestFacts> {
+    const { format, owner, queue } = this.#parts;
+    const { form } = this.#read;
+    const done = await queue.run(owner, { kind: "measure", bytes: this.#read.bytes });
+    if ("error" in done) throw deserializeError(done.error);
+    if (!("seconds" in done)) throw new Error("The form worker did not measure the file");
+    const { seconds, bytes } = done;
+    this.#read = { ...this.#read, bytes };
+    return format.readForm({ ...form, file: { ...form.file, seconds } });
   }
 
   /** No provider caches the prompt of a form. */
@@ -96,7 +121,7 @@ class FormBody implements Body {
   }
 
   promptText(): string {
-    return this.#prompt;
+    return this.#parts.format.promptText(this.#read.form);
   }
 
   #printField({ name, value }: { readonly name: string; readonly value: string }): string {

@@ -5,6 +5,7 @@ import type { FormField } from "../wire/form.ts";
 import { reject } from "../wire/request-body.ts";
 import { bufferOf, serializeError } from "./body-jobs.ts";
 import type { FormJob, FormResult, ReadForm } from "./form-body.ts";
+import { readPlayTime } from "./play-time/read-play-time.ts";
 
 const FIELDS_MAX = 100;
 const FILE = "file";
@@ -14,15 +15,21 @@ const FIRST_LINE_BYTES_MAX = 74;
 
 parentPort?.on("message", async (job: FormJob) => {
   const done = await perform(job);
-  parentPort?.postMessage(done, "form" in done ? [bufferOf(done.form.bytes)] : []);
+  parentPort?.postMessage(done, buffersOf(done));
 });
 
-async function perform({ blocks }: FormJob): Promise<FormResult> {
+async function perform(job: FormJob): Promise<FormResult> {
+  if (job.kind === "measure") return { seconds: readPlayTime(job.bytes), bytes: job.bytes };
   try {
-    return { form: await readForm(joinBlocks(blocks)) };
+    return { form: await readForm(joinBlocks(job.blocks)) };
   } catch (thrown) {
     return { error: serializeError(thrown) };
   }
+}
+
+function buffersOf(done: FormResult): ArrayBuffer[] {
+  if ("error" in done) return [];
+  return [bufferOf("form" in done ? done.form.bytes : done.bytes)];
 }
 
 /** Reads a form with one file. Throws `wrong_shape` for anything else, and above 100 fields. */
@@ -37,19 +44,14 @@ async function readForm(body: Uint8Array<ArrayBuffer>): Promise<ReadForm> {
   }
   if (!file) reject(FILE);
   const bytes = await file.bytes();
-  const seconds = await readPlayTime(bytes);
-  return {
-    form: { fields, file: { bytes: bytes.byteLength, seconds } },
-    name: file.name,
-    type: file.type,
-    bytes,
-  };
+  const { name, type } = file;
+  return { form: { fields, file: { bytes: bytes.byteLength } }, name, type, bytes };
 }
 
 async function parse(body: Uint8Array<ArrayBuffer>): Promise<FormData> {
   const head = new TextDecoder("latin1").decode(body.subarray(0, FIRST_LINE_BYTES_MAX));
   const boundary = FIRST_LINE.exec(head)?.[1];
-  if (boundary === undefined) throw new GatewayError("wrong_shape");
+  if (boundary === undefined || hasTooManyParts(body, boundary)) throw new GatewayError("wrong_shape");
   const headers = { "content-type": `multipart/form-data; boundary="${boundary}"` };
   try {
     return await new Response(body, { headers }).formData();
@@ -58,15 +60,15 @@ async function parse(body: Uint8Array<ArrayBuffer>): Promise<FormData> {
   }
 }
 
-/** Returns the play time in seconds that the container of an audio file states; `undefined` without one. */
-async function readPlayTime(bytes: Uint8Array): Promise<number | undefined> {
-  // Loaded at the first form: gateways without such models need no parser of audio.
-  const { parseBuffer } = await import("music-metadata");
-  try {
-    const { format } = await parseBuffer(bytes, undefined, { duration: true, skipCovers: true });
-    const { duration } = format;
-    return duration !== undefined && Number.isFinite(duration) && duration > 0 ? duration : undefined;
-  } catch {
-    return undefined;
+/** Whether a form has more parts than fields and a file may be. Reading half a million would take a second. */
+function hasTooManyParts(body: Uint8Array<ArrayBuffer>, boundary: string): boolean {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  let at = 0;
+  for (let parts = 0; parts <= FIELDS_MAX + 1; parts += 1) {
+    at = text.indexOf(delimiter, at);
+    if (at < 0) return false;
+    at += delimiter.length;
   }
+  return true;
 }

@@ -36,8 +36,6 @@ export interface UnitDemand extends UnitKind {
   readonly held: number;
   /** What is charged where the answer does not count them. Default: `held`. */
   readonly usual?: number | undefined;
-  /** The most that an honest answer reports. Default: `held`. */
-  readonly max?: number | undefined;
 }
 
 /** Converts a unit price to JSON: exact USD per unit, and of each kind of image with its own price. */

@@ -1,6 +1,7 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Cause } from "../errors.ts";
 import { LedgerError, type LedgerErrorCode, type Shortfall } from "../ledger/ledger.ts";
+import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
 
 /** After this many declines of a key within a second, the next second is answered from memory. */
 const DECLINES_MAX = 3;
@@ -28,6 +29,28 @@ export function declineOf(fault: unknown): Decline | undefined {
   if (!(fault instanceof LedgerError)) return undefined;
   const reason = REASONS.find((each) => each === fault.code);
   return reason && { reason, shortfall: fault.shortfall };
+}
+
+/** Returns the decline that a hold of `needed` would meet at these balances; `undefined` when it may be granted. */
+export function shortageOf(
+  { wallet, limits }: { readonly wallet: Balances; readonly limits: readonly SpendLimitUsage[] },
+  needed: Nanos,
+): Decline | undefined {
+  for (const { amount, used, held } of limits) {
+    const unheld = amount - used;
+    if (unheld - held < needed)
+      return { reason: "spending_limit_exceeded", shortfall: shortfallOf(needed, unheld - held, unheld) };
+  }
+  const { available, held } = wallet;
+  if (available >= needed) return undefined;
+  const unheld = available + held;
+  const reason = unheld >= needed ? "balance_on_hold" : "insufficient_balance";
+  return { reason, shortfall: shortfallOf(needed, available, unheld) };
+}
+
+/** Reports a negative remainder as 0. */
+function shortfallOf(needed: Nanos, available: Nanos, unheld: Nanos): Shortfall {
+  return { needed, available: available > 0n ? available : 0n, unheld: unheld > 0n ? unheld : 0n };
 }
 
 /** Chooses the error: nothing is left, too little is left, or enough is left but for open holds. */

@@ -1,18 +1,27 @@
 import type { Caller } from "../accounts/key.ts";
+import type { Body } from "../bodies/body.ts";
 import { printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
 import type { OutcomeFacts } from "../ledger/records.ts";
 import { describeFault } from "../telemetry/log.ts";
-import { causeOf, type Decline, declineHeaders, declineOf } from "./decline.ts";
+import { causeOf, type Decline, declineHeaders, declineOf, shortageOf } from "./decline.ts";
 import type { Gateway } from "./gateway.ts";
-import { amountOf } from "./quote.ts";
-import type { Call, OpenHold, Quote, Reply } from "./request.ts";
+import { amountOf, clampToGrant, quoteRequest } from "./quote.ts";
+import type { Call, OpenHold, Plan, Quote, Reply } from "./request.ts";
 
 /** A request for a hold. */
 export interface Quoted {
   readonly call: Call;
   readonly caller: Caller;
+  readonly body: Body;
+  readonly plan: Plan;
+  readonly quote: Quote;
+}
+
+/** A hold, and the quote that it pays for: of the measured units, and clamped to the grant. */
+export interface HeldQuote {
+  readonly hold: OpenHold;
   readonly quote: Quote;
 }
 
@@ -20,14 +29,41 @@ export interface Quoted {
 const LOST_WITH_LEDGER = { awaitsDisk: false } as const;
 
 /**
- * Reserves the most that a request may cost, or the affordable part of it. Returns the decline of a wallet or
- * a spending limit. Rejects when the ledger is away.
+ * Reserves the most that a request may cost, or the affordable part of it. A file is measured before, once the
+ * least that it can cost is affordable. Returns the decline of a wallet or a spending limit. Rejects when the
+ * ledger is away.
  */
-export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHold | Decline> {
+export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<HeldQuote | Decline> {
+  const { body, quote } = quoted;
+  quoted.call.trace?.enter("hold");
+  if (!body.measure || !quote.model.price.unit) return holdQuote(gateway, quoted);
+  const decline = await findShortage(gateway, quoted);
+  if (decline) return decline;
+  const request = await body.measure();
+  return holdQuote(gateway, { ...quoted, quote: quoteRequest({ ...quoted.plan, request }) });
+}
+
+/** Reads whether wallet and spending limits afford a quote, without a hold: the quote is only the least. */
+async function findShortage(
+  { ledger, declines }: Gateway,
+  { caller: { key }, quote }: Quoted,
+): Promise<Decline | undefined> {
+  const needed = amountOf(quote, quote.outputTokensMax);
+  const remembered = declines.recall(key.id, needed);
+  if (remembered) return remembered;
+  const [wallet, limits] = await Promise.all([
+    ledger.balances(key.accountId),
+    ledger.spendLimits(key.accountId, key.id),
+  ]);
+  const decline = shortageOf({ wallet, limits }, needed);
+  if (decline) declines.note(key.id, decline);
+  return decline;
+}
+
+async function holdQuote(gateway: Gateway, quoted: Quoted): Promise<HeldQuote | Decline> {
   const { call, caller, quote } = quoted;
   const { id: keyId, accountId: walletId } = caller.key;
   const { trace } = call;
-  trace?.enter("hold");
   const amount = amountOf(quote, quote.outputTokensMax);
   const canLower = quote.outputTokensMin < quote.outputTokensMax;
   const minimum = canLower ? amountOf(quote, quote.outputTokensMin) : amount;
@@ -47,7 +83,8 @@ export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHo
     const { granted } = await gateway.ledger.hold(request, options);
     gateway.holdHealth.taken();
     trace?.note({ grantedUsd: printUsd(granted) });
-    return { walletId, holdId: call.id, granted, isWhole: granted === amount };
+    const hold = { walletId, holdId: call.id, granted };
+    return { hold, quote: granted === amount ? quote : clampToGrant(quote, granted) };
   } catch (fault) {
     return declineOrThrow(gateway, quoted, fault);
   }

@@ -132,7 +132,7 @@ export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBou
   const outputTokens = totalOutputMaxOf(quote);
   const { units } = quote.request;
   return {
-    units: units && (units.max ?? units.held),
+    units: units?.held,
     inputTokens: readings * (input.prompts ?? 1) * windowOn(quote, candidate),
     outputTokens: readings * (outputTokens + Math.floor(outputTokens / OUTPUT_TOLERANCE)),
   };

@@ -161,8 +161,6 @@ export interface OpenHold {
   readonly holdId: string;
   /** Between the quote at `outputTokensMin` and the quote at `outputTokensMax`. */
   readonly granted: Nanos;
-  /** Whether all of the quote was granted. */
-  readonly isWhole: boolean;
 }
 
 /** An event source for `abort`; every `AbortSignal` is one. */

@@ -5,7 +5,7 @@ import type { Gateway } from "./gateway.ts";
 import { declineError, takeHold } from "./hold.ts";
 import { RequestMeter } from "./meter.ts";
 import { planRequest } from "./plan.ts";
-import { clampToGrant, quoteRequest, tokensOf } from "./quote.ts";
+import { quoteRequest, tokensOf } from "./quote.ts";
 import { authenticate, readRequest } from "./read-request.ts";
 import type { Call, HeldRequest, Reply } from "./request.ts";
 import { settle } from "./settle.ts";
@@ -24,12 +24,12 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
   const plan = await planRequest(gateway, { call, caller, body });
   const requested = clampToLimits(gateway, caller, quoteRequest(plan, call.trace));
   await using slot = await admit(gateway, { call, caller, tokens: tokensOf(requested) }, reply);
-  const hold = await takeHold(gateway, { call, caller, quote: requested });
-  if ("reason" in hold) {
+  const taken = await takeHold(gateway, { call, caller, body, plan, quote: requested });
+  if ("reason" in taken) {
     await cancelAdmission(gateway, { call, caller, slot }, reply);
-    throw declineError(hold, reply);
+    throw declineError(taken, reply);
   }
-  const quote = hold.isWhole ? requested : clampToGrant(requested, hold.granted);
+  const { hold, quote } = taken;
   const meter = new RequestMeter(quote, gateway.clock);
   using _heartbeat = gateway.heartbeats.start(hold, meter);
   using running = gateway.callers.start(caller.key.id);

@@ -16,8 +16,8 @@ export interface FormField {
 /** What is known of a file of a form. Its bytes are apart. */
 export interface FormFile {
   readonly bytes: number;
-  /** The play time that the file's container states; `undefined` when it states none. */
-  readonly seconds: number | undefined;
+  /** The play time that was counted from the bytes; `undefined` until then. */
+  readonly seconds?: number | undefined;
 }
 
 /** A format whose request bodies are forms with a file instead of JSON. */

@@ -95,7 +95,7 @@ export function createHeldRequest(options: HeldRequestOptions = {}): HeldRequest
     beginning: () => opened.beginning(),
     promptText: () => request.promptText(),
   };
-  const hold = { walletId: "w", holdId: call.id, granted: 0n, isWhole: true };
+  const hold = { walletId: "w", holdId: call.id, granted: 0n };
   return { call, body, plan, quote, hold, meter, caller };
 }
 

@@ -11,10 +11,8 @@ const UNPRICED_RULE = createUnpricedRule(new Set());
 /** Fields that the gateway checks or edits. */
 const FIELDS = new Set(["model", "file", "prompt", "response_format", "stream"]);
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false };
-/** 6 kbit/s, the lowest bitrate of speech codecs. */
-const BYTES_PER_SECOND_MIN = 750;
-/** 32 kbit/s, a usual bitrate of recorded speech. */
-const BYTES_PER_SECOND_USUAL = 4_000;
+/** Eight channels of 192 kHz in samples of 32 bits. */
+const BYTES_PER_SECOND_MAX = 6_144_000;
 /** Decoders differ by less than this share of the play time. */
 const PLAY_TIME_TOLERANCE = 100;
 
@@ -60,15 +58,9 @@ export function promptText(form: Form): string {
   return readField(form, "prompt") ?? "";
 }
 
-/**
- * A play time may be wrong, so an answer may report what the bytes allow. Without a play time that is held,
- * and a usual bitrate is charged where the answer reports no time.
- */
+/** The play time of a file; before it is counted, the least that its bytes can play. */
 function demandOf({ bytes, seconds }: FormFile): UnitDemand {
-  const max = Math.ceil(bytes / BYTES_PER_SECOND_MIN);
-  if (seconds === undefined) {
-    return { name: "second", held: max, usual: Math.ceil(bytes / BYTES_PER_SECOND_USUAL) };
-  }
+  if (seconds === undefined) return { name: "second", held: Math.ceil(bytes / BYTES_PER_SECOND_MAX) };
   const held = Math.ceil(seconds + seconds / PLAY_TIME_TOLERANCE) + 1;
-  return { name: "second", held, usual: Math.ceil(seconds), max: Math.max(held, max) };
+  return { name: "second", held, usual: Math.ceil(seconds) };
 }

@@ -1,0 +1,111 @@
+import { flacFrameAt, rateOfStream } from "./flac.ts";
+import { opusSecondsAt } from "./opus.ts";
+import { hasText, isSampleRate, type Sound, type SoundReader, tag, tagAt } from "./sound.ts";
+
+const CAPTURE = tag("OggS");
+const PAGE_HEAD_BYTES = 27;
+/** The packets of more streams than this count as unread. */
+const STREAMS_MAX = 64;
+/** Offset of the STREAMINFO block in the first packet of FLAC. */
+const FLAC_INFO_AT = 17;
+
+/** Returns the play time of one packet; `undefined` where it cannot be read. */
+type ReadPacket = (view: DataView, at: number, bytes: number) => number | undefined;
+
+interface Stream {
+  readonly read: ReadPacket;
+  /** Whether the last packet goes on in the next page. */
+  isContinued: boolean;
+}
+
+const READ_NOTHING: ReadPacket = () => undefined;
+const READ_VIDEO: ReadPacket = () => 0;
+
+/**
+ * Ogg with Opus, Vorbis or FLAC. Packets are counted; the times that pages state are not believed.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc3533
+ */
+export const ogg: SoundReader = {
+  matches: (view, start) => hasText(view, start, "OggS"),
+  count(view, start): Sound {
+    const streams = new Map<number, Stream>();
+    const sum = { seconds: 0, unreadBytes: 0 };
+    let at = start;
+    while (at + PAGE_HEAD_BYTES <= view.byteLength) {
+      const end = tagAt(view, at) === CAPTURE ? readPage(view, at, streams, sum) : at;
+      if (end === at) sum.unreadBytes += 1;
+      at = Math.max(end, at + 1);
+    }
+    return sum;
+  },
+};
+
+type Sum = { -readonly [Name in keyof Sound]: Sound[Name] };
+
+/** Adds the packets of a page, and returns its end; its own offset for a page that goes beyond the file. */
+function readPage(view: DataView, page: number, streams: Map<number, Stream>, sum: Sum): number {
+  const segments = view.getUint8(page + 26);
+  const lacing = page + PAGE_HEAD_BYTES;
+  let at = lacing + segments;
+  if (at > view.byteLength) return page;
+  const serial = view.getUint32(page + 14);
+  const stream = streams.get(serial) ?? openStream(view, at, serial, streams);
+  let packet = at;
+  let isInside = stream.isContinued;
+  for (let index = 0; index < segments; index += 1) {
+    const bytes = view.getUint8(lacing + index);
+    at += bytes;
+    if (at > view.byteLength) return page;
+    if (bytes === 255 && index < segments - 1) continue;
+    if (!isInside) addPacket(stream.read(view, packet, at - packet), at - packet, sum);
+    else if (stream.read === READ_NOTHING) sum.unreadBytes += at - packet;
+    isInside = bytes === 255;
+    packet = at;
+  }
+  stream.isContinued = isInside;
+  return at;
+}
+
+function addPacket(seconds: number | undefined, bytes: number, sum: Sum): void {
+  if (seconds === undefined) sum.unreadBytes += bytes;
+  else sum.seconds += seconds;
+}
+
+/** Opens a stream by its first packet. */
+function openStream(view: DataView, at: number, serial: number, streams: Map<number, Stream>): Stream {
+  const read = streams.size < STREAMS_MAX ? readerOf(view, at) : READ_NOTHING;
+  const stream = { read, isContinued: false };
+  if (streams.size < STREAMS_MAX) streams.set(serial, stream);
+  return stream;
+}
+
+function readerOf(view: DataView, at: number): ReadPacket {
+  if (hasText(view, at, "OpusHead")) return readOpus;
+  if (hasText(view, at, "\x01vorbis")) return vorbisReader(view, at);
+  if (hasText(view, at, "\x7fFLAC")) return flacReader(view, at);
+  return hasText(view, at, "\x80theora") ? READ_VIDEO : READ_NOTHING;
+}
+
+const readOpus: ReadPacket = (view, at, bytes) =>
+  hasText(view, at, "OpusHead") || hasText(view, at, "OpusTags") ? 0 : opusSecondsAt(view, at, bytes);
+
+/** A packet of Vorbis plays half its block at most; all count as long blocks. Packets of headers are odd. */
+function vorbisReader(view: DataView, at: number): ReadPacket {
+  if (at + 29 > view.byteLength) return READ_NOTHING;
+  const rate = view.getUint32(at + 12, true);
+  const longBlock = 1 << (view.getUint8(at + 28) >> 4);
+  if (!isSampleRate(rate)) return READ_NOTHING;
+  const seconds = longBlock / 2 / rate;
+  return (packets, from, bytes) => (bytes === 0 || (packets.getUint8(from) & 1) === 1 ? 0 : seconds);
+}
+
+function flacReader(view: DataView, at: number): ReadPacket {
+  const streamRate = rateOfStream(view, at + FLAC_INFO_AT);
+  return (packets, from, bytes) => {
+    if (bytes === 0 || packets.getUint8(from) !== 0xff) return 0;
+    const frame = flacFrameAt(packets, from);
+    const rate = frame?.rate ?? streamRate;
+    return frame && rate !== undefined ? frame.samples / rate : undefined;
+  };
+}
