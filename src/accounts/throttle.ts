@@ -24,6 +24,8 @@ const RULES = {
   mail: { perAddress: 5, perSubject: 3, forgetsSuccess: false },
   /** Secrets that a caller may try to guess: tokens of mails, redeem codes, shared links. */
   guess: { perAddress: 20, perSubject: 20, forgetsSuccess: true },
+  /** Bodies that the console refuses, and those of an address that are being read. */
+  body: { perAddress: 120, perSubject: 120, forgetsSuccess: true },
 } as const satisfies Record<string, ThrottleRule>;
 
 type ThrottleKind = keyof typeof RULES;

@@ -34,12 +34,15 @@ export async function readRequestBody(
       chunks.push(value);
     }
   };
+  let isSlow = false;
   try {
     return await within(msMax, receive(), () => {
+      isSlow = true;
       throw new GatewayError("body_too_slow");
     });
-  } catch (fault) {
-    reader?.cancel().catch(() => undefined);
-    throw fault;
+  } finally {
+    // The rest of a body that is too large is discarded, so that its sender sees the error.
+    if (isSlow) reader?.cancel().catch(() => undefined);
+    else reader?.releaseLock();
   }
 }

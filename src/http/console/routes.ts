@@ -14,6 +14,7 @@ import { managementKeysRoutes } from "./management-keys.ts";
 import { modelsRoutes } from "./models.ts";
 import { noticesRoutes } from "./notices.ts";
 import { operatorRoutes } from "./operator.ts";
+import { printPath, replaceChecks } from "./own-checks.ts";
 import { paymentsRoutes } from "./payments.ts";
 import { playgroundRoutes } from "./playground.ts";
 import { refusalsRoutes } from "./refusals.ts";
@@ -54,6 +55,7 @@ export function createConsoleApi(parts: ConsoleParts) {
     .use(teamRoutes(parts))
     .use(usageRoutes(parts))
     .use(walletRoutes(parts));
+  replaceChecks(app);
   assembled.app = app;
   return app;
 }
@@ -76,11 +78,10 @@ function readFailure(code: unknown, error: unknown): GatewayError {
   return toGatewayError(error);
 }
 
-/** The path of the first bad field: `/limits/0` becomes `limits[0]`. */
+/** Queries and parameters of a path are short, so that the library may check them. */
 function readPath(error: unknown): { path?: string } {
   if (typeof error !== "object" || error === null || !("all" in error)) return {};
   const [first] = error.all as readonly { readonly path?: string }[];
-  const parts = first?.path?.split("/").filter(Boolean) ?? [];
-  const path = parts.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join("");
-  return path === "" ? {} : { path: path.replace(/^\./, "") };
+  const path = printPath(first?.path);
+  return path === undefined ? {} : { path };
 }

@@ -19,15 +19,15 @@ export function isTooDeep(value: unknown): boolean {
   return false;
 }
 
-/** Like {@link isTooDeep}, for the text of a value before it is parsed. The text may be no JSON. */
-export function isTextTooDeep(text: string): boolean {
+/** Returns whether a text nests deeper than `depthMax`, before it is parsed. The text may be no JSON. */
+export function isTextTooDeep(text: string, depthMax: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (character === '"') at = skipString(text, at) - 1;
     else if (character === "[" || character === "{") depth += 1;
     else if (character === "]" || character === "}") depth -= 1;
-    if (depth > DEPTH_MAX) return true;
+    if (depth > depthMax) return true;
   }
   return false;
 }

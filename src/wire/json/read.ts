@@ -12,7 +12,7 @@ export const EVENT_MAX: JsonBounds = { values: 1_000_000, members: 250_000, esca
 export const ANSWER_MAX: JsonMeasure = { values: 4_000_000, members: 4_000_000 };
 
 /** The largest structure of a text that is parsed. */
-interface JsonBounds extends JsonMeasure {
+export interface JsonBounds extends JsonMeasure {
   /** Largest number of escapes in strings; unbounded when omitted. */
   readonly escapes?: number;
 }
@@ -50,8 +50,11 @@ export function parseJsonObject(text: string, max: JsonBounds = DEFAULT_MAX): Js
   }
 }
 
-/** A member takes several characters and a value at least one, so shorter texts are not scanned. */
-function isWithin(text: string, max: JsonBounds): boolean {
+/**
+ * Returns whether a text has at most so much structure, before it is parsed. A member takes several characters and
+ * a value at least one, so that shorter texts are not scanned.
+ */
+export function isWithin(text: string, max: JsonBounds): boolean {
   if (text.length <= max.members) return true;
   if (max.escapes !== undefined && hasMoreEscapes(text, max.escapes)) return false;
   return measureJson(text, max) !== undefined;
