@@ -46,6 +46,8 @@ export interface KnownModel {
     readonly audio_output?: string;
     readonly request?: string;
   };
+  /** The factor on every cost of tokens at the provider's regional endpoints, such as "1.10". */
+  readonly regional?: string;
   readonly can: readonly Capability[];
   readonly reasoning?: "none" | "effort" | "budget" | "adaptive";
   readonly sampling?: boolean;

@@ -1,3 +1,5 @@
+import type { KnownMode } from "./known-models.ts";
+
 /** How a provider of the catalog is reached by a new upstream. */
 export interface Provider {
   /** The protocol of an upstream in YAML. */
@@ -59,6 +61,11 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
   zai: openai("https://api.z.ai/api/paas/v4", "ZAI_API_KEY"),
 };
 
+/** Modes that a provider serves at another address than its other modes. */
+const OTHER_ADDRESSES: Readonly<Record<string, Partial<Record<KnownMode, Provider>>>> = {
+  cohere: { rerank: openai("https://api.cohere.com/v1", "COHERE_API_KEY") },
+};
+
 /** Providers of the catalog whose models are reached through the upstream of another one. */
 const OWNERS: Readonly<Record<string, string>> = { azure_ai: "azure" };
 
@@ -67,15 +74,24 @@ export function ownerOf(provider: string): string {
   return OWNERS[provider] ?? provider;
 }
 
-/** Finds how a provider is reached. */
-export function findProvider(provider: string): Provider | undefined {
+/** Finds how a provider is reached, or how a mode of it is that has an address of its own. */
+export function findProvider(provider: string, mode?: KnownMode): Provider | undefined {
   const owner = ownerOf(provider);
-  return Object.hasOwn(PROVIDERS, owner) ? PROVIDERS[owner] : undefined;
+  const own = mode && findOtherAddress(owner, mode);
+  return own ?? (Object.hasOwn(PROVIDERS, owner) ? PROVIDERS[owner] : undefined);
+}
+
+/** Returns the address of a mode that the provider does not serve at its usual one. */
+export function findOtherAddress(provider: string, mode: KnownMode): Provider | undefined {
+  return Object.hasOwn(OTHER_ADDRESSES, provider) ? OTHER_ADDRESSES[provider]?.[mode] : undefined;
 }
 
 /** Returns the members of a new upstream in YAML. The address of its protocol need not be written. */
-export function upstreamOf(provider: string): Readonly<Record<string, string | boolean>> | undefined {
-  const found = findProvider(provider);
+export function upstreamOf(
+  provider: string,
+  mode?: KnownMode,
+): Readonly<Record<string, string | boolean>> | undefined {
+  const found = findProvider(provider, mode);
   if (!found) return undefined;
   const isDefault = provider === found.protocol;
   return {
@@ -89,7 +105,10 @@ export function upstreamOf(provider: string): Readonly<Record<string, string | b
 export function providerBehind(protocol: string, baseUrl: string | undefined): string | undefined {
   if (baseUrl === undefined) return Object.hasOwn(PROVIDERS, protocol) ? protocol : undefined;
   const host = URL.parse(baseUrl)?.host;
-  const found = Object.entries(PROVIDERS).find(
+  const others = Object.entries(OTHER_ADDRESSES).flatMap(([name, byMode]) =>
+    Object.values(byMode).map((provider) => [name, provider] as const),
+  );
+  const found = [...Object.entries(PROVIDERS), ...others].find(
     ([, provider]) =>
       provider.protocol === protocol && provider.baseUrl && URL.parse(provider.baseUrl)?.host === host,
   );

@@ -5,7 +5,7 @@ import { printResult } from "./command.ts";
 import { JSON_OPTION, type JsonOption, withJson } from "./define-command.ts";
 import type { ModelsAddOptions } from "./models/add.ts";
 import type { ModelsOptions } from "./models/list.ts";
-import { parseNames } from "./options.ts";
+import { parseCount, parseNames } from "./options.ts";
 
 const MODES = ["chat", "embedding", "rerank", "moderation", "image", "speech", "transcription"];
 
@@ -33,6 +33,16 @@ export function addModelCommands(program: Command): void {
     .argument("<ids...>", "ids of known models")
     .option("--upstream <name>", "upstream of the models (default: one of their provider)")
     .option("--as <name>", "name of one model for clients (default: the last part of its id)")
+    .option(
+      "--context-window <tokens>",
+      "context window of one model, where the catalog has none",
+      parseCount,
+    )
+    .option(
+      "--max-output-tokens <tokens>",
+      "output limit of one model, where the catalog has none",
+      parseCount,
+    )
     .action(async (ids: string[], options: ModelsAddOptions & JsonOption) =>
       printResult((await import("./models/add.ts")).runModelsAdd(ids, options), options),
     );

@@ -6,16 +6,17 @@ export interface KnownWarning {
   /** Where the file names it: `models.claude`. */
   readonly place: string;
   readonly known: string;
-  readonly reason: "old_price" | "ended" | "other_cost" | "needs_responses";
+  readonly reason: "old_price" | "ended" | "ends_soon" | "other_cost" | "needs_responses";
   /** What is the matter, to follow the id of the model. */
   readonly text: string;
 }
 
 const PRICE_DAYS_MAX = 90;
+const END_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * Finds prices that were last checked more than 90 days ago, models past their end, costs beside the price, and
+ * Finds prices that were last checked more than 90 days ago, models past their end or within 30 days of it, costs beside the price, and
  * routes to models of the responses format whose upstream does not speak it.
  */
 export function findKnownWarnings(filled: readonly FilledIn[], nowMs: number): readonly KnownWarning[] {
@@ -31,6 +32,9 @@ export function findKnownWarnings(filled: readonly FilledIn[], nowMs: number): r
         : []),
       ...(ends !== undefined && Date.parse(ends) <= nowMs
         ? warn("ended", `may no longer be served since ${ends}`)
+        : []),
+      ...(ends !== undefined && Date.parse(ends) > nowMs && Date.parse(ends) - nowMs <= END_DAYS * DAY_MS
+        ? warn("ends_soon", `may no longer be served from ${ends} on`)
         : []),
       ...(hasCost && otherCost
         ? warn("other_cost", `also costs ${describeOther(otherCost)}, which the price does not hold`)

@@ -7,6 +7,8 @@ import {
   upstreamModelOf,
 } from "../catalog/known-models.ts";
 import { nearestIds } from "../catalog/nearest.ts";
+import { costsAt, type UpstreamPlace } from "../catalog/regional.ts";
+import { countOr, isMembers, type Members, mergedCost, missing } from "./members.ts";
 import type { Path, Problems } from "./problems.ts";
 
 /** What the catalog of known models filled in at one place of the file. */
@@ -33,8 +35,6 @@ export interface FilledDocument {
   readonly document: object;
   readonly filled: readonly FilledIn[];
 }
-
-type Members = Readonly<Record<string, unknown>>;
 
 /** Modes whose answers have no tokens. */
 const WITHOUT_OUTPUT: readonly KnownMode[] = ["embedding", "rerank", "moderation"];
@@ -95,11 +95,14 @@ function fillModel(path: Path, model: Members, filling: Filling, filled: FilledI
     if (ofRoute)
       return {
         ...route,
-        ...note(place, ofRoute, valuesOfRoute(route, ofRoute, own), filling, filled, route),
+        ...note(place, ofRoute, valuesOfRoute(route, ofRoute, own, filling), filling, filled, route),
       };
     if (!known || "known" in route || !isOf(route, known)) return route;
-    note(place, known, {}, filling, filled, route);
-    return { ...route, ...valuesOfPlainRoute(route, known) };
+    const regional = regionalCostsOf({ model, filled: own, route }, known, filling);
+    // The note of the model has the end and the other costs already.
+    const { ends: _ends, other_cost: _other, ...facts } = known;
+    note(place, facts, regional, filling, filled, route);
+    return { ...route, ...valuesOfPlainRoute(route, known), ...regional };
   });
   return { ...own, ...longContextOf(own, routes, filling), routes };
 }
@@ -184,7 +187,8 @@ function longOf(model: Members, { long }: KnownModel, window: number | undefined
   return { long_context: { ...own, ...above, ...mergedCost(own, "cost", long.cost) } };
 }
 
-function valuesOfRoute(route: Members, known: KnownModel, model: Members): Members {
+function valuesOfRoute(route: Members, known: KnownModel, model: Members, filling: Filling): Members {
+  const { cost, long } = costsAt(known, placeOf(route, filling));
   const isLong = model.long_context !== undefined || (known.long && isReached(model, known.long));
   return {
     ...missing(route, {
@@ -192,9 +196,33 @@ function valuesOfRoute(route: Members, known: KnownModel, model: Members): Membe
       reasoning: known.reasoning,
       sampling: known.sampling,
     }),
-    ...mergedCost(route, "cost", known.cost ?? known.unit_cost),
-    ...(isLong ? mergedCost(route, "long_context_cost", known.long?.cost ?? known.cost) : {}),
+    ...mergedCost(route, "cost", cost ?? known.unit_cost),
+    ...(isLong ? mergedCost(route, "long_context_cost", long?.cost ?? cost) : {}),
   };
+}
+
+/**
+ * Returns the costs of a plain route at a regional endpoint where they are dearer than those of its model.
+ * Costs that the file writes, of the model or the route, stay.
+ */
+function regionalCostsOf({ model, filled, route }: PlainRoute, known: KnownModel, filling: Filling): Members {
+  const { cost, long } = costsAt(known, placeOf(route, filling));
+  if (cost === known.cost || model.cost !== undefined) return {};
+  const isLong = model.long_context === undefined && filled.long_context !== undefined;
+  return missing(route, { cost, long_context_cost: isLong ? long?.cost : undefined });
+}
+
+/** A route without a known model of its own, and its model as it is written and as it is filled. */
+interface PlainRoute {
+  readonly model: Members;
+  readonly filled: Members;
+  readonly route: Members;
+}
+
+/** Returns where the upstream of a route calls its provider. */
+function placeOf({ upstream: name }: Members, { upstreams }: Filling): UpstreamPlace {
+  const upstream = typeof name === "string" && Object.hasOwn(upstreams, name) ? upstreams[name] : undefined;
+  return isMembers(upstream) ? { location: upstream.location, baseUrl: upstream.base_url } : {};
 }
 
 /** Whether a route of a known model names no other one. Traits belong to the name that the catalog gave. */
@@ -226,28 +254,4 @@ function isReached(
   { above_input_tokens: above }: { readonly above_input_tokens: number },
 ): boolean {
   return typeof window === "number" && above < window;
-}
-
-/** Returns the members that are neither written nor unknown. */
-function missing(written: Members, known: Members): Members {
-  return Object.fromEntries(
-    Object.entries(known).filter(([key, value]) => value !== undefined && written[key] === undefined),
-  );
-}
-
-/** Fills the classes that a written cost leaves out. */
-function mergedCost(written: Members, key: string, cost: object | undefined): Members {
-  const own = written[key];
-  if (!cost || (own !== undefined && !isMembers(own))) return {};
-  if (own && Object.keys(cost).every((name) => Object.hasOwn(own, name))) return {};
-  return { [key]: { ...cost, ...own } };
-}
-
-function countOr(written: unknown, known: number | undefined): number | undefined {
-  const text = typeof written === "string" && /^\d{1,15}$/.test(written) ? Number(written) : written;
-  return typeof text === "number" ? text : known;
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

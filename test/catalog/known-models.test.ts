@@ -64,6 +64,7 @@ const Line = Type.Object(
         request: Type.Optional(UsdPerUnit),
       }),
     ),
+    regional: Type.Optional(Type.String({ pattern: "^1\\.\\d{2}$" })),
     can: Type.Array(Type.Union(CAPABILITIES.map((name) => Type.Literal(name))), { uniqueItems: true }),
     reasoning: Type.Optional(
       Type.Union(["none", "effort", "budget", "adaptive"].map((name) => Type.Literal(name))),

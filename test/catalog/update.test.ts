@@ -2,8 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readKnownModels } from "../../src/catalog/known-models.ts";
+import { compareLists } from "../../src/catalog/update/compare.ts";
+import { correctList } from "../../src/catalog/update/corrections.ts";
 import { printScaled } from "../../src/catalog/update/decimal.ts";
 import { readList } from "../../src/catalog/update/read-list.ts";
+import { readSecondList } from "../../src/catalog/update/second-list.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const SOURCE = { list: "a list", checked: "2026-11-22" };
@@ -140,6 +143,8 @@ describe("readList", () => {
     expect(readOne({ ...CHAT, ...search })?.other_cost).toBeUndefined();
     const always = read({ "perplexity/s": { ...CHAT, litellm_provider: "perplexity", ...search } });
     expect(always.models[0]).toMatchObject({ id: "perplexity/s", other_cost: { request: "0.014" } });
+    const preview = read({ "gpt-x-search-preview": { ...CHAT, ...search } });
+    expect(preview.models[0]).toMatchObject({ other_cost: { request: "0.014" } });
   });
 
   test("names models by provider, and keeps regions and data zones in the id", () => {
@@ -185,6 +190,33 @@ describe("readList", () => {
     expect(models[1]?.cost).not.toHaveProperty("cached_input");
   });
 
+  test("gives a bare id of Bedrock the cost of its geography, where only the global profile is cheaper", () => {
+    const at = (input: number) => ({
+      ...CHAT,
+      litellm_provider: "bedrock_converse",
+      input_cost_per_token: input,
+    });
+    const { models } = read({
+      "a.claude-x": at(3e-6),
+      "global.a.claude-x": at(3e-6),
+      "us.a.claude-x": at(3.3e-6),
+      "a.claude-y": at(2e-6),
+      "us.a.claude-y": at(3.3e-6),
+    });
+    expect(models.map(({ id, cost }) => [id, cost?.input])).toEqual([
+      ["bedrock/a.claude-x", "3.30"],
+      ["bedrock/global.a.claude-x", "3.00"],
+      ["bedrock/us.a.claude-x", "3.30"],
+      ["bedrock/a.claude-y", "2.00"],
+      ["bedrock/us.a.claude-y", "3.30"],
+    ]);
+  });
+
+  test("reads the factor of regional endpoints", () => {
+    expect(readOne({ ...CHAT, regional_processing_uplift_multiplier_eu: 1.1 })?.regional).toBe("1.10");
+    expect(readOne({ ...CHAT, regional_endpoint_uplift_multiplier: 1 })).not.toHaveProperty("regional");
+  });
+
   test.each([
     ["another provider", "m", { ...CHAT, litellm_provider: "somebody" }],
     ["another mode", "m", { ...CHAT, mode: "video_generation" }],
@@ -210,6 +242,75 @@ describe("readList", () => {
     ["has a cost above 10000 USD per million tokens", { output_cost_per_token: 3 }],
   ])("skips and reports an entry that %s", (wrong, change) => {
     expect(read({ m: { ...CHAT, ...change } })).toEqual({ models: [], skipped: [`m: ${wrong}`] });
+  });
+});
+
+describe("correctList", () => {
+  const correction = {
+    ids: ["openai/m"],
+    instead: { cost: { output: "15.00", cached_input: undefined } },
+    facts: { cost: { output: "12.00", cached_input: "0.30" } },
+    source: "https://prices.example/other",
+  };
+  const created = {
+    ids: ["openai/new"],
+    instead: undefined,
+    facts: { context_window: 1_000, cost: { input: "1.00", output: "2.00" } },
+    source: "https://prices.example/new",
+  };
+  const correct = (entry: object) =>
+    correctList(read({ m: { ...CHAT, ...entry } }).models, SOURCE, [correction, created]);
+
+  test("replaces what the list still has, and adds what it lacks", () => {
+    const { models, overtaken } = correct({});
+    expect(overtaken).toEqual([]);
+    expect(models.map(({ id, cost, source }) => [id, cost, source])).toEqual([
+      ["openai/m", { input: "3.00", output: "12.00", cached_input: "0.30" }, correction.source],
+      ["openai/new", { input: "1.00", output: "2.00" }, created.source],
+    ]);
+  });
+
+  test("leaves a list alone that has another fact by now, and reports the correction", () => {
+    const { models, overtaken } = correct({ output_cost_per_token: 1.4e-5 });
+    expect(models[0]?.cost?.output).toBe("14.00");
+    expect(overtaken).toEqual(["openai/m"]);
+  });
+});
+
+describe("compareLists", () => {
+  const prices = (input_mtok: unknown, more: object = {}) => ({ input_mtok, output_mtok: 15, ...more });
+  const SECOND = [
+    {
+      id: "openai",
+      models: [
+        { id: "same", match: { equals: "same" }, context_window: 204_800, prices: prices(3) },
+        {
+          id: "dear",
+          match: { or: [{ starts_with: "dear" }, { regex: "^costly-\\d+$" }] },
+          context_window: 1_000_000,
+          prices: [
+            { prices: prices(3) },
+            {
+              constraint: { start_date: "2026-11-01" },
+              prices: prices({ base: 4, tiers: [] }, { cache_read_mtok: 0.4 }),
+            },
+            { constraint: { start_date: "2027-01-01" }, prices: prices(9) },
+          ],
+        },
+        { id: "new", match: { or: [{ equals: "new" }, { equals: "new:free" }] }, prices: prices(1) },
+      ],
+    },
+    { id: "nobody", models: [{ id: "x", match: { equals: "x" }, prices: prices(1) }] },
+  ];
+
+  test("names costs and windows that differ on the day, and models that only the second list has", () => {
+    const { models } = read({ same: CHAT, "dear-1": CHAT, "costly-2": CHAT, alone: CHAT });
+    const line =
+      "input 3.00, there 4.00; cached_input 3.00, there 0.40; context_window 200000, there 1000000";
+    expect(compareLists(models, readSecondList(SECOND, "2026-11-22"))).toEqual({
+      differing: [`openai/dear-1: ${line}`, `openai/costly-2: ${line}`],
+      missing: ["openai/new"],
+    });
   });
 });
 
@@ -242,7 +343,8 @@ describe("bun run catalog:update", () => {
     expect(output).toContain("! openai/gpt-a: output 15.00 → 60.00");
     expect(output).toContain("No longer in the list (1):\n  openai/gpt-c");
     const known = readKnownModels(text());
-    const days = known.list().map((model) => [model.id, model.since, known.checkedOn(model)]);
+    const listed = known.list().filter(({ source }) => source === "a list");
+    const days = listed.map((model) => [model.id, model.since, known.checkedOn(model)]);
     expect(days).toEqual([
       ["openai/gpt-a", "2026-03-01", "2026-03-01"],
       ["openai/gpt-b", "2026-01-01", "2026-03-01"],

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { loadConfig } from "../../src/config/config.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { runTollgate } from "./run-tollgate.ts";
 
@@ -109,10 +110,14 @@ describe("tollgate models add", () => {
   });
 
   test.each([
-    [["add", SONNET, "openai/gpt-5", "--as", "x"], "Name one model with --as, not several."],
+    [
+      ["add", SONNET, "openai/gpt-5", "--as", "x"],
+      "Name one model with --as, --context-window or --max-output-tokens, not several.",
+    ],
     [["add", SONNET, "bedrock/anthropic.nothing"], "is not a known model"],
     [["add", "azure/gpt-image-1"], "is of mode image, which upstreams of protocol azure do not serve."],
     [["add", "gemini/gemini-embedding-001"], "which upstreams of protocol gemini do not serve."],
+    [["add", "azure_ai/claude-opus-4-8"], "is served in Anthropic's format alone: name an upstream"],
     [["add", SONNET, SONNET], "Two of these models are named claude-sonnet-4-5"],
   ])("writes nothing for %p", async (line, message) => {
     const ended = await run(...line);
@@ -120,10 +125,39 @@ describe("tollgate models add", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test("asks for the limits that the catalog does not have", async () => {
-    const added = await run("add", "openai/gpt-image-1", SONNET);
-    expect(added.stdout).toContain("Write context_window and max_output_tokens of openai/gpt-image-1:");
-    expect(added.stdout).not.toContain(`max_output_tokens of ${SONNET}`);
+  test("asks for the limits that the catalog does not have, and writes them", async () => {
+    const refused = await run("add", "openai/gpt-image-1");
+    expect(refused.stderr).toBe(
+      "The catalog has no such limit of openai/gpt-image-1: write --context-window and --max-output-tokens. Nothing was written.\n",
+    );
+    expect(existsSync(file)).toBe(false);
+    const limits = ["--context-window", "32000", "--max-output-tokens", "8000"];
+    expect((await run("add", "openai/gpt-image-1", ...limits)).exitCode).toBe(0);
+    const [model] = loadConfig(KEYS, { folder }).models;
+    expect(model).toMatchObject({ id: "gpt-image-1", contextWindow: 32_000, outputTokensMax: 8_000 });
+  });
+
+  test("adds Cohere's rerank models at the address that serves them, beside its chat models", async () => {
+    await run("add", "cohere/command-a-03-2025", "cohere/rerank-v3.5");
+    const config = loadConfig({ COHERE_API_KEY: "k" }, { folder });
+    expect(config.upstreams.map(({ name, baseUrl }) => [name, baseUrl])).toEqual([
+      ["cohere", "https://api.cohere.ai/compatibility/v1"],
+      ["cohere-rerank", "https://api.cohere.com/v1"],
+    ]);
+    const again = await run("add", "cohere/rerank-english-v3.0", "cohere/command-r-plus-08-2024", "--json");
+    expect(again.json()).toMatchObject({ upstreams: [] });
+    const [, , rerank, chat] = loadConfig({ COHERE_API_KEY: "k" }, { folder }).models;
+    expect([rerank?.routes[0]?.upstream, chat?.routes[0]?.upstream]).toEqual(["cohere-rerank", "cohere"]);
+    const wrong = await run("add", "cohere/rerank-multilingual-v3.0", "--upstream", "cohere");
+    expect(wrong.stderr).toContain("needs an upstream with base_url: https://api.cohere.com/v1.");
+  });
+
+  test("warns of a model past its end and of costs that the price does not hold", async () => {
+    const added = await run("add", "openai/gpt-4o-search-preview-2025-03-11");
+    expect(added.stdout).toContain(
+      "Warning: openai/gpt-4o-search-preview-2025-03-11 may no longer be served since 2026-07-23.",
+    );
+    expect(added.stdout).toContain("also costs 0.025 USD per request, which the price does not hold.");
   });
 
   test("refuses a model that the file has", async () => {

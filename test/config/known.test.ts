@@ -169,6 +169,50 @@ describe("a reload", () => {
   });
 });
 
+describe("a known model at a regional endpoint", () => {
+  const UPSTREAMS = `
+upstreams:
+  vertex: { protocol: vertex, project: acme-1 }
+  europe: { protocol: vertex, project: acme-1, location: europe-west1 }
+  eu: { protocol: openai, base_url: https://eu.api.openai.com/v1, api_key: k }
+  openai: { protocol: openai, api_key: k }`;
+  const costsOf = (model: string) => {
+    const { models, known: found } = loadYaml(`${UPSTREAMS}\nmodels:\n  m: ${model}`);
+    expect(found?.length).toBeGreaterThan(0);
+    return models[0]?.routes.map(({ cost, price }) => [cost?.input, price.input, price.cachedInput]);
+  };
+
+  test("costs what its provider adds there, on each route of its own", () => {
+    const routes = "[{ upstream: vertex }, { upstream: europe, priority: 2 }]";
+    expect(costsOf(`{ known: vertex/claude-opus-4-8, routes: ${routes} }`)).toEqual([
+      [5_000_000n, 5_000_000n, 500_000n],
+      [5_500_000n, 5_500_000n, 550_000n],
+    ]);
+    expect(costsOf(`{ known: openai/gpt-5.5, routes: [{ upstream: eu, known: openai/gpt-5.5 }] }`)).toEqual([
+      [5_500_000n, 5_500_000n, 550_000n],
+    ]);
+  });
+
+  test("has its long price there, and the markup of its model", () => {
+    const { models } = loadYaml(
+      `${UPSTREAMS}\nmodels:\n  m: { known: openai/gpt-5.5, price: { markup: "2" }, routes: [{ upstream: eu }] }`,
+    );
+    expect(models[0]?.routes[0]).toMatchObject({
+      cost: { input: 5_500_000n },
+      price: { input: 11_000_000n },
+      longCost: { input: 11_000_000n },
+    });
+  });
+
+  test("keeps a cost that is written, and a model that costs the same everywhere", () => {
+    const written = `{ known: vertex/claude-opus-4-8, cost: { input: "1" }, routes: [{ upstream: europe }] }`;
+    expect(costsOf(written)?.[0]?.[0]).toBe(1_000_000n);
+    expect(costsOf("{ known: vertex/gemini-2.5-pro, routes: [{ upstream: europe }] }")?.[0]?.[0]).toBe(
+      1_250_000n,
+    );
+  });
+});
+
 describe("findKnownWarnings", () => {
   const filled: FilledIn = {
     place: ["models", "m", "routes", 0],
@@ -196,9 +240,16 @@ describe("findKnownWarnings", () => {
   });
 
   test("warns of a model from its last day on", () => {
-    expect(on("2026-02-01", { ends: "2026-02-02" })).toEqual([]);
+    expect(on("2026-02-01", { ends: "2026-02-02" })).not.toContainEqual(expect.arrayContaining(["ended"]));
     expect(on("2026-02-02", { ends: "2026-02-02" })).toEqual([
       ["models.m.routes[0]", "ended", "may no longer be served since 2026-02-02"],
+    ]);
+  });
+
+  test("warns of an end within the next 30 days", () => {
+    expect(on("2026-01-02", { ends: "2026-02-02" })).toEqual([]);
+    expect(on("2026-01-03", { ends: "2026-02-02" })).toEqual([
+      ["models.m.routes[0]", "ends_soon", "may no longer be served from 2026-02-02 on"],
     ]);
   });
 

@@ -5,6 +5,7 @@ import { type ListEntry, largestIn, numberIn } from "./list-entry.ts";
 const PER_MILLION = 1_000_000;
 const PRICE_DECIMALS = 6;
 const UNIT_DECIMALS = 9;
+const FACTOR_DECIMALS = 4;
 const SECONDS_PER_MINUTE = 60;
 
 /** The names of the costs of each class. Where an entry has several, the dearest counts. */
@@ -102,7 +103,7 @@ function readUnit(
 }
 
 /** Reads costs that a price per token does not hold: dearer audio tokens, and searches with every request. */
-export function readOtherCost(entry: ListEntry, mode: KnownMode): KnownModel["other_cost"] {
+export function readOtherCost(entry: ListEntry, mode: KnownMode, id: string): KnownModel["other_cost"] {
   if (mode !== "chat") return undefined;
   const dearer = (name: string, than: string) => {
     const cost = numberIn(entry, name);
@@ -113,17 +114,29 @@ export function readOtherCost(entry: ListEntry, mode: KnownMode): KnownModel["ot
   const found = {
     audio_input: dearer("input_cost_per_audio_token", "input_cost_per_token"),
     audio_output: dearer("output_cost_per_audio_token", "output_cost_per_token"),
-    request: readRequestCost(entry),
+    request: readRequestCost(entry, id),
   };
   const members = Object.entries(found).filter(([, cost]) => cost !== undefined);
   return members.length > 0 ? Object.fromEntries(members) : undefined;
 }
 
-/** Perplexity's models search in every request. Elsewhere, a search is a tool that a request asks for. */
-function readRequestCost(entry: ListEntry): string | undefined {
+/** Models that search in every request. Elsewhere, a search is a tool that a request asks for. */
+const SEARCHES_ALWAYS = /^perplexity\/|-search-(preview|api)\b|\/deep-research-/;
+
+function readRequestCost(entry: ListEntry, id: string): string | undefined {
   const costs = entry.search_context_cost_per_query;
-  if (entry.litellm_provider !== "perplexity" || typeof costs !== "object" || costs === null)
-    return undefined;
+  if (!SEARCHES_ALWAYS.test(id) || typeof costs !== "object" || costs === null) return undefined;
   const dearest = Math.max(...Object.values(costs).filter((cost) => typeof cost === "number"));
   return Number.isFinite(dearest) ? printScaled(dearest, 1, UNIT_DECIMALS) : undefined;
+}
+
+/** Reads the factor of regional endpoints over the listed costs. `undefined` where they cost the same. */
+export function readRegionalFactor(entry: ListEntry): string | undefined {
+  const factor = largestIn(
+    entry,
+    "regional_endpoint_uplift_multiplier",
+    "regional_processing_uplift_multiplier_eu",
+    "regional_processing_uplift_multiplier_us",
+  );
+  return factor === undefined || factor <= 1 ? undefined : printScaled(factor, 1, FACTOR_DECIMALS);
 }

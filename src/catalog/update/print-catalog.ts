@@ -12,6 +12,7 @@ const MEMBERS = [
   "long",
   "unit_cost",
   "other_cost",
+  "regional",
   "can",
   "reasoning",
   "sampling",

@@ -1,6 +1,14 @@
 import { CAPABILITIES, type Capability } from "../../domain/model.ts";
 import type { KnownMode, KnownModel } from "../known-models.ts";
-import { readImageCost, readLongCost, readOtherCost, readTokenCost, readUnitCost } from "./list-cost.ts";
+import { withInRegionCosts } from "./in-region.ts";
+import {
+  readImageCost,
+  readLongCost,
+  readOtherCost,
+  readRegionalFactor,
+  readTokenCost,
+  readUnitCost,
+} from "./list-cost.ts";
 import { type ListEntry, numberIn, textIn } from "./list-entry.ts";
 import { type ListId, readListId } from "./list-id.ts";
 
@@ -74,7 +82,7 @@ export function readList(entries: Readonly<Record<string, unknown>>, source: Lis
       skipped.push(`${key}: ${error.message}`);
     }
   }
-  return { models: withImages(models, images), skipped };
+  return { models: withInRegionCosts(withImages(models, images)), skipped };
 }
 
 /**
@@ -151,7 +159,8 @@ function readFacts(
   const isByUnit =
     unitCost !== undefined && (mode !== "transcription" || cost === undefined) && !(mode === "image" && cost);
   const long = readLongCost(entry, mode);
-  const otherCost = readOtherCost(entry, mode);
+  const otherCost = readOtherCost(entry, mode, id);
+  const regional = cost && readRegionalFactor(entry);
   const ends = readDay(textIn(entry, "deprecation_date"));
   const facts = {
     mode,
@@ -160,6 +169,7 @@ function readFacts(
     ...(long && mode === "chat" ? { long } : {}),
     ...(isByUnit ? { unit_cost: unitCost } : {}),
     ...(otherCost ? { other_cost: otherCost } : {}),
+    ...(regional ? { regional } : {}),
     can: readCapabilities(entry),
     ...readTraits(entry, id),
     ...(entry.mode === "responses" ? { responses_only: true as const } : {}),

@@ -13,12 +13,20 @@ import { dirname, join } from "node:path";
 import {
   type KnownMode,
   type KnownModel,
+  type KnownModels,
   providerOf,
   readKnownModels,
   upstreamModelOf,
 } from "../../catalog/known-models.ts";
-import { ownerOf, providerBehind, upstreamOf } from "../../catalog/providers.ts";
+import {
+  findOtherAddress,
+  findProvider,
+  ownerOf,
+  providerBehind,
+  upstreamOf,
+} from "../../catalog/providers.ts";
 import { AdditionError, type Additions, addEntries, readFileValues } from "../../config/add-entries.ts";
+import { findKnownWarnings } from "../../config/known-warnings.ts";
 import { configPath } from "../../config/source.ts";
 import { CommandError, type CommandResult } from "../command.ts";
 import { findModel } from "./known.ts";
@@ -28,6 +36,9 @@ export interface ModelsAddOptions {
   readonly upstream?: string;
   /** Name for clients, of one model. Default: the last part of the id. */
   readonly as?: string;
+  /** Limits of one model that the catalog does not have, or lower ones. */
+  readonly contextWindow?: number;
+  readonly maxOutputTokens?: number;
 }
 
 /**
@@ -37,14 +48,18 @@ export interface ModelsAddOptions {
 export function runModelsAdd(ids: readonly string[], options: ModelsAddOptions): CommandResult {
   const known = readKnownModels();
   const models = ids.map((id) => findModel(known, id));
-  if (options.as !== undefined && models.length > 1)
-    throw new CommandError("Name one model with --as, not several.", 2);
+  const isOfOne = [options.as, options.contextWindow, options.maxOutputTokens].some(Boolean);
+  if (isOfOne && models.length > 1)
+    throw new CommandError(
+      "Name one model with --as, --context-window or --max-output-tokens, not several.",
+      2,
+    );
   const path = configPath();
   const text = readExisting(path);
   try {
     const additions = planAdditions(models, readFileValues(text), options);
     replaceFile(path, text, addEntries(text, additions));
-    return report(path, additions, models.filter(lacksLimits));
+    return report(path, additions, findWarnings(models, known));
   } catch (error) {
     if (error instanceof AdditionError) throw new CommandError(`${error.message} Nothing was written.`);
     throw error;
@@ -65,10 +80,12 @@ function planAdditions(
     const name = options.as ?? shortName(model);
     if (Object.hasOwn(added, name))
       throw new AdditionError(`Two of these models are named ${name}: add one with --as.`);
-    const upstream = options.upstream ?? findUpstream(providerOf(model), existing);
-    if (!Object.hasOwn(existing, upstream)) upstreams[upstream] = upstreamEntry(model);
+    const upstream = options.upstream ?? findUpstream(model, existing);
+    if (!Object.hasOwn(existing, upstream))
+      upstreams[upstream] = { ...upstreams[upstream], ...upstreamEntry(model) };
     requireServed(model, upstream, { ...existing, ...upstreams });
-    added[name] = { known: model.id, routes: [{ upstream }] };
+    requireLimits(model, options);
+    added[name] = { known: model.id, ...limitsOf(options), routes: [{ upstream }] };
   }
   return { upstreams, models: added };
 }
@@ -82,24 +99,67 @@ const MODES: Readonly<Record<string, readonly KnownMode[]>> = {
   vertex: ["chat"],
 };
 
-/** Refuses a model whose every request would end with 501. An entry of unknown form is left to `check`. */
+/** Refuses a model whose every request would fail. An entry of unknown form is left to `check`. */
 function requireServed(
   model: KnownModel,
   upstream: string,
   entries: Readonly<Record<string, unknown>>,
 ): void {
-  const { protocol } = { ...Object(entries[upstream]) };
+  const { protocol, base_url: baseUrl, responses } = { ...Object(entries[upstream]) };
   const modes = typeof protocol === "string" && Object.hasOwn(MODES, protocol) ? MODES[protocol] : undefined;
   if (modes && !modes.includes(model.mode))
     throw new AdditionError(
       `${model.id} is of mode ${model.mode}, which upstreams of protocol ${protocol} do not serve.`,
     );
+  if (protocol === "azure" && /^azure_ai\/claude-/.test(model.id))
+    throw new AdditionError(
+      `${model.id} is served in Anthropic's format alone: name an upstream of protocol anthropic with --upstream.`,
+    );
+  if (model.responses_only && protocol === "openai" && responses !== true)
+    throw new AdditionError(`${model.id} needs responses: true at the upstream ${upstream}.`);
+  const address = findOtherAddress(providerOf(model), model.mode)?.baseUrl;
+  if (address !== undefined && providerBehind(String(protocol), String(baseUrl)) === providerOf(model)) {
+    if (!isAt(baseUrl, address))
+      throw new AdditionError(`${model.id} needs an upstream with base_url: ${address}.`);
+  }
 }
 
-/** Whether limits are missing that the configuration of a model with prices of tokens requires. */
-function lacksLimits({ mode, cost, context_window: window, max_output_tokens: output }: KnownModel): boolean {
+function isAt(baseUrl: unknown, address: string): boolean {
+  return typeof baseUrl === "string" && URL.parse(baseUrl)?.host === URL.parse(address)?.host;
+}
+
+/** Refuses a model with prices of tokens but without the limits that the configuration of one requires. */
+function requireLimits(model: KnownModel, options: ModelsAddOptions): void {
+  const { mode, cost, context_window: window = options.contextWindow } = model;
   const hasOutput = mode !== "embedding" && mode !== "rerank" && mode !== "moderation";
-  return cost !== undefined && (window === undefined || (hasOutput && output === undefined));
+  const output = model.max_output_tokens ?? options.maxOutputTokens;
+  const missing = [
+    ...(window === undefined ? ["--context-window"] : []),
+    ...(hasOutput && output === undefined ? ["--max-output-tokens"] : []),
+  ];
+  if (cost && missing.length > 0)
+    throw new AdditionError(`The catalog has no such limit of ${model.id}: write ${missing.join(" and ")}.`);
+}
+
+function limitsOf({ contextWindow, maxOutputTokens }: ModelsAddOptions): object {
+  return {
+    ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
+    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+  };
+}
+
+/** Returns what `check` would warn of: a model near or past its end, an old price, costs beside the price. */
+function findWarnings(models: readonly KnownModel[], known: KnownModels): readonly string[] {
+  const filled = models.map((model) => ({
+    place: [],
+    known: model.id,
+    values: { cost: model.cost ?? model.unit_cost },
+    source: model.source,
+    checked: known.checkedOn(model),
+    ends: model.ends,
+    otherCost: model.other_cost,
+  }));
+  return findKnownWarnings(filled, Date.now()).map(({ known: id, text }) => `${id} ${text}`);
 }
 
 /** The last part of the provider's name, which clients of that model know. */
@@ -107,27 +167,34 @@ function shortName(model: KnownModel): string {
   return upstreamModelOf(model).split("/").at(-1) ?? model.id;
 }
 
-/** Returns the first upstream of a provider, else a free name for a new one. */
-function findUpstream(provider: string, existing: Readonly<Record<string, unknown>>): string {
-  const owner = ownerOf(provider);
+/** Returns the first upstream that serves a model of a provider, else a free name for a new one. */
+function findUpstream(model: KnownModel, existing: Readonly<Record<string, unknown>>): string {
+  const owner = ownerOf(providerOf(model));
+  const address = findOtherAddress(owner, model.mode)?.baseUrl;
   const found = Object.entries(existing).find(([, entry]) => {
     const { protocol, base_url: baseUrl } = { ...Object(entry) };
-    return (
-      typeof protocol === "string" &&
-      providerBehind(protocol, typeof baseUrl === "string" ? baseUrl : undefined) === owner
-    );
+    const url = typeof baseUrl === "string" ? baseUrl : undefined;
+    const isOfProvider = typeof protocol === "string" && providerBehind(protocol, url) === owner;
+    return isOfProvider && (address === undefined ? !isAtOther(url, owner) : isAt(url, address));
   });
   if (found) return found[0];
+  const wanted = address === undefined ? owner : `${owner}-${model.mode}`;
   for (let number = 1; ; number += 1) {
-    const name = number === 1 ? owner : `${owner}-${number}`;
+    const name = number === 1 ? wanted : `${wanted}-${number}`;
     if (!Object.hasOwn(existing, name)) return name;
   }
 }
 
+/** Whether an upstream has the address of one mode alone. */
+function isAtOther(url: string | undefined, owner: string): boolean {
+  const usual = findProvider(owner)?.baseUrl;
+  return url !== undefined && usual !== undefined && !isAt(url, usual);
+}
+
 function upstreamEntry(model: KnownModel): object {
-  const entry = upstreamOf(providerOf(model));
+  const entry = upstreamOf(providerOf(model), model.mode);
   if (!entry) throw new AdditionError(`${model.id} needs an upstream: name one with --upstream.`);
-  return entry;
+  return model.responses_only ? { ...entry, responses: true } : entry;
 }
 
 /** Returns the text of the configuration file, "" before the file exists. */
@@ -159,21 +226,15 @@ function replaceFile(path: string, before: string, after: string): void {
   }
 }
 
-function report(
-  path: string,
-  { upstreams, models }: Additions,
-  unlimited: readonly KnownModel[],
-): CommandResult {
+function report(path: string, { upstreams, models }: Additions, warnings: readonly string[]): CommandResult {
   const names = { models: Object.keys(models), upstreams: Object.keys(upstreams) };
   const variables = [...JSON.stringify(upstreams).matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name);
   const lines = [
     `Added ${names.models.join(", ")} to ${path}.`,
     ...(names.upstreams.length > 0 ? [`Added the upstream ${names.upstreams.join(", ")}.`] : []),
     ...(variables.length > 0 ? [`Set ${variables.join(", ")} before the start.`] : []),
-    ...unlimited.map(
-      ({ id }) => `Write context_window and max_output_tokens of ${id}: the catalog does not have both.`,
-    ),
+    ...warnings.map((warning) => `Warning: ${warning}.`),
     "Clients pay the upstream's cost. See docs/models.md for a markup.",
   ];
-  return { json: { ...names, variables, file: path }, text: lines.join("\n") };
+  return { json: { ...names, variables, warnings, file: path }, text: lines.join("\n") };
 }

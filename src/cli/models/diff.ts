@@ -1,6 +1,7 @@
 import { type KnownModel, type KnownModels, readKnownModels } from "../../catalog/known-models.ts";
 import { readPrice } from "../../catalog/prices.ts";
 import { providerBehind } from "../../catalog/providers.ts";
+import { costsAt } from "../../catalog/regional.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { type Model, type Price, printPrices, type Route } from "../../domain/model.ts";
 import type { CommandResult } from "../command.ts";
@@ -31,7 +32,7 @@ export function runModelsDiff(): CommandResult {
     known: findKnown(route, config, known),
   }));
   const differences = compared.flatMap((each) =>
-    each.known ? compareRoute(each.model, each.route, each.known) : [],
+    each.known ? compareRoute(each.model, each.route, atUpstream(each.route, each.known, config)) : [],
   );
   const unknown = compared
     .filter((each) => !each.known)
@@ -59,6 +60,13 @@ function findKnown(route: Route, { upstreams }: Config, known: KnownModels): Kno
   const upstream = upstreams.find(({ name }) => name === route.upstream);
   const provider = upstream && providerBehind(upstream.protocol, upstream.baseUrl);
   return provider === undefined ? undefined : known.find(`${provider}/${route.upstreamModel}`);
+}
+
+/** Returns a known model with its costs at the upstream of a route. */
+function atUpstream(route: Route, known: KnownModel, { upstreams }: Config): KnownModel {
+  const upstream = upstreams.find(({ name }) => name === route.upstream);
+  const { cost, long } = costsAt(known, { location: upstream?.google?.location, baseUrl: upstream?.baseUrl });
+  return { ...known, ...(cost ? { cost } : {}), ...(long ? { long } : {}) };
 }
 
 function compareRoute(model: Model, route: Route, known: KnownModel): readonly Difference[] {

@@ -1,0 +1,47 @@
+import { printPrices, scalePrice } from "../domain/model.ts";
+import { parseMarkup } from "../domain/money.ts";
+import { type KnownCost, type KnownModel, providerOf } from "./known-models.ts";
+import { readPrice } from "./prices.ts";
+import { findProvider } from "./providers.ts";
+
+/** Where an upstream calls its provider, as the configuration has it. */
+export interface UpstreamPlace {
+  /** The location of Vertex AI. Default: "global". */
+  readonly location?: unknown;
+  /** The address of OpenAI's formats. */
+  readonly baseUrl?: unknown;
+}
+
+/** Costs of tokens, each as far as it is known. */
+interface Costs {
+  readonly cost: KnownModel["cost"] | undefined;
+  readonly long: KnownModel["long"] | undefined;
+}
+
+/** Returns the costs of a known model at an upstream: scaled at regional endpoints, where these cost more. */
+export function costsAt(known: KnownModel, place: UpstreamPlace): Costs {
+  const { cost, long, regional } = known;
+  if (regional === undefined || !isRegional(known, place)) return { cost, long };
+  return {
+    cost: cost && scaleCost(cost, regional),
+    long: long && { ...long, cost: scaleCost(long.cost, regional) },
+  };
+}
+
+/**
+ * Whether an upstream calls a regional endpoint of the model's provider.
+ *
+ * @see https://cloud.google.com/vertex-ai/generative-ai/pricing
+ * @see https://developers.openai.com/api/docs/guides/your-data `eu.api.openai.com`
+ */
+function isRegional(known: KnownModel, { location = "global", baseUrl }: UpstreamPlace): boolean {
+  const provider = providerOf(known);
+  if (provider === "vertex") return location !== "global";
+  const home = URL.parse(findProvider(provider)?.baseUrl ?? "")?.host ?? `api.${provider}.com`;
+  const host = typeof baseUrl === "string" ? URL.parse(baseUrl)?.host : undefined;
+  return host?.endsWith(`.${home}`) === true;
+}
+
+function scaleCost(cost: KnownCost, factor: string): KnownCost {
+  return printPrices(scalePrice(readPrice(cost), parseMarkup(factor)));
+}
