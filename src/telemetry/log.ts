@@ -40,8 +40,9 @@ export function createLog(level: string): ProcessLog {
     if (lines.length === 0) return;
     const batch = lines;
     lines = [];
-    if (stdout.write(batch.join(""))) reportDropped();
-    else dropped += batch.length;
+    const lost = stdout.write(batch);
+    if (lost === 0) reportDropped();
+    else dropped += lost;
   }
   function reportDropped(): void {
     const count = dropped - reported;

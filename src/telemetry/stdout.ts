@@ -2,6 +2,13 @@ import pino from "pino";
 
 /** Bytes buffered while stdout is not read. */
 const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
+/**
+ * Bytes of one write. A pipe takes that much as a whole or not at all, so that a process that ends while its
+ * stdout is not read leaves no half line.
+ *
+ * @see https://man7.org/linux/man-pages/man7/pipe.7.html PIPE_BUF
+ */
+const WRITE_BYTES = 4_096;
 /** Pauses before a full pipe is tried again, in milliseconds; they double while nothing is read. */
 const RETRY_MS = { min: 1, max: 64 };
 /** How long `end` waits while nothing of the buffer is read. */
@@ -11,8 +18,8 @@ const END_MS_MAX = 5_000;
 
 /** Stdout, written in the background. */
 export interface Stdout {
-  /** Buffers a text. Returns `false` when it does not fit, and is dropped. */
-  write(text: string): boolean;
+  /** Buffers whole lines. Returns how many of them do not fit, and are dropped. */
+  write(lines: readonly string[]): number;
   /** Resolves when the buffer is written, or when it is not read. Nothing is written afterwards. */
   end(): Promise<void>;
 }
@@ -31,6 +38,7 @@ export function openStdout(): Stdout {
   const stdout = pino.destination({
     fd: 1,
     sync: false,
+    maxWrite: WRITE_BYTES,
     maxLength: BUFFERED_BYTES_MAX,
     // The library's own pause of 100 ms would pass on at most 640 KB/s: 2,000 lines.
     retryEAGAIN: () => false,
@@ -60,11 +68,15 @@ export function openStdout(): Stdout {
     state.hasRoom = false;
   });
   return {
-    write(text) {
-      if (state.isEnding) return false;
-      state.hasRoom = true;
-      stdout.write(text);
-      return state.hasRoom;
+    write(lines) {
+      if (state.isEnding) return lines.length;
+      let dropped = 0;
+      for (const piece of joinLines(lines)) {
+        state.hasRoom = true;
+        stdout.write(piece.text);
+        if (!state.hasRoom) dropped += piece.lines;
+      }
+      return dropped;
     },
     async end() {
       state.isEnding = true;
@@ -81,6 +93,27 @@ export function openStdout(): Stdout {
       stdout.destroy();
     },
   };
+}
+
+interface Piece {
+  readonly text: string;
+  readonly lines: number;
+}
+
+/** Joins lines to pieces of one write each. A longer line is a piece of its own. */
+function* joinLines(lines: readonly string[]): Generator<Piece> {
+  let from = 0;
+  let bytes = 0;
+  for (const [at, line] of lines.entries()) {
+    const length = Buffer.byteLength(line);
+    if (bytes + length > WRITE_BYTES && at > from) {
+      yield { text: lines.slice(from, at).join(""), lines: at - from };
+      from = at;
+      bytes = 0;
+    }
+    bytes += length;
+  }
+  if (from < lines.length) yield { text: lines.slice(from).join(""), lines: lines.length - from };
 }
 
 /** Whether a pipe took nothing because its reader is slow. */

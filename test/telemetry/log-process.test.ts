@@ -61,6 +61,19 @@ test("lines above the buffer of 16 MiB are dropped, counted, and reported once t
   expect(text).toContain(`"lines":${dropped},"msg":"log lines dropped"`);
 });
 
+test("a process that ends while its log is not read leaves no half line in the pipe", async () => {
+  const pipe = createPipe();
+  const child = startLogProcess(5_000, 100_000, pipe.writeEnd);
+  const { written } = await child.written;
+  child.close();
+  expect(await child.exited).toBe(0);
+  const text = await readAll(pipe, () => 0);
+  expect(text).toEndWith("\n");
+  const numbers = numbersOf(text);
+  expect(numbers.length).toBeLessThan(written);
+  expect(numbers).toEqual(upTo(numbers.length));
+});
+
 test.each([
   ["a disk that is full", () => openSync("/dev/full", "w")],
   [
