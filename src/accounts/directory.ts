@@ -4,6 +4,7 @@ import type { people } from "../db/sqlite/people-schema.ts";
 import { GatewayError } from "../errors.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import { containsText } from "./contains-text.ts";
+import { endRightsOfOperator } from "./left-rights.ts";
 import { lastSeen } from "./members.ts";
 import { deleteSessions } from "./sessions.ts";
 
@@ -99,15 +100,22 @@ interface DirectoryParts {
   readonly now: () => number;
 }
 
+interface OperatorChange {
+  readonly personId: string;
+  readonly isOperator: boolean;
+  /** Id of the operator who takes over the platform's keys of a former one. Without one, they are revoked. */
+  readonly keysTo?: string | undefined;
+}
+
 /**
- * Makes a person an operator, or takes it back. A change ends the person's sessions, with whatever they acted in
- * or watch; without a change nothing happens. Rejects with `unknown_item`, and with `conflict` when no operator
- * would be left.
+ * Makes a person an operator, or takes it back, with the platform's keys that the person made. A change ends the
+ * person's sessions, with whatever they acted in or watch; without a change nothing happens. Rejects with
+ * `unknown_item`, with `conflict` when no operator would be left, and with `wrong_shape` for a wrong `keysTo`.
  */
 export async function setOperator(
   { database, now }: DirectoryParts,
   actor: AuditActor,
-  { personId, isOperator }: { readonly personId: string; readonly isOperator: boolean },
+  { personId, isOperator, keysTo }: OperatorChange,
 ): Promise<ListedPerson> {
   const { people } = database.tables;
   const row = await database.transact(async (tx) => {
@@ -124,14 +132,11 @@ export async function setOperator(
     const wasOperator = operators.some(({ id }) => id === personId);
     if (wasOperator === isOperator) return changed;
     await deleteSessions(database, tx, { personId });
+    const nowMs = now();
     const action = isOperator ? "operator.added" : "operator.removed";
-    await recordChange(
-      database,
-      tx,
-      actor,
-      { action, target: personId, after: { email: changed.email } },
-      now(),
-    );
+    const change = { action, target: personId, after: { email: changed.email } };
+    await recordChange(database, tx, actor, change, nowMs);
+    if (!isOperator) await endRightsOfOperator({ database, tx, actor, nowMs, keysTo }, personId);
     return changed;
   });
   const [person] = await describePeople(database, [row]);

@@ -4,6 +4,7 @@ import { GatewayError } from "../errors.ts";
 import { lockAccount } from "./accounts.ts";
 import type { Actor, Role } from "./actor.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
+import { endRightsOfMember } from "./left-rights.ts";
 import { deleteSessions } from "./sessions.ts";
 
 /**
@@ -86,17 +87,23 @@ export interface MemberOf {
   readonly personId: string;
 }
 
+interface FewerRights extends MemberOf {
+  /** Id of the owner who takes over the keys that the member made. Without one, they are revoked. */
+  readonly keysTo?: string | undefined;
+}
+
 /** From the least rights to the most. */
 const ROLES_UP: readonly Role[] = ["viewer", "developer", "owner"];
 
 /**
- * Changes the role of a member. More rights end its sessions; fewer count at once. Rejects with `unknown_item`,
- * and with `conflict` when the account would have no owner left.
+ * Changes the role of a member. More rights end its sessions; fewer count at once, and end what the member made by
+ * the others. Rejects with `unknown_item`, with `conflict` when the account would have no owner left, and with
+ * `wrong_shape` when `keysTo` is no other owner.
  */
 export async function changeRole(
   { database, now }: MemberParts,
   actor: AuditActor,
-  { accountId, personId, role }: MemberOf & { readonly role: Role },
+  { accountId, personId, role, keysTo }: FewerRights & { readonly role: Role },
 ): Promise<void> {
   const { members } = database.tables;
   await database.transact(async (tx) => {
@@ -106,17 +113,20 @@ export async function changeRole(
     await tx.update(members).set({ role }).where(isMember(database, { accountId, personId }));
     const roles = { before: { role: before }, after: { role } };
     const change = { accountId, action: "member.role_changed", target: personId, ...roles };
-    await recordChange(database, tx, actor, change, now());
+    const nowMs = now();
+    await recordChange(database, tx, actor, change, nowMs);
+    const withdrawal = { database, tx, actor, nowMs, keysTo };
+    await endRightsOfMember(withdrawal, { accountId, personId, role });
     // A session that was planted or stolen before must not gain the new rights.
     if (ROLES_UP.indexOf(role) > ROLES_UP.indexOf(before)) await deleteSessions(database, tx, { personId });
   });
 }
 
-/** Removes a member, also the actor itself. Rejects like {@link changeRole}. */
+/** Removes a member, also the actor itself, with the keys that it made. Rejects like {@link changeRole}. */
 export async function removeMember(
   { database, now }: MemberParts,
   actor: AuditActor,
-  { accountId, personId }: MemberOf,
+  { accountId, personId, keysTo }: FewerRights,
 ): Promise<void> {
   const { members } = database.tables;
   await database.transact(async (tx) => {
@@ -125,7 +135,10 @@ export async function removeMember(
     await tx.delete(members).where(isMember(database, { accountId, personId }));
     const action = actor.id === personId ? "member.left" : "member.removed";
     const change = { accountId, action, target: personId, before: { role } };
-    await recordChange(database, tx, actor, change, now());
+    const nowMs = now();
+    await recordChange(database, tx, actor, change, nowMs);
+    const withdrawal = { database, tx, actor, nowMs, keysTo };
+    await endRightsOfMember(withdrawal, { accountId, personId, role: undefined });
   });
 }
 

@@ -60,7 +60,7 @@ export function keysRoutes(parts: ConsoleParts) {
       "/accounts/:account/keys/:key/rotate",
       async (context) => orConflict(await rotate(parts, context)),
       {
-        needs: "keys.write",
+        needs: "keys.rotate",
         confirmed: true,
         params: keyParams,
         body: versionBody,

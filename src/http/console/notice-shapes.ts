@@ -28,7 +28,7 @@ export const notice = t.Object({
   read_at: t.Nullable(time),
 });
 
-/** Members without write access see the origin of `webhook_url` alone, because its path may hold a secret. */
+/** Developers, viewers and operators see the origin of `webhook_url` alone, because its path may hold a secret. */
 export const noticeRule = t.Object({
   id,
   kind: ruleKind,

@@ -38,6 +38,7 @@ import {
   threshold,
   webhookUrl,
 } from "./notice-shapes.ts";
+import { PERMISSIONS } from "./permissions.ts";
 import { errorEnvelope, id, nothing, pageOf, pageQuery } from "./shapes.ts";
 
 const ruleParams = t.Object({ account: id, rule: id });
@@ -123,7 +124,8 @@ function ruleRoutes(parts: ConsoleParts) {
           });
           return await printOne(parts, edited, role);
         } catch (fault) {
-          const print = (current: NoticeRule) => printRule(current, { isRaised: false, showsUrl: true });
+          const print = (current: NoticeRule) =>
+            printRule(current, { isRaised: false, showsUrl: mayReadUrl(role) });
           return status(409, readConflict<NoticeRule, RuleShape>(fault, print));
         }
       },
@@ -159,7 +161,7 @@ function ruleDeliveries(parts: ConsoleParts) {
         const { id: ruleId } = await findRule(database, account.id, params.rule);
         return { secret: await readWebhookSecret(database, ruleId) };
       },
-      { needs: "notices.write", params: ruleParams, response: t.Object({ secret: t.String() }) },
+      { needs: "notices.secrets", params: ruleParams, response: t.Object({ secret: t.String() }) },
     )
     .get(
       "/accounts/:account/notice-rules/:rule/deliveries",
@@ -182,12 +184,16 @@ function rulePartsOf({ database, now, settings }: ConsoleParts): RuleParts {
 
 type AccountRole = AccountAccess["role"];
 
+function mayReadUrl(role: AccountRole): boolean {
+  return PERMISSIONS["notices.secrets"].roles.some((each) => each === role);
+}
+
 async function printRules(
   { database }: ConsoleParts,
   rules: readonly NoticeRule[],
   role: AccountRole,
 ): Promise<RuleShape[]> {
-  const showsUrl = role === "owner" || role === "acting";
+  const showsUrl = mayReadUrl(role);
   const raised = await findRaised(
     database,
     rules.map((rule) => rule.id),

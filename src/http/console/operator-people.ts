@@ -18,6 +18,9 @@ const listedPerson = t.Object({
 });
 const query = t.Composite([pageQuery, t.Object({ q: t.Optional(t.String({ maxLength: 254 })) })]);
 const path = t.Object({ person: id });
+const keysTo = t.Optional(
+  t.String({ maxLength: 128, description: "Id of the operator who takes over keys that would be revoked" }),
+);
 const PAGE_SIZE = 50;
 
 /** People of the platform, for operators. */
@@ -32,14 +35,15 @@ export function operatorPeopleRoutes(parts: ConsoleParts) {
     .post(
       "/operator/people/:person/operator",
       async ({ params, body, actor }) => {
-        const change = { personId: params.person, isOperator: body.is_operator };
+        const { is_operator: isOperator, keys_to: keysTo } = body;
+        const change = { personId: params.person, isOperator, keysTo };
         return printPerson(await setOperator(parts, actor, change));
       },
       {
         needsOperator: true,
         confirmed: true,
         params: path,
-        body: t.Object({ is_operator: t.Boolean() }),
+        body: t.Object({ is_operator: t.Boolean(), keys_to: keysTo }),
         response: listedPerson,
       },
     )

@@ -28,7 +28,9 @@ export const PERMISSIONS = {
   "account.read": everyone,
   "account.write": inAccount("owner", "acting"),
   "keys.read": everyone,
+  // No operator gets a secret of an account, which would outlive the 30 minutes of acting in it.
   "keys.create": inAccount("owner", "developer"),
+  "keys.rotate": inAccount("owner", "developer"),
   /** Developers change the keys that they created. */
   "keys.write": inAccount("owner", "developer", "acting"),
   "wallet.read": everyone,
@@ -45,6 +47,8 @@ export const PERMISSIONS = {
   "audit.read": inAccount("owner", "acting"),
   "notices.read": everyone,
   "notices.write": inAccount("owner", "acting"),
+  /** The secret and the whole address of a webhook. */
+  "notices.secrets": owners,
   "management_keys.read": inAccount("owner", "acting"),
   "management_keys.write": owners,
 } as const satisfies Record<string, Permission>;

@@ -37,6 +37,9 @@ const invitation = t.Object({
   state: t.Union([t.Literal("open"), t.Literal("accepted"), t.Literal("revoked"), t.Literal("expired")]),
 });
 const offer = t.Object({ account_name: t.String(), email: t.String(), role, has_person: t.Boolean() });
+const keysTo = t.Optional(
+  t.String({ maxLength: 128, description: "Id of the owner who takes over keys that would be revoked" }),
+);
 const accountPath = t.Object({ account: id });
 const memberPath = t.Object({ account: id, person: id });
 const invitationPath = t.Object({ account: id, invitation: id });
@@ -59,18 +62,29 @@ function memberRoutes(parts: ConsoleParts) {
       "/accounts/:account/members/:person",
       async ({ params, body, actor }) => {
         const { account: accountId, person: personId } = params;
-        await changeRole(parts, actor, { accountId, personId, ...body });
+        await changeRole(parts, actor, { accountId, personId, role: body.role, keysTo: body.keys_to });
         return printMember(await requireMember(parts, accountId, personId));
       },
-      { needs: "members.write", params: memberPath, body: t.Object({ role }), response: member },
+      {
+        needs: "members.write",
+        params: memberPath,
+        body: t.Object({ role, keys_to: keysTo }),
+        response: member,
+      },
     )
     .delete(
       "/accounts/:account/members/:person",
-      async ({ params, actor }) => {
-        await removeMember(parts, actor, { accountId: params.account, personId: params.person });
+      async ({ params, query, actor }) => {
+        const { account: accountId, person: personId } = params;
+        await removeMember(parts, actor, { accountId, personId, keysTo: query.keys_to });
         return {};
       },
-      { needs: "members.write", params: memberPath, response: nothing },
+      {
+        needs: "members.write",
+        params: memberPath,
+        query: t.Object({ keys_to: keysTo }),
+        response: nothing,
+      },
     )
     .post(
       "/accounts/:account/leave",

@@ -123,6 +123,22 @@ describe.each(DIALECTS)("the roles of the console on %s", (dialect) => {
     expect(silent.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   });
 
+  test("no answer with a secret is open to an operator who acts inside an account", () => {
+    const withSecret = createConsoleApi(console.parts).routes.filter(({ hooks }) =>
+      /"(secret|url)":\{[^}]*"type":"string"/.test(JSON.stringify(hooks?.response ?? {})),
+    );
+    const paths = withSecret.map(({ path }) => path.replace("/console/api/accounts/:account", ""));
+    for (const path of ["/keys", "/keys/:key/rotate", "/management-keys", "/links"])
+      expect(paths).toContain(path);
+    for (const path of ["/notice-rules/:rule/secret"]) expect(paths).toContain(path);
+    const open = routesOf(console).filter(({ method, path, need }) => {
+      const permission = isNeed(need) ? PERMISSIONS[need] : undefined;
+      const isOpen = permission?.scope === "account" && permission.roles.some((role) => role === "acting");
+      return isOpen && withSecret.some((each) => each.path === path && each.method === method);
+    });
+    expect(open.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  });
+
   test("every route answers every role as the table of permissions says", async () => {
     const wrong: string[] = [];
     // Whoever left an account has no role in it for the routes that follow.

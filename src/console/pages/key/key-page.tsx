@@ -10,6 +10,7 @@ import { RangePicker } from "../../parts/range-picker.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
+import { useMay } from "../../session.ts";
 import { KeyState } from "../keys/key-parts.tsx";
 import { type KeyPageData, keyQuery, useMayChange } from "../keys/queries.ts";
 import { SnippetTabs } from "../keys/snippet-tabs.tsx";
@@ -90,13 +91,16 @@ interface ActionsProps {
 
 function Actions({ shown, onOpen }: ActionsProps) {
   const mayChange = useMayChange();
+  const mayRotate = useMay("keys.rotate");
   if (!mayChange(shown) || shown.state === "revoked") return null;
   return (
     <>
       <Button onClick={() => onOpen("edit")}>Edit</Button>
-      <Button icon="refresh" onClick={() => onOpen("rotate")}>
-        Rotate
-      </Button>
+      {mayRotate && (
+        <Button icon="refresh" onClick={() => onOpen("rotate")}>
+          Rotate
+        </Button>
+      )}
       <Menu
         label={`More for key ${shown.name}`}
         items={[{ text: "Revoke", icon: "refusal", isDanger: true, onSelect: () => onOpen("revoke") }]}

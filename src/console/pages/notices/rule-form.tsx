@@ -141,7 +141,9 @@ function readRule({ threshold = "", emails = "", webhook = "" }: Readonly<Record
 
 async function send(account: string, rule: Rule | undefined, values: RuleValues): Promise<unknown> {
   const rules = api.accounts({ account })["notice-rules"];
-  const { kind, version, ...edit } = values;
-  if (!rule) return call(() => rules.post({ kind, ...edit }));
-  return call(() => rules({ rule: rule.id }).patch({ version, ...edit }));
+  const { kind, version, webhook_url, ...edit } = values;
+  if (!rule) return call(() => rules.post({ kind, webhook_url, ...edit }));
+  // An operator is shown the origin alone, which must not replace the address.
+  const webhook = webhook_url === rule.webhook_url ? {} : { webhook_url };
+  return call(() => rules({ rule: rule.id }).patch({ version, ...webhook, ...edit }));
 }

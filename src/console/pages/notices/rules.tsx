@@ -78,6 +78,7 @@ interface RuleActionsProps {
 }
 
 function RuleActions({ account, rule, onChoose }: RuleActionsProps) {
+  const mayReadSecret = useMay("notices.secrets");
   const route = api.accounts({ account })["notice-rules"]({ rule: rule.id });
   const test = useAction({
     act: () => call(() => route.test.post()),
@@ -102,7 +103,7 @@ function RuleActions({ account, rule, onChoose }: RuleActionsProps) {
         label={`More for the rule “${describeRule(rule)}”`}
         items={[
           { text: "Deliveries", icon: "requests", onSelect: () => onChoose({ for: "deliveries", rule }) },
-          ...(rule.webhook_url === null
+          ...(rule.webhook_url === null || !mayReadSecret
             ? []
             : [
                 {

@@ -160,7 +160,7 @@ function OperatorDialog({ person, onClose }: DialogProps) {
       note={
         wanted
           ? "Operators see every account, add credit, suspend accounts and act inside them. The person is signed out, and signs in again as an operator."
-          : "The person is signed out, and keeps the accounts that they are a member of. Management keys of the platform stay valid: revoke those that they know."
+          : "The person is signed out, and keeps the accounts that they are a member of. Management keys of the platform that they made are revoked, with those made by them."
       }
       action={wanted ? "Make operator" : "Withdraw"}
       isDanger={!wanted}

@@ -40,7 +40,10 @@ export function Leave() {
     );
   }
   return (
-    <Panel title="Leave the account" note="You no longer see it. Keys that you made stay valid.">
+    <Panel
+      title="Leave the account"
+      note="You no longer see it. Keys and links that you made are revoked; an owner who removes you may take them over."
+    >
       <Button look="danger" onClick={() => setIsOpen(true)}>
         Leave…
       </Button>

@@ -1,5 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import type { FormValues } from "../../form-values.ts";
 import { Choice } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { meQuery } from "../../session.ts";
@@ -25,7 +26,8 @@ export function MemberDialog(props: MemberDialogProps) {
 
 function RoleDialog({ account, task: { member }, onClose }: MemberDialogProps) {
   const change = useAction({
-    act: (role: Member["role"]) => call(() => pathOf(account, member).patch({ role })),
+    act: (values: FormValues) =>
+      call(() => pathOf(account, member).patch({ role: readRole(values.role), ...keysTo(values) })),
     renews: [membersQuery(account).queryKey, meQuery.queryKey],
     done: "Role changed",
     isForm: true,
@@ -34,36 +36,69 @@ function RoleDialog({ account, task: { member }, onClose }: MemberDialogProps) {
   return (
     <FormDialog
       title={`Role of ${member.name}`}
-      note="Fewer rights count at once. With more rights, the person has to sign in again."
+      note="Fewer rights count at once, and end what was made with the others: API keys of viewers, and management keys, shared links and open invitations of everybody who is no owner. With more rights, the person has to sign in again."
       action="Change the role"
       call={change}
-      onSubmit={({ role }) => change.mutate(readRole(role))}
+      onSubmit={(values) => change.mutate(values)}
       onClose={onClose}
     >
       <Choice label="Role" name="role" options={ROLES} defaultValue={member.role} />
+      <KeysTo account={account} member={member} />
     </FormDialog>
+  );
+}
+
+/** Asks what becomes of the keys that a member may no longer have. */
+function KeysTo({
+  account,
+  member,
+}: Omit<MemberDialogProps, "task" | "onClose"> & Pick<MemberTask, "member">) {
+  const { data } = useQuery(membersQuery(account));
+  const owners =
+    data?.items.filter((each) => each.role === "owner" && each.person_id !== member.person_id) ?? [];
+  return (
+    <Choice
+      label="Keys that end"
+      name="keys_to"
+      hint="The member knows the secrets: rotate the keys that are handed over."
+      options={[
+        { value: "", text: "are revoked, and refused within a second" },
+        ...owners.map((each) => ({
+          value: each.person_id,
+          text: `are handed over to ${each.name}, and stay valid`,
+        })),
+      ]}
+    />
   );
 }
 
 function RemoveDialog({ account, task: { member }, onClose }: MemberDialogProps) {
   const remove = useAction({
-    act: () => call(() => pathOf(account, member).delete()),
+    act: (values: FormValues) =>
+      call(() => pathOf(account, member).delete(undefined, { query: keysTo(values) })),
     renews: [membersQuery(account).queryKey, meQuery.queryKey],
     done: `${member.name} was removed`,
     isForm: true,
     onDone: onClose,
   });
   return (
-    <Confirm
+    <FormDialog
       title={`Remove ${member.name}`}
-      note="The person no longer sees this account. Keys that they made stay valid: revoke them separately."
+      note="The person no longer sees this account. What they made and know ends: API keys, management keys, shared links and open invitations."
       action="Remove"
       isDanger
       call={remove}
-      onConfirm={() => remove.mutate()}
+      onSubmit={(values) => remove.mutate(values)}
       onClose={onClose}
-    />
+    >
+      <KeysTo account={account} member={member} />
+    </FormDialog>
   );
+}
+
+/** An empty choice revokes the keys. */
+function keysTo({ keys_to }: FormValues) {
+  return keys_to ? { keys_to } : {};
 }
 
 /** Each parameter by itself: the client takes the first value of what it is given. */
