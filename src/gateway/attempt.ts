@@ -1,30 +1,22 @@
 import { totalTokensOf } from "../domain/usage.ts";
-import { type Cause, GatewayError } from "../errors.ts";
+import type { Cause } from "../errors.ts";
 import type { Attempt } from "../ledger/records.ts";
 import { describeFault, type LogFields } from "../telemetry/log.ts";
-import { within } from "../time.ts";
 import type { Permit } from "../upstream/circuit.ts";
-import { readRetryAfter } from "../upstream/cooldown.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { beginAttemptTrace, endAttemptTrace, withTraceHeaders } from "./attempt-trace.ts";
 import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens } from "./quote.ts";
-import { readBounded, textOf } from "./read-bounded.ts";
 import { type RelayContext, relay } from "./relay.ts";
 import { failed, type HeldRequest, type Outcome, outcomeName } from "./request.ts";
 import type { RoutePermit } from "./route-queue.ts";
 import { AttemptTimeouts, type Timeout } from "./timeouts.ts";
 import type { Unprinted } from "./upstream-call.ts";
+import { promptTooLong, readUpstreamError } from "./upstream-error.ts";
 
-/** Bytes of an upstream's error that are read for the two numbers of a prompt that is too long. */
-const ERROR_BYTES_MAX = 64 * 1024;
-const ERROR_MS_MAX = 5_000;
 /** Average of ordinary text. */
 const CHARS_PER_TOKEN = 4;
-
-/** Cooldowns of a key of a pool without `retry-after`: no right to the model, and too many requests. */
-const KEY_COOLDOWN_MS: Readonly<Partial<Record<number, number>>> = { 403: 300_000, 429: 5_000 };
 
 /** Codes of faults of a connection that was assumed and did not stand. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set(["ConnectionRefused", "ECONNREFUSED", "ENOTFOUND"]);
@@ -50,6 +42,8 @@ export interface AttemptResult {
 interface CallResult {
   readonly outcome: Outcome;
   readonly status: number;
+  /** Whether an upstream error concerns the key. */
+  readonly isOfKey?: boolean;
 }
 
 /**
@@ -75,7 +69,7 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
   const traced = sentOn ? { ...context, prepared: withTraceHeaders(context.prepared, sentOn) } : context;
   try {
     held.meter.restart(candidate);
-    const { outcome, status } = await callUpstream(gateway, traced, timeouts);
+    const { outcome, status, isOfKey = false } = await callUpstream(gateway, traced, timeouts);
     const ms = clock() - startedAt;
     held.call.waitedMs += ms;
     const attempt = { upstream: upstream.name, key: key.label, reason, status, ms: Math.round(ms) };
@@ -84,7 +78,7 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     const isReached = isSent && !isRefused(outcome);
     slot?.end(isReached ? tokensUsed(held, status) : undefined);
     if (held.plan.model.routeChoice === "fastest") measure(context, timedOut && ms);
-    report(gateway, context, { outcome, attempt, timedOut });
+    report(gateway, context, { outcome, attempt, timedOut, isOfKey });
     if (trace) await endAttemptTrace(trace, context, { outcome, attempt });
     const isUnreachable = status === 0 && !isReached && !("fault" in context.prepared);
     return { outcome, attempt, isUnreachable };
@@ -136,46 +130,12 @@ async function callUpstream(
       key.times.tried(candidate.route.upstreamModel, held.quote.request.stream);
     const answer = await key.send(prepared, timeouts);
     status = answer.status;
-    if (!answer.ok) return { outcome: await readUpstreamError(answer, context, timeouts), status };
+    if (!answer.ok) return { ...(await readUpstreamError(answer, context, timeouts)), status };
     return { outcome: await relay(gateway, answer, context, timeouts), status };
   } catch (fault) {
     timeouts.abort();
     return { outcome: outcomeOf(fault, { gateway, context, timeouts, status }), status };
   }
-}
-
-/** Reads an upstream error. The statuses 400, 413 and 422 concern the request, all others the candidate. */
-async function readUpstreamError(
-  answer: Response,
-  { held, candidate, key }: AttemptContext,
-  timeouts: AttemptTimeouts,
-): Promise<Outcome> {
-  const { status, headers } = answer;
-  const isOfPool = key.label !== undefined;
-  const cooldownMs = readRetryAfter(headers, Date.now()) ?? (isOfPool ? KEY_COOLDOWN_MS[status] : undefined);
-  if (cooldownMs !== undefined) key.health.startCooldown(candidate.route.upstreamModel, cooldownMs);
-  if (status !== 400 && status !== 413 && status !== 422) {
-    await answer.body?.cancel();
-    return failed("upstream_unavailable");
-  }
-  const tooLong = candidate.codec.format.readPromptTooLong(await readErrorText(answer, timeouts));
-  const error = tooLong ? promptTooLong(tooLong.tokens, held) : new GatewayError("rejected_by_upstream");
-  // Another upstream may accept a body that is too large for this one.
-  return { kind: "failed", error, isFinal: status !== 413 };
-}
-
-/** Reads for at most 5 s, then aborts and returns "". Returns "" for a text above 64 KiB as well. */
-async function readErrorText(answer: Response, timeouts: AttemptTimeouts): Promise<string> {
-  const abort = () => timeouts.abort();
-  const body = await within(ERROR_MS_MAX, readBounded(answer, ERROR_BYTES_MAX), abort);
-  return body ? textOf(body) : "";
-}
-
-/** Our own fixed text with the two numbers that Claude Code reads before it compacts a conversation. */
-function promptTooLong(tokens: number | undefined, { quote }: HeldRequest): GatewayError {
-  if (tokens === undefined) return new GatewayError("prompt_too_long");
-  const message = `prompt is too long: ${tokens} tokens > ${quote.contextWindow} maximum`;
-  return new GatewayError("prompt_too_long", { message });
 }
 
 const TIMEOUT_CAUSES: Record<Timeout, Cause> = {
@@ -227,16 +187,18 @@ function errorInAnswer(fault: unknown, { held }: AttemptContext): Outcome | unde
 
 interface Report extends Omit<AttemptResult, "isUnreachable"> {
   readonly timedOut: Timeout | undefined;
+  readonly isOfKey: boolean;
 }
 
 /** Ends the permit with a verdict on the upstream, and logs a failure. */
 function report(
   { log }: Gateway,
   { held, candidate: { route }, permit }: AttemptContext,
-  { outcome, attempt, timedOut }: Report,
+  { outcome, attempt, timedOut, isOfKey }: Report,
 ): void {
-  const verdict = verdictOn(outcome, attempt.status, timedOut);
-  const isRejected = verdict === "failed" && attempt.key !== undefined && isKeyRejected(attempt.status);
+  const isKeyRejected = isOfKey && OF_KEY.includes(attempt.status);
+  const verdict = verdictOn(outcome, { status: attempt.status, timedOut, isKeyRejected });
+  const isRejected = verdict === "failed" && attempt.key !== undefined && isKeyRejected;
   permit[isRejected ? "rejected" : verdict]();
   if (outcome.kind !== "failed" && outcome.kind !== "unrepresentable") return;
   const { error } = outcome;
@@ -259,13 +221,16 @@ export function describeReason(fault: unknown): LogFields {
 /** Causes that lie with the gateway or the request, and so prove nothing about the upstream. */
 const NO_VERDICT: readonly Cause[] = ["internal", "shutting_down", "answer_too_large", "prompt_too_long"];
 
-/** Whether a status concerns the key, whatever is asked with it: 403 may concern a model. */
-function isKeyRejected(status: number): boolean {
-  return status === 401 || status === 402;
+/** Statuses by which a key is rejected, whatever is asked with it: a 403 may concern a model. */
+const OF_KEY: readonly number[] = [401, 402];
+
+interface Verdict extends Pick<Report, "timedOut"> {
+  readonly status: number;
+  readonly isKeyRejected: boolean;
 }
 
 /** Chooses how the permit ends. An upstream error that may concern the request counts neither way. */
-function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Permit {
+function verdictOn(outcome: Outcome, { status, timedOut, isKeyRejected }: Verdict): keyof Permit {
   if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
   // The upstream works: the request may have caused the answer that cannot be represented.
   if (outcome.kind === "unrepresentable") return "succeeded";
@@ -274,6 +239,6 @@ function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefin
     outcome.kind === "revoked" ||
     NO_VERDICT.includes(outcome.error.kind) ||
     timedOut === "deadline";
-  const concernsRequest = status >= 400 && status < 500 && !isKeyRejected(status);
+  const concernsRequest = status >= 400 && status < 500 && !isKeyRejected;
   return isOurs || concernsRequest ? "abandoned" : "failed";
 }

@@ -8,6 +8,9 @@ const COOLDOWN_MAX_MS = 300_000;
  */
 const COOLDOWNS_MAX = 1000;
 
+/** How long the refusal of one account's request is remembered, until another account meets it. */
+const REFUSAL_MS_MAX = 300_000;
+
 /** State of one upstream as its calls have shown: its circuit, and the cooldown of each of its models. */
 export interface Health extends Circuit {
   /** Whether the upstream has requested (retry-after) no calls of this model for now. */
@@ -19,6 +22,11 @@ export interface Health extends Circuit {
    * positive.
    */
   startCooldown(upstreamModel: string, ms: number): void;
+  /**
+   * Records that an account's request was refused for a reason that may lie in the request. Returns whether
+   * another account met that refusal in the last 300,000 ms: then it lies in the key.
+   */
+  isSharedRefusal(refusal: string, accountId: string): boolean;
   /** The running cooldowns, as the milliseconds left of each model. */
   cooldowns(): ReadonlyMap<string, number>;
 }
@@ -27,6 +35,7 @@ export function createHealth(options: CircuitOptions): Health {
   const { clock } = options;
   const circuit = createCircuit(options);
   const endsAtMs = new Map<string, number>();
+  const refusals = new Map<string, { readonly accountId: string; readonly untilMs: number }>();
 
   function cooldownLeftMs(upstreamModel: string): number {
     const endMs = endsAtMs.get(upstreamModel);
@@ -49,6 +58,15 @@ export function createHealth(options: CircuitOptions): Health {
       endsAtMs.delete(upstreamModel);
       endsAtMs.set(upstreamModel, earlierEndMs === undefined ? endMs : Math.max(earlierEndMs, endMs));
       if (endsAtMs.size > COOLDOWNS_MAX) deleteFirst(endsAtMs);
+    },
+    isSharedRefusal(refusal, accountId) {
+      const known = refusals.get(refusal);
+      const isShared = known !== undefined && known.accountId !== accountId && clock() < known.untilMs;
+      if (isShared) return true;
+      refusals.delete(refusal);
+      refusals.set(refusal, { accountId, untilMs: clock() + REFUSAL_MS_MAX });
+      if (refusals.size > COOLDOWNS_MAX) deleteFirst(refusals);
+      return false;
     },
     cooldowns() {
       const left = [...endsAtMs.keys()].map((model) => [model, cooldownLeftMs(model)] as const);

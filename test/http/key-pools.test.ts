@@ -111,7 +111,9 @@ describe("a key of a pool", () => {
   test("that may not use one model still serves the other", async () => {
     const other = scriptedModel("other", "openai", { routes: [scriptedRoute("pool", "other")] });
     apply([key("a", { weight: 1_000_000 }), key("b")], { models: [chatOn("pool"), other] });
-    gateway.upstream.on("chat", byKey({ a: refuses(403) }));
+    const message = "Project p does not have access to model chat";
+    const noAccess = answer({ status: 403, body: JSON.stringify({ error: { message } }) });
+    gateway.upstream.on("chat", byKey({ a: noAccess }));
     for (let left = 2; left > 0; left--) await (await post(gateway, CHAT)).text();
     expect(seenKeys()).toEqual(["a", "b", "b"]);
     await (await post(gateway, CHAT, { model: "other" })).text();

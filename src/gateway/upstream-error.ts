@@ -1,0 +1,115 @@
+import { GatewayError } from "../errors.ts";
+import { within } from "../time.ts";
+import { readRetryAfter } from "../upstream/cooldown.ts";
+import { type RefusedFor, readRefusal } from "../upstream/refused-call.ts";
+import { estimateInputTokens, totalOutputMaxOf } from "./quote.ts";
+import { readBounded, textOf } from "./read-bounded.ts";
+import type { RelayContext } from "./relay.ts";
+import { failed, type HeldRequest, type Outcome } from "./request.ts";
+import type { RoutePermit } from "./route-queue.ts";
+import type { AttemptTimeouts } from "./timeouts.ts";
+
+/** Bytes of an upstream's error that are read for its cause, and for the numbers of a prompt that is too long. */
+const ERROR_BYTES_MAX = 64 * 1024;
+const ERROR_MS_MAX = 5_000;
+
+/** Cooldowns of a key of a pool without `retry-after`: no right to the model, and too many requests. */
+const KEY_COOLDOWN_MS: Readonly<Partial<Record<number, number>>> = { 403: 300_000, 429: 5_000 };
+/** Statuses that concern the request. */
+const OF_REQUEST: readonly number[] = [400, 413, 422];
+/** Statuses that may concern the request or the key. */
+const AMBIGUOUS: readonly number[] = [402, 403, 429];
+
+type ErrorContext = Pick<RelayContext, "held" | "candidate"> & Pick<RoutePermit, "key">;
+
+/** The outcome of an upstream error, and whether it proves that the key or the upstream should rest. */
+export interface UpstreamRefusal {
+  readonly outcome: Outcome;
+  /** Whether the error concerns the key: whatever is asked with it would fail. */
+  readonly isOfKey: boolean;
+}
+
+/**
+ * Reads an upstream error. The statuses 400, 413 and 422 concern the request, and so does a 403 for flagged
+ * content. A 402 or 403 concerns the key when its text says so, or when two accounts have met it.
+ */
+export async function readUpstreamError(
+  answer: Response,
+  context: ErrorContext,
+  timeouts: AttemptTimeouts,
+): Promise<UpstreamRefusal> {
+  const { status } = answer;
+  if (OF_REQUEST.includes(status)) {
+    const text = await readErrorText(answer, timeouts);
+    return { outcome: rejected(status, text, context), isOfKey: false };
+  }
+  const refusedFor = await readCause(answer, context, timeouts);
+  if (refusedFor === "content") {
+    return { outcome: failed("rejected_by_upstream", { isFinal: true }), isOfKey: false };
+  }
+  const isOfKey = refusedFor === "key";
+  if (isOfKey || !concernsRequest(status, refusedFor)) startCooldown(answer, context);
+  return { outcome: failed("upstream_unavailable"), isOfKey };
+}
+
+/** Reads what a call was refused for: by status and text, or by what other accounts have met. */
+async function readCause(
+  answer: Response,
+  context: ErrorContext,
+  timeouts: AttemptTimeouts,
+): Promise<RefusedFor> {
+  const { status, headers } = answer;
+  if (!AMBIGUOUS.includes(status)) {
+    await answer.body?.cancel();
+    return status === 401 ? "key" : undefined;
+  }
+  const { quote } = context.held;
+  const refusedFor = readRefusal({
+    status,
+    headers,
+    text: await readErrorText(answer, timeouts),
+    inputTokens: estimateInputTokens(quote),
+    outputTokens: totalOutputMaxOf(quote),
+  });
+  return refusedFor ?? (isShared(status, context) ? "key" : undefined);
+}
+
+/** Whether another account met this ambiguous error at the same key and model within minutes. */
+function isShared(status: number, { held, candidate, key }: ErrorContext): boolean {
+  if (status !== 402 && status !== 403) return false;
+  // A 402 concerns the wallet of the key, a 403 may concern one model.
+  const what = status === 402 ? "402" : `403 ${candidate.route.upstreamModel}`;
+  return key.health.isSharedRefusal(what, held.hold.walletId);
+}
+
+/** Whether an error says nothing about other requests. */
+function concernsRequest(status: number, refusedFor: RefusedFor): boolean {
+  return refusedFor === "size" || (status >= 400 && status < 500 && status !== 429);
+}
+
+function startCooldown({ status, headers }: Response, { candidate, key }: ErrorContext): void {
+  const ofPool = key.label === undefined ? undefined : KEY_COOLDOWN_MS[status];
+  const cooldownMs = readRetryAfter(headers, Date.now()) ?? ofPool;
+  if (cooldownMs !== undefined) key.health.startCooldown(candidate.route.upstreamModel, cooldownMs);
+}
+
+/** Another upstream may accept a body that is too large for this one. */
+function rejected(status: number, text: string, { held, candidate }: ErrorContext): Outcome {
+  const tooLong = candidate.codec.format.readPromptTooLong(text);
+  const error = tooLong ? promptTooLong(tooLong.tokens, held) : new GatewayError("rejected_by_upstream");
+  return { kind: "failed", error, isFinal: status !== 413 };
+}
+
+/** Reads for at most 5 s, then aborts and returns "". Returns "" for a text above 64 KiB as well. */
+async function readErrorText(answer: Response, timeouts: AttemptTimeouts): Promise<string> {
+  const abort = () => timeouts.abort();
+  const body = await within(ERROR_MS_MAX, readBounded(answer, ERROR_BYTES_MAX), abort);
+  return body ? textOf(body) : "";
+}
+
+/** Our own fixed text with the two numbers that Claude Code reads before it compacts a conversation. */
+export function promptTooLong(tokens: number | undefined, { quote }: HeldRequest): GatewayError {
+  if (tokens === undefined) return new GatewayError("prompt_too_long");
+  const message = `prompt is too long: ${tokens} tokens > ${quote.contextWindow} maximum`;
+  return new GatewayError("prompt_too_long", { message });
+}

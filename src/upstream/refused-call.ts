@@ -1,0 +1,79 @@
+import { isJsonObject, parseJsonObject, readText } from "../wire/json/read.ts";
+
+/**
+ * What an upstream refused a call for: its content, its size, or the key and its account. `undefined` where the
+ * answer does not say.
+ */
+export type RefusedFor = "content" | "size" | "key" | undefined;
+
+/** A refusal of an upstream with status 402, 403 or 429. */
+export interface RefusedCall {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Estimate of the tokens that the request sends. */
+  readonly inputTokens: number;
+  /** The output limit. */
+  readonly outputTokens: number;
+}
+
+/** An account that is banned is no flagged content. */
+const BANNED =
+  /\b(account|organi[sz]ation|team|project|api[ _-]?key|access)\b[^.]{0,40}\b(flagged|banned|suspended|deactivated|disabled|terminated|blocked)\b/i;
+/** Words of xAI, OpenRouter, Azure and others for content that their moderation stopped. */
+const FLAGGED =
+  /violat\w+ [^.]{0,30}(guideline|polic)|\bflagged\b|\bmoderation\b|safety[ _]check|content[ _]?(filter|policy)|responsible ?ai|prohibited content|inappropriate content|data_inspection/i;
+/** A wallet or a rate that is too small for this request alone. */
+const TOO_LARGE =
+  /fewer max_tokens|can only afford|prompt tokens limit exceeded|(request|prompt|input) (is )?too large/i;
+const AFFORDS_NOTHING = /can only afford 0\b/i;
+const LIMIT_AND_REQUEST = /\blimit:? (\d{1,12})\b.*\brequested:? (\d{1,12})\b/i;
+const NAMES_KEY =
+  /api[ _-]?key|\bkey limit\b|\baccount|organi[sz]ation|\bproject\b|\bteam\b|\bcredential|\bsubscription|\bbilling\b|\bbalance\b|\bcredits?\b|\bquota\b|\bpayment|\b(does not|doesn't|don't|do not) have (access|permission)|not authorized|access (was |is )?denied|permission[ _]denied/i;
+/** Limits of one minute: of input and output together, and of each. */
+const TOTAL_LIMIT = "x-ratelimit-limit-tokens";
+const INPUT_LIMIT = "anthropic-ratelimit-input-tokens-limit";
+
+/**
+ * Reads what a call was refused for. Reads the upstream's own message only: details may quote the request, and
+ * could then name what its sender likes.
+ */
+export function readRefusal(call: RefusedCall): RefusedFor {
+  const { status, text } = call;
+  const message = messageOf(text);
+  if (status === 429) return isTooLarge(call, message) ? "size" : undefined;
+  if (BANNED.test(message)) return "key";
+  if (status === 403 && (FLAGGED.test(message) || quotesFlaggedInput(text))) return "content";
+  if (TOO_LARGE.test(message)) return AFFORDS_NOTHING.test(message) ? "key" : "size";
+  return NAMES_KEY.test(message) ? "key" : undefined;
+}
+
+/** Whether a rate limit could not take this request even when nothing else counted. */
+function isTooLarge({ headers, inputTokens, outputTokens }: RefusedCall, message: string): boolean {
+  if (TOO_LARGE.test(message)) return true;
+  const [, limit, requested] = LIMIT_AND_REQUEST.exec(message) ?? [];
+  if (limit !== undefined && Number(requested) > Number(limit)) return true;
+  const totalMax = parseLimit(headers.get(TOTAL_LIMIT)) ?? Number.POSITIVE_INFINITY;
+  const inputMax = parseLimit(headers.get(INPUT_LIMIT)) ?? Number.POSITIVE_INFINITY;
+  return inputTokens + outputTokens > totalMax || inputTokens > inputMax;
+}
+
+function parseLimit(value: string | null): number | undefined {
+  return value !== null && /^\d{1,12}$/.test(value) ? Number(value) : undefined;
+}
+
+/** Joins message and codes of an error in the forms of OpenAI, Anthropic, xAI, Google and AWS. */
+function messageOf(text: string): string {
+  const body = parseJsonObject(text);
+  if (!body) return text;
+  const error = isJsonObject(body.error) ? body.error : body;
+  const words = [error.code, error.type, error.status, error.message, body.error, body.message, body.code];
+  return words.map(readText).join(" ");
+}
+
+/** OpenRouter quotes the input that its moderation flagged. */
+function quotesFlaggedInput(text: string): boolean {
+  const error = parseJsonObject(text)?.error;
+  const metadata = isJsonObject(error) ? error.metadata : undefined;
+  return isJsonObject(metadata) && ("flagged_input" in metadata || Array.isArray(metadata.reasons));
+}

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import OpenAI from "openai";
+import type { UpstreamConfig } from "../../src/upstream/upstream.ts";
+import { CHAT, post } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { answer, type Script } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
+import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+const CIRCUIT_FAILURES = 3;
+let gateway: TestGateway;
+/** A second account. */
+let other: string;
+beforeEach(async () => {
+  const routes = ["cheap", "dear"].map((name, priority) => scriptedRoute(name, name, { priority }));
+  gateway = await startTestGateway({
+    models: [scriptedModel("chat", "openai", { routes })],
+    upstreams: ({ openaiUrl: baseUrl }) => [
+      upstream("cheap", { baseUrl, apiKey: "", keys: [{ label: "a", apiKey: "s", weight: 1, limits: {} }] }),
+      upstream("dear", { baseUrl }),
+    ],
+  });
+  gateway.upstream.on("dear", answerWith());
+  ({ secret: other } = await gateway.newPayer("10"));
+});
+afterEach(() => gateway.stop());
+
+function upstream(name: string, more: Partial<UpstreamConfig>): UpstreamConfig {
+  return scriptedUpstream(name, "openai", { circuitFailures: CIRCUIT_FAILURES, ...more });
+}
+
+function refuses(status: number, message: string, headers: Record<string, string> = {}): Script {
+  return answer({ status, headers, body: JSON.stringify({ error: { message } }) });
+}
+
+/** Returns which upstream answers a request of another account, whose content every upstream accepts. */
+async function routeOfOthers(): Promise<string> {
+  gateway.upstream.on("cheap", answerWith());
+  const before = gateway.upstream.seen.length;
+  expect((await post(gateway, CHAT, { secret: other })).status).toBe(200);
+  const models = gateway.upstream.seen.slice(before).map(({ bodyText }) => JSON.parse(bodyText).model);
+  return models.join();
+}
+
+describe("content that an upstream flags", () => {
+  const FLAGGED = refuses(403, "Content violates usage guidelines. Team: t, API key ID: k");
+
+  test("is an invalid request to its sender, once, and moves no other account to another route", async () => {
+    gateway.upstream.on("cheap", FLAGGED);
+    for (let left = 2 * CIRCUIT_FAILURES; left > 0; left -= 1) {
+      const response = await post(gateway, CHAT);
+      await expectError(response.clone(), CHAT, "rejected_by_upstream");
+      expect((await gateway.receiptOf(response)).captured).toBe(0n);
+    }
+    expect(gateway.upstream.seen).toHaveLength(2 * CIRCUIT_FAILURES);
+    expect(await routeOfOthers()).toBe("cheap");
+  });
+
+  test("is not repeated by an SDK", async () => {
+    gateway.upstream.on("cheap", FLAGGED);
+    const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret });
+    const call = client.chat.completions.create({
+      model: "chat",
+      messages: [{ role: "user", content: "hi" }],
+    });
+    await expect(Promise.resolve(call)).rejects.toMatchObject({ status: 400, code: "invalid_request" });
+    expect(gateway.upstream.seen).toHaveLength(1);
+  });
+});
+
+describe("a refusal that one account's requests meet", () => {
+  test.each([
+    ["a 403 without words", refuses(403, "Forbidden")],
+    ["a 402 without words", refuses(402, "Refused")],
+    ["a 403 with retry-after", refuses(403, "Forbidden", { "retry-after": "60" })],
+    [
+      "a 402 for the size of a request",
+      refuses(402, "Requires more credits, or fewer max_tokens: can only afford 900"),
+    ],
+    [
+      "a 429 for the size of a request",
+      refuses(429, "Request too large: Limit 100, Requested 900", { "retry-after": "60" }),
+    ],
+    ["a 413 with retry-after", refuses(413, "Too large", { "retry-after": "60" })],
+    ["a 408 with retry-after", refuses(408, "Slow", { "retry-after": "60" })],
+    ["a 409 with retry-after", refuses(409, "Conflict", { "retry-after": "60" })],
+  ])("moves no other account to another route: %s", async (_, script) => {
+    gateway.upstream.on("cheap", script);
+    for (let left = 2 * CIRCUIT_FAILURES; left > 0; left -= 1)
+      expect((await post(gateway, CHAT)).status).toBe(200);
+    expect(await routeOfOthers()).toBe("cheap");
+  });
+
+  test.each([402, 403])("rests the key when a second account meets it too: %d", async (status) => {
+    gateway.upstream.on("cheap", refuses(status, "Refused"));
+    await (await post(gateway, CHAT)).text();
+    await (await post(gateway, CHAT, { secret: other })).text();
+    expect(await routeOfOthers()).toBe("dear");
+  });
+
+  test.each([
+    [402, "Insufficient balance"],
+    [403, "Your API key does not have permission to use this model"],
+  ])("rests the key at once when the text names it: %d", async (status, message) => {
+    gateway.upstream.on("cheap", refuses(status, message));
+    await (await post(gateway, CHAT)).text();
+    expect(await routeOfOthers()).toBe("dear");
+  });
+});
