@@ -2,7 +2,7 @@ import { totalTokensOf } from "../domain/usage.ts";
 import type { Cause } from "../errors.ts";
 import type { Attempt } from "../ledger/records.ts";
 import { describeFault, type LogFields } from "../telemetry/log.ts";
-import type { Permit } from "../upstream/circuit.ts";
+import type { Permit } from "../upstream/circuit-phases.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { beginAttemptTrace, endAttemptTrace, withTraceHeaders } from "./attempt-trace.ts";
@@ -78,9 +78,9 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     const isReached = isSent && !isRefused(outcome);
     slot?.end(isReached ? tokensUsed(held, status) : undefined);
     if (held.plan.model.routeChoice === "fastest") measure(context, timedOut && ms);
-    report(gateway, context, { outcome, attempt, timedOut, isOfKey });
-    if (trace) await endAttemptTrace(trace, context, { outcome, attempt });
     const isUnreachable = status === 0 && !isReached && !("fault" in context.prepared);
+    report(gateway, context, { outcome, attempt, timedOut, isOfKey, isUnreachable });
+    if (trace) await endAttemptTrace(trace, context, { outcome, attempt });
     return { outcome, attempt, isUnreachable };
   } finally {
     timeouts.close();
@@ -185,7 +185,7 @@ function errorInAnswer(fault: unknown, { held }: AttemptContext): Outcome | unde
   return tooLong && { kind: "failed", error: promptTooLong(tooLong.tokens, held), isFinal: true };
 }
 
-interface Report extends Omit<AttemptResult, "isUnreachable"> {
+interface Report extends AttemptResult {
   readonly timedOut: Timeout | undefined;
   readonly isOfKey: boolean;
 }
@@ -194,12 +194,13 @@ interface Report extends Omit<AttemptResult, "isUnreachable"> {
 function report(
   { log }: Gateway,
   { held, candidate: { route }, permit }: AttemptContext,
-  { outcome, attempt, timedOut, isOfKey }: Report,
+  { outcome, attempt, timedOut, isOfKey, isUnreachable }: Report,
 ): void {
   const isKeyRejected = isOfKey && OF_KEY.includes(attempt.status);
   const verdict = verdictOn(outcome, { status: attempt.status, timedOut, isKeyRejected });
-  const isRejected = verdict === "failed" && attempt.key !== undefined && isKeyRejected;
-  permit[isRejected ? "rejected" : verdict]();
+  if (verdict !== "failed") permit[verdict]();
+  else if (isKeyRejected && attempt.key !== undefined) permit.rejected();
+  else permit[isKeyRejected || isUnreachable ? "hostFailed" : "failed"]();
   if (outcome.kind !== "failed" && outcome.kind !== "unrepresentable") return;
   const { error } = outcome;
   const { reason: _, ...tried } = attempt;

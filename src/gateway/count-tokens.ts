@@ -22,6 +22,7 @@ interface CountedPrompt {
   readonly call: Call;
   readonly body: Body;
   readonly model: Model;
+  readonly accountId: string;
 }
 
 /** A route whose upstream can count. */
@@ -40,7 +41,7 @@ export async function countTokens(gateway: Gateway, call: Call, reply: Reply): P
   call.record.model = model.id;
   const slot = await admit(gateway, { call, caller, tokens: 0 }, reply);
   call.trace?.enter("forward");
-  const atUpstream = countAtUpstream(gateway, { call, body, model }, reply);
+  const atUpstream = countAtUpstream(gateway, { call, body, model, accountId: caller.key.accountId }, reply);
   const counted = atUpstream.then((tokens) => tokens ?? countLocally(gateway, body, model));
   const tokens = await counted.finally(() => slot.settle(0));
   call.record.outcome = reply.signal.aborted ? "client_closed" : "ok";
@@ -96,11 +97,11 @@ async function countAtUpstream(
 }
 
 /** Skips keys with an open circuit: a count would be one more failing call. */
-function findCounter({ upstreams }: Gateway, { call, model }: CountedPrompt): Counter | undefined {
+function findCounter({ upstreams }: Gateway, { call, model, accountId }: CountedPrompt): Counter | undefined {
   for (const route of model.routes) {
     const upstream: Upstream | undefined = upstreams.get(route.upstream);
     if (!upstream || !counts(upstream, route, call)) continue;
-    const key = upstream.keys.find(({ health }) => !health.isOpen());
+    const key = upstream.keys.find(({ health }) => !health.isOpen(accountId));
     if (key) return { route, upstream, key };
   }
   return undefined;

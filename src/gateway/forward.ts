@@ -73,6 +73,7 @@ class HeldRouteRequest implements RouteRequest {
   readonly candidates: readonly Candidate[];
   readonly choice: RouteChoice;
   readonly stream: boolean;
+  readonly accountId: string;
   readonly tokens: number;
   readonly #held: HeldRequest;
 
@@ -81,6 +82,7 @@ class HeldRouteRequest implements RouteRequest {
     this.candidates = plan.candidates;
     this.choice = plan.model.routeChoice ?? "priority";
     this.stream = quote.request.stream;
+    this.accountId = held.hold.walletId;
     this.tokens = tokensOf(quote);
     this.#held = held;
   }
@@ -123,14 +125,14 @@ function longestTotalMs(candidates: readonly Candidate[]): number {
  */
 export function withRetryAfter(
   outcome: Outcome,
-  { candidates, tokens }: Pick<RouteRequest, "candidates" | "tokens">,
+  { candidates, tokens, accountId }: Pick<RouteRequest, "candidates" | "tokens" | "accountId">,
 ): Outcome {
   if (outcome.kind !== "failed" || !REPEATABLE.includes(outcome.error.kind)) return outcome;
   let waitMs = Number.POSITIVE_INFINITY;
   for (const { route, upstream } of candidates) {
     for (const { health, bounds } of upstream.keys) {
       const ofBounds = bounds?.waitMs(tokens) ?? 0;
-      waitMs = Math.min(waitMs, Math.max(health.availableInMs(route.upstreamModel), ofBounds));
+      waitMs = Math.min(waitMs, Math.max(health.availableInMs(route.upstreamModel, accountId), ofBounds));
     }
   }
   if (waitMs <= 0) return outcome;

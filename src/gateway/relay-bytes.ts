@@ -1,5 +1,5 @@
 import { isPlainType } from "../domain/content-type.ts";
-import type { Permit } from "../upstream/circuit.ts";
+import type { Permit } from "../upstream/circuit-phases.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { HeldRequest, Outcome, Reply } from "./request.ts";

@@ -1,4 +1,4 @@
-import type { Permit } from "../upstream/circuit.ts";
+import type { Permit } from "../upstream/circuit-phases.ts";
 import { type AnswerHead, isClaudeModel } from "../wire/codecs.ts";
 import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
 import { createSseDecoder, type SseEvent, type SseListener } from "../wire/sse.ts";

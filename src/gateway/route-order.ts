@@ -14,6 +14,8 @@ export interface RouteRequest {
   readonly candidates: readonly Candidate[];
   readonly choice: RouteChoice;
   readonly stream: boolean;
+  /** Whose request it is: a circuit may be open for one account only. */
+  readonly accountId?: string | undefined;
   /** The most tokens that the request may take of a key's bounds. */
   readonly tokens: number;
   /** Returns the cost that is expected of an answer; any unit. */

@@ -1,5 +1,5 @@
 import type { RouteReason } from "../domain/model.ts";
-import type { Permit } from "../upstream/circuit.ts";
+import type { Permit } from "../upstream/circuit-phases.ts";
 import type { KeySlot } from "../upstream/key-bounds.ts";
 import type { Upstream, UpstreamKey } from "../upstream/upstream.ts";
 import type { Candidate } from "./request.ts";
@@ -37,22 +37,20 @@ export function createRouteQueue(request: RouteRequest, random: () => number = M
   const [candidate] = request.candidates;
   const key = candidate?.upstream.keys[0];
   const isSole = request.candidates.length === 1 && candidate?.upstream.keys.length === 1;
-  return isSole && candidate && key
-    ? new SoleTarget(candidate, key, request.tokens)
-    : queueTargets(request, random);
+  return isSole && candidate && key ? new SoleTarget(candidate, key, request) : queueTargets(request, random);
 }
 
 /** The queue of a request without a choice. A class of its own, so that such a request pays for none. */
 class SoleTarget implements RouteQueue {
   readonly #candidate: Candidate;
   readonly #key: UpstreamKey;
-  readonly #tokens: number;
+  readonly #request: RouteRequest;
   #isTaken = false;
 
-  constructor(candidate: Candidate, key: UpstreamKey, tokens: number) {
+  constructor(candidate: Candidate, key: UpstreamKey, request: RouteRequest) {
     this.#candidate = candidate;
     this.#key = key;
-    this.#tokens = tokens;
+    this.#request = request;
   }
 
   next(): RoutePermit | undefined {
@@ -60,8 +58,8 @@ class SoleTarget implements RouteQueue {
     this.#isTaken = true;
     const candidate = this.#candidate;
     const key = this.#key;
-    let taken = take(key, this.#tokens);
-    if (taken === "open") taken = take(key, this.#tokens, true);
+    let taken = take(key, this.#request);
+    if (taken === "open") taken = take(key, this.#request, true);
     if (typeof taken !== "object") return undefined;
     return { candidate, key, permit: taken.permit, slot: taken.slot, reason: undefined };
   }
@@ -71,7 +69,7 @@ class SoleTarget implements RouteQueue {
 
 function queueTargets(request: RouteRequest, random: () => number): RouteQueue {
   const order = orderTargets(request, random);
-  const { choice, tokens } = request;
+  const { choice } = request;
   let left = order.targets;
   let isSorted = false;
   let permits = 0;
@@ -103,10 +101,10 @@ function queueTargets(request: RouteRequest, random: () => number): RouteQueue {
       if (!best) return undefined;
       // Most requests are served by the first target; the others are not even sorted then.
       if (left.length > 1 && !isCooling(best)) {
-        const taken = take(best.key, tokens);
+        const taken = take(best.key, request);
         if (typeof taken === "object") return grant(best, taken, true);
       }
-      const next = takeFirst(coolingLast(sorted()), tokens);
+      const next = takeFirst(coolingLast(sorted()), request);
       return next && grant(next.target, next.taken, next.target === best);
     },
     drop(upstream) {
@@ -134,24 +132,28 @@ function coolingLast(targets: readonly Target[]): readonly Target[] {
  * requests make an upstream fail could otherwise deny the model to other callers. Does not force one while a
  * key is merely full, which passes by itself.
  */
-function takeFirst(targets: readonly Target[], tokens: number) {
+function takeFirst(targets: readonly Target[], request: RouteRequest) {
   let isAnyFull = false;
   for (const target of targets) {
-    const taken = take(target.key, tokens);
+    const taken = take(target.key, request);
     if (typeof taken === "object") return { target, taken };
     if (taken === "full") isAnyFull = true;
   }
   if (isAnyFull) return undefined;
   for (const target of targets) {
-    const taken = take(target.key, tokens, true);
+    const taken = take(target.key, request, true);
     if (typeof taken === "object") return { target, taken };
   }
   return undefined;
 }
 
 /** Takes a permit and, of a key with bounds, a slot; both or neither. */
-function take({ health, bounds }: UpstreamKey, tokens: number, isForced = false): Taken | "open" | "full" {
-  const permit = isForced ? health.forceAcquire() : health.acquire();
+function take(
+  { health, bounds }: UpstreamKey,
+  { accountId, tokens }: RouteRequest,
+  isForced = false,
+): Taken | "open" | "full" {
+  const permit = isForced ? health.forceAcquire(accountId) : health.acquire(accountId);
   if (!permit) return "open";
   if (!bounds) return { permit, slot: undefined };
   const slot = bounds.take(tokens);

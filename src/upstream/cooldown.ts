@@ -1,4 +1,5 @@
-import { type Circuit, type CircuitOptions, createCircuit } from "./circuit.ts";
+import { type Circuit, createCircuit } from "./circuit.ts";
+import type { CircuitOptions } from "./circuit-phases.ts";
 
 /** Longest cooldown that an upstream may request: a false value then only reorders routes for a while. */
 const COOLDOWN_MAX_MS = 300_000;
@@ -16,7 +17,7 @@ export interface Health extends Circuit {
   /** Whether the upstream has requested (retry-after) no calls of this model for now. */
   isCoolingDown(upstreamModel: string): boolean;
   /** Milliseconds until `acquire` may give a permit and the model is not cooling down. */
-  availableInMs(upstreamModel: string): number;
+  availableInMs(upstreamModel: string, accountId?: string): number;
   /**
    * Starts a cooldown of `ms`, at most 300,000. The later end of two cooldowns counts. Ignores `ms` unless
    * positive.
@@ -49,7 +50,8 @@ export function createHealth(options: CircuitOptions): Health {
   return {
     ...circuit,
     isCoolingDown: (upstreamModel) => cooldownLeftMs(upstreamModel) > 0,
-    availableInMs: (upstreamModel) => Math.max(circuit.waitMs(), cooldownLeftMs(upstreamModel)),
+    availableInMs: (upstreamModel, accountId) =>
+      Math.max(circuit.waitMs(accountId), cooldownLeftMs(upstreamModel)),
     startCooldown(upstreamModel, ms) {
       // Not `ms <= 0`, which is false for NaN.
       if (!(ms > 0)) return;

@@ -84,6 +84,8 @@ describe("a refusal that one account's requests meet", () => {
     ],
     ["a 413 with retry-after", refuses(413, "Too large", { "retry-after": "60" })],
     ["a 408 with retry-after", refuses(408, "Slow", { "retry-after": "60" })],
+    ["a 500 for its content", refuses(500, "The model crashed")],
+    ["a 503 for its content", refuses(503, "Overloaded by this request")],
     ["a 409 with retry-after", refuses(409, "Conflict", { "retry-after": "60" })],
   ])("moves no other account to another route: %s", async (_, script) => {
     gateway.upstream.on("cheap", script);

@@ -1,4 +1,4 @@
-import type { Permit } from "../../src/upstream/circuit.ts";
+import type { Permit } from "../../src/upstream/circuit-phases.ts";
 
 export type Verdict = Exclude<keyof Permit, "began">;
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createCircuit, type Permit } from "../../src/upstream/circuit.ts";
+import { createCircuit } from "../../src/upstream/circuit.ts";
+import type { Permit } from "../../src/upstream/circuit-phases.ts";
 import { createManualClock } from "../limiter/manual-clock.ts";
 import { createModel, type Verdict } from "./circuit-model.ts";
 

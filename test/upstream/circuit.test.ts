@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Circuit, createCircuit, type Permit } from "../../src/upstream/circuit.ts";
+import { type Circuit, createCircuit } from "../../src/upstream/circuit.ts";
+import type { Permit } from "../../src/upstream/circuit-phases.ts";
 import { createManualClock, type ManualClock } from "../limiter/manual-clock.ts";
 
 interface CircuitFixture {

@@ -1,0 +1,244 @@
+/** Time from opening to the first probe. Each failed probe doubles it, up to the maximum. */
+const PROBE_DELAY_MIN_MS = 1000;
+const PROBE_DELAY_MAX_MS = 30_000;
+
+/** The delays of a rejected key, which only its owner can repair. */
+const REJECTED_DELAY_MIN_MS = 60_000;
+const REJECTED_DELAY_MAX_MS = 600_000;
+
+/** A probe without an outcome after this time no longer delays the next one. */
+const PROBE_SILENCE_MAX_MS = 30_000;
+
+/**
+ * The right to call an upstream once. Its holder must report one of five outcomes: `succeeded`, `failed`,
+ * `hostFailed`, `rejected` or `abandoned`. Only the first report counts.
+ */
+export interface Permit {
+  /** The response has begun. Closes an open circuit; the outcome is still to be reported. */
+  began(): void;
+  /** The upstream works. */
+  succeeded(): void;
+  /** The upstream does not work, for a reason that may lie in the request. */
+  failed(): void;
+  /** The host cannot be reached, whatever it is asked. */
+  hostFailed(): void;
+  /** The upstream rejected the key. Opens the circuit at once: it is probed after 1 to 10 minutes. */
+  rejected(): void;
+  /** The call ended before the upstream showed whether it works. */
+  abandoned(): void;
+}
+
+/** A circuit as an operator sees it. */
+export interface CircuitStatus {
+  /** `half_open` while a probe may start or runs. */
+  readonly state: "closed" | "open" | "half_open";
+  /** Whether the circuit was opened by {@link Circuit.force}. */
+  readonly isForced: boolean;
+  /** Whether the upstream rejected the key. */
+  readonly isRejected: boolean;
+  /** Milliseconds until the next probe may start; `undefined` when closed or forced. */
+  readonly probeInMs: number | undefined;
+  /** Consecutive failures of a closed circuit. */
+  readonly failures: number;
+  /** Permits whose call has not ended. */
+  readonly running: number;
+}
+
+export interface CircuitOptions {
+  /** Consecutive failures that open the circuit. */
+  readonly failuresMax: number;
+  /** Milliseconds of a monotonic clock. */
+  readonly clock: () => number;
+  /** Called when the circuit opens or closes, and when the key of an open one is rejected. */
+  readonly onChange?: (isOpen: boolean, isRejected: boolean) => void;
+}
+
+/** The time between two changes of the circuit. */
+type Phase = Closed | Open;
+
+/** Every call gets a permit. */
+interface Closed {
+  readonly isOpen: false;
+  consecutiveFailures: number;
+  /** The account of all these failures; `undefined` without one, and when they concern more than one. */
+  onlyFor: string | undefined;
+}
+
+/** Only probes get a permit, from `probeFromMs` on. */
+interface Open {
+  readonly isOpen: true;
+  probeDelayMs: number;
+  probeFromMs: number;
+  latestProbe: CircuitPermit | undefined;
+  /** Opened by an operator. Only an operator closes it. */
+  readonly isForced: boolean;
+  /** Opened by a rejected key. Only a call that began since then closes it: older ones prove nothing. */
+  readonly isRejected: boolean;
+  /** The only account whose calls are withheld; `undefined` for all. */
+  readonly onlyFor: string | undefined;
+}
+
+const CLOSED: Closed = { isOpen: false, consecutiveFailures: 0, onlyFor: undefined };
+
+/** The phases of one circuit. A failure counts only in the phase in which its call began. */
+export class Phases {
+  current: Phase = { ...CLOSED };
+  readonly #options: CircuitOptions;
+
+  constructor(options: CircuitOptions) {
+    this.#options = options;
+  }
+
+  succeed(permit: CircuitPermit): void {
+    if (this.current.isOpen) this.close(permit);
+    else this.current.consecutiveFailures = 0;
+  }
+
+  close(permit: CircuitPermit): void {
+    const phase = this.current;
+    if (!phase.isOpen || phase.isForced) return;
+    if (!phase.isRejected || permit.phase === phase) this.setClosed();
+  }
+
+  setClosed(): void {
+    this.current = { ...CLOSED };
+    this.#options.onChange?.(false, false);
+  }
+
+  open({ isForced = false, isRejected = false, onlyFor }: Partial<Open>): void {
+    const { clock, onChange } = this.#options;
+    const wasOpen = this.current.isOpen;
+    const probeDelayMs = isRejected ? REJECTED_DELAY_MIN_MS : PROBE_DELAY_MIN_MS;
+    const probeFromMs = isForced ? Number.POSITIVE_INFINITY : clock() + probeDelayMs;
+    const latestProbe = undefined;
+    this.current = { isOpen: true, probeDelayMs, probeFromMs, latestProbe, isForced, isRejected, onlyFor };
+    if (!wasOpen || isRejected) onChange?.(true, isRejected);
+  }
+
+  /** Counts a failure of an account's call; without an account, of the host. */
+  countFailure(accountId?: string): void {
+    const phase = this.current;
+    if (phase.isOpen) return;
+    const isFirst = phase.consecutiveFailures === 0;
+    if (isFirst || phase.onlyFor !== accountId) phase.onlyFor = isFirst ? accountId : undefined;
+    phase.consecutiveFailures += 1;
+    if (phase.consecutiveFailures >= this.#options.failuresMax) this.open({ onlyFor: phase.onlyFor });
+  }
+
+  fail(permit: CircuitPermit, { isRejected = false, isOfHost = false } = {}): void {
+    const phase = this.current;
+    if (permit.phase !== phase) return;
+    if (isRejected && !(phase.isOpen && (phase.isForced || phase.isRejected))) this.open({ isRejected });
+    else if (!phase.isOpen) this.countFailure(isOfHost ? undefined : permit.accountId);
+    else if (isOpenFor(phase, permit.accountId)) failProbe(phase, permit, this.#options.clock());
+    else this.open({});
+  }
+
+  abandon(permit: CircuitPermit): void {
+    const phase = this.current;
+    if (phase.isOpen && phase.latestProbe === permit) phase.probeFromMs = this.#options.clock();
+  }
+}
+
+/** What a permit reports to its circuit. */
+export interface PermitReports {
+  began(permit: CircuitPermit): void;
+  succeeded(permit: CircuitPermit): void;
+  failed(permit: CircuitPermit): void;
+  hostFailed(permit: CircuitPermit): void;
+  rejected(permit: CircuitPermit): void;
+  abandoned(permit: CircuitPermit): void;
+  /** A call ended; `isForced` when its permit was given by force. */
+  ended(isForced: boolean): void;
+}
+
+export class CircuitPermit implements Permit {
+  /** The phase in which the call began. */
+  readonly phase: Phase;
+  readonly accountId: string;
+  isReported = false;
+  readonly #reports: PermitReports;
+  readonly #isForced: boolean;
+
+  constructor(phase: Phase, reports: PermitReports, accountId: string, isForced = false) {
+    this.phase = phase;
+    this.accountId = accountId;
+    this.#reports = reports;
+    this.#isForced = isForced;
+  }
+
+  began(): void {
+    this.#reports.began(this);
+  }
+
+  succeeded(): void {
+    if (this.#report()) this.#reports.succeeded(this);
+  }
+
+  failed(): void {
+    if (this.#report()) this.#reports.failed(this);
+  }
+
+  hostFailed(): void {
+    if (this.#report()) this.#reports.hostFailed(this);
+  }
+
+  rejected(): void {
+    if (this.#report()) this.#reports.rejected(this);
+  }
+
+  abandoned(): void {
+    if (this.#report()) this.#reports.abandoned(this);
+  }
+
+  /** Returns whether this is the first report. */
+  #report(): boolean {
+    if (this.isReported) return false;
+    this.isReported = true;
+    this.#reports.ended(this.#isForced);
+    return true;
+  }
+}
+
+/** Whether calls of an account are withheld, except for probes. */
+export function isOpenFor(phase: Phase, accountId: string): phase is Open {
+  return phase.isOpen && (phase.onlyFor === undefined || phase.onlyFor === accountId);
+}
+
+export function statusOf(phase: Phase, nowMs: number, running: number): CircuitStatus {
+  if (!phase.isOpen) {
+    const failures = phase.consecutiveFailures;
+    return { state: "closed", isForced: false, isRejected: false, probeInMs: undefined, failures, running };
+  }
+  const { isForced, isRejected, latestProbe, probeFromMs } = phase;
+  const isProbing = latestProbe !== undefined && !latestProbe.isReported;
+  const isHalfOpen = !isForced && (isProbing || nowMs >= probeFromMs);
+  const probeInMs = isForced ? undefined : Math.max(probeFromMs - nowMs, 0);
+  const state = isHalfOpen ? "half_open" : "open";
+  return { state, isForced, isRejected, probeInMs, failures: 0, running };
+}
+
+/** While a probe runs, its failure would delay the next one by at least the present delay. */
+export function probeWaitMs({ latestProbe, probeFromMs, probeDelayMs }: Open, nowMs: number): number {
+  const leftMs = Math.max(probeFromMs - nowMs, 0);
+  return latestProbe && !latestProbe.isReported ? Math.min(leftMs, probeDelayMs) : leftMs;
+}
+
+/**
+ * Returns whether the permit may probe. The next probe then waits for its outcome, or for too long a
+ * silence.
+ */
+export function startProbe(open: Open, permit: CircuitPermit, nowMs: number): boolean {
+  if (nowMs < open.probeFromMs) return false;
+  open.latestProbe = permit;
+  open.probeFromMs = nowMs + PROBE_SILENCE_MAX_MS;
+  return true;
+}
+
+/** Ignores probes other than the latest one, and calls with a forced permit. */
+function failProbe(open: Open, permit: CircuitPermit, nowMs: number): void {
+  if (open.latestProbe !== permit) return;
+  const delayMaxMs = open.isRejected ? REJECTED_DELAY_MAX_MS : PROBE_DELAY_MAX_MS;
+  open.probeDelayMs = Math.min(open.probeDelayMs * 2, delayMaxMs);
+  open.probeFromMs = nowMs + open.probeDelayMs;
+}
