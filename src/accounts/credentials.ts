@@ -6,7 +6,7 @@ import { type AuditActor, recordChange } from "./audit-trail.ts";
 import { normaliseEmail } from "./email.ts";
 import { checkNewPassword } from "./passwords.ts";
 import { findPersonById, type Person } from "./people.ts";
-import { confirmSession } from "./sessions.ts";
+import { confirmSession, endResetLinks } from "./sessions.ts";
 import type { SignIn, Visitor } from "./sign-in.ts";
 import type { Throttle } from "./throttle.ts";
 
@@ -156,6 +156,8 @@ async function recordNewPassword(
 ): Promise<void> {
   const { people } = database.tables;
   await tx.update(people).set({ mustChangePassword: false }).where(eq(people.id, personId));
+  // A link that was mailed before could undo the change, which may have been made because of it.
+  await endResetLinks(database, tx, { personId });
   await recordChange(database, tx, actor, { action, target: personId }, nowMs);
 }
 

@@ -4,7 +4,7 @@ import { type AuditActor, recordChange } from "./audit-trail.ts";
 import { normaliseEmail } from "./email.ts";
 import { createOneTimePassword, type Passwords } from "./passwords.ts";
 import { insertPerson, type Person, readPerson, setPasswordHash } from "./people.ts";
-import { deleteSessions } from "./sessions.ts";
+import { deleteSessions, endResetLinks } from "./sessions.ts";
 
 export interface OperatorParts {
   readonly database: Database;
@@ -68,6 +68,7 @@ async function promote(
   if (!row) return undefined;
   await setPasswordHash(database, tx, { personId: row.id, passwordHash }, nowMs);
   await deleteSessions(database, tx, { personId: row.id });
+  await endResetLinks(database, tx, { personId: row.id });
   return readPerson(row);
 }
 

@@ -8,6 +8,8 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** `lastSeenAtMs` is at most this old while a session is in use, so that not each request writes. */
 const SEEN_EVERY_MS = 5 * 60_000;
 const SWEPT_MAX = 500;
+/** Sessions of one person: browsers and scripts that sign in again and again would otherwise fill the table. */
+const SESSIONS_MAX = 20;
 
 /** A session in force, and its person. */
 export interface Session {
@@ -119,6 +121,34 @@ export async function deleteSessions(
   const isOther = keptId === undefined ? undefined : ne(sessions.id, keptId);
   const isWanted = and(eq(sessions.userId, personId), isOther);
   return (await tx.delete(sessions).where(isWanted).returning({ id: sessions.id })).length;
+}
+
+/** Ends the sessions of a person beyond 20, those first that were not used for the longest time. */
+export async function boundSessions(
+  { tables: { sessions }, transact }: Database,
+  personId: string,
+): Promise<void> {
+  await transact(async (tx) => {
+    const unused = await tx
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(eq(sessions.userId, personId))
+      .orderBy(desc(sessions.updatedAt), desc(sessions.id))
+      .limit(SWEPT_MAX)
+      .offset(SESSIONS_MAX);
+    const ids = unused.map(({ id }) => id);
+    if (ids.length > 0) await tx.delete(sessions).where(inArray(sessions.id, ids));
+  });
+}
+
+/** Ends the links for a new password of a person, in a transaction; with `before`, those of older proofs. */
+export async function endResetLinks(
+  { tables: { proofs } }: Database,
+  tx: Db,
+  { personId, before }: { readonly personId: string; readonly before?: string },
+): Promise<void> {
+  const isOlder = before === undefined ? undefined : lt(proofs.id, before);
+  await tx.delete(proofs).where(and(eq(proofs.value, personId), isOlder));
 }
 
 /** Deletes up to 500 expired sessions and 500 expired proofs. Returns how many there were. */

@@ -7,6 +7,7 @@ import { readCookieSecret } from "./cookie-secret.ts";
 import { digestOf } from "./key.ts";
 import type { Passwords } from "./passwords.ts";
 import { COOKIE_NAME, COOKIE_PATH, cookieFormOf, SESSION_S } from "./session-cookie.ts";
+import { boundSessions, endResetLinks } from "./sessions.ts";
 import { createSignInAdapter, type FollowUp, printAlias } from "./sign-in-adapter.ts";
 
 /** How long the link of a mail for a new password works. */
@@ -51,7 +52,7 @@ export interface SignIn {
   ): Promise<OpenedSession>;
   /** Rejects unless the password is that of the session's person. */
   verifyPassword(visitor: Visitor, password: string): Promise<void>;
-  /** Returns the token of a mail for a new password; `undefined` for an unknown address. */
+  /** Returns the token of a mail for a new password; earlier ones end. `undefined` for an unknown address. */
   mintReset(email: string): Promise<string | undefined>;
   /** Sets a new password and ends every session of the person. A token works once. */
   resetPassword(token: string, password: string, followUp: (personId: string) => FollowUp): Promise<void>;
@@ -84,6 +85,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       const headers = headersOf(visitor, { withCookie: false });
       const body = { email: printAlias(email), password };
       const opened = await answered(api.signInEmail({ body, headers, returnHeaders: true }));
+      await boundSessions(parts.database, opened.response.user.id);
       return readOpened(opened.headers, opened.response.user.id, opened.response.token);
     },
     async changePassword(visitor, { current, password }, followUp) {
@@ -101,7 +103,9 @@ export function createSignIn(parts: SignInParts): SignIn {
     },
     async mintReset(email) {
       const { api } = await load();
-      return mint(() => api.requestPasswordReset({ body: { email: printAlias(email) } }));
+      const token = await mint(() => api.requestPasswordReset({ body: { email: printAlias(email) } }));
+      if (token !== undefined) await endEarlierLinks(parts.database, token);
+      return token;
     },
     async resetPassword(token, password, followUp) {
       const { api } = await load();
@@ -202,6 +206,16 @@ function readOpened(headers: Headers, personId: string, token: string): OpenedSe
   const cookie = headers.getSetCookie().find((each) => each.includes(`${COOKIE_NAME}=${token}.`));
   if (!cookie) throw new Error("A new session came without its cookie");
   return { personId, digest: digestOf(token), cookie };
+}
+
+/** Ends the links that were mailed before: the latest one alone works. */
+async function endEarlierLinks(database: Database, token: string): Promise<void> {
+  const { proofs } = database.tables;
+  const isLatest = eq(proofs.identifier, digestOf(`reset-password:${token}`));
+  await database.transact(async (tx) => {
+    const [latest] = await tx.select().from(proofs).where(isLatest);
+    if (latest) await endResetLinks(database, tx, { personId: latest.value, before: latest.id });
+  });
 }
 
 async function findResetPerson({ db, tables: { proofs } }: Database, token: string): Promise<string> {

@@ -1,8 +1,9 @@
 import { InvalidArgumentError } from "commander";
+import { isMailAddress } from "../domain/mail-address.ts";
 import { type Markup, type Nanos, parseMarkup, parseUsd } from "../domain/money.ts";
-import { NOT_IN_NAMES } from "../domain/name-characters.ts";
+import { NAME_BEGIN, NOT_IN_NAMES } from "../domain/name-characters.ts";
 
-const ONE_LINE = new RegExp(`^[^${NOT_IN_NAMES}]{1,100}$`, "u");
+const ONE_LINE = new RegExp(`${NAME_BEGIN}[^${NOT_IN_NAMES}]{1,100}$`);
 
 /** Parses USD from 0, such as "5.00". */
 export function parseAmount(text: string): Nanos {
@@ -51,7 +52,7 @@ export function parseName(text: string): string {
 }
 
 export function parseEmail(text: string): string {
-  if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new InvalidArgumentError("Expected an e-mail address.");
+  if (!isMailAddress(text)) throw new InvalidArgumentError("Expected an e-mail address.");
   return text;
 }
 

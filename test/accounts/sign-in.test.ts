@@ -185,6 +185,39 @@ describe.each(DIALECTS)("people in %s", (dialect) => {
     expect(await findPerson(storage.database, EMAIL)).toMatchObject({ emailVerified: true });
   });
 
+  test("a link for a new password ends with the next link, and with any new password", async () => {
+    const { cookie } = await newPerson();
+    const [first, second] = [await mintReset(), await mintReset()];
+    const reset = (token: string) => resetPassword(parts, visitor(), { token, password: "another password" });
+    await expect(reset(first)).rejects.toMatchObject({ kind: "unknown_item" });
+    const actor = await identify(cookieOf({ cookie }));
+    if (!actor) throw new Error("The session is not found");
+    const change = { actor, current: PASSWORD, password: "yet another password" };
+    await changePassword(parts, visitor(cookieOf({ cookie })), change);
+    await expect(reset(second)).rejects.toMatchObject({ kind: "unknown_item" });
+    await reset(await mintReset());
+    const last = await mintReset();
+    const { passwords } = signUps;
+    await createOperator({ database: storage.database, passwords }, { email: EMAIL }, COMMAND_LINE);
+    await expect(reset(last)).rejects.toMatchObject({ kind: "unknown_item" });
+  });
+
+  test("a person has at most twenty sessions: the one that was unused for longest ends", async () => {
+    const first = cookieOf(await newPerson());
+    const again = () => signInPerson(parts, visitor(), { email: EMAIL, password: PASSWORD });
+    const second = cookieOf(await again());
+    const { db, tables } = storage.database;
+    const used = await identify(first);
+    await db.update(tables.sessions).set({ updatedAt: new Date(Date.now() - 60_000) });
+    const isFirst = eq(tables.sessions.id, used?.session?.id ?? "");
+    await db.update(tables.sessions).set({ updatedAt: new Date() }).where(isFirst);
+    const later: string[] = [];
+    for (let index = 0; index < 19; index += 1) later.push(cookieOf(await again()));
+    expect(await db.select().from(tables.sessions)).toHaveLength(20);
+    expect(await identify(second)).toBeUndefined();
+    for (const cookie of [first, ...later]) expect(await identify(cookie)).toBeDefined();
+  });
+
   test("an expired, a made-up and a stored token reset nothing", async () => {
     await newPerson();
     const token = await mintReset();

@@ -1,5 +1,5 @@
 import { type TSchema, t } from "elysia";
-import { NOT_IN_NAMES } from "../../domain/name-characters.ts";
+import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
 import { id, roleName, time, usd } from "./shapes.ts";
 
 // Shapes of accounts, people and their management keys that several routes share.
@@ -9,10 +9,15 @@ const BLANK = ` \\u00a0${NOT_IN_NAMES}`;
 export const name = t.String({
   minLength: 1,
   maxLength: 100,
-  pattern: `^[^${BLANK}]([^${NOT_IN_NAMES}]*[^${BLANK}])?$`,
+  pattern: `${NAME_BEGIN}[^${BLANK}]([^${NOT_IN_NAMES}]*[^${BLANK}])?$`,
 });
 export const email = t.String({ minLength: 3, maxLength: 254, description: "One plain e-mail address" });
-export const reason = t.String({ minLength: 1, maxLength: 500, description: "Shown in the audit trail" });
+export const reason = t.String({
+  minLength: 1,
+  maxLength: 500,
+  pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$`,
+  description: "One line, shown in the audit trail",
+});
 export const account = t.Object({
   id,
   name: t.String(),

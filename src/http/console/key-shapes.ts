@@ -1,11 +1,11 @@
 import { type TSchema, t } from "elysia";
-import { NOT_IN_NAMES } from "../../domain/name-characters.ts";
+import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
 import { errorEnvelope, id, time, usd } from "./shapes.ts";
 
 /** A limit per minute or of concurrent requests; 0 admits nothing. */
 const bound = t.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const count = t.Integer({ minimum: 0 });
-const name = t.String({ minLength: 1, maxLength: 100, pattern: `^[^${NOT_IN_NAMES}]*$` });
+const name = t.String({ minLength: 1, maxLength: 100, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` });
 const models = t.Array(t.String({ minLength: 1, maxLength: 256 }), { minItems: 1, maxItems: 1000 });
 const amount = t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD with up to 9 decimals" });
 const period = t.Union([t.Literal("total"), t.Literal("day"), t.Literal("week"), t.Literal("month")]);

@@ -1,6 +1,6 @@
 import { t } from "elysia";
 import type { Person } from "../../accounts/people.ts";
-import { NOT_IN_NAMES } from "../../domain/name-characters.ts";
+import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
 import { id, roleName, time } from "./shapes.ts";
 
 export const emailField = t.String({ minLength: 3, maxLength: 254 });
@@ -11,7 +11,7 @@ export const tokenField = t.String({ minLength: 1, maxLength: 2048 });
 export const nameField = t.String({
   minLength: 1,
   maxLength: 100,
-  pattern: `^(?=.*\\S)[^${NOT_IN_NAMES}]+$`,
+  pattern: `${NAME_BEGIN}(?=.*\\S)[^${NOT_IN_NAMES}]+$`,
 });
 
 export const personShape = t.Object({

@@ -1,6 +1,6 @@
 // The schemas of wallet and payments: what the routes take and answer.
 import { t } from "elysia";
-import { NOT_IN_NAMES } from "../../domain/name-characters.ts";
+import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
 import { id, pageOf, pageQuery, time, usd } from "./shapes.ts";
 
 export const transfersQuery = t.Composite([
@@ -98,7 +98,7 @@ export const webhookShape = t.Object({ received: t.Literal(true) });
 export const codesBody = t.Object({
   amount_usd: t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD above 0" }),
   count: t.Optional(t.Integer({ minimum: 1, maximum: 100, default: 1 })),
-  note: t.Optional(t.String({ maxLength: 200, pattern: `^[^${NOT_IN_NAMES}]*$` })),
+  note: t.Optional(t.String({ maxLength: 200, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` })),
   expires_at: t.Optional(t.Nullable(time)),
 });
 
