@@ -68,8 +68,8 @@ export function dearestUnit({ picos, variants }: UnitPrice, kind: UnitKind): Pic
 }
 
 /**
- * Returns the price of what was answered: of the reported size and quality if the request allowed them, else
- * of the first kind that it allowed.
+ * Returns the price of what was answered: of the first kind that the request allowed and that has the reported
+ * size and quality, as far as they are reported. Without such a kind, of the first that the request allowed.
  */
 export function answeredUnit(
   price: UnitPrice,
@@ -79,7 +79,9 @@ export function answeredUnit(
   const { name, picos, variants } = price;
   if (!variants) return price;
   const allowed = matching(variants, asked);
-  const [variant] = answered ? [...matching(allowed, answered), ...allowed] : allowed;
+  // An answer without a quality may be of any, unlike a request without one.
+  const { size, quality = "auto" } = answered ?? {};
+  const [variant] = [...matching(allowed, { size, quality }), ...allowed];
   return { name, picos: variant?.picos ?? picos };
 }
 

@@ -4,7 +4,7 @@ import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/records.ts";
 import type { Gateway } from "./gateway.ts";
-import { estimateInputTokens, priceOf, pricesOf, totalOutputMaxOf, usualUnitsOf } from "./quote.ts";
+import { estimateInputTokens, priceOf, pricesOf, usualUnitsOf } from "./quote.ts";
 import type { HeldRequest, Outcome } from "./request.ts";
 
 /** The amount that a request is charged, and where its usage comes from. */
@@ -35,7 +35,7 @@ const NOTHING: Charge = {
  * - empty: the reported usage, else nothing;
  * - failed after the client saw output: input and output so far; before that, nothing;
  * - ended by the client or its key before an upstream had the request: nothing;
- * - ended by the client or its key later: input and output so far;
+ * - ended by the client or its key later: input, and output so far;
  * - ended so before any output, with `client_disconnect: free`: nothing.
  */
 export async function chargeFor(
@@ -53,11 +53,11 @@ export async function chargeFor(
         ? (chargeReported(metered) ?? chargeUnreliable(metered, tokens))
         : chargeInput(metered);
     case "failed":
-      return meter.isCommitted ? estimate(metered, tokens) : NOTHING;
+      return meter.isCommitted ? estimate(metered, tokens, "broken") : NOTHING;
     case "revoked":
     case "client_disconnected": {
       const isCharged = meter.hasOutput || clientDisconnect !== "free";
-      return outcome.isSent && isCharged ? estimate(metered, tokens, true) : NOTHING;
+      return outcome.isSent && isCharged ? estimate(metered, tokens, "left") : NOTHING;
     }
   }
 }
@@ -78,30 +78,30 @@ function chargeInput(metered: Metered): Charge {
 /** Charges the dearer of a cut report and the local count. Without a usable report, charges the count. */
 async function chargeUnreliable(metered: Metered, tokens: Gateway["tokens"]): Promise<Charge> {
   const reported = metered.meter.reported();
-  if (reported === undefined) return estimate(metered, tokens);
+  if (reported === undefined) return estimate(metered, tokens, "complete");
   const asCut = chargeUsage(metered, "estimated", reported);
   if (!mayUndercharge(metered, reported)) return asCut;
-  const counted = await estimate(metered, tokens);
+  const counted = await estimate(metered, tokens, "complete");
   return counted.amount > asCut.amount ? counted : asCut;
 }
 
+/** How far an answer came: to its end, or broken off while the client waited or after it had gone. */
+type Progress = "complete" | "broken" | "left";
+
 /**
  * Charges input and output by report and local count. Input: the report, the count without one, or the dearer
- * of both for a partial report. Output: the larger of report and count. A count never exceeds the quote.
- * `isPatient` allows a slow count, because no client waits for it.
+ * of both for a report that was cut. A count never exceeds the quote. The count of a client that has left may
+ * take long, because nobody waits for it.
  */
-async function estimate(metered: Metered, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
+async function estimate(metered: Metered, tokens: Gateway["tokens"], progress: Progress): Promise<Charge> {
   const { meter, quote, body } = metered;
   const reported = meter.counted();
   if (quote.model.price.unit) return chargeUnits(metered, reported);
   const countsInput = !meter.hasInput() || inputTokensOf(reported) === 0 || mayUndercharge(metered, reported);
   const prompt = countsInput ? await promptOf(body) : "";
-  const counted = await tokens.count({ input: prompt ?? "", output: meter.generated(), isPatient });
-  const unseen = meter.hasOutput ? (quote.request.outputTokensUsual ?? 0) : 0;
-  const outputTokens = Math.max(
-    reported.outputTokens,
-    Math.min(Math.max(counted.outputTokens, unseen), totalOutputMaxOf(quote)),
-  );
+  const output = meter.generated();
+  const counted = await tokens.count({ input: prompt ?? "", output, isPatient: progress === "left" });
+  const outputTokens = outputOf(metered, counted.outputTokens, progress);
   const asReported = chargeUsage(metered, "estimated", { ...reported, outputTokens });
   if (!countsInput) return asReported;
   const { tokenIds = 0, images } = quote.request.input;
@@ -110,6 +110,21 @@ async function estimate(metered: Metered, tokens: Gateway["tokens"], isPatient =
   const inputTokens = Math.min(inText + outsideText, quote.inputTokens);
   const asCounted = chargeUsage(metered, "estimated", { ...NO_USAGE, inputTokens, outputTokens });
   return asCounted.amount >= asReported.amount ? asCounted : asReported;
+}
+
+/**
+ * The output of an estimate. The report of a complete answer stays as it is. That of an answer that was broken
+ * off may be of its beginning: the larger of report and count. Nothing before the first output: some formats
+ * report a token at the start of a message.
+ */
+function outputOf({ meter, quote }: Metered, counted: number, progress: Progress): number {
+  const { outputTokens } = meter.counted();
+  if (progress === "complete" && meter.hasOutputReport()) return outputTokens;
+  if (progress === "left" && !meter.hasOutput) return 0;
+  const unseen = meter.hasOutput ? (quote.request.outputTokensUsual ?? 0) : 0;
+  const { images = quote.request.choices } = meter;
+  const outputMax = Math.min(images, quote.request.choices) * quote.outputTokensMax;
+  return Math.max(outputTokens, Math.min(Math.max(counted, unseen), outputMax));
 }
 
 /** Charges the larger of reported and requested units. Nothing else has a price then. */
@@ -127,10 +142,11 @@ async function promptOf(body: Body): Promise<string | undefined> {
   }
 }
 
-/** Whether the report was cut to classes so cheap that a count of the prompt may cost more. */
+/** Whether the input was cut to classes so cheap that a count of the prompt may cost more. */
 function mayUndercharge({ meter, quote }: Metered, reported: Usage): boolean {
   const { candidate } = meter;
-  if (!candidate || meter.excess() === undefined) return false;
+  const excess = meter.excess();
+  if (!candidate || !excess || inputTokensOf(excess.reported) <= excess.bound.inputTokens) return false;
   const input = { ...reported, outputTokens: 0 };
   const counted = { ...NO_USAGE, inputTokens: quote.inputTokens };
   return (

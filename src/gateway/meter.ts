@@ -4,6 +4,7 @@ import {
   countedOf,
   cutUsage,
   inputTokensOf,
+  isCount,
   isCounted,
   isWithin,
   NO_USAGE,
@@ -31,6 +32,7 @@ export class RequestMeter implements Meter {
   isReadable = false;
   isCommitted = false;
   generatedChars = 0;
+  images: number | undefined;
   readonly #quote: Quote;
   readonly #clock: () => number;
   /** The latest report. */
@@ -54,6 +56,7 @@ export class RequestMeter implements Meter {
     this.isReadable = false;
     this.isCommitted = false;
     this.generatedChars = 0;
+    this.images = undefined;
     this.#usage = undefined;
     this.#isWhole = false;
     this.#counted = undefined;
@@ -73,6 +76,7 @@ export class RequestMeter implements Meter {
       this.#pieces.push(part.generated);
       this.generatedChars += part.generated.length;
     }
+    if (part.units && this.#quote.request.units?.name === "image") this.images = part.units.count;
     if (part.isOutput) this.firstOutputAt ??= this.#clock();
     this.isReadable ||= part.isReadable;
   }
@@ -99,6 +103,10 @@ export class RequestMeter implements Meter {
 
   hasInput(): boolean {
     return this.#usage !== undefined && isCounted({ ...this.#usage, outputTokens: 0 });
+  }
+
+  hasOutputReport(): boolean {
+    return this.#usage !== undefined && isCount(this.#usage.outputTokens);
   }
 
   excess(): UsageExcess | undefined {

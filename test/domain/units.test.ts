@@ -61,6 +61,19 @@ describe("the price of an image", () => {
     expect(answeredUnit(PLAIN, {}, { size: "9x9" }).picos).toBe(40n);
   });
 
+  test("is that of the first kind that the request allowed, as far as the answer names none", () => {
+    const [plain, tall, hd] = PLAIN.variants ?? [];
+    if (!plain || !tall || !hd) throw new Error("The price has three kinds");
+    const price: UnitPrice = { ...PLAIN, variants: [hd, plain, tall] };
+    const any = { size: "auto", quality: "auto" };
+    expect(answeredUnit(price, any, {}).picos).toBe(80n);
+    expect(answeredUnit(price, any, undefined).picos).toBe(80n);
+    expect(answeredUnit(price, any, { size: "1024x1024" }).picos).toBe(80n);
+    expect(answeredUnit(price, any, { size: "1024x1024", quality: "standard" }).picos).toBe(40n);
+    expect(answeredUnit(price, any, { size: "1024x1792" }).picos).toBe(60n);
+    expect(answeredUnit(price, { size: "1024x1024" }, {}).picos).toBe(40n);
+  });
+
   test("is never above what is held", () => {
     const sizes = fc.constantFrom(undefined, "auto", "1024x1024", "1024x1792", "512x512");
     const qualities = fc.constantFrom(undefined, "auto", "standard", "hd", "low", "high");

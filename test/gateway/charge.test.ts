@@ -47,8 +47,29 @@ const ROWS: readonly Row[] = [
   [
     "a finished answer whose report cannot be counted is counted",
     FINISHED,
-    { ...OUTPUT, ...BAD },
+    { ...OUTPUT, usage: { inputTokens: -10, outputTokens: -3 } },
     [30, 4],
+    "estimated",
+  ],
+  [
+    "a finished answer whose input cannot be counted costs its output as reported, also below the count",
+    FINISHED,
+    { ...OUTPUT, ...BAD },
+    [30, 3],
+    "estimated",
+  ],
+  [
+    "a finished answer whose input cannot be counted and whose output is 0 costs no output",
+    FINISHED,
+    { ...OUTPUT, usage: { inputTokens: Number.NaN, outputTokens: 0 } },
+    [30, 0],
+    "estimated",
+  ],
+  [
+    "an output above its bound leaves the input as reported",
+    FINISHED,
+    { ...OUTPUT, usage: { inputTokens: 10, outputTokens: 5_000 } },
+    [10, 1_100],
     "estimated",
   ],
   [
@@ -113,10 +134,10 @@ const ROWS: readonly Row[] = [
     "estimated",
   ],
   [
-    "a client that disconnects before any output pays the input as reported",
+    "a client that disconnects before any output pays the input as reported, and no token of the start",
     DISCONNECTED,
     START,
-    [10, 1],
+    [10, 0],
     "estimated",
   ],
   [

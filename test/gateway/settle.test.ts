@@ -38,7 +38,7 @@ describe("settle()", () => {
     ["releases the hold of an empty answer without a report", EMPTY, {}, "release", 0n, 0],
     ["releases the hold of a failure before any output", FAILED, REPORT, "release", 0n, 0],
     ["books a failure after output", FAILED, { ...REPORT, isCommitted: true }, "settle", 16_000n, 13],
-    ["books a request of a revoked key", REVOKED, REPORT, "settle", 16_000n, 13],
+    ["books the input of a request of a revoked key", REVOKED, REPORT, "settle", 10_000n, 10],
   ])("%s", async (_name, outcome, options, kind, amount, tokens) => {
     const { bill, recorded, slotTokens } = await settleRequest(outcome, options);
     expect(recorded.booked).toMatchObject([{ kind, ...(kind === "settle" && { request: { amount } }) }]);

@@ -179,6 +179,14 @@ describe("cases 189 to 195: a request for images", () => {
     const unreported = await paint({ model: "token-painter" });
     expect((await gateway.receiptOf(unreported)).outcome?.usage?.outputTokens).toBe(5_000);
   });
+
+  test("case 195a: is charged by tokens without a report for the images that came, not for those it asked for", async () => {
+    gateway.upstream.on("token-painter", answerImages(2), answerImages(9));
+    const fewer = await paint({ model: "token-painter", n: 3 });
+    expect((await gateway.receiptOf(fewer)).outcome?.usage?.outputTokens).toBe(10_000);
+    const more = await paint({ model: "token-painter", n: 3 });
+    expect((await gateway.receiptOf(more)).outcome?.usage?.outputTokens).toBe(15_000);
+  });
 });
 
 describe("cases 196 to 201: a speech request", () => {

@@ -1,4 +1,4 @@
-import { GatewayError, toGatewayError } from "../../errors.ts";
+import { ERRORS, GatewayError, toGatewayError } from "../../errors.ts";
 import { isTextTooDeep } from "../../wire/json/bounds.ts";
 import { isWithin, type JsonBounds } from "../../wire/json/read.ts";
 import { WIRES } from "../../wire/registry.ts";
@@ -139,6 +139,8 @@ function withHeaders(response: Response, requestId: string): Response {
   const { headers } = response;
   for (const [name, value] of Object.entries(idHeaders(requestId))) headers.set(name, value);
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+  // A conflict with the current item in its body is no thrown error, and has the same advice.
+  if (response.status === ERRORS.conflict.chat[0]) headers.set("x-should-retry", "false");
   headers.set("x-content-type-options", "nosniff");
   headers.set("referrer-policy", "no-referrer");
   return response;

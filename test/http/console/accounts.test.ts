@@ -55,6 +55,7 @@ describe.each(DIALECTS)("accounts in %s", (dialect) => {
     expect(later.status).toBe(409);
     expect(later.json.error.code).toBe("conflict");
     expect(later.json.current).toEqual(first.json);
+    expect(later.headers.get("x-should-retry")).toBe("false");
     const both = await Promise.all([edit(`third ${id}`, 2), edit(`fourth ${id}`, 2)]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
