@@ -1,6 +1,11 @@
-import { type Nanos, parseUsd, printUsd } from "../domain/money.ts";
+import { type Nanos, parseUsd } from "../domain/money.ts";
+import { formatCents } from "../domain/money-text.ts";
 
-const NANOS_PER_CENT = 10_000_000n;
+export { formatAligned, formatCents, formatExact } from "../domain/money-text.ts";
+
+const NANOS_PER_USD = 1e9;
+/** Never in the scientific form: "0.000000014". */
+const SMALL = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 2 });
 const COUNT = new Intl.NumberFormat("en-US");
 const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 const PERCENT = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1 });
@@ -10,24 +15,26 @@ export function readUsd(text: string): Nanos {
   return text.startsWith("-") ? -parseUsd(text.slice(1)) : parseUsd(text);
 }
 
-/** Prints to the cent, half a cent away from zero: "$1,234.50", "−$0.10"; "<$0.01" for less than a cent. */
-export function formatCents(nanos: Nanos): string {
-  const size = nanos < 0n ? -nanos : nanos;
-  const sign = nanos < 0n ? "−" : "";
-  if (size > 0n && size < NANOS_PER_CENT / 2n) return nanos < 0n ? "−<$0.01" : "<$0.01";
-  const cents = (size + NANOS_PER_CENT / 2n) / NANOS_PER_CENT;
-  return `${sign}$${(cents / 100n).toLocaleString("en-US")}.${(cents % 100n).toString().padStart(2, "0")}`;
+/** The number that a chart draws; the exact amounts are in the tables. */
+export function usdNumber(usd: string): number {
+  return Number(readUsd(usd)) / NANOS_PER_USD;
 }
 
-/** Prints every digit that is not zero, at least the cents: "$0.0000125". */
-export function formatExact(nanos: Nanos): string {
-  const [whole = "0", fraction = "00"] = printUsd(nanos < 0n ? -nanos : nanos).split(".");
-  return `${nanos < 0n ? "−" : ""}$${BigInt(whole).toLocaleString("en-US")}.${fraction}`;
+/** Prints USD that were computed with as a number: to the cent, and two digits of less than a cent. */
+export function formatUsdNumber(value: number): string {
+  if (value !== 0 && Math.abs(value) < 0.01)
+    return `${value < 0 ? "−" : ""}$${SMALL.format(Math.abs(value))}`;
+  return formatCents(BigInt(Math.round(value * NANOS_PER_USD)));
 }
 
 /** "12,345" */
 export function formatCount(count: number): string {
   return COUNT.format(count);
+}
+
+/** "1 request", "12,345 requests"; `many` is for plurals of another form. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
 /** "12.3K"; for axes and narrow places, with the whole number in a title. */

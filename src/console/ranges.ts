@@ -14,6 +14,16 @@ export interface Range {
   readonly to: string;
   /** `undefined` for a range of two dates. */
   readonly name: RangeName | undefined;
+  /** Whole hours that the days of the range are ahead of UTC. Sums need it, or they widen the range. */
+  readonly offsetHours: number;
+}
+
+interface RangeOptions {
+  readonly nowMs?: number;
+  /** What holds while the URL names no range. */
+  readonly usual?: RangeName;
+  /** Minutes that the viewer's clock is ahead of UTC; 0 where all accounts are summed up by UTC days. */
+  readonly offsetMinutes?: number;
 }
 
 export const RANGES: Readonly<Record<RangeName, { readonly title: string; readonly hours: number }>> = {
@@ -36,20 +46,36 @@ export function readRangeSearch(search: Record<string, unknown>): RangeSearch {
 
 /**
  * Resolves a range against the clock. `to` is the end of the running hour, so that the same URL asks the same
- * question for an hour. A named range begins on a whole hour; of 7 days or more, on a whole UTC day.
+ * question for an hour. 24 hours begin on a whole hour, 7 and 30 days at the viewer's midnight, and longer ranges,
+ * months and chosen days at midnight UTC: a sum by hours, by days or of everything is then of the same requests.
  */
-export function resolveRange(search: RangeSearch, nowMs = Date.now(), usual: RangeName = "30d"): Range {
+export function resolveRange(
+  search: RangeSearch,
+  {
+    nowMs = Date.now(),
+    usual = "30d",
+    offsetMinutes = -new Date(nowMs).getTimezoneOffset(),
+  }: RangeOptions = {},
+): Range {
   if (search.from !== undefined && search.to !== undefined) {
     const to = Date.parse(`${search.to}T00:00:00Z`) + DAY_MS;
-    return { from: `${search.from}T00:00:00.000Z`, to: new Date(to).toISOString(), name: undefined };
+    return {
+      from: `${search.from}T00:00:00.000Z`,
+      to: new Date(to).toISOString(),
+      name: undefined,
+      offsetHours: 0,
+    };
   }
   const name = search.range ?? usual;
   const { hours } = RANGES[name];
   const to = Math.ceil((nowMs + 1) / HOUR_MS) * HOUR_MS;
   const start = to - hours * HOUR_MS;
-  const firstDay = name === "month" ? startOfMonth(nowMs) : Math.ceil(start / DAY_MS) * DAY_MS;
+  const offsetHours = name === "7d" || name === "30d" ? Math.floor(offsetMinutes / 60) : 0;
+  const shift = offsetHours * HOUR_MS;
+  const firstDay =
+    name === "month" ? startOfMonth(nowMs) : Math.ceil((start + shift) / DAY_MS) * DAY_MS - shift;
   const from = hours > 24 ? firstDay : start;
-  return { from: new Date(from).toISOString(), to: new Date(to).toISOString(), name };
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString(), name, offsetHours };
 }
 
 /** Months are those of UTC, as in statements. */

@@ -33,8 +33,10 @@ test("the printed password leads to a key, a receipt, a refusal with its reason,
       apiKey: await createKey(page, "laptop"),
       maxRetries: 0,
     });
-    const answered = await ask(client);
     await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("heading", { name: "Make the first request" }).waitFor();
+    const answered = await ask(client);
+    await stepsAndChartOf(page);
     await page.getByRole("link", { name: "All requests" }).click();
     await untilTitled(page, "Requests");
     await page.locator(`a[href*="${answered}"]`).click();
@@ -59,6 +61,17 @@ test("the printed password leads to a key, a receipt, a refusal with its reason,
     await ask(client);
   });
 });
+
+/** Waits for the first request on the overview: its steps stay, and the chart beside them has it too. */
+async function stepsAndChartOf(page: Page): Promise<void> {
+  await page.getByRole("heading", { name: "The first request is made" }).waitFor();
+  await page.getByRole("link", { name: /see its receipt/ }).waitFor();
+  await page.getByRole("img", { name: /Cost by day/ }).waitFor();
+  expect(await page.getByText("No requests in this range").count()).toBe(0);
+  await page.reload();
+  await page.getByRole("button", { name: "Hide" }).click();
+  await page.getByRole("heading", { name: "The first request is made" }).waitFor({ state: "detached" });
+}
 
 /** The available balance of the overview in nano-USD. */
 async function readAvailable(page: Page): Promise<bigint> {

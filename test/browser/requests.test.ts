@@ -144,7 +144,7 @@ test("receipts explain a refund, a report above the limit, a failover and an emp
   await read(failedOver.id, [/^Sent to/, "answered 503", /^Then sent to/, "answered 200"]);
   await read(excessive.id, ["Exceeded: more tokens were counted than it allowed for"]);
   await read(empty.id, ["empty answer", "The model finished without readable output."]);
-  await read(refunded.id, ["Refunded later", "returned to the wallet", /0\.0002704 USD were refunded/]);
+  await read(refunded.id, ["Refunded later", "returned to the wallet", /\$0\.0002704 were refunded/]);
 });
 
 /** Adds a model with an upstream model of each upstream, and waits until the gateway has it. */

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { parseUsd } from "../../src/domain/money.ts";
 import { findAccessibilityFaults } from "../support/axe.ts";
 import { startChromium } from "../support/chromium.ts";
-import { openPageAs, settled } from "./world/open-page.ts";
+import { browse, openPageAs, settled } from "./world/open-page.ts";
 import { startWorld, type World } from "./world/world.ts";
 
 let world: World;
 let browser: Browser;
 beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), startChromium()]);
+  [world, browser] = await Promise.all([startWorld({ days: 9, perDay: 20 }), startChromium()]);
 });
 afterAll(async () => {
   await browser.close();
@@ -32,6 +32,34 @@ test("a row of the table narrows usage to its model, and the URL keeps the view"
   expect(await findAccessibilityFaults(page)).toEqual([]);
   expect(watched.faults).toEqual([]);
   await watched.close();
+}, 300_000);
+
+test("a range has one sum on overview, key page and usage, also where midnight is not that of UTC", async () => {
+  const { url, acme, owner } = world;
+  const at = `/console/accounts/${acme.accountId}`;
+  const [key = ""] = acme.keyIds;
+  const read = async (path: string, locate: (page: Page) => Locator) => {
+    const visit = { url, path: `${at}${path}`, person: owner };
+    return browse(browser, visit, async (page) => locate(page).first().getAttribute("data-nanos"), {
+      timeZone: "America/Los_Angeles",
+    });
+  };
+  const chart = (page: Page) => page.getByText(/ for [\d,]+ requests?$/).locator("[data-nanos]");
+  const cost = (page: Page) =>
+    page.getByRole("region", { name: "Cost and requests" }).locator("[data-nanos]");
+  const sums = [
+    await read("?range=7d", chart),
+    await read("/usage?range=7d", cost),
+    await read("/usage?range=7d&by=hour", cost),
+  ];
+  expect(new Set(sums).size).toBe(1);
+  const ofKey = [
+    await read(`/keys/${key}?range=7d`, chart),
+    await read(`/usage?range=7d&key=${key}`, cost),
+    await read(`/usage?range=7d&by=hour&key=${key}`, cost),
+  ];
+  expect(new Set(ofKey).size).toBe(1);
+  expect(BigInt(ofKey[0] ?? 0)).toBeGreaterThan(0n);
 }, 300_000);
 
 test("filters that exclude every request tell how many there are without them", async () => {

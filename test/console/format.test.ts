@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  formatAligned,
   formatCents,
   formatCompact,
   formatCount,
@@ -8,11 +9,40 @@ import {
   formatExact,
   formatMs,
   formatPercent,
+  formatUsdNumber,
+  plural,
   readUsd,
 } from "../../src/console/format.ts";
 import { printUsd } from "../../src/domain/money.ts";
 
 describe("amounts", () => {
+  test.each([
+    ["0.0000125", "$0.000013"],
+    ["12.5", "$12.500000"],
+    ["0.00", "$0.000000"],
+    ["0.000000499", "<$0.000001"],
+    ["-1234.5", "−$1,234.500000"],
+  ])("%s USD has 6 decimals in a column: %s", (usd, shown) => {
+    expect(formatAligned(readUsd(usd))).toBe(shown);
+  });
+
+  test.each([
+    [1.4e-8, "$0.000000014"],
+    [-0.00123, "−$0.0012"],
+    [0, "$0.00"],
+    [1234.567, "$1,234.57"],
+  ])("the computed amount %p is never shown in the scientific form", (value, shown) => {
+    expect(formatUsdNumber(value)).toBe(shown);
+  });
+
+  test("a number agrees with its noun", () => {
+    expect([0, 1, 1_000].map((count) => plural(count, "request"))).toEqual([
+      "0 requests",
+      "1 request",
+      "1,000 requests",
+    ]);
+  });
+
   test.each([
     ["0.00", "$0.00"],
     ["5.00", "$5.00"],

@@ -51,25 +51,37 @@ describe("a range in the URL", () => {
   test("a named range ends with the running hour, so that one question is asked for an hour", () => {
     const early = Date.parse("2026-11-22T12:00:00.001Z");
     const late = Date.parse("2026-11-22T12:59:59.999Z");
-    expect(resolveRange({ range: "24h" }, early)).toEqual(resolveRange({ range: "24h" }, late));
-    expect(resolveRange({ range: "24h" }, early)).toEqual({
+    expect(resolveRange({ range: "24h" }, { nowMs: early })).toEqual(
+      resolveRange({ range: "24h" }, { nowMs: late }),
+    );
+    expect(resolveRange({ range: "24h" }, { nowMs: early })).toEqual({
       from: "2026-11-21T13:00:00.000Z",
       to: "2026-11-22T13:00:00.000Z",
       name: "24h",
+      offsetHours: 0,
     });
   });
 
-  test("a range of days begins with a whole UTC day", () => {
-    const { from, name } = resolveRange({}, Date.parse("2026-11-22T12:30:00Z"));
-    expect(from).toBe("2026-10-24T00:00:00.000Z");
-    expect(name).toBe("30d");
-  });
+  test.each([
+    ["30d", 0, "2026-10-24T00:00:00.000Z"],
+    ["30d", 60, "2026-10-23T23:00:00.000Z"],
+    ["7d", -8 * 60, "2026-11-16T08:00:00.000Z"],
+    ["90d", -8 * 60, "2026-08-25T00:00:00.000Z"],
+    ["month", -8 * 60, "2026-11-01T00:00:00.000Z"],
+  ] as const)(
+    "%s of a viewer %i minutes ahead of UTC begin with a whole day, at %s",
+    (range, offsetMinutes, from) => {
+      const nowMs = Date.parse("2026-11-22T12:30:00Z");
+      expect(resolveRange({ range }, { nowMs, offsetMinutes }).from).toBe(from);
+    },
+  );
 
   test("both of two chosen days are whole", () => {
     expect(resolveRange({ from: "2026-02-28", to: "2026-02-28" })).toEqual({
       from: "2026-02-28T00:00:00.000Z",
       to: "2026-03-01T00:00:00.000Z",
       name: undefined,
+      offsetHours: 0,
     });
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { printChange, printShare } from "../../src/console/pages/usage/compare.ts";
 import { resolveUsage, unitsOf } from "../../src/console/pages/usage/view.ts";
+import { RANGES, type RangeName } from "../../src/console/ranges.ts";
+import { readView } from "../../src/http/console/usage-view.ts";
 
 const NOW = Date.parse("2026-11-22T12:30:00Z");
 const BERLIN = { isOperator: false, nowMs: NOW, offsetMinutes: 60 };
@@ -12,6 +14,22 @@ describe("a usage view in the URL", () => {
     expect(resolveUsage({ from: "2026-11-01", to: "2026-11-09" }, BERLIN).offset_h).toBe(0);
     expect(resolveUsage({ range: "7d" }, { ...BERLIN, offsetMinutes: -210 }).offset_h).toBe(-4);
   });
+
+  test.each([-12, -8, -3.5, 0, 1, 5.75, 14])(
+    "one range has the same requests by hours, days and in all, %p h ahead of UTC",
+    (hours) => {
+      const viewer = { isOperator: false, nowMs: NOW, offsetMinutes: hours * 60 };
+      for (const range of Object.keys(RANGES) as RangeName[]) {
+        const query = resolveUsage({ range }, viewer);
+        const units = [...unitsOf(query), "none"] as const;
+        const views = units.map((by) => readView("account", { ...query, by, group: "none" }, NOW).range);
+        expect(views.map(({ fromMs }) => new Date(fromMs).toISOString())).toEqual(
+          units.map(() => query.from),
+        );
+        for (const { toMs } of views) expect(toMs).toBeGreaterThan(NOW);
+      }
+    },
+  );
 
   test("a month begins on its first UTC day", () => {
     expect(resolveUsage({ range: "month" }, BERLIN).from).toBe("2026-11-01T00:00:00.000Z");

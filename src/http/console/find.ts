@@ -7,7 +7,7 @@ import {
   searchKeys,
   type VisibleAccounts,
 } from "../../accounts/find-items.ts";
-import { printUsd } from "../../domain/money.ts";
+import { formatExact } from "../../domain/money-text.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Receipt } from "../../ledger/records.ts";
 import { codeOf } from "../../refusals/explain.ts";
@@ -77,7 +77,7 @@ async function findRequests(
 }
 
 function printReceipt({ walletId, holdId, request, state, captured }: Receipt): Found {
-  const cost = state === "held" ? "running" : `${printUsd(captured)} USD`;
+  const cost = state === "held" ? "running" : formatExact(captured);
   return found("request", { accountId: walletId, id: holdId, title: `${request.model} · ${cost}` });
 }
 

@@ -1,6 +1,7 @@
 import type { ApiKey } from "../../accounts/key.ts";
 import type { LimitWindow } from "../../domain/limit-windows.ts";
 import { type Nanos, printUsd } from "../../domain/money.ts";
+import { formatCents, formatExact } from "../../domain/money-text.ts";
 import { limitsOf } from "../../gateway/admit.ts";
 import type { Balances, SpendLimitUsage } from "../../ledger/records.ts";
 import type { Limits, LimitUsage } from "../../limiter/limiter.ts";
@@ -30,7 +31,7 @@ export interface BindingLimit {
   /** May be negative for money. */
   readonly left: bigint;
   readonly resetsAtMs: number | undefined;
-  /** "The key's spending limit of 5.00 USD per day" */
+  /** "The key's spending limit of $5.00 per day" */
   readonly title: string;
 }
 
@@ -102,13 +103,13 @@ function spending({ amount, used, held, period, keyId, resetsAtMs }: SpendLimitU
     max: amount,
     left: amount - used - held,
     resetsAtMs,
-    title: `The ${isOfKey ? "key" : "account"}'s spending limit of ${printUsd(amount)} USD ${each}`,
+    title: `The ${isOfKey ? "key" : "account"}'s spending limit of ${formatExact(amount)} ${each}`,
   };
 }
 
 function wallet({ held, available }: Balances): BindingLimit {
   const max = available + held;
-  const title = `The wallet of ${printUsd(max)} USD`;
+  const title = `The wallet of ${formatCents(max)}`;
   return {
     limit: "wallet",
     owner: "wallet",

@@ -1,6 +1,6 @@
 import type { Account } from "../../accounts/accounts.ts";
 import type { ApiKey } from "../../accounts/key.ts";
-import { printUsd } from "../../domain/money.ts";
+import { formatExact } from "../../domain/money-text.ts";
 import { type Cause, ERRORS } from "../../errors.ts";
 import type { BindingLimit } from "./key-limits.ts";
 import type { keyPage } from "./key-shapes.ts";
@@ -76,7 +76,7 @@ function positive(amount: bigint): bigint {
 }
 
 function refuse(cause: Cause, limit: BindingLimit, { text }: SmallRequest): PredictedDecline {
-  const left = limit.unit === "usd" ? `${printUsd(positive(limit.left))} USD` : `${limit.left} ${limit.unit}`;
+  const left = limit.unit === "usd" ? formatExact(positive(limit.left)) : `${limit.left} ${limit.unit}`;
   return { ...answer(cause, `${limit.title} would refuse even ${text}: ${left} left.`), limit };
 }
 

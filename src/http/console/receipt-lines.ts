@@ -1,5 +1,6 @@
 import type { TokenPrice } from "../../domain/model.ts";
-import { nanosToPicos, printPicos, printPrice, printUsd } from "../../domain/money.ts";
+import { nanosToPicos, printPicos, printPrice } from "../../domain/money.ts";
+import { formatExact } from "../../domain/money-text.ts";
 import { NO_USAGE, type TokenUsage, type Usage } from "../../domain/usage.ts";
 import type { ChargeSource, OutcomeFacts, Receipt } from "../../ledger/records.ts";
 import type { ReceiptJson } from "./request-shapes.ts";
@@ -86,7 +87,7 @@ type ChargedReceipt = Pick<Receipt, "state" | "late" | "captured" | "outcome" | 
 
 /** Where the charge comes from, in a sentence. */
 export function sourceText({ state, late, captured, outcome, refunded }: ChargedReceipt): string {
-  const refund = refunded > 0n ? ` Later ${printUsd(refunded)} USD were refunded.` : "";
+  const refund = refunded > 0n ? ` Later ${formatExact(refunded)} were refunded.` : "";
   if (!outcome) return "The request is running: its hold is open and nothing is charged yet.";
   const isLate = late && state === "settled" && outcome.source !== "expired";
   const lateness = isLate ? " The settlement came after the hold had expired." : "";

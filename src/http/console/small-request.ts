@@ -1,6 +1,7 @@
 import type { Caller } from "../../accounts/key.ts";
 import type { Model } from "../../domain/model.ts";
-import { type Nanos, printUsd } from "../../domain/money.ts";
+import type { Nanos } from "../../domain/money.ts";
+import { formatExact } from "../../domain/money-text.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { mayUse } from "../../gateway/plan.ts";
 import { amountOf, type QuotedPlan, quoteRequest, tokensOf } from "../../gateway/quote.ts";
@@ -41,7 +42,7 @@ function quoteSmall(model: Model): SmallRequest {
     model: model.id,
     tokens: tokensOf(quote),
     amount,
-    text: `a short request to ${model.id} (${size}, ${printUsd(amount)} USD)`,
+    text: `a short request to ${model.id} (${size}, ${formatExact(amount)})`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { formatExact, readUsd } from "../../format.ts";
+import { formatCount, formatExact, readUsd } from "../../format.ts";
 import type { FieldInWords } from "../../parts/conflict-dialog.tsx";
 import { formatTime } from "../../times.ts";
 import { type KeyValues, PERIOD_TEXTS } from "../keys/key-values.ts";
@@ -34,5 +34,5 @@ function describeAmount(text: string): string {
 }
 
 function describeCount(count: number | null): string {
-  return count === null ? "default" : count.toLocaleString("en-US");
+  return count === null ? "default" : formatCount(count);
 }

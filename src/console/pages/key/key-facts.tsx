@@ -1,27 +1,34 @@
+import { useQuery } from "@tanstack/react-query";
 import { Button } from "../../parts/button.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
 import { Time } from "../../parts/time.tsx";
 import { SpendingLimit } from "../keys/key-parts.tsx";
 import type { KeyPageData } from "../keys/queries.ts";
+import { usageQuery } from "../usage/queries.ts";
+import { resolveUsage } from "../usage/view.ts";
 import styles from "./key.module.css";
 
 interface KeyFactsProps {
+  readonly account: string;
   readonly shown: KeyPageData;
   /** Asks to end the secret before the latest rotation; absent without the right to. */
   readonly onEndPrevious?: (() => void) | undefined;
 }
 
 /** What is set on a key. */
-export function KeyFacts({ shown, onEndPrevious }: KeyFactsProps) {
-  const { spending_limit: limit, models, expires_at, previous, last_used_at, spent_30d_usd } = shown;
+export function KeyFacts({ account, shown, onEndPrevious }: KeyFactsProps) {
+  const { spending_limit: limit, models, expires_at, previous, last_used_at, id } = shown;
+  // One figure with the chart below, which begins at the viewer's midnight too.
+  const { data: usage } = useQuery(
+    usageQuery(account, resolveUsage({ range: "30d", key: id }, { isOperator: false })),
+  );
   return (
     <Panel title="Settings">
       <dl className={styles.facts}>
         <dt>Spent in 30 days</dt>
-        <dd>
-          <Money usd={spent_30d_usd} />
-        </dd>
+        <dd>{usage ? <Money usd={usage.total.cost_usd} /> : <Skeleton />}</dd>
         <dt>Last used</dt>
         <dd>{last_used_at ? <Time at={last_used_at} as="relative" /> : "never"}</dd>
         <dt>Spending limit</dt>

@@ -165,7 +165,11 @@ function Traffic({ account, shown, onOpen }: ViewsProps) {
     <div className={styles.tab}>
       <div className={styles.columns}>
         <BindingLimits shown={shown} />
-        <KeyFacts shown={shown} onEndPrevious={mayChange(shown) ? () => onOpen("previous") : undefined} />
+        <KeyFacts
+          account={account}
+          shown={shown}
+          onEndPrevious={mayChange(shown) ? () => onOpen("previous") : undefined}
+        />
       </div>
       <RangePicker usual="30d" />
       <CostChart account={account} search={range} apiKey={shown.id} />

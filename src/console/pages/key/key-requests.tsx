@@ -7,6 +7,7 @@ import { Empty } from "../../parts/empty.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
+import { MOVING_MS } from "../overview/queries.ts";
 import { outcomeOf } from "../requests/outcomes.ts";
 import { type RequestRow, requestsQuery } from "../requests/queries.ts";
 
@@ -25,13 +26,16 @@ const COLUMNS: readonly Column<RequestRow>[] = [
     id: "charge",
     header: "Charge",
     align: "end",
-    cell: ({ charged_usd }) => <Money usd={charged_usd} isExact />,
+    cell: ({ charged_usd }) => <Money usd={charged_usd} isAligned />,
   },
 ];
 
 /** The newest requests of a key. */
 export function KeyRequests({ account, apiKey }: { readonly account: string; readonly apiKey: string }) {
-  const { data, error, refetch } = useQuery(requestsQuery(account, { key: apiKey }));
+  const { data, error, refetch } = useQuery({
+    ...requestsQuery(account, { key: apiKey }),
+    refetchInterval: MOVING_MS,
+  });
   return (
     <Panel
       title="Latest requests"

@@ -1,3 +1,4 @@
+import { plural } from "../../format.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { type Limit, LimitBar } from "../keys/limit-bar.tsx";
@@ -18,9 +19,7 @@ export function BindingLimits({ shown }: { readonly shown: KeyPageData }) {
         <LimitBars limits={limits.slice(0, SHOWN_MAX)} />
         {others.length > 0 && (
           <details className={styles.others}>
-            <summary>
-              {others.length} more {others.length === 1 ? "limit" : "limits"} with more room
-            </summary>
+            <summary>{plural(others.length, "more limit")} with more room</summary>
             <LimitBars limits={others} />
           </details>
         )}

@@ -1,6 +1,6 @@
 import type { FormEvent } from "react";
 import { api, call } from "../../api.ts";
-import { formatCount, formatPercent } from "../../format.ts";
+import { formatCount, formatPercent, plural } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Failure, Form, RefusedFields, refusedPathOf } from "../../parts/field.tsx";
@@ -69,18 +69,19 @@ function Verdict({ of: { requests, refused, by, first_at, from, is_cut } }: { re
       <p>
         {requests === 0 && "This key had no request in the last 7 days: there is nothing to replay."}
         {requests > 0 && refused === 0 && (
-          <>These limits would have refused none of {formatCount(requests)} requests.</>
+          <>These limits would have refused none of {plural(requests, "request")}.</>
         )}
         {refused > 0 && (
           <>
-            These limits would have refused <strong>{formatCount(refused)}</strong> of {formatCount(requests)}{" "}
-            requests ({formatPercent(refused / requests)}), first on <Time at={first_at} as="second" />.
+            These limits would have refused <strong>{formatCount(refused)}</strong> of{" "}
+            {plural(requests, "request")} ({formatPercent(refused / requests)}), first on{" "}
+            <Time at={first_at} as="second" />.
           </>
         )}
       </p>
       {is_cut && (
         <p className={styles.quiet}>
-          Only the newest {formatCount(requests)} requests were replayed, from <Time at={from} /> on.
+          Only the newest {plural(requests, "request")} were replayed, from <Time at={from} /> on.
         </p>
       )}
       {by.length > 0 && (

@@ -3,7 +3,7 @@ import type { FormEvent } from "react";
 import { printUsd } from "../../../domain/money.ts";
 import { api, call } from "../../api.ts";
 import { readForm } from "../../form-values.ts";
-import { formatCount } from "../../format.ts";
+import { plural } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Choice, Failure, Field, FieldRow, Form, TextArea } from "../../parts/field.tsx";
@@ -122,7 +122,7 @@ function Result({ estimated: { cost_usd, hold_usd, lines }, model, models }: Res
           {lines.map((line) => (
             <tr key={line.class}>
               <th scope="row">{line.class === "input" ? "Input" : "Output"}</th>
-              <td>{formatCount(line.tokens)} tokens</td>
+              <td>{plural(line.tokens, "token")}</td>
               <td>× ${line.price} per million</td>
               <td>
                 = <Money usd={line.amount_usd} isExact />

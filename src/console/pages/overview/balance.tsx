@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { formatCount, plural } from "../../format.ts";
 import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -38,7 +39,7 @@ export function Balance({ account }: { readonly account: string }) {
         />
         <Stat
           name="Running now"
-          value={data?.running.toLocaleString("en-US")}
+          value={data && formatCount(data.running)}
           note={data?.oldest_hold_at ? <Oldest at={data.oldest_hold_at} /> : "No request holds money"}
         />
       </Stats>
@@ -87,5 +88,5 @@ function formatRunway(days: number | null): string {
   if (days < 1) return "Under a day";
   const whole = Math.floor(days);
   if (whole > 999) return "Over 999 days";
-  return `${whole.toLocaleString("en-US")} ${whole === 1 ? "day" : "days"}`;
+  return plural(whole, "day");
 }

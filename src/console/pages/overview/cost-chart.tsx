@@ -1,18 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { formatCents, readUsd } from "../../format.ts";
+import { formatCents, formatUsdNumber, plural, readUsd } from "../../format.ts";
 import { Chart } from "../../parts/chart.tsx";
-import { printTimes } from "../../parts/chart-parts.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { RANGES, type RangeSearch } from "../../ranges.ts";
-import { stackRows } from "../../series.ts";
-import { costQuery } from "./queries.ts";
-
-const NANOS_PER_USD = 1e9;
+import { costSeries, printBuckets } from "../usage/chart-data.ts";
+import { type UsageAnswer, usageQuery } from "../usage/queries.ts";
+import { resolveUsage, type UsageQuery } from "../usage/view.ts";
+import { MOVING_MS } from "./queries.ts";
 
 interface CostChartProps {
   readonly account: string;
@@ -21,40 +20,41 @@ interface CostChartProps {
   readonly apiKey?: string;
 }
 
-type Usage = Awaited<ReturnType<NonNullable<ReturnType<typeof costQuery>["queryFn"]>>>;
-
-/** Cost over time, stacked by model. */
-export function CostChart({ account, search, apiKey }: CostChartProps) {
-  const { data, error, refetch } = useQuery(costQuery(account, search, apiKey));
-  const by = search.range === "24h" ? "hour" : "day";
+/** Cost over time, stacked by model: the view that the usage page begins with. */
+export function CostChart({ account, search: { range, from, to }, apiKey }: CostChartProps) {
+  const search = { ...(range && { range }), ...(from && to && { from, to }), ...(apiKey && { key: apiKey }) };
+  const query = resolveUsage(search, { isOperator: false });
+  const { data, error, refetch } = useQuery({ ...usageQuery(account, query), refetchInterval: MOVING_MS });
   return (
     <Panel
-      title={`Cost by ${by} and model`}
+      title={`Cost by ${query.by} and model`}
       note={
         data && (
           <>
-            <Money usd={data.total.cost_usd} /> for {data.total.requests.toLocaleString("en-US")} requests
+            <Money usd={data.total.cost_usd} /> for {plural(data.total.requests, "request")}
           </>
         )
       }
       actions={
-        <Link
-          to="/accounts/$account/usage"
-          params={{ account }}
-          search={{ ...search, ...(apiKey && { key: apiKey }) }}
-        >
+        <Link to="/accounts/$account/usage" params={{ account }} search={search}>
           All usage
         </Link>
       }
     >
       {error && !data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
       {!error && !data && <Skeleton shape="block" />}
-      {data && <Bars usage={data} by={by} range={RANGES[search.range ?? "30d"].title} />}
+      {data && <Bars usage={data} query={query} range={RANGES[range ?? "30d"].title} />}
     </Panel>
   );
 }
 
-function Bars({ usage, by, range }: { usage: Usage; by: "hour" | "day"; range: string }) {
+interface BarsProps {
+  readonly usage: UsageAnswer;
+  readonly query: UsageQuery;
+  readonly range: string;
+}
+
+function Bars({ usage, query, range }: BarsProps) {
   if (usage.total.requests === 0) {
     return (
       <Empty icon="usage" title="No requests in this range">
@@ -62,32 +62,15 @@ function Bars({ usage, by, range }: { usage: Usage; by: "hour" | "day"; range: s
       </Empty>
     );
   }
-  const { from, to, rows, total } = usage;
-  const { times, series } = stackRows(rows, {
-    from,
-    to,
-    resolution: by,
-    name: "All models",
-    value: ({ cost_usd }) => toNumber(cost_usd),
-  });
+  const { times, series } = costSeries(usage, query);
   const names = series.map(({ name }) => name).join(", ");
   return (
     <Chart
       kind="bars"
-      label={`Cost by ${by} over ${range}, stacked by model (${names}): ${formatCents(readUsd(total.cost_usd))} in total.`}
-      places={printTimes(times, by)}
+      label={`Cost by ${query.by} over ${range}, stacked by model (${names}): ${formatCents(readUsd(usage.total.cost_usd))} in total.`}
+      places={printBuckets(times, query)}
       series={series}
-      format={formatNumber}
+      format={formatUsdNumber}
     />
   );
-}
-
-/** Drawing needs a number; the exact amounts are in the table of the usage page. */
-function toNumber(usd: string): number {
-  return Number(readUsd(usd)) / NANOS_PER_USD;
-}
-
-function formatNumber(value: number): string {
-  if (value !== 0 && Math.abs(value) < 0.01) return `$${value.toPrecision(2)}`;
-  return formatCents(BigInt(Math.round(value * NANOS_PER_USD)));
 }

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { readUsd } from "../../format.ts";
-import { ButtonLink } from "../../parts/button.tsx";
+import { Button, ButtonLink } from "../../parts/button.tsx";
 import { classes } from "../../parts/classes.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -18,8 +19,14 @@ interface StepProps {
   readonly children?: ReactNode;
 }
 
+interface FirstStepsProps {
+  readonly account: string;
+  /** Offered once every step is done. */
+  readonly onHide: (() => void) | undefined;
+}
+
 /** The way to a first receipt. Each step turns green by itself when it has happened. */
-export function FirstSteps({ account }: { readonly account: string }) {
+export function FirstSteps({ account, onHide }: FirstStepsProps) {
   const { data: setup } = useQuery(setupQuery);
   const { data: keys } = useQuery(keysQuery(account));
   const { data: latest } = useQuery(latestQuery(account));
@@ -28,8 +35,17 @@ export function FirstSteps({ account }: { readonly account: string }) {
   const mayCreate = useMay("keys.create");
   const hasKey = keys?.items.some(({ state }) => state === "active") ?? false;
   const first = latest?.items[0];
+  const isDone = hasKey && first !== undefined && first.state !== "held";
   return (
-    <Panel title="Make the first request" note="This page follows along: the steps turn green by themselves.">
+    <Panel
+      title={isDone ? "The first request is made" : "Make the first request"}
+      note={
+        isDone
+          ? "All below is filled by requests."
+          : "This page follows along: the steps turn green by themselves."
+      }
+      actions={onHide && isDone && <Button onClick={onHide}>Hide</Button>}
+    >
       <ol className={styles.steps}>
         <Step number={1} title={hasKey ? "There is a key" : "Create a key"} isDone={hasKey}>
           {hasKey && (
@@ -60,9 +76,11 @@ export function FirstSteps({ account }: { readonly account: string }) {
             </p>
           )}
         </Step>
-        <Step number={3} title="See what it cost" isDone={first?.charged_usd !== undefined}>
-          {first ? (
-            <Money usd={first.charged_usd} isExact />
+        <Step number={3} title="See what it cost" isDone={first !== undefined && first.state !== "held"}>
+          {first && first.state !== "held" ? (
+            <Link to="/accounts/$account/requests/$request" params={{ account, request: first.id }}>
+              <Money usd={first.charged_usd} isExact />: see its receipt
+            </Link>
           ) : (
             <p className={styles.quiet}>Waiting for it…</p>
           )}

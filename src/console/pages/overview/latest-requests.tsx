@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Row>[] = [
     header: "Charge",
     align: "end",
     card: "corner",
-    cell: ({ charged_usd }) => <Money usd={charged_usd} isExact />,
+    cell: ({ charged_usd }) => <Money usd={charged_usd} isAligned />,
   },
 ];
 

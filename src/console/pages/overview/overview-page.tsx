@@ -1,6 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, lazyRouteComponent } from "@tanstack/react-router";
-import { Suspense } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { ButtonLink } from "../../parts/button.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
@@ -13,7 +13,7 @@ import { LatestRequests } from "./latest-requests.tsx";
 import { NearLimits } from "./near-limits.tsx";
 import { OpenNotices } from "./open-notices.tsx";
 import styles from "./overview.module.css";
-import { latestQuery } from "./queries.ts";
+import { type Latest, latestQuery } from "./queries.ts";
 
 const route = getRouteApi("/shell/accounts/$account/");
 // Accounts with requests never show them.
@@ -27,6 +27,8 @@ export function OverviewPage() {
   const mayTopUp = useMay("wallet.write");
   const { data } = useQuery(latestQuery(id));
   const isNew = data?.items.length === 0;
+  const steps = useSteps(id, isNew);
+  useRenewal(id, data?.items);
   return (
     <div className={styles.page}>
       <div>
@@ -56,11 +58,12 @@ export function OverviewPage() {
         </PageHeader>
         <Balance account={id} />
       </div>
-      {isNew ? (
+      {steps.areShown && (
         <Suspense fallback={<Skeleton shape="block" />}>
-          <FirstSteps account={id} />
+          <FirstSteps account={id} onHide={steps.hide} />
         </Suspense>
-      ) : (
+      )}
+      {!isNew && (
         <>
           <CostChart account={id} search={search} />
           <div className={styles.columns}>
@@ -75,4 +78,34 @@ export function OverviewPage() {
       )}
     </div>
   );
+}
+
+/** The first steps stay in this tab when the last one is done, also over a reload, until they are hidden. */
+function useSteps(account: string, isNew: boolean) {
+  const name = `first-steps-${account}`;
+  const [isKept, setIsKept] = useState(() => sessionStorage.getItem(name) !== null);
+  useEffect(() => {
+    if (!isNew) return;
+    sessionStorage.setItem(name, "shown");
+    setIsKept(true);
+  }, [isNew, name]);
+  const hide = () => {
+    sessionStorage.removeItem(name);
+    setIsKept(false);
+  };
+  return { areShown: isNew || isKept, hide: isNew ? undefined : hide };
+}
+
+/** Reads the figures and charts of the account again as soon as a request is new or has ended: all move together. */
+function useRenewal(account: string, latest: Latest["items"] | undefined): void {
+  const client = useQueryClient();
+  const state = latest?.map(({ id, state, charged_usd }) => `${id} ${state} ${charged_usd}`).join();
+  const [seen, setSeen] = useState<string>();
+  useEffect(() => {
+    if (state === undefined || state === seen) return;
+    setSeen(state);
+    if (seen === undefined) return;
+    for (const name of ["usage", "wallet", "keys"])
+      void client.invalidateQueries({ queryKey: ["account", account, name] });
+  }, [account, client, seen, state]);
 }

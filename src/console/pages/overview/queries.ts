@@ -1,12 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
-import { type RangeSearch, resolveRange } from "../../ranges.ts";
 
 /** How often the first steps look for what has happened meanwhile. */
 const WATCH_MS = 3_000;
 const CALM_MS = 30_000;
 /** The balance and the newest requests move together, soon after a request. */
-const MOVING_MS = 10_000;
+export const MOVING_MS = 10_000;
 
 export const walletQuery = (account: string) =>
   queryOptions({
@@ -22,11 +21,16 @@ export const keysQuery = (account: string) =>
     refetchInterval: CALM_MS,
   });
 
+const fetchLatest = (account: string) =>
+  call(() => api.accounts({ account }).requests.get({ query: { size: 5 } }));
+
+export type Latest = Awaited<ReturnType<typeof fetchLatest>>;
+
 /** The 5 newest requests. Read every 3 s until the first request appears. */
 export const latestQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "requests", "latest"],
-    queryFn: () => call(() => api.accounts({ account }).requests.get({ query: { size: 5 } })),
+    queryFn: () => fetchLatest(account),
     refetchInterval: ({ state }) => (state.data?.items.length === 0 ? WATCH_MS : MOVING_MS),
   });
 
@@ -49,14 +53,3 @@ export const noticesQuery = (account: string) =>
     queryKey: ["account", account, "notices", "newest"],
     queryFn: () => call(() => api.accounts({ account }).notices.get({ query: { size: 5 } })),
   });
-
-/** Cost by hour or day and model, of all keys or of one. */
-export const costQuery = (account: string, search: RangeSearch, key?: string) => {
-  const { from, to } = resolveRange(search);
-  const by = search.range === "24h" ? ("hour" as const) : ("day" as const);
-  const query = { from, to, by, group: "model" as const, ...(key !== undefined && { key }) };
-  return queryOptions({
-    queryKey: ["account", account, "usage", query],
-    queryFn: () => call(() => api.accounts({ account }).usage.get({ query })),
-  });
-};

@@ -1,4 +1,4 @@
-import { formatCount } from "../../format.ts";
+import { plural } from "../../format.ts";
 import { Money } from "../../parts/money.tsx";
 import type { Refusal } from "./queries.ts";
 
@@ -7,10 +7,5 @@ export function Amount({ quantity }: { readonly quantity: Refusal["needed"] }) {
   if (!quantity) return <>–</>;
   const { amount, unit } = quantity;
   if (unit === "usd") return <Money usd={amount} isExact />;
-  const count = Number(amount);
-  return (
-    <>
-      {formatCount(count)} {count === 1 ? unit.replace(/s$/, "") : unit}
-    </>
-  );
+  return <>{plural(Number(amount), unit === "requests" ? "request" : "token")}</>;
 }

@@ -16,7 +16,7 @@ export interface RefusalsSearch extends RangeSearch {
 }
 
 const refusedQuery = (account: string, search: RefusalsSearch) => {
-  const { from, to } = resolveRange(search, Date.now(), "7d");
+  const { from, to } = resolveRange(search, { usual: "7d" });
   const { key, code } = search;
   const asked = { from, to, by: "hour", group: "outcome" } as const;
   const query = { ...asked, ...(key && { key }), ...(code && { outcome: code }) };

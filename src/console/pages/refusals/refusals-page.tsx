@@ -36,7 +36,7 @@ const fetchRefusals = (account: string, query: Record<string, string>) =>
   call(() => api.accounts({ account }).refusals.get({ query }));
 
 const refusalsQuery = (account: string, search: RefusalsSearch) => {
-  const { from, to } = resolveRange(search, Date.now(), "7d");
+  const { from, to } = resolveRange(search, { usual: "7d" });
   const { key, code, page } = search;
   const query = { from, to, ...(key && { key }), ...(code && { code }), ...(page && { page }) };
   return queryOptions({

@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<RequestRow>[] = [
     header: "Charge",
     align: "end",
     card: "corner",
-    cell: ({ charged_usd }) => <Money usd={charged_usd} isExact />,
+    cell: ({ charged_usd }) => <Money usd={charged_usd} isAligned />,
   },
 ];
 

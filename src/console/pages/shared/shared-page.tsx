@@ -1,7 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
-import { formatCents, formatCompact, formatCount, readUsd } from "../../format.ts";
+import {
+  formatCents,
+  formatCompact,
+  formatCount,
+  formatUsdNumber,
+  readUsd,
+  usdNumber,
+} from "../../format.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Chart } from "../../parts/chart.tsx";
 import { printTimes } from "../../parts/chart-parts.ts";
@@ -17,8 +24,6 @@ import { Time } from "../../parts/time.tsx";
 import styles from "./shared.module.css";
 
 const route = getRouteApi("/shared/$token");
-const NANOS_PER_USD = 1e9;
-
 type Shared = Awaited<ReturnType<typeof fetchShared>>;
 
 const fetchShared = (token: string) => call(() => api.shared({ token }).get());
@@ -73,8 +78,8 @@ function Usage({ shared }: { readonly shared: Shared }) {
               rows.map(({ time }) => time),
               "day",
             )}
-            series={[{ id: "cost", name: "Cost", values: rows.map((row) => toNumber(row.cost_usd)) }]}
-            format={(value) => formatCents(BigInt(Math.round(value * NANOS_PER_USD)))}
+            series={[{ id: "cost", name: "Cost", values: rows.map((row) => usdNumber(row.cost_usd)) }]}
+            format={formatUsdNumber}
           />
         )}
       </Panel>
@@ -143,8 +148,4 @@ interface TokensIn {
 
 function tokensIn({ input_tokens, cached_input_tokens, cache_write_tokens }: TokensIn): number {
   return input_tokens + cached_input_tokens + cache_write_tokens;
-}
-
-function toNumber(usd: string): number {
-  return Number(readUsd(usd)) / NANOS_PER_USD;
 }

@@ -1,10 +1,9 @@
-import { formatCents, formatMs, readUsd } from "../../format.ts";
+import { formatMs, usdNumber } from "../../format.ts";
 import { type ChartPlace, type ChartSeries, printTimes } from "../../parts/chart-parts.ts";
 import { type Stacked, stackRows } from "../../series.ts";
 import type { UsageAnswer, UsageRow } from "./queries.ts";
 import type { UsageQuery } from "./view.ts";
 
-const NANOS_PER_USD = 1e9;
 const HOUR_MS = 3_600_000;
 
 /** The token classes of a row, which have no token in common. */
@@ -101,17 +100,6 @@ export function printBuckets(
 /** The day of a bucket: "2026-11-22". */
 export function dayOf(time: string, offsetHours: number): string {
   return new Date(Date.parse(time) + offsetHours * HOUR_MS).toISOString().slice(0, 10);
-}
-
-/** Drawing needs a number; the exact amounts are in the tables. */
-function usdNumber(usd: string): number {
-  return Number(readUsd(usd)) / NANOS_PER_USD;
-}
-
-/** Prints what {@link usdNumber} returned. */
-export function printUsdNumber(value: number): string {
-  if (value !== 0 && Math.abs(value) < 0.01) return `$${value.toPrecision(2)}`;
-  return formatCents(BigInt(Math.round(value * NANOS_PER_USD)));
 }
 
 interface StackOf {

@@ -1,4 +1,4 @@
-import { formatCents, formatCompact, formatCount, formatMs, readUsd } from "../../format.ts";
+import { formatCents, formatCompact, formatCount, formatMs, formatUsdNumber, readUsd } from "../../format.ts";
 import { Chart } from "../../parts/chart.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import {
@@ -6,7 +6,6 @@ import {
   dayOf,
   histogramSeries,
   printBuckets,
-  printUsdNumber,
   requestSeries,
   tokenSeries,
 } from "./chart-data.ts";
@@ -38,7 +37,7 @@ export function Charts({ usage, query, unusualDays }: ChartsProps) {
           places={printBuckets(cost.times, query)}
           series={cost.series}
           marks={marks}
-          format={printUsdNumber}
+          format={formatUsdNumber}
         />
       </Panel>
       <div className={styles.pair}>

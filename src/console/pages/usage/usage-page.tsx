@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Anomalies } from "./anomalies.tsx";
+import { dayOf } from "./chart-data.ts";
 import { anomaliesQuery } from "./queries.ts";
 import { UsageBody } from "./usage-body.tsx";
 import { resolveUsage, type UsageSearch } from "./view.ts";
@@ -17,7 +18,7 @@ export function UsagePage() {
   const isWhole = !search.key && !search.model && !search.upstream && !search.outcome;
   // Anomalies are those of the whole account.
   const unusual = (isWhole ? (anomalies?.items ?? []) : []).filter(
-    ({ day }) => day >= query.from.slice(0, 10) && day < query.to,
+    ({ day }) => day >= dayOf(query.from, query.offset_h) && day < query.to,
   );
   return (
     <UsageBody

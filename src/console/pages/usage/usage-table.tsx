@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { formatCompact, formatCount, formatMs } from "../../format.ts";
+import { formatCompact, formatCount, formatMs, formatUsdNumber, usdNumber } from "../../format.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -116,7 +116,7 @@ function number(id: string, header: string, cell: Column<UsageGroup>["cell"]): C
 /** Mean cost of a request. */
 function MoneyEach({ row: { cost_usd, requests } }: { readonly row: UsageGroup }) {
   if (requests === 0) return <>–</>;
-  return <>${(Number(cost_usd) / requests).toPrecision(2)}</>;
+  return <>{formatUsdNumber(usdNumber(cost_usd) / requests)}</>;
 }
 
 function tokens(count: number) {

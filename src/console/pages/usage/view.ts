@@ -55,22 +55,24 @@ interface Viewer {
   readonly offsetMinutes?: number;
 }
 
-/** Resolves the URL into a query. A unit that does not suit the range gives way to the one that does. */
-export function resolveUsage(
-  search: UsageSearch,
-  { isOperator, nowMs = Date.now(), offsetMinutes = -new Date(nowMs).getTimezoneOffset() }: Viewer,
-): UsageQuery {
-  const { from, to, name } = resolveRange(search, nowMs);
+/**
+ * Resolves the URL into a query. A unit that does not suit the range gives way to the one that does. Every page
+ * that shows a sum of a range asks by this query, so that one range has one sum.
+ */
+export function resolveUsage(search: UsageSearch, { isOperator, ...viewer }: Viewer): UsageQuery {
+  // All accounts are read by UTC days.
+  const { from, to, offsetHours } = resolveRange(search, {
+    ...viewer,
+    ...(isOperator && { offsetMinutes: 0 }),
+  });
   const by = chooseBy(search.by, Date.parse(to) - Date.parse(from));
-  // Chosen days and months are those of UTC; all accounts and long ranges are read by UTC days.
-  const hasOwnDays = by === "day" && !isOperator && (name === "7d" || name === "30d");
   const filters = FILTERS.flatMap((filter) => (search[filter] ? [[filter, search[filter]]] : []));
   return {
     from,
     to,
     by,
     group: readGroup(search.group, isOperator),
-    offset_h: hasOwnDays ? Math.floor(offsetMinutes / 60) : 0,
+    offset_h: offsetHours,
     ...Object.fromEntries(filters),
   };
 }

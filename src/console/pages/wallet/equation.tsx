@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { formatCount } from "../../format.ts";
+import { formatCount, plural } from "../../format.ts";
 import { classes } from "../../parts/classes.ts";
 import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -101,5 +101,5 @@ function formatRunway(days: number | null): string {
   if (days < 1) return "Under a day";
   const whole = Math.floor(days);
   if (whole > 999) return "Over 999 days";
-  return `${whole} ${whole === 1 ? "day" : "days"}`;
+  return plural(whole, "day");
 }

@@ -28,13 +28,13 @@ const COLUMNS: readonly Column<Hold>[] = [
     id: "granted",
     header: "Held",
     align: "end",
-    cell: ({ granted_usd }) => <Money usd={granted_usd} isExact />,
+    cell: ({ granted_usd }) => <Money usd={granted_usd} isAligned />,
   },
   {
     id: "accrued",
     header: "Spent so far",
     align: "end",
-    cell: ({ accrued_usd }) => <Money usd={accrued_usd} isExact />,
+    cell: ({ accrued_usd }) => <Money usd={accrued_usd} isAligned />,
   },
 ];
 

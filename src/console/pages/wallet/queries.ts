@@ -36,7 +36,7 @@ export const fetchProof = (account: string) => call(() => walletOf(account).proo
 export const USUAL_RANGE = "90d";
 
 export const transfersQuery = (account: string, search: WalletSearch) => {
-  const { from, to } = resolveRange(search, Date.now(), USUAL_RANGE);
+  const { from, to } = resolveRange(search, { usual: USUAL_RANGE });
   const query = { size: PAGE_SIZE, from, to, ...(search.page && { page: search.page }) };
   return queryOptions({
     queryKey: ["account", account, "wallet", "transfers", query],

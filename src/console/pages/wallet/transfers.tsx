@@ -66,7 +66,7 @@ function columnsOf(account: string): readonly Column<Transfer>[] {
       id: "amount",
       header: "Amount",
       align: "end",
-      cell: ({ amount_usd }) => <Money usd={amount_usd} isExact isSigned />,
+      cell: ({ amount_usd }) => <Money usd={amount_usd} isAligned isSigned />,
     },
     {
       id: "after",
