@@ -1,7 +1,6 @@
-import { type Nanos, parseUsd } from "../domain/money.ts";
-import { formatCents } from "../domain/money-text.ts";
+import { formatCents, type Nanos, parseUsd } from "../domain/money.ts";
 
-export { formatAligned, formatCents, formatExact } from "../domain/money-text.ts";
+export { formatAligned, formatCents, formatExact } from "../domain/money.ts";
 
 const NANOS_PER_USD = 1e9;
 /** Never in the scientific form: "0.000000014". */

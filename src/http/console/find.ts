@@ -7,7 +7,7 @@ import {
   searchKeys,
   type VisibleAccounts,
 } from "../../accounts/find-items.ts";
-import { formatExact } from "../../domain/money-text.ts";
+import { formatExact } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Receipt } from "../../ledger/records.ts";
 import { codeOf } from "../../refusals/explain.ts";

@@ -1,7 +1,6 @@
 import type { ApiKey } from "../../accounts/key.ts";
 import type { LimitWindow } from "../../domain/limit-windows.ts";
-import { type Nanos, printUsd } from "../../domain/money.ts";
-import { formatCents, formatExact } from "../../domain/money-text.ts";
+import { formatCents, formatExact, type Nanos, printUsd } from "../../domain/money.ts";
 import { limitsOf } from "../../gateway/admit.ts";
 import type { Balances, SpendLimitUsage } from "../../ledger/records.ts";
 import type { Limits, LimitUsage } from "../../limiter/limiter.ts";

@@ -1,6 +1,6 @@
 import type { Account } from "../../accounts/accounts.ts";
 import type { ApiKey } from "../../accounts/key.ts";
-import { formatExact } from "../../domain/money-text.ts";
+import { formatExact } from "../../domain/money.ts";
 import { type Cause, ERRORS } from "../../errors.ts";
 import type { BindingLimit } from "./key-limits.ts";
 import type { keyPage } from "./key-shapes.ts";

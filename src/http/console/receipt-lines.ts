@@ -1,6 +1,5 @@
 import type { TokenPrice } from "../../domain/model.ts";
-import { nanosToPicos, printPicos, printPrice } from "../../domain/money.ts";
-import { formatExact } from "../../domain/money-text.ts";
+import { formatExact, nanosToPicos, printPicos, printPrice } from "../../domain/money.ts";
 import { NO_USAGE, type TokenUsage, type Usage } from "../../domain/usage.ts";
 import type { ChargeSource, OutcomeFacts, Receipt } from "../../ledger/records.ts";
 import type { ReceiptJson } from "./request-shapes.ts";

@@ -1,7 +1,6 @@
 import type { Caller } from "../../accounts/key.ts";
 import type { Model } from "../../domain/model.ts";
-import type { Nanos } from "../../domain/money.ts";
-import { formatExact } from "../../domain/money-text.ts";
+import { formatExact, type Nanos } from "../../domain/money.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { mayUse } from "../../gateway/plan.ts";
 import { amountOf, type QuotedPlan, quoteRequest, tokensOf } from "../../gateway/quote.ts";
