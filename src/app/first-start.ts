@@ -5,6 +5,7 @@ import { type CreatedOperator, createOperator } from "../accounts/operators.ts";
 import { createPasswords } from "../accounts/passwords.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
+import { isLoopbackHost } from "../domain/addresses.ts";
 import { parseUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -19,22 +20,32 @@ interface Parts {
 }
 
 export interface FirstStartParts extends Parts {
-  /** Where the gateway listens. */
+  /** Where the gateway is reached from this machine. */
   readonly url: string;
   /** Origin of the console: the gateway's own, or that of `PUBLIC_URL`. */
   readonly publicUrl: string;
+  /** Where metrics are served. */
+  readonly metricsAddress: string | undefined;
 }
+
+type FirstStartConfig = Pick<Config, "isDemoOnly" | "demo" | "host" | "signUp">;
 
 /**
  * On the first start of the demo, creates an account with credit, one key, and an operator who owns the account.
- * Returns the notice to print, the only text that ever holds the secret and the one-time password. Returns
- * `undefined` on later starts, when another replica created the key, and when the file has models.
+ * Does so where other machines reach the gateway only when `TOLLGATE_DEMO` says so. Returns the notice to print: the
+ * only text that ever holds the secret and the one-time password, or what is open and how to begin. Returns
+ * `undefined` on later starts, when another replica created the key, and on loopback when the file has models.
  */
 export async function prepareFirstStart(
-  { url, publicUrl, ...parts }: FirstStartParts,
-  config: Pick<Config, "isDemoOnly">,
+  { url, publicUrl, metricsAddress, ...parts }: FirstStartParts,
+  config: FirstStartConfig,
 ): Promise<string | undefined> {
-  if (!config.isDemoOnly || !(await isUntouched(parts.database))) return undefined;
+  const isOpen = !isLoopbackHost(config.host);
+  const wantsDemo = config.isDemoOnly && (config.demo ?? !isOpen);
+  if (!(wantsDemo || isOpen) || !(await isUntouched(parts.database))) return undefined;
+  if (!wantsDemo) {
+    return (await hasPerson(parts.database)) ? undefined : formatOpen({ url, metricsAddress }, config);
+  }
   const accountId = await findOrCreateDemoAccount(parts);
   const amount = parseUsd(DEMO_CREDIT_USD);
   await parts.ledger.topUp({ walletId: accountId, topUpId: "demo-credit", amount });
@@ -43,7 +54,11 @@ export async function prepareFirstStart(
   // Only the start that issued the key comes here, so that one password is printed and it is the valid one.
   const newOperator = { email: OPERATOR_EMAIL, accountId };
   const operator = await createOperator({ ...parts, passwords: createPasswords() }, newOperator, SYSTEM);
-  return formatNotice({ url, publicUrl, secret, operator });
+  return formatNotice({ url, publicUrl, secret, operator, host: config.host });
+}
+
+async function hasPerson({ db, tables: { people } }: Database): Promise<boolean> {
+  return (await db.select({ id: people.id }).from(people).limit(1)).length > 0;
 }
 
 /** Whether there is no key, and no account but the demo's, which a killed first start may have left. */
@@ -80,16 +95,17 @@ function unlessTaken<Created>(creating: Promise<Created>): Promise<Created | und
 interface Notice extends Pick<FirstStartParts, "url" | "publicUrl"> {
   readonly secret: string;
   readonly operator: CreatedOperator;
+  readonly host: string;
 }
 
-function formatNotice({ url, publicUrl, secret, operator }: Notice): string {
+function formatNotice({ url, publicUrl, secret, operator, host }: Notice): string {
   const body = JSON.stringify({
     model: "demo",
     stream: true,
     messages: [{ role: "user", content: "Hello, Tollgate!" }],
   });
   return `
-Tollgate listens on ${url}
+Tollgate listens on ${isLoopbackHost(host) ? url : `${host}: other machines reach it. From this one: ${url}`}
 
   key      ${secret}
            (shown this once; account "demo" has ${DEMO_CREDIT_USD} USD of demo credit)
@@ -101,4 +117,23 @@ Tollgate listens on ${url}
            (shown this once; the first sign-in asks for a new one)
 
 `;
+}
+
+/** What other machines reach before there is a key or an operator, and how to begin. */
+function formatOpen(
+  { url, metricsAddress }: Pick<FirstStartParts, "url" | "metricsAddress">,
+  { host, isDemoOnly, signUp }: FirstStartConfig,
+): string {
+  const metricsHost = metricsAddress?.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
+  const hasOpenMetrics = metricsHost !== undefined && !isLoopbackHost(metricsHost);
+  const signUps = signUp === "open" ? "everybody may sign up" : "no person can sign in yet";
+  const lines = [
+    `  open     /v1, for API keys: there is none; /console: ${signUps}`,
+    ...(hasOpenMetrics ? [`  open     metrics on ${metricsAddress}, without a key`] : []),
+    "  operator tollgate operator create --email you@example.com",
+    "  key      tollgate account create --name NAME, then tollgate key create --account NAME --name NAME",
+    ...(isDemoOnly ? ["  demo     TOLLGATE_DEMO=yes: the next start makes a demo key and an operator"] : []),
+    "  then     a proxy with TLS in front, PUBLIC_URL and TRUSTED_PROXIES; or HOST=127.0.0.1",
+  ];
+  return `\nTollgate listens on ${host}: other machines reach it. From this one: ${url}\n\n${lines.join("\n")}\n\n`;
 }

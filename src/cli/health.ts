@@ -1,5 +1,6 @@
 import { loadHttpAddress } from "../config/config.ts";
 import type { HttpAddress } from "../config/environment.ts";
+import { reachableHost } from "../domain/addresses.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 
 /** A gateway bounds its own answer at 2 s. */
@@ -7,7 +8,6 @@ const ANSWER_MS_MAX = 5_000;
 const RETRY_MS = 200;
 /** What an answer of another server could print at most. */
 const ANSWER_LENGTH_MAX = 2_000;
-const ANY_ADDRESS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
 export interface HealthOptions {
   /** Origin of the gateway. Default: `HOST` and `PORT` on this machine. */
@@ -51,7 +51,7 @@ async function ask(url: string): Promise<Health> {
 /** Throws when the port is chosen at each start. */
 function originOf({ host, port }: HttpAddress): string {
   if (port === 0) throw new CommandError("PORT is 0: name the gateway with --url.", 2);
-  const reachable = ANY_ADDRESS[host] ?? host;
+  const reachable = reachableHost(host);
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 

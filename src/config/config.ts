@@ -32,6 +32,8 @@ import { placeSources, readSourcesNow, readVariables, type Sources, type Sources
 export interface Config extends LedgerProcessConfig, LiveConfig, HttpAddress {
   /** Whether the file has no models, so that the catalog is the built-in demo model alone. */
   readonly isDemoOnly: boolean;
+  /** Whether the first start makes the demo's key and operator. Default: only where `host` is loopback. */
+  readonly demo?: boolean | undefined;
   /** What of the models was filled in from the catalog of known models. Default: nothing. */
   readonly known?: readonly FilledIn[] | undefined;
   readonly limiter: LimiterConfig;

@@ -27,6 +27,13 @@ export interface HttpAddress {
   readonly port: number;
 }
 
+/** Reads `TOLLGATE_DEMO`: whether the first start makes the demo's key and operator; `undefined` when unset. */
+function readDemo(text: string | undefined, problems: Problems): boolean | undefined {
+  if (!text) return undefined;
+  if (text !== "yes" && text !== "no") problems.add(["TOLLGATE_DEMO"], "is neither", "yes or no");
+  return text === "yes";
+}
+
 export function readHttpAddress(environment: Environment, problems: Problems): HttpAddress {
   return {
     host: readHost(environment.HOST || "127.0.0.1", problems),
@@ -45,6 +52,7 @@ export function readEnvironment(environment: Environment, folder: string, proble
     ),
     redis: readRedis(environment, folder, problems),
     console: readConsole(environment, problems),
+    demo: readDemo(environment.TOLLGATE_DEMO, problems),
     ...readProcess(environment, folder, problems),
   };
 }

@@ -29,6 +29,13 @@ export function isLoopbackHost(host: string): boolean {
   return isIP(host) === 4 && host.startsWith("127.");
 }
 
+const ANY_ADDRESS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+/** Returns the host at which a server on `host` is reached from this machine, without brackets. */
+export function reachableHost(host: string): string {
+  return ANY_ADDRESS[host] ?? host;
+}
+
 /** Whether a host of a URL is this machine or an address of a private network. */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");

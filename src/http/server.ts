@@ -1,5 +1,6 @@
 import type { Server } from "bun";
 import { Elysia } from "elysia";
+import { reachableHost } from "../domain/addresses.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { WIRES } from "../wire/registry.ts";
@@ -32,7 +33,7 @@ const DRAIN_POLL_MS = 10;
 
 /** A server that accepts connections. */
 export interface HttpServer {
-  /** "http://127.0.0.1:8080" */
+  /** "http://127.0.0.1:8080", also for a server on every address. */
   readonly url: string;
   /** Closes each connection after its next response. Still accepts requests and connections. */
   closeAfterResponses(): void;
@@ -72,13 +73,21 @@ export function listen(
     ...routes,
     error,
   });
+  // A browser and a curl line can use it: nothing connects to 0.0.0.0 everywhere.
+  const reached = reachableHost(host);
+  const url =
+    reached === host ? server.url : new URL(server.url.href.replace(urlHost(host), urlHost(reached)));
   return {
-    url: server.url.origin,
+    url: url.origin,
     // Other routes instead of a condition in each: requests pay nothing for it before the drain.
     closeAfterResponses: () => server.reload({ ...withConnectionClose(routes), error }),
     drain: () => drain(server),
     close: () => server.stop(true),
   };
+}
+
+function urlHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 interface Routes {

@@ -13,8 +13,8 @@ afterEach(async () => {
   }
 });
 
-async function start(folder: string): Promise<ServedProcess> {
-  const served = await startServedProcess({ folder });
+async function start(folder: string, environment: Record<string, string> = {}): Promise<ServedProcess> {
+  const served = await startServedProcess({ folder, environment });
   running.push(served);
   return served;
 }
@@ -103,6 +103,56 @@ describe("the first start in an empty folder", () => {
     await start(folder);
     expect(statSync(join(folder, "data")).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, "data/tollgate.db")).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe("the first start where other machines reach the gateway", () => {
+  const OPEN = { HOST: "0.0.0.0", METRICS_LISTEN: "0.0.0.0:0" };
+
+  test("makes no key and no operator, and says what is open and how to begin", async () => {
+    const folder = tempFolder();
+    const served = await start(folder, OPEN);
+    const notice = served.stderr();
+    expect(notice).not.toContain("sk-tg-");
+    expect(notice).not.toContain("password");
+    expect(notice).toContain(`From this one: ${served.url}\n`);
+    expect(new URL(served.url).hostname).toBe("127.0.0.1");
+    for (const part of [
+      "/v1",
+      "/console",
+      "metrics on 0.0.0.0:",
+      "operator create",
+      "key create",
+      "PUBLIC_URL",
+    ]) {
+      expect(notice).toContain(part);
+    }
+    expect(await balanceIn(folder)).toEqual([]);
+    expect((await runTollgate(folder, ["key", "list", "--json"])).json().keys).toEqual([]);
+    const signIn = await callConsole(served.url, "/sign-in", { email: "operator@localhost", password: "x" });
+    expect(signIn.status).toBe(401);
+    await stop(served);
+    await runTollgate(folder, ["operator", "create", "--email", "ada@example.com"]);
+    expect((await start(folder, OPEN)).stderr()).toBe("");
+  });
+
+  test("makes both when TOLLGATE_DEMO says so, with an address that can be used", async () => {
+    const served = await start(tempFolder(), { ...OPEN, TOLLGATE_DEMO: "yes" });
+    expect(secretIn(served.stderr())).toHaveLength(49);
+    expect(passwordIn(served.stderr())).not.toBe("");
+    expect(served.stderr()).toContain(`console  ${served.url}/console\n`);
+    expect(served.stderr()).not.toContain("http://0.0.0.0");
+    expect((await fetch(`${served.url}/console/api/setup`)).status).toBe(200);
+  });
+
+  test("makes neither on loopback when TOLLGATE_DEMO is no", async () => {
+    const folder = tempFolder();
+    const served = await start(folder, { TOLLGATE_DEMO: "no" });
+    expect(served.stderr()).toBe("");
+    expect(await balanceIn(folder)).toEqual([]);
+    const failed = await runTollgate(folder, ["serve"], { TOLLGATE_DEMO: "perhaps" });
+    expect(failed.exitCode).not.toBe(0);
+    expect(failed.stderr).toContain("TOLLGATE_DEMO");
   });
 });
 
