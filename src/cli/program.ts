@@ -187,6 +187,19 @@ function addViewCommands(program: Command): void {
       new Option("--by <dimension>", "what to group by (default: day, in UTC)").choices(USAGE_DIMENSIONS),
     )
     .action(onStorage(async () => (await import("./usage.ts")).runUsage));
+  withJson(program, "receipt", "show the receipt of a request, of whichever account")
+    .argument("<request-id>", "id of the request, as in the header x-request-id")
+    .action((id: string, options: JsonOption) =>
+      onStorage(async () => {
+        const { runReceipt } = await import("./receipt.ts");
+        return (storage) => runReceipt(storage, id);
+      })(options),
+    );
+  withJson(program, "statement", "show opening, transfers and closing of a month, over all accounts")
+    .option("--month <month>", "such as 2026-11, in UTC (default: the month before this one)")
+    .option("--account <account>", "id or name of one account")
+    .option("--csv", "print CSV, with the total in its last row")
+    .action(onStorage(async () => (await import("./statement.ts")).runStatement));
   withRange(withJson(program, "receipts", "list the newest receipts of an account"))
     .requiredOption(...ACCOUNT)
     .option("--key <key>", "id, hint or secret of a key")

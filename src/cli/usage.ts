@@ -132,5 +132,7 @@ function printUsage(by: UsageDimension, rows: readonly PrintedRow[], total: Prin
     "UPSTREAM USD",
     "MARGIN USD",
   ];
-  return printTable(titles, [...lines, ["total", ...columns(total)]]);
+  const table = printTable(titles, [...lines, ["total", ...columns(total)]]);
+  if (total.unknown_cost_usd === printUsd(0n)) return table;
+  return `${table}\nThe margin leaves out ${total.unknown_cost_usd} USD of cost whose upstream cost is unknown.`;
 }

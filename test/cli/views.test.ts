@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/accounts/accounts.ts";
 import { issueKey } from "../../src/accounts/keys.ts";
 import { runCodeCreate } from "../../src/cli/code.ts";
+import { runReceipt } from "../../src/cli/receipt.ts";
 import { runReceipts } from "../../src/cli/receipts.ts";
+import { runStatement } from "../../src/cli/statement.ts";
 import { runUsage } from "../../src/cli/usage.ts";
 import { runWallet } from "../../src/cli/wallet.ts";
 import { parseUsd } from "../../src/domain/money.ts";
@@ -111,6 +113,19 @@ describe("usage", () => {
     expect(byOutcome.text).toContain("total");
   });
 
+  test("says which cost the margin leaves out, where the upstream cost is unknown", async () => {
+    await spend("1.5");
+    const report = await runUsage(storage, { account: "acme" }, () => now() + 1);
+    expect(report.json.total).toMatchObject({
+      cost_usd: "1.50",
+      margin_usd: "0.00",
+      unknown_cost_usd: "1.50",
+    });
+    expect(report.text).toEndWith("The margin leaves out 1.50 USD of cost whose upstream cost is unknown.");
+    const empty = await runUsage(storage, { account: "acme", to: now() - 1 });
+    expect(empty.text).not.toContain("leaves out");
+  });
+
   test("of a range that ends before it begins is refused", async () => {
     await expect(runUsage(storage, { account: "acme", from: 5, to: 5 })).rejects.toMatchObject({
       exitCode: 2,
@@ -143,6 +158,85 @@ describe("receipts", () => {
     await expect(runReceipts(storage, { account: "acme", limit: 1_001 })).rejects.toMatchObject({
       exitCode: 2,
     });
+  });
+});
+
+describe("receipt", () => {
+  test("shows a request of any account by its id, with the account and the upstream cost", async () => {
+    const id = await spend("1.25");
+    const { json, text } = await runReceipt(storage, ` ${id.toUpperCase()}\n`);
+    expect(json.receipts).toMatchObject([
+      {
+        account: "acme",
+        account_id: account.id,
+        request_id: id,
+        charged_usd: "1.25",
+        upstream_cost_usd: null,
+      },
+    ]);
+    expect(text).toMatch(/^account_id +[\w-]+\naccount +acme\nobject +receipt\n/);
+  });
+
+  test("of an unknown request, and of a text that is no id, is refused", async () => {
+    await expect(runReceipt(storage, Bun.randomUUIDv7())).rejects.toThrow("There is no receipt");
+    await expect(runReceipt(storage, "acme")).rejects.toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe("statement", () => {
+  beforeEach(async () => {
+    const other = await storage.newAccount("other");
+    await spend("1.5");
+    const refunded = await spend("0.5");
+    storage.clock.nowMs += 31 * 86_400_000;
+    await storage.ledger.refund({
+      walletId: account.id,
+      refundId: "r",
+      holdId: refunded,
+      amount: parseUsd("0.5"),
+    });
+    await storage.ledger.topUp({ walletId: other.id, topUpId: "t", amount: parseUsd("3") });
+  });
+
+  test("sums a month of every account by kind, so that the closing is the next opening", async () => {
+    const june = await runStatement(storage, { month: "2026-06" }, now);
+    expect(june.json).toMatchObject({
+      month: "2026-06",
+      is_running: false,
+      accounts: [
+        {
+          account: "acme",
+          opening_usd: "0.00",
+          topped_up_usd: "10.00",
+          charged_usd: "2.00",
+          closing_usd: "8.00",
+        },
+        { account: "other", closing_usd: "0.00", transfers: 0 },
+      ],
+      total: { closing_usd: "8.00", transfers: 3 },
+    });
+    const july = await runStatement(storage, { month: "2026-07" }, now);
+    expect(july.json).toMatchObject({
+      is_running: true,
+      accounts: [
+        { opening_usd: "8.00", refunded_usd: "0.50", charged_usd: "0.00", closing_usd: "8.50" },
+        { opening_usd: "0.00", topped_up_usd: "3.00", closing_usd: "3.00" },
+      ],
+      total: { opening_usd: "8.00", topped_up_usd: "3.00", refunded_usd: "0.50", closing_usd: "11.50" },
+    });
+    expect(july.text).toEndWith("The month is not over: its closing is that of now.");
+  });
+
+  test("shows the month before without another one, one account, and CSV", async () => {
+    const { json, text } = await runStatement(storage, { account: "other", csv: true }, now);
+    expect(json.month).toBe("2026-06");
+    const [head, row, total] = text.split("\r\n");
+    expect(head).toBe(
+      "account_id,account,opening_usd,topped_up_usd,charged_usd,refunded_usd,other_usd,closing_usd,transfers",
+    );
+    expect(row).toEndWith(",other,0.00,0.00,0.00,0.00,0.00,0.00,0");
+    expect(total).toBe(",total,0.00,0.00,0.00,0.00,0.00,0.00,0");
+    await expect(runStatement(storage, { month: "June" }, now)).rejects.toMatchObject({ exitCode: 2 });
   });
 });
 
@@ -188,6 +282,7 @@ describe("the command line", () => {
         "2026-01-02T10:00+02:00",
       ],
       ["receipts", "--account", "acme", "--limit", "5", "--state", "settled"],
+      ["statement", "--month", "2026-06"],
       ["code", "create", "--amount", "5.00", "--count", "2", "--note", "gift"],
     ];
     for (const command of commands) {
