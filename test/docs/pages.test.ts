@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { scripts } from "../../package.json";
 import { createProgram } from "../../src/cli/program.ts";
+import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../../src/db/postgres/migrate.ts";
+import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../src/db/sqlite/database.ts";
 import { REPOSITORY, readPage, readPages } from "./pages.ts";
 
 const README_WORDS_MAX = 900;
@@ -67,3 +69,9 @@ function namesOf(command: Command): string[] {
     each.commands.length > 0 ? namesOf(each).map((name) => `${each.name()} ${name}`) : [each.name()],
   );
 }
+
+test("the backup page names the schemas of this program", () => {
+  const page = readPage("docs/backup.md").text;
+  const schemas = `SQLite ${SQLITE_MIGRATIONS.length} and PostgreSQL ${POSTGRES_MIGRATIONS.length}`;
+  expect(page).toContain(`The schema of this version is ${schemas}.`);
+});
