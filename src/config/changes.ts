@@ -3,11 +3,14 @@ import type { Model } from "../domain/model.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
 import type { Config, LedgerProcessConfig } from "./config.ts";
+import { findPriceChanges, type PriceChanges } from "./price-changes.ts";
 
 /** Differences between two configurations of one gateway, by their keys in the file. */
 export interface ConfigChanges {
   readonly models: NamedChanges;
   readonly upstreams: NamedChanges;
+  /** Changed prices and costs of routes; `undefined` without any. */
+  readonly prices?: PriceChanges | undefined;
   /** Other keys whose new values apply at once. */
   readonly settings: readonly string[];
   /** Keys whose new values apply at the next start. */
@@ -63,6 +66,7 @@ export function compareConfigs(running: Config, next: Config): ConfigChanges {
   return {
     models: compareNamed(byId(running.models), byId(next.models)),
     upstreams: compareNamed(byName(running.upstreams), byName(next.upstreams)),
+    prices: findPriceChanges(running.models, next.models),
     settings: namesOfDifferent({ ...LIVE, ...STORAGE }, running, next),
     needRestart: namesOfDifferent({ ...AT_START, ...STORAGE_AT_START }, running, next),
   };

@@ -54,7 +54,8 @@ function checkUrl(path: Path, { url: text }: Partly<ExportEntry>, problems: Prob
   else if (url.username || url.password) problems.add(at, "contains credentials", "them in headers");
   else if (url.hash) problems.add(at, "has a fragment", "a URL without #");
   else if (url.protocol !== "https:" && !(url.protocol === "http:" && isInternal(url.hostname))) {
-    problems.add(at, "is not encrypted", "https, or http on a loopback, private or internal host");
+    const wrong = url.protocol === "http:" ? "is not encrypted" : "has a scheme other than https and http";
+    problems.add(at, wrong, "https, or http on a loopback, private or internal host");
   }
 }
 

@@ -190,5 +190,6 @@ export function findBaseUrlProblem(text: string): readonly [wrong: string, expec
   if (/[?#]/.test(url.href)) return ["has a query or a fragment", "a URL that ends with its path"];
   if (url.protocol === "https:") return undefined;
   if (url.protocol === "http:" && isPrivateHost(url.hostname)) return undefined;
-  return ["is not encrypted", "https, or http on a loopback or private address"];
+  const wrong = url.protocol === "http:" ? "is not encrypted" : "has a scheme other than https and http";
+  return [wrong, "https, or http on a loopback or private address"];
 }

@@ -28,10 +28,11 @@ export function parseYaml(text: string, name: string, problems: Problems): unkno
     // A lone carriage return is a line break in YAML, but not in the library.
     const tokens = readTokens(text.replace(/\r\n?/g, "\n"), lines);
     const [document, second] = [...new Composer(YAML_OPTIONS).compose(tokens, true, text.length)];
-    const broken = document && findBrokenOffset(document.errors, tokens);
-    const wrongAt = broken ?? second?.range[0];
-    if (wrongAt !== undefined) {
-      throw new YamlError(`is not valid YAML from line ${lineAt(wrongAt)} on`, "one YAML document");
+    const broken = document && findBreak(document.errors, tokens);
+    const found = broken ?? (second && { offset: second.range[0], reason: "a second document begins" });
+    if (found !== undefined) {
+      const place = `is not valid YAML from line ${lineAt(found.offset)} on`;
+      throw new YamlError(`${place}: ${found.reason}`, "one YAML document");
     }
     return readValues(document?.contents, { lineAt, problems });
   } catch (error) {
@@ -63,36 +64,67 @@ function readTokens(text: string, lines: LineCounter): readonly CST.Token[] {
   return tokens;
 }
 
+/** Where a document stops being YAML, and why. No reason quotes the text, which may hold a secret. */
+interface Break {
+  readonly offset: number;
+  readonly reason: string;
+}
+
+/** Why the parser gave up, by the beginnings of its codes. */
+const REASONS: readonly (readonly [code: RegExp, reason: string])[] = [
+  [/^TAB_AS_INDENT/, "a tab indents it, where YAML has blanks only"],
+  [
+    /^(BAD_INDENT|BLOCK_AS_IMPLICIT_KEY|BLOCK_IN_FLOW|BAD_COLLECTION_TYPE)/,
+    "it is indented unlike the lines above",
+  ],
+  [/^MULTILINE_IMPLICIT_KEY/, "a key has no colon, or its line is indented unlike the lines above"],
+  [/^KEY_OVER_1024_CHARS/, "a key is too long"],
+  [/^MISSING_CHAR/, "a blank, a colon, a comma or a closing bracket is missing"],
+  [/^BAD_SCALAR_START/, "a text begins with a reserved character and needs quotes"],
+  [/^BAD_DQ_ESCAPE/, "a backslash in double quotes has no meaning there"],
+  [/ALIAS|ANCHOR|TAG|DIRECTIVE|PROP/, "an anchor, an alias, a tag or a directive is wrong"],
+];
+
+function reasonOf(code: string): string {
+  const [, reason] = REASONS.find(([pattern]) => pattern.test(code)) ?? [];
+  return reason ?? "a character is out of place";
+}
+
 /**
- * Returns the offset of the first error, `undefined` without errors. For a list, a mapping or a text without
- * an end, returns its beginning: the parser reports only where it gave up.
+ * Returns the first error, `undefined` without errors. For a list, a mapping or a text without an end, returns
+ * its beginning: the parser reports only where it gave up.
  */
-function findBrokenOffset(
-  errors: readonly YAMLParseError[],
-  tokens: readonly CST.Token[],
-): number | undefined {
+function findBreak(errors: readonly YAMLParseError[], tokens: readonly CST.Token[]): Break | undefined {
   if (errors.length === 0) return undefined;
-  const places = tokens.flatMap((token) => (token.type === "document" ? brokenPlaces(token.value) : []));
+  const places = tokens.flatMap((token) => (token.type === "document" ? findBreaks(token.value) : []));
   // For a key of several lines, the parser reports its first line; its end is in `places`.
-  const reported = errors.filter(({ code }) => !code.endsWith("IMPLICIT_KEY")).map(({ pos }) => pos[0]);
+  const isOfKey = ({ code }: YAMLParseError) => code.endsWith("IMPLICIT_KEY");
+  const reported = errors.filter((error) => !isOfKey(error)).map(breakOf);
   const known = [...places, ...reported];
-  const first = known.length > 0 ? known : errors.map(({ pos }) => pos[0]);
-  return first.reduce((least, place) => Math.min(least, place));
+  const first = known.length > 0 ? known : errors.map(breakOf);
+  return first.reduce((least, each) => (each.offset < least.offset ? each : least));
+}
+
+function breakOf({ code, pos }: YAMLParseError): Break {
+  return { offset: pos[0], reason: reasonOf(code) };
 }
 
 /** Returns the beginnings of unclosed collections and quotes, and the ends of keys of several lines. */
-function brokenPlaces(token: CST.Token | null | undefined): number[] {
+function findBreaks(token: CST.Token | null | undefined): Break[] {
   if (!token) return [];
-  if (token.type === "flow-collection" && !isClosed(token)) return [token.offset];
-  if ("items" in token) return token.items.flatMap(placesInItem);
-  return isOpenQuote(token) ? [token.offset] : [];
+  if (token.type === "flow-collection" && !isClosed(token))
+    return [{ offset: token.offset, reason: "a bracket is not closed" }];
+  if ("items" in token) return token.items.flatMap(breaksOfItem);
+  return isOpenQuote(token) ? [{ offset: token.offset, reason: "a quote is not closed" }] : [];
 }
 
-function placesInItem({ key, value, start }: CST.CollectionItem): number[] {
+function breaksOfItem({ key, value, start }: CST.CollectionItem): Break[] {
   const isExplicit = start.some(({ type }) => type === "explicit-key-ind");
   const isLong = key && !isExplicit && "source" in key && key.source.includes("\n");
-  const end = isLong ? [key.offset + key.source.trimEnd().length] : [];
-  return [...brokenPlaces(key), ...end, ...brokenPlaces(value)];
+  const end = isLong
+    ? [{ offset: key.offset + key.source.trimEnd().length, reason: reasonOf("MULTILINE_IMPLICIT_KEY") }]
+    : [];
+  return [...findBreaks(key), ...end, ...findBreaks(value)];
 }
 
 function isClosed({ end }: CST.FlowCollection): boolean {

@@ -122,6 +122,24 @@ describe("a change of the file", () => {
     expect(followed.logged()).toContain('"models":{"added":["b"],"removed":["a"]}');
   });
 
+  test.concurrent("names each price and cost with its old and its new value", async () => {
+    const priced = (price: string, cost: string) =>
+      `${UPSTREAM}\nmodels:\n  a: { routes: [{ upstream: up, model: m }], context_window: 1000, max_output_tokens: 100, price: { input: "${price}", output: "2" }${cost} }\n`;
+    const followed = await followOn(configFolder(priced("1", "")));
+    writeFileSync(followed.file, priced("1.50", ', cost: { input: "1", output: "1" }'));
+    await untilLogged(followed, RELOADED);
+    const line =
+      followed
+        .logged()
+        .split("\n")
+        .find((each) => each.includes(RELOADED)) ?? "";
+    const { prices } = JSON.parse(line);
+    expect(prices.named).toContain("a at up: price.input 1.00 → 1.50");
+    expect(prices.named).toContain("a at up: cost.input none → 1.00");
+    expect(prices.named).not.toContainEqual(expect.stringContaining("price.output"));
+    expect(prices.count).toBe(prices.named.length);
+  });
+
   test.concurrent("that is written in pieces is applied once it is complete", async () => {
     const followed = await followOn(configFolder(yamlOf(["a", "b", "c"])));
     const whole = yamlOf(["a", "b", "c", "d"]);

@@ -55,14 +55,31 @@ describe("variables in the file", () => {
 
 describe("invalid YAML", () => {
   test.each([
-    ["an open list", "drain_s: 1\n\nlimits: [1, 2\nbilling: 3\n", 3],
-    ["an open quote", "drain_s: 1\nlimits: 'x\n", 2],
-    ["a wrong indentation", "drain_s: 1\n  billing: 2\n", 2],
-    ["a tab", "billing:\n\thold_ttl_s: 1\n", 2],
-    ["the first line", "[\n", 1],
-  ])("with %s is a problem that names the line", (_, yaml, line) => {
+    ["an open list", "drain_s: 1\n\nlimits: [1, 2\nbilling: 3\n", 3, "a bracket is not closed"],
+    ["an open quote", "drain_s: 1\nlimits: 'x\n", 2, "a quote is not closed"],
+    [
+      "a wrong indentation",
+      "drain_s: 1\n  billing: 2\n",
+      2,
+      "a key has no colon, or its line is indented unlike the lines above",
+    ],
+    ["a tab", "billing:\n\thold_ttl_s: 1\n", 2, "a tab indents it, where YAML has blanks only"],
+    ["the first line", "[\n", 1, "a bracket is not closed"],
+    [
+      "a reserved character",
+      "billing:\n  client_disconnect: @free\n",
+      2,
+      "a text begins with a reserved character and needs quotes",
+    ],
+    [
+      "a key without a colon",
+      "billing:\n  hold_ttl_s 60\n  client_disconnect: free\n",
+      3,
+      "a key has no colon, or its line is indented unlike the lines above",
+    ],
+  ])("with %s is a problem that names the line and the reason", (_, yaml, line, reason) => {
     expect(problemsOf(yaml)).toEqual([
-      `tollgate.yaml: is not valid YAML from line ${line} on, expected one YAML document`,
+      `tollgate.yaml: is not valid YAML from line ${line} on: ${reason}, expected one YAML document`,
     ]);
   });
 
@@ -76,7 +93,7 @@ describe("invalid YAML", () => {
     ["a second document", "drain_s: 1\n---\ndrain_s: 2\n", 2],
   ])("with %s is a problem that names the line", (_, yaml, line) => {
     expect(problemsOf(yaml)).toEqual([
-      `tollgate.yaml: is not valid YAML from line ${line} on, expected one YAML document`,
+      expect.stringContaining(`tollgate.yaml: is not valid YAML from line ${line} on: `),
     ]);
   });
 });
