@@ -30,15 +30,16 @@ export interface CredentialParts {
   readonly now: () => number;
 }
 
-/** A person with a new session. `cookie` is the value of `set-cookie`. */
+/** A person with a new session. `cookies` are the values of `set-cookie`: of the session and the known browser. */
 export interface SignedIn {
   readonly person: Person;
-  readonly cookie: string;
+  readonly cookies: readonly [session: string, device: string];
 }
 
 /**
  * Signs a person in. Unknown addresses and wrong passwords cost one hash each and get the same answer. Rejects
- * with `wrong_password`, or `sign_in_throttled` after too many failures of an address or for an e-mail.
+ * with `wrong_password`, or `sign_in_throttled` after too many failures of an address or for an e-mail. Failures of
+ * strangers do not count against a browser that has signed the person in before.
  */
 export async function signInPerson(
   { database, signIn, throttle }: CredentialParts,
@@ -46,10 +47,11 @@ export async function signInPerson(
   given: { readonly email: string; readonly password: string },
 ): Promise<SignedIn> {
   const email = normaliseEmail(given.email);
-  const attempt = { address: visitor.address, subject: email };
+  const sender = await signIn.recognise(visitor, email);
+  const attempt = { address: sender.address, subject: email, trusted: sender.trusted };
   const { password } = given;
-  const opened = await throttle("sign-in", attempt, () => signIn.signIn(visitor, { email, password }));
-  return { person: await requirePerson(database, opened.personId), cookie: opened.cookie };
+  const opened = await throttle("sign-in", attempt, () => signIn.signIn(sender, { email, password }));
+  return { person: await requirePerson(database, opened.personId), cookies: opened.cookies };
 }
 
 /**
@@ -60,15 +62,15 @@ export async function changePassword(
   { database, signIn, throttle, now }: CredentialParts,
   visitor: Visitor,
   { actor, current, password }: { actor: Actor; current: string; password: string },
-): Promise<{ readonly cookie: string }> {
+): Promise<Pick<SignedIn, "cookies">> {
   checkNewPassword(password);
   if (password.normalize("NFKC") === current.normalize("NFKC")) {
     throw new GatewayError("wrong_shape", { message: "The new password must differ from the old one." });
   }
-  const attempt = { address: visitor.address, subject: actor.name };
+  const sender = withSession(visitor, actor);
   const followUp = (tx: Db) =>
     recordNewPassword(database, tx, { actor, personId: actor.id, action: "password.changed" }, now());
-  return throttle("sign-in", attempt, () => signIn.changePassword(visitor, { current, password }, followUp));
+  return throttle("sign-in", sender, () => signIn.changePassword(sender, { current, password }, followUp));
 }
 
 /** Records in the actor's session that the password was given just now. Rejects with `wrong_password`. */
@@ -79,9 +81,14 @@ export async function confirmPassword(
 ): Promise<void> {
   const { session } = actor;
   if (!session) throw new GatewayError("no_session");
-  const attempt = { address: visitor.address, subject: actor.name };
-  await throttle("sign-in", attempt, () => signIn.verifyPassword(visitor, password));
+  const sender = withSession(visitor, actor);
+  await throttle("sign-in", sender, () => signIn.verifyPassword(sender, password));
   await confirmSession(database, session.id, now());
+}
+
+/** Attempts within a session count for it alone: strangers could otherwise lock its person out of it. */
+function withSession(visitor: Visitor, { session }: Actor): Visitor {
+  return session ? { ...visitor, trusted: `session:${session.id}` } : visitor;
 }
 
 /**

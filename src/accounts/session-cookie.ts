@@ -43,8 +43,8 @@ export function isSigned({ token, signature }: SentCookie, secret: string): bool
   return sent.length === expected.length && timingSafeEqual(sent, expected);
 }
 
-/** Prints the header that keeps a cookie for another 14 days, or removes it with `maxAgeS` 0. */
-export function printSessionCookie(
+/** Prints the header that keeps a cookie for the time of a session, or removes it with `maxAgeS` 0. */
+export function printCookie(
   value: string,
   { name, isSecure }: CookieForm,
   maxAgeS: number = SESSION_S,
@@ -54,8 +54,8 @@ export function printSessionCookie(
   return [`${name}=${value}`, ...attributes].join("; ");
 }
 
-/** The first cookie of a name counts: browsers send the one of the longest path first. */
-function findCookie(header: string, name: string): string | undefined {
+/** Returns the value of the first cookie of a name: browsers send the one of the longest path first. */
+export function findCookie(header: string, name: string): string | undefined {
   for (const pair of header.split(";")) {
     const [key, ...rest] = pair.trim().split("=");
     if (key === name) return rest.join("=");

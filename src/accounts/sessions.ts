@@ -141,14 +141,13 @@ export async function boundSessions(
   });
 }
 
-/** Ends the links for a new password of a person, in a transaction; with `before`, those of older proofs. */
+/** Ends the links for a new password of a person, in a transaction. */
 export async function endResetLinks(
   { tables: { proofs } }: Database,
   tx: Db,
-  { personId, before }: { readonly personId: string; readonly before?: string },
+  { personId }: { readonly personId: string },
 ): Promise<void> {
-  const isOlder = before === undefined ? undefined : lt(proofs.id, before);
-  await tx.delete(proofs).where(and(eq(proofs.value, personId), isOlder));
+  await tx.delete(proofs).where(eq(proofs.value, personId));
 }
 
 /** Deletes up to 500 expired sessions and 500 expired proofs. Returns how many there were. */

@@ -4,14 +4,18 @@ import { and, eq, gt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import { readCookieSecret } from "./cookie-secret.ts";
+import { normaliseEmail } from "./email.ts";
 import { digestOf } from "./key.ts";
-import type { Passwords } from "./passwords.ts";
+import { findKnownDevice, printDeviceCookie } from "./known-devices.ts";
+import type { HashCaller, Passwords } from "./passwords.ts";
 import { COOKIE_NAME, COOKIE_PATH, cookieFormOf, SESSION_S } from "./session-cookie.ts";
-import { boundSessions, endResetLinks } from "./sessions.ts";
+import { boundSessions } from "./sessions.ts";
 import { createSignInAdapter, type FollowUp, printAlias } from "./sign-in-adapter.ts";
+import { networkOf } from "./throttle.ts";
 
 /** How long the link of a mail for a new password works. */
 const RESET_S = 60 * 60;
+const RESET_LINKS_MAX = 3;
 const VERIFICATION_S = 24 * 60 * 60;
 const AGENT_LENGTH_MAX = 300;
 
@@ -20,11 +24,14 @@ export interface SignInParts {
   readonly passwords: Passwords;
   /** Returns the origin of the console. With https, cookies are `Secure`. */
   readonly publicUrl: () => string;
+  readonly now: () => number;
 }
 
 /** The sender of a request: its address and headers. */
 export interface Visitor {
   readonly address: string | undefined;
+  /** The session or the known device, where that was checked. */
+  readonly trusted?: string | undefined;
   /** The headers of the request: `cookie` and `user-agent` are read. */
   readonly headers: Headers;
 }
@@ -34,8 +41,8 @@ interface OpenedSession {
   readonly personId: string;
   /** SHA-256 of the token, by which the session is stored. */
   readonly digest: string;
-  /** The value of `set-cookie`. */
-  readonly cookie: string;
+  /** The values of `set-cookie`: of the session, and of the browser that is known from now on. */
+  readonly cookies: readonly [session: string, device: string];
 }
 
 /**
@@ -43,6 +50,8 @@ interface OpenedSession {
  * addresses alike, `no_session` without a session, and `unknown_item` for tokens that are not valid any more.
  */
 export interface SignIn {
+  /** Returns the visitor as a trusted one where its browser has signed in the person of this e-mail before. */
+  recognise(visitor: Visitor, email: string): Promise<Visitor>;
   signIn(visitor: Visitor, given: { email: string; password: string }): Promise<OpenedSession>;
   /** Ends every session of the person and opens a new one. `followUp` runs in the same transaction. */
   changePassword(
@@ -52,7 +61,10 @@ export interface SignIn {
   ): Promise<OpenedSession>;
   /** Rejects unless the password is that of the session's person. */
   verifyPassword(visitor: Visitor, password: string): Promise<void>;
-  /** Returns the token of a mail for a new password; earlier ones end. `undefined` for an unknown address. */
+  /**
+   * Returns the token of a mail for a new password; `undefined` for an unknown address, and while three links work.
+   * A new link ends no earlier one: a stranger who orders links could otherwise keep a person out.
+   */
   mintReset(email: string): Promise<string | undefined>;
   /** Sets a new password and ends every session of the person. A token works once. */
   resetPassword(token: string, password: string, followUp: (personId: string) => FollowUp): Promise<void>;
@@ -63,11 +75,15 @@ export interface SignIn {
 
 /** Creates the sign-in. The library is loaded when one of its functions is called first. */
 export function createSignIn(parts: SignInParts): SignIn {
-  const followUps = new AsyncLocalStorage<FollowUp>();
-  const minted = new AsyncLocalStorage<{ token?: string }>();
+  const { database, publicUrl, now } = parts;
+  const stores: Stores = {
+    followUps: new AsyncLocalStorage(),
+    minted: new AsyncLocalStorage(),
+    callers: new AsyncLocalStorage(),
+  };
   let loading: ReturnType<typeof loadAuth> | undefined;
   const load = () => {
-    loading ??= loadAuth(parts, followUps, minted).catch((error) => {
+    loading ??= loadAuth(parts, stores).catch((error) => {
       loading = undefined;
       throw error;
     });
@@ -75,43 +91,54 @@ export function createSignIn(parts: SignInParts): SignIn {
   };
   const mint = async (send: () => Promise<unknown>): Promise<string | undefined> => {
     const box: { token?: string } = {};
-    await minted.run(box, () => answered(send()));
+    await stores.minted.run(box, () => answered(send()));
     return box.token;
   };
 
+  /** Runs a call of the library. Its hashes take turns as those of the visitor. */
+  const asVisitor = <Answer>(visitor: Visitor, call: () => Promise<Answer>) =>
+    stores.callers.run(hashCallerOf(visitor), () => answered(call()));
+  const printOpened = async (headers: Headers, personId: string, token: string): Promise<OpenedSession> => {
+    const known = { personId, form: cookieFormOf(publicUrl()), nowMs: now() };
+    const cookies = [findSetCookie(headers, token), await printDeviceCookie(database, known)] as const;
+    return { personId, digest: digestOf(token), cookies };
+  };
+
   return {
+    recognise: (visitor, email) => recognise(parts, visitor, email),
     async signIn(visitor, { email, password }) {
       const { api } = await load();
       const headers = headersOf(visitor, { withCookie: false });
       const body = { email: printAlias(email), password };
-      const opened = await answered(api.signInEmail({ body, headers, returnHeaders: true }));
-      await boundSessions(parts.database, opened.response.user.id);
-      return readOpened(opened.headers, opened.response.user.id, opened.response.token);
+      const call = () => api.signInEmail({ body, headers, returnHeaders: true });
+      const opened = await asVisitor(visitor, call);
+      await boundSessions(database, opened.response.user.id);
+      return printOpened(opened.headers, opened.response.user.id, opened.response.token);
     },
     async changePassword(visitor, { current, password }, followUp) {
       const { api } = await load();
       const body = { currentPassword: current, newPassword: password, revokeOtherSessions: true };
       const call = () => api.changePassword({ body, headers: headersOf(visitor), returnHeaders: true });
-      const changed = await followUps.run(followUp, () => answered(call()));
+      const changed = await stores.followUps.run(followUp, () => asVisitor(visitor, call));
       const { user, token } = changed.response;
       if (!token) throw new Error("A changed password opened no session");
-      return readOpened(changed.headers, user.id, token);
+      return printOpened(changed.headers, user.id, token);
     },
     async verifyPassword(visitor, password) {
       const { api } = await load();
-      await answered(api.verifyPassword({ body: { password }, headers: headersOf(visitor) }));
+      const call = () => api.verifyPassword({ body: { password }, headers: headersOf(visitor) });
+      await asVisitor(visitor, call);
     },
     async mintReset(email) {
+      if (await hasResetLinks(database, email)) return undefined;
       const { api } = await load();
-      const token = await mint(() => api.requestPasswordReset({ body: { email: printAlias(email) } }));
-      if (token !== undefined) await endEarlierLinks(parts.database, token);
-      return token;
+      return mint(() => api.requestPasswordReset({ body: { email: printAlias(email) } }));
     },
     async resetPassword(token, password, followUp) {
       const { api } = await load();
-      const personId = await findResetPerson(parts.database, token);
+      const personId = await findResetPerson(database, token);
       const call = () => api.resetPassword({ body: { token, newPassword: password } });
-      await followUps.run(followUp(personId), () => answered(call()));
+      await stores.followUps.run(followUp(personId), () => answered(call()));
     },
     async mintVerification(email) {
       const { api } = await load();
@@ -124,10 +151,16 @@ export function createSignIn(parts: SignInParts): SignIn {
   };
 }
 
+/** What callbacks of the library read of the call that runs them. */
+interface Stores {
+  readonly followUps: AsyncLocalStorage<FollowUp>;
+  readonly minted: AsyncLocalStorage<{ token?: string }>;
+  readonly callers: AsyncLocalStorage<HashCaller>;
+}
+
 async function loadAuth(
   { database, passwords, publicUrl }: SignInParts,
-  followUps: AsyncLocalStorage<FollowUp>,
-  minted: AsyncLocalStorage<{ token?: string }>,
+  { followUps, minted, callers }: Stores,
 ) {
   const [{ betterAuth }, { drizzleAdapter }, secret] = await Promise.all([
     import("better-auth/minimal"),
@@ -158,8 +191,8 @@ async function loadAuth(
       minPasswordLength: 1,
       maxPasswordLength: 4_096,
       password: {
-        hash: passwords.hash,
-        verify: ({ hash, password }) => passwords.verify(password, hash),
+        hash: (password) => passwords.hash(password, callers.getStore()),
+        verify: ({ hash, password }) => passwords.verify(password, hash, callers.getStore()),
       },
       resetPasswordTokenExpiresIn: RESET_S,
       revokeSessionsOnPasswordReset: true,
@@ -202,20 +235,33 @@ function headersOf({ address, headers }: Visitor, { withCookie = true } = {}): H
   });
 }
 
-function readOpened(headers: Headers, personId: string, token: string): OpenedSession {
-  const cookie = headers.getSetCookie().find((each) => each.includes(`${COOKIE_NAME}=${token}.`));
-  if (!cookie) throw new Error("A new session came without its cookie");
-  return { personId, digest: digestOf(token), cookie };
+async function recognise(
+  { database, publicUrl, now }: SignInParts,
+  visitor: Visitor,
+  email: string,
+): Promise<Visitor> {
+  const form = cookieFormOf(publicUrl());
+  const device = await findKnownDevice(database, { headers: visitor.headers, form, email, nowMs: now() });
+  return device === undefined ? visitor : { ...visitor, trusted: `device:${device}` };
 }
 
-/** Ends the links that were mailed before: the latest one alone works. */
-async function endEarlierLinks(database: Database, token: string): Promise<void> {
-  const { proofs } = database.tables;
-  const isLatest = eq(proofs.identifier, digestOf(`reset-password:${token}`));
-  await database.transact(async (tx) => {
-    const [latest] = await tx.select().from(proofs).where(isLatest);
-    if (latest) await endResetLinks(database, tx, { personId: latest.value, before: latest.id });
-  });
+/** Returns the turn of a visitor among those that wait for a hash. */
+export function hashCallerOf({ address, trusted }: Visitor): HashCaller {
+  return { owner: trusted ?? networkOf(address), isTrusted: trusted !== undefined };
+}
+
+function findSetCookie(headers: Headers, token: string): string {
+  const cookie = headers.getSetCookie().find((each) => each.includes(`${COOKIE_NAME}=${token}.`));
+  if (!cookie) throw new Error("A new session came without its cookie");
+  return cookie;
+}
+
+/** Whether a person has as many links for a new password as may work at a time. */
+async function hasResetLinks({ db, tables }: Database, email: string): Promise<boolean> {
+  const { people, proofs } = tables;
+  const isOpen = and(eq(people.email, normaliseEmail(email)), gt(proofs.expiresAt, new Date()));
+  const open = db.select({ id: proofs.id }).from(proofs).innerJoin(people, eq(people.id, proofs.value));
+  return (await open.where(isOpen).limit(RESET_LINKS_MAX)).length === RESET_LINKS_MAX;
 }
 
 async function findResetPerson({ db, tables: { proofs } }: Database, token: string): Promise<string> {

@@ -9,7 +9,7 @@ import { normaliseEmail } from "./email.ts";
 import { acceptInvitation, findInvitation } from "./invitations.ts";
 import { checkNewPassword, type Passwords } from "./passwords.ts";
 import { findPerson, findPersonById, insertPerson } from "./people.ts";
-import type { SignIn, Visitor } from "./sign-in.ts";
+import { hashCallerOf, type SignIn, type Visitor } from "./sign-in.ts";
 import type { Throttle } from "./throttle.ts";
 
 export interface SignUpParts {
@@ -46,12 +46,12 @@ export async function signUp(parts: SignUpParts, visitor: Visitor, given: NewSig
   const email = normaliseEmail(given.email);
   const { address } = visitor;
   await parts.throttle("sign-up", { address, subject: email }, () =>
-    create(parts, address, { ...given, email }),
+    create(parts, visitor, { ...given, email }),
   );
-  const { personId, cookie } = await parts.signIn.signIn(visitor, { email, password: given.password });
+  const { personId, cookies } = await parts.signIn.signIn(visitor, { email, password: given.password });
   const person = await findPersonById(parts.database, personId);
   if (!person) throw new GatewayError("no_session");
-  return { person, cookie };
+  return { person, cookies };
 }
 
 function requireAdmission({ policy }: SignUpParts, { invitation }: NewSignUp): void {
@@ -59,16 +59,16 @@ function requireAdmission({ policy }: SignUpParts, { invitation }: NewSignUp): v
   if (!isAdmitted) throw new GatewayError("not_permitted");
 }
 
-async function create(parts: SignUpParts, address: string | undefined, given: NewSignUp): Promise<void> {
+async function create(parts: SignUpParts, visitor: Visitor, given: NewSignUp): Promise<void> {
   const { database, passwords, now } = parts;
   const { email, name, invitation } = given;
   // A wrong invitation and a taken address are found before the hash, which is the costly part.
   if (invitation !== undefined) await requireInvitation(database, { invitation, email }, now());
   if (await findPerson(database, email)) throw new GatewayError("conflict");
-  const passwordHash = await passwords.hash(given.password);
+  const passwordHash = await passwords.hash(given.password, hashCallerOf(visitor));
   const nowMs = now();
   const id = Bun.randomUUIDv7("hex", nowMs);
-  const actor: AuditActor = { kind: "person", id, name: email, address };
+  const actor: AuditActor = { kind: "person", id, name: email, address: visitor.address };
   const insert = async (tx: Db) => {
     const flags = { emailVerified: false, isOperator: false, mustChangePassword: false };
     await insertPerson(database, tx, { id, name, email, ...flags, passwordHash }, nowMs);

@@ -9,16 +9,18 @@ interface ThrottleRule {
   readonly perAddress: number;
   /** Attempts per minute on one subject, such as an e-mail address. */
   readonly perSubject: number;
+  /** Attempts per minute of one address on one subject. Default: those of the address. */
+  readonly perPair?: number;
   /** Whether an attempt that succeeds is not counted: a correct password is no guess. */
   readonly forgetsSuccess: boolean;
 }
 
 /**
- * What is throttled. One address reaches its own limit before that of a subject, so that one caller
- * alone cannot lock a person out.
+ * What is throttled. One address reaches its own limits before that of a subject: three addresses together cannot
+ * lock a person out. Where more do, a trusted caller still passes.
  */
 const RULES = {
-  "sign-in": { perAddress: 10, perSubject: 20, forgetsSuccess: true },
+  "sign-in": { perAddress: 10, perPair: 5, perSubject: 20, forgetsSuccess: true },
   "sign-up": { perAddress: 5, perSubject: 5, forgetsSuccess: false },
   /** Requests that order a mail. */
   mail: { perAddress: 5, perSubject: 3, forgetsSuccess: false },
@@ -34,6 +36,8 @@ interface Attempt {
   /** The caller's address. An IPv6 address counts with its /64 network. */
   readonly address: string | undefined;
   readonly subject?: string | undefined;
+  /** A session or a known device. It counts alone, as one address does: no stranger can use up its attempts. */
+  readonly trusted?: string | undefined;
 }
 
 /**
@@ -70,17 +74,18 @@ export function createThrottle(limiter: () => Pick<Limiter, "admit">): Throttle 
     if (decision.admitted) return decision;
     throw new GatewayError("sign_in_throttled", { retryAfterS: decision.retryAfterS });
   };
-  return async (kind, { address, subject }, work) => {
-    const { perAddress, perSubject, forgetsSuccess } = RULES[kind];
-    // Attempts without an address count together: they would otherwise pass unthrottled.
-    const network = address === undefined ? "unknown" : networkOf(address);
+  return async (kind, attempt, work) => {
+    const rule: ThrottleRule = RULES[kind];
     const counted: Admission[] = [];
-    let isForgotten = false;
+    // An attempt that one counter refuses is not counted by the others.
+    let isForgotten = true;
     try {
-      counted.push(await count(`${kind}:address:${network}`, perAddress));
-      if (subject !== undefined) counted.push(await count(`${kind}:subject:${subject}`, perSubject));
+      for (const [id, perMinute] of countersOf(rule, attempt)) {
+        counted.push(await count(`${kind}:${id}`, perMinute));
+      }
+      isForgotten = false;
       const result = await work();
-      isForgotten = forgetsSuccess;
+      isForgotten = rule.forgetsSuccess;
       return result;
     } finally {
       await Promise.all(counted.map((each) => (isForgotten ? each.cancel() : each.settle(0))));
@@ -88,8 +93,25 @@ export function createThrottle(limiter: () => Pick<Limiter, "admit">): Throttle 
   };
 }
 
-/** One caller has a whole /64 network of IPv6 addresses. */
-function networkOf(address: string): string {
+/** Returns the counters of an attempt, each with its limit per minute. The first full one refuses. */
+function countersOf(
+  { perAddress, perPair, perSubject }: ThrottleRule,
+  { address, subject, trusted }: Attempt,
+): readonly (readonly [id: string, perMinute: number])[] {
+  if (trusted !== undefined) return [[`trusted:${trusted}`, perAddress]];
+  const network = networkOf(address);
+  const ofAddress = [`address:${network}`, perAddress] as const;
+  if (subject === undefined) return [ofAddress];
+  const ofPair = [`pair:${network}:${subject}`, perPair ?? perAddress] as const;
+  return [ofAddress, ofPair, [`subject:${subject}`, perSubject]];
+}
+
+/**
+ * Returns the network that counts as one caller: the /64 of an IPv6 address. Callers without an address count
+ * together, because they would otherwise pass unthrottled.
+ */
+export function networkOf(address: string | undefined): string {
+  if (address === undefined) return "unknown";
   if (!isIPv6(address)) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped) return mapped;

@@ -38,7 +38,7 @@ export function createPeople(foundation: PeopleFoundation): People {
   const passwords = createPasswords();
   const throttle = createThrottle(() => gateway().limiter);
   const publicUrl = () => settings.publicUrl;
-  const signIn = createSignIn({ database, passwords, publicUrl });
+  const signIn = createSignIn({ database, passwords, publicUrl, now });
   const onFault = (error: unknown) => log.error(describeFault(error), "use of session not recorded");
   return {
     identify: createIdentify({ database, publicUrl, now, onFault }),

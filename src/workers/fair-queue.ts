@@ -1,6 +1,8 @@
 /** A queue of items by owner. Owners alternate, so that no owner waits for all items of another. */
 export interface FairQueue<Item> {
   readonly size: number;
+  /** Returns how many items of an owner wait. */
+  sizeOf(owner: string): number;
   push(owner: string, item: Item): void;
   /** Removes and returns the oldest item of the next owner; `undefined` when the queue is empty. */
   shift(): Item | undefined;
@@ -14,6 +16,7 @@ export function createFairQueue<Item>(): FairQueue<Item> {
     get size() {
       return size;
     },
+    sizeOf: (owner) => byOwner.get(owner)?.length ?? 0,
     push(owner, item) {
       const items = byOwner.get(owner);
       if (items) items.push(item);

@@ -26,12 +26,48 @@ describe("createPasswords", () => {
 
   test("refuses with retry-after when too many hashes wait, and hashes again afterwards", async () => {
     const busy = createPasswords();
-    const attempts = await Promise.allSettled(Array.from({ length: 25 }, () => busy.hash("a password")));
+    const stranger = { owner: "192.0.2.1", isTrusted: false };
+    const attempts = await Promise.allSettled(
+      Array.from({ length: 13 }, () => busy.hash("a password", stranger)),
+    );
     const refused = attempts.filter(({ status }) => status === "rejected");
-    // 2 run and 16 wait.
+    // 2 run and 4 wait.
     expect(refused).toHaveLength(7);
     expect(refused[0]).toMatchObject({ reason: { kind: "sign_in_throttled", retryAfterS: 1 } });
-    expect(await busy.hash("a password")).toStartWith("$argon2id$");
+    expect(await busy.hash("a password", stranger)).toStartWith("$argon2id$");
+  });
+
+  test("ten hashes from each of sixty networks leave places for a stranger and for a known browser", async () => {
+    const busy = createPasswords();
+    const ends: string[] = [];
+    const start = (owner: string, isTrusted = false) =>
+      busy.verify("a password", "no hash", { owner, isTrusted }).then(
+        () => ends.push(owner),
+        () => ends.push(`refused ${owner}`),
+      );
+    const flood = Array.from({ length: 600 }, (_, index) => start(`192.0.2.${index % 60}`));
+    const asked = [start("198.51.100.1"), start("device:1", true)];
+    await Promise.all([...flood, ...asked]);
+    expect(ends).not.toContain("refused 198.51.100.1");
+    expect(ends).not.toContain("refused device:1");
+    const verified = ends.filter((end) => !end.startsWith("refused"));
+    // The known browser waits for those that run, the stranger for one of each network.
+    expect(verified.indexOf("device:1")).toBeLessThan(4);
+    expect(verified.indexOf("198.51.100.1")).toBeLessThan(130);
+  });
+
+  test("trusted callers that flood leave every second turn to strangers", async () => {
+    const busy = createPasswords();
+    const ends: string[] = [];
+    const start = (owner: string, isTrusted: boolean) =>
+      busy.verify("a password", "no hash", { owner, isTrusted }).then(
+        () => ends.push(owner),
+        () => undefined,
+      );
+    const flood = Array.from({ length: 200 }, (_, index) => start(`session:${index}`, true));
+    await Promise.all([...flood, start("198.51.100.1", false)]);
+    expect(ends.indexOf("198.51.100.1")).toBeLessThan(6);
+    expect(ends).toHaveLength(201);
   });
 });
 

@@ -5,8 +5,10 @@ import { readCookieSecret } from "../../src/accounts/cookie-secret.ts";
 import {
   type CredentialParts,
   changePassword,
+  confirmPassword,
   orderPasswordReset,
   resetPassword,
+  type SignedIn,
   signInPerson,
   verifyEmail,
 } from "../../src/accounts/credentials.ts";
@@ -43,7 +45,7 @@ describe.each(DIALECTS)("people in %s", (dialect) => {
     const passwords = recordHashes(createPasswords(), hashes);
     const limiter = createMemoryLimiter();
     const throttle = createThrottle(() => limiter);
-    const signIn = createSignIn({ database, passwords, publicUrl: () => ORIGIN });
+    const signIn = createSignIn({ database, passwords, publicUrl: () => ORIGIN, now });
     const mails = createMails(database);
     parts = { database, signIn, throttle, mails, now };
     signUps = { database, ledger, passwords, signIn, throttle, mails, policy: () => "open", now };
@@ -56,7 +58,9 @@ describe.each(DIALECTS)("people in %s", (dialect) => {
     const address = `198.51.${Math.floor(visits / 250)}.${visits % 250}`;
     return { address, headers: new Headers({ cookie, "user-agent": "Test" }) };
   };
-  const cookieOf = ({ cookie }: { cookie: string }) => cookie.split(";", 1)[0] ?? "";
+  const pairOf = (cookie: string) => cookie.split(";", 1)[0] ?? "";
+  const cookieOf = ({ cookies: [session] }: Pick<SignedIn, "cookies">) => pairOf(session);
+  const deviceOf = ({ cookies: [, device] }: Pick<SignedIn, "cookies">) => pairOf(device);
   const newPerson = (email = EMAIL) => signUp(signUps, visitor(), { name: "Ada", email, password: PASSWORD });
   const identify = (cookie: string) => {
     const { database } = storage;
@@ -185,17 +189,21 @@ describe.each(DIALECTS)("people in %s", (dialect) => {
     expect(await findPerson(storage.database, EMAIL)).toMatchObject({ emailVerified: true });
   });
 
-  test("a link for a new password ends with the next link, and with any new password", async () => {
-    const { cookie } = await newPerson();
-    const [first, second] = [await mintReset(), await mintReset()];
+  test("three links for a new password work at a time, and any new password ends them all", async () => {
+    const cookie = cookieOf(await newPerson());
+    const [first, second, third] = [await mintReset(), await mintReset(), await mintReset()];
     const reset = (token: string) => resetPassword(parts, visitor(), { token, password: "another password" });
-    await expect(reset(first)).rejects.toMatchObject({ kind: "unknown_item" });
-    const actor = await identify(cookieOf({ cookie }));
+    expect(await parts.signIn.mintReset(EMAIL)).toBeUndefined();
+    const actor = await identify(cookie);
     if (!actor) throw new Error("The session is not found");
     const change = { actor, current: PASSWORD, password: "yet another password" };
-    await changePassword(parts, visitor(cookieOf({ cookie })), change);
-    await expect(reset(second)).rejects.toMatchObject({ kind: "unknown_item" });
-    await reset(await mintReset());
+    await changePassword(parts, visitor(cookie), change);
+    for (const each of [first, second, third]) {
+      await expect(reset(each)).rejects.toMatchObject({ kind: "unknown_item" });
+    }
+    const [early, late] = [await mintReset(), await mintReset()];
+    await reset(early);
+    await expect(reset(late)).rejects.toMatchObject({ kind: "unknown_item" });
     const last = await mintReset();
     const { passwords } = signUps;
     await createOperator({ database: storage.database, passwords }, { email: EMAIL }, COMMAND_LINE);
@@ -255,6 +263,86 @@ describe.each(DIALECTS)("people in %s", (dialect) => {
     await verifyEmail(parts, visitor(), token ?? "");
     expect(await findPerson(storage.database, "ada@localhost")).toMatchObject({ emailVerified: true });
     expect(await parts.signIn.mintVerification("ada@localhost")).toBeUndefined();
+  });
+
+  /** Fails at the sign-in of a person from two addresses, then from many, until strangers are throttled. */
+  const attack = async (email = EMAIL) => {
+    const wrong = { email, password: "a wrong password" };
+    const kinds: string[] = [];
+    for (let index = 0; index < 30; index += 1) {
+      const thrown = await signInPerson(parts, visitor(), wrong).catch((each) => each);
+      kinds.push(thrown.kind);
+    }
+    expect(kinds).toContain("sign_in_throttled");
+  };
+
+  test("a browser that signed a person in signs it in again while strangers guess its password", async () => {
+    const device = deviceOf(await newPerson());
+    await attack();
+    const given = { email: EMAIL, password: PASSWORD };
+    await expect(signInPerson(parts, visitor(), given)).rejects.toMatchObject({ kind: "sign_in_throttled" });
+    const known = await signInPerson(parts, visitor(device), given);
+    expect(deviceOf(known)).not.toBe(device);
+    expect(await identify(device)).toBeUndefined();
+  });
+
+  test("a known browser guesses ten times a minute, whatever its address, and only for its own person", async () => {
+    const device = deviceOf(await newPerson());
+    await newPerson("other@example.com");
+    await attack("other@example.com");
+    const other = { email: "other@example.com", password: PASSWORD };
+    await expect(signInPerson(parts, visitor(device), other)).rejects.toMatchObject({
+      kind: "sign_in_throttled",
+    });
+    const kinds: string[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      const wrong = { email: EMAIL, password: "a wrong password" };
+      const thrown = await signInPerson(parts, visitor(device), wrong).catch((each) => each);
+      kinds.push(thrown.kind);
+    }
+    expect(kinds.filter((kind) => kind === "wrong_password")).toHaveLength(10);
+  });
+
+  test("a browser is not known after 90 days, after a new password, or with a forged cookie", async () => {
+    const first = await newPerson();
+    const device = deviceOf(first);
+    const { id } = first.person;
+    const isKnown = async (cookie: string) =>
+      (await parts.signIn.recognise(visitor(cookie), EMAIL)).trusted !== undefined;
+    expect(await isKnown(device)).toBe(true);
+    const [name = "", value = ""] = device.split("=", 2);
+    const [deviceId, until, signature] = value.split(".");
+    const forged = [
+      `${deviceId}.${Number(until) + 1}.${signature}`,
+      `${deviceId}.${until}.${"A".repeat(43)}`,
+    ];
+    for (const each of [...forged, value.slice(0, -1), `${value}x`, "", "..", id]) {
+      expect(await isKnown(`${name}=${each}`)).toBe(false);
+    }
+    offsetMs = 90 * 24 * 3_600_000 + 1_000;
+    expect(await isKnown(device)).toBe(false);
+    offsetMs = 0;
+    const actor = await identify(cookieOf(first));
+    if (!actor) throw new Error("There is no session");
+    const change = { actor, current: PASSWORD, password: `${PASSWORD}!` };
+    const changed = await changePassword(parts, visitor(cookieOf(first)), change);
+    expect(await isKnown(device)).toBe(false);
+    expect(await isKnown(deviceOf(changed))).toBe(true);
+  });
+
+  test("a session confirms its password while strangers guess it, ten times a minute", async () => {
+    const cookie = cookieOf(await newPerson());
+    await attack();
+    const actor = await identify(cookie);
+    if (!actor) throw new Error("There is no session");
+    await confirmPassword(parts, visitor(cookie), { actor, password: PASSWORD });
+    const kinds: string[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      const wrong = { actor, password: "a wrong password" };
+      const thrown = await confirmPassword(parts, visitor(cookie), wrong).catch((each) => each);
+      kinds.push(thrown.kind);
+    }
+    expect(kinds.filter((kind) => kind === "wrong_password")).toHaveLength(10);
   });
 
   test("an expired session is nobody's and is swept", async () => {

@@ -14,7 +14,10 @@ describe("createThrottle", () => {
   });
 
   /** Returns how many of `count` failing attempts are let through. */
-  async function failures(count: number, attempt: { address?: string; subject?: string }): Promise<number> {
+  async function failures(
+    count: number,
+    attempt: { address?: string; subject?: string; trusted?: string },
+  ): Promise<number> {
     let passed = 0;
     for (let index = 0; index < count; index += 1) {
       const thrown = await throttle("sign-in", { address: undefined, ...attempt }, fail).catch(
@@ -47,6 +50,29 @@ describe("createThrottle", () => {
     await failures(100, { address: "192.0.2.1", subject: "ada@example.com" });
     const own = { address: "192.0.2.2", subject: "ada@example.com" };
     expect(await throttle("sign-in", own, async () => "in")).toBe("in");
+  });
+
+  test("three addresses that fail as often as they can leave attempts for a fourth", async () => {
+    let passed = 0;
+    for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
+      passed += await failures(20, { address, subject: "ada@example.com" });
+    }
+    expect(passed).toBe(15);
+    expect(await failures(9, { address: "192.0.2.4", subject: "ada@example.com" })).toBe(5);
+  });
+
+  test("a refused attempt is not counted for its address", async () => {
+    await failures(50, { address: "192.0.2.1", subject: "ada@example.com" });
+    expect(await failures(9, { address: "192.0.2.1", subject: "bob@example.com" })).toBe(5);
+  });
+
+  test("a trusted caller counts alone, apart from its address and subject", async () => {
+    for (let index = 0; index < 40; index += 1) {
+      await failures(1, { address: `192.0.2.${index}`, subject: "ada@example.com" });
+    }
+    const trusted = { address: "192.0.2.1", subject: "ada@example.com", trusted: "device:1" };
+    expect(await failures(20, trusted)).toBe(10);
+    expect(await failures(20, { ...trusted, trusted: "device:2" })).toBe(10);
   });
 
   test("does not count attempts that succeed", async () => {

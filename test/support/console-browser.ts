@@ -12,7 +12,7 @@ export interface ConsoleBrowser {
   ): Promise<ConsoleAnswer>;
   /** The value of the session's cookie; "" without one. */
   cookie: string;
-  /** The last `set-cookie` header. */
+  /** The last `set-cookie` header of the session. */
   readonly lastSetCookie: string;
   readonly address: string;
 }
@@ -51,9 +51,9 @@ export function createBrowsers(parts: ConsoleParts) {
           address,
         );
         for (const cookie of response.headers.getSetCookie()) {
+          if (!cookie.startsWith(`${form}=`)) continue;
           browser.lastSetCookie = cookie;
-          if (cookie.startsWith(`${form}=`))
-            browser.cookie = cookie.slice(form.length + 1).split(";", 1)[0] ?? "";
+          browser.cookie = cookie.slice(form.length + 1).split(";", 1)[0] ?? "";
         }
         const text = await response.text();
         const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;

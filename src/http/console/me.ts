@@ -3,7 +3,7 @@ import { findAccount } from "../../accounts/accounts.ts";
 import type { Actor, SessionState } from "../../accounts/actor.ts";
 import { changePassword, confirmPassword, orderEmailVerification } from "../../accounts/credentials.ts";
 import { findPersonById, listMemberships, type Person, renamePerson } from "../../accounts/people.ts";
-import { cookieFormOf, printSessionCookie, readSessionCookie } from "../../accounts/session-cookie.ts";
+import { cookieFormOf, printCookie, readSessionCookie } from "../../accounts/session-cookie.ts";
 import { listSessions, needsRenewal, renewSession } from "../../accounts/sessions.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
@@ -39,8 +39,8 @@ export function meRoutes(parts: ConsoleParts) {
       "/me/password",
       async ({ request, actor, body, set }) => {
         await requirePerson(parts, actor);
-        const { cookie } = await changePassword(credentials, visitorOf(request), { actor, ...body });
-        set.headers["set-cookie"] = cookie;
+        const { cookies } = await changePassword(credentials, visitorOf(request), { actor, ...body });
+        set.headers["set-cookie"] = [...cookies];
         return {};
       },
       {
@@ -104,7 +104,7 @@ async function renew(parts: ConsoleParts, request: Request, actor: Actor): Promi
   const sent = readSessionCookie(request.headers, form);
   if (!sent) return undefined;
   await renewSession(database, session.id, nowMs);
-  return printSessionCookie(sent.value, form);
+  return printCookie(sent.value, form);
 }
 
 /** Returns the session of an actor. Throws `not_permitted` for a management key. */

@@ -7,7 +7,7 @@ import {
   signInPerson,
   verifyEmail,
 } from "../../accounts/credentials.ts";
-import { cookieFormOf, printSessionCookie } from "../../accounts/session-cookie.ts";
+import { cookieFormOf, printCookie } from "../../accounts/session-cookie.ts";
 import { endSession } from "../../accounts/sessions.ts";
 import { signUp } from "../../accounts/sign-up.ts";
 import { VERSION } from "../../domain/version.ts";
@@ -36,10 +36,10 @@ export function signInRoutes(parts: ConsoleParts) {
       "/sign-in",
       async ({ request, body, set, actor }) => {
         const signingIn = signInPerson(parts.credentials, visitorOf(request), body);
-        const { person, cookie } = await countSignIn(parts.signIns, signingIn);
+        const { person, cookies } = await countSignIn(parts.signIns, signingIn);
         // A browser has one session: the earlier one would stay valid without its cookie.
         await endOwnSession(parts, actor);
-        set.headers["set-cookie"] = cookie;
+        set.headers["set-cookie"] = [...cookies];
         return { person: printPerson(person), must_change_password: person.mustChangePassword };
       },
       {
@@ -52,9 +52,9 @@ export function signInRoutes(parts: ConsoleParts) {
       "/sign-up",
       async ({ request, body, set, actor }) => {
         const { account_name: accountName, ...rest } = body;
-        const { person, cookie } = await signUp(parts.signUps, visitorOf(request), { ...rest, accountName });
+        const { person, cookies } = await signUp(parts.signUps, visitorOf(request), { ...rest, accountName });
         await endOwnSession(parts, actor);
-        set.headers["set-cookie"] = cookie;
+        set.headers["set-cookie"] = [...cookies];
         return { person: printPerson(person) };
       },
       {
@@ -73,7 +73,7 @@ export function signInRoutes(parts: ConsoleParts) {
       "/sign-out",
       async ({ set, actor }) => {
         await endOwnSession(parts, actor);
-        set.headers["set-cookie"] = printSessionCookie("", cookieFormOf(parts.settings.publicUrl), 0);
+        set.headers["set-cookie"] = printCookie("", cookieFormOf(parts.settings.publicUrl), 0);
         return {};
       },
       { isPublic: true, response: nothing },
