@@ -60,7 +60,13 @@ const CREDENTIALS_REFUSED = /^(?:ExpiredToken|UnrecognizedClient|InvalidClientTo
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html
  */
 export function createAwsSigner({ service, region, profile, now = Date.now }: SignerOptions): AwsSigner {
-  const provide = defaultProvider({ ...(profile && { profile }), clientConfig: { region }, logger: SILENT });
+  const provide = defaultProvider({
+    ...(profile && { profile }),
+    clientConfig: { region },
+    logger: SILENT,
+    // Else shared files that were missing or have changed would be read as they were the first time.
+    ignoreCache: true,
+  });
   /** Added to the own clock. */
   let skewMs = 0;
   let refreshedAtMs = Number.NEGATIVE_INFINITY;

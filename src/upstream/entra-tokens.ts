@@ -94,7 +94,13 @@ export function createEntraFetch(scope: string): FetchToken {
   };
   return async () => {
     loading ??= load();
-    const fetchToken = await loading;
-    return fetchToken();
+    try {
+      const fetchToken = await loading;
+      return await fetchToken();
+    } catch (cause) {
+      // Sources that were unavailable when the credential was made are asked again by the next one.
+      loading = undefined;
+      throw cause;
+    }
   };
 }

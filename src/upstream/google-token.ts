@@ -39,8 +39,11 @@ async function createClient(
   { project: projectId, credentials }: GoogleIdentity,
   transporterOptions: { readonly fetchImplementation: Fetch },
 ): Promise<AuthClient> {
-  const { AwsClient, GoogleAuth, IdentityPoolClient, JWT } = await import("google-auth-library");
+  const library = await import("google-auth-library");
+  const { AwsClient, GoogleAuth, IdentityPoolClient, JWT } = library;
   if (credentials === undefined) {
+    // The library remembers for ever that no metadata server answered, also when it had only just started.
+    library.gcpMetadata.resetIsAvailableCache();
     // Without the project, the library would ask another service for it.
     return new GoogleAuth({ projectId, scopes: SCOPE, clientOptions: { transporterOptions } }).getClient();
   }

@@ -115,6 +115,16 @@ describe("the signer of AWS", () => {
     expect(fault).toMatchObject({ name: "AwsCredentialsError", code: "NO_CREDENTIALS" });
   });
 
+  test("finds shared files that were missing at the first look-up", async () => {
+    const signer = signerOf({ profile: "team" });
+    await expect(signer.requireCredentials()).rejects.toThrow("AWS credentials are unavailable");
+    writeFileSync(
+      join(folder, "credentials"),
+      "[team]\naws_access_key_id = AKB\naws_secret_access_key = sb\n",
+    );
+    expect(await checkCall(signer, new Map([["AKB", { secret: "sb" }]]))).toBeUndefined();
+  });
+
   test("corrects its clock by an answer that refused the signature, and by no other", async () => {
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: "AKA", AWS_SECRET_ACCESS_KEY: "sa" });
     const secrets = new Map([["AKA", { secret: "sa" }]]);

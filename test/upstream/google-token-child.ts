@@ -1,5 +1,12 @@
 import { createGoogleTokenFetch } from "../../src/upstream/google-token.ts";
 
-// Prints the token that the environment of this process gives.
-const { token } = await createGoogleTokenFetch({ project: "acme-prod", credentials: undefined })();
-console.log(token);
+// Prints the token that the environment of this process gives; a line of input asks for another one.
+const fetchToken = createGoogleTokenFetch({ project: "acme-prod", credentials: undefined });
+for await (const _ of console) {
+  console.log(
+    await fetchToken().then(
+      ({ token }) => token,
+      () => "none",
+    ),
+  );
+}

@@ -50,13 +50,44 @@ test("a refused service account is a fault", async () => {
   await expect(fetchToken()).rejects.toThrow();
 });
 
-/** Returns the token that a process with this environment gets. */
-async function tokenIn(environment: Readonly<Record<string, string>>): Promise<string> {
+/** Returns the tokens that a process with this environment gets, before and after `between`. */
+async function tokensIn(
+  environment: Readonly<Record<string, string>>,
+  between?: () => void,
+): Promise<readonly string[]> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "google-token-child.ts")], {
     env: { PATH: process.env.PATH ?? "", HOME: tempFolder(), ...environment },
+    stdin: "pipe",
     stdout: "pipe",
   });
-  return (await new Response(child.stdout).text()).trim();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const ask = async () => {
+    child.stdin.write("\n");
+    child.stdin.flush();
+    return ((await lines.read()).value ?? "").trim();
+  };
+  const first = await ask();
+  between?.();
+  const tokens = between ? [first, await ask()] : [first];
+  child.stdin.end();
+  await child.exited;
+  return tokens;
+}
+
+/** A metadata server of Google Cloud, which fails while `isAway` says so. */
+function startMetadata(isAway = () => false) {
+  return Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url, headers }) =>
+      isAway()
+        ? new Response("", { status: 404 })
+        : headers.get("metadata-flavor") !== "Google"
+          ? new Response("", { status: 403 })
+          : url.includes("/token")
+            ? Response.json({ access_token: "ya29.machine", expires_in: 3_600, token_type: "Bearer" }, FLAVOR)
+            : new Response("", FLAVOR),
+  });
 }
 
 test("the machine's credentials are those of a file, else those of the metadata server", async () => {
@@ -65,23 +96,24 @@ test("the machine's credentials are those of a file, else those of the metadata 
   const file = join(tempFolder(), "credentials.json");
   await Bun.write(subjectFile, SUBJECT_TOKEN);
   await Bun.write(file, google.credentials(subjectFile));
-  const metadata = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: ({ url, headers }) =>
-      headers.get("metadata-flavor") !== "Google"
-        ? new Response("", { status: 403 })
-        : url.includes("/token")
-          ? Response.json({ access_token: "ya29.machine", expires_in: 3_600, token_type: "Bearer" }, FLAVOR)
-          : new Response("", FLAVOR),
-  });
+  const metadata = startMetadata();
   const GCE_METADATA_HOST = `127.0.0.1:${metadata.port}`;
   const tokens = await Promise.all([
-    tokenIn({ GOOGLE_APPLICATION_CREDENTIALS: file, GCE_METADATA_HOST }),
-    tokenIn({ GCE_METADATA_HOST }),
+    tokensIn({ GOOGLE_APPLICATION_CREDENTIALS: file, GCE_METADATA_HOST }),
+    tokensIn({ GCE_METADATA_HOST }),
   ]);
-  expect(tokens).toEqual([TOKEN, "ya29.machine"]);
+  expect(tokens).toEqual([[TOKEN], ["ya29.machine"]]);
   await Promise.all([google.stop(), metadata.stop(true)]);
+});
+
+test("a machine whose metadata server did not answer once gets a token by the next look-up", async () => {
+  let isAway = true;
+  const metadata = startMetadata(() => isAway);
+  const tokens = await tokensIn({ GCE_METADATA_HOST: `127.0.0.1:${metadata.port}` }, () => {
+    isAway = false;
+  });
+  expect(tokens).toEqual(["none", "ya29.machine"]);
+  await metadata.stop(true);
 });
 
 const FLAVOR = { headers: { "metadata-flavor": "Google" } };
