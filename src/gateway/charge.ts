@@ -104,8 +104,8 @@ async function estimate(metered: Metered, tokens: Gateway["tokens"], progress: P
   const outputTokens = outputOf(metered, counted.outputTokens, progress);
   const asReported = chargeUsage(metered, "estimated", { ...reported, outputTokens });
   if (!countsInput) return asReported;
-  const { tokenIds = 0, images } = quote.request.input;
-  const outsideText = tokenIds + images * quote.model.imageTokens;
+  const { tokenIds = 0, fileTokens = 0, images } = quote.request.input;
+  const outsideText = tokenIds + fileTokens + images * quote.model.imageTokens;
   const inText = prompt === undefined ? estimateInputTokens(quote) : counted.inputTokens;
   const inputTokens = Math.min(inText + outsideText, quote.inputTokens);
   const asCounted = chargeUsage(metered, "estimated", { ...NO_USAGE, inputTokens, outputTokens });

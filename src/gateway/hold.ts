@@ -34,9 +34,9 @@ const LOST_WITH_LEDGER = { awaitsDisk: false } as const;
  * ledger is away.
  */
 export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<HeldQuote | Decline> {
-  const { body, quote } = quoted;
+  const { body } = quoted;
   quoted.call.trace?.enter("hold");
-  if (!body.measure || !quote.model.price.unit) return holdQuote(gateway, quoted);
+  if (!body.measure) return holdQuote(gateway, quoted);
   const decline = await findShortage(gateway, quoted);
   if (decline) return decline;
   const request = await body.measure();

@@ -62,12 +62,16 @@ function parseLimit(value: string | null): number | undefined {
   return value !== null && /^\d{1,12}$/.test(value) ? Number(value) : undefined;
 }
 
-/** Joins message and codes of an error in the forms of OpenAI, Anthropic, xAI, Google and AWS. */
+/**
+ * Joins message and codes of an error in the forms of OpenAI, Anthropic, xAI, Google and AWS. The page of a
+ * firewall is none: what it blocks may be the content.
+ */
 function messageOf(text: string): string {
-  const body = parseJsonObject(text);
-  if (!body) return text;
+  // Google answers a streamed call with an array of one error.
+  const body = parseJsonObject(text.startsWith("[") ? text.trim().slice(1, -1) : text);
+  if (!body) return "";
   const error = isJsonObject(body.error) ? body.error : body;
-  const words = [error.code, error.type, error.status, error.message, body.error, body.message, body.code];
+  const words = [error.code, error.type, error.status, error.message, body.error, body.message, body.Message, body.code];
   return words.map(readText).join(" ");
 }
 

@@ -23,6 +23,8 @@ export interface InputSize {
   readonly prompts?: number | undefined;
   /** Number of tokens that the client sent as ids: counted exactly, and not part of the prompt text. */
   readonly tokenIds?: number | undefined;
+  /** Estimate of the tokens of a measured file, for answers that report no usage. Default: 0. */
+  readonly fileTokens?: number | undefined;
 }
 
 /** The checked facts of a request. Plain data that can be sent between threads. */

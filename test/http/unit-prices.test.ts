@@ -271,6 +271,14 @@ describe("cases 202 to 210: a transcription request", () => {
     expect(await chargeOf(response)).toMatchObject({ captured: 85_000n, source: "reported" });
   });
 
+  test("case 204a: is charged the tokens of its play time where an answer in text reports none", async () => {
+    gateway.upstream.on("token-ears", answerTranscript());
+    const response = await transcribe({ model: "token-ears", response_format: "srt" }, wavFile(60));
+    await gateway.nothingIsHeld();
+    const { outcome } = await gateway.receiptOf(response);
+    expect(outcome).toMatchObject({ source: "estimated", usage: { inputTokens: 600 } });
+  });
+
   test("case 205: sends the whole file again to the next upstream", async () => {
     gateway.upstream.on("first", answer({ status: 503, body: "{}" }));
     gateway.upstream.on("second", answerTranscript());

@@ -83,6 +83,8 @@ describe("a refused call", () => {
     [403, openai("Your API key does not have permission to use the specified resource")],
     [403, openai("Key limit exceeded (total limit).")],
     [403, openai("Project p does not have access to model m", { code: "model_not_found" })],
+    [403, [openai("Permission denied: Consumer has been suspended", { status: "PERMISSION_DENIED" })]],
+    [403, { Message: "User: arn is not authorized to perform: bedrock:InvokeModel" }],
     [403, { message: "You don't have access to the model with the specified model ID." }],
     [403, openai("Your account was flagged for violating our policies", { code: "account_flagged" })],
   ])("of status %d concerns the key where its text names key or account", (status, body) => {
@@ -92,6 +94,7 @@ describe("a refused call", () => {
   test.each([402, 403])("of status %d without words has no known cause", (status) => {
     expect(refusedFor(status, "{}")).toBeUndefined();
     expect(refusedFor(status, "Forbidden")).toBeUndefined();
+    expect(refusedFor(status, "<html>Access denied. You do not have permission.</html>")).toBeUndefined();
   });
 
   test("that quotes the request in its details does not concern the key", () => {

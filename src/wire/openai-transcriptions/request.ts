@@ -13,6 +13,8 @@ const FIELDS = new Set(["model", "file", "prompt", "response_format", "stream"])
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false };
 /** Eight channels of 192 kHz in samples of 32 bits. */
 const BYTES_PER_SECOND_MAX = 6_144_000;
+/** OpenAI's models make a token of every 100 ms. */
+const TOKENS_PER_SECOND = 10;
 /** Decoders differ by less than this share of the play time. */
 const PLAY_TIME_TOLERANCE = 100;
 
@@ -39,6 +41,7 @@ export function readForm(form: Form): RequestFacts {
       images: 0,
       unbounded: true,
       serverTools: false,
+      fileTokens: Math.ceil((file.seconds ?? 0) * TOKENS_PER_SECOND),
     },
     outputTokensBound: "model",
     answersText,
