@@ -71,7 +71,16 @@ function messageOf(text: string): string {
   const body = parseJsonObject(text.startsWith("[") ? text.trim().slice(1, -1) : text);
   if (!body) return "";
   const error = isJsonObject(body.error) ? body.error : body;
-  const words = [error.code, error.type, error.status, error.message, body.error, body.message, body.Message, body.code];
+  const words = [
+    error.code,
+    error.type,
+    error.status,
+    error.message,
+    body.error,
+    body.message,
+    body.Message,
+    body.code,
+  ];
   return words.map(readText).join(" ");
 }
 

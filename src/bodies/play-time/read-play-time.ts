@@ -8,7 +8,7 @@ import { aiff, wave } from "./pcm.ts";
 import { hasText, type Sound, type SoundReader } from "./sound.ts";
 
 /** 6 kbit/s, the lowest bitrate of usual speech codecs. */
-export const BYTES_PER_SECOND_MIN = 750;
+const BYTES_PER_SECOND_MIN = 750;
 
 /** The order matters only for the last one, which has no magic bytes but the sync of its frames. */
 const READERS: readonly SoundReader[] = [wave, aiff, flac, ogg, matroska, mp4, amr, mpeg];
