@@ -1,6 +1,6 @@
 import { printPrices, scalePrice } from "../domain/model.ts";
 import { parseMarkup } from "../domain/money.ts";
-import { type KnownCost, type KnownModel, providerOf } from "./known-models.ts";
+import { type KnownCost, type KnownModel, type KnownModels, providerOf } from "./known-models.ts";
 import { readPrice } from "./prices.ts";
 import { findProvider } from "./providers.ts";
 
@@ -8,6 +8,8 @@ import { findProvider } from "./providers.ts";
 export interface UpstreamPlace {
   /** The location of Vertex AI. Default: "global". */
   readonly location?: unknown;
+  /** The region of Bedrock. */
+  readonly region?: unknown;
   /** The address of OpenAI's formats. */
   readonly baseUrl?: unknown;
 }
@@ -18,14 +20,29 @@ interface Costs {
   readonly long: KnownModel["long"] | undefined;
 }
 
-/** Returns the costs of a known model at an upstream: scaled at regional endpoints, where these cost more. */
-export function costsAt(known: KnownModel, place: UpstreamPlace): Costs {
+/**
+ * Returns the costs of a known model at an upstream: those of its region, where the catalog has them, or scaled
+ * at regional endpoints, where these cost more.
+ */
+export function costsAt(known: KnownModel, place: UpstreamPlace, models: Pick<KnownModels, "find">): Costs {
+  const inRegion = findInRegion(known, place, models);
+  if (inRegion) return { cost: inRegion.cost, long: inRegion.long };
   const { cost, long, regional } = known;
   if (regional === undefined || !isRegional(known, place)) return { cost, long };
   return {
     cost: cost && scaleCost(cost, regional),
     long: long && { ...long, cost: scaleCost(long.cost, regional) },
   };
+}
+
+/** Finds what Bedrock's bare id of a model costs in a region with a price of its own. */
+function findInRegion(
+  { id, model }: KnownModel,
+  { region }: UpstreamPlace,
+  models: Pick<KnownModels, "find">,
+): KnownModel | undefined {
+  if (typeof region !== "string" || model !== undefined || !id.startsWith("bedrock/")) return undefined;
+  return models.find(`bedrock/${region}/${id.slice("bedrock/".length)}`);
 }
 
 /**

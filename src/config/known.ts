@@ -188,7 +188,7 @@ function longOf(model: Members, { long }: KnownModel, window: number | undefined
 }
 
 function valuesOfRoute(route: Members, known: KnownModel, model: Members, filling: Filling): Members {
-  const { cost, long } = costsAt(known, placeOf(route, filling));
+  const { cost, long } = costsAt(known, placeOf(route, filling), filling.known);
   const isLong = model.long_context !== undefined || (known.long && isReached(model, known.long));
   return {
     ...missing(route, {
@@ -206,8 +206,8 @@ function valuesOfRoute(route: Members, known: KnownModel, model: Members, fillin
  * Costs that the file writes, of the model or the route, stay.
  */
 function regionalCostsOf({ model, filled, route }: PlainRoute, known: KnownModel, filling: Filling): Members {
-  const { cost, long } = costsAt(known, placeOf(route, filling));
-  if (cost === known.cost || model.cost !== undefined) return {};
+  const { cost, long } = costsAt(known, placeOf(route, filling), filling.known);
+  if (Bun.deepEquals(cost, known.cost) || model.cost !== undefined) return {};
   const isLong = model.long_context === undefined && filled.long_context !== undefined;
   return missing(route, { cost, long_context_cost: isLong ? long?.cost : undefined });
 }
@@ -222,7 +222,9 @@ interface PlainRoute {
 /** Returns where the upstream of a route calls its provider. */
 function placeOf({ upstream: name }: Members, { upstreams }: Filling): UpstreamPlace {
   const upstream = typeof name === "string" && Object.hasOwn(upstreams, name) ? upstreams[name] : undefined;
-  return isMembers(upstream) ? { location: upstream.location, baseUrl: upstream.base_url } : {};
+  if (!isMembers(upstream)) return {};
+  const { location, region, base_url: baseUrl } = upstream;
+  return { location, region, baseUrl };
 }
 
 /** Whether a route of a known model names no other one. Traits belong to the name that the catalog gave. */

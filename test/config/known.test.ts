@@ -175,7 +175,9 @@ upstreams:
   vertex: { protocol: vertex, project: acme-1 }
   europe: { protocol: vertex, project: acme-1, location: europe-west1 }
   eu: { protocol: openai, base_url: https://eu.api.openai.com/v1, api_key: k }
-  openai: { protocol: openai, api_key: k }`;
+  openai: { protocol: openai, api_key: k }
+  london: { protocol: bedrock, region: eu-west-2 }
+  virginia: { protocol: bedrock, region: us-east-1 }`;
   const costsOf = (model: string) => {
     const { models, known: found } = loadYaml(`${UPSTREAMS}\nmodels:\n  m: ${model}`);
     expect(found?.length).toBeGreaterThan(0);
@@ -191,6 +193,12 @@ upstreams:
     expect(costsOf(`{ known: openai/gpt-5.5, routes: [{ upstream: eu, known: openai/gpt-5.5 }] }`)).toEqual([
       [5_500_000n, 5_500_000n, 550_000n],
     ]);
+  });
+
+  test("costs what the catalog has for its region of Bedrock", () => {
+    const routes = "[{ upstream: virginia }, { upstream: london, priority: 2 }]";
+    const costs = costsOf(`{ known: bedrock/meta.llama3-70b-instruct-v1:0, routes: ${routes} }`);
+    expect(costs?.map(([cost]) => cost)).toEqual([2_650_000n, 3_450_000n]);
   });
 
   test("has its long price there, and the markup of its model", () => {

@@ -32,7 +32,13 @@ export function runModelsDiff(): CommandResult {
     known: findKnown(route, config, known),
   }));
   const differences = compared.flatMap((each) =>
-    each.known ? compareRoute(each.model, each.route, atUpstream(each.route, each.known, config)) : [],
+    each.known
+      ? compareRoute(
+          each.model,
+          each.route,
+          atUpstream(each.route, each.known, { upstreams: config.upstreams, known }),
+        )
+      : [],
   );
   const unknown = compared
     .filter((each) => !each.known)
@@ -63,10 +69,15 @@ function findKnown(route: Route, { upstreams }: Config, known: KnownModels): Kno
 }
 
 /** Returns a known model with its costs at the upstream of a route. */
-function atUpstream(route: Route, known: KnownModel, { upstreams }: Config): KnownModel {
-  const upstream = upstreams.find(({ name }) => name === route.upstream);
-  const { cost, long } = costsAt(known, { location: upstream?.google?.location, baseUrl: upstream?.baseUrl });
-  return { ...known, ...(cost ? { cost } : {}), ...(long ? { long } : {}) };
+function atUpstream(
+  route: Route,
+  model: KnownModel,
+  { upstreams, known }: Pick<Config, "upstreams"> & { readonly known: KnownModels },
+): KnownModel {
+  const { google, bedrock, baseUrl } = upstreams.find(({ name }) => name === route.upstream) ?? {};
+  const place = { location: google?.location, region: bedrock?.region, baseUrl };
+  const { cost, long } = costsAt(model, place, known);
+  return { ...model, ...(cost ? { cost } : {}), ...(long ? { long } : {}) };
 }
 
 function compareRoute(model: Model, route: Route, known: KnownModel): readonly Difference[] {
