@@ -55,3 +55,26 @@ function unitsBelow(price: UnitPrice, cost: UnitPrice): readonly string[] {
     .filter((kind) => findUnpriced(cost, kind) === undefined && kind.picos < dearestUnit(cost, kind))
     .map(({ size, quality }) => [price.name, size, quality].filter(Boolean).join(" "));
 }
+
+/** Names of models that search or run tools in every request, at a fee beside their tokens. */
+const SEARCHES = /-search-(preview|api)\b|(^|\/)sonar\b|deep-research|(^|\/)compound\b|:online$/i;
+
+/** A route by tokens alone to a model that searches in every request. */
+export interface UnpricedSearch {
+  readonly model: string;
+  readonly upstream: string;
+}
+
+/** Finds routes whose model searches at a fee, by its name. Known models have a warning of their own. */
+export function findUnpricedSearches(models: readonly Model[]): readonly UnpricedSearch[] {
+  return models.flatMap(({ id, routes }) =>
+    routes
+      .filter(({ known, price, upstreamModel }) => !known && !price.unit && SEARCHES.test(upstreamModel))
+      .map(({ upstream }) => ({ model: id, upstream })),
+  );
+}
+
+/** Describes a finding for the command line. */
+export function describeUnpricedSearch({ model, upstream }: UnpricedSearch): string {
+  return `${formatPath(["models", model])}: searches in every request at upstream ${upstream}, whose fee no price holds`;
+}

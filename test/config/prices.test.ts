@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { describePriceBelowCost, findPricesBelowCost } from "../../src/config/price-warnings.ts";
+import {
+  describePriceBelowCost,
+  describeUnpricedSearch,
+  findPricesBelowCost,
+  findUnpricedSearches,
+} from "../../src/config/price-warnings.ts";
 import { parsePrice, printPrice } from "../../src/domain/money.ts";
 import { loadYaml, placesOf, problemsOf } from "./temp-config.ts";
 
@@ -130,5 +135,40 @@ describe("findPricesBelowCost", () => {
     expect(find(`${COST}\n    price: { markup: "0.99" }`)).toHaveLength(1);
     expect(find(COST)).toEqual([]);
     expect(find('price: { input: "0", output: "0" }')).toEqual([]);
+  });
+});
+
+describe("findUnpricedSearches", () => {
+  const routesOf = (name: string, more = "") => `
+upstreams: { up: { protocol: openai, base_url: https://up.example, api_key: k } }
+models:
+  m:
+    routes: [{ upstream: up, model: "${name}" }]
+    context_window: 1000
+    max_output_tokens: 100
+    price: { input: "1", output: "1" }${more}
+`;
+  const find = (yaml: string) => findUnpricedSearches(loadYaml(yaml).models).map(describeUnpricedSearch);
+
+  test.each([
+    "gpt-4o-search-preview",
+    "gpt-5-search-api-2025-10-14",
+    "sonar-pro",
+    "perplexity/sonar",
+    "openai/gpt-5:online",
+    "groq/compound-mini",
+    "o4-mini-deep-research",
+  ])("names a route to %s, whose searches cost a fee", (name) => {
+    expect(find(routesOf(name))).toEqual([
+      "models.m: searches in every request at upstream up, whose fee no price holds",
+    ]);
+  });
+
+  test.each(["gpt-4.1", "research-1", "sonarqube", "onlineshop"])("leaves out %s", (name) => {
+    expect(find(routesOf(name))).toEqual([]);
+  });
+
+  test("leaves out a known model, which has a warning of its own", () => {
+    expect(find(routesOf("gpt-4o-search-preview", "\n    known: openai/gpt-4o-search-preview"))).toEqual([]);
   });
 });

@@ -5,7 +5,12 @@ import type { ConsoleConfig } from "../../config/console.ts";
 import type { FilledIn } from "../../config/known.ts";
 import { describeFilled, describeKnownWarning, findKnownWarnings } from "../../config/known-warnings.ts";
 import type { LedgerConfig } from "../../config/ledger.ts";
-import { describePriceBelowCost, findPricesBelowCost } from "../../config/price-warnings.ts";
+import {
+  describePriceBelowCost,
+  describeUnpricedSearch,
+  findPricesBelowCost,
+  findUnpricedSearches,
+} from "../../config/price-warnings.ts";
 import { ConfigError, formatPath } from "../../config/problems.ts";
 import { describeLocation } from "../../db/location.ts";
 import { LedgerLinkError } from "../../ledger-grpc/client/link-error.ts";
@@ -132,6 +137,7 @@ function report(problems: readonly string[], config: Config | undefined): Comman
   const filled = found.filter(({ values }) => Object.keys(values).length > 0);
   const warnings = [
     ...findPricesBelowCost(config?.models ?? []).map(describePriceBelowCost),
+    ...findUnpricedSearches(config?.models ?? []).map(describeUnpricedSearch),
     ...findKnownWarnings(found, Date.now()).map(describeKnownWarning),
   ];
   const json = {
