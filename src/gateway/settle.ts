@@ -1,14 +1,14 @@
 import { printUsd } from "../domain/money.ts";
 import { inputTokensOf, totalTokensOf } from "../domain/usage.ts";
 import type { Settlement } from "../ledger/ledger.ts";
-import type { OutcomeFacts } from "../ledger/records.ts";
+import type { Attempt, OutcomeFacts } from "../ledger/records.ts";
 import { isRetryable, ledgerTooLate, type OutboxEntry, submitEntry } from "../settlement-outbox/entry.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AdmittedSlot } from "./admit.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens } from "./quote.ts";
-import { type Answer, type Bill, type HeldRequest, outcomeName } from "./request.ts";
+import { type Answer, type Bill, type HeldRequest, type Meter, outcomeName } from "./request.ts";
 
 /** How long a client waits for the ledger before its settlement goes to the outbox. */
 const ANSWER_MAX_MS = 3_000;
@@ -100,8 +100,21 @@ function outcomeFacts({ clock }: Gateway, { held, answer, charge }: Settling): O
     usage: charge.usage,
     firstOutputMs: firstOutputMs === undefined ? undefined : Math.round(firstOutputMs),
     totalMs: Math.round(clock() - call.startedAt),
-    attempts: answer.attempts,
+    attempts: charge.source === "estimated" ? withReport(answer.attempts, meter) : answer.attempts,
   };
+}
+
+/** Notes at the last attempt why its report was not charged as it was; nothing for one that came to no end. */
+function withReport(attempts: readonly Attempt[], meter: Meter): readonly Attempt[] {
+  const last = attempts.at(-1);
+  const report = faultOfReport(meter);
+  return last && report ? [...attempts.slice(0, -1), { ...last, report }] : attempts;
+}
+
+function faultOfReport(meter: Meter): string | undefined {
+  if (meter.excess()) return "above_bound";
+  if (meter.isUsageRejected) return "uncountable";
+  return meter.reported() ? undefined : "missing";
 }
 
 /**

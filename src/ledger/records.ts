@@ -157,6 +157,11 @@ export interface Attempt {
   readonly key?: string | undefined;
   /** Why the route and key were taken; absent without a choice. */
   readonly reason?: string | undefined;
+  /**
+   * Why the usage that the upstream reported was not charged as it was: "missing", "uncountable", or "above_bound"
+   * of what the request allowed. Absent when it was.
+   */
+  readonly report?: string | undefined;
   /** The HTTP status; 0 without a response. */
   readonly status: number;
   readonly ms: number;

@@ -160,7 +160,7 @@ test("a rule is edited, paused, which ends its notices, resumed and deleted", as
   });
 });
 
-test("health shows an upstream whose circuit failures have opened, and its recovery", async () => {
+test("health shows an upstream whose circuit failures have opened, its recovery, and its failed attempts", async () => {
   const { upstream } = gateway;
   upstream.on("chat", answer({ status: 500, body: "{}" }));
   while ((await openCircuits()) === 0) await sendRequest();
@@ -169,11 +169,12 @@ test("health shows an upstream whose circuit failures have opened, and its recov
     await page.getByText(/^1 of \d+ circuits open$/).waitFor();
     upstream.on("chat", answerWith());
     while ((await openCircuits()) > 0) await sendRequest();
-    await page.getByText("all well").waitFor();
-    await page
-      .getByRole("row", { name: /scripted-openai/ })
-      .getByText("closed")
-      .waitFor();
+    const row = page.getByRole("row", { name: /scripted-openai/ });
+    await row.getByText("closed").waitFor();
+    // Attempts of the last 5 minutes are published every 15 s.
+    await row.getByText(/^[1-9]\d* of \d+ · [\d.]+%$/).waitFor();
+    await page.getByText(/^scripted-openai: [1-9]\d* of \d+ attempts failed$/).waitFor();
+    expect(await page.getByText("all well").count()).toBe(0);
   });
 });
 

@@ -1,77 +1,17 @@
-import { Elysia, t } from "elysia";
+import { Elysia } from "elysia";
 import type { Actor } from "../../accounts/actor.ts";
 import { recordChange } from "../../accounts/audit-trail.ts";
 import { printUsd } from "../../domain/money.ts";
 import { VERSION } from "../../domain/version.ts";
 import { GatewayError } from "../../errors.ts";
 import type { MailServerState } from "../../mail/server-watch.ts";
+import { type AttemptTotals, sumAttempts } from "../../notices/upstream-attempts.ts";
 import type { Backlog } from "../../telemetry/background-metrics.ts";
 import { printTime } from "../../time.ts";
 import type { Upstream, UpstreamKey } from "../../upstream/upstream.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { id, time, usd } from "./shapes.ts";
-
-const keyState = {
-  circuit: t.Union([t.Literal("closed"), t.Literal("open"), t.Literal("half_open")]),
-  is_forced: t.Boolean({ description: "Whether an operator opened the circuit" }),
-  is_rejected: t.Boolean({ description: "Whether the provider rejected the key" }),
-  opens_again_at: t.Nullable(t.String({ description: "When the next probe may start" })),
-  in_flight: t.Integer(),
-  failures: t.Integer({ description: "Consecutive failures of a closed circuit" }),
-  cooldown_until: t.Nullable(time),
-};
-const upstreamKey = t.Object({ label: t.String(), weight: t.Integer(), ...keyState });
-const upstream = t.Object({
-  name: t.String(),
-  ...keyState,
-  models: t.Array(t.String()),
-  keys: t.Array(upstreamKey, { description: "The keys of a pool; empty for an upstream with one key" }),
-});
-const limiter = t.Object({
-  mode: t.Union([t.Literal("shared"), t.Literal("local"), t.Literal("denying")]),
-  backend: t.Union([t.Literal("redis"), t.Literal("memory")]),
-});
-const ledger = t.Object({
-  mode: t.Union([t.Literal("local"), t.Literal("remote")]),
-  open_holds: t.Integer(),
-  held_usd: usd,
-  oldest_hold_at: t.Nullable(time),
-  roll_up_closed_to: t.Nullable(time),
-  stale_hours: t.Integer(),
-  is_backfilling: t.Boolean(),
-});
-const backlog = t.Nullable(t.Object({ entries: t.Integer(), oldest_at: t.Nullable(time) }), {
-  description: "What waits; null while the database does not answer",
-});
-const mailServer = t.Object({
-  problem: t.Nullable(t.Union([t.Literal("login_refused"), t.Literal("no_answer")])),
-  checked_at: t.Nullable(time),
-});
-const health = t.Object({
-  upstreams: t.Array(upstream),
-  limiter,
-  ledger: t.Nullable(ledger),
-  outbox: t.Object({ entries: t.Integer(), oldest_at: t.Nullable(time) }),
-  mails: backlog,
-  webhooks: backlog,
-  mail_server: t.Nullable(mailServer, { description: "Null when mails are printed on stderr" }),
-  database: t.Union([t.Literal("sqlite"), t.Literal("postgres")]),
-  version: t.String(),
-  uptime_s: t.Integer(),
-  memory_bytes: t.Integer(),
-  gateways: t.Integer(),
-});
-const probe = t.Composite([
-  upstream,
-  t.Object({
-    status: t.Nullable(t.Integer({ description: "HTTP status of its list of models" })),
-    fault: t.Nullable(t.String({ description: "Code of the network error" })),
-  }),
-]);
-const path = t.Object({ name: id });
-const keyPath = t.Object({ name: id, label: id });
-const forced = t.Object({ state: t.Union([t.Literal("open"), t.Literal("closed")]) });
+import { forced, health, keyPath, path, probe, upstream } from "./health-shapes.ts";
 
 /** The state of this gateway, its upstreams, limiter and ledger. Nothing secret. */
 export function operatorHealthRoutes(parts: ConsoleParts) {
@@ -108,15 +48,16 @@ export function operatorHealthRoutes(parts: ConsoleParts) {
 async function readHealth(parts: ConsoleParts) {
   const { database, platform } = parts;
   const { upstreams, limiter } = parts.gateway();
-  const [limits, ledgerState, background, gateways] = await Promise.all([
+  const [limits, ledgerState, background, recent, gateways] = await Promise.all([
     limiter.status(),
     readLedger(parts),
     platform.background(),
+    sumAttempts(database, parts.now()),
     database.db.select({ id: database.tables.gateways.id }).from(database.tables.gateways),
   ]);
   const { outbox } = platform;
   return {
-    upstreams: [...upstreams.values()].map((each) => printUpstream(parts, each)),
+    upstreams: [...upstreams.values()].map((each) => printUpstream(parts, each, recent)),
     limiter: { ...limits },
     ledger: ledgerState,
     outbox: { entries: outbox.pending(), oldest_at: printTime(outbox.oldestAtMs()) },
@@ -157,7 +98,9 @@ async function readLedger({ ledger, platform }: ConsoleParts) {
   };
 }
 
-function printUpstream(parts: ConsoleParts, { name, keys }: Upstream) {
+const NO_ATTEMPTS = { attempts: 0, failed: 0 };
+
+function printUpstream(parts: ConsoleParts, { name, keys }: Upstream, recent: AttemptTotals) {
   const states = keys.map((key) => printState(parts, key));
   const isPool = keys[0].label !== undefined;
   const routed = parts
@@ -168,6 +111,7 @@ function printUpstream(parts: ConsoleParts, { name, keys }: Upstream) {
     name,
     ...joinStates(states),
     models: routed.map(({ id: model }) => model),
+    recent: recent.get(name) ?? NO_ATTEMPTS,
     keys: isPool ? states.map((state, at) => ({ ...labelOf(keys[at]), ...state })) : [],
   };
 }
@@ -237,7 +181,7 @@ async function probeUpstream(parts: ConsoleParts, name: KeyName) {
   }
   const result =
     typeof answer === "number" ? { status: answer, fault: null } : { status: null, fault: answer };
-  return { ...printUpstream(parts, found), ...result };
+  return { ...printUpstream(parts, found, await sumAttempts(parts.database, parts.now())), ...result };
 }
 
 interface ForcedState extends KeyName {
@@ -255,5 +199,5 @@ async function forceCircuit(parts: ConsoleParts, actor: Actor, { state, ...name 
     recordChange(database, tx, actor, { ...change, before: { state: before }, after: { state } }, now()),
   );
   for (const key of keys) key.health.force(state);
-  return printUpstream(parts, found);
+  return printUpstream(parts, found, await sumAttempts(database, now()));
 }

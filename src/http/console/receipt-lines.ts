@@ -1,5 +1,5 @@
 import type { TokenPrice } from "../../domain/model.ts";
-import { formatExact, nanosToPicos, printPicos, printPrice } from "../../domain/money.ts";
+import { formatExact, type Nanos, nanosToPicos, printPicos, printPrice } from "../../domain/money.ts";
 import { NO_USAGE, type TokenUsage, type Usage } from "../../domain/usage.ts";
 import type { ChargeSource, OutcomeFacts, Receipt } from "../../ledger/records.ts";
 import type { ReceiptJson } from "./request-shapes.ts";
@@ -59,28 +59,39 @@ function countedOf({ usage = NO_USAGE, price }: OutcomeFacts) {
   return all.filter(({ count }) => count > 0);
 }
 
-const SOURCES: Readonly<Record<ChargeSource, string>> = {
+/** Where the charge comes from. An estimate has a sentence for each reason instead. */
+const SOURCES: Readonly<Record<Exclude<ChargeSource, "estimated">, string>> = {
   reported: "The provider reported these tokens with its answer.",
-  estimated: "The provider reported no usable tokens: prompt and answer were counted here.",
   expired:
     "The gateway stopped before it could settle: the cost at the last sign of life of the request was charged.",
   none: "Nothing was charged: the hold was released in full.",
 };
 
-/** Of charges by unit. */
-const UNIT_SOURCES: Readonly<Partial<Record<ChargeSource, string>>> = {
-  reported: "The provider reported this number with its answer.",
-  estimated: "The provider reported no usable number: it was taken from the request and the answer.",
+/** Why a report was not charged as it was. */
+const REPORTS: Readonly<Record<string, string>> = {
+  above_bound: "The provider reported more than this request allowed: the charge was bounded by its limit.",
+  uncountable: "The provider reported numbers that cannot be counted: the gateway counted prompt and answer.",
+  missing: "The provider reported no tokens: the gateway counted prompt and answer.",
+};
+const UNIT_REPORTS: typeof REPORTS = {
+  ...REPORTS,
+  uncountable: "The provider reported a number that cannot be counted: it was taken from request and answer.",
+  missing: "The provider reported no number: it was taken from request and answer.",
 };
 
-/** Why nothing was charged. */
-const FREE_SOURCES: Readonly<Record<ChargeSource, string>> = {
-  reported: `${SOURCES.reported} They cost nothing.`,
-  estimated: `${SOURCES.estimated} They cost nothing.`,
-  expired:
-    "The gateway stopped before it could settle, and before any cost was recorded: nothing was charged.",
-  none: SOURCES.none,
+/** Of answers that came to no end, whatever was reported of their beginning. */
+const ENDS: Readonly<Record<string, string>> = {
+  client_closed:
+    "The client left before the provider's last report: the prompt and the output so far were charged.",
+  empty_completion: "The answer was empty: the input was charged, as far as the provider reported it.",
 };
+const BROKEN_OFF =
+  "The answer broke off before the provider's last report: the prompt and the output so far were charged.";
+/** Of receipts that name no reason. */
+const COUNTED = "No report could be charged as it was: the gateway counted, within the limit of the request.";
+
+const NOTHING_RECORDED =
+  "The gateway stopped before it could settle, and before any cost was recorded: nothing was charged.";
 
 type ChargedReceipt = Pick<Receipt, "state" | "late" | "captured" | "outcome" | "refunded">;
 
@@ -90,9 +101,27 @@ export function sourceText({ state, late, captured, outcome, refunded }: Charged
   if (!outcome) return "The request is running: its hold is open and nothing is charged yet.";
   const isLate = late && state === "settled" && outcome.source !== "expired";
   const lateness = isLate ? " The settlement came after the hold had expired." : "";
-  const ofUnit = outcome.price?.unit && UNIT_SOURCES[outcome.source];
-  const source = ofUnit ?? (captured === 0n ? FREE_SOURCES[outcome.source] : SOURCES[outcome.source]);
-  return `${source}${lateness}${refund}`;
+  return `${describeSource(outcome, captured)}${lateness}${refund}`;
+}
+
+function describeSource(outcome: OutcomeFacts, captured: Nanos): string {
+  const { source } = outcome;
+  if (source === "none") return SOURCES.none;
+  if (source === "expired") return captured === 0n ? NOTHING_RECORDED : SOURCES.expired;
+  const text = source === "estimated" ? describeEstimate(outcome) : describeReport(outcome);
+  return captured === 0n ? `${text} They cost nothing.` : text;
+}
+
+function describeReport({ price }: OutcomeFacts): string {
+  return price?.unit ? "The provider reported this number with its answer." : SOURCES.reported;
+}
+
+function describeEstimate({ outcome, price, attempts }: OutcomeFacts): string {
+  const report = attempts.at(-1)?.report ?? "";
+  const reports = price?.unit ? UNIT_REPORTS : REPORTS;
+  // A report above its bound decides the charge, whatever else happened; else an early end does.
+  if (report !== "above_bound" && outcome !== "ok") return ENDS[outcome] ?? BROKEN_OFF;
+  return reports[report] ?? COUNTED;
 }
 
 const OUTCOMES: Readonly<Record<string, string>> = {

@@ -65,6 +65,11 @@ export const receiptAnswer = t.Object({
       upstream: t.String(),
       key: t.Nullable(t.String({ description: "Label of the upstream's key" })),
       reason: t.Nullable(t.String({ description: "Why the route and key were taken" })),
+      report: t.Nullable(
+        t.String({
+          description: "Why its reported usage was not charged: missing, uncountable, above_bound",
+        }),
+      ),
       status: t.Integer({ description: "0 without a response" }),
       ms: t.Integer(),
     }),

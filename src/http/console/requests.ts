@@ -118,13 +118,11 @@ function printReceipt(
     refunded_usd: printUsd(receipt.refunded),
     released_usd: printUsd(isReleased ? granted - captured : 0n),
     upstream_model: outcome?.upstreamModel ?? null,
-    attempts: (outcome?.attempts ?? []).map(({ upstream, key = null, reason = null, status, ms }) => ({
-      upstream,
-      key,
-      reason,
-      status,
-      ms,
-    })),
+    attempts: (outcome?.attempts ?? []).map(
+      ({ upstream, key = null, reason = null, report = null, status, ms }) => ({
+        ...{ upstream, key, reason, report, status, ms },
+      }),
+    ),
     ...linesOf(receipt),
     saved_by_caching_usd: printSaved(receipt),
     source_text: sourceText(receipt),

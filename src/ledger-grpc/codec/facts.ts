@@ -68,21 +68,23 @@ export function decodeOutcome(wire: OutcomeFacts__Output | null, defaults: Outco
     usage: wire.usage ? decodeUsage(wire.usage) : undefined,
     firstOutputMs: firstOutputMs === undefined ? undefined : decodeNumber(firstOutputMs),
     totalMs: totalMs === undefined ? undefined : decodeNumber(totalMs),
-    attempts: wire.attempts.map(({ upstream, key, reason, status, durationMs }) => ({
+    attempts: wire.attempts.map(({ upstream, key, reason, report, status, durationMs }) => ({
       upstream,
       ...(key !== undefined && { key }),
       ...(reason !== undefined && { reason }),
+      ...(report !== undefined && { report }),
       status,
       ms: decodeNumber(durationMs),
     })),
   };
 }
 
-function encodeAttempt({ upstream, key, reason, status, ms }: Attempt): WireAttempt {
+function encodeAttempt({ upstream, key, reason, report, status, ms }: Attempt): WireAttempt {
   return sparse<WireAttempt>({
     upstream: encodeText(upstream),
     key: key === undefined ? undefined : encodeText(key),
     reason: reason === undefined ? undefined : encodeText(reason),
+    report: report === undefined ? undefined : encodeText(report),
     status: encodeInt32(status),
     durationMs: encodeMs(ms),
   });

@@ -108,8 +108,9 @@ function isDuration(ms: number | undefined): boolean {
   return ms === undefined || Number.isSafeInteger(Math.round(ms));
 }
 
-function isAttempt({ upstream, key = "", reason = "", status, ms }: Attempt): boolean {
-  return isFact(upstream) && isFact(key) && isFact(reason) && Number.isSafeInteger(status) && isDuration(ms);
+function isAttempt({ upstream, key = "", reason = "", report = "", status, ms }: Attempt): boolean {
+  const areFacts = isFact(upstream) && isFact(key) && isFact(reason) && isFact(report);
+  return areFacts && Number.isSafeInteger(status) && isDuration(ms);
 }
 
 const METADATA_BYTES_MAX = 4096;

@@ -152,6 +152,37 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
     });
   });
 
+  test.each([
+    [
+      "above its bound",
+      { usage: { input: 100, output: 5_000 } },
+      "above_bound",
+      "The provider reported more than this request allowed: the charge was bounded by its limit.",
+    ],
+    [
+      "without a number",
+      { usage: { input: 100, output: -1 } },
+      "uncountable",
+      "The provider reported numbers that cannot be counted: the gateway counted prompt and answer.",
+    ],
+    [
+      "that never came",
+      {},
+      "missing",
+      "The provider reported no tokens: the gateway counted prompt and answer.",
+    ],
+  ])("of a report %s have a sentence of their own", async (_name, output, report, sentence) => {
+    const { secret, read } = await payer();
+    console.gateway.upstream.on("chat", answerWith({ text: "Hi.", ...output }));
+    const id = idOf(await post(console.gateway, CHAT, { secret }));
+    expect(await read(`/requests/${id}`)).toMatchObject({
+      outcome: "ok",
+      source: "estimated",
+      attempts: [{ status: 200, report }],
+      source_text: sentence,
+    });
+  });
+
   test("that failed and that still run have receipts of their own words", async () => {
     const { secret, read, accountId } = await payer();
     console.gateway.upstream.on("chat", answerWith(undefined, { status: 500 }));

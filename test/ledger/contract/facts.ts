@@ -30,14 +30,14 @@ export function describeFacts(env: LedgerEnv): void {
       { ...FACTS, outcome: text },
       { ...FACTS, upstream: text },
       { ...FACTS, upstreamModel: text },
-      { ...FACTS, attempts: [{ upstream: text, status: 200, ms: 1 }] },
+      { ...FACTS, attempts: [{ upstream: text, reason: text, report: text, status: 200, ms: 1 }] },
     ];
 
     test.each(validTexts.map((text, i) => [i, text] as const))(
       "with unusual text %i are stored unchanged",
       async (_, text) => {
         const facts: HoldRequest["facts"] = { surface: text, model: text };
-        const attempts = [{ upstream: text, status: 200, ms: 1 }];
+        const attempts = [{ upstream: text, reason: text, report: text, status: 200, ms: 1 }];
         const outcome: OutcomeFacts = {
           ...FACTS,
           outcome: text,

@@ -5,7 +5,7 @@ import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import styles from "../../parts/stack.module.css";
 import { Stat, Stats } from "../../parts/stat.tsx";
-import { type Health, healthQuery } from "./queries.ts";
+import { type Health, healthQuery, type UpstreamHealth } from "./queries.ts";
 import { DeliveryPanel, LedgerPanel, LimiterPanel, OutboxPanel } from "./stores.tsx";
 import { Upstreams } from "./upstreams.tsx";
 
@@ -51,6 +51,19 @@ export function OperatorHealthPage() {
   );
 }
 
+/** Shares of failed attempts of the last 5 minutes. */
+const WARN_SHARE = 0.05;
+const BAD_SHARE = 0.5;
+
+function shareOf({ recent: { attempts, failed } }: UpstreamHealth): number {
+  return attempts === 0 ? 0 : failed / attempts;
+}
+
+/** The one that fails most comes first. */
+function byShare(one: UpstreamHealth, other: UpstreamHealth): number {
+  return shareOf(other) - shareOf(one);
+}
+
 /** The worst of what is known, in a word. */
 function Verdict({ health }: { readonly health: Health }) {
   const { upstreams, limiter, ledger, outbox, mail_server: mailServer } = health;
@@ -58,7 +71,14 @@ function Verdict({ health }: { readonly health: Health }) {
   const open = upstreams.filter(({ circuit }) => circuit !== "closed").length;
   if (!ledger) return <Badge tone="bad">ledger unreachable</Badge>;
   if (limiter.mode === "denying") return <Badge tone="bad">limiter denies</Badge>;
+  const failing = upstreams.filter(({ recent }) => recent.failed > 0).toSorted(byShare)[0];
+  const isFailing = failing !== undefined && shareOf(failing) >= WARN_SHARE;
   if (open > 0) return <Badge tone="bad">{`${open} of ${upstreams.length} circuits open`}</Badge>;
+  if (isFailing) {
+    const { name, recent } = failing;
+    const tone = shareOf(failing) >= BAD_SHARE ? "bad" : "warn";
+    return <Badge tone={tone}>{`${name}: ${recent.failed} of ${recent.attempts} attempts failed`}</Badge>;
+  }
   if (outbox.entries > 0) return <Badge tone="warn">settlements wait</Badge>;
   if (mailServer?.problem) return <Badge tone="warn">mails wait</Badge>;
   return <Badge tone="good">all well</Badge>;

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCount } from "../../format.ts";
+import { formatCount, formatPercent } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
@@ -122,6 +122,16 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ opens_again_at }) => <Time at={opens_again_at} as="second" />,
   },
   { id: "running", header: "In flight", align: "end", cell: ({ in_flight }) => formatCount(in_flight) },
+  {
+    id: "errors",
+    header: "Failed in 5 min",
+    align: "end",
+    // Attempts are counted by upstream.
+    cell: ({ label, recent: { attempts, failed } }) =>
+      label !== null || attempts === 0
+        ? "–"
+        : `${formatCount(failed)} of ${formatCount(attempts)} · ${formatPercent(failed / attempts)}`,
+  },
   {
     id: "failures",
     header: "Failures in a row",

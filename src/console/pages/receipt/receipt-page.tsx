@@ -91,6 +91,9 @@ function describeHold({ charged_usd, granted_usd }: ReceiptData): string {
   return "The most it could cost";
 }
 
+/** Outcomes of an answer that came to its end. Of all others the upstream is the last that was tried. */
+const ANSWERED = ["ok", "empty_completion"];
+
 function Facts({ account, receipt }: { readonly account: string; readonly receipt: ReceiptData }) {
   const { at, key_id, key_name, model, surface, upstream, upstream_model } = receipt;
   return (
@@ -108,7 +111,7 @@ function Facts({ account, receipt }: { readonly account: string; readonly receip
         </dd>
         <dt>Model</dt>
         <dd>{model}</dd>
-        <dt>Answered by</dt>
+        <dt>{ANSWERED.includes(receipt.outcome ?? "") ? "Answered by" : "Sent to"}</dt>
         <dd>{upstream ? `${upstream} · ${upstream_model ?? model}` : "no upstream"}</dd>
         <dt>API</dt>
         <dd>{surface}</dd>

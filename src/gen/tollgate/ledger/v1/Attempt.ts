@@ -8,8 +8,10 @@ export interface Attempt {
   'durationMs'?: (number | string | Long);
   'key'?: (string);
   'reason'?: (string);
+  'report'?: (string);
   '_key'?: "key";
   '_reason'?: "reason";
+  '_report'?: "report";
 }
 
 export interface Attempt__Output {
@@ -18,6 +20,8 @@ export interface Attempt__Output {
   'durationMs': (Long);
   'key'?: (string);
   'reason'?: (string);
+  'report'?: (string);
   '_key'?: "key";
   '_reason'?: "reason";
+  '_report'?: "report";
 }
