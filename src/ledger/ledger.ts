@@ -36,8 +36,8 @@ export interface Ledger extends LedgerReads {
   charge(request: ChargeRequest): Promise<ChargePosting>;
   refund(request: RefundRequest): Promise<Posting>;
   /**
-   * Creates or replaces a limit. The amount counted in the period so far counts against the new amount;
-   * another period or zone starts another counter. A limit id used for one key is a `conflict` for another.
+   * Creates or replaces a limit. What its key or wallet spent in the current period so far counts against it,
+   * open holds included. A limit id used for one key is a `conflict` for another.
    */
   setSpendLimit(limit: SpendLimit): Promise<void>;
   /** Removes a limit; a missing limit is no error. Its counters are kept for a limit of the same id. */

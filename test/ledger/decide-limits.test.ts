@@ -84,9 +84,11 @@ describe("a deleted limit", () => {
     expect(lastDecision([...open, hold(1n, next)])).toMatchObject({ granted: 1n });
   });
 
-  test("does not count holds taken while it is deleted", () => {
-    const away = [...spent, deleteLimit(), hold(50n, next), limit(11n)];
-    expect(lastDecision([...away, hold(1n, { holdId: holdIdOf("third") })])).toMatchObject({ granted: 1n });
+  test("counts holds that were taken while it was deleted", () => {
+    const away = [...spent, deleteLimit(), hold(50n, { holdId: holdIdOf("h2") }), limit(61n)];
+    const third = { holdId: holdIdOf("third") };
+    expect(lastDecision([...away, hold(2n, third)])).toBe("spending_limit_exceeded");
+    expect(lastDecision([...away, hold(1n, third)])).toMatchObject({ granted: 1n });
   });
 
   test("reserves its id for its key", () => {
@@ -112,8 +114,10 @@ describe("a limit in a time zone", () => {
     expect(lastDecision([...given, 11 * HOUR_MS, hold(10n, next)])).toMatchObject({ granted: 10n });
   });
 
-  test("starts another counter when the zone changes", () => {
-    expect(lastDecision([...spent, limit(10n, berlin), hold(10n, next)])).toMatchObject({ granted: 10n });
+  test("counts what its period has seen when the zone changes", () => {
+    const moved = [...spent, limit(12n, berlin)];
+    expect(lastDecision([...moved, hold(3n, next)])).toBe("spending_limit_exceeded");
+    expect(lastDecision([...moved, hold(2n, next)])).toMatchObject({ granted: 2n });
   });
 
   test.each(["Mars/Olympus", "+01:00", "", "Europe/Berlin\u0000"])(
@@ -127,8 +131,14 @@ describe("a limit in a time zone", () => {
 describe("a limit whose period changes", () => {
   const ofMonth = { period: "month" };
 
-  test("starts another counter", () => {
-    expect(lastDecision([...spent, limit(10n, ofMonth), hold(10n, next)])).toMatchObject({ granted: 10n });
+  test("counts what the new period has seen, and nothing from before it", () => {
+    const moved = [...spent, limit(12n, ofMonth)];
+    expect(lastDecision([...moved, hold(3n, next)])).toBe("spending_limit_exceeded");
+    expect(lastDecision([...moved, hold(2n, next)])).toMatchObject({ granted: 2n });
+    const later = { holdId: holdIdOf("later", NOON_MS + 18 * DAY_MS) };
+    expect(lastDecision([...spent, 18 * DAY_MS, limit(12n, ofMonth), hold(12n, later)])).toMatchObject({
+      granted: 12n,
+    });
   });
 
   test("keeps the counter of a period that started at the same instant", () => {
@@ -149,11 +159,12 @@ describe("a limit whose period changes", () => {
     expect(lastDecision([...onFirst, DAY_MS, hold(5n, another)])).toMatchObject({ granted: 5n });
   });
 
-  test("counts open holds in the period they were taken in", () => {
+  test("counts open holds in every period that they were taken in", () => {
     const stored = emptyWallet();
     lastDecision([create, fund(100n), limit(10n), hold(10n), limit(10n, ofMonth), settle(9n)], stored);
     expect([...stored.counters.values()].map(({ periodStartMs, used }) => [periodStartMs, used])).toEqual([
       [NOON_MS - DAY_MS / 2, 9n],
+      [NOON_MS - 13 * DAY_MS - DAY_MS / 2, 9n],
     ]);
   });
 });

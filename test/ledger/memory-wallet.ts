@@ -2,16 +2,20 @@ import {
   type Counter,
   counterKey,
   type Hold,
+  type PeriodSpend,
   postingKey,
   type Resolution,
   type StoredLimit,
+  spendKey,
   type Transfer,
   type Wallet,
 } from "../../src/ledger/core/book.ts";
 import type { Command, CommandResult, Decision } from "../../src/ledger/core/command.ts";
 import { decide } from "../../src/ledger/core/decide.ts";
+import { periodStart } from "../../src/ledger/core/period.ts";
 import { countersOf, readSetsOf } from "../../src/ledger/core/read-set.ts";
 import { createWorkingBook, type WorkingBook } from "../../src/ledger/core/working-book.ts";
+import { firstIdOf } from "../../src/ledger/queries/hold-time.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
 
 /** One wallet's whole book in memory, as a store would store it. */
@@ -68,13 +72,27 @@ function openBook(stored: MemoryWallet, setLimits: readonly SpendLimit[], nowMs:
     limits: new Map(stored.limits),
     counters,
     postings: new Map(stored.transfers.map((each) => [postingKey(each.kind, each.transferId), each])),
+    spends: new Map(setLimits.map((limit) => spendOf(stored, limit, nowMs))),
     dueHoldIds: due.map(({ holdId }) => holdId),
   });
 }
 
+/** Sums up every receipt of a limit's current period. */
+function spendOf({ holds }: MemoryWallet, limit: SpendLimit, nowMs: number): [string, PeriodSpend] {
+  const { limitId, keyId, period, timeZone } = limit;
+  const periodStartMs = periodStart(period, nowMs, timeZone);
+  const firstId = firstIdOf(Math.max(0, periodStartMs));
+  const counted = [...holds.values()].filter(
+    (hold) => hold.holdId >= firstId && (keyId === undefined || keyId === hold.keyId),
+  );
+  const amount = counted.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0n);
+  return [spendKey({ limitId, periodStartMs }, keyId), { keyId, firstId, amount }];
+}
+
 function store(stored: MemoryWallet, { writeSet }: WorkingBook): void {
   stored.wallet = writeSet.wallet ?? stored.wallet;
-  for (const [id, hold] of [...writeSet.newHolds, ...writeSet.changedHolds]) stored.holds.set(id, hold);
+  for (const [id, hold] of [...writeSet.boundHolds, ...writeSet.newHolds, ...writeSet.changedHolds])
+    stored.holds.set(id, hold);
   for (const [id, resolution] of writeSet.resolutions) stored.resolutions.set(id, resolution);
   for (const [key, counter] of writeSet.counters) stored.counters.set(key, counter);
   for (const [id, limit] of writeSet.limits) stored.limits.set(id, limit);

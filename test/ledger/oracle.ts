@@ -19,7 +19,7 @@ interface OracleHold {
   readonly granted: bigint;
   readonly takenAt: number;
   /** The limits it counts against, each with the name of its period. */
-  readonly counts: readonly { readonly limit: string; readonly period: string }[];
+  counts: readonly { readonly limit: string; readonly period: string }[];
   until: number;
   accrued: bigint;
   ended: "no" | "settled" | "released" | "expired";
@@ -56,7 +56,11 @@ export function createOracle() {
   const balances = () => ({ posted: posted(), held: held(), available: posted() - held() });
   const against = (limit: string, period: string) =>
     all().filter((hold) => hold.counts.some((each) => each.limit === limit && each.period === period));
-  const used = (limit: string, period: string) => sum(against(limit, period).map((h) => h.booked - h.back));
+  const openings: { limit: string; period: string; amount: bigint }[] = [];
+  const opened = (limit: string, period: string) =>
+    sum(openings.filter((each) => each.limit === limit && each.period === period).map((each) => each.amount));
+  const used = (limit: string, period: string) =>
+    sum(against(limit, period).map((h) => h.booked - h.back)) + opened(limit, period);
   const heldBy = (limit: string, period: string) =>
     sum(against(limit, period).map((hold) => (hold.ended === "no" ? hold.granted : 0n)));
 
@@ -203,6 +207,24 @@ export function createOracle() {
     return hold ? then(hold) : declined("hold_not_found");
   };
 
+  /** What ended in the period counts as one amount; what is open counts against the limit from now on. */
+  const countSoFar = (request: SpendLimit, now: number) => {
+    const { limitId: limit, keyId } = request;
+    const period = nameOf(request, now);
+    const fromMs = period === "ever" ? 0 : Date.parse(period);
+    const seen = [...holds].flatMap(([id, hold]) =>
+      timeOf(id) >= fromMs && (keyId === undefined || keyId === hold.key) ? [hold] : [],
+    );
+    const spent = sum(seen.map((hold) => hold.booked - hold.back));
+    const amount = (spent < MOST ? spent : MOST) - used(limit, period);
+    if (amount > 0n) openings.push({ limit, period, amount });
+    for (const hold of seen) {
+      if (hold.ended !== "no" || hold.counts.some((each) => each.limit === limit && each.period === period))
+        continue;
+      hold.counts = [...hold.counts, { limit, period }];
+    }
+  };
+
   const decide = ({ kind, request }: Command, now: number): Expected => {
     switch (kind) {
       case "create_wallet":
@@ -289,7 +311,10 @@ export function createOracle() {
         if (!exists) return declined("wallet_not_found");
         if (owners.has(limitId) && owners.get(limitId) !== keyId) return declined("conflict");
         owners.set(limitId, keyId);
+        const before = limits.get(limitId);
         limits.set(limitId, request);
+        const isOfSame = before?.period === request.period && before.timeZone === request.timeZone;
+        if (!isOfSame) countSoFar(request, now);
         return { result: {} };
       }
       case "delete_spend_limit":

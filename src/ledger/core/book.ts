@@ -77,6 +77,21 @@ export interface Counter extends LimitPeriodKey {
   readonly held: Nanos;
 }
 
+/** The part of a counter that no hold lists: what was spent in its period before its limit was set. */
+export interface Opening extends LimitPeriodKey {
+  readonly used: Nanos;
+}
+
+/** What the receipts of a limit's period come to, whether they count against the limit or not. */
+export interface PeriodSpend {
+  /** The key of the receipts; `undefined` for those of the whole wallet. */
+  readonly keyId: string | undefined;
+  /** No receipt of the period has a smaller id. */
+  readonly firstId: string;
+  /** Charges less refunds. */
+  readonly amount: Nanos;
+}
+
 /** One debit and one credit. `seq` has no gaps. `postedAfter` is the wallet's balance after the transfer. */
 export interface Transfer {
   readonly seq: number;
@@ -105,6 +120,10 @@ export interface BookRows {
   readonly postings: ReadonlyMap<string, Transfer>;
   /** Open holds that were past their time when the batch began. */
   readonly dueHoldIds: readonly string[];
+  /**
+   * By {@link spendKey}, of limits to be set. Their periods' open holds are in the book, all of them.
+   */
+  readonly spends: ReadonlyMap<string, PeriodSpend>;
 }
 
 /** A wallet's book as the rules read it. */
@@ -122,10 +141,19 @@ export interface Changes {
   readonly counters?: readonly Counter[];
   readonly transfers?: readonly Transfer[];
   readonly limits?: readonly StoredLimit[];
+  /** Holds that count against more limits than before. */
+  readonly boundHolds?: readonly Hold[];
+  /** Amounts to add to openings. */
+  readonly openings?: readonly Opening[];
 }
 
 export function counterKey(key: LimitPeriodKey): string {
   return `${key.periodStartMs} ${key.limitId}`;
+}
+
+/** `keyId` is that of the limit: commands of one batch may name a limit id with several. */
+export function spendKey(key: LimitPeriodKey, keyId: string | undefined): string {
+  return keyId === undefined ? counterKey(key) : `${counterKey(key)}\n${keyId}`;
 }
 
 export function postingKey(kind: TransferKind, transferId: string): string {

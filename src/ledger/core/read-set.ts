@@ -87,7 +87,8 @@ function readPosting(reader: RowReader, kind: TransferKind, transferId: string):
 }
 
 /** Whether the current period of a limit can be computed. */
-function hasPeriod({ limitId, timeZone }: SpendLimit): boolean {
+function hasPeriod({ limitId, keyId, timeZone }: SpendLimit): boolean {
+  if (keyId !== undefined && !isId(keyId)) return false;
   return isId(limitId) && (timeZone === undefined || isTimeZone(timeZone));
 }
 

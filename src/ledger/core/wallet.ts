@@ -4,6 +4,7 @@ import type { DeleteSpendLimitRequest, WalletStateRequest } from "../ledger.ts";
 import type { Balances, SpendLimit } from "../records.ts";
 import { balancesOf, type StoredLimit, type Wallet } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
+import { countPeriod } from "./count-period.ts";
 import { isTimeZone } from "./period.ts";
 import { isAmount, isId } from "./validate.ts";
 
@@ -32,14 +33,11 @@ export const setWalletState: Rule<WalletStateRequest, undefined> = ({ wallet }, 
 };
 
 /**
- * Creates or replaces a limit, or restores a deleted one. The amount counted in the period so far counts
- * against the new amount. Declines, in order: `invalid_id`, `invalid_amount`, `invalid_time_zone`,
- * `wallet_not_found`, `conflict` (the id is, or was, a limit of another key).
- *
- * Another period or zone starts another counter at 0; the old periods keep theirs. When both periods start
- * at the same instant, like a month and its first day, the counter continues.
+ * Creates or replaces a limit, or restores a deleted one. What was spent in its current period so far counts
+ * against it, see {@link countPeriod}. Declines, in order: `invalid_id`, `invalid_amount`,
+ * `invalid_time_zone`, `wallet_not_found`, `conflict` (the id is, or was, a limit of another key).
  */
-export const setSpendLimit: Rule<SpendLimit, undefined> = (book, request) => {
+export const setSpendLimit: Rule<SpendLimit, undefined> = (book, request, nowMs) => {
   const { walletId, limitId, keyId, period, timeZone, amount } = request;
   if (!isId(walletId) || !isId(limitId)) return decline("invalid_id");
   if (keyId !== undefined && !isId(keyId)) return decline("invalid_id");
@@ -49,9 +47,9 @@ export const setSpendLimit: Rule<SpendLimit, undefined> = (book, request) => {
   const stored = book.limits.get(limitId);
   if (stored && stored.keyId !== keyId) return decline("conflict");
   const limit = { walletId, limitId, keyId, period, timeZone, amount };
-  return stored && isSame(stored, limit)
-    ? { result: undefined }
-    : { result: undefined, changes: { limits: [limit] } };
+  if (stored && isSame(stored, limit)) return { result: undefined };
+  const counted = stored && isOfSamePeriod(stored, limit) ? {} : countPeriod(book, limit, nowMs);
+  return { result: undefined, changes: { limits: [limit], ...counted } };
 };
 
 /**
@@ -67,10 +65,12 @@ export const deleteSpendLimit: Rule<DeleteSpendLimitRequest, undefined> = (book,
 };
 
 function isSame(stored: StoredLimit, limit: SpendLimit): boolean {
+  return isOfSamePeriod(stored, limit) && stored.amount === limit.amount;
+}
+
+/** Whether a limit in force keeps its period, so that its counter has counted everything already. */
+function isOfSamePeriod(stored: StoredLimit, limit: SpendLimit): boolean {
   return (
-    stored.deletedAtMs === undefined &&
-    stored.period === limit.period &&
-    stored.timeZone === limit.timeZone &&
-    stored.amount === limit.amount
+    stored.deletedAtMs === undefined && stored.period === limit.period && stored.timeZone === limit.timeZone
   );
 }

@@ -5,6 +5,8 @@ import {
   type Counter,
   counterKey,
   type Hold,
+  type Opening,
+  type PeriodSpend,
   postingKey,
   type Resolution,
   type StoredLimit,
@@ -22,6 +24,7 @@ export interface WorkingBook extends Book {
   readonly writeSet: WriteSet;
   readonly counters: Map<string, Counter>;
   readonly postings: Map<string, Transfer>;
+  readonly spends: Map<string, PeriodSpend>;
   apply(changes: Changes): void;
   /** Adds limits that a store read. */
   addLimits(limits: Iterable<StoredLimit>): void;
@@ -43,6 +46,9 @@ export interface WriteSet {
   readonly counters: ReadonlyMap<string, Counter>;
   readonly transfers: readonly Transfer[];
   readonly limits: ReadonlyMap<string, StoredLimit>;
+  /** Stored holds that count against more limits than before. */
+  readonly boundHolds: ReadonlyMap<string, Hold>;
+  readonly openings: readonly Opening[];
 }
 
 /** A book as a store reads it. */
@@ -51,6 +57,7 @@ export interface LoadedBook extends BookRows {
   readonly limits: Map<string, StoredLimit>;
   readonly counters: Map<string, Counter>;
   readonly postings: Map<string, Transfer>;
+  readonly spends: Map<string, PeriodSpend>;
 }
 
 /** Opens a book for a batch. Changes the maps of `loaded`. */
@@ -66,6 +73,7 @@ class OpenBook implements WorkingBook {
   readonly limits: Map<string, StoredLimit>;
   readonly counters: Map<string, Counter>;
   readonly postings: Map<string, Transfer>;
+  readonly spends: Map<string, PeriodSpend>;
   dueHoldIds: readonly string[];
   writeSet = emptyWriteSet();
   /** By key id, the results of `limitsInForce` since a limit changed. */
@@ -73,12 +81,13 @@ class OpenBook implements WorkingBook {
   /** Holds of the book that are not open. */
   #endedHoldIds: string[] = [];
 
-  constructor({ wallet, holds, limits, counters, postings, dueHoldIds }: LoadedBook) {
+  constructor({ wallet, holds, limits, counters, postings, spends, dueHoldIds }: LoadedBook) {
     this.wallet = wallet;
     this.holds = holds;
     this.limits = limits;
     this.counters = counters;
     this.postings = postings;
+    this.spends = spends;
     this.dueHoldIds = dueHoldIds;
   }
 
@@ -106,8 +115,11 @@ class OpenBook implements WorkingBook {
     for (const transfer of changes.transfers ?? NONE) {
       this.writeSet.transfers.push(transfer);
       if (isPosting(transfer)) this.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
+      if (this.spends.size > 0) this.#addSpend(transfer);
     }
     if (changes.limits) this.#applyLimits(changes.limits);
+    for (const hold of changes.boundHolds ?? NONE) this.#bindHold(hold);
+    if (changes.openings) this.writeSet.openings.push(...changes.openings);
   }
 
   addHolds(holds: Iterable<Hold>): void {
@@ -123,6 +135,7 @@ class OpenBook implements WorkingBook {
     this.writeSet = emptyWriteSet();
     this.dueHoldIds = NONE;
     if (this.postings.size > 0) this.postings.clear();
+    if (this.spends.size > 0) this.spends.clear();
     for (const holdId of this.#endedHoldIds) this.holds.delete(holdId);
     this.#endedHoldIds = [];
   }
@@ -143,6 +156,25 @@ class OpenBook implements WorkingBook {
   #keepHold(hold: Hold): void {
     this.holds.set(hold.holdId, hold);
     if (hold.state !== "held") this.#endedHoldIds.push(hold.holdId);
+  }
+
+  #bindHold(hold: Hold): void {
+    const { newHolds, changedHolds, boundHolds } = this.writeSet;
+    this.holds.set(hold.holdId, hold);
+    if (newHolds.has(hold.holdId)) return void newHolds.set(hold.holdId, hold);
+    if (changedHolds.has(hold.holdId)) changedHolds.set(hold.holdId, hold);
+    boundHolds.set(hold.holdId, hold);
+  }
+
+  /** Adds a charge of this batch to the periods that its receipt is in, or takes a refund off. */
+  #addSpend({ holdId, kind, amount }: Transfer): void {
+    const hold = holdId === undefined ? undefined : this.holds.get(holdId);
+    if (!hold) return;
+    for (const [name, spend] of this.spends) {
+      if ((spend.keyId ?? hold.keyId) !== hold.keyId || hold.holdId < spend.firstId) continue;
+      const signed = kind === TRANSFER_KINDS.refund ? -amount : amount;
+      this.spends.set(name, { ...spend, amount: spend.amount + signed });
+    }
   }
 
   #applyLimits(limits: readonly StoredLimit[]): void {
@@ -171,5 +203,7 @@ function emptyWriteSet() {
     counters: new Map<string, Counter>(),
     transfers: [] as Transfer[],
     limits: new Map<string, StoredLimit>(),
+    boundHolds: new Map<string, Hold>(),
+    openings: [] as Opening[],
   };
 }

@@ -1,5 +1,7 @@
-import type { Counter, Hold, LimitPeriodKey, StoredLimit, Transfer } from "../core/book.ts";
+import type { Counter, Hold, LimitPeriodKey, PeriodSpend, StoredLimit, Transfer } from "../core/book.ts";
 import type { ReadSet } from "../core/read-set.ts";
+import { readPeriodSpend } from "../queries/period-spend.ts";
+import { POSTGRES, type Row } from "../queries/query.ts";
 import {
   type CounterRow,
   type HoldRow,
@@ -11,6 +13,7 @@ import {
   type TransferRow,
   type Value,
 } from "../queries/rows.ts";
+import type { SpendLimit } from "../records.ts";
 import { encodeArray, encodeColumns } from "./array.ts";
 import type { Connection } from "./session.ts";
 
@@ -34,10 +37,20 @@ interface OpeningRead {
 /** A limit with its newest counter; `undefined` when the limit was never used. */
 type BoundLimit = OfWallet<"limit", StoredLimit> & { readonly newest: Counter | undefined };
 
+/** A limit to be set, with what its current period has seen. */
+interface LimitSpend {
+  readonly limit: SpendLimit;
+  readonly spend: PeriodSpend;
+}
+
 /** The reading statements of a batch. A read without ids sends nothing to the server, except `opening`. */
 export interface LoadStatements {
   opening(ids: readonly { walletId: string; holdId: string }[]): Promise<OpeningRead>;
   holds(ids: readonly { walletId: string; holdId: string }[]): Promise<readonly OfWallet<"hold", Hold>[]>;
+  /** All open holds of the keys, or of the whole wallets, that limits to be set bind. */
+  openHolds(limits: readonly SpendLimit[]): Promise<readonly OfWallet<"hold", Hold>[]>;
+  /** What the periods of limits to be set have seen. */
+  spends(limits: readonly SpendLimit[], nowMs: number): Promise<readonly LimitSpend[]>;
   /** Open holds past their time, longest overdue first. */
   due(walletIds: readonly string[], nowMs: number, max: number): Promise<readonly OfWallet<"hold", Hold>[]>;
   /** The limits in force of the keys that spend, and of their wallets. */
@@ -72,6 +85,23 @@ export function createLoadStatements({ client }: Connection): LoadStatements {
     async holds(ids) {
       if (ids.length === 0) return [];
       return (await run<HoldRow>(HOLDS, keyColumnsOf(ids))).map(holdOf);
+    },
+    async openHolds(limits) {
+      const found: OfWallet<"hold", Hold>[] = [];
+      for (const { walletId, keyId = null } of limits) {
+        found.push(...(await run<HoldRow>(OPEN_HOLDS, [walletId, keyId])).map(holdOf));
+      }
+      return found;
+    },
+    async spends(limits, nowMs) {
+      const found: LimitSpend[] = [];
+      for (const limit of limits) {
+        const read = readPeriodSpend(POSTGRES, limit, nowMs);
+        let step = read.next();
+        while (!step.done) step = read.next(await run<Row>(step.value.sql, [...step.value.values]));
+        found.push({ limit, spend: step.value });
+      }
+      return found;
     },
     async due(walletIds, nowMs, max) {
       if (walletIds.length === 0) return [];
@@ -168,6 +198,9 @@ const HOLDS = `SELECT ${HOLD_COLUMNS} FROM ${FOUND_HOLDS}`;
 const DUE = `SELECT ${HOLD_COLUMNS} FROM holds h
   WHERE h.state = 'held' AND h.expires_at_ms <= $2::bigint AND h.wallet_id = ANY($1::text[])
   ORDER BY h.expires_at_ms LIMIT $3::bigint`;
+
+const OPEN_HOLDS = `SELECT ${HOLD_COLUMNS} FROM holds h
+  WHERE h.state = 'held' AND h.wallet_id = $1::text AND h.key_id = coalesce($2::text, h.key_id)`;
 
 const LIMIT_COLUMNS = "l.wallet_id, l.limit_id, l.key_id, l.period, l.time_zone, l.amount, l.deleted_at_ms";
 

@@ -5,8 +5,10 @@ import {
   counterKey,
   type Hold,
   type LimitPeriodKey,
+  type PeriodSpend,
   postingKey,
   type StoredLimit,
+  spendKey,
   type Transfer,
   type Wallet,
 } from "../core/book.ts";
@@ -68,6 +70,7 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
     books.get(walletId)?.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
   }
   await loadReceipts(statements, books);
+  await loadSpends(statements, { books, readSets, nowMs });
   await loadCounters(statements, { books, readSets, nowMs });
   await loadDue(statements, { books, readSets, commands, nowMs });
   return {
@@ -93,6 +96,21 @@ async function loadReceipts(statements: LoadStatements, books: Books): Promise<v
     receiptsOf(postings.values()).map((holdId) => ({ walletId, holdId })),
   );
   addHolds(books, await statements.holds(ids));
+}
+
+/** Loads what the periods of limits to be set have seen, and the open holds that the limits will bind. */
+async function loadSpends(
+  statements: LoadStatements,
+  { books, readSets, nowMs }: { books: Books; readSets: ReadSets; nowMs: number },
+): Promise<void> {
+  const limits = [...readSets.values()].flatMap((readSet) => readSet.limits);
+  if (limits.length === 0) return;
+  addHolds(books, await statements.openHolds(limits));
+  for (const { limit, spend } of await statements.spends(limits, nowMs)) {
+    const { limitId, keyId, period, timeZone } = limit;
+    const key = { limitId, periodStartMs: periodStart(period, nowMs, timeZone) };
+    books.get(limit.walletId)?.spends.set(spendKey(key, keyId), spend);
+  }
 }
 
 async function loadCounters(
@@ -177,6 +195,7 @@ function emptyBook(wallet: Wallet | undefined): GrowingBook {
     limits: new Map<string, StoredLimit>(),
     counters: new Map<string, Counter>(),
     postings: new Map<string, Transfer>(),
+    spends: new Map<string, PeriodSpend>(),
     dueHoldIds: [],
     newestPeriods: new Map<string, number>(),
   };

@@ -89,6 +89,8 @@ const COUNTER: readonly Column[] = [
   ["held", "bigint"],
 ];
 
+const OPENING: readonly Column[] = [...COUNTER_KEY, ["used", "bigint"]];
+
 const LIMIT_KEY: readonly Column[] = [
   ["wallet_id", "text"],
   ["limit_id", "text"],
@@ -135,6 +137,10 @@ const WRITES = {
   staleHours: (rows: string) => `${insert("usage_stale", "batch_stale_hour")(rows)}
     ON CONFLICT (${namesOf(STALE_KEY)}) DO UPDATE SET changes = usage_stale.changes + 1`,
   unchargedEnds: insert("export_ends", "batch_export_end"),
+  boundHolds: update("holds", "batch_hold", { key: HOLD_KEY, set: [["limits", "json"]] }),
+  openings: (rows: string) => `INSERT INTO dropped_counters AS d (${namesOf(OPENING)})
+    SELECT ${namesOf(OPENING)} FROM unnest(${rows}::batch_counter[])
+    ON CONFLICT (${namesOf(COUNTER_KEY)}) DO UPDATE SET used = d.used + excluded.used`,
 };
 
 export type RowKind = keyof typeof WRITES;

@@ -1,4 +1,4 @@
-import type { Wallet } from "../core/book.ts";
+import { counterKey, type Wallet } from "../core/book.ts";
 import type { WorkingBook } from "../core/working-book.ts";
 import { staleHoursOf } from "../engine/stale-hours.ts";
 import { unchargedEndsOf } from "../engine/uncharged-ends.ts";
@@ -28,9 +28,10 @@ export interface WriteFence {
 
 /**
  * Returns the statements that write a batch, to be sent in order; none for a batch without changes. All but
- * two kinds of rows share a statement. New wallets come first: a session that creates the same wallet at once
+ * three kinds of rows share a statement. New wallets come first: a session that creates the same wallet at once
  * waits there, and fails before it writes anything else. Resolutions of new holds come last, because a
- * statement cannot update a row that it inserts.
+ * statement cannot update a row that it inserts; so do holds that a new limit binds, because a statement updates
+ * a row once.
  */
 export function encodeWrites(
   books: ReadonlyMap<string, WorkingBook>,
@@ -70,6 +71,8 @@ const KINDS = [
   "limits",
   "staleHours",
   "unchargedEnds",
+  "boundHolds",
+  "openings",
 ] as const satisfies readonly RowKind[];
 
 type Rows = Record<RowKind, (readonly Value[])[]>;
@@ -86,6 +89,8 @@ function createRows(): Rows {
     limits: [],
     staleHours: [],
     unchargedEnds: [],
+    boundHolds: [],
+    openings: [],
   };
 }
 
@@ -115,6 +120,20 @@ function addRows({ first, rows, last }: Statements, walletId: string, { writeSet
     rows.counters.push([walletId, limitId, periodStartMs, used, held]);
   }
   for (const limit of writeSet.limits.values()) rows.limits.push(limitValues(limit));
+  for (const hold of writeSet.boundHolds.values()) {
+    last.boundHolds.push([walletId, hold.holdId, ...stateValues(hold), ...requestValues(hold)]);
+  }
+  addOpenings(last, walletId, writeSet);
+}
+
+/** Adds up openings of one counter: a statement writes a row once. */
+function addOpenings(rows: Rows, walletId: string, { openings }: WorkingBook["writeSet"]): void {
+  for (const [, each] of Map.groupBy(openings, counterKey)) {
+    const used = each.reduce((sum, opening) => sum + opening.used, 0n);
+    for (const { limitId, periodStartMs } of each.slice(0, 1)) {
+      rows.openings.push([walletId, limitId, periodStartMs, used, 0n]);
+    }
+  }
 }
 
 function walletValues(wallet: Wallet): readonly Value[] {

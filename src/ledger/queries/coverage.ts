@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, ID_TIME_MAX, startOf } from "./hold-time.ts";
-import { createValues, type Dialect, type Row, type RunQuery } from "./query.ts";
+import { createValues, type Dialect, type Query, type Row, type RunQuery } from "./query.ts";
 
 /** Unix milliseconds, from `fromMs` to before `toMs`. */
 export interface TimeRange {
@@ -33,12 +33,22 @@ export interface RollUpSnapshot extends RollUpCursor {
 /** The SQL of the values that identify a snapshot. */
 export const SNAPSHOT_COLUMNS = `version, (SELECT count(*) FROM usage_stale) AS stale_count`;
 
+interface SnapshotRange {
+  readonly walletId: string | undefined;
+  readonly range: TimeRange;
+}
+
 /** Reads which hours and days a sum of receipts can take from roll-ups, in one statement. */
 export async function readSnapshot(
   run: RunQuery,
   dialect: Dialect,
-  { walletId, range }: { readonly walletId: string | undefined; readonly range: TimeRange },
+  wanted: SnapshotRange,
 ): Promise<RollUpSnapshot> {
+  return readSnapshotRows(await run(snapshotQuery(dialect, wanted)));
+}
+
+/** The statement of {@link readSnapshot}. */
+export function snapshotQuery(dialect: Dialect, { walletId, range }: SnapshotRange): Query {
   const values = createValues(dialect);
   const conditions = [
     `start_ms > ${values.add(range.fromMs - HOUR_MS)}`,
@@ -49,7 +59,11 @@ export async function readSnapshot(
       (SELECT cleared_to_ms FROM retention) AS cleared_to_ms FROM usage_cursor
     LEFT JOIN (SELECT DISTINCT start_ms FROM usage_stale WHERE ${conditions.join(" AND ")}) AS stale ON true
     ORDER BY start_ms`;
-  const rows = await run({ sql, values: values.all });
+  return { sql, values: values.all };
+}
+
+/** Reads the rows of {@link snapshotQuery}. */
+export function readSnapshotRows(rows: readonly Row[]): RollUpSnapshot {
   const staleHours = rows.flatMap((row) => (row.start_ms === null ? [] : [Number(row.start_ms)]));
   const number = (name: string) => Number(rows[0]?.[name] ?? 0);
   return {
@@ -58,6 +72,11 @@ export async function readSnapshot(
     staleHours,
     clearedToMs: number("cleared_to_ms"),
   };
+}
+
+/** Whether the roll-ups were in the same state when they were summed as when the coverage was chosen. */
+export function isSameSnapshot(row: Row | undefined, { version, staleCount }: RollUpSnapshot): boolean {
+  return Number(row?.version) === version && Number(row?.stale_count) === staleCount;
 }
 
 export function readCursor(row: Row | undefined): RollUpCursor {

@@ -239,7 +239,7 @@ export function limitValues(limit: StoredLimit): readonly Value[] {
 }
 
 /** Returns limit periods as JSON text, `[["limit", 1735689600000], …]`; null for none. */
-function printLimitPeriods(keys: readonly LimitPeriodKey[]): string | null {
+export function printLimitPeriods(keys: readonly LimitPeriodKey[]): string | null {
   if (keys.length === 0) return null;
   return JSON.stringify(keys.map(({ limitId, periodStartMs }) => [limitId, periodStartMs]));
 }

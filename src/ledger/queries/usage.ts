@@ -6,7 +6,7 @@ import {
   type Coverage,
   coverByReceipts,
   coverRange,
-  type RollUpSnapshot,
+  isSameSnapshot,
   rangeOf,
   readSnapshot,
   SNAPSHOT_COLUMNS,
@@ -79,7 +79,7 @@ async function sumCovered(run: RunQuery, dialect: Dialect, plan: UsagePlan): Pro
     const snapshot = await readSnapshot(run, dialect, { walletId, range });
     const coverage = coverRange(range, snapshot, takesDays);
     const rows = await runSums(run, dialect, plan, coverage);
-    if (isSame(rows[0], snapshot)) return withoutEmpty(rows);
+    if (isSameSnapshot(rows[0], snapshot)) return withoutEmpty(rows);
   }
   return withoutEmpty(await runSums(run, dialect, plan, coverByReceipts(range)));
 }
@@ -89,11 +89,6 @@ function isInRollUps(query: UsageQuery): boolean {
     !query.groupBy.some((dimension) => RECEIPT_DIMENSIONS.includes(dimension)) &&
     RECEIPT_CONDITIONS.every((name) => query[name] === undefined)
   );
-}
-
-/** Whether the roll-ups were in the same state when they were summed as when the coverage was chosen. */
-function isSame(row: Row | undefined, { version, staleCount }: RollUpSnapshot): boolean {
-  return Number(row?.version) === version && Number(row?.stale_count) === staleCount;
 }
 
 /** Removes the row that reports the state alone, when there is no group. */

@@ -1,5 +1,12 @@
 import type { Database } from "bun:sqlite";
-import { counterKey, type Hold, type LimitPeriodKey, postingKey, type TransferKind } from "../core/book.ts";
+import {
+  counterKey,
+  type Hold,
+  type LimitPeriodKey,
+  postingKey,
+  spendKey,
+  type TransferKind,
+} from "../core/book.ts";
 import type { Command } from "../core/command.ts";
 import { periodStart } from "../core/period.ts";
 import { DUE_HOLDS_MAX, type RowReader, readRows, receiptsOf } from "../core/read-set.ts";
@@ -19,6 +26,7 @@ import {
   type WalletRow,
 } from "../queries/rows.ts";
 import type { SpendLimit } from "../records.ts";
+import { createPeriodReader } from "./limit-periods.ts";
 
 /**
  * The books of wallets, kept in memory from batch to batch. Kept are the wallet, its open holds, and the
@@ -119,6 +127,7 @@ function readBook(statements: Statements, walletId: string): KeptBook {
     limits: new Map(),
     counters: new Map(),
     postings: new Map(),
+    spends: new Map(),
     dueHoldIds: [],
   });
   return Object.assign(book, { keyIds: new Set<string>(), keptRows: 0 });
@@ -194,7 +203,7 @@ class BookReader implements RowReader {
       this.#book.addLimits(rows.map(readSpendLimit));
       keyIds.add(keyId);
     }
-    for (const limit of this.#book.limitsInForce(keyId)) this.newLimit(limit);
+    for (const limit of this.#book.limitsInForce(keyId)) this.#counter(this.#periodOf(limit));
   }
 
   limit(limitId: string): void {
@@ -203,8 +212,17 @@ class BookReader implements RowReader {
     if (row) this.#book.addLimits([readSpendLimit(row)]);
   }
 
-  newLimit({ limitId, period, timeZone }: SpendLimit): void {
-    this.#counter({ limitId, periodStartMs: periodStart(period, this.#nowMs, timeZone) });
+  newLimit(limit: SpendLimit): void {
+    const key = this.#periodOf(limit);
+    this.#counter(key);
+    const { openHolds, spendOf } = this.#statements.periods;
+    for (const hold of openHolds(limit)) if (!this.#book.holds.has(hold.holdId)) this.#addHold(hold);
+    const name = spendKey(key, limit.keyId);
+    if (!this.#book.spends.has(name)) this.#book.spends.set(name, spendOf(limit, this.#nowMs));
+  }
+
+  #periodOf({ limitId, period, timeZone }: SpendLimit): LimitPeriodKey {
+    return { limitId, periodStartMs: periodStart(period, this.#nowMs, timeZone) };
   }
 
   posting(kind: TransferKind, transferId: string): void {
@@ -239,6 +257,7 @@ function prepare(client: Database) {
   const query = <Row, Parameters extends (string | number)[]>(sql: string) =>
     client.query<Row, Parameters>(sql).safeIntegers(true);
   return {
+    periods: createPeriodReader(client, HOLD_COLUMNS),
     /** Changes with every commit of another connection. */
     dataVersion: client.query<{ data_version: number }, []>("PRAGMA data_version"),
     anyDue: client.query<object, [number]>(

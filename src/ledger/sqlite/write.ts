@@ -5,6 +5,7 @@ import { staleHoursOf } from "../engine/stale-hours.ts";
 import { unchargedEndsOf } from "../engine/uncharged-ends.ts";
 import {
   limitValues,
+  printLimitPeriods,
   requestValues,
   resolutionValues,
   stateValues,
@@ -78,6 +79,12 @@ export function createWriter(client: Database): WriteBooks {
         statements.upsertCounter.run([walletId, limitId, periodStartMs, used, held]);
       }
       for (const limit of writeSet.limits.values()) statements.upsertLimit.run(limitValues(limit));
+      for (const { holdId, limits } of writeSet.boundHolds.values()) {
+        statements.bindHold.run([printLimitPeriods(limits), walletId, holdId]);
+      }
+      for (const { limitId, periodStartMs, used } of writeSet.openings) {
+        statements.addOpening.run([walletId, limitId, periodStartMs, used]);
+      }
     }
   };
 }
@@ -135,6 +142,10 @@ function prepare(client: Database) {
     upsertStaleHour: query(`INSERT INTO usage_stale (wallet_id, start_ms, changes) VALUES (?, ?, 1)
       ON CONFLICT DO UPDATE SET changes = changes + 1`),
     insertUnchargedEnd: query("INSERT INTO export_ends (wallet_id, hold_id) VALUES (?, ?)"),
+    bindHold: query("UPDATE holds SET limits = ? WHERE wallet_id = ? AND hold_id = ?"),
+    addOpening:
+      query(`INSERT INTO dropped_counters (wallet_id, limit_id, period_start_ms, used) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET used = used + excluded.used`),
     upsertLimit:
       query(`INSERT INTO spend_limits (wallet_id, limit_id, key_id, period, time_zone, amount, deleted_at_ms)
       VALUES (?, ?, ?, ?, ?, ?, ?)

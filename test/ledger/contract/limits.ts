@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { holdIdOf, NOON_MS } from "../samples.ts";
+import { FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 
 const HOUR_MS = 3_600_000;
@@ -156,9 +156,10 @@ export function describeLimits(env: LedgerEnv): void {
       await env.settle("h1", 38n);
       expect(await env.hold("free", 20n)).toMatchObject({ granted: 20n });
       await env.limit("l1", 50n);
-      expect(await env.limits()).toMatchObject([{ used: 38n, held: 5n }]);
-      expect(await env.errorCode(() => env.hold("h3", 8n))).toBe("spending_limit_exceeded");
-      expect(await env.hold("h3", 7n)).toMatchObject({ granted: 7n });
+      expect(await env.limits()).toMatchObject([{ used: 38n, held: 25n }]);
+      await env.settle("free", 3n);
+      expect(await env.errorCode(() => env.hold("h3", 5n))).toBe("spending_limit_exceeded");
+      expect(await env.hold("h3", 4n)).toMatchObject({ granted: 4n });
     });
 
     test("may be deleted when it is missing, but not without a wallet", async () => {
@@ -171,6 +172,91 @@ export function describeLimits(env: LedgerEnv): void {
       expect(await env.errorCode(() => ledger.deleteSpendLimit(elsewhere))).toBe("wallet_not_found");
     });
 
+    test("set on a used key counts what the key spent in the current period", async () => {
+      await env.hold("h1", 20n);
+      await env.settle("h1", 15n);
+      await env.refund("r1", "h1", 4n);
+      await env.hold("h2", 5n, { keyId: "k2" });
+      await env.settle("h2", 5n);
+      await env.hold("h3", 7n);
+      const before = NOON_MS - 13 * HOUR_MS;
+      await env.hold("h4", 9n, { holdId: holdIdOf("h4", before) });
+      await env.ledger.settle({
+        walletId: env.walletId,
+        holdId: holdIdOf("h4", before),
+        amount: 9n,
+        facts: FACTS,
+      });
+      await env.limit("day", 50n, { period: "day" });
+      await env.limit("week", 50n, { period: "week" });
+      await env.limit("ny", 50n, { period: "day", timeZone: "America/New_York" });
+      await env.limit("total", 50n, { keyId: undefined });
+      expect(await env.limits()).toMatchObject([
+        { limitId: "day", used: 11n, held: 7n },
+        { limitId: "ny", used: 11n, held: 7n },
+        { limitId: "total", used: 25n, held: 7n },
+        { limitId: "week", used: 20n, held: 7n },
+      ]);
+    });
+
+    test("counts what was summed up of hours before it was set, and changes in them", async () => {
+      await env.hold("h1", 20n);
+      await env.settle("h1", 15n);
+      env.clock.nowMs += 3 * HOUR_MS;
+      const later = { holdId: holdIdOf("h2", env.clock.nowMs) };
+      await env.hold("h2", 8n, later);
+      for (let steps = 0; steps < 1_000 && (await env.rollUp()); steps++);
+      await env.refund("r1", "h1", 4n);
+      await env.limit("l1", 50n, { period: "month", timeZone: "Asia/Kathmandu" });
+      await env.limit("l2", 50n, { keyId: undefined });
+      const counted = { used: 11n, held: 8n };
+      expect(await env.limits()).toMatchObject([counted, counted]);
+    });
+
+    test("counts a hold once that was open when the limit was set", async () => {
+      await env.hold("h1", 30n);
+      await env.hold("h2", 20n);
+      await env.limit("l1", 60n, { period: "day" });
+      expect(await env.limits()).toMatchObject([{ used: 0n, held: 50n }]);
+      await env.settle("h1", 12n);
+      await env.ledger.release({ walletId: env.walletId, holdId: holdIdOf("h2"), facts: FACTS });
+      expect(await env.limits()).toMatchObject([{ used: 12n, held: 0n }]);
+      await env.refund("r1", "h1", 2n);
+      await env.limit("l1", 70n, { period: "week" });
+      await env.limit("l1", 60n, { period: "day" });
+      expect(await env.limits()).toMatchObject([{ used: 10n, held: 0n }]);
+    });
+
+    test("set among commands of the same batch counts each of them once", async () => {
+      await env.hold("h0", 10n);
+      await env.hold("h1", 10n);
+      await Promise.all([
+        env.settle("h0", 9n),
+        env.hold("h2", 5n),
+        env.refund("r1", "h0", 1n),
+        env.limit("l1", 50n, { period: "month" }),
+        env.settle("h1", 6n),
+        env.settle("h2", 4n),
+        env.hold("h3", 2n),
+      ]);
+      expect(await env.limits()).toMatchObject([{ used: 18n, held: 2n }]);
+    });
+
+    test("set while a key spends counts every request once", async () => {
+      const spend = async (name: string) => {
+        await env.hold(name, 2n);
+        await env.settle(name, 1n);
+      };
+      const names = Array.from({ length: 40 }, (_, i) => `h${i}`);
+      const all = names.map(spend);
+      for (const period of ["day", "week", "month", "day"] as const) {
+        await env.limit("l1", 1_000n, { period });
+        await Bun.sleep(1);
+      }
+      await Promise.all(all);
+      expect(await env.limits()).toMatchObject([{ used: 40n, held: 0n }]);
+    });
+
     test("set, deleted and used in one batch applies in order", async () => {
       const { ledger, walletId } = env;
       const commands = [
@@ -180,24 +266,22 @@ export function describeLimits(env: LedgerEnv): void {
         env.limit("l1", 5n),
       ];
       await Promise.all(commands);
-      expect(await env.limits()).toMatchObject([{ amount: 5n, used: 0n, held: 0n }]);
+      expect(await env.limits()).toMatchObject([{ amount: 5n, used: 0n, held: 50n }]);
       expect(await env.receipt("h1")).toMatchObject({ granted: 50n });
     });
 
-    test("of another period or zone starts another counter and later finds the old one", async () => {
+    test("of another period or zone counts what that period has seen", async () => {
       await env.limit("l1", 50n, { period: "day" });
       await env.hold("h1", 20n);
       await env.settle("h1", 15n);
       await env.hold("h2", 5n);
       await env.limit("l1", 50n, { period: "week" });
-      expect(await env.limits()).toMatchObject([{ used: 0n, held: 0n }]);
+      expect(await env.limits()).toMatchObject([{ used: 15n, held: 5n }]);
       await env.hold("h3", 7n);
       await env.limit("l1", 50n, { period: "day", timeZone: "Asia/Tokyo" });
-      expect(await env.limits()).toMatchObject([{ used: 0n, held: 0n }]);
+      expect(await env.limits()).toMatchObject([{ used: 15n, held: 12n }]);
       await env.limit("l1", 50n, { period: "day" });
-      expect(await env.limits()).toMatchObject([{ used: 15n, held: 5n }]);
-      await env.limit("l1", 50n, { period: "week" });
-      expect(await env.limits()).toMatchObject([{ used: 0n, held: 7n }]);
+      expect(await env.limits()).toMatchObject([{ used: 15n, held: 12n }]);
     });
 
     test("of another period that starts at the same instant keeps the counter", async () => {
@@ -211,7 +295,7 @@ export function describeLimits(env: LedgerEnv): void {
         expect(await env.limits()).toMatchObject([{ period, used: 0n, held: 20n }]);
       }
       await env.limit("l1", 50n);
-      expect(await env.limits()).toMatchObject([{ period: "total", used: 0n, held: 0n }]);
+      expect(await env.limits()).toMatchObject([{ period: "total", used: 0n, held: 20n }]);
     });
 
     test("is one of any number, all of which count", async () => {

@@ -113,6 +113,7 @@ function SpendingFields({ limit }: SpendingFieldsProps) {
       <AmountField
         label="Spending limit"
         placeholder="none"
+        hint="Counts what the key has spent since the period began."
         defaultValue={limit?.amount_usd}
         refusal="Enter an amount in USD, such as 25.00."
       />
