@@ -9,6 +9,7 @@ import type { MailOrders } from "./credentials.ts";
 import { normaliseEmail } from "./email.ts";
 import { createToken, digestOf } from "./key.ts";
 import type { MemberParts } from "./members.ts";
+import { requirePresentRight } from "./present-rights.ts";
 
 const DAY_MS = 86_400_000;
 const VALID_MS = 7 * DAY_MS;
@@ -46,6 +47,7 @@ export async function invite(
   const { tables, transact } = database;
   return transact(async (tx) => {
     const nowMs = now();
+    await requirePresentRight(database, tx, actor, { accountId, roles: ["owner"] });
     const account = await lockAccount(database, tx, accountId);
     await requireInvitable(database, tx, { accountId, email, nowMs });
     const isOpen = openOf(database, accountId, email);

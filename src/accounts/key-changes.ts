@@ -15,6 +15,7 @@ import {
   readKey,
   type SpendingLimit,
 } from "./keys.ts";
+import { requirePresentRight } from "./present-rights.ts";
 
 /** How long a secret stays valid after its rotation. */
 export const ROTATION_MS = 24 * 3_600_000;
@@ -157,6 +158,9 @@ async function changeRow(
 ): Promise<ApiKey> {
   const { apiKeys } = database.tables;
   return database.transact(async (tx) => {
+    if (action === "key.rotated") {
+      await requirePresentRight(database, tx, actor, { accountId, roles: ["owner", "developer"] });
+    }
     const row = await readRow(database, tx, id);
     if (!row || row.accountId !== accountId) throw new GatewayError("unknown_item");
     const isRead = and(eq(apiKeys.id, id), eq(apiKeys.version, version), isNull(apiKeys.revokedAtMs));

@@ -9,6 +9,7 @@ import type { Limits } from "../limiter/limiter.ts";
 import { printTime } from "../time.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
 import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
+import { requirePresentRight } from "./present-rights.ts";
 
 export interface IssueParts {
   readonly database: Database;
@@ -109,6 +110,7 @@ async function storeKey(
   const attributes = { accountId, name, models, allowsClamp, expiresAtMs, createdBy };
   const row = { id, createdAtMs, ...attributes, ...limits, digest, hint };
   return database.transact(async (tx) => {
+    await requirePresentRight(database, tx, actor, { accountId, roles: ["owner", "developer"] });
     const [inserted] = await tx.insert(database.tables.apiKeys).values(row).onConflictDoNothing().returning();
     if (!inserted) return undefined;
     const key = readKey(inserted);

@@ -90,12 +90,18 @@ async function findMadeKeys(
 ): Promise<readonly ManagementRow[]> {
   const { managementKeys } = database.tables;
   const found = new Map<string, ManagementRow>();
-  const isByPerson = and(eq(managementKeys.createdBy, personId), isWithin);
-  let made = await tx.select().from(managementKeys).where(isByPerson);
+  // Locks each level before the next is read: a request that makes a key with one of them has ended then.
+  const lock = (isMade: SQL | undefined) =>
+    tx
+      .update(managementKeys)
+      .set({ createdBy: sql`${managementKeys.createdBy}` })
+      .where(isMade)
+      .returning();
+  let made = await lock(and(eq(managementKeys.createdBy, personId), isWithin));
   while (made.length > 0) {
     for (const row of made) found.set(row.id, row);
     const ids = made.map(({ id }) => id);
-    const next = await tx.select().from(managementKeys).where(inArray(managementKeys.createdBy, ids));
+    const next = await lock(inArray(managementKeys.createdBy, ids));
     made = next.filter(({ id }) => !found.has(id));
   }
   return [...found.values()];

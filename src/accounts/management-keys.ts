@@ -5,6 +5,7 @@ import { GatewayError } from "../errors.ts";
 import type { Actor, Role } from "./actor.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import { createToken, digestOf } from "./key.ts";
+import { requirePresentRight } from "./present-rights.ts";
 
 const PREFIX = "mk-tg-";
 const HINT_LENGTH = PREFIX.length + 4;
@@ -55,6 +56,7 @@ export async function issueManagementKey(
   const hint = secret.slice(0, HINT_LENGTH);
   const values = { id, accountId: accountId ?? null, name, hint, role, createdBy: actor.id };
   return database.transact(async (tx) => {
+    await requirePresentRight(database, tx, actor, { accountId, roles: ["owner"] });
     const [row] = await tx
       .insert(database.tables.managementKeys)
       .values({ ...values, digest: digestOf(secret), createdAtMs: nowMs, expiresAtMs: expiresAtMs ?? null })

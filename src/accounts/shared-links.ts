@@ -4,6 +4,7 @@ import { GatewayError } from "../errors.ts";
 import { printTime } from "../time.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import { createToken, digestOf } from "./key.ts";
+import { requirePresentRight } from "./present-rights.ts";
 
 /** A read-only link to the usage of one key, or of a whole account. */
 export interface SharedLink {
@@ -52,6 +53,7 @@ export async function createLink(
   const token = `shl-${createToken()}`;
   const id = Bun.randomUUIDv7("hex", createdAtMs);
   await database.transact(async (tx) => {
+    await requirePresentRight(database, tx, actor, { accountId, roles: ["owner"] });
     await checkKey(database, tx, { accountId, keyId });
     await checkCount(database, tx, accountId, createdAtMs);
     const row = { id, digest: digestOf(token), accountId, keyId: keyId ?? null, showsNames };

@@ -131,6 +131,38 @@ describe.each(DIALECTS)("what a person made, in %s,", (dialect) => {
     expect(await actorOf(kept)).toBeDefined();
   });
 
+  test("after its right has ended is refused, though the request was admitted before", async () => {
+    const leaver = await addMember(storage.database, accountId, "owner");
+    const program = await asActor(await newProgram(leaver));
+    const { key } = await newKey(owner);
+    const link = { keyId: undefined, showsNames: true, expiresAtMs: storage.now() + 1_000 };
+    const invited = { accountId, email: "new@example.com", role: "owner" } as const;
+    await removeMember(storage, owner, { accountId, personId: leaver.id });
+    for (const former of [leaver, program]) {
+      for (const late of [
+        () => newKey(former),
+        () => newProgram(former),
+        () => rotateKey({ ...storage, actor: former }, key),
+        () => createLink(storage, former, accountId, link),
+        () => invite({ ...storage, mails }, former, invited),
+      ]) {
+        await expect(late()).rejects.toMatchObject({ kind: "not_permitted" });
+      }
+    }
+    const stranger = await addPerson(storage.database);
+    await expect(newProgram(stranger, "")).rejects.toMatchObject({ kind: "not_permitted" });
+  });
+
+  test("while it is removed does not outlive the removal", async () => {
+    const leaver = await addMember(storage.database, accountId, "developer");
+    const made = Array.from({ length: 20 }, () => newKey(leaver));
+    const removal = removeMember(storage, owner, { accountId, personId: leaver.id });
+    made.push(...Array.from({ length: 20 }, () => newKey(leaver)));
+    const [settled] = await Promise.all([Promise.allSettled(made), removal]);
+    const secrets = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value.secret] : []));
+    for (const secret of secrets) expect(await isAccepted(secret)).toBe(false);
+  });
+
   test("for the platform ends with the right of an operator, and what was made with it", async () => {
     const operator = await addPerson(storage.database, { isOperator: true });
     const former = await addPerson(storage.database, { isOperator: true });

@@ -8,7 +8,7 @@ import {
   listManagementKeys,
   revokeManagementKey,
 } from "../../src/accounts/management-keys.ts";
-import { actionsOf, addMember } from "./actors.ts";
+import { actionsOf, addMember, addPerson } from "./actors.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
 
 describe.each(DIALECTS)("management keys in %s", (dialect) => {
@@ -51,7 +51,8 @@ describe.each(DIALECTS)("management keys in %s", (dialect) => {
 
   test("a key of the platform is an operator in no account", async () => {
     const platform = { accountId: undefined, role: "operator" } as const;
-    const { secret } = await issueManagementKey(storage, owner, {
+    const operator = await addPerson(storage.database, { isOperator: true });
+    const { secret } = await issueManagementKey(storage, operator, {
       ...platform,
       name: "ci",
       expiresAtMs: undefined,

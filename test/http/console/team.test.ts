@@ -124,7 +124,7 @@ describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
 
   test("an operator who acts inside the account invites, makes no keys, and ends on time", async () => {
     const acting = { accountId, untilMs: Date.now() + 3_600_000 };
-    const operator = console.newOperator({ acting });
+    const operator = { ...(await addPerson(console.parts.database, { isOperator: true })), acting };
     expect((await console.call(operator, "GET", path("members"))).status).toBe(200);
     const invitation = { email: "owner@example.com", role: "owner" };
     expect((await console.call(operator, "POST", path("invitations"), invitation)).status).toBe(200);
