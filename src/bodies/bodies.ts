@@ -1,5 +1,6 @@
 import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
+import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
 import type { PrintOptions } from "../wire/codecs.ts";
 import type { ModelRequest } from "../wire/model-request.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
@@ -90,8 +91,8 @@ class LocalBody implements Body {
     return this.#yield.run(this.#owner, () => this.#body.print(surface, options));
   }
 
-  printCount(model: string, betas: readonly string[] | undefined): Soon<Printed> {
-    return this.#yield.run(this.#owner, () => this.#body.printCount(model, betas));
+  printCount(options: CountOptions): Soon<Printed> {
+    return this.#yield.run(this.#owner, () => this.#body.printCount(options));
   }
 
   beginning(): number | undefined {

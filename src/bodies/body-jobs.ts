@@ -1,5 +1,6 @@
 import type { ClientSurface, Surface } from "../domain/model.ts";
 import { type Cause, GatewayError } from "../errors.ts";
+import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerContext, AnswerHead, PrintOptions } from "../wire/codecs.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
@@ -11,7 +12,7 @@ export type BodyQuestion =
   | { readonly ask: "facts" }
   | { readonly ask: "plan"; readonly questions: readonly PlanQuestion[] }
   | { readonly ask: "print"; readonly surface: Surface; readonly options: PrintOptions }
-  | { readonly ask: "count"; readonly model: string; readonly betas: readonly string[] | undefined }
+  | { readonly ask: "count"; readonly options: CountOptions }
   | { readonly ask: "prompt" };
 
 /** A question about a request's body. Its blocks are transferred to the worker and back with the result. */

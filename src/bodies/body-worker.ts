@@ -65,7 +65,7 @@ function answerQuestion(job: BodyJob): Results[keyof Results] {
     case "print":
       return new TextEncoder().encode(body.print(question.surface, question.options));
     case "count":
-      return new TextEncoder().encode(body.printCount(question.model, question.betas));
+      return new TextEncoder().encode(body.printCount(question.options));
     case "prompt":
       return body.request.promptText();
   }

@@ -1,6 +1,7 @@
 import { decodeBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
+import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerHead, PrintOptions } from "../wire/codecs.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
@@ -22,8 +23,8 @@ export interface Body {
   plan(questions: readonly PlanQuestion[]): Soon<readonly Planned[]>;
   /** Prints the body for an upstream of a format. */
   print(surface: Surface, options: PrintOptions): Soon<Printed>;
-  /** Prints the body for a count at an upstream; `betas` are the priced betas that the route allows. */
-  printCount(model: string, betas: readonly string[] | undefined): Soon<Printed>;
+  /** Prints the body for a count at an upstream. */
+  printCount(options: CountOptions): Soon<Printed>;
   /** Returns a hash of the beginning of the prompt; `undefined` for a short or promptless body. */
   beginning(): number | undefined;
   /** Joins the text of the prompt, for a local count. */

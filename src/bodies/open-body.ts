@@ -1,7 +1,7 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
-import { printCountRequest } from "../wire/anthropic-messages/count-tokens.ts";
+import { type CountOptions, printCountRequest } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerContext, PrintOptions } from "../wire/codecs.ts";
 import { lazily } from "../wire/lazily.ts";
 import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
@@ -30,8 +30,8 @@ export interface OpenBody {
   plan(questions: readonly PlanQuestion[]): readonly Planned[];
   /** Prints the body for an upstream of a format. Throws `untranslatable` or `wrong_shape`. */
   print(surface: Surface, options: PrintOptions): string;
-  /** Prints the body for a count at an upstream. Of the priced betas only those in `betas` stay. */
-  printCount(model: string, betas: readonly string[] | undefined): string;
+  /** Prints the body for a count at an upstream. */
+  printCount(options: CountOptions): string;
   /** Hashes the beginning of the prompt; `undefined` for a short or promptless body. */
   beginning(): number | undefined;
 }
@@ -66,8 +66,8 @@ class ParsedBody implements OpenBody {
     return this.#sessionWith(surface, this.request.readChat).printUpstreamRequest(options);
   }
 
-  printCount(model: string, betas: readonly string[] | undefined): string {
-    return printCountRequest(this.request, model, betas);
+  printCount(options: CountOptions): string {
+    return printCountRequest(this.request, options);
   }
 
   beginning(): number | undefined {

@@ -92,7 +92,7 @@ async function readRemotely(queue: BodyQueue, body: NewBody, bodyId: number): Pr
     request,
     plan: async (questions) => (await ask<"plan">({ ask: "plan", questions })).map(deserializePlan),
     print: (upstream, options) => ask<"print">({ ask: "print", surface: upstream, options }),
-    printCount: (model, betas) => ask<"count">({ ask: "count", model, betas }),
+    printCount: (options) => ask<"count">({ ask: "count", options }),
     beginning: () => request.beginning,
     promptText: () => ask<"prompt">({ ask: "prompt" }),
   };

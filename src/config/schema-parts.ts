@@ -18,6 +18,16 @@ export function Mapping<T extends TProperties>(properties: T): TObject<T> {
   return Type.Object(properties, { additionalProperties: false, description: "a mapping" });
 }
 
+const BETA = "^[\\w.:-]{1,128}$";
+
+export const BetaNames = Type.Record(
+  Type.String({ pattern: BETA }),
+  Type.Union([Type.String({ pattern: BETA }), Type.Literal(false)], {
+    description: "the host's name of a beta, or false",
+  }),
+  { maxProperties: 64, description: "a mapping of betas to the host's names", additionalProperties: false },
+);
+
 export const Betas = Type.Array(
   Type.String({
     pattern: "^[\\w.:-]{1,128}\\*?$",

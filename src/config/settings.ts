@@ -108,6 +108,7 @@ function readUpstream(name: string, entry: UpstreamEntry) {
     bedrock: readBedrock(entry),
     circuitFailures: entry.circuit_failures ?? 5,
     google: readGooglePlace(entry),
+    betaNames: entry.anthropic_beta_names,
   };
 }
 

@@ -14,6 +14,7 @@ const PROTOCOL_KEYS = [
   "api_key",
   "responses",
   "anthropic_betas",
+  "anthropic_beta_names",
   "api_version",
   "entra",
   "entra_scope",
@@ -50,7 +51,7 @@ const PROTOCOL_RULES: Readonly<Record<Protocol, ProtocolRule>> = {
   bedrock: {
     baseUrl: ({ region }) => region && bedrockUrl(region),
     required: ["region"],
-    optional: ["api_key", "profile", "api", "anthropic_betas"],
+    optional: ["api_key", "profile", "api", "anthropic_betas", "anthropic_beta_names"],
   },
   gemini: {
     baseUrl: () => "https://generativelanguage.googleapis.com/v1beta",
@@ -60,7 +61,7 @@ const PROTOCOL_RULES: Readonly<Record<Protocol, ProtocolRule>> = {
   vertex: {
     baseUrl: vertexUrlOf,
     required: ["project"],
-    optional: ["location", "credentials", "anthropic_betas"],
+    optional: ["location", "credentials", "anthropic_betas", "anthropic_beta_names"],
   },
 };
 

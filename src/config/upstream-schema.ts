@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { Betas, Count, DAY_MS, Mapping, Text } from "./schema-parts.ts";
+import { BetaNames, Betas, Count, DAY_MS, Mapping, Text } from "./schema-parts.ts";
 
 const ApiKey = Type.String({
   pattern: "^[\\x21-\\x7e]+$",
@@ -73,6 +73,7 @@ export const Upstream = Mapping({
   ),
   responses: Type.Optional(Type.Boolean({ description: "true or false" })),
   anthropic_betas: Type.Optional(Betas),
+  anthropic_beta_names: Type.Optional(BetaNames),
   region: Type.Optional(
     Type.String({
       pattern: "^[a-z]{2,3}(-[a-z]+)+-\\d{1,2}$",

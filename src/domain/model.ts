@@ -34,11 +34,10 @@ export interface MessagesHost {
   readonly version: string;
   /** Whether the body has the stream flag, beside the URL. */
   readonly hasStreamFlag: boolean;
-  /**
-   * The betas that the host knows and takes from the body, as `anthropic_beta`; `undefined` where it reads the
-   * header.
-   */
-  readonly bodyBetas?: readonly string[] | undefined;
+  /** The host's names of the betas that it knows, by the names that clients send. It refuses all others. */
+  readonly betaNames: Readonly<Record<string, string>>;
+  /** Whether betas are sent in the body, as `anthropic_beta`, or in a header. */
+  readonly betasIn: "body" | "header";
   /** Whether it counts the tokens of a prompt, as Anthropic does. */
   readonly countsTokens?: boolean;
 }

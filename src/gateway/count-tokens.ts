@@ -114,14 +114,17 @@ function counts({ messagesHost, surfacesOf }: Upstream, { upstreamModel }: Route
   );
 }
 
-async function prepareCount({ route }: Counter, { call, body }: CountedPrompt): Promise<UpstreamCall> {
+async function prepareCount(counter: Counter, { call, body }: CountedPrompt): Promise<UpstreamCall> {
+  const { upstreamModel: model, betas } = counter.route;
+  const { messagesHost } = counter.upstream;
+  const headerBetas = messagesHost && call.headers["anthropic-beta"];
   return {
     surface: call.wire.surface,
     path: COUNT_PATH,
-    model: route.upstreamModel,
-    body: await printCallBody(() => body.printCount(route.upstreamModel, route.betas)),
+    model,
+    body: await printCallBody(() => body.printCount({ model, betas, messagesHost, headerBetas })),
     stream: false,
-    headers: forwardedHeaders(call.wire, call, route),
+    headers: forwardedHeaders(call.wire, { call, body }, counter),
     query: call.query,
   };
 }

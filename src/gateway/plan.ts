@@ -118,7 +118,7 @@ function printOptionsFor(
     outputLimitField,
     betas,
     messagesHost,
-    headerBetas: messagesHost?.bodyBetas && headerBetas,
+    headerBetas: messagesHost && headerBetas,
     stream,
     traits,
     marksPrefixes,

@@ -1,10 +1,10 @@
 import type { Printed, Soon } from "../bodies/body.ts";
-import type { Route } from "../domain/model.ts";
+import type { MessagesHost, Route } from "../domain/model.ts";
 import type { CallBody, UpstreamCall } from "../upstream/upstream.ts";
-import { allowHeaderBetas } from "../wire/anthropic-messages/betas.ts";
+import { allowHeaderBetas, betasOfHost, namedBetas } from "../wire/anthropic-messages/betas.ts";
 import type { PrintOptions } from "../wire/codecs.ts";
 import type { UpstreamFormat } from "../wire/protocol.ts";
-import type { Call, Candidate, HeldRequest, Quote } from "./request.ts";
+import type { Candidate, HeldRequest, Quote } from "./request.ts";
 
 type CallParts = Pick<HeldRequest, "call" | "body"> & { readonly candidate: Candidate };
 
@@ -39,7 +39,7 @@ export async function prepareCall(
 /** The headers of a call beside its credentials. */
 function headersOf({ call, body, candidate }: CallParts): Readonly<Record<string, string>> {
   const { format, isPassthrough } = candidate.codec;
-  const headers = isPassthrough ? forwardedHeaders(format, call, candidate.route) : format.headers;
+  const headers = isPassthrough ? forwardedHeaders(format, { call, body }, candidate) : format.headers;
   return body.contentType === undefined ? headers : { ...headers, "content-type": body.contentType };
 }
 
@@ -71,20 +71,26 @@ class PrintedBody implements CallBody {
 
 /**
  * The client's headers that the format forwards, with the Anthropic betas that the operator allows on the
- * route.
+ * route and that its host knows.
  */
 export function forwardedHeaders(
   format: UpstreamFormat,
-  { headers }: Call,
-  route: Route,
+  { call: { headers }, body }: Pick<HeldRequest, "call" | "body">,
+  { route, upstream: { messagesHost } }: Pick<Candidate, "route" | "upstream">,
 ): Readonly<Record<string, string>> {
   if (format.forwardedHeaders.length === 0) return format.headers;
-  const all = { ...format.headers, ...headers };
-  const betas = headers["anthropic-beta"];
-  if (betas === undefined) return all;
-  const allowed = allowHeaderBetas(betas, route.betas);
-  const { "anthropic-beta": _, ...others } = all;
-  return allowed === "" ? others : { ...all, "anthropic-beta": allowed };
+  const named = headers["anthropic-beta"];
+  const sent = messagesHost
+    ? betasInHeader(messagesHost, namedBetas(named, body.request.betas), route)
+    : named && allowHeaderBetas(named, route.betas);
+  if (sent === named) return { ...format.headers, ...headers };
+  const { "anthropic-beta": _, ...others } = { ...format.headers, ...headers };
+  return sent ? { ...others, "anthropic-beta": sent } : others;
+}
+
+/** The header of betas for a host that reads it; "" where the body has them. */
+function betasInHeader(host: MessagesHost, named: readonly string[], { betas }: Route): string {
+  return host.betasIn === "body" ? "" : betasOfHost(named, host, betas).join(",");
 }
 
 /** The planned options, unless limits or the grant have lowered the output limit since. */

@@ -1,34 +1,12 @@
-import type { MessagesHost, Surface } from "../domain/model.ts";
+import type { Surface } from "../domain/model.ts";
 import { readVendor } from "../wire/bedrock-converse/model-id.ts";
 import type { AwsSigner } from "./aws-signer.ts";
+import { bedrockHost } from "./messages-hosts.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 import type { CallBody, UpstreamCall, UpstreamConfig } from "./upstream.ts";
 
 const INVOKE: readonly Surface[] = ["messages"];
 const CONVERSE: readonly Surface[] = ["converse"];
-
-/**
- * Betas that Bedrock knows, by its own documentation. It refuses a request that names any other.
- *
- * @see https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html
- */
-const BETAS = [
-  "compact-2026-01-12",
-  "computer-use-2024-10-22",
-  "computer-use-2025-01-24",
-  "computer-use-2025-11-24",
-  "context-1m-2025-08-07",
-  "dev-full-thinking-2025-05-14",
-  "effort-2025-11-24",
-  "fine-grained-tool-streaming-2025-05-14",
-  "interleaved-thinking-2025-05-14",
-  "output-128k-2025-02-19",
-  "token-efficient-tools-2025-02-19",
-  "tool-examples-2025-10-29",
-  "tool-search-tool-2025-10-19",
-];
-
-const HOST: MessagesHost = { version: "bedrock-2023-05-31", hasStreamFlag: false, bodyBetas: BETAS };
 
 /** Errors of status 400 that are not the request's: they concern the operator's account or the load. */
 const STATUS_OF_ERROR: ReadonlyMap<string, number> = new Map([
@@ -51,7 +29,8 @@ const STATUS_OF_ERROR: ReadonlyMap<string, number> = new Map([
  *
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_Operations_Amazon_Bedrock_Runtime.html
  */
-export function createBedrockTransport({ baseUrl, apiKey, bedrock }: UpstreamConfig): Transport {
+export function createBedrockTransport(config: UpstreamConfig): Transport {
+  const { baseUrl, apiKey, bedrock } = config;
   if (!bedrock) throw new Error("An upstream of protocol bedrock has a region");
   const { region, profile, api } = bedrock;
   let signing: Promise<AwsSigner> | undefined;
@@ -74,7 +53,7 @@ export function createBedrockTransport({ baseUrl, apiKey, bedrock }: UpstreamCon
 
   return {
     surfacesOf: (model) => ((api ?? apiOf(model)) === "invoke" ? INVOKE : CONVERSE),
-    messagesHost: HOST,
+    messagesHost: bedrockHost(config),
     request(call) {
       const url = `${baseUrl}${pathOf(call)}`;
       if (apiKey === "") return sign(url, call);

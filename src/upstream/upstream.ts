@@ -64,6 +64,8 @@ export interface UpstreamConfig {
   readonly entraScope?: string | undefined;
   /** Consecutive failures that open the circuit. */
   readonly circuitFailures: number;
+  /** Of hosts of Anthropic's models: the host's names of betas by the clients' names; `false` drops a beta. */
+  readonly betaNames?: Readonly<Record<string, string | false>> | undefined;
   /** Set for AWS Bedrock. */
   readonly bedrock?: BedrockConfig | undefined;
   /** Only of upstreams on Vertex AI. */

@@ -2,6 +2,7 @@ import { createAccessTokens } from "./access-token.ts";
 import { createCallHeaders } from "./call-headers.ts";
 import { readGoogleAnswer } from "./google-errors.ts";
 import { createGoogleTokenFetch } from "./google-token.ts";
+import { vertexHost } from "./messages-hosts.ts";
 import type { Transport } from "./transport.ts";
 import type { UpstreamCall, UpstreamConfig } from "./upstream.ts";
 
@@ -13,7 +14,8 @@ const MODEL_OF_COUNTS = "count-tokens";
  * @see https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
  * @see https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude
  */
-export function createVertexTransport({ baseUrl, google }: UpstreamConfig): Transport {
+export function createVertexTransport(config: UpstreamConfig): Transport {
+  const { baseUrl, google } = config;
   if (!google) throw new Error("An upstream on Vertex AI has a project");
   const place = `projects/${google.project}/locations/${google.location}`;
   const tokens = createAccessTokens(createGoogleTokenFetch(google));
@@ -31,7 +33,7 @@ export function createVertexTransport({ baseUrl, google }: UpstreamConfig): Tran
 
   return {
     surfacesOf: (model) => [isClaude(model) ? "messages" : "gemini"],
-    messagesHost: { version: "vertex-2023-10-16", hasStreamFlag: true, countsTokens: true },
+    messagesHost: vertexHost(config),
     request(call) {
       const token = tokens.read();
       const url = urlOf(call);

@@ -90,7 +90,7 @@ export interface UpstreamRequestOptions {
   readonly betas?: readonly string[] | undefined;
   /** Only in the messages format; `undefined` for Anthropic's own API. */
   readonly messagesHost?: MessagesHost | undefined;
-  /** The client's `anthropic-beta` header, for a host that takes betas from the body. */
+  /** The client's `anthropic-beta` header, for a host whose body must agree with the betas that it gets. */
   readonly headerBetas?: string | undefined;
 }
 

@@ -41,7 +41,7 @@ describe("a body worker that dies or hangs", () => {
   test("is replaced when a job exceeds its timeout, and later jobs are done", async () => {
     const bodies = bodiesOf({ script: FAULTY, jobMsMax: 5_000 });
     const hung = await bodies.read();
-    const counted = expect(Promise.resolve(hung.printCount("m", undefined))).rejects.toThrow(
+    const counted = expect(Promise.resolve(hung.printCount({ model: "m" }))).rejects.toThrow(
       "The body worker hangs",
     );
     const behind = bodies.read();
@@ -95,7 +95,7 @@ describe("bodies in the queue of the worker", () => {
     const body = await bodies.read(LARGE);
     const [prompt, count, again] = await Promise.all([
       body.promptText(),
-      body.printCount("host", undefined),
+      body.printCount({ model: "host" }),
       body.promptText(),
     ]);
     expect([prompt.length, again.length]).toEqual([3_000_000, 3_000_000]);

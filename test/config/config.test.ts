@@ -33,7 +33,8 @@ function keysOf(node: unknown, section = ""): readonly string[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) => {
     const isName =
-      ["upstreams", "keys", "models", "exports", "headers"].includes(section) || Array.isArray(node);
+      ["upstreams", "keys", "models", "exports", "headers", "anthropic_beta_names"].includes(section) ||
+      Array.isArray(node);
     const place = isName ? `${section}.*` : key;
     return isName ? keysOf(value, place) : [`${section} ${key}`, ...keysOf(value, key)];
   });
@@ -136,6 +137,11 @@ describe("loadConfig", () => {
 
   test.each([
     ["protocol: openai", "protocol: openai, anthropic_betas: [a]", "upstreams.up.anthropic_betas"],
+    [
+      "protocol: openai",
+      "protocol: openai, anthropic_beta_names: { a: b }",
+      "upstreams.up.anthropic_beta_names",
+    ],
     ["price:", "anthropic_betas: [a b]\n    price:", "models.m.anthropic_betas[0]"],
     ["price:", "anthropic_betas: a\n    price:", "models.m.anthropic_betas"],
     ["price:", "long_context: { context_window: 99999 }\n    price:", "models.m.long_context.context_window"],

@@ -91,7 +91,7 @@ export function createHeldRequest(options: HeldRequestOptions = {}): HeldRequest
     request,
     plan: (questions) => opened.plan(questions),
     print: (surface, options) => opened.print(surface, options),
-    printCount: (modelId, allowed) => opened.printCount(modelId, allowed),
+    printCount: (countOptions) => opened.printCount(countOptions),
     beginning: () => opened.beginning(),
     promptText: () => request.promptText(),
   };

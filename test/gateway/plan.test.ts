@@ -57,7 +57,7 @@ async function plan(options: PlanOptions) {
   const body: Body = {
     request: opened.request,
     print: (surface, printOptions) => opened.print(surface, printOptions),
-    printCount: (modelId, betas) => opened.printCount(modelId, betas),
+    printCount: (options) => opened.printCount(options),
     beginning: () => opened.beginning(),
     promptText: () => opened.request.promptText(),
     plan(asked) {

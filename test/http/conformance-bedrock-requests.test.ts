@@ -69,6 +69,18 @@ describe("a request to Bedrock", () => {
     expect(fixture.call().headers).not.toHaveProperty("anthropic-beta");
   });
 
+  test("names the search among tools as Bedrock does, and loads tools at once without its beta", async () => {
+    const tools = [
+      { type: "tool_search_tool_regex_20251119", name: "tool_search_tool_regex" },
+      { name: "f", input_schema: { type: "object" }, defer_loading: true },
+    ];
+    const headers = { "anthropic-beta": "advanced-tool-use-2025-11-20" };
+    const searched = await sendTo(MESSAGES, { model: "claude", max_tokens: 99, tools, headers });
+    expect(searched).toMatchObject({ anthropic_beta: ["tool-search-tool-2025-10-19"], tools });
+    const plain = await sendTo(MESSAGES, { model: "claude", max_tokens: 99, tools });
+    expect(plain.tools).toEqual([{ name: "f", input_schema: { type: "object" } }]);
+  });
+
   test("case 144: of Claude Code loses what Bedrock refuses, and keeps the rest", async () => {
     const scoped = { type: "text", text: "Long.", cache_control: { type: "ephemeral", scope: "global" } };
     const sent = await sendTo(MESSAGES, {

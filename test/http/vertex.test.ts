@@ -33,11 +33,22 @@ beforeAll(async () => {
       vertex("vertex", google.credentials(subjectFile)),
       vertex("lost", google.credentials(`${subjectFile}.gone`)),
       vertex("burst", google.credentials(subjectFile)),
+      scriptedUpstream("named", "vertex", {
+        baseUrl: google.url,
+        apiKey: "",
+        google: { ...place, credentials: google.credentials(subjectFile) },
+        betaNames: {
+          "context-management-2025-06-27": false,
+          "advanced-tool-use-2025-11-20": false,
+          "search-2027": TOOL_SEARCH,
+        },
+      }),
     ],
     models: [
       scriptedModel("claude", "vertex", { routes: [scriptedRoute("vertex", CLAUDE)] }),
       scriptedModel("gemini", "vertex", { routes: [scriptedRoute("vertex", GEMINI)] }),
       scriptedModel("lost", "vertex", { routes: [scriptedRoute("lost", GEMINI)] }),
+      scriptedModel("named", "vertex", { routes: [scriptedRoute("named", CLAUDE)] }),
       scriptedModel("burst", "vertex", { routes: [scriptedRoute("burst", GEMINI)] }),
     ],
   });
@@ -132,6 +143,69 @@ test("case 126: headers of Anthropic's clients reach Claude, and their credentia
   expect(sent?.get("anthropic-beta")).toBe("interleaved-thinking-2025-05-14");
   expect(sent?.get("authorization")).toBe(`Bearer ${TOKEN}`);
   expect(sent?.has("x-api-key")).toBe(false);
+});
+
+/** The betas that Claude Code sends with every request. */
+const AGENT =
+  "claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27,mid-conversation-tool-changes-2026-07-01,thinking-token-count-2026-05-13,advanced-tool-use-2025-11-20,effort-2025-11-24";
+const TOOL_SEARCH = "tool-search-tool-2025-10-19";
+const DEFERRED = {
+  context_management: { edits: [] },
+  tools: [
+    { type: "tool_search_tool_regex_20251119", name: "tool_search_tool_regex" },
+    { name: "f", input_schema: { type: "object" }, defer_loading: true, input_examples: [{}] },
+  ],
+};
+
+test("betas of Claude Code reach Claude as far as Google knows them, under its names", async () => {
+  google.on(CLAUDE, asAnthropic);
+  const headers = { "anthropic-beta": AGENT };
+  const body = { max_tokens: 100, headers, ...DEFERRED, anthropic_beta: ["files-api-2025-04-14"] };
+  for (const stream of [false, true]) {
+    expect((await post(gateway, MESSAGES, { ...body, stream })).status).toBe(200);
+  }
+  expect(google.refused).toEqual([]);
+  const betas = `interleaved-thinking-2025-05-14,context-management-2025-06-27,${TOOL_SEARCH}`;
+  expect(google.seen.map((call) => call.headers.get("anthropic-beta"))).toEqual([betas, betas]);
+  expect(google.seen[0]?.body).toMatchObject({
+    context_management: { edits: [] },
+    tools: [{ name: "tool_search_tool_regex" }, { name: "f", defer_loading: true }],
+  });
+});
+
+test("fields of a beta that Google does not get are dropped with it", async () => {
+  google.on(CLAUDE, asAnthropic);
+  const headers = { "anthropic-beta": "effort-2025-11-24" };
+  const response = await post(gateway, MESSAGES, { max_tokens: 100, headers, ...DEFERRED });
+  expect(response.status).toBe(200);
+  expect(google.seen[0]?.headers.has("anthropic-beta")).toBe(false);
+  expect(google.seen[0]?.body.tools).toEqual([{ name: "f", input_schema: { type: "object" } }]);
+  expect(google.seen[0]?.body).not.toHaveProperty("context_management");
+});
+
+test("the operator's names of betas come before the known ones, and false drops a beta", async () => {
+  google.on(CLAUDE, asAnthropic);
+  const headers = { "anthropic-beta": `${AGENT},search-2027` };
+  await post(gateway, MESSAGES, { model: "named", max_tokens: 100, headers, ...DEFERRED });
+  expect(google.seen[0]?.headers.get("anthropic-beta")).toBe(
+    `interleaved-thinking-2025-05-14,${TOOL_SEARCH}`,
+  );
+  expect(google.refused).toEqual([]);
+});
+
+test("a count of Claude Code's prompt has the betas that Google knows, in its header", async () => {
+  google.on("count-tokens", () => Response.json({ input_tokens: 42 }));
+  const response = await fetch(`${gateway.url}/v1/messages/count_tokens`, {
+    method: "POST",
+    headers: {
+      "x-api-key": gateway.secret,
+      "content-type": "application/json",
+      "anthropic-beta": "effort-2025-11-24",
+    },
+    body: JSON.stringify({ model: "claude", messages: [{ role: "user", content: "Hello." }], ...DEFERRED }),
+  });
+  expect(await response.json()).toEqual({ input_tokens: 42 });
+  expect(google.refused).toEqual([]);
 });
 
 test("case 127: tokens of a Claude prompt are counted by Vertex AI", async () => {

@@ -44,6 +44,29 @@ const VERTEX =
 const CLAUDE =
   /^\/v1\/projects\/acme-prod\/locations\/global\/publishers\/anthropic\/(models\/[^/:]+):(rawPredict|streamRawPredict)$/;
 
+const TOOL_SEARCH = "tool-search-tool-2025-10-19";
+const BETAS = new Set([
+  TOOL_SEARCH,
+  "context-management-2025-06-27",
+  "context-1m-2025-08-07",
+  "interleaved-thinking-2025-05-14",
+]);
+
+/** Refuses betas that Google does not know, and fields that belong to a beta which is not named. */
+function findBetaProblem(headers: Headers, body: Json): string | undefined {
+  const betas = (headers.get("anthropic-beta") ?? "").split(",").filter(Boolean);
+  const unknown = betas.find((beta) => !BETAS.has(beta));
+  if (unknown !== undefined) return `Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header`;
+  if ("anthropic_beta" in body || "betas" in body) return "betas: Extra inputs are not permitted";
+  const hasContext = betas.includes("context-management-2025-06-27");
+  if ("context_management" in body && !hasContext)
+    return "context_management: Extra inputs are not permitted";
+  const isDeferred = /"defer_loading"|"tool_search_tool_/.test(JSON.stringify(body.tools ?? []));
+  if (isDeferred && !betas.includes(TOOL_SEARCH))
+    return "tools.0.defer_loading: Extra inputs are not permitted";
+  return undefined;
+}
+
 /** Starts the server. A model without a script answers a short text with usage. */
 export function startScriptedGoogle(): ScriptedGoogle {
   const scripts = new Map<string, GoogleScript[]>();
@@ -96,7 +119,10 @@ export function startScriptedGoogle(): ScriptedGoogle {
     if (route !== CLAUDE && search !== (isStream ? "?alt=sse" : ""))
       return refuse(400, `The query is ${search}`);
     const body: Json = await request.json();
-    const problem = route === CLAUDE ? findClaudeProblem(body, resource, isStream) : findBodyProblem(body);
+    const problem =
+      route === CLAUDE
+        ? (findClaudeProblem(body, resource, isStream) ?? findBetaProblem(request.headers, body))
+        : findBodyProblem(body);
     if (problem !== undefined) return refuse(400, problem);
     const call = { path, headers: request.headers, body };
     seen.push(call);

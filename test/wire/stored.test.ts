@@ -57,7 +57,7 @@ describe("a body that creates a thread", () => {
   test("is printed without the thread and otherwise unchanged", () => {
     expect(print(withThread)).toBe(print(JSON.stringify(ASK)));
     const request = WIRES.messages.parseRequest(withThread);
-    expect(printCountRequest(request, "m")).toBe(JSON.stringify(ASK));
+    expect(printCountRequest(request, { model: "m" })).toBe(JSON.stringify(ASK));
   });
 
   test("is printed without the thread if the key is repeated", () => {

@@ -1,3 +1,4 @@
+import type { MessagesHost } from "../../domain/model.ts";
 import type { ValueEdit } from "../json/edit.ts";
 import { isSet, type JsonObject } from "../json/read.ts";
 
@@ -55,6 +56,23 @@ export function allowHeaderBetas(header: string, allowed: readonly string[] = []
   const betas = listBetas(header);
   const kept = allowBetas(betas, allowed);
   return kept.length === betas.length ? header : kept.join(",");
+}
+
+/**
+ * Returns the betas of a request under the names of a host: those that it knows, and those that the operator
+ * allows by name.
+ */
+export function betasOfHost(
+  named: readonly string[],
+  { betaNames }: MessagesHost,
+  allowed: readonly string[] = [],
+): readonly string[] {
+  const known = allowBetas(named, allowed).flatMap((beta) => {
+    if (allowed.includes(beta)) return [beta];
+    const name = Object.hasOwn(betaNames, beta) ? betaNames[beta] : undefined;
+    return name === undefined ? [] : [name];
+  });
+  return [...new Set(allowBetas(known, allowed))];
 }
 
 /** Returns the largest context window, in tokens, that the allowed betas name in their identifiers, or 0. */

@@ -1,7 +1,8 @@
 import { editMembers } from "../json/edit.ts";
 import { parseJsonObject } from "../json/read.ts";
-import type { ModelRequest } from "../model-request.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { allowBodyBetas } from "./betas.ts";
+import { betaEdits } from "./host-edits.ts";
 import { dropForeignReasoning } from "./request.ts";
 import { dropNewThread } from "./stored.ts";
 
@@ -12,20 +13,22 @@ import { dropNewThread } from "./stored.ts";
  */
 export const COUNT_PATH = "/v1/messages/count_tokens";
 
+/** What the gateway changes in a body for a count. */
+export type CountOptions = Pick<UpstreamRequestOptions, "model" | "betas" | "messagesHost" | "headerBetas">;
+
 /**
  * Prints the body for an upstream. Replaces the model name. Drops a new thread, reasoning that another host
- * signed, and priced betas that are not allowed. Every other byte stays as the client sent it.
+ * signed, priced betas that are not allowed, and what a host refuses without its beta. Every other byte stays
+ * as the client sent it.
  */
-export function printCountRequest(
-  { text, betas }: ModelRequest,
-  model: string,
-  allowed?: readonly string[],
-): string {
+export function printCountRequest({ text, betas }: ModelRequest, options: CountOptions): string {
+  const { model, betas: allowed, messagesHost } = options;
   return editMembers(text, {
     model: () => JSON.stringify(model),
     messages: (value) => value && dropForeignReasoning(value),
     thread: dropNewThread,
     ...(betas && allowBodyBetas(allowed)),
+    ...(messagesHost && betaEdits(options, messagesHost, betas)),
   });
 }
 

@@ -1,7 +1,8 @@
-import { type Edits, editElements, editMembers, type ValueEdit } from "../json/edit.ts";
-import { isSet, type JsonObject, readArray, readText } from "../json/read.ts";
+import type { MessagesHost } from "../../domain/model.ts";
+import { type Edits, editElements, editMembers, keepElements, type ValueEdit } from "../json/edit.ts";
+import { isSet, type JsonObject, parseJsonObject, readArray, readText } from "../json/read.ts";
 import type { UpstreamRequestOptions } from "../model-request.ts";
-import { allowBetas, BETA_FIELDS, namedBetas } from "./betas.ts";
+import { BETA_FIELDS, betasOfHost, namedBetas } from "./betas.ts";
 
 const drop: ValueEdit = () => undefined;
 
@@ -15,38 +16,59 @@ export function hostEdits(options: UpstreamRequestOptions, bodyBetas?: readonly 
   if (!messagesHost) return { model: () => JSON.stringify(model) };
   const version = JSON.stringify(messagesHost.version);
   return {
+    ...betaEdits(options, messagesHost, bodyBetas),
     model: drop,
     anthropic_version: () => version,
     ...(!messagesHost.hasStreamFlag && { stream: drop }),
     cache_control: drop,
     service_tier: drop,
     system: dropCacheScopes,
-    tools: dropCacheScopes,
-    ...(messagesHost.bodyBetas && betaEdits(options, messagesHost.bodyBetas, bodyBetas)),
   };
 }
 
-/** The beta that context management belongs to: hosts refuse the field without it. */
-const CONTEXT_BETA = "context-management-2025-06-27";
+/** The betas that the search among tools belongs to. */
+const TOOL_SEARCH_BETAS = ["tool-search-tool-2025-10-19", "advanced-tool-use-2025-11-20"];
+/** The betas that examples of a tool's input belong to. */
+const TOOL_EXAMPLES_BETAS = ["tool-examples-2025-10-29", "advanced-tool-use-2025-11-20"];
+const TOOL_SEARCH_TYPE = "tool_search_tool_";
 
 /**
- * Puts the betas of header and body into the body, as far as the host knows them. Betas that the operator
- * names are always sent.
+ * Returns the edits that put the host's betas into the body, or remove them for a host that reads the header.
+ * Fields that belong to a beta are dropped without it, because hosts refuse them then.
  */
-function betaEdits(
-  { betas: allowed = [], headerBetas }: UpstreamRequestOptions,
-  known: readonly string[],
+export function betaEdits(
+  { betas: allowed = [], headerBetas }: Pick<UpstreamRequestOptions, "betas" | "headerBetas">,
+  host: MessagesHost,
   bodyBetas: readonly string[] | undefined,
 ): Edits {
-  const named = allowBetas(namedBetas(headerBetas, bodyBetas), allowed);
-  const isOwn = (beta: string) => allowed.includes(beta);
-  const sent = [...new Set(named)].filter((beta) => known.includes(beta) || isOwn(beta));
-  const printed = sent.length > 0 ? JSON.stringify(sent) : undefined;
+  const sent = betasOfHost(namedBetas(headerBetas, bodyBetas), host, allowed);
+  const printed = host.betasIn === "body" && sent.length > 0 ? JSON.stringify(sent) : undefined;
+  const managesContext = sent.some((beta) => beta.startsWith("context-management-"));
   return {
     ...Object.fromEntries(BETA_FIELDS.map((field) => [field, drop])),
-    anthropic_beta: () => printed,
-    context_management: (value) => (sent.includes(CONTEXT_BETA) ? value : undefined),
+    ...(host.betasIn === "body" && { anthropic_beta: () => printed }),
+    context_management: (value) => (managesContext ? value : undefined),
+    tools: (list) => fitTools(list, sent),
   };
+}
+
+/** Fits tools to the betas that a host gets. Without their search, tools are loaded from the start. */
+function fitTools(list: string | undefined, sent: readonly string[]): string | undefined {
+  const scoped = dropCacheScopes(list);
+  if (!scoped?.startsWith("[")) return scoped;
+  const searches = sent.some((beta) => TOOL_SEARCH_BETAS.includes(beta));
+  const hasExamples = sent.some((beta) => TOOL_EXAMPLES_BETAS.includes(beta));
+  const edits: Edits = {
+    ...(!searches && scoped.includes('"defer_loading"') && { defer_loading: drop }),
+    ...(!hasExamples && scoped.includes('"input_examples"') && { input_examples: drop }),
+  };
+  const mayHoldSearch = !searches && scoped.includes(TOOL_SEARCH_TYPE);
+  if (!mayHoldSearch && Object.keys(edits).length === 0) return scoped;
+  return keepElements(scoped, (tool) => {
+    if (!tool.startsWith("{")) return tool;
+    const isSearch = mayHoldSearch && readText(parseJsonObject(tool)?.type).startsWith(TOOL_SEARCH_TYPE);
+    return isSearch ? undefined : editMembers(tool, edits);
+  });
 }
 
 /**

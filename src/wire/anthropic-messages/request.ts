@@ -1,5 +1,5 @@
 import { isHostReasoning, mayHoldHostReasoning } from "../host-reasoning.ts";
-import { type Edits, editElements, editMembers } from "../json/edit.ts";
+import { type Edits, editMembers, keepElements } from "../json/edit.ts";
 import { isJsonObject, type JsonObject, parseJsonObject, readArray, readText } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
@@ -126,19 +126,6 @@ export function dropForeignReasoning(messages: string): string {
     });
     return isEmpty ? undefined : kept;
   });
-}
-
-/** Edits the elements of a JSON array and drops those for which `edit` returns `undefined`. */
-function keepElements(list: string, edit: (element: string) => string | undefined): string {
-  const kept: string[] = [];
-  let isChanged = false;
-  editElements(list, (element) => {
-    const edited = edit(element);
-    isChanged ||= edited !== element;
-    if (edited !== undefined) kept.push(edited);
-    return element;
-  });
-  return isChanged ? `[${kept.join(",")}]` : list;
 }
 
 function isForeignReasoning(block: string): boolean {

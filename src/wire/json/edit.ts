@@ -74,6 +74,19 @@ export function editElements(text: string, edit: (element: string, position: num
   return result + text.slice(cursor);
 }
 
+/** Edits the elements of a JSON array and drops those for which `edit` returns `undefined`. */
+export function keepElements(list: string, edit: (element: string) => string | undefined): string {
+  const kept: string[] = [];
+  let isChanged = false;
+  editElements(list, (element) => {
+    const edited = edit(element);
+    isChanged ||= edited !== element;
+    if (edited !== undefined) kept.push(edited);
+    return element;
+  });
+  return isChanged ? `[${kept.join(",")}]` : list;
+}
+
 /** The position of a value in a text. */
 interface Span {
   readonly start: number;

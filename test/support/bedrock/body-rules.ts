@@ -21,6 +21,7 @@ const KNOWN_BETAS = new Set([
   "context-1m-2025-08-07",
   "fine-grained-tool-streaming-2025-05-14",
   "interleaved-thinking-2025-05-14",
+  "tool-search-tool-2025-10-19",
 ]);
 
 /**
@@ -36,6 +37,9 @@ export function findInvokeProblem(body: Json): string | undefined {
   if (!Number.isInteger(body.max_tokens)) return "max_tokens: Field required";
   const betas = Array.isArray(body.anthropic_beta) ? body.anthropic_beta : [];
   if (betas.some((beta) => !KNOWN_BETAS.has(String(beta)))) return "invalid beta flag";
+  const isDeferred = /"defer_loading"|"tool_search_tool_/.test(JSON.stringify(body.tools ?? []));
+  if (isDeferred && !betas.includes("tool-search-tool-2025-10-19"))
+    return "tools.0.defer_loading: Extra inputs are not permitted";
   if (JSON.stringify(body).includes('"scope"'))
     return "system.0.cache_control.scope: Extra inputs are not permitted";
   return Array.isArray(body.messages) && body.messages.length > 0 ? undefined : "messages: Field required";

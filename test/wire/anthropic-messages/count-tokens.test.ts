@@ -11,7 +11,7 @@ describe("printCountRequest", () => {
     const text =
       '{ "messages":[{"role":"user","content":"caf\\u00e9 \\/"}], "model" : "asked","thinking":{"type":"adaptive"},"x":1.0 }';
     const request = anthropicMessages.parseRequest(text);
-    expect(printCountRequest(request, "theirs")).toBe(text.replace('"asked"', '"theirs"'));
+    expect(printCountRequest(request, { model: "theirs" })).toBe(text.replace('"asked"', '"theirs"'));
   });
 });
 

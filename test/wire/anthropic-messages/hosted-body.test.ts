@@ -7,7 +7,12 @@ const OPTIONS = {
   model: "claude-opus-4-1",
   outputTokensMax: 100,
   outputLimitField: undefined,
-  messagesHost: { version: "bedrock-2023-05-31", hasStreamFlag: false },
+  messagesHost: {
+    version: "bedrock-2023-05-31",
+    hasStreamFlag: false,
+    betaNames: {},
+    betasIn: "body" as const,
+  },
   stream: true,
   traits: { reasoning: "none", sampling: true },
 } as const;
@@ -34,7 +39,15 @@ describe("a messages body for a host whose URL has the model", () => {
   });
 
   test("keeps the stream flag for a host that takes it", () => {
-    const options = { ...OPTIONS, messagesHost: { version: "vertex-2023-10-16", hasStreamFlag: true } };
+    const options = {
+      ...OPTIONS,
+      messagesHost: {
+        version: "vertex-2023-10-16",
+        hasStreamFlag: true,
+        betaNames: {},
+        betasIn: "header" as const,
+      },
+    };
     const printed = anthropicMessages.printUpstreamRequest(anthropicMessages.parseRequest(BODY), options);
     expect(JSON.parse(printed)).toMatchObject({ anthropic_version: "vertex-2023-10-16", stream: true });
     const request = openaiChat.parseRequest(BODY);
