@@ -179,6 +179,27 @@ describe("import litellm", () => {
     });
   });
 
+  test("names the settings of the whole proxy that bound its callers", async () => {
+    const more = `
+guardrails: [{ guardrail_name: pii }]
+router_settings: { enable_tag_filtering: true }
+`;
+    const text = CONFIG.replace(
+      "master_key:",
+      "allowed_ips: [10.0.0.1], allowed_routes: [], master_key:",
+    ).replace("litellm_settings:", "litellm_settings:\n  max_budget: 100");
+    write("config.yaml", `${text}${more}`);
+    const ended = await run("import", "litellm", "config.yaml", "--prices", "prices.json", "--json");
+    expect(ended.exitCode).toBe(1);
+    const problems = ended.json().problems as readonly string[];
+    expect(problems.filter((problem) => problem.endsWith("has no counterpart here"))).toEqual([
+      "general_settings.allowed_ips: has no counterpart here",
+      "litellm_settings.max_budget: has no counterpart here",
+      "router_settings.enable_tag_filtering: has no counterpart here",
+      "guardrails: has no counterpart here",
+    ]);
+  });
+
   test("keeps a model with a price of its own whose limits only the catalog knows", async () => {
     const price = "model_info: { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 }";
     write(

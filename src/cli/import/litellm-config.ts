@@ -12,7 +12,7 @@ import {
   readKnownFacts,
 } from "./litellm-facts.ts";
 import { findOtherFallbacks, readFallbacks } from "./litellm-fallbacks.ts";
-import { findLostMembers } from "./litellm-lost.ts";
+import { findLostMembers, findLostSettings } from "./litellm-lost.ts";
 import { splitModel } from "./providers.ts";
 import { numberOf, type Row, textOf } from "./table.ts";
 
@@ -87,7 +87,7 @@ export function convertLitellmConfig(config: Row, knownPrices: Row = {}): Conver
   for (const [from] of fallbacks) {
     if (!names.includes(from)) problems.push(`fallbacks of ${from}: its model is not imported`);
   }
-  problems.push(...findOtherFallbacks(config));
+  problems.push(...findOtherFallbacks(config), ...findLostSettings(config));
   const ignored = Object.keys(config).filter((key) => !READ_KEYS.includes(key));
   if (ignored.length > 0)
     notes.push(`Settings without a counterpart, fallbacks and aliases aside: ${ignored.join(", ")}.`);

@@ -41,3 +41,31 @@ export function findLostMembers({ litellm_params: params, model_info: info }: Ro
     others: names.filter((name) => !BOUND.test(name)),
   };
 }
+
+/** Settings that bound who may call the proxy, or what callers may send or spend, by their section. */
+const BOUNDING_SETTINGS: Readonly<Record<string, readonly string[]>> = {
+  general_settings: [
+    ...["allowed_ips", "allowed_routes", "admin_only_routes", "enforced_params", "enforce_user_param"],
+    ...["max_parallel_requests", "global_max_parallel_requests", "max_request_size_mb", "custom_auth"],
+  ],
+  litellm_settings: [
+    ...["max_budget", "budget_duration", "max_end_user_budget", "max_internal_user_budget"],
+    ...["internal_user_budget_duration", "default_internal_user_params", "default_team_params"],
+    ...["default_team_settings", "upperbound_key_generate_params", "default_key_generate_params"],
+    ...["guardrails", "tag_budget_config"],
+  ],
+  router_settings: ["provider_budget_config", "enable_tag_filtering"],
+};
+/** Sections that bound what callers may send, as a whole. */
+const BOUNDING_SECTIONS = ["guardrails", "policies"];
+
+/** Returns the settings of the whole proxy that bound its callers and have no counterpart, each as a problem. */
+export function findLostSettings(config: Row): readonly string[] {
+  const settings = Object.entries(BOUNDING_SETTINGS).flatMap(([section, names]) => {
+    const members = config[section];
+    const filled = isRow(members) ? names.filter((name) => isFilled(members[name])) : [];
+    return filled.map((name) => `${section}.${name}`);
+  });
+  const sections = BOUNDING_SECTIONS.filter((name) => isFilled(config[name]));
+  return [...settings, ...sections].map((name) => `${name}: has no counterpart here`);
+}
