@@ -69,20 +69,27 @@ export type JobResult = (
 /** An error in a message between threads. Structured cloning drops classes and added properties. */
 export type SerializedError =
   | { readonly cause: Cause; readonly message: string; readonly reason: unknown }
-  | { readonly fault: string; readonly promptTooLong: PromptTooLong | undefined }
+  | {
+      readonly fault: string;
+      readonly promptTooLong: PromptTooLong | undefined;
+      readonly isFlagged: boolean;
+    }
   | { readonly unknown: unknown };
 
 export function serializeError(thrown: unknown): SerializedError {
   if (thrown instanceof GatewayError) {
     return { cause: thrown.kind, message: thrown.publicMessage, reason: asError(thrown.cause) };
   }
-  if (thrown instanceof UpstreamFault) return { fault: thrown.message, promptTooLong: thrown.promptTooLong };
+  if (thrown instanceof UpstreamFault) {
+    const { message, promptTooLong, isFlagged } = thrown;
+    return { fault: message, promptTooLong, isFlagged };
+  }
   return { unknown: asError(thrown) };
 }
 
 export function deserializeError(sent: SerializedError): unknown {
   if ("cause" in sent) return new GatewayError(sent.cause, { message: sent.message, reason: sent.reason });
-  return "fault" in sent ? new UpstreamFault(sent.fault, sent.promptTooLong) : sent.unknown;
+  return "fault" in sent ? new UpstreamFault(sent.fault, sent.promptTooLong, sent.isFlagged) : sent.unknown;
 }
 
 /** Structured cloning keeps the name and stack of an error. Other values may not be cloneable. */

@@ -181,7 +181,9 @@ export function endedBy(
 
 /** Reads an error event inside a 2xx answer. Ignored once output has begun. */
 function errorInAnswer(fault: unknown, { held }: AttemptContext): Outcome | undefined {
-  const tooLong = fault instanceof UpstreamFault && !held.meter.hasOutput ? fault.promptTooLong : undefined;
+  if (!(fault instanceof UpstreamFault) || held.meter.hasOutput) return undefined;
+  if (fault.isFlagged) return failed("rejected_by_upstream", { isFinal: true });
+  const tooLong = fault.promptTooLong;
   return tooLong && { kind: "failed", error: promptTooLong(tooLong.tokens, held), isFinal: true };
 }
 
@@ -220,7 +222,13 @@ export function describeReason(fault: unknown): LogFields {
 }
 
 /** Causes that lie with the gateway or the request, and so prove nothing about the upstream. */
-const NO_VERDICT: readonly Cause[] = ["internal", "shutting_down", "answer_too_large", "prompt_too_long"];
+const NO_VERDICT: readonly Cause[] = [
+  "internal",
+  "shutting_down",
+  "answer_too_large",
+  "prompt_too_long",
+  "rejected_by_upstream",
+];
 
 /** Statuses by which a key is rejected, whatever is asked with it: a 403 may concern a model. */
 const OF_KEY: readonly number[] = [401, 402];

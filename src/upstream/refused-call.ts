@@ -1,3 +1,4 @@
+import { isBanned, isFlagged } from "../wire/flagged-content.ts";
 import { isJsonObject, parseJsonObject, readText } from "../wire/json/read.ts";
 
 /**
@@ -17,12 +18,6 @@ export interface RefusedCall {
   readonly outputTokens: number;
 }
 
-/** An account that is banned is no flagged content. */
-const BANNED =
-  /\b(account|organi[sz]ation|team|project|api[ _-]?key|access)\b[^.]{0,40}\b(flagged|banned|suspended|deactivated|disabled|terminated|blocked)\b/i;
-/** Words of xAI, OpenRouter, Azure and others for content that their moderation stopped. */
-const FLAGGED =
-  /violat\w+ [^.]{0,30}(guideline|polic)|\bflagged\b|\bmoderation\b|safety[ _]check|content[ _]?(filter|policy)|responsible ?ai|prohibited content|inappropriate content|data_inspection/i;
 /** A wallet or a rate that is too small for this request alone. */
 const TOO_LARGE =
   /fewer max_tokens|can only afford|prompt tokens limit exceeded|(request|prompt|input) (is )?too large/i;
@@ -42,8 +37,8 @@ export function readRefusal(call: RefusedCall): RefusedFor {
   const { status, text } = call;
   const message = messageOf(text);
   if (status === 429) return isTooLarge(call, message) ? "size" : undefined;
-  if (BANNED.test(message)) return "key";
-  if (status === 403 && (FLAGGED.test(message) || quotesFlaggedInput(text))) return "content";
+  if (isBanned(message)) return "key";
+  if (status === 403 && (isFlagged(message) || quotesFlaggedInput(text))) return "content";
   if (TOO_LARGE.test(message)) return AFFORDS_NOTHING.test(message) ? "key" : "size";
   return NAMES_KEY.test(message) ? "key" : undefined;
 }

@@ -11,9 +11,13 @@ export class UpstreamFault extends Error {
    */
   readonly promptTooLong: PromptTooLong | undefined;
 
-  constructor(message: string, promptTooLong?: PromptTooLong) {
+  /** Whether the upstream's moderation stopped the content of the request. */
+  readonly isFlagged: boolean;
+
+  constructor(message: string, promptTooLong?: PromptTooLong, isFlagged = false) {
     super(message);
     this.promptTooLong = promptTooLong;
+    this.isFlagged = isFlagged;
   }
 }
 

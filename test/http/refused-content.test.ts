@@ -57,6 +57,19 @@ describe("content that an upstream flags", () => {
     expect(await routeOfOthers()).toBe("cheap");
   });
 
+  test.each([false, true])("is the same when a 200 reports it, streamed: %p", async (stream) => {
+    const error = { code: 403, message: "Your input was flagged for violence" };
+    const text = JSON.stringify({ error, choices: [] });
+    const body = stream ? `data: ${text}\n\n` : text;
+    const headers = { "content-type": stream ? "text/event-stream" : "application/json" };
+    gateway.upstream.on("cheap", answer({ headers, body }));
+    for (let left = 2 * CIRCUIT_FAILURES; left > 0; left -= 1) {
+      await expectError(await post(gateway, CHAT, { stream }), CHAT, "rejected_by_upstream");
+    }
+    expect(gateway.upstream.seen).toHaveLength(2 * CIRCUIT_FAILURES);
+    expect(await routeOfOthers()).toBe("cheap");
+  });
+
   test("is not repeated by an SDK", async () => {
     gateway.upstream.on("cheap", FLAGGED);
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret });

@@ -1,3 +1,4 @@
+import { isFlaggedError } from "../flagged-content.ts";
 import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
 import type { SseEvent } from "../sse.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
@@ -13,10 +14,14 @@ const ID_PREFIX_CHARS = 24;
  * error that the chunk reports.
  */
 export function parseChunk(event: SseEvent): JsonObject | undefined {
-  if (event.event === "error") throw new UpstreamFault("The upstream reported an error");
   const chunk = parseJsonObject(event.data, EVENT_MAX);
-  if (chunk?.error) throw new UpstreamFault("The upstream reported an error");
+  if (event.event === "error" || chunk?.error) throw faultOf(chunk?.error ?? chunk);
   return chunk;
+}
+
+/** Returns the fault of an error inside an answer. */
+export function faultOf(error: unknown): UpstreamFault {
+  return new UpstreamFault("The upstream reported an error", undefined, isFlaggedError(error));
 }
 
 /** Returns a choice of a chunk. Throws {@link UpstreamFault} for anything but an object, and for an error. */

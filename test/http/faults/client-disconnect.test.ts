@@ -48,7 +48,7 @@ const DISCONNECTS: readonly ClientDisconnect[] = [
     scripts: [sendsFillerAfter(framesUntil(undefined), ":")],
     status: 200,
     // Anthropic has reported the input of the prompt by then.
-    charge: { chat: INPUT, messages: { source: "estimated", input: 11, output: 1 } },
+    charge: { chat: INPUT, messages: { source: "estimated", input: 11, output: 0 } },
   },
   {
     name: "in the middle of a stream",

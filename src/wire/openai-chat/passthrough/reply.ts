@@ -3,6 +3,7 @@ import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject, readArray }
 import type { RequestFacts } from "../../model-request.ts";
 import type { Content, ReplyPart } from "../../reply-part.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
+import { faultOf } from "../chunk.ts";
 import { readContent } from "../content.ts";
 import { type FinishReason, readFinishReason } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
@@ -16,8 +17,8 @@ import { readUsage } from "../usage.ts";
 export function readWhole(request: RequestFacts, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);
   const list = readArray(body?.choices);
-  if (body === undefined || body.error || list.length === 0)
-    throw new UpstreamFault("The answer has no choices or reports an error");
+  if (body?.error) throw faultOf(body.error);
+  if (body === undefined || list.length === 0) throw new UpstreamFault("The answer has no choices");
 
   const choices = list.map(readChoice);
   const edits: Record<string, ValueEdit> = { model: () => JSON.stringify(request.model) };

@@ -1,3 +1,4 @@
+import { isFlagged } from "../../flagged-content.ts";
 import { editMembers, type Path } from "../../json/edit.ts";
 import {
   EVENT_MAX,
@@ -104,7 +105,7 @@ function faultOf(event: JsonObject): UpstreamFault {
   const { response } = event;
   const error = (isJsonObject(response) ? response.error : event.error) ?? event;
   const text = isJsonObject(error) ? `${readText(error.code)} ${readText(error.message)}` : "";
-  return new UpstreamFault("The upstream reported an error", readPromptTooLong(text));
+  return new UpstreamFault("The upstream reported an error", readPromptTooLong(text), isFlagged(text));
 }
 
 /** The content of one event of a streamed answer. */
