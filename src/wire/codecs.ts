@@ -39,8 +39,11 @@ export interface EventReader {
 
 /** Prints one answer as a stream for a client. One printer per answer. */
 export interface EventPrinter {
-  /** Prints one event and any frames that must precede it; "" if the client sees nothing. */
-  print(event: OutputEvent): string;
+  /**
+   * Prints one event and any frames that must precede it; "" if the client sees nothing. `usage` is what the
+   * upstream has reported so far.
+   */
+  print(event: OutputEvent, usage?: UsageEvent): string;
   /**
    * Prints the rest, from the finish on. Throws {@link UpstreamFault} if the format cannot end this answer.
    */

@@ -34,12 +34,14 @@ export function translateStream(
     read(sseEvent) {
       const tally = createTally();
       let text = "";
-      for (const read of reader.read(sseEvent)) {
+      const events = reader.read(sseEvent);
+      // A report may follow output in one event; a format that begins with the usage takes it from there.
+      for (const event of events) if (event.kind === "usage") usage = event;
+      for (const read of events) {
         const event = normalise(read);
         tally.add(event);
         if (event.kind === "finish") finish ??= event;
-        else if (event.kind === "usage") usage = event;
-        else if (event.kind !== "began") text += printer.print(event);
+        else if (event.kind !== "began" && event.kind !== "usage") text += printer.print(event, usage);
       }
       return tally.part(text);
     },

@@ -3,6 +3,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import Anthropic from "@anthropic-ai/sdk";
+import { ChatAnthropic } from "@langchain/anthropic";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
 import OpenAI from "openai";
 import type { ResponseInput } from "openai/resources/responses/responses";
@@ -177,6 +178,19 @@ describe("a tool loop with Gemini", () => {
     expect(first.thoughtSignature).toEqual(keepsSignature ? SIGNATURE : expect.any(String));
     expect(listAt(user?.parts).map(responseOf)).toEqual(["rain in Oslo", "rain in Rome"]);
   });
+});
+
+test("LangChain's ChatAnthropic reads the input that Gemini reports at the start of its stream", async () => {
+  google.on(MODEL, [
+    chunkOf([{ text: "It rains " }], { usageMetadata: USAGE }),
+    chunkOf([{ text: "in both." }], { usageMetadata: USAGE }, "STOP"),
+  ]);
+  const { url, secret } = gateway;
+  const chat = new ChatAnthropic({ model: "gemini", apiKey: secret, maxTokens: 100, anthropicApiUrl: url });
+  const [first, ...rest] = await Array.fromAsync(await chat.stream("Where?"));
+  const whole = rest.reduce((sum, chunk) => sum?.concat(chunk), first);
+  expect(whole?.text).toBe(ANSWER);
+  expect(whole?.usage_metadata).toMatchObject({ input_tokens: 7, output_tokens: 7, total_tokens: 14 });
 });
 
 function responseOf(part: unknown): unknown {

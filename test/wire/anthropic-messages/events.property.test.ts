@@ -59,7 +59,7 @@ function interleave(calls: readonly string[][], order: readonly (OutputEvent | n
 
 function print(output: readonly OutputEvent[]): SseEvent[] {
   const printer = printEvents(HEAD);
-  return eventsOf(output.map(printer.print).join("") + printer.end(FINISH, undefined));
+  return eventsOf(output.map((event) => printer.print(event)).join("") + printer.end(FINISH, undefined));
 }
 
 function isOutput(event: ChatEvent): event is OutputEvent {

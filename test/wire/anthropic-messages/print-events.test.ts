@@ -62,7 +62,7 @@ interface Printing {
 /** The events of a streamed answer, before and from its finish. */
 function stream(output: readonly OutputEvent[], how: Printing = {}) {
   const printer = printEvents(how.head ?? headOf());
-  const early = output.map(printer.print).join("");
+  const early = output.map((event) => printer.print(event)).join("");
   const frames = (printed: string) => eventsOf(printed).map(({ data }) => JSON.parse(data));
   return { early: frames(early), end: frames(printer.end(how.finish ?? finish(), how.usage)), text: early };
 }

@@ -26,7 +26,12 @@ function printStream(reply: readonly ChatEvent[]): string {
   const { finish, usage } = collectReply(reply);
   const isOutput = (event: ChatEvent): event is OutputEvent =>
     event.kind !== "finish" && event.kind !== "usage" && event.kind !== "began";
-  return reply.filter(isOutput).map(printer.print).join("") + printer.end(finish, usage);
+  return (
+    reply
+      .filter(isOutput)
+      .map((event) => printer.print(event))
+      .join("") + printer.end(finish, usage)
+  );
 }
 
 /**

@@ -148,11 +148,13 @@ describe("Converse", () => {
       cacheReadInputTokens: fc.nat(),
     });
     fc.assert(
-      fc.property(fc.array(block), counts, (content, usage) => {
+      fc.property(fc.array(block), counts, fc.boolean(), (content, usage, isReportedFirst) => {
         const source = { origin: "u m", isClaude: false };
         const whole = { output: { message: { role: "assistant", content } }, stopReason: "end_turn", usage };
         const reader = readEvents(source);
-        const streamed = converseFrames(content, "end_turn", usage).flatMap(reader.read);
+        const frames = [...converseFrames(content, "end_turn", usage)];
+        if (isReportedFirst) frames.splice(-2, 2, ...frames.slice(-2).reverse());
+        const streamed = frames.flatMap(reader.read);
         const expected = collectReply(readReply(JSON.stringify(whole), source));
         const { blocks, ...others } = collectReply(streamed);
         expect({ ...others, blocks: blocks.map(parseInput) }).toEqual({

@@ -9,8 +9,9 @@ import { createBlockPrinter } from "./print-blocks.ts";
 import { completeInput, createToolUseIds, requireInput } from "./tool-calls.ts";
 
 /**
- * Prints an answer as a streamed message. `message_start` contains an estimate of the input tokens, for
- * clients that read them only there. It contains no output tokens, because some clients add up both counts.
+ * Prints an answer as a streamed message. `message_start` contains the input that the upstream has reported,
+ * else an estimate, for clients that read it only there. It contains no output tokens, because some clients
+ * add up both counts.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */
@@ -19,25 +20,26 @@ export function printEvents(head: ReplyHead): EventPrinter {
   let isStarted = false;
   let hasRefusal = false;
 
-  const startWith = (text: string): string => {
+  const startWith = (text: string, usage: UsageEvent | undefined): string => {
     if (isStarted || text === "") return text;
     isStarted = true;
-    return printStart(head) + text;
+    return printStart(head, usage) + text;
   };
 
   return {
-    print(event) {
+    print(event, usage) {
       hasRefusal ||= event.kind === "refusal" && event.text !== "";
-      return startWith(blocks.print(event));
+      return startWith(blocks.print(event), usage);
     },
     end(finish, usage) {
       const rest = blocks.end(finish);
-      return startWith(rest + printEnd(head, printStopReason(finish, hasRefusal), usage));
+      return startWith(rest + printEnd(head, printStopReason(finish, hasRefusal), usage), usage);
     },
   };
 }
 
-function printStart({ request, id, inputTokens }: ReplyHead): string {
+function printStart({ request, id, inputTokens }: ReplyHead, reported: UsageEvent | undefined): string {
+  const usage = reported && { ...reported.usage, outputTokens: 0 };
   const message = {
     id: `msg_${id}`,
     type: "message",
@@ -47,7 +49,7 @@ function printStart({ request, id, inputTokens }: ReplyHead): string {
     stop_reason: null,
     stop_sequence: null,
     stop_details: null,
-    usage: printUsage(undefined, inputTokens),
+    usage: printUsage(usage && { kind: "usage", usage, reasoningTokens: undefined }, inputTokens),
   };
   return printEvent({ type: "message_start", message });
 }

@@ -18,14 +18,14 @@ import { createBlockReader } from "./read-blocks.ts";
 
 /**
  * Reads a streamed answer. Each SSE event has the type and the payload of one message of the event stream; an
- * exception comes as the event `error`.
+ * exception comes as the event `error`. The usage may come before the finish.
  *
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
  */
 export function readEvents(source?: Source): EventReader {
   const blocks = createBlockReader(source);
   let isFinished = false;
-  let isDone = false;
+  let isReported = false;
 
   const readOutput = (type: string, event: JsonObject): readonly ChatEvent[] => {
     if (isFinished) return [];
@@ -43,17 +43,17 @@ export function readEvents(source?: Source): EventReader {
       return isFinished;
     },
     get done() {
-      return isDone;
+      return isFinished && isReported;
     },
     read({ event: type = "", data }: SseEvent) {
-      if (isDone) return [];
+      if (isFinished && isReported) return [];
       if (type === "error")
         throw new UpstreamFault("The upstream reported an error", readPromptTooLong(data));
       const event = parseJsonObject(data, EVENT_MAX);
       if (event && type !== "metadata") return readOutput(type, event);
       // An answer that has finished stays complete when its usage is malformed.
-      if (!isFinished) throw new UpstreamFault("An event is not JSON, or the usage precedes the finish");
-      isDone = true;
+      if (!event && !isFinished) throw new UpstreamFault("An event is not JSON");
+      isReported = true;
       return readUsageEvents(event?.usage);
     },
   };
