@@ -9,13 +9,12 @@ import { digestOf } from "./key.ts";
 import { findKnownDevice, printDeviceCookie } from "./known-devices.ts";
 import type { HashCaller, Passwords } from "./passwords.ts";
 import { COOKIE_NAME, COOKIE_PATH, cookieFormOf, SESSION_S } from "./session-cookie.ts";
-import { boundSessions } from "./sessions.ts";
+import { boundSessions, hasResetLinks } from "./sessions.ts";
 import { createSignInAdapter, type FollowUp, printAlias } from "./sign-in-adapter.ts";
 import { networkOf } from "./throttle.ts";
 
 /** How long the link of a mail for a new password works. */
 const RESET_S = 60 * 60;
-const RESET_LINKS_MAX = 3;
 const VERIFICATION_S = 24 * 60 * 60;
 const AGENT_LENGTH_MAX = 300;
 
@@ -130,7 +129,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       await asVisitor(visitor, call);
     },
     async mintReset(email) {
-      if (await hasResetLinks(database, email)) return undefined;
+      if (await hasResetLinks(database, normaliseEmail(email))) return undefined;
       const { api } = await load();
       return mint(() => api.requestPasswordReset({ body: { email: printAlias(email) } }));
     },
@@ -254,14 +253,6 @@ function findSetCookie(headers: Headers, token: string): string {
   const cookie = headers.getSetCookie().find((each) => each.includes(`${COOKIE_NAME}=${token}.`));
   if (!cookie) throw new Error("A new session came without its cookie");
   return cookie;
-}
-
-/** Whether a person has as many links for a new password as may work at a time. */
-async function hasResetLinks({ db, tables }: Database, email: string): Promise<boolean> {
-  const { people, proofs } = tables;
-  const isOpen = and(eq(people.email, normaliseEmail(email)), gt(proofs.expiresAt, new Date()));
-  const open = db.select({ id: proofs.id }).from(proofs).innerJoin(people, eq(people.id, proofs.value));
-  return (await open.where(isOpen).limit(RESET_LINKS_MAX)).length === RESET_LINKS_MAX;
 }
 
 async function findResetPerson({ db, tables: { proofs } }: Database, token: string): Promise<string> {

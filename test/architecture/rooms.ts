@@ -217,6 +217,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/usage-records.ts",
       "limiter",
       "time.ts",
+      "workers/fair-queue.ts",
     ],
     packages: ["better-auth", "drizzle-orm", "node:async_hooks", "node:crypto", "node:net"],
   },
