@@ -82,7 +82,7 @@ export interface MemberParts {
   readonly now: () => number;
 }
 
-export interface MemberOf {
+interface MemberOf {
   readonly accountId: string;
   readonly personId: string;
 }
