@@ -113,6 +113,10 @@ export const ERRORS = {
   shutting_down_charged: fault(
     "The gateway shut down before the answer was complete. The processed tokens were billed.",
   ),
+  no_websocket: final({
+    ...columns("not_implemented", [426, "server_error"], [426, "api_error"]),
+    message: "WebSockets are not available here: send the request over HTTP.",
+  }),
   not_built: final({
     ...columns("not_implemented", [501, "server_error"], [501, "api_error"]),
     message: "This capability is not available here.",

@@ -15,9 +15,14 @@ export function respondWithError(request: Request, error: GatewayError, requestI
  * paths below `/v1/` get the messages envelope when the client sends `anthropic-version`, else the chat one.
  */
 export function errorWire(path: string, headers: Headers): WireProtocol {
-  const wire = Object.values(WIRES).find((each) => isBelow(each.path, path));
+  const wire = Object.values(WIRES).find((each) => isOf(each, path));
   if (wire) return wire;
   return path.startsWith("/v1/") && headers.has("anthropic-version") ? WIRES.messages : WIRES.chat;
+}
+
+/** Whether a path is below the route of a format, or below another address of it. */
+function isOf({ path: root, aliases = [] }: WireProtocol, path: string): boolean {
+  return isBelow(root, path) || aliases.some((each) => isBelow(each, path));
 }
 
 function isBelow(root: string, path: string): boolean {
@@ -39,6 +44,8 @@ export function errorResponse(
     ...idHeaders(requestId),
     "content-type": "application/json",
   };
+  // A status of 426 names the protocol to use instead.
+  if (error.kind === "no_websocket") allHeaders.upgrade = "HTTP/1.1";
   if (!error.row.retry) allHeaders["x-should-retry"] = "false";
   if (error.retryAfterS !== undefined) allHeaders["retry-after"] = String(error.retryAfterS);
   return new Response(wire.printError(error, requestId, betas), {

@@ -43,7 +43,14 @@ export function inferenceHandlers(parts: HttpParts): readonly InferenceHandler[]
 }
 
 const MODEL_ROUTES: readonly ModelRoute[] = [
-  ...Object.values(WIRES).map((wire) => ({ path: wire.path, surface: wire.surface, wire, run: runRequest })),
+  ...Object.values(WIRES).flatMap((wire) =>
+    [wire.path, ...(wire.aliases ?? [])].map((path) => ({
+      path,
+      surface: wire.surface,
+      wire,
+      run: runRequest,
+    })),
+  ),
   { path: COUNT_PATH, surface: "count_tokens", wire: anthropicMessages, run: countTokens },
 ];
 

@@ -95,6 +95,13 @@ export function isNotBuilt(method: string, path: string): boolean {
   );
 }
 
+/** Whether a request for a WebSocket asks for responses through it, as Codex does before it uses HTTP. */
+export function isResponsesSocket({ method, headers }: Request, path: string): boolean {
+  return (
+    method === "GET" && path === "/v1/responses" && headers.get("upgrade")?.toLowerCase() === "websocket"
+  );
+}
+
 function matches(pattern: string, path: string): boolean {
   if (!pattern.endsWith("*")) return path === pattern;
   const stem = pattern.slice(0, -1);

@@ -18,6 +18,7 @@ import { receiptRoute } from "./receipts.ts";
 import {
   type Handle,
   isNotBuilt,
+  isResponsesSocket,
   makeRoutable,
   NOT_BUILT_PATHS,
   type RawRoutes,
@@ -154,10 +155,11 @@ function createApp(parts: HttpParts) {
     });
 }
 
-/** Rejects a known path whose method has no handler: `not_built` or `unknown_route`. */
+/** Rejects a known path whose method has no handler: `no_websocket`, `not_built` or `unknown_route`. */
 function rejectUnrouted(request: Request): Promise<Response> {
-  const cause = isNotBuilt(request.method, pathOf(request)) ? "not_built" : "unknown_route";
-  return rejectAfterBody(request, cause);
+  const path = pathOf(request);
+  if (isResponsesSocket(request, path)) return rejectAfterBody(request, "no_websocket");
+  return rejectAfterBody(request, isNotBuilt(request.method, path) ? "not_built" : "unknown_route");
 }
 
 async function rejectAfterBody(request: Request, cause: Cause): Promise<Response> {

@@ -102,6 +102,8 @@ export interface EchoedFields {
   readonly tools: ReadonlyMap<string, EchoedTool>;
   /** Whether the client requested encrypted reasoning that it can send back. */
   readonly includesEncryptedReasoning: boolean;
+  /** Whether the answer is the summary that replaces the conversation. */
+  readonly isCompaction: boolean;
 }
 
 /** A tool under the client's own name. */

@@ -42,6 +42,8 @@ export interface WireProtocol extends UpstreamFormat {
   readonly surface: ClientSurface;
   /** The route on the gateway. */
   readonly path: `/v1/${string}`;
+  /** Other routes that take the same bodies. */
+  readonly aliases?: readonly `/v2/${string}`[] | undefined;
 
   /** Set in formats whose bodies are forms with a file; then only it reads requests. */
   readonly form?: FormFormat | undefined;

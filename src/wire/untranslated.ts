@@ -6,7 +6,7 @@ import { openaiChat } from "./openai-chat/protocol.ts";
 import type { WireProtocol } from "./protocol.ts";
 
 type Own = "surface" | "path" | "parseRequest" | "printUpstreamRequest" | "readWhole";
-type Optional = "headers" | "readStream" | "form";
+type Optional = "aliases" | "headers" | "readStream" | "form";
 
 /** What differs between the formats that are never translated. */
 export type UntranslatedFormat = Pick<WireProtocol, Own> &

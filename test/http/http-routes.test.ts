@@ -102,6 +102,20 @@ describe("case 8: a path or method that matches no route", () => {
 });
 
 describe("a known route that is not implemented", () => {
+  test("is 426 for responses through a WebSocket, with the protocol to use", async () => {
+    const headers = {
+      connection: "Upgrade",
+      upgrade: "WebSocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+    };
+    const answer = await fetch(`${gateway.url}/v1/responses`, { headers });
+    expect([answer.status, answer.headers.get("upgrade")]).toEqual([426, "HTTP/1.1"]);
+    await expectError(answer, CHAT, "no_websocket");
+    const other = await fetch(`${gateway.url}/v1/realtime`, { headers });
+    await expectError(other, CHAT, "not_built");
+  });
+
   test.each(NOT_BUILT)("such as %s %s is 501", async (method, path) => {
     await expectError(await fetch(`${gateway.url}${path}`, { method }), CHAT, "not_built");
   });

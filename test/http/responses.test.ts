@@ -49,6 +49,46 @@ const TOOLS = [{ type: "function", name: "look_up", parameters: { type: "object"
 /** 11 input tokens at 1,000 nano-USD and 7 output tokens at 2,000. */
 const REPORTED = 25_000n;
 
+describe.each(["chat", "claude"])("a compaction of Codex with the model %s", (model) => {
+  const said = { type: "message", role: "user", content: "Build it." };
+  const trigger = { type: "compaction_trigger" };
+
+  test("is answered by one item, whole and streamed, which stands for the conversation", async () => {
+    const body = { model, input: [said, trigger], tools: TOOLS, tool_choice: "auto" };
+    const whole = await objectOf(await ask(body));
+    const asked = JSON.stringify(seen());
+    expect(asked).toContain("Build it.");
+    expect(asked).toContain("Write that summary");
+    expect(asked).not.toContain("compaction_trigger");
+    expect(seen().tools).toHaveLength(1);
+    const events = await dataOf(await ask({ ...body, stream: true }));
+    const done = events.filter(({ type }) => type === "response.output_item.done");
+    expect(done).toMatchObject([{ item: { type: "compaction", encrypted_content: expect.any(String) } }]);
+    expect(events.at(-1)).toMatchObject({
+      type: "response.completed",
+      response: { output: [{ type: "compaction" }], usage: { input_tokens: 11, output_tokens: 7 } },
+    });
+    expect(whole).toMatchObject({ status: "completed", output: [{ type: "compaction" }] });
+
+    for (const next of [model, "native"]) {
+      const { output } = whole as { readonly output: readonly object[] };
+      expect((await ask({ model: next, input: [...output, said] })).status).toBe(200);
+      expect(JSON.stringify(seen())).toContain("Hello there, friend.");
+      expect(JSON.stringify(seen())).not.toContain("tgc1_");
+    }
+  });
+
+  test("of another provider cannot be read, and a trigger must be the last item", async () => {
+    const foreign = { type: "compaction", encrypted_content: "gAAAA" };
+    await expectError(await ask({ model, input: [foreign, said] }), RESPONSES, "untranslatable", {
+      message: `${ERRORS.untranslatable.message.replace(/\.$/, "")}: input[0]`,
+    });
+    await expectError(await ask({ model, input: [trigger, said] }), RESPONSES, "wrong_shape", {
+      message: `${ERRORS.wrong_shape.message.replace(/\.$/, "")}: input[0]`,
+    });
+  });
+});
+
 describe.each(["chat", "claude", "native"])("responses with the model %s:", (model) => {
   test("a whole answer is a response resource, billed by its usage", async () => {
     const response = await ask({ model });

@@ -114,6 +114,16 @@ describe("cases 185 to 188: a rerank request", () => {
     expect(gateway.log.text()).toContain("usage above bound");
   });
 
+  test("at the path of Cohere's SDKs is served alike, and refused in the same form", async () => {
+    gateway.upstream.on("ranker", answerRerank(1));
+    const body = { model: "ranker", query: "What?", documents: ["one", "two"], max_tokens_per_doc: 512 };
+    const response = await send("/v2/rerank", JSON.stringify(body));
+    expect(await objectOf(response)).toMatchObject({ results: [{ index: 1 }, { index: 0 }] });
+    expect(await chargeOf(response)).toMatchObject({ captured: 2_000_000n, source: "reported", units: 1 });
+    const refused = await send("/v2/rerank", JSON.stringify({ ...body, model: "nobody" }));
+    expect(await objectOf(refused)).toMatchObject({ error: { code: "model_not_found" } });
+  });
+
   test("case 188: is charged by reported tokens on a model that is priced by tokens", async () => {
     gateway.upstream.on("token-ranker", answerRerank(1, { usage: { total_tokens: 40 }, model: "theirs" }));
     const response = await rerank(["one", "two"], "token-ranker");

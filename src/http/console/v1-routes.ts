@@ -130,6 +130,15 @@ export const V1_ROUTES: readonly V1Route[] = [
   },
   {
     method: "post",
+    path: "/v2/rerank",
+    summary: "Rank documents, version 2",
+    text: "The same as `/v1/rerank`, at the path of Cohere's SDKs.",
+    surface: "chat",
+    example: { model: "rerank-v3.5", query: "What is a hold?", documents: ["Reserved money.", "A cat."] },
+    answer: { results: [{ index: 0, relevance_score: 0.98 }], meta: { billed_units: { search_units: 1 } } },
+  },
+  {
+    method: "post",
     path: "/v1/moderations",
     summary: "Judge texts and images",
     text: "The moderations of OpenAI.",

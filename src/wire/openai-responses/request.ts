@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { type Edits, editElements, editMembers } from "../json/edit.ts";
+import { type Edits, editMembers, keepElements } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
@@ -20,6 +20,7 @@ import {
   rejectUnpricedTools,
   SEARCH_FIELDS,
 } from "../unpriced-tools.ts";
+import { isCompaction, readCompaction } from "./compaction.ts";
 import { isEncodedReasoning } from "./encrypted-reasoning.ts";
 import { readEchoedFields } from "./ingress/echoed-fields.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
@@ -117,16 +118,19 @@ function rejectStored(body: JsonObject, items: readonly JsonObject[]): void {
 
 /**
  * Drops reasoning items that the upstream would look up in its store, or that the gateway encoded for another
- * provider. The upstream would reject the whole request for either.
+ * provider. The upstream would reject the whole request for either. A summary that the gateway encoded becomes
+ * a message.
  */
 function dropUnreadable(input: string): string {
-  if (!input.startsWith("[") || !input.includes('"reasoning"')) return input;
-  const kept: string[] = [];
-  editElements(input, (item) => {
-    if (!isUnreadable(item)) kept.push(item);
-    return item;
-  });
-  return `[${kept.join(",")}]`;
+  if (!input.startsWith("[") || !/"reasoning"|compaction/.test(input)) return input;
+  return keepElements(input, (item) => (isUnreadable(item) ? undefined : openCompaction(item)));
+}
+
+function openCompaction(text: string): string {
+  if (!text.includes("compaction")) return text;
+  const item: unknown = JSON.parse(text);
+  const summary = isJsonObject(item) && isCompaction(item) ? readCompaction(item) : undefined;
+  return summary === undefined ? text : JSON.stringify({ type: "message", role: "user", content: summary });
 }
 
 function isUnreadable(text: string): boolean {

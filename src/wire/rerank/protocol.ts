@@ -6,6 +6,8 @@ import { parseRequest, printUpstreamRequest } from "./request.ts";
 export const rerank = createUntranslated({
   surface: "rerank",
   path: "/v1/rerank",
+  // Cohere's SDKs of today.
+  aliases: ["/v2/rerank"],
   upstreamPath: "/rerank",
   parseRequest,
   printUpstreamRequest,

@@ -1,6 +1,7 @@
 import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../../json/read.ts";
 import type { EchoedFields, EchoedTool } from "../../model-request.ts";
+import { asksForCompaction } from "../compaction.ts";
 import { requireItems } from "../items.ts";
 import { type OfferedTool, readOfferedTools } from "./read-tools.ts";
 
@@ -14,12 +15,14 @@ const ECHOED_CHARS_MAX = 1024 * 1024;
  * encrypted reasoning. The body must have been checked.
  */
 export function readEchoedFields(body: JsonObject): EchoedFields {
-  const offered = new Map(readOfferedTools(body, requireItems(body)).map((each) => [each.tool.name, each]));
+  const items = requireItems(body);
+  const offered = new Map(readOfferedTools(body, items).map((each) => [each.tool.name, each]));
   const special = [...offered.values()].filter(isSpecial);
   return {
     members: printEchoedFields(body),
     tools: new Map(special.map(toolEntry)),
     includesEncryptedReasoning: readArray(body.include).includes(ENCRYPTED_REASONING),
+    isCompaction: asksForCompaction(items),
   };
 }
 
@@ -28,6 +31,7 @@ export const NOTHING_ECHOED: EchoedFields = {
   members: printEchoedFields({}),
   tools: new Map(),
   includesEncryptedReasoning: false,
+  isCompaction: false,
 };
 
 function toolEntry({ name, namespace, tool }: OfferedTool): [string, EchoedTool] {

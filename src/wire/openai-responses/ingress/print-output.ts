@@ -3,6 +3,7 @@ import type { ReplyHead } from "../../codecs.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
 import { createCallIds } from "../../identifiers.ts";
 import type { EchoedFields } from "../../model-request.ts";
+import { printCompaction } from "../compaction.ts";
 import { type CallItem, createCallItem } from "./call-item.ts";
 import { createMessageItem, type MessageItem } from "./message-item.ts";
 import { createItemWriter, type EmitEvent, type OpenItem } from "./output-item.ts";
@@ -21,6 +22,26 @@ interface OutputPrinter {
  * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function createOutputPrinter(head: ReplyHead, echoed: EchoedFields, emit: EmitEvent): OutputPrinter {
+  return echoed.isCompaction ? createCompactionPrinter(head, emit) : createItemPrinter(head, echoed, emit);
+}
+
+/** Collects the text of an answer into one item. Clients accept no other item beside it. */
+function createCompactionPrinter({ id }: ReplyHead, emit: EmitEvent): OutputPrinter {
+  const { writer, items } = createItemWriter(id, emit);
+  let summary = "";
+  return {
+    add(event) {
+      if (event.kind === "text") summary += event.text;
+    },
+    end() {
+      const place = writer.begin("cmp", ({ item_id }) => printCompaction(item_id, ""));
+      writer.done(place, printCompaction(place.item_id, summary));
+      return items;
+    },
+  };
+}
+
+function createItemPrinter(head: ReplyHead, echoed: EchoedFields, emit: EmitEvent): OutputPrinter {
   const { id, isReasoningShown } = head;
   const { includesEncryptedReasoning: wantsEncrypted } = echoed;
   const { writer, items } = createItemWriter(id, emit);

@@ -15,6 +15,13 @@ import type { ValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import { reject, rejectUntranslatable, requireName, requireText } from "../../request-body.ts";
 import { decodeTextSource, readCallArguments, readFileData, readMediaUrl } from "../../request-fields.ts";
+import {
+  asksForCompaction,
+  COMPACTION_PROMPT,
+  isCompaction,
+  isCompactionTrigger,
+  readCompaction,
+} from "../compaction.ts";
 import { decodeReasoning } from "../encrypted-reasoning.ts";
 import { isMessage } from "../items.ts";
 import { joinName } from "./read-tools.ts";
@@ -48,11 +55,13 @@ export function readMessages(
   if (typeof instructions === "string") turns.add("system", [textPart(instructions)]);
   if (typeof input === "string") turns.add("user", [textPart(input)]);
   const answered = new Set(items.filter(isResult).map(({ call_id }) => call_id));
-  for (const [position, item] of items.entries()) {
+  const said = asksForCompaction(items) ? items.slice(0, -1) : items;
+  for (const [position, item] of said.entries()) {
     const [role, parts] = readItem(item, `input[${position}]`, { answered, budget });
     turns.add(role, parts);
   }
   if (turns.all.length === 0) reject("input");
+  if (said !== items) turns.add("user", [textPart(COMPACTION_PROMPT)]);
   return turns.all;
 }
 
@@ -72,6 +81,9 @@ function createTurns() {
 function readItem(item: JsonObject, path: string, history: History): RoleAndParts {
   if (isMessage(item)) return readMessage(item, path);
   if (isResult(item)) return ["user", [readResult(item, path)]];
+  if (isCompaction(item)) return ["user", [textPart(readCompaction(item) ?? rejectUntranslatable(path))]];
+  // A trigger is the last item, and is not read here.
+  if (isCompactionTrigger(item)) return reject(path);
   switch (item.type) {
     case "function_call":
       return ["assistant", [readCall(item, path, readArguments(item, path, history))]];

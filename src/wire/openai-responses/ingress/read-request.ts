@@ -11,6 +11,7 @@ import {
   TEMPERATURES,
 } from "../../request-body.ts";
 import { isEffort, readEndUser } from "../../request-fields.ts";
+import { asksForCompaction } from "../compaction.ts";
 import { requireItems } from "../items.ts";
 import { readMessages } from "./read-messages.ts";
 import { readOfferedTools, readToolChoice } from "./read-tools.ts";
@@ -29,9 +30,9 @@ export function readChatRequest(body: JsonObject): ChatRequest {
   const offered = readOfferedTools(body, items).map(({ tool }) => tool);
   return {
     turns: readMessages(body, items, budget),
-    ...readToolUse(body, offered),
+    ...(asksForCompaction(items) ? withoutCalls(offered) : readToolUse(body, offered)),
     reasoning: readReasoning(body),
-    format: readFormat(body),
+    format: asksForCompaction(items) ? undefined : readFormat(body),
     stopSequences: [],
     temperature: readNumber(body, "temperature", TEMPERATURES),
     topP: readNumber(body, "top_p", SHARES),
@@ -52,6 +53,12 @@ function readToolUse(body: JsonObject, offered: readonly Tool[]) {
   const { tools, toolChoice } = readToolChoice(body, offered);
   if (tools.length === 0) return { tools, toolChoice: undefined, parallelToolCalls: undefined };
   return { tools, toolChoice, parallelToolCalls: readOptionalFlag(body, "parallel_tool_calls") };
+}
+
+/** Keeps tools, which earlier calls refer to, and forbids their use: a compaction is one text. */
+function withoutCalls(tools: readonly Tool[]) {
+  const toolChoice = tools.length > 0 ? ({ kind: "none" } as const) : undefined;
+  return { tools, toolChoice, parallelToolCalls: undefined };
 }
 
 function readOptionalFlag(body: JsonObject, field: string): boolean | undefined {
