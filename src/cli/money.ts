@@ -1,5 +1,5 @@
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
-import { bookRefund, bookTopUp } from "../accounts/bookings.ts";
+import { bookCorrection, bookRefund, bookTopUp } from "../accounts/bookings.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { CommandError, type CommandResult } from "./command.ts";
@@ -25,6 +25,38 @@ export async function runTopUp(storage: Storage, options: TopUpOptions): Promise
       id: topUpId,
       account_id: account.id,
       amount_usd: printUsd(amount),
+      replayed,
+      ...printBalances(balances),
+    },
+    text: `${summary}. ${printUsd(balances.available)} USD are available.`,
+  };
+}
+
+export interface CorrectionOptions extends TopUpOptions {
+  readonly reason: string;
+  readonly yes?: boolean;
+}
+
+export async function runCorrect(storage: Storage, options: CorrectionOptions): Promise<CommandResult> {
+  const account = await requireAccount(storage.database, options.account);
+  const { id, amount, reason } = options;
+  if (!options.yes) {
+    const { available } = await storage.ledger.balances(account.id);
+    const balance = `${printUsd(available)} USD are available, and ${printUsd(available - amount)} USD would be`;
+    throw new CommandError(`Nothing was changed: ${balance}. Repeat the command with --yes.`);
+  }
+  const booking = { accountId: account.id, id, amount, reason };
+  const booked = bookCorrection({ ...storage, now: Date.now }, COMMAND_LINE, booking);
+  const { balances, replayed } = await booked.catch(throwCommandError);
+  const summary = replayed
+    ? `Correction ${id} was booked before: nothing was taken off`
+    : `Took ${printUsd(amount)} USD off account ${account.name}`;
+  return {
+    json: {
+      id,
+      account_id: account.id,
+      amount_usd: printUsd(amount),
+      reason,
       replayed,
       ...printBalances(balances),
     },

@@ -169,6 +169,13 @@ function addMoneyCommands(program: Command): void {
     .requiredOption("--amount <usd>", "such as 10.00", parsePositiveAmount)
     .requiredOption("--id <id>", "your id of this top-up, which is booked once")
     .action(onStorage(async () => (await import("./money.ts")).runTopUp));
+  withJson(program, "correct", "take money off a wallet that was credited by mistake")
+    .requiredOption(...ACCOUNT)
+    .requiredOption("--amount <usd>", "such as 10.00", parsePositiveAmount)
+    .requiredOption("--id <id>", "your id of this correction, which is booked once")
+    .requiredOption("--reason <text>", "shown in the statement and the audit trail")
+    .option("--yes", "confirm; without it, the resulting balance is shown and nothing is changed")
+    .action(onStorage(async () => (await import("./money.ts")).runCorrect));
   withJson(program, "refund", "refund the charge of a request")
     .requiredOption(...ACCOUNT)
     .requiredOption("--receipt <request-id>", "request id of the receipt")

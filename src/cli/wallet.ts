@@ -1,3 +1,4 @@
+import { findReasons } from "../accounts/bookings.ts";
 import { printOverview, readOverview } from "../payments/overview.ts";
 import { printHold, printTransfer } from "../payments/wallet-lines.ts";
 import type { CommandResult } from "./command.ts";
@@ -24,7 +25,10 @@ export async function runWallet(
     ledger.runningHolds(account.id, { size: SHOWN_MAX }),
   ]);
   const printed = printOverview(overview);
-  const lines = transfers.items.map(printTransfer);
+  const corrections = transfers.items.filter(({ kind }) => kind === "correction");
+  const ids = corrections.map(({ transferId }) => transferId);
+  const reasons = await findReasons(database, account.id, ids);
+  const lines = transfers.items.map((line) => printTransfer(line, reasons.get(line.transferId)));
   const running = holds.items.map(printHold);
   return {
     json: { account_id: account.id, name: account.name, ...printed, transfers: lines, holds: running },

@@ -7,8 +7,8 @@ import { printTime } from "../time.ts";
 /** The version of the members of a line. Later programs may add members to it, and change none. */
 const SCHEMA_VERSION = 1;
 
-/** What a line reports: a receipt that ended or was charged late, a refund of one, or money that came in. */
-type LineType = "receipt" | "refund" | "top_up";
+/** What a line reports: a receipt that ended or was charged late, a refund of one, or money that came in or was taken off. */
+type LineType = "receipt" | "refund" | "top_up" | "correction";
 
 /** One line of an export. */
 export interface Line {
@@ -44,7 +44,7 @@ export function printLine(entry: ExportEntry): Line {
 
 function typeOf(transfer: JournalLine | undefined): LineType {
   const kind = transfer?.kind;
-  return kind === "top_up" || kind === "refund" ? kind : "receipt";
+  return kind === "top_up" || kind === "refund" || kind === "correction" ? kind : "receipt";
 }
 
 /** Unique among the lines of a type and an account: a receipt that expired may have a second line, settled late. */

@@ -127,7 +127,7 @@ export interface Settlement {
 }
 
 /**
- * Adds money to the wallet. Ids of top-ups, charges and refunds have at most 128 characters, kept for ever.
+ * Adds money to the wallet; a negative amount, a correction, takes money off. Ids of top-ups, charges and refunds have at most 128 characters, kept for ever.
  */
 export interface TopUpRequest {
   readonly walletId: string;

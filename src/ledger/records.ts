@@ -213,6 +213,7 @@ export interface JournalTotals {
 /** Why money moved: a hold's capture, its expiry, its late settlement, or a posting with an id of its own. */
 export type TransferKindName =
   | "top_up"
+  | "correction"
   | "settlement"
   | "expiry_capture"
   | "late_settlement"

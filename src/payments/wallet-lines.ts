@@ -2,8 +2,8 @@ import { printUsd } from "../domain/money.ts";
 import type { JournalLine, RunningHold } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
-/** Converts a transfer to JSON, for the console and the command line. */
-export function printTransfer(line: JournalLine) {
+/** Converts a transfer to JSON, for the console and the command line. A correction has a reason. */
+export function printTransfer(line: JournalLine, reason?: string) {
   return {
     seq: line.seq,
     at: printTime(line.createdAtMs),
@@ -12,6 +12,7 @@ export function printTransfer(line: JournalLine) {
     amount_usd: printUsd(line.amount),
     balance_after_usd: printUsd(line.postedAfter),
     request_id: line.holdId ?? null,
+    reason: reason ?? null,
   };
 }
 

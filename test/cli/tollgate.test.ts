@@ -32,6 +32,23 @@ describe("the command line", () => {
     expect(other.stderr).toBe("The id was used before with other values: nothing was booked.\n");
   });
 
+  test("takes money off once that was credited by mistake, when it is confirmed", async () => {
+    await run("account", "create", "--name", "mistaken");
+    await run("topup", "--account", "mistaken", "--amount", "1000", "--id", "t1");
+    const correct = ["correct", "--account", "mistaken", "--amount", "990", "--id", "c1", "--reason", "typo"];
+    const unconfirmed = await run(...correct);
+    expect(unconfirmed).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(unconfirmed.stderr).toBe(
+      "Nothing was changed: 1000.00 USD are available, and 10.00 USD would be. Repeat the command with --yes.\n",
+    );
+    const done = await run(...correct, "--yes");
+    expect(done.stdout).toBe("Took 990.00 USD off account mistaken. 10.00 USD are available.\n");
+    const again = await run(...correct, "--yes", "--json");
+    expect(again.json()).toMatchObject({ replayed: true, amount_usd: "990.00", available_usd: "10.00" });
+    const { transfers } = (await run("wallet", "--account", "mistaken", "--json")).json();
+    expect(transfers).toMatchObject([{ kind: "correction", amount_usd: "-990.00", reason: "typo" }, {}]);
+  });
+
   test("prints a key once, lists it without its secret and revokes it by its hint", async () => {
     const options = ["--spending-limit", "5.00", "--reset", "week", "--models", "demo", "--allow-clamp"];
     const limits = ["--requests-per-minute", "7", "--tokens-per-minute", "0", "--concurrent-requests", "2"];
@@ -91,7 +108,7 @@ describe("the command line", () => {
   test("audits the books and finds them consistent", async () => {
     const audited = await run("audit", "--json");
     expect(audited.exitCode).toBe(0);
-    expect(audited.json()).toMatchObject({ ok: true, wallets: 1, findings: [] });
+    expect(audited.json()).toMatchObject({ ok: true, wallets: 2, findings: [] });
   });
 });
 

@@ -303,22 +303,26 @@ describe("a message survives encoding and decoding:", () => {
   test("Transfer", () =>
     survives(
       "Transfer",
-      fc.record({
-        seq: COUNT,
-        transferId: TEXT,
-        kind: fc.constantFrom(
-          "top_up",
-          "settlement",
-          "expiry_capture",
-          "late_settlement",
-          "refund",
-          "charge",
+      fc
+        .record({
+          seq: COUNT,
+          transferId: TEXT,
+          kind: fc.constantFrom(
+            "top_up",
+            "settlement",
+            "expiry_capture",
+            "late_settlement",
+            "refund",
+            "charge",
+          ),
+          amount: NANOS,
+          postedAfter: NANOS,
+          holdId: maybe(TEXT),
+          createdAtMs: TIME,
+        })
+        .map((line) =>
+          line.kind === "top_up" && line.amount < 0n ? { ...line, kind: "correction" as const } : line,
         ),
-        amount: NANOS,
-        postedAfter: NANOS,
-        holdId: maybe(TEXT),
-        createdAtMs: TIME,
-      }),
       encodeTransfer,
       decodeTransfer,
     ));

@@ -27,7 +27,11 @@ describe("top-ups and refunds", () => {
     ],
     ["a top-up id with another amount conflicts", [create, fund(5n), fund(6n)], "conflict"],
     ["a top-up of 0 is declined", [create, fund(0n)], "invalid_amount"],
-    ["a negative top-up is declined", [create, fund(-5n)], "invalid_amount"],
+    [
+      "a correction below the least balance is declined",
+      [create, fund(-MOST), command("top_up", { walletId, topUpId: "t2", amount: -1n })],
+      "balance_overflow",
+    ],
     [
       "a top-up above the maximum balance is declined",
       [create, fund(MOST), command("top_up", { walletId, topUpId: "t2", amount: 1n })],

@@ -279,12 +279,14 @@ export function createOracle() {
           return settlement(hold, false);
         });
       case "top_up": {
-        if (request.amount < 1n || request.amount > MOST) return declined("invalid_amount");
+        if (request.amount === 0n || request.amount < -MOST || request.amount > MOST)
+          return declined("invalid_amount");
         if (!exists) return declined("wallet_not_found");
         const before = topUps.get(request.topUpId);
         if (before !== undefined && before !== request.amount) return declined("conflict");
         if (before !== undefined) return { result: { balances: balances(), replayed: true } };
-        if (posted() + request.amount > MOST) return declined("balance_overflow");
+        const after = posted() + request.amount;
+        if (after > MOST || after < -MOST) return declined("balance_overflow");
         topUps.set(request.topUpId, request.amount);
         return { result: { balances: balances(), replayed: false } };
       }

@@ -37,7 +37,8 @@ describe.each(DIALECTS)("statements in %s", (dialect) => {
     const month = readMonth(name);
     let text = "";
     const statement = await openStatement(ledger, walletId, month);
-    for await (const piece of printStatement(month, statement, storage.clock.nowMs)) text += piece;
+    const options = { nowMs: storage.clock.nowMs, reasonOf: async () => undefined };
+    for await (const piece of printStatement(month, statement, options)) text += piece;
     return text;
   }
 

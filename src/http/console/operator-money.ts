@@ -1,5 +1,5 @@
 import { Elysia, t } from "elysia";
-import { bookRefund, bookTopUp } from "../../accounts/bookings.ts";
+import { bookCorrection, bookRefund, bookTopUp } from "../../accounts/bookings.ts";
 import { printUsd } from "../../domain/money.ts";
 import type { Posting } from "../../ledger/ledger.ts";
 import { reason, wallet } from "./account-shapes.ts";
@@ -16,7 +16,7 @@ const bookingId = t.String({
   description: "Booked once, however often it is sent",
 });
 
-/** Top-ups and refunds by operators, each with an id of its own and a reason for the audit trail. */
+/** Top-ups, corrections and refunds by operators, each with an id of its own and a reason for the audit trail. */
 export function operatorMoneyRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(createGuard(parts))
@@ -26,6 +26,21 @@ export function operatorMoneyRoutes(parts: ConsoleParts) {
         const amount = readAmount(body.amount_usd);
         const booking = { accountId: params.id, id: body.id, reason: body.reason, amount };
         return printPosting(await bookTopUp(parts, actor, booking).catch(throwBookingError));
+      },
+      {
+        needsOperator: true,
+        confirmed: true,
+        params: path,
+        body: t.Object({ id: bookingId, amount_usd: usd, reason }),
+        response: wallet,
+      },
+    )
+    .post(
+      "/operator/accounts/:id/corrections",
+      async ({ params, body, actor }) => {
+        const amount = readAmount(body.amount_usd);
+        const booking = { accountId: params.id, id: body.id, reason: body.reason, amount };
+        return printPosting(await bookCorrection(parts, actor, booking).catch(throwBookingError));
       },
       {
         needsOperator: true,

@@ -107,6 +107,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "post /operator/accounts/{id}/act": "Act inside an account for 30 minutes",
     "delete /operator/acting": "Stop acting inside an account",
     "post /operator/accounts/{id}/top-ups": "Top up the wallet of an account",
+    "post /operator/accounts/{id}/corrections": "Take money off the wallet of an account",
     "post /operator/accounts/{id}/refunds": "Refund a request",
     "get /operator/codes": "List the redeem codes",
     "post /operator/codes": "Create redeem codes; they are shown once",

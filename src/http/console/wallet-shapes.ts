@@ -27,6 +27,7 @@ export const walletShape = t.Object({
 
 const transferKind = t.Union([
   t.Literal("top_up"),
+  t.Literal("correction"),
   t.Literal("settlement"),
   t.Literal("expiry_capture"),
   t.Literal("late_settlement"),
@@ -43,6 +44,7 @@ export const transfersShape = pageOf(
     amount_usd: usd,
     balance_after_usd: usd,
     request_id: t.Nullable(t.String()),
+    reason: t.Nullable(t.String({ description: "of a correction" })),
   }),
 );
 

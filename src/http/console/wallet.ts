@@ -1,5 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { Elysia, t } from "elysia";
+import { findReasons } from "../../accounts/bookings.ts";
 import type { Database } from "../../db/database.ts";
 import { printUsd } from "../../domain/money.ts";
 import type { RunningHold } from "../../ledger/records.ts";
@@ -39,7 +40,10 @@ export function walletRoutes(parts: ConsoleParts) {
       async ({ account, query: { page, size = PAGE_SIZE, from, to } }) => {
         const range = { fromMs: readTime(from), toMs: readTime(to) };
         const { items, nextToken } = await ledger.transfers(account.id, { size, token: page }, range);
-        return { items: items.map(printTransfer), next: nextToken ?? null };
+        const ids = items.filter(({ kind }) => kind === "correction").map(({ transferId }) => transferId);
+        const reasons = await findReasons(database, account.id, ids);
+        const printed = items.map((line) => printTransfer(line, reasons.get(line.transferId)));
+        return { items: printed, next: nextToken ?? null };
       },
       { needs: "wallet.read", query: transfersQuery, response: transfersShape },
     )
@@ -64,7 +68,9 @@ export function walletRoutes(parts: ConsoleParts) {
       async ({ account, query }) => {
         const chosen = readMonth(query.month);
         const statement = await openStatement(ledger, account.id, chosen);
-        return streamText(printStatement(chosen, statement, now()), csvHeaders(`statement-${chosen.name}`));
+        const reasonOf = async (id: string) => (await findReasons(database, account.id, [id])).get(id);
+        const csv = printStatement(chosen, statement, { nowMs: now(), reasonOf });
+        return streamText(csv, csvHeaders(`statement-${chosen.name}`));
       },
       { needs: "wallet.read", query: t.Object({ month }) },
     )

@@ -66,7 +66,8 @@ export const limitPeriods = codecOf<LimitPeriod, Extract<SpendLimitPeriod, strin
   },
 );
 
-export const transferKinds = codecOf<TransferKindName, Extract<TransferKind, string>>(
+/** A correction is a top-up of a negative amount. */
+export const transferKinds = codecOf<Exclude<TransferKindName, "correction">, Extract<TransferKind, string>>(
   "TRANSFER_KIND_UNSPECIFIED",
   {
     top_up: "TRANSFER_KIND_TOP_UP",

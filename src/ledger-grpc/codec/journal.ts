@@ -43,7 +43,7 @@ export function encodeTransfer(line: JournalLine): Transfer {
   return sparse<Transfer>({
     sequence: line.seq,
     transferId: line.transferId,
-    kind: transferKinds.encode(line.kind),
+    kind: transferKinds.encode(line.kind === "correction" ? "top_up" : line.kind),
     amountNanos: encodeNanos(line.amount),
     postedAfterNanos: encodeNanos(line.postedAfter),
     holdId: line.holdId,
@@ -52,11 +52,13 @@ export function encodeTransfer(line: JournalLine): Transfer {
 }
 
 export function decodeTransfer(wire: Transfer__Output): JournalLine {
+  const kind = transferKinds.decode(wire.kind, "transfer.kind");
+  const amount = decodeNanos(wire.amountNanos);
   return {
     seq: decodeNumber(wire.sequence),
     transferId: wire.transferId,
-    kind: transferKinds.decode(wire.kind, "transfer.kind"),
-    amount: decodeNanos(wire.amountNanos),
+    kind: kind === "top_up" && amount < 0n ? "correction" : kind,
+    amount,
     postedAfter: decodeNanos(wire.postedAfterNanos),
     holdId: wire.holdId,
     createdAtMs: decodeTime(required(wire.createTime, "transfer.create_time"), "transfer.create_time"),

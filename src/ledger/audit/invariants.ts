@@ -21,7 +21,7 @@ const SIGNED = "CASE WHEN credit_account = 1 THEN amount ELSE -amount END";
 
 /**
  * The invariants of a ledger, in SQL that both databases run. Transfer kinds: 1 top-up, 2 settlement,
- * 3 expiry capture, 4 late settlement, 5 refund, 6 charge. Accounts: 1 wallet, 2 usage revenue, 3 funding.
+ * 3 expiry capture, 4 late settlement, 5 refund, 6 charge. A top-up out of the wallet is a correction. Accounts: 1 wallet, 2 usage revenue, 3 funding.
  */
 export function invariantsOf(dialect: Dialect, range: WalletRange): readonly Invariant[] {
   return [...walletInvariants(range), ...receiptInvariants(dialect, range), countersAgree(dialect, range)];
@@ -49,7 +49,7 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
       claim: "every transfer moves between the accounts of its kind",
       sql: `SELECT wallet_id, transfer_id AS subject FROM transfers
         WHERE ${range("wallet_id")} AND (amount <= 0 OR (kind, debit_account, credit_account)
-          NOT IN (VALUES (1, 3, 1), (2, 1, 2), (3, 1, 2), (4, 1, 2), (5, 2, 1), (6, 1, 2)))`,
+          NOT IN (VALUES (1, 3, 1), (1, 1, 3), (2, 1, 2), (3, 1, 2), (4, 1, 2), (5, 2, 1), (6, 1, 2)))`,
     },
     {
       id: "I2",
@@ -88,7 +88,7 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
     {
       id: "I8",
       claim:
-        "a negative available balance is explained by charges, costs above the held amount and late settlements",
+        "a negative available balance is explained by corrections, charges, costs above the held amount and late settlements",
       // Summed in parts of 10^9: the sum of all such costs may exceed 64 bits.
       sql: `SELECT w.wallet_id, CAST(NULL AS text) AS subject FROM (
           SELECT wallet_id, held - posted - credit_limit AS overdraft FROM wallets
@@ -99,6 +99,8 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
             WHERE ${range("wallet_id")}
               AND wallet_id IN (SELECT wallet_id FROM wallets WHERE posted - held + credit_limit < 0)
             UNION ALL SELECT wallet_id, above_high, above_low FROM dropped_receipts WHERE ${range("wallet_id")}
+            UNION ALL SELECT wallet_id, ${partsOf("amount").join(", ")} FROM transfers
+            WHERE kind = 1 AND debit_account = 1 AND ${range("wallet_id")}
           ) AS costs GROUP BY wallet_id
         ) AS explained ON explained.wallet_id = w.wallet_id
         WHERE (overdraft / 1000000000 - coalesce(above_high, 0)) * 1000000000 + overdraft % 1000000000

@@ -1,6 +1,7 @@
 import { COST_COLUMNS } from "../../db/usage-columns.ts";
 import { NO_TOTALS_MS } from "../queries/coverage.ts";
 import { DAY_MS, firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
+import { CREDITED } from "../queries/journal-sums.ts";
 import type { Dialect } from "../queries/query.ts";
 import {
   costsDiffer,
@@ -39,8 +40,8 @@ function hoursEqualJournal({ idTimeMs }: Dialect, range: WalletRange): Invariant
         SELECT wallet_id, ${hour} AS start_ms,
           sum(CASE WHEN kind = 5 THEN 0 ELSE amount / ${PART} END) AS journal_captured_high,
           sum(CASE WHEN kind = 5 THEN 0 ELSE amount % ${PART} END) AS journal_captured_low,
-          sum(CASE WHEN kind = 5 THEN amount / ${PART} ELSE 0 END) AS journal_refunded_high,
-          sum(CASE WHEN kind = 5 THEN amount % ${PART} ELSE 0 END) AS journal_refunded_low
+          sum(CASE WHEN kind = 5 THEN (${CREDITED}) / ${PART} ELSE 0 END) AS journal_refunded_high,
+          sum(CASE WHEN kind = 5 THEN (${CREDITED}) % ${PART} ELSE 0 END) AS journal_refunded_low
         FROM transfers WHERE hold_id IS NOT NULL AND ${range("wallet_id")} GROUP BY 1, 2
       ) AS journal USING (wallet_id, start_ms)
       WHERE start_ms >= (SELECT hours_from_ms FROM usage_cursor) AND start_ms < (SELECT hours_to_ms FROM usage_cursor)

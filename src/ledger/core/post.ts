@@ -25,21 +25,28 @@ import {
 } from "./validate.ts";
 
 /**
- * Adds money to a wallet, also to a frozen one. Declines, in order: `invalid_id`, `invalid_amount` (also 0),
- * `wallet_not_found`, `conflict` (the id was used with another amount), `balance_overflow`.
+ * Adds money to a wallet, also to a frozen one. A negative amount is a correction: it takes money off, whatever the
+ * balance. Declines, in order: `invalid_id`, `invalid_amount` (also 0), `wallet_not_found`, `conflict` (the id was
+ * used with another amount), `balance_overflow`.
  */
 export const topUp: Rule<TopUpRequest, Posting> = (book, request, nowMs) => {
   if (!isId(request.walletId) || !isId(request.topUpId)) return decline("invalid_id");
-  if (!isAmount(request.amount) || request.amount === 0n) return decline("invalid_amount");
+  const isCorrection = typeof request.amount === "bigint" && request.amount < 0n;
+  const amount = isCorrection ? -request.amount : request.amount;
+  if (!isAmount(amount) || amount === 0n) return decline("invalid_amount");
   if (!book.wallet) return decline("wallet_not_found");
+  const [debitAccount, creditAccount] = isCorrection
+    ? [ACCOUNTS.wallet, ACCOUNTS.funding]
+    : [ACCOUNTS.funding, ACCOUNTS.wallet];
   const stored = book.postings.get(postingKey(TRANSFER_KINDS.topUp, request.topUpId));
-  if (stored) return replayCredit(book.wallet, stored.amount === request.amount);
+  if (stored)
+    return replayCredit(book.wallet, stored.amount === amount && stored.debitAccount === debitAccount);
   return credit(book.wallet, {
     transferId: request.topUpId,
     kind: TRANSFER_KINDS.topUp,
-    debitAccount: ACCOUNTS.funding,
-    creditAccount: ACCOUNTS.wallet,
-    amount: request.amount,
+    debitAccount,
+    creditAccount,
+    amount,
     holdId: undefined,
     createdAtMs: nowMs,
   });
@@ -87,13 +94,14 @@ function replayCredit(wallet: Wallet, isSame: boolean): Decision<Posting> {
   return isSame ? { result: { balances: balancesOf(wallet), replayed: true } } : decline("conflict");
 }
 
-/** Credits the wallet with one transfer. `otherChanges` are changes of the same decision to other rows. */
+/** Books one transfer into or out of the wallet. `otherChanges` are changes of the same decision to other rows. */
 function credit(
   wallet: Wallet,
   transfer: Omit<Transfer, "seq" | "postedAfter">,
   otherChanges: Changes = {},
 ): Decision<Posting> {
-  const posted = wallet.posted + transfer.amount;
+  const isCredit = transfer.creditAccount === ACCOUNTS.wallet;
+  const posted = isCredit ? wallet.posted + transfer.amount : wallet.posted - transfer.amount;
   if (!isStorableSum(posted)) return decline("balance_overflow");
   const after = { ...wallet, posted, lastSeq: wallet.lastSeq + 1 };
   return {

@@ -1,11 +1,14 @@
 import { JOURNAL_SUM_COLUMNS } from "../../db/usage-columns.ts";
-import { TRANSFER_KINDS } from "../core/book.ts";
+import { ACCOUNTS, TRANSFER_KINDS } from "../core/book.ts";
 import { createValues, type Dialect, type Query, type Row, type RunQuery } from "./query.ts";
 
 /** High and low parts are summed separately: a sum of 64-bit amounts may exceed 64 bits. */
 export const PART = 1_000_000_000n;
 
 const { topUp: TOP_UP, refund: REFUND } = TRANSFER_KINDS;
+
+/** The amount of a transfer, negative for a correction: a top-up that takes money off. */
+export const CREDITED = `CASE WHEN kind = ${TOP_UP} AND debit_account = ${ACCOUNTS.wallet} THEN -amount ELSE amount END`;
 
 /** Which transfers an amount sums up. Together they are all transfers. */
 const CONDITIONS = {
@@ -18,8 +21,8 @@ const CONDITIONS = {
 const SUMS_OF_TRANSFERS = [
   "count(*) AS transfers",
   ...Object.entries(CONDITIONS).flatMap(([name, condition]) => [
-    `coalesce(sum(amount / ${PART}) FILTER (WHERE ${condition}), 0) AS ${name}_high`,
-    `coalesce(sum(amount % ${PART}) FILTER (WHERE ${condition}), 0) AS ${name}_low`,
+    `coalesce(sum((${CREDITED}) / ${PART}) FILTER (WHERE ${condition}), 0) AS ${name}_high`,
+    `coalesce(sum((${CREDITED}) % ${PART}) FILTER (WHERE ${condition}), 0) AS ${name}_low`,
   ]),
 ];
 
@@ -57,7 +60,7 @@ interface Rest {
 function sumsAfter(dialect: Dialect, { walletId, position, limit }: Rest): Query {
   const values = createValues(dialect);
   const order = dialect.transferOrder;
-  const rows = `SELECT ${order} AS position, kind, amount FROM transfers
+  const rows = `SELECT ${order} AS position, kind, debit_account, amount FROM transfers
     WHERE wallet_id = ${values.add(walletId)} AND ${order} > ${values.add(position)}`;
   const limited = limit === undefined ? rows : `${rows} ORDER BY ${order} LIMIT ${values.add(limit)}`;
   const sql = `SELECT max(position) AS position, ${SUMS_OF_TRANSFERS.join(", ")} FROM (${limited}) AS rest`;

@@ -11,7 +11,7 @@ import type {
   TransferRange,
 } from "../records.ts";
 import { DAY_MS } from "./hold-time.ts";
-import { PART, sumJournalOf } from "./journal-sums.ts";
+import { CREDITED, PART, sumJournalOf } from "./journal-sums.ts";
 import { createPage, type PagedList, readPage } from "./page.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
 
@@ -72,7 +72,7 @@ function isTime(ms: number | undefined): boolean {
   return ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48);
 }
 
-const SUMS = `kind, count(*) AS count, sum(amount / ${PART}) AS high, sum(amount % ${PART}) AS low`;
+const SUMS = `kind, count(*) AS count, sum((${CREDITED}) / ${PART}) AS high, sum((${CREDITED}) % ${PART}) AS low`;
 const { topUp: TOP_UP, refund: REFUND } = TRANSFER_KINDS;
 
 /** Sums the whole journal of a wallet by what the transfers were for: exact to the last transfer. */
@@ -190,13 +190,14 @@ export function readJournalLine(given: Row): JournalLine {
   // Safe because the statement selects these columns, which have the schema's types.
   const row = given as unknown as TransferRow;
   const kind = KIND_NAMES.get(Number(row.kind));
+  const isCredit = Number(row.credit_account) === ACCOUNTS.wallet;
   if (!kind)
     throw new LedgerError("unavailable", new Error(`Cannot read a transfer: its kind is ${row.kind}`));
   return {
     seq: Number(row.seq),
     transferId: row.transfer_id,
-    kind,
-    amount: Number(row.credit_account) === ACCOUNTS.wallet ? row.amount : -row.amount,
+    kind: kind === "top_up" && !isCredit ? "correction" : kind,
+    amount: isCredit ? row.amount : -row.amount,
     postedAfter: row.posted_after,
     holdId: row.hold_id ?? undefined,
     createdAtMs: Number(row.created_at_ms),

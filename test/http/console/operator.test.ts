@@ -53,6 +53,47 @@ describe.each(DIALECTS)("what operators do in %s", (dialect) => {
     expect(await entriesOf(id, "wallet.topped_up")).toHaveLength(1);
   });
 
+  test("a correction takes money off once, with its reason in audit trail, wallet and statement", async () => {
+    const { id } = await console.newAccount();
+    await post(`/accounts/${id}/top-ups`, { id: "t1", amount_usd: "1000", reason: "invoice 7" });
+    const body = { id: "c1", amount_usd: "990", reason: "1,000 for 10" };
+    const first = await post(`/accounts/${id}/corrections`, body);
+    expect(first.json).toMatchObject({ posted_usd: "10.00", available_usd: "10.00", replayed: false });
+    const both = await Promise.all([1, 2].map(() => post(`/accounts/${id}/corrections`, body)));
+    expect(both.map(({ json }) => json.replayed)).toEqual([true, true]);
+    expect((await post(`/accounts/${id}/corrections`, { ...body, amount_usd: "5" })).status).toBe(409);
+    const tooMuch = await post(`/accounts/${id}/corrections`, { ...body, id: "c2", amount_usd: "10.01" });
+    expect([tooMuch.status, tooMuch.json.error.message]).toEqual([
+      409,
+      "The correction exceeds the 10.00 USD that were credited.",
+    ]);
+    const entries = await entriesOf(id, "wallet.corrected");
+    expect(entries).toHaveLength(1);
+    expect(JSON.parse(entries[0]?.after ?? "")).toEqual({ amount_usd: "990.00", reason: "1,000 for 10" });
+    const wallet = `/accounts/${id}/wallet`;
+    const owner = await addMember(console.parts.database, id, "owner");
+    const { json } = await console.call(owner, "GET", `${wallet}/transfers`);
+    expect(json.items[0]).toMatchObject({
+      kind: "correction",
+      amount_usd: "-990.00",
+      reason: "1,000 for 10",
+    });
+    const month = new Date(console.parts.now()).toISOString().slice(0, 7);
+    const { text } = await console.call(owner, "GET", `${wallet}/statement.csv?month=${month}`);
+    expect(text).toContain('correction,c1,,-990.00,10.00,"1,000 for 10"');
+  });
+
+  test("a correction may make a balance negative, up to what was credited", async () => {
+    const { key, secret } = await console.gateway.newPayer("5");
+    await chat(secret);
+    await console.gateway.nothingIsHeld(key.accountId);
+    const body = { id: "c1", amount_usd: "5", reason: "charged back" };
+    const answer = await post(`/accounts/${key.accountId}/corrections`, body);
+    expect(answer.status).toBe(200);
+    expect(answer.json.available_usd).toStartWith("-");
+    expect((await chat(secret)).status).toBe(402);
+  });
+
   test("wrong amounts, accounts and receipts are refused, and nothing is recorded", async () => {
     const { id } = await console.newAccount();
     for (const amount_usd of ["0", "-1", "1e3", "0.0000000001", "99999999999", "x"]) {
@@ -224,6 +265,7 @@ describe.each(DIALECTS)("what operators do in %s", (dialect) => {
       ["GET", "/accounts"],
       ["POST", `/accounts/${id}/suspend`],
       ["POST", `/accounts/${id}/top-ups`],
+      ["POST", `/accounts/${id}/corrections`],
       ["POST", `/accounts/${id}/act`],
       ["GET", "/people"],
       ["POST", `/people/${owner.id}/operator`],

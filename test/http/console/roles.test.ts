@@ -205,6 +205,7 @@ const CONFIRMED = [
   "POST /console/api/operator/management-keys",
   "POST /console/api/operator/codes",
   "POST /console/api/operator/accounts/:id/top-ups",
+  "POST /console/api/operator/accounts/:id/corrections",
   "POST /console/api/operator/accounts/:id/refunds",
   "POST /console/api/operator/people/:person/operator",
 ];

@@ -128,8 +128,8 @@ describe.each(DIALECTS)("the wallet's routes in %s", (dialect) => {
     expect(headers.get("content-disposition")).toBe(`attachment; filename="statement-${MONTH}.csv"`);
     expect(headers.get("cache-control")).toBe("no-store");
     const lines = text.trimEnd().split("\r\n");
-    expect(lines[0]).toBe("time,kind,id,request_id,amount_usd,balance_usd");
-    expect(lines.at(-1)).toMatch(/,closing,,,,7\.000000007$/);
+    expect(lines[0]).toBe("time,kind,id,request_id,amount_usd,balance_usd,reason");
+    expect(lines.at(-1)).toMatch(/,closing,,,,7\.000000007,$/);
     const { json } = await get("/statements");
     expect(json.items[0]).toEqual({
       month: MONTH,

@@ -75,7 +75,8 @@ export function describeBadInput(env: LedgerEnv): void {
           () => env.hold("h1", 5n, { amount, minimum: amount }),
           () => env.extend("open", amount),
           () => env.settle("open", amount),
-          () => env.topUp("t1", amount),
+          // A negative amount of a top-up is a correction.
+          () => env.topUp("t1", amount === -1n || amount === -MOST ? 0n : amount),
           () => env.charge("c1", amount),
           () => env.refund("r1", "paid", amount),
           () => env.limit("l1", amount),

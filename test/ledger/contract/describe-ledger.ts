@@ -4,6 +4,7 @@ import { describeCharges } from "./charges.ts";
 import { describeClosing } from "./closing.ts";
 import { describeConcurrency } from "./concurrency.ts";
 import { describeConsoleReads } from "./console-reads.ts";
+import { describeCorrections } from "./corrections.ts";
 import { type OpenLedger, useLedgerEnv } from "./env.ts";
 import { describeExactness } from "./exactness.ts";
 import { describeFacts } from "./facts.ts";
@@ -46,6 +47,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeHolds(env);
     describeSettlements(env);
     describeCharges(env);
+    describeCorrections(env);
     describeLimits(env);
     describeIdempotency(env);
     describeExactness(env);

@@ -5,12 +5,12 @@ import { Confirm } from "../../parts/confirm.tsx";
 import { meQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { MarkupDialog } from "./markup-dialog.tsx";
-import { CreditDialog, RefundDialog } from "./money-dialogs.tsx";
+import { CorrectionDialog, CreditDialog, RefundDialog } from "./money-dialogs.tsx";
 import { ACCOUNTS_KEY, type ListedAccount } from "./queries.ts";
 
 /** What an operator is about to do with an account. */
 export interface AccountTask {
-  readonly kind: "credit" | "refund" | "markup" | "act" | "suspend" | "resume";
+  readonly kind: "credit" | "correct" | "refund" | "markup" | "act" | "suspend" | "resume";
   readonly account: ListedAccount;
 }
 
@@ -28,6 +28,7 @@ export function AccountDialog({
   onClose: () => void;
 }) {
   if (kind === "credit") return <CreditDialog account={account} onClose={onClose} />;
+  if (kind === "correct") return <CorrectionDialog account={account} onClose={onClose} />;
   if (kind === "refund") return <RefundDialog account={account} onClose={onClose} />;
   if (kind === "markup") return <MarkupDialog account={account} onClose={onClose} />;
   if (kind === "act") return <ActDialog account={account} onClose={onClose} />;

@@ -48,6 +48,44 @@ export function CreditDialog({ account, onClose }: MoneyProps) {
   );
 }
 
+/** Takes off what was credited by mistake. The button names the balance that it leads to. */
+export function CorrectionDialog({
+  account,
+  onClose,
+}: MoneyProps & { readonly account: { readonly available_usd: string } }) {
+  const [typed, setTyped] = useState("");
+  const book = useBooking(
+    ({ id = "", reason = "", amount_usd }) => {
+      const body = { id: id.trim(), amount_usd: readAmount(amount_usd), reason };
+      return call(() => api.operator.accounts({ id: account.id }).corrections.post(body));
+    },
+    { account, done: "Correction booked", onClose },
+  );
+  const available = readUsd(account.available_usd);
+  const after = formatCents(
+    available - (/^\d+(\.\d{1,9})?$/.test(readAmount(typed)) ? readUsd(readAmount(typed)) : 0n),
+  );
+  return (
+    <FormDialog
+      title={`Correct the balance of ${account.name}`}
+      note={`${formatCents(available)} are available now. The balance may become negative; new requests are then refused.`}
+      action={`Leave ${after} available`}
+      isDanger
+      call={book}
+      onSubmit={(values) => book.mutate(values)}
+      onClose={onClose}
+    >
+      <AmountField
+        label="USD to take off"
+        required
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <ReasonField />
+      <BookingId />
+    </FormDialog>
+  );
+}
+
 /** Gives the charge of one request back, or a part of it. */
 export function RefundDialog({ account, onClose }: MoneyProps) {
   const book = useBooking(

@@ -87,6 +87,11 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
           label={`Actions of account ${account.name}`}
           items={[
             { text: "Add credit…", icon: "plus", onSelect: () => start({ kind: "credit", account }) },
+            {
+              text: "Correct the balance…",
+              icon: "wallet",
+              onSelect: () => start({ kind: "correct", account }),
+            },
             { text: "Refund a request…", icon: "wallet", onSelect: () => start({ kind: "refund", account }) },
             { text: "Set the markup…", icon: "usage", onSelect: () => start({ kind: "markup", account }) },
             { text: "Act inside…", icon: "person", onSelect: () => start({ kind: "act", account }) },

@@ -13,6 +13,7 @@ import styles from "./wallet.module.css";
 
 const KINDS: Readonly<Record<Transfer["kind"], { readonly text: string; readonly tone: Tone }>> = {
   top_up: { text: "top-up", tone: "good" },
+  correction: { text: "correction", tone: "bad" },
   refund: { text: "refund", tone: "info" },
   settlement: { text: "request", tone: "neutral" },
   expiry_capture: { text: "expired request", tone: "warn" },
@@ -78,8 +79,13 @@ function columnsOf(account: string): readonly Column<Transfer>[] {
 }
 
 function Subject({ account, transfer }: { readonly account: string; readonly transfer: Transfer }) {
-  const { request_id, id } = transfer;
-  if (request_id === null) return <code className={styles.who}>{id}</code>;
+  const { request_id, id, reason } = transfer;
+  if (request_id === null)
+    return (
+      <span className={styles.who}>
+        <code>{id}</code> {reason}
+      </span>
+    );
   return (
     <Link
       to="/accounts/$account/requests/$request"
