@@ -118,6 +118,9 @@ export function webmBytes(blocks: number): Buffer {
   return Buffer.concat([
     element("1a45dfa3", element("4282", Buffer.from("webm"))),
     Buffer.from("1853806701ffffffffffffff", "hex"),
+    // A size of eight bytes.
+    Buffer.from("ec0100000000000052", "hex"),
+    Buffer.alloc(0x52),
     element("1549a966", element("4489", duration)),
     element("1654ae6b", element("ae", Buffer.concat(track))),
     Buffer.from("1f43b67501ffffffffffffff", "hex"),

@@ -16,7 +16,7 @@ const AUDIO = 2;
 const TRACKS_MAX = 64;
 /** Elements that are read, half a second of work; a recording of eleven hours has as many. */
 const ELEMENTS_MAX = 2_000_000;
-/** What the marker bit of a number adds to it, by its bytes. */
+/** Above every number of so many bytes beside its marker bit. */
 const LIMITS = Array.from({ length: 9 }, (_, bytes) => 2 ** (7 * bytes));
 
 interface Track {
@@ -73,14 +73,19 @@ function elementAt(view: DataView, at: number): Element | undefined {
   const body = sizeAt + sizeBytes;
   if (sizeBytes > 8 || body > view.byteLength) return undefined;
   const limit = LIMITS[sizeBytes] ?? 0;
-  const size = readNumber(view, sizeAt, sizeBytes) - limit;
+  const size = readUnmarked(view, sizeAt, sizeBytes);
   // Recorders of streams leave the sizes of parents unknown.
   if (PARENTS.has(id)) return { id, body, end: body };
   return size < limit - 1 && body + size <= view.byteLength ? { id, body, end: body + size } : undefined;
 }
 
-function readNumber(view: DataView, at: number, bytes: number): number {
-  let value = view.getUint8(at);
+/** Returns a number without the marker bit of its length, which is bit 56 of the longest. */
+function readUnmarked(view: DataView, at: number, bytes: number): number {
+  return readNumber(view, at, bytes, view.getUint8(at) & (0xff >> bytes));
+}
+
+function readNumber(view: DataView, at: number, bytes: number, first = view.getUint8(at)): number {
+  let value = first;
   for (let index = 1; index < bytes; index += 1) value = value * 256 + view.getUint8(at + index);
   return value;
 }
@@ -99,7 +104,7 @@ function playBlock(view: DataView, body: number, end: number, tracks: readonly T
   const numberBytes = Math.clz32(view.getUint8(body)) - 23;
   const flagsAt = body + numberBytes + 2;
   if (numberBytes > 8 || flagsAt >= end) return undefined;
-  const number = readNumber(view, body, numberBytes) - (LIMITS[numberBytes] ?? 0);
+  const number = readUnmarked(view, body, numberBytes);
   const track = tracks.find((each) => each.number === number);
   if (!track) return undefined;
   if (!track.isAudio) return 0;
