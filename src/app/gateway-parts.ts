@@ -138,10 +138,11 @@ function createSettingsReader(
   const allUpstreams = createUpstreams({ builtIn, metrics: metrics.upstream, log, clock, replicas });
   const follow = createFollower(started, { traces, log, clock });
   return (live) => {
-    const { models, upstreams, keyLimits, accountLimits, clientDisconnect } = live;
+    const { models, defaultModels, upstreams, keyLimits, accountLimits, clientDisconnect } = live;
     metrics.requests.announce(routesOf(live));
     return {
       catalog: createCatalog(models),
+      defaultModels,
       upstreams: allUpstreams.renew(upstreams),
       keyLimits,
       accountLimits,

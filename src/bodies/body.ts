@@ -36,6 +36,19 @@ export interface Body {
   measure?(): Promise<RequestFacts>;
 }
 
+/** Returns a body whose facts name a model, for a client that named none. */
+export function withModel(body: Body, model: string): Body {
+  return {
+    request: { ...body.request, model },
+    contentType: body.contentType,
+    plan: (questions) => body.plan(questions),
+    print: (surface, options) => body.print(surface, options),
+    printCount: (options) => body.printCount(options),
+    beginning: () => body.beginning(),
+    promptText: () => body.promptText(),
+  };
+}
+
 /** A body as received from a client. */
 export interface NewBody {
   readonly wire: WireProtocol;

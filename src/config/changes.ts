@@ -27,6 +27,7 @@ interface NamedChanges {
 type Read = (config: Config) => unknown;
 
 const LIVE: Readonly<Record<string, Read>> = {
+  default_models: ({ defaultModels }) => defaultModels,
   limits: ({ keyLimits }) => keyLimits,
   account_limits: ({ accountLimits }) => accountLimits,
   "billing.client_disconnect": ({ clientDisconnect }) => clientDisconnect,

@@ -1,5 +1,5 @@
 import { DEMO_MODEL } from "../demo/demo-model.ts";
-import type { Model } from "../domain/model.ts";
+import type { DefaultModels, Model } from "../domain/model.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
@@ -51,6 +51,8 @@ export interface Config extends LedgerProcessConfig, LiveConfig, HttpAddress {
 export interface LiveConfig {
   readonly upstreams: readonly UpstreamConfig[];
   readonly models: readonly Model[];
+  /** The models of requests that name none. Default: none. */
+  readonly defaultModels?: DefaultModels | undefined;
   /** Limits of keys that set none of their own. */
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;

@@ -21,8 +21,9 @@ export function checkPrices(path: Path, model: Partly<ModelEntry>, problems: Pro
 }
 
 /** Whether a model is priced by unit, so that it needs no window and no output limit. */
-export function isPricedByUnit(model: Partly<ModelEntry>): boolean {
-  return listPrices(model).some(({ entry }) => UNIT_KEYS.some((key) => key in entry));
+export function isPricedByUnit(model: Partly<ModelEntry>, unit?: (typeof UNIT_KEYS)[number]): boolean {
+  const keys = unit === undefined ? UNIT_KEYS : [unit];
+  return listPrices(model).some(({ entry }) => keys.some((key) => key in entry));
 }
 
 /** A price or a cost that is written in the file. */

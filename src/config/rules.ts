@@ -21,7 +21,30 @@ export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
     checkLongContext(path, model ?? {}, problems);
     checkPrices(path, model ?? {}, problems);
   }
+  checkDefaultModels(file, problems);
   checkExports(file.exports ?? {}, problems);
+}
+
+/** Checks that the default model of a route exists, and that the route can be answered by it. */
+function checkDefaultModels(file: Partly<ConfigFile>, problems: Problems): void {
+  for (const [surface, id] of Object.entries(file.default_models ?? {})) {
+    if (id === undefined) continue;
+    const path = ["default_models", surface];
+    const models = file.models ?? {};
+    const model = Object.hasOwn(models, id) ? models[id] : undefined;
+    if (!model) problems.add(path, "is not the id of a model", "one of the keys of models");
+    else if (!serves(surface, model, file)) {
+      const expected =
+        "a model with a price of tokens or of this route's unit, and an upstream of protocol openai";
+      problems.add(path, "cannot be served by that model", expected);
+    }
+  }
+}
+
+function serves(surface: string, model: Partly<ModelEntry>, { upstreams = {} }: Partly<ConfigFile>): boolean {
+  const isPriced = !isPricedByUnit(model) || (surface === "images" && isPricedByUnit(model, "image"));
+  const routes = Object.values(model.routes ?? {});
+  return isPriced && routes.some((route) => upstreams[route?.upstream ?? ""]?.protocol === "openai");
 }
 
 /** Origins must equal an `origin` header, which has no path, upper case or default port. */

@@ -53,6 +53,12 @@ const Bound = Count(0, Number.MAX_SAFE_INTEGER);
 export const ConfigFileSchema = Mapping({
   upstreams: Type.Optional(Type.Record(Type.String(), Upstream, { description: "a mapping by name" })),
   models: Type.Optional(Type.Record(Type.String(), Model, { description: "a mapping by model id" })),
+  default_models: Type.Optional(
+    Mapping({
+      moderations: Type.Optional(Text("the id of a model")),
+      images: Type.Optional(Text("the id of a model")),
+    }),
+  ),
   limits: Type.Optional(
     Mapping({
       requests_per_minute: Type.Optional(Bound),

@@ -22,6 +22,7 @@ const UNIT_CONTEXT_WINDOW = 1_000_000;
 export function readSettings(file: ConfigFile) {
   return {
     upstreams: Object.entries(file.upstreams ?? {}).map(([name, entry]) => readUpstream(name, entry)),
+    defaultModels: file.default_models,
     keyLimits: readKeyLimits(file),
     accountLimits: readAccountLimits(file),
     limiter: readLimiter(file),

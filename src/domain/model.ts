@@ -25,6 +25,9 @@ export type ClientSurface =
   | "speech"
   | "transcriptions";
 
+/** The routes whose clients may leave out the model, with the models that then answer. */
+export type DefaultModels = Readonly<Partial<Record<"moderations" | "images", string>>>;
+
 /** Every wire format: those of clients, and those that only upstreams speak. */
 export type Surface = ClientSurface | "converse" | "gemini";
 

@@ -2,6 +2,7 @@ import type { Authenticate } from "../accounts/key.ts";
 import type { Bodies } from "../bodies/bodies.ts";
 import type { CooperativeYield } from "../bodies/cooperative-yield.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { DefaultModels } from "../domain/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
 import type { RefusalRecorder } from "../refusals/refusal.ts";
@@ -28,6 +29,8 @@ export interface GatewaySettings {
   /** By name. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
   /** Limits of a key that sets none of its own. */
+  /** The models of requests that name none. Default: none. */
+  readonly defaultModels?: DefaultModels | undefined;
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
   readonly clientDisconnect: ClientDisconnect;

@@ -1,5 +1,6 @@
 import type { Caller } from "../accounts/key.ts";
-import type { Body } from "../bodies/body.ts";
+import { type Body, withModel } from "../bodies/body.ts";
+import { GatewayError } from "../errors.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Call } from "./request.ts";
 
@@ -33,9 +34,17 @@ export async function readRequest(gateway: Gateway, call: Call, caller: Caller):
   const startedAt = gateway.clock();
   const blocks = await call.readBody(caller);
   call.waitedMs += gateway.clock() - startedAt;
-  const body = await gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
+  const read = await gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
+  const body = read.request.model === "" ? withModel(read, requireDefault(gateway, call)) : read;
   call.model = body.request.model;
   call.trace?.note({ stream: body.request.stream });
   if (gateway.clock() - call.startedAt < CALLER_TRUSTED_MS) return { body, caller };
   return { body, caller: await gateway.authenticate(call.secret) };
+}
+
+/** Returns the default model of a route. Throws `wrong_shape` where there is none. */
+function requireDefault({ defaultModels = {} }: Gateway, { wire: { surface } }: Call): string {
+  const model = surface === "moderations" || surface === "images" ? defaultModels[surface] : undefined;
+  if (model === undefined) throw new GatewayError("wrong_shape", { path: "model" });
+  return model;
 }

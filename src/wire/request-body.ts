@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors.ts";
 import { childrenOf } from "./json/bounds.ts";
-import { findMiscased, isJsonObject, type JsonObject } from "./json/read.ts";
+import { findMiscased, isJsonObject, isSet, type JsonObject } from "./json/read.ts";
 import { type JsonMeasure, measureJson } from "./json/scan.ts";
 
 /** A request body that is a JSON object within the bounds. */
@@ -42,6 +42,11 @@ export function parseBody(text: string, fields: ReadonlySet<string>): RequestBod
 /** Returns the model's name of 1 to 256 characters. Throws `wrong_shape` for anything else. */
 export function requireModel({ model }: JsonObject): string {
   return requireName(model, "model");
+}
+
+/** Returns the model's name; "" where it is left out, for a format that may have a default model. */
+export function readModel({ model }: JsonObject): string {
+  return isSet(model) ? requireName(model, "model") : "";
 }
 
 /** Returns a name of 1 to 256 characters. Throws `wrong_shape` for anything else. */

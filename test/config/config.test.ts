@@ -135,6 +135,17 @@ describe("loadConfig", () => {
     expect(loadYaml(own).models[0]?.routes[0]?.longPrice?.output).toBe(9_000_000n);
   });
 
+  test("default models of routes are models of the file that the routes can be answered by", () => {
+    const withDefaults = (defaults: string) => `${MINIMAL}\ndefault_models: ${defaults}\n`;
+    expect(loadYaml(withDefaults("{ moderations: m, images: m }")).defaultModels).toEqual({
+      moderations: "m",
+      images: "m",
+    });
+    expect(() => loadYaml(withDefaults("{ images: other }"))).toThrow("default_models.images");
+    const anthropic = withDefaults("{ images: m }").replace("protocol: openai", "protocol: anthropic");
+    expect(() => loadYaml(anthropic)).toThrow("default_models.images");
+  });
+
   test.each([
     ["protocol: openai", "protocol: openai, anthropic_betas: [a]", "upstreams.up.anthropic_betas"],
     [

@@ -13,6 +13,7 @@ import {
 import { scriptedModel, unitModel } from "../support/test-catalog.ts";
 
 const gateway = gatewayForTests({
+  config: { defaultModels: { images: "painter", moderations: "judge" } },
   models: [
     unitModel("ranker", { name: "search", picos: parseUnitPrice("0.002") }),
     scriptedModel("judge", "openai", { outputTokensMax: 0, outputTokensDefault: 0 }),
@@ -64,6 +65,18 @@ describe("cases 181 to 186: the OpenAI SDK on routes that are priced by unit:", 
     expect(receipt).toMatchObject({ captured: 800_000n, granted: 900_000n });
     expect(receipt.outcome).toMatchObject({ source: "estimated", usage: { units: 8 } });
     expect(gateway.upstream.seen.at(-1)?.bodyText).toContain('name="language"\r\n\r\nen\r\n');
+  });
+
+  test("images and moderations without a model are answered by the route's default model", async () => {
+    const painted = openai().images.generate({ prompt: "A cat", n: 2 });
+    expect((await painted).data).toHaveLength(2);
+    const image = await chargedOf(painted);
+    expect(image.receipt).toMatchObject({ captured: 80_000_000n });
+    const judged = openai().moderations.create({ input: "Hello there." });
+    expect((await judged).model).toBe("judge");
+    expect((await chargedOf(judged)).receipt.outcome).toMatchObject({ usage: { inputTokens: 3 } });
+    const ranked = openai().post("/rerank", { body: { query: "What?", documents: ["one"] } });
+    expect(await ranked.catch((reason: unknown) => reason)).toMatchObject({ status: 422 });
   });
 
   test("case 184: a moderation is judged and charged by tokens", async () => {

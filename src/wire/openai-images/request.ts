@@ -3,7 +3,7 @@ import { editMembers, once } from "../json/edit.ts";
 import type { JsonObject } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
-import { parseBody, readFlag, readPositive, reject, requireModel, requireText } from "../request-body.ts";
+import { parseBody, readFlag, readModel, readPositive, reject, requireText } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { plainFacts, untranslatedRequest } from "../untranslated.ts";
 
@@ -33,7 +33,7 @@ const FIELDS = new Set([
  */
 export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
-  const model = requireModel(body);
+  const model = readModel(body);
   const prompt = requireText(body.prompt, "prompt");
   if (prompt === "") reject("prompt");
   const images = readPositive(body, "n", IMAGES_MAX) ?? 1;

@@ -2,7 +2,7 @@ import { editMembers, once } from "../json/edit.ts";
 import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { imageCharsOf, imageSize, inputSizeOf, sumOfSizes, TEXT_SIZE } from "../prompt-size.ts";
-import { parseBody, reject, requireModel, requireText } from "../request-body.ts";
+import { parseBody, readModel, reject, requireText } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { plainFacts, untranslatedRequest } from "../untranslated.ts";
 
@@ -18,7 +18,7 @@ const FIELDS = new Set(["model", "input", "stream", ...UNPRICED_RULE.names]);
  */
 export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
-  const model = requireModel(body);
+  const model = readModel(body);
   const parts = readParts(body);
   UNPRICED_RULE.reject(body, repeatsKeys);
   const sizes = parts.map(({ url }) => (url === undefined ? TEXT_SIZE : imageSize(imageCharsOf(url))));
