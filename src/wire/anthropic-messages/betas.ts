@@ -101,7 +101,7 @@ function listBetas(value: unknown): readonly string[] {
 }
 
 /** Returns the betas that are free of charge or that the operator allows. */
-export function allowBetas(betas: readonly string[], allowed: readonly string[]): readonly string[] {
+function allowBetas(betas: readonly string[], allowed: readonly string[]): readonly string[] {
   return betas.filter((beta) => !PRICED.test(beta) || isAllowed(beta, allowed));
 }
 
