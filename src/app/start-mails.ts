@@ -28,6 +28,7 @@ async function mintLink(
   order: MailOrder,
 ): Promise<{ readonly link: string } | undefined> {
   const root = `${parts.settings.publicUrl}/console`;
+  if (order.template === "payment_reversed") return { link: `${root}/operator/accounts` };
   if (order.template === "notice") {
     return { link: `${root}/accounts/${encodeURIComponent(String(order.data.account_id))}/notices` };
   }

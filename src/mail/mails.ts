@@ -10,7 +10,12 @@ export interface MailOrder {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export type MailTemplate = "password_reset" | "email_verification" | "invitation" | "notice";
+export type MailTemplate =
+  | "password_reset"
+  | "email_verification"
+  | "invitation"
+  | "notice"
+  | "payment_reversed";
 
 /**
  * Makes the link of a mail that is about to be sent, with a new token in it. Called again for each try.

@@ -40,6 +40,14 @@ const TEMPLATES: Readonly<Record<MailTemplate, (data: Data) => Parts>> = {
     ],
     below: ["If you do not know the sender, ignore this mail."],
   }),
+  payment_reversed: ({ text }) => ({
+    subject: `Tollgate: ${typeof text === "string" ? oneLine(text) : "a payment was reversed"}`,
+    above: [
+      `${typeof text === "string" ? oneLine(text) : "A payment was reversed at Stripe."}.`,
+      "The wallet that it topped up is unchanged. Correct its balance on the page of accounts:",
+    ],
+    below: ["Stripe's dashboard finds the payment by its id. You get this mail as an operator."],
+  }),
   notice: ({ text, account_name }) => ({
     subject: `Tollgate: ${typeof text === "string" ? oneLine(text) : "a notice"}`,
     above: [

@@ -39,15 +39,30 @@ export interface CheckoutEvent {
   readonly currency: string | undefined;
 }
 
+/** A dispute, or a refund made at Stripe. The money left our account there, and the wallet still has it. */
+export interface ReversalEvent {
+  readonly kind: "reversed";
+  readonly action: "payment.disputed" | "payment.dispute_closed" | "payment.refunded";
+  /** The id of the dispute or charge. */
+  readonly objectId: string;
+  /** The payment that Stripe's dashboard finds. */
+  readonly payment: string | undefined;
+  /** In the smallest unit of the currency; of a charge, all that was refunded so far. */
+  readonly amount: number | undefined;
+  readonly currency: string | undefined;
+  /** The state of a dispute: "needs_response", "won", "lost". */
+  readonly state: string | undefined;
+}
+
 /** Payments by Stripe Checkout. */
 export interface StripeClient {
   /** Rejects with `payments_unavailable`. */
   createPage(order: CheckoutOrder): Promise<CheckoutPage>;
   /**
-   * Reads a signed event from its raw body. `undefined` for an event that concerns no checkout. Rejects with
+   * Reads a signed event from its raw body. `undefined` for an event that concerns no payment. Rejects with
    * `wrong_signature` for a forged event, and for one sent over 5 minutes before or after `nowMs`.
    */
-  readEvent(event: SignedEvent): Promise<CheckoutEvent | undefined>;
+  readEvent(event: SignedEvent): Promise<CheckoutEvent | ReversalEvent | undefined>;
 }
 
 interface SignedEvent {
@@ -113,7 +128,7 @@ export function createStripeClient(settings: StripeSettings): StripeClient {
         .catch(() => {
           throw new GatewayError("wrong_signature");
         });
-      return readCheckoutEvent(verified);
+      return readReversal(verified) ?? readCheckoutEvent(verified);
     },
   };
 }
@@ -187,6 +202,40 @@ function readCheckoutEvent(event: unknown): CheckoutEvent | undefined {
     amountTotal: typeof amountTotal === "number" ? amountTotal : undefined,
     currency: typeof currency === "string" ? currency : undefined,
   };
+}
+
+const REVERSALS: Readonly<Record<string, ReversalEvent["action"]>> = {
+  "charge.dispute.created": "payment.disputed",
+  "charge.dispute.closed": "payment.dispute_closed",
+  "charge.refunded": "payment.refunded",
+};
+
+/**
+ * Reads a dispute or a refunded charge. Texts that are no plain words are left out: they are shown to operators.
+ * @see https://docs.stripe.com/api/events/types
+ */
+function readReversal(event: unknown): ReversalEvent | undefined {
+  if (!isObject(event) || typeof event.type !== "string" || !isObject(event.data)) return undefined;
+  const action = Object.hasOwn(REVERSALS, event.type) ? REVERSALS[event.type] : undefined;
+  const { object } = event.data;
+  if (action === undefined || !isObject(object)) return undefined;
+  const objectId = readWord(object.id);
+  if (objectId === undefined) return undefined;
+  const isRefund = action === "payment.refunded";
+  const amount = isRefund ? object.amount_refunded : object.amount;
+  return {
+    kind: "reversed",
+    action,
+    objectId,
+    payment: readWord(object.payment_intent) ?? readWord(object.charge),
+    amount: Number.isSafeInteger(amount) ? Number(amount) : undefined,
+    currency: readWord(object.currency),
+    state: isRefund ? undefined : readWord(object.status),
+  };
+}
+
+function readWord(value: unknown): string | undefined {
+  return typeof value === "string" && SESSION_ID.test(value) ? value : undefined;
 }
 
 /** A delayed payment method completes its session first; another event reports whether it was paid. */

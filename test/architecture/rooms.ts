@@ -164,6 +164,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "errors.ts",
       "ledger/ledger.ts",
       "ledger/records.ts",
+      "mail/mails.ts",
       "telemetry",
       "time.ts",
     ],

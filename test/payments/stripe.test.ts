@@ -161,7 +161,7 @@ describe("an event", () => {
   ])("%s of a session that is %s is read as %p", async (type, payment, kind) => {
     const text = printEvent(SESSION, { type, session: { payment_status: payment } });
     const event = await read(text, await signEvent(text, { atMs: NOW_MS }));
-    expect(event?.kind).toBe(kind as never);
+    expect(event?.kind as string | undefined).toBe(kind);
   });
 });
 

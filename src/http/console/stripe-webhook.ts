@@ -1,4 +1,5 @@
 import { applyEvent } from "../../payments/checkouts.ts";
+import { noticeReversal } from "../../payments/reversals.ts";
 import type { StripeClient } from "../../payments/stripe.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { readRequestBody } from "./request-body.ts";
@@ -23,6 +24,11 @@ export async function receiveEvent(
   const signature = request.headers.get("stripe-signature") ?? undefined;
   const event = await stripe.readEvent({ body, signature, nowMs: parts.now() });
   if (!event) return { received: true };
+  if (event.kind === "reversed") {
+    await noticeReversal(parts, event);
+    parts.log.error({ action: event.action, payment: event.payment }, "payment reversed at Stripe");
+    return { received: true };
+  }
   const result = await applyEvent(parts, event);
   const fields = { checkout: event.sessionId, result };
   if (result === "mismatch") parts.log.error(fields, "checkout paid with another amount or currency");

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Account } from "../../../src/accounts/accounts.ts";
 import type { Actor } from "../../../src/accounts/actor.ts";
+import { insertPerson } from "../../../src/accounts/people.ts";
 import { createConsole } from "../../../src/http/console/entry.ts";
 import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
 import {
@@ -75,6 +76,39 @@ describe.each(DIALECTS)("payments in %s", (dialect) => {
   async function sendSigned(body: string, signing: { secret?: string; atMs?: number } = {}) {
     return send(body, { "stripe-signature": await signEvent(body, signing), "content-type": "text/plain" });
   }
+
+  test("a dispute and a refund at Stripe are reported to operators once, however often they come", async () => {
+    const { db, tables, transact } = console.parts.database;
+    const email = `operator-${Bun.randomUUIDv7()}@example.com`;
+    const flags = { emailVerified: true, isOperator: true, mustChangePassword: false, passwordHash: "x" };
+    await transact((tx) =>
+      insertPerson(console.parts.database, tx, { email, name: "Ops", ...flags }, console.parts.now()),
+    );
+    const print = (type: string, object: object) =>
+      JSON.stringify({ id: `evt_${Bun.randomUUIDv7()}`, object: "event", type, data: { object } });
+    const dispute = { id: "du_1", object: "dispute", amount: 2_550, currency: "usd", payment_intent: "pi_1" };
+    const opened = print("charge.dispute.created", { ...dispute, status: "needs_response" });
+    const closed = print("charge.dispute.closed", { ...dispute, status: "lost" });
+    const charge = { id: "ch_1", object: "charge", currency: "usd", payment_intent: "pi_2" };
+    const partly = print("charge.refunded", { ...charge, amount_refunded: 100 });
+    const wholly = print("charge.refunded", { ...charge, amount_refunded: 2_550 });
+    const hostile = print("charge.refunded", { ...charge, id: "<a href='x'>\n", amount_refunded: 1 });
+    const all = [opened, opened, opened, closed, partly, wholly, wholly, hostile];
+    const answers = await Promise.all(all.map((body) => sendSigned(body)));
+    expect(answers.map(({ status }) => status)).toEqual(all.map(() => 200));
+    expect((await sendSigned(opened, { secret: "whsec_b3RoZXI" })).status).toBe(400);
+    const entries = (await db.select().from(tables.auditEntries)).filter(({ action }) =>
+      action.startsWith("payment."),
+    );
+    expect(entries.map(({ action, target }) => [action, target]).sort()).toEqual([
+      ["payment.dispute_closed", "du_1:lost"],
+      ["payment.disputed", "du_1:needs_response"],
+      ["payment.refunded", "ch_1:100"],
+      ["payment.refunded", "ch_1:2550"],
+    ]);
+    const letters = (await db.select().from(tables.mails)).filter(({ address }) => address === email);
+    expect(letters.map(({ template }) => template)).toEqual(Array(4).fill("payment_reversed"));
+  });
 
   test("a redeemed code is answered with the wallet", async () => {
     await useNewAccount();
