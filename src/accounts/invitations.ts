@@ -1,6 +1,7 @@
-import { and, desc, eq, gt, isNull } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, or } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { invitations } from "../db/sqlite/people-schema.ts";
+import { DAY_MS, firstIdOf } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import { type Account, findAccount, lockAccount } from "./accounts.ts";
 import type { Role } from "./actor.ts";
@@ -11,9 +12,8 @@ import { createToken, digestOf } from "./key.ts";
 import type { MemberParts } from "./members.ts";
 import { requirePresentRight } from "./present-rights.ts";
 
-const DAY_MS = 86_400_000;
 const VALID_MS = 7 * DAY_MS;
-/** Mails that an account may cause per day: they go to unconfirmed addresses. */
+/** Invitations per day of all accounts with a common owner: they are mailed to strangers. */
 const INVITATIONS_PER_DAY = 50;
 const THROTTLED_S = 60;
 const TOKEN = /^[\w-]{43}$/;
@@ -36,7 +36,8 @@ export interface NewInvitation {
 /**
  * Invites an address for 7 days, and orders the mail with the link in the same transaction. Revokes earlier
  * open invitations of the address. Rejects with `wrong_shape` for a text that is no address, `conflict` for a
- * member, and `rate_limited` above 50 invitations a day.
+ * member, `not_permitted` while no owner has confirmed an address, and `rate_limited` above 50 invitations a day of
+ * all accounts of the owners.
  */
 export async function invite(
   { database, mails, now }: MemberParts & { readonly mails: MailOrders },
@@ -49,7 +50,7 @@ export async function invite(
     const nowMs = now();
     await requirePresentRight(database, tx, actor, { accountId, roles: ["owner"] });
     const account = await lockAccount(database, tx, accountId);
-    await requireInvitable(database, tx, { accountId, email, nowMs });
+    await requireInvitable(database, tx, { accountId, email, actor, nowMs });
     const isOpen = openOf(database, accountId, email);
     await tx.update(tables.invitations).set({ revokedAtMs: nowMs }).where(isOpen);
     const times = { createdAtMs: nowMs, expiresAtMs: nowMs + VALID_MS };
@@ -85,10 +86,11 @@ export async function inviteAgain(
 interface Invited {
   readonly accountId: string;
   readonly email: string;
+  readonly actor: AuditActor;
   readonly nowMs: number;
 }
 
-async function requireInvitable(database: Database, tx: Db, { accountId, email, nowMs }: Invited) {
+async function requireInvitable(database: Database, tx: Db, { accountId, email, actor, nowMs }: Invited) {
   const { invitations, members, people } = database.tables;
   const [member] = await tx
     .select({ id: people.id })
@@ -96,13 +98,47 @@ async function requireInvitable(database: Database, tx: Db, { accountId, email, 
     .innerJoin(people, eq(people.id, members.personId))
     .where(and(eq(members.accountId, accountId), eq(people.email, email)));
   if (member) throw new GatewayError("conflict", { message: "This person is a member already." });
+  const owners = await findOwners(database, tx, accountId);
+  requireConfirmed(owners, actor);
+  const owned = tx
+    .select({ id: members.accountId })
+    .from(members)
+    .where(
+      and(
+        eq(members.role, "owner"),
+        inArray(
+          members.personId,
+          owners.map(({ id }) => id),
+        ),
+      ),
+    );
+  const ofOwners = or(eq(invitations.accountId, accountId), inArray(invitations.accountId, owned));
   const recent = await tx
     .select({ id: invitations.id })
     .from(invitations)
-    .where(and(eq(invitations.accountId, accountId), gt(invitations.createdAtMs, nowMs - DAY_MS)))
+    .where(and(gt(invitations.id, firstIdOf(nowMs - DAY_MS)), ofOwners))
     .limit(INVITATIONS_PER_DAY);
   if (recent.length < INVITATIONS_PER_DAY) return;
   throw new GatewayError("rate_limited", { retryAfterS: THROTTLED_S });
+}
+
+async function findOwners({ tables: { members, people } }: Database, tx: Db, accountId: string) {
+  const { id, emailVerified, isOperator } = people;
+  return tx
+    .select({ id, emailVerified, isOperator })
+    .from(members)
+    .innerJoin(people, eq(people.id, members.personId))
+    .where(and(eq(members.accountId, accountId), eq(members.role, "owner")));
+}
+
+/** Throws `not_permitted` while no owner has confirmed an address, for everybody but operators who act inside. */
+function requireConfirmed(owners: Awaited<ReturnType<typeof findOwners>>, { acting }: AuditActor): void {
+  // An account without owners is run by operators.
+  if (acting || owners.length === 0) return;
+  if (owners.some(({ emailVerified, isOperator }) => emailVerified || isOperator)) return;
+  throw new GatewayError("not_permitted", {
+    message: "Confirm your e-mail address before you invite others.",
+  });
 }
 
 /** Lists the invitations of an account, newest first, at most 500. */

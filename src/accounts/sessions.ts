@@ -10,7 +10,6 @@ const SEEN_EVERY_MS = 5 * 60_000;
 const SWEPT_MAX = 500;
 /** Sessions of one person: browsers and scripts that sign in again and again would otherwise fill the table. */
 const SESSIONS_MAX = 20;
-const RESET_LINKS_MAX = 3;
 
 /** A session in force, and its person. */
 export interface Session {
@@ -140,14 +139,6 @@ export async function boundSessions(
     const ids = unused.map(({ id }) => id);
     if (ids.length > 0) await tx.delete(sessions).where(inArray(sessions.id, ids));
   });
-}
-
-/** Whether a person has as many links for a new password as may work at a time. */
-export async function hasResetLinks({ db, tables }: Database, email: string): Promise<boolean> {
-  const { people, proofs } = tables;
-  const isOpen = and(eq(people.email, email), gt(proofs.expiresAt, new Date()));
-  const open = db.select({ id: proofs.id }).from(proofs).innerJoin(people, eq(people.id, proofs.value));
-  return (await open.where(isOpen).limit(RESET_LINKS_MAX)).length === RESET_LINKS_MAX;
 }
 
 /** Ends the links for a new password of a person, in a transaction. */

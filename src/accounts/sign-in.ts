@@ -4,12 +4,11 @@ import { and, eq, gt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import { readCookieSecret } from "./cookie-secret.ts";
-import { normaliseEmail } from "./email.ts";
 import { digestOf } from "./key.ts";
 import { findKnownDevice, printDeviceCookie } from "./known-devices.ts";
 import type { HashCaller, Passwords } from "./passwords.ts";
 import { COOKIE_NAME, COOKIE_PATH, cookieFormOf, SESSION_S } from "./session-cookie.ts";
-import { boundSessions, hasResetLinks } from "./sessions.ts";
+import { boundSessions } from "./sessions.ts";
 import { createSignInAdapter, type FollowUp, printAlias } from "./sign-in-adapter.ts";
 import { networkOf } from "./throttle.ts";
 
@@ -61,8 +60,8 @@ export interface SignIn {
   /** Rejects unless the password is that of the session's person. */
   verifyPassword(visitor: Visitor, password: string): Promise<void>;
   /**
-   * Returns the token of a mail for a new password; `undefined` for an unknown address, and while three links work.
-   * A new link ends no earlier one: a stranger who orders links could otherwise keep a person out.
+   * Returns the token of a mail for a new password; `undefined` for an unknown address. It ends no earlier one: a
+   * stranger who orders links could otherwise keep a person out.
    */
   mintReset(email: string): Promise<string | undefined>;
   /** Sets a new password and ends every session of the person. A token works once. */
@@ -129,7 +128,6 @@ export function createSignIn(parts: SignInParts): SignIn {
       await asVisitor(visitor, call);
     },
     async mintReset(email) {
-      if (await hasResetLinks(database, normaliseEmail(email))) return undefined;
       const { api } = await load();
       return mint(() => api.requestPasswordReset({ body: { email: printAlias(email) } }));
     },

@@ -22,6 +22,8 @@ interface ThrottleRule {
 const RULES = {
   "sign-in": { perAddress: 10, perPair: 5, perSubject: 20, forgetsSuccess: true },
   "sign-up": { perAddress: 5, perSubject: 5, forgetsSuccess: false },
+  /** Accounts that people make for themselves. */
+  account: { perAddress: 10, perSubject: 5, forgetsSuccess: false },
   /** Requests that order a mail. */
   mail: { perAddress: 5, perSubject: 3, forgetsSuccess: false },
   /** Secrets that a caller may try to guess: tokens of mails, redeem codes, shared links. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lt, lte, or } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { repeat } from "../time.ts";
@@ -9,7 +9,7 @@ import {
   type DueItem,
   startDeliveryWorker,
 } from "./delivery-worker.ts";
-import type { MailOrder, MailTemplate, MintLink } from "./mails.ts";
+import { isUrgent, type MailOrder, type MailTemplate, type MintLink, URGENT } from "./mails.ts";
 import { writeMail } from "./templates.ts";
 import { SEND_MS_MAX, type SendMail } from "./transport.ts";
 
@@ -67,6 +67,7 @@ function createMailQueue(
   { db, transact, tables: { mails } }: Database,
   now: () => number,
 ): DeliveryQueue<QueuedMail> {
+  const turn = sql`row_number() over (partition by ${mails.address} order by ${mails.nextAtMs})`;
   return {
     async due(nowMs, countMax) {
       const isDue = or(lte(mails.nextAtMs, nowMs), gt(mails.nextAtMs, nowMs + AHEAD_MS_MAX));
@@ -74,7 +75,7 @@ function createMailQueue(
         .select()
         .from(mails)
         .where(and(isNotNull(mails.nextAtMs), isDue))
-        .orderBy(asc(mails.nextAtMs))
+        .orderBy(desc(inArray(mails.template, [...URGENT])), asc(turn), asc(mails.nextAtMs))
         .limit(countMax);
       return rows.map((row) => ({
         id: row.id,
@@ -83,6 +84,8 @@ function createMailQueue(
         template: row.template as MailTemplate,
         address: row.address,
         data: JSON.parse(row.data),
+        owner: row.address,
+        isUrgent: isUrgent(row.template as MailTemplate),
       }));
     },
     async claim({ id, attempts }, untilMs) {

@@ -1,4 +1,6 @@
+import { and, eq, gte, isNull } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import { firstIdOf, HOUR_MS } from "../domain/id-time.ts";
 import { isMailAddress } from "../domain/mail-address.ts";
 
 /** A mail to send. The table of mails holds no token: its link is made when the mail is sent. */
@@ -17,6 +19,23 @@ export type MailTemplate =
   | "notice"
   | "payment_reversed";
 
+/** Mails that let a person in. They go first, and keep a place free of others. */
+export const URGENT: readonly MailTemplate[] = ["password_reset", "email_verification"];
+/**
+ * Mails to one address within an hour, whoever orders them. Each mail of a new password has a link that works: an
+ * order above the bound would bring nothing that the person has not received.
+ */
+const HOURLY_MAX: Readonly<Record<MailTemplate, number>> = {
+  password_reset: 3,
+  email_verification: 3,
+  invitation: 10,
+  notice: 60,
+};
+
+export function isUrgent(template: MailTemplate): boolean {
+  return URGENT.includes(template);
+}
+
 /**
  * Makes the link of a mail that is about to be sent, with a new token in it. Called again for each try.
  * `undefined` drops the mail, for example when its person is unknown.
@@ -32,7 +51,8 @@ interface EnqueueOptions {
 export interface Mails {
   /**
    * Orders a mail in the transaction of the change that needs it. It is sent within seconds of the commit.
-   * Ignores an address that is no plain e-mail address.
+   * Ignores an address that is no plain e-mail address, and one that had as many of these mails within the hour as
+   * it may have.
    */
   enqueue(tx: Db, order: MailOrder, options?: EnqueueOptions): Promise<void>;
   /** Announces a delivery of another kind, such as a webhook, to the workers of this process. */
@@ -48,8 +68,8 @@ export function createMails(
   return {
     announce: onOrder,
     async enqueue(tx, { template, address, data }, { id } = {}) {
-      if (!isMailAddress(address)) return;
       const nowMs = now();
+      if (!isMailAddress(address) || (await hasEnough(tx, { tables, template, address, nowMs }))) return;
       await tx
         .insert(tables.mails)
         .values({
@@ -64,4 +84,23 @@ export function createMails(
       onOrder();
     },
   };
+}
+
+interface Received {
+  readonly tables: Database["tables"];
+  readonly template: MailTemplate;
+  readonly address: string;
+  readonly nowMs: number;
+}
+
+/** Whether an address had the mails of an hour. Ids are UUIDv7, so that the primary key finds those of the hour. */
+async function hasEnough(
+  tx: Db,
+  { tables: { mails }, template, address, nowMs }: Received,
+): Promise<boolean> {
+  const max = HOURLY_MAX[template];
+  const since = gte(mails.id, firstIdOf(nowMs - HOUR_MS));
+  const isReceived = and(eq(mails.address, address), eq(mails.template, template), isNull(mails.failedAtMs));
+  const received = await tx.select({ id: mails.id }).from(mails).where(and(since, isReceived)).limit(max);
+  return received.length >= max;
 }

@@ -1,4 +1,4 @@
-import { and, asc, count, eq } from "drizzle-orm";
+import { and, asc, count, eq, inArray } from "drizzle-orm";
 import { EditConflict } from "../accounts/accounts.ts";
 import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db } from "../db/database.ts";
@@ -34,6 +34,9 @@ export interface RuleEdit {
   readonly isPaused?: boolean | undefined;
 }
 
+/** Who changes rules. An operator may enter addresses of strangers. */
+export type RuleAuthor = AuditActor & { readonly isOperator?: boolean };
+
 const RULES_MAX = 20;
 
 /** Lists the rules of an account, oldest first. */
@@ -52,10 +55,12 @@ export async function findRule({ db, tables }: Database, accountId: string, id: 
   return readRule(row);
 }
 
-/** Creates a rule. Throws `wrong_shape` for bad values, and for one more than 20 rules. */
+/**
+ * Creates a rule. Throws `wrong_shape` for bad values, for the address of a stranger, and for one more than 20 rules.
+ */
 export async function createRule(
   parts: RuleParts,
-  actor: AuditActor,
+  actor: RuleAuthor,
   accountId: string,
   { kind, threshold, emails, webhookUrl }: NewRule,
 ): Promise<NoticeRule> {
@@ -78,6 +83,7 @@ export async function createRule(
     if ((counted?.n ?? 0) >= RULES_MAX) {
       throw new GatewayError("wrong_shape", { message: `An account has at most ${RULES_MAX} notice rules.` });
     }
+    await requireConfirmed(database, tx, actor, rule);
     await tx.insert(rules).values(writeRule(rule));
     const change = { accountId, action: "notice_rule.created", target: rule.id, after: describeRule(rule) };
     await recordChange(database, tx, actor, change, createdAtMs);
@@ -88,7 +94,7 @@ export async function createRule(
 /** Changes a rule; pausing it ends its notices. Throws {@link EditConflict} for an older version, `unknown_item` and `wrong_shape`. */
 export async function updateRule(
   parts: RuleParts,
-  actor: AuditActor,
+  actor: RuleAuthor,
   { accountId, id }: Pick<NoticeRule, "accountId" | "id">,
   edit: RuleEdit,
 ): Promise<NoticeRule> {
@@ -106,6 +112,10 @@ export async function updateRule(
       ...(webhookUrl === undefined ? {} : { webhookUrl: readWebhookUrl(webhookUrl, parts) }),
       ...(isPaused === undefined ? {} : { pausedAtMs: isPaused ? (before.pausedAtMs ?? now()) : undefined }),
     };
+    await requireConfirmed(database, tx, actor, {
+      accountId,
+      emails: after.emails.filter((email) => !before.emails.includes(email)),
+    });
     const isUnchanged = and(eq(rules.id, id), eq(rules.version, before.version));
     const [row] = await tx.update(rules).set(writeRule(after)).where(isUnchanged).returning();
     if (!row) throw new EditConflict(await findRule({ ...database, db: tx }, accountId, id));
@@ -143,6 +153,40 @@ export async function deleteRule(
       now(),
     );
   });
+}
+
+/**
+ * Throws `wrong_shape` unless every address is that of a member who has confirmed it. Operators and the program may
+ * enter any other, such as a mailing list: a rule of anybody else would send mails to strangers.
+ */
+async function requireConfirmed(
+  { tables: { members, people } }: Database,
+  tx: Db,
+  actor: RuleAuthor,
+  { accountId, emails }: Pick<NoticeRule, "accountId" | "emails">,
+): Promise<void> {
+  const isTrusted = actor.kind === "system" || actor.kind === "command_line" || actor.isOperator === true;
+  if (isTrusted || emails.length === 0) return;
+  const isAddressed = and(
+    eq(members.accountId, accountId),
+    inArray(people.email, [...emails].map(lowerCase)),
+  );
+  const found = await tx
+    .select({ email: people.email })
+    .from(members)
+    .innerJoin(people, eq(people.id, members.personId))
+    .where(and(isAddressed, eq(people.emailVerified, true)));
+  const confirmed = new Set(found.map(({ email }) => email));
+  const stranger = emails.findIndex((email) => !confirmed.has(lowerCase(email)));
+  if (stranger < 0) return;
+  throw new GatewayError("wrong_shape", {
+    path: `emails[${stranger}]`,
+    message: "A notice is mailed to members of the account who have confirmed their address.",
+  });
+}
+
+function lowerCase(email: string): string {
+  return email.normalize("NFC").toLowerCase();
 }
 
 function readThreshold(kind: RuleKind, text: string): bigint {

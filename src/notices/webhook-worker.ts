@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, lte, or } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, lte, or, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { signBody } from "../domain/signature.ts";
 import {
@@ -11,6 +11,9 @@ import {
 import type { Log } from "../telemetry/log.ts";
 import { POST_MS_MAX, type PostOptions, postWebhook } from "./webhook-post.ts";
 import { readWebhookSecret } from "./webhook-secret.ts";
+
+/** Receivers may be slow, and a waiting call costs little. */
+const CONCURRENT_MAX = 64;
 
 interface QueuedCall extends DueItem {
   readonly url: string;
@@ -33,6 +36,7 @@ export function startWebhookWorker({ database, ...options }: WebhookWorkerOption
     noun: "webhook",
     queue: createCallQueue(database, now),
     claimMs: 2 * timeoutMs + 10_000,
+    concurrentMax: CONCURRENT_MAX,
     async deliver({ id, url, body, ruleId }) {
       const secret = await readWebhookSecret(database, ruleId);
       const headers = { "tollgate-delivery": id, "tollgate-signature": signBody(secret, body, now()) };
@@ -60,17 +64,19 @@ function createCallQueue(
   { db, transact, tables: { notices, webhookCalls: calls } }: Database,
   now: () => number,
 ): DeliveryQueue<QueuedCall> {
+  const turn = sql`row_number() over (partition by ${notices.accountId} order by ${calls.nextAtMs})`;
   return {
-    due(nowMs, countMax) {
+    async due(nowMs, countMax) {
       const isDue = or(lte(calls.nextAtMs, nowMs), gt(calls.nextAtMs, nowMs + AHEAD_MS_MAX));
       const { id, attempts, url, body } = calls;
-      return db
-        .select({ id, attempts, url, body, ruleId: notices.ruleId })
+      const rows = await db
+        .select({ id, attempts, url, body, ruleId: notices.ruleId, owner: notices.accountId })
         .from(calls)
         .innerJoin(notices, eq(notices.id, calls.noticeId))
         .where(and(isNotNull(calls.nextAtMs), isDue))
-        .orderBy(asc(calls.nextAtMs))
+        .orderBy(asc(turn), asc(calls.nextAtMs))
         .limit(countMax);
+      return rows.map((row) => ({ ...row, isUrgent: false }));
     },
     async claim({ id, attempts }, untilMs) {
       const isUnclaimed = and(eq(calls.id, id), eq(calls.attempts, attempts), isNotNull(calls.nextAtMs));

@@ -1,17 +1,18 @@
 import type { Actor, Role } from "../../src/accounts/actor.ts";
 import type { Database } from "../../src/db/database.ts";
 
-/** Adds a person to the directory, and returns it as an actor with a session of its own. */
+/** Adds a person with a confirmed address to the directory, and returns it as an actor with a session of its own. */
 export async function addPerson(
   { db, tables }: Database,
   {
     email = `${Bun.randomUUIDv7()}@example.com`,
     isOperator = false,
-  }: { email?: string; isOperator?: boolean } = {},
+    emailVerified = true,
+  }: { email?: string; isOperator?: boolean; emailVerified?: boolean } = {},
 ): Promise<Actor> {
   const id = Bun.randomUUIDv7();
   const at = { createdAt: new Date(), updatedAt: new Date() };
-  await db.insert(tables.people).values({ id, name: "Ada", email, isOperator, ...at });
+  await db.insert(tables.people).values({ id, name: "Ada", email, emailVerified, isOperator, ...at });
   const sessionId = await addSession({ db, tables }, id);
   const session = { id: sessionId, mustChangePassword: false, confirmedAtMs: Date.now() };
   const none = { role: undefined, acting: undefined };
@@ -30,8 +31,13 @@ export async function addSession(
 }
 
 /** Adds a person with a role in an account. */
-export async function addMember(database: Database, accountId: string, role: Role): Promise<Actor> {
-  const person = await addPerson(database);
+export async function addMember(
+  database: Database,
+  accountId: string,
+  role: Role,
+  given?: Parameters<typeof addPerson>[1],
+): Promise<Actor> {
+  const person = await addPerson(database, given);
   const { db, tables } = database;
   await db.insert(tables.members).values({ accountId, personId: person.id, role, createdAtMs: Date.now() });
   return person;

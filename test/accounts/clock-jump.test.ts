@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
 import { mintInvitationToken } from "../../src/accounts/invitations.ts";
 import { createOperator } from "../../src/accounts/operators.ts";
@@ -70,7 +71,11 @@ test.each([
 
 test("an invitation of today is accepted after a jump of a day ahead and back", async () => {
   const { browser } = await signUp();
-  const { id: account } = (await browser.call("GET", "/me")).json.accounts[0];
+  const { accounts, person } = (await browser.call("GET", "/me")).json;
+  const { database } = console.parts;
+  const isPerson = eq(database.tables.people.id, person.id);
+  await database.db.update(database.tables.people).set({ emailVerified: true }).where(isPerson);
+  const { id: account } = accounts[0];
   for (const ms of [DAY_MS, -2 * DAY_MS]) {
     const email = `${Bun.randomUUIDv7()}@example.com`;
     const invited = await browser.call("POST", `/accounts/${account}/invitations`, { email, role: "viewer" });

@@ -40,7 +40,7 @@ describe.each(DIALECTS)("invitations in %s", (dialect) => {
     );
   };
   const invitee = async (email = "ada@example.com"): Promise<Invitee> => {
-    const { id } = await addPerson(storage.database, { email });
+    const { id } = await addPerson(storage.database, { email, emailVerified: false });
     return { id, email };
   };
 
@@ -156,6 +156,39 @@ describe.each(DIALECTS)("invitations in %s", (dialect) => {
     await expect(inviteOne("one-more@example.com")).rejects.toMatchObject({ kind: "rate_limited" });
     storage.clock.nowMs += DAY_MS + 1;
     await inviteOne("one-more@example.com");
+  });
+
+  test("the accounts of one owner share the invitations of a day", async () => {
+    const { database, newAccount } = storage;
+    const parts = { ...storage, mails: createMails(database) };
+    const { id: second } = await newAccount("second");
+    const values = { accountId: second, personId: owner.id, role: "owner", createdAtMs: 0 } as const;
+    await database.db.insert(database.tables.members).values(values);
+    for (let count = 0; count < 50; count += 1) {
+      const shared = { accountId: count % 2 ? accountId : second, email: `p${count}@example.com` };
+      await invite(parts, owner, { ...shared, role: "viewer" });
+    }
+    const third = { email: "one-more@example.com", role: "viewer" } as const;
+    for (const each of [accountId, second]) {
+      await expect(invite(parts, owner, { ...third, accountId: each })).rejects.toMatchObject({
+        kind: "rate_limited",
+      });
+    }
+  });
+
+  test("an account whose owners have confirmed no address invites nobody, also by a management key", async () => {
+    const { database, newAccount } = storage;
+    const parts = { ...storage, mails: createMails(database) };
+    const { id } = await newAccount("unconfirmed");
+    const stranger = await addMember(database, id, "owner", { emailVerified: false });
+    const given = { accountId: id, email: "victim@example.com", role: "viewer" } as const;
+    const program = { ...stranger, kind: "management_key", id: "key", session: undefined } as const;
+    for (const actor of [stranger, program]) {
+      await expect(invite(parts, actor, given)).rejects.toMatchObject({ kind: "not_permitted" });
+    }
+    expect(await database.db.select().from(database.tables.mails)).toEqual([]);
+    const acting = { accountId: id, untilMs: storage.clock.nowMs + 1_000 };
+    await invite(parts, { ...owner, acting }, given);
   });
 
   test("a token of another form or of no invitation finds nothing", async () => {

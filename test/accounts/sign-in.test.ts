@@ -189,11 +189,10 @@ describe.each(DIALECTS)("people in %s", (dialect) => {
     expect(await findPerson(storage.database, EMAIL)).toMatchObject({ emailVerified: true });
   });
 
-  test("three links for a new password work at a time, and any new password ends them all", async () => {
+  test("links for a new password work side by side, and any new password ends them all", async () => {
     const cookie = cookieOf(await newPerson());
     const [first, second, third] = [await mintReset(), await mintReset(), await mintReset()];
     const reset = (token: string) => resetPassword(parts, visitor(), { token, password: "another password" });
-    expect(await parts.signIn.mintReset(EMAIL)).toBeUndefined();
     const actor = await identify(cookie);
     if (!actor) throw new Error("The session is not found");
     const change = { actor, current: PASSWORD, password: "yet another password" };

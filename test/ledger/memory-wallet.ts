@@ -1,3 +1,4 @@
+import { firstIdOf } from "../../src/domain/id-time.ts";
 import {
   type Counter,
   counterKey,
@@ -15,7 +16,6 @@ import { decide } from "../../src/ledger/core/decide.ts";
 import { periodStart } from "../../src/ledger/core/period.ts";
 import { countersOf, readSetsOf } from "../../src/ledger/core/read-set.ts";
 import { createWorkingBook, type WorkingBook } from "../../src/ledger/core/working-book.ts";
-import { firstIdOf } from "../../src/ledger/queries/hold-time.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
 
 /** One wallet's whole book in memory, as a store would store it. */

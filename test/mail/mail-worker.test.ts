@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { SMTPServerOptions } from "smtp-server";
 import { connectDatabase } from "../../src/db/database.ts";
 import { startMailWorker, sweepMails } from "../../src/mail/mail-worker.ts";
@@ -68,6 +68,59 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     expect(mail.text).toMatch(/^Message-ID: <[\da-f-]{36}@tollgate\.example>\r?$/im);
     await until(async () => (await rowsOf())[0]?.sentAtMs != null);
     expect(await rowsOf()).toMatchObject([{ attempts: 1, nextAtMs: null, failedAtMs: null }]);
+  });
+
+  test("a password reset goes before the invitations that wait, and while they are being sent", async () => {
+    const sent: string[] = [];
+    const pending: (() => void)[] = [];
+    const send: SendMail = async ({ address }) => {
+      sent.push(address);
+      if (address !== ORDER.address) await new Promise<void>((resolve) => pending.push(resolve));
+    };
+    for (let index = 0; index < 50; index += 1) {
+      await enqueue({ template: "invitation", address: `p${index}@example.com`, data: {} });
+    }
+    work({ send });
+    await until(() => pending.length === 4);
+    await enqueue();
+    await until(() => sent.includes(ORDER.address));
+    expect(sent).toHaveLength(5);
+    for (let index = 0; index < 50; index += 1) {
+      await until(() => pending.length > 0);
+      pending.shift()?.();
+    }
+  });
+
+  test("one address does not take the turns of others", async () => {
+    const sent: string[] = [];
+    const notice = (address: string): MailOrder => ({ template: "notice", address, data: { text: "low" } });
+    for (let index = 0; index < 40; index += 1) await enqueue(notice("flooded@example.com"));
+    await enqueue(notice("other@example.com"));
+    work({
+      send: async ({ address }) => {
+        sent.push(address);
+      },
+    });
+    await until(() => sent.length === 41);
+    expect(sent.indexOf("other@example.com")).toBeLessThan(4);
+  });
+
+  test("an address is ordered three resets an hour, and one that failed is not counted", async () => {
+    const { db, tables } = storage.database;
+    for (let index = 0; index < 5; index += 1) await enqueue();
+    expect(await rowsOf()).toHaveLength(3);
+    await enqueue({ ...ORDER, address: "bob@example.com" });
+    await enqueue({ ...ORDER, template: "email_verification" });
+    expect(await rowsOf()).toHaveLength(5);
+    const isOrder = and(eq(tables.mails.address, ORDER.address), eq(tables.mails.template, ORDER.template));
+    await db.update(tables.mails).set({ nextAtMs: null, failedAtMs: Date.now() }).where(isOrder);
+    await enqueue();
+    expect(await rowsOf()).toHaveLength(6);
+    const later = createMails(storage.database, () => Date.now() + 3_600_001);
+    for (let index = 0; index < 5; index += 1) {
+      await storage.database.transact((tx) => later.enqueue(tx, ORDER));
+    }
+    expect(await rowsOf()).toHaveLength(9);
   });
 
   test("a mail of a transaction that is rolled back is never sent", async () => {

@@ -72,6 +72,45 @@ describe.each(DIALECTS)("on %s", (dialect) => {
   }
   const stateOf = async (rule: NoticeRule) => (await listDeliveries(storage.database, rule))[0];
 
+  test("a hundred calls to a silent receiver of one account do not delay a call of another", async () => {
+    const silent = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Promise<Response>(() => {}),
+    });
+    closers.push(() => silent.stop(true));
+    const loud = await ruleTo(`http://127.0.0.1:${silent.port}/`);
+    for (let count = 0; count < 100; count += 1) await raise(loud);
+    const receiver = receive();
+    const other = await ruleTo(receiver.url);
+    await raise(other);
+    // The receiver stays silent for longer than this test takes.
+    work(storage.database, 120_000);
+    await until(async () => (await stateOf(other))?.state === "delivered");
+    const calls = await listDeliveries(storage.database, loud);
+    expect(calls.filter(({ state }) => state !== "waiting")).toEqual([]);
+  });
+
+  test("silent receivers of many accounts leave half of the places to others once they have failed", async () => {
+    const silent = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Promise<Response>(() => {}),
+    });
+    closers.push(() => silent.stop(true));
+    for (let count = 0; count < 64; count += 1) {
+      const rule = await ruleTo(`http://127.0.0.1:${silent.port}/`);
+      await raise(rule);
+      await raise(rule);
+    }
+    const log = work(storage.database, 300);
+    await until(() => log.text().split("webhook not delivered").length > 64);
+    const receiver = receive();
+    const other = await ruleTo(receiver.url);
+    await raise(other);
+    await until(async () => (await stateOf(other))?.state === "delivered");
+  });
+
   test("a webhook is signed with the secret of its rule", async () => {
     const receiver = receive();
     const rule = await ruleTo(receiver.url);

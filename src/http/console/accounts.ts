@@ -62,12 +62,18 @@ async function create(parts: ConsoleParts, { request, actor, body }: Creation): 
   const mayCreate = actor.isOperator || (actor.kind === "person" && parts.settings.signUp === "open");
   if (!mayCreate || actor.session?.mustChangePassword) throw new GatewayError("not_permitted");
   const ownerId = actor.kind === "person" ? actor.id : undefined;
-  return createOnce<AccountShape>(parts, { request, body }, actor, async (keep) => {
-    const created = await createAccount(
-      parts,
-      { name: body.name, email: body.email && normaliseEmail(body.email), ownerId },
-      { actor, created: (tx, account) => keep(tx, printAccount(account)) },
-    );
-    return printAccount(created);
-  });
+  const attempt = { address: actor.address, subject: actor.id };
+  // Operators set up accounts of others, also many at once.
+  const throttled = <Result>(work: () => Promise<Result>) =>
+    actor.isOperator ? work() : parts.throttle("account", attempt, work);
+  return throttled(() =>
+    createOnce<AccountShape>(parts, { request, body }, actor, async (keep) => {
+      const created = await createAccount(
+        parts,
+        { name: body.name, email: body.email && normaliseEmail(body.email), ownerId },
+        { actor, created: (tx, account) => keep(tx, printAccount(account)) },
+      );
+      return printAccount(created);
+    }),
+  );
 }

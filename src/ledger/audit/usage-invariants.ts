@@ -1,6 +1,6 @@
 import { COST_COLUMNS } from "../../db/usage-columns.ts";
+import { DAY_MS, firstIdOf, HOUR_MS } from "../../domain/id-time.ts";
 import { NO_TOTALS_MS } from "../queries/coverage.ts";
-import { DAY_MS, firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
 import { CREDITED } from "../queries/journal-sums.ts";
 import type { Dialect } from "../queries/query.ts";
 import {

@@ -1,5 +1,5 @@
+import { firstIdOf, hourOf } from "../../domain/id-time.ts";
 import type { WorkingBook } from "../core/working-book.ts";
-import { firstIdOf, hourOf } from "../queries/hold-time.ts";
 
 /** An hour of a wallet whose roll-up must not be read until it is recomputed. */
 export interface StaleHour {

@@ -1,4 +1,4 @@
-import { timeOf } from "../queries/hold-time.ts";
+import { timeOf } from "../../domain/id-time.ts";
 import type { Dialect, RunQuery } from "../queries/query.ts";
 
 /** What an export has not taken yet. */

@@ -1,5 +1,5 @@
 // One page of what an export has not taken yet.
-import { firstIdOf, HOUR_MS, ID_TIME_MAX, timeOf } from "../queries/hold-time.ts";
+import { firstIdOf, HOUR_MS, ID_TIME_MAX, timeOf } from "../../domain/id-time.ts";
 import { createValues, type Row } from "../queries/query.ts";
 import { readReceipt, receiptColumns } from "../queries/receipts.ts";
 import { readJournalLine, TRANSFER_COLUMNS } from "../queries/transfers.ts";

@@ -1,4 +1,4 @@
-import { firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
+import { firstIdOf, HOUR_MS } from "../../domain/id-time.ts";
 import { createValues, type Row } from "../queries/query.ts";
 import { TRANSFER_COLUMNS } from "../queries/transfers.ts";
 import { complete, type ExportEntry, type ExportReads, readTransfer, searchEnds } from "./page.ts";

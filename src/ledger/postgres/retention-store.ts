@@ -1,7 +1,7 @@
 import { SQL, type TransactionSQL } from "bun";
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { listPartitions } from "../../db/postgres/partitions.ts";
-import { firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
+import { firstIdOf, HOUR_MS } from "../../domain/id-time.ts";
 import { POSTGRES } from "../queries/query.ts";
 import type { DropProgress, DropUnit, RetentionStore } from "../retention/store.ts";
 import { recordStatements } from "../retention/sums.ts";

@@ -1,8 +1,8 @@
+import { firstIdOf } from "../../domain/id-time.ts";
 import { counterKey, type Wallet } from "../core/book.ts";
 import type { WorkingBook } from "../core/working-book.ts";
 import { staleHoursOf } from "../engine/stale-hours.ts";
 import { unchargedEndsOf } from "../engine/uncharged-ends.ts";
-import { firstIdOf } from "../queries/hold-time.ts";
 import {
   limitValues,
   requestValues,

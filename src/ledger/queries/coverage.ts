@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, ID_TIME_MAX, startOf } from "./hold-time.ts";
+import { DAY_MS, HOUR_MS, ID_TIME_MAX, startOf } from "../../domain/id-time.ts";
 import { createValues, type Dialect, type Query, type Row, type RunQuery } from "./query.ts";
 
 /** Unix milliseconds, from `fromMs` to before `toMs`. */

@@ -1,3 +1,4 @@
+import { firstIdOf, ID_TIME_MAX } from "../../domain/id-time.ts";
 import type { Nanos } from "../../domain/money.ts";
 import type { PeriodSpend } from "../core/book.ts";
 import { periodStart } from "../core/period.ts";
@@ -13,7 +14,6 @@ import {
   snapshotQuery,
   type TimeRange,
 } from "./coverage.ts";
-import { firstIdOf, ID_TIME_MAX } from "./hold-time.ts";
 import { PART } from "./journal-sums.ts";
 import { createValues, type Dialect, type Query, type Row, type Values } from "./query.ts";
 import { conditionsOf } from "./receipt-filter.ts";

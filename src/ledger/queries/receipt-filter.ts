@@ -1,6 +1,6 @@
+import { firstIdOf, ID_TIME_MAX } from "../../domain/id-time.ts";
 import { LedgerError } from "../ledger.ts";
 import type { ReceiptFilter } from "../records.ts";
-import { firstIdOf, ID_TIME_MAX } from "./hold-time.ts";
 import { type Dialect, isStorable, type Values } from "./query.ts";
 
 /** The columns that a filter compares with a text. */

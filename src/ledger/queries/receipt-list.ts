@@ -1,6 +1,6 @@
+import { firstIdOf, ID_TIME_MAX, timeOf } from "../../domain/id-time.ts";
 import type { Page, PageRequest, Receipt, ReceiptFilter, ReceiptPage } from "../records.ts";
 import { intersect, isEmpty, rangeOf, type TimeRange } from "./coverage.ts";
-import { firstIdOf, ID_TIME_MAX, timeOf } from "./hold-time.ts";
 import { createPage, type PagedList, printToken, readPage } from "./page.ts";
 import {
   createValues,

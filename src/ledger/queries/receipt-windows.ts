@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "../../domain/id-time.ts";
 import type { ReceiptFilter } from "../records.ts";
 import {
   coverRange,
@@ -8,7 +9,6 @@ import {
   SNAPSHOT_COLUMNS,
   type TimeRange,
 } from "./coverage.ts";
-import { DAY_MS, HOUR_MS } from "./hold-time.ts";
 import { createValues, type Dialect, type RunQuery } from "./query.ts";
 import { type RollUpTable, rollUpConditions, walletsOf } from "./roll-up-tables.ts";
 

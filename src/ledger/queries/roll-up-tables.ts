@@ -1,6 +1,6 @@
+import { DAY_MS } from "../../domain/id-time.ts";
 import type { UsageQuery } from "../records.ts";
 import { type Coverage, ceilOf, isEmpty, NO_TOTALS_MS, type TimeRange } from "./coverage.ts";
-import { DAY_MS } from "./hold-time.ts";
 import type { Values } from "./query.ts";
 
 export type RollUpTable = "usage_hours" | "usage_days" | TotalsTable;

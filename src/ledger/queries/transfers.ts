@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../domain/id-time.ts";
 import type { Nanos } from "../../domain/money.ts";
 import { ACCOUNTS, TRANSFER_KINDS } from "../core/book.ts";
 import { LedgerError } from "../ledger.ts";
@@ -10,7 +11,6 @@ import type {
   TransferKindName,
   TransferRange,
 } from "../records.ts";
-import { DAY_MS } from "./hold-time.ts";
 import { CREDITED, PART, sumJournalOf } from "./journal-sums.ts";
 import { createPage, type PagedList, readPage } from "./page.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";

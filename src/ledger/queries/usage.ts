@@ -1,4 +1,5 @@
 import { UNKNOWN } from "../../db/usage-columns.ts";
+import { DAY_MS, HOUR_MS } from "../../domain/id-time.ts";
 import { LedgerError } from "../ledger.ts";
 import { USAGE_WALLETS_MAX, type UsageQuery } from "../records.ts";
 import { DIMENSIONS_MAX, type UsageDimension, type UsageReport, type UsageRow } from "../usage-records.ts";
@@ -12,7 +13,6 @@ import {
   SNAPSHOT_COLUMNS,
   type TimeRange,
 } from "./coverage.ts";
-import { DAY_MS, HOUR_MS } from "./hold-time.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
 import { conditionsOf } from "./receipt-filter.ts";
 import {

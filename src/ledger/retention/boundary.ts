@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, startOf } from "../queries/hold-time.ts";
+import { DAY_MS, HOUR_MS, startOf } from "../../domain/id-time.ts";
 
 /** Which receipts are kept. */
 export interface RetentionPolicy {

@@ -1,6 +1,6 @@
+import { firstIdOf, hourOf } from "../../domain/id-time.ts";
 import type { RollUpCursor } from "../queries/coverage.ts";
 import { readCursor } from "../queries/coverage.ts";
-import { firstIdOf, hourOf } from "../queries/hold-time.ts";
 import { createValues } from "../queries/query.ts";
 import { boundaryOf, lookAtClock, type RetentionPolicy, type SeenClock } from "./boundary.ts";
 import type { DropUnit, RetentionStore } from "./store.ts";

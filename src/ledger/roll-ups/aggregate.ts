@@ -1,6 +1,6 @@
 import { COST_COLUMNS, MEASURE_COLUMNS, UNKNOWN } from "../../db/usage-columns.ts";
+import { DAY_MS, firstIdOf, HOUR_MS } from "../../domain/id-time.ts";
 import type { TimeRange } from "../queries/coverage.ts";
-import { DAY_MS, firstIdOf, HOUR_MS } from "../queries/hold-time.ts";
 import { createValues, type Row } from "../queries/query.ts";
 import { isOfTotals, type RollUpTable } from "../queries/roll-up-tables.ts";
 import { measuresOfReceipts, measuresOfSums, parseMeasures } from "../queries/usage-columns.ts";

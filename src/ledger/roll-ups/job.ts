@@ -1,7 +1,7 @@
+import { DAY_MS, firstIdOf, HOUR_MS, hourOf, startOf } from "../../domain/id-time.ts";
 import type { StaleHour } from "../engine/stale-hours.ts";
 import { compareStaleHours } from "../engine/stale-hours.ts";
 import { NO_TOTALS_MS, type RollUpCursor, readCursor, type TimeRange } from "../queries/coverage.ts";
-import { DAY_MS, firstIdOf, HOUR_MS, hourOf, startOf } from "../queries/hold-time.ts";
 import { createValues } from "../queries/query.ts";
 import { findHold, findHour, sumDay, sumHour, sumTotalDay, sumTotalHours } from "./aggregate.ts";
 import { sumJournal } from "./journal.ts";

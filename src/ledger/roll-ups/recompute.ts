@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, hourOf, startOf } from "../queries/hold-time.ts";
+import { DAY_MS, HOUR_MS, hourOf, startOf } from "../../domain/id-time.ts";
 import { createValues } from "../queries/query.ts";
 import { columnsOf, countRolledUp, sumDay, sumHour, sumTotalDay, sumTotalHours } from "./aggregate.ts";
 import { GRACE_MS, type GroupsWrite, type RollUpJob, writeGroups } from "./step.ts";

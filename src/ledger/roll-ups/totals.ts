@@ -1,4 +1,4 @@
-import { DAY_MS, startOf } from "../queries/hold-time.ts";
+import { DAY_MS, startOf } from "../../domain/id-time.ts";
 import { findHour, sumTotalDay, sumTotalHours } from "./aggregate.ts";
 import { type RollUpJob, writeGroups } from "./step.ts";
 

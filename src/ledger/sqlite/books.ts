@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { firstIdOf } from "../../domain/id-time.ts";
 import {
   counterKey,
   type Hold,
@@ -12,7 +13,6 @@ import { periodStart } from "../core/period.ts";
 import { DUE_HOLDS_MAX, type RowReader, readRows, receiptsOf } from "../core/read-set.ts";
 import { isId } from "../core/validate.ts";
 import { createWorkingBook, type WorkingBook } from "../core/working-book.ts";
-import { firstIdOf } from "../queries/hold-time.ts";
 import {
   type CounterRow,
   type HoldRow,

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
+import { HOUR_MS } from "../../domain/id-time.ts";
 import { createWorkerQueue } from "../../workers/worker-queue.ts";
-import { HOUR_MS } from "../queries/hold-time.ts";
 import { type RunQuery, SQLITE } from "../queries/query.ts";
 import type { RetentionStore } from "../retention/store.ts";
 import type { RetentionReply, RetentionWork } from "./retention-worker.ts";

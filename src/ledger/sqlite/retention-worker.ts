@@ -1,6 +1,6 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { parentPort } from "node:worker_threads";
-import { firstIdOf } from "../queries/hold-time.ts";
+import { firstIdOf } from "../../domain/id-time.ts";
 import { SQLITE } from "../queries/query.ts";
 import type { DropProgress, DropUnit } from "../retention/store.ts";
 import { recordStatements } from "../retention/sums.ts";

@@ -1,7 +1,7 @@
 import { type Database, SQLiteError } from "bun:sqlite";
+import { firstIdOf } from "../../domain/id-time.ts";
 import { CLOCK_SKEW_MAX_MS } from "../core/expire.ts";
 import { type Store, StoreError, type StoreFault } from "../engine/store.ts";
-import { firstIdOf } from "../queries/hold-time.ts";
 import { createBooks } from "./books.ts";
 import { createWriter, type WriteFence } from "./write.ts";
 

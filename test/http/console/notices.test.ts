@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/actor.ts";
+import { addMember } from "../../accounts/actors.ts";
 import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
 
@@ -16,7 +17,9 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     drop = created.drop;
     console = await openTestConsole({ database: created.location });
     account = (await console.newAccount()).id;
-    owner = await console.newMember(account, "owner");
+    const { database } = console.parts;
+    owner = await addMember(database, account, "owner");
+    await addMember(database, account, "viewer", { email: "ann@example.com" });
   });
   afterEach(async () => {
     await console.stop();
@@ -65,6 +68,27 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     [{ ...RULE, kind: "other" }],
   ])("%j is refused", async (rule) => {
     expect((await call("POST", "/notice-rules", rule)).status).toBe(422);
+  });
+
+  test("a rule mails nobody but members with a confirmed address, unless an operator enters another", async () => {
+    const { database } = console.parts;
+    await addMember(database, account, "viewer", { email: "new@example.com", emailVerified: false });
+    const other = (await console.newAccount()).id;
+    await addMember(database, other, "owner", { email: "elsewhere@example.com" });
+    for (const email of ["stranger@example.com", "new@example.com", "elsewhere@example.com"]) {
+      const refused = await call("POST", "/notice-rules", { ...RULE, emails: ["ANN@example.com", email] });
+      expect([email, refused.status]).toEqual([email, 422]);
+    }
+    const { json: rule } = await call("POST", "/notice-rules", RULE);
+    const path = `/notice-rules/${rule.id}`;
+    const strange = { version: 1, emails: [...RULE.emails, "stranger@example.com"] };
+    expect((await call("PATCH", path, strange)).status).toBe(422);
+    const acting = { accountId: account, untilMs: Date.now() + 60_000 };
+    const operator = console.newOperator({ acting });
+    expect((await call("PATCH", path, strange, operator)).status).toBe(200);
+    // An address that an operator has entered stays, when somebody else changes the rule.
+    const kept = await call("PATCH", path, { ...strange, version: 2, threshold: "5" });
+    expect(kept.json.emails).toEqual(strange.emails);
   });
 
   test("a rule of another account is 404, whatever is done with it", async () => {

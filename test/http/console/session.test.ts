@@ -198,6 +198,16 @@ describe.each(DIALECTS)("the sign-in on %s", (dialect) => {
     expect((await browser.call("POST", path, { name: "k" })).status).toBe(200);
   });
 
+  test("a person makes five accounts a minute", async () => {
+    const { browser } = await signUp();
+    const statuses: number[] = [];
+    for (let index = 0; index < 7; index += 1) {
+      const name = `Acme ${Bun.randomUUIDv7()}`;
+      statuses.push((await browser.call("POST", "/accounts", { name })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+  });
+
   test("a password is guessed five times from an address, then retry-after is answered", async () => {
     const { email } = await signUp();
     const browser = open();

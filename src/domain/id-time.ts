@@ -1,4 +1,4 @@
-// The time in a hold id: the first 48 bits of a UUIDv7 are Unix milliseconds.
+// The time in an id, such as that of a hold: the first 48 bits of a UUIDv7 are Unix milliseconds.
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -12,13 +12,13 @@ export function firstIdOf(atMs: number): string {
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
 }
 
-export function timeOf(holdId: string): number {
-  return Number.parseInt(holdId.slice(0, 8) + holdId.slice(9, 13), 16);
+export function timeOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 /** The start of the UTC hour of an id. */
-export function hourOf(holdId: string): number {
-  return startOf(timeOf(holdId), HOUR_MS);
+export function hourOf(id: string): number {
+  return startOf(timeOf(id), HOUR_MS);
 }
 
 /** The start of the UTC hour or day that a time is in. */
