@@ -37,6 +37,24 @@ const account = () => `/console/accounts/${world.acme.accountId}`;
 const visit = (path: string, use: (page: Page) => Promise<void>, options?: PageOptions) =>
   browse(browser, { url: world.url, path: `${account()}${path}`, person: world.owner }, use, options);
 
+test("a burst leaves the live list short, and what it has no place for is said", async () => {
+  world.upstream.on(MODEL, answerWith(HI));
+  await visit("/requests", async (page) => {
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.mouse.move(0, 0);
+    // Counted from the first event on.
+    const first = await send();
+    await page.locator(`a[href*="${first.id}"]`).waitFor();
+    for (let round = 0; round < 12; round++) await Promise.all(Array.from({ length: 25 }, () => send()));
+    const last = await send();
+    await page.locator(`a[href*="${last.id}"]`).waitFor();
+    await page.getByText(/^\d+ requests not shown: newer ones took their place/).waitFor();
+    expect(
+      await page.getByRole("table", { name: "Requests" }).locator("tbody tr").count(),
+    ).toBeLessThanOrEqual(150);
+  });
+}, 300_000);
+
 /** Sends a chat request and returns its id. */
 async function send(body: object = {}, as = secret): Promise<{ id: string; status: number }> {
   const answer = await fetch(`${world.url}/v1/chat/completions`, {

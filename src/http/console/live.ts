@@ -1,6 +1,7 @@
 import type { Actor } from "../../accounts/actor.ts";
 import { findRole } from "../../accounts/members.ts";
 import { GatewayError } from "../../errors.ts";
+import { timeOf } from "../../ledger/queries/hold-time.ts";
 import type { Receipt } from "../../ledger/records.ts";
 import { describeFault } from "../../telemetry/log.ts";
 import type { ConsoleParts } from "./console-parts.ts";
@@ -69,6 +70,9 @@ class AccountFeed {
   /** The rows of the latest poll and their states, by id. */
   #states = new Map<string, string>();
   #rows: readonly RequestRow[] | undefined;
+  /** The newest request that was read, and how many came after the first poll, also those that no event had. */
+  #newest: Receipt | undefined;
+  #arrived = 0;
   #timer: Timer | undefined;
   #isPolling = false;
 
@@ -79,7 +83,7 @@ class AccountFeed {
 
   join(stream: LiveStream): void {
     this.#streams.add(stream);
-    if (this.#rows) stream.send(this.#rows);
+    if (this.#rows) stream.send(this.#rows, this.#arrived);
     if (this.#timer === undefined && !this.#isPolling) void this.#poll();
   }
 
@@ -105,6 +109,8 @@ class AccountFeed {
   async #read(): Promise<void> {
     const { database } = this.#parts;
     const items = await this.#readNewest();
+    this.#arrived += await this.#countArrived(items);
+    this.#newest = items[0] ?? this.#newest;
     const changed = new Set(items.filter((each) => this.#states.get(each.holdId) !== stateOf(each)));
     const isFirst = this.#rows === undefined;
     if (changed.size === 0 && !isFirst) return this.#catchUp();
@@ -113,22 +119,43 @@ class AccountFeed {
     this.#states = new Map(items.map((each) => [each.holdId, stateOf(each)]));
     this.#rows = rows;
     const news = rows.filter(({ id }) => changedIds.has(id));
-    for (const stream of this.#streams) stream.send(stream.isComplete ? news : rows);
+    for (const stream of this.#streams) stream.send(stream.isComplete ? news : rows, this.#arrived);
   }
 
-  /** Reads the newest requests, and as many more as it takes to see how a running one ends. */
+  /** Reads the newest requests, and more to reach the latest poll or to see how a running one ends. */
   async #readNewest(): Promise<readonly Receipt[]> {
     const read = async (size: number) =>
       (await this.#parts.ledger.receipts({ walletId: this.#accountId }, { size })).items;
     const newest = await read(ROWS_MAX);
     const ids = new Set(newest.map(({ holdId }) => holdId));
     const isAllSeen = [...this.#states].every(([id, state]) => !state.startsWith("held") || ids.has(id));
-    return isAllSeen ? newest : read(RUNNING_ROWS_MAX);
+    const isReached = !this.#newest || ids.has(this.#newest.holdId);
+    return isAllSeen && isReached ? newest : read(RUNNING_ROWS_MAX);
+  }
+
+  /**
+   * Counts the requests since the latest poll. Those that came faster than they are read are counted in the
+   * usage of the time between, by milliseconds.
+   */
+  async #countArrived(items: readonly Receipt[]): Promise<number> {
+    const before = this.#newest;
+    // The first poll begins the count; an account without requests begins with its first one.
+    if (!before) return this.#rows ? items.length : 0;
+    const news = items.filter(({ holdId }) => holdId > before.holdId);
+    const oldest = news.at(-1);
+    if (!oldest || news.length < items.length) return news.length;
+    const oldestMs = timeOf(oldest.holdId);
+    const range = { fromMs: timeOf(before.holdId) + 1, toMs: oldestMs + 1 };
+    if (range.toMs <= range.fromMs) return news.length;
+    const { rows } = await this.#parts.ledger.usage({ walletId: this.#accountId, ...range, groupBy: [] });
+    const later = news.filter(({ holdId }) => timeOf(holdId) > oldestMs).length;
+    return later + (rows[0]?.requests ?? 0);
   }
 
   /** Sends all rows to streams that missed an event. */
   #catchUp(): void {
-    for (const stream of this.#streams) if (!stream.isComplete && this.#rows) stream.send(this.#rows);
+    for (const stream of this.#streams)
+      if (!stream.isComplete && this.#rows) stream.send(this.#rows, this.#arrived);
   }
 }
 
@@ -167,10 +194,11 @@ class LiveStream {
     if (viewer.received.signal.aborted || parts.stopping.aborted) queueMicrotask(this.#end);
   }
 
-  send(rows: readonly RequestRow[]): void {
+  /** Sends rows. The id of the event is how many requests have come: a reader sees from it what it missed. */
+  send(rows: readonly RequestRow[], arrived: number): void {
     const hasRoom = (this.#controller?.desiredSize ?? 0) > 0;
     this.isComplete = hasRoom;
-    if (hasRoom) this.#write(`event: rows\ndata: ${JSON.stringify(rows)}\n\n`);
+    if (hasRoom) this.#write(`event: rows\nid: ${arrived}\ndata: ${JSON.stringify(rows)}\n\n`);
   }
 
   #open(controller: ReadableStreamDefaultController<Uint8Array>): void {

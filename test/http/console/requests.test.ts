@@ -240,7 +240,7 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
     /** Reads the rows of a stream until `isDone`. Rejects at its end. */
     async function readRows(
       reader: ReadableStreamDefaultReader<Uint8Array>,
-      isDone: (rows: { id: string; state: string }[]) => boolean,
+      isDone: (rows: { id: string; state: string }[], count: number) => boolean,
     ) {
       const decoder = new TextDecoder();
       let text = "";
@@ -253,8 +253,8 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
           if (end < 0) break;
           const event = text.slice(0, end);
           text = text.slice(end + 2);
-          const data = event.match(/^event: rows\ndata: (.*)$/)?.[1];
-          if (data !== undefined && isDone(JSON.parse(data))) return;
+          const [, count, data] = event.match(/^event: rows\nid: (\d+)\ndata: (.*)$/) ?? [];
+          if (data !== undefined && isDone(JSON.parse(data), Number(count))) return;
         }
       }
     }
@@ -287,6 +287,32 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
       const before = polls();
       await Bun.sleep(4_500);
       expect(polls() - before).toBeLessThanOrEqual(1);
+    });
+
+    test("are all counted by the ids of events, also those that came faster than they are read", async () => {
+      const { secret, viewer, accountId } = await payer();
+      await post(console.gateway, CHAT, { secret });
+      const tab = readerOf(await openLive().open(viewer, accountId));
+      await readRows(tab, (_, count) => count === 0);
+      const charges = Array.from({ length: 450 }, (_, at) => ({
+        ...{ walletId: accountId, keyId: "service", chargeId: `burst-${at}`, amount: 1n },
+        facts: { surface: "grpc", model: "chat" },
+        outcome: { outcome: "ok", source: "reported" as const, attempts: [] },
+      }));
+      for (let from = 0; from < charges.length; from += 50) {
+        await Promise.all(
+          charges.slice(from, from + 50).map((charge) => console.parts.ledger.charge(charge)),
+        );
+        await Bun.sleep(5);
+      }
+      const seen = new Set<string>();
+      await readRows(tab, (rows, count) => {
+        for (const { id } of rows) seen.add(id);
+        // Requests of one millisecond cannot be told apart by time.
+        return count >= 400;
+      });
+      expect(seen.size).toBeLessThan(450);
+      await tab.cancel();
     });
 
     test("are settled in the list although 50 newer ones came while they ran", async () => {

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { formatCount } from "../../format.ts";
+import { Available } from "../../parts/available.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
@@ -111,12 +112,17 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
   ];
 }
 
+/** The list knows the hour of a request of the last day, and of earlier ones the day. */
+function isOfHour(at: string): boolean {
+  return Date.now() - Date.parse(at) < 25 * 3_600_000;
+}
+
 const MONEY: readonly Column<ListedAccount>[] = [
   {
     id: "available",
     header: "Available",
     align: "end",
-    cell: ({ available_usd }) => <Money usd={available_usd} />,
+    cell: ({ available_usd }) => <Available usd={available_usd} />,
   },
   { id: "held", header: "Held", align: "end", cell: ({ held_usd }) => <Money usd={held_usd} /> },
   {
@@ -138,7 +144,10 @@ const MONEY: readonly Column<ListedAccount>[] = [
     isNarrow: true,
     cell: ({ last_request_at }) =>
       last_request_at ? (
-        <Time at={last_request_at} as="relative" />
+        <>
+          {isOfHour(last_request_at) ? "in the hour of " : "on "}
+          <Time at={last_request_at} as={isOfHour(last_request_at) ? "moment" : "date"} />
+        </>
       ) : (
         <span className={styles.soft}>never</span>
       ),

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { formatCount, plural } from "../../format.ts";
+import { Available } from "../../parts/available.tsx";
 import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -23,7 +24,7 @@ export function Balance({ account }: { readonly account: string }) {
           <div>
             <span className={styles.label}>Available</span>
             <span className={styles.amount}>
-              {data ? <Money usd={data.available_usd} /> : <Skeleton shape="title" />}
+              {data ? <Available usd={data.available_usd} /> : <Skeleton shape="title" />}
             </span>
           </div>
           {data && <Terms account={account} wallet={data} />}

@@ -13,7 +13,7 @@ const STATES: Readonly<Record<Exclude<LiveState, "off">, { readonly text: string
 };
 
 /** The state of the live list; pauses and continues it. The URL holds the choice. */
-export function LiveSwitch({ list: { state, waiting } }: { readonly list: LiveList }) {
+export function LiveSwitch({ list: { state, waiting, notShown } }: { readonly list: LiveList }) {
   const navigate = useNavigate();
   if (state === "off") return null;
   const isPaused = state === "paused";
@@ -29,6 +29,11 @@ export function LiveSwitch({ list: { state, waiting } }: { readonly list: LiveLi
       {waiting > 0 && (
         <span title="Shown as soon as the pointer or the focus leaves the list">
           <Badge tone="info">{formatCount(waiting)} new</Badge>
+        </span>
+      )}
+      {notShown > 0 && (
+        <span title="They came while this list followed. Older pages have them.">
+          <Badge tone="warn">{formatCount(notShown)} not shown</Badge>
         </span>
       )}
       <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>

@@ -1,5 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { formatCount, formatMs } from "../../format.ts";
+import { formatCount, formatMs, plural } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -112,6 +112,12 @@ function Requests({ account }: { readonly account: string }) {
             isDense
             footer={<Pager next={data?.next ?? null} isNewestFirst />}
           />
+          {list.notShown > 0 && (
+            <p className={styles.searched} role="status">
+              {plural(list.notShown, "request")} not shown: newer ones took their place. Older pages have
+              them.
+            </p>
+          )}
           {search.metadata && (
             <p className={styles.searched}>
               Metadata is that of services which hold money themselves; requests of keys have none.

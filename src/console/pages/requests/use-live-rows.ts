@@ -1,19 +1,16 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { meQuery } from "../../session.ts";
+import { NOTHING, type Received, receive } from "./live-rows.ts";
 import type { RequestRow } from "./queries.ts";
 
-/** Rows beyond which the list of the page is read again, so that this one stays short. */
-const ROWS_MAX = 150;
 /** Wait before a stream that was refused is opened again. */
 const RETRY_MS = 15_000;
 
 /** `paused` and `off` have no stream; a `refused` one is tried again every 15 s. */
 export type LiveState = "off" | "paused" | "connecting" | "live" | "refused";
 
-interface Live {
-  /** The rows that came since the stream was opened first, newest first. */
-  readonly rows: readonly RequestRow[];
+interface Live extends Pick<Received, "rows" | "arrived" | "startId"> {
   readonly state: LiveState;
 }
 
@@ -30,33 +27,37 @@ interface LiveOptions {
  */
 export function useLiveRows(account: string, { wanted, onGap }: LiveOptions): Live {
   const queryClient = useQueryClient();
-  const [rows, setRows] = useState<readonly RequestRow[]>([]);
+  const [received, setReceived] = useState(NOTHING);
   const [state, setState] = useState<LiveState>(wanted === "live" ? "connecting" : wanted);
   const [opened, setOpened] = useState(0);
   useEffect(() => {
-    if (wanted === "off") setRows([]);
+    if (wanted === "off") setReceived(NOTHING);
     if (wanted !== "live") return setState(wanted);
     return followRequests(account, {
       onState: setState,
-      onOpen: () => setOpened((before) => before + 1),
-      onRows: (news) => setRows((before) => mergeRows(news, before)),
+      onOpen: () => {
+        setOpened((before) => before + 1);
+        setReceived((before) => ({ ...before, count: undefined }));
+      },
+      onRows: (news, count) => setReceived((before) => receive(before, news, count)),
       // The answer 401 leads to the sign-in, as for every other query.
       onRefused: () =>
         void queryClient.fetchQuery({ ...meQuery, staleTime: 0, retry: false }).catch(() => {}),
     });
   }, [account, wanted, queryClient]);
-  const isLong = rows.length > ROWS_MAX;
+  const { rows, arrived, startId, readings } = received;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a gap is due to these alone.
   useEffect(() => {
-    if (opened > 1 || isLong) onGap();
-  }, [opened, isLong]);
-  return { rows, state };
+    if (opened > 1 || readings > 0) onGap();
+  }, [opened, readings]);
+  return { rows, arrived, startId, state };
 }
 
 interface Followed {
   readonly onState: (state: LiveState) => void;
   readonly onOpen: () => void;
-  readonly onRows: (rows: readonly RequestRow[]) => void;
+  /** `count` is how many requests have come, as the server counts. */
+  readonly onRows: (rows: readonly RequestRow[], count: number) => void;
   readonly onRefused: () => void;
 }
 
@@ -88,7 +89,7 @@ function followRequests(account: string, { onState, onOpen, onRows, onRefused }:
     });
     opening.addEventListener("rows", (event: MessageEvent<string>) => {
       // Safe because the route sends rows of its schema.
-      onRows(JSON.parse(event.data) as readonly RequestRow[]);
+      onRows(JSON.parse(event.data) as readonly RequestRow[], Number(event.lastEventId));
     });
   };
   open();
@@ -97,11 +98,4 @@ function followRequests(account: string, { onState, onOpen, onRows, onRefused }:
     document.removeEventListener("visibilitychange", open);
     close();
   };
-}
-
-/** Joins two lists of rows, newest first: those of the first replace older states. */
-export function mergeRows(news: readonly RequestRow[], before: readonly RequestRow[]): readonly RequestRow[] {
-  const byId = new Map([...before, ...news].map((row) => [row.id, row]));
-  // Ids are UUIDv7: their order is that of time.
-  return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
 }
