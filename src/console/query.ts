@@ -1,5 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "./api.ts";
+import { noteAnswer, untilReachable } from "./reachable.ts";
 
 const STALE_MS = 15_000;
 const TRIES_MAX = 2;
@@ -13,12 +14,16 @@ const ME = ["me"];
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const onError = (error: Error, isOfPerson: boolean) => {
     if (!(error instanceof ApiError)) return;
+    if (error.status === 0) void untilReachable().then(() => client.invalidateQueries());
     if (error.code === "not_authenticated") onSignedOut();
     const mayHaveChanged = error.status === 403 || error.status === 404;
     if (mayHaveChanged && !isOfPerson) void client.invalidateQueries({ queryKey: ME, exact: true });
   };
   const client = new QueryClient({
-    queryCache: new QueryCache({ onError: (error, { queryKey }) => onError(error, queryKey[0] === ME[0]) }),
+    queryCache: new QueryCache({
+      onSuccess: noteAnswer,
+      onError: (error, { queryKey }) => onError(error, queryKey[0] === ME[0]),
+    }),
     mutationCache: new MutationCache({ onError: (error) => onError(error, false) }),
     defaultOptions: {
       queries: {

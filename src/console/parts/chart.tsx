@@ -1,5 +1,5 @@
-import { lazyRouteComponent } from "@tanstack/react-router";
 import { Suspense, useState } from "react";
+import { lazyPart } from "../reachable.ts";
 import styles from "./chart.module.css";
 import { type ChartProps, type ChartSeries, fillOf } from "./chart-parts.ts";
 import { classes } from "./classes.ts";
@@ -7,7 +7,7 @@ import { DataTable } from "./data-table.tsx";
 import { Skeleton } from "./skeleton.tsx";
 
 // Loaded after the first paint: the page's figures come first.
-const Drawing = lazyRouteComponent(() => import("./chart-drawing.tsx"), "ChartDrawing");
+const Drawing = lazyPart(() => import("./chart-drawing.tsx"), "ChartDrawing");
 
 /**
  * Stacked bars or lines over time. Pointer and arrow keys move the reading, which stands above. The same

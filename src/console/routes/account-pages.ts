@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPart } from "../reachable.ts";
 import { filters, rangeAnd } from "../search.ts";
 import { account } from "./parents.ts";
 
@@ -7,7 +8,7 @@ export const trafficPages = [
     getParentRoute: () => account,
     path: "/",
     validateSearch: rangeAnd(),
-    component: lazyRouteComponent(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
+    component: lazyPart(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
   }),
   createRoute({
     getParentRoute: () => account,
@@ -23,7 +24,7 @@ export const trafficPages = [
       "table",
       "whatif",
     ),
-    component: lazyRouteComponent(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
+    component: lazyPart(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
   }),
   createRoute({
     getParentRoute: () => account,
@@ -39,23 +40,23 @@ export const trafficPages = [
       "page",
       "live",
     ),
-    component: lazyRouteComponent(() => import("../pages/requests/requests-page.tsx"), "RequestsPage"),
+    component: lazyPart(() => import("../pages/requests/requests-page.tsx"), "RequestsPage"),
   }),
   createRoute({
     getParentRoute: () => account,
     path: "/requests/$request",
-    component: lazyRouteComponent(() => import("../pages/receipt/receipt-page.tsx"), "ReceiptPage"),
+    component: lazyPart(() => import("../pages/receipt/receipt-page.tsx"), "ReceiptPage"),
   }),
   createRoute({
     getParentRoute: () => account,
     path: "/refusals",
     validateSearch: rangeAnd("key", "code", "page"),
-    component: lazyRouteComponent(() => import("../pages/refusals/refusals-page.tsx"), "RefusalsPage"),
+    component: lazyPart(() => import("../pages/refusals/refusals-page.tsx"), "RefusalsPage"),
   }),
   createRoute({
     getParentRoute: () => account,
     path: "/refusals/$request",
-    component: lazyRouteComponent(() => import("../pages/refusal/refusal-page.tsx"), "RefusalPage"),
+    component: lazyPart(() => import("../pages/refusal/refusal-page.tsx"), "RefusalPage"),
   }),
 ];
 export const buildPages = [
@@ -63,25 +64,25 @@ export const buildPages = [
     getParentRoute: () => account,
     path: "/keys",
     validateSearch: filters("state", "q", "create"),
-    component: lazyRouteComponent(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
+    component: lazyPart(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
   }),
   createRoute({
     getParentRoute: () => account,
     path: "/keys/$key",
     validateSearch: rangeAnd("tab"),
-    component: lazyRouteComponent(() => import("../pages/key/key-page.tsx"), "KeyPage"),
+    component: lazyPart(() => import("../pages/key/key-page.tsx"), "KeyPage"),
   }),
   createRoute({
     getParentRoute: () => account,
     path: "/models",
     validateSearch: rangeAnd("q", "model"),
-    component: lazyRouteComponent(() => import("../pages/models/models-page.tsx"), "ModelsPage"),
+    component: lazyPart(() => import("../pages/models/models-page.tsx"), "ModelsPage"),
   }),
   createRoute({
     getParentRoute: () => account,
     path: "/playground",
     validateSearch: filters("key", "model", "other"),
-    component: lazyRouteComponent(() => import("../pages/playground/playground-page.tsx"), "PlaygroundPage"),
+    component: lazyPart(() => import("../pages/playground/playground-page.tsx"), "PlaygroundPage"),
   }),
 ];
 export const moneyPages = [
@@ -89,30 +90,30 @@ export const moneyPages = [
     getParentRoute: () => account,
     path: "/wallet",
     validateSearch: rangeAnd("tab", "page", "checkout", "topup"),
-    component: lazyRouteComponent(() => import("../pages/wallet/wallet-page.tsx"), "WalletPage"),
+    component: lazyPart(() => import("../pages/wallet/wallet-page.tsx"), "WalletPage"),
   }),
   createRoute({
     getParentRoute: () => account,
     path: "/notices",
     validateSearch: filters("tab", "page"),
-    component: lazyRouteComponent(() => import("../pages/notices/notices-page.tsx"), "NoticesPage"),
+    component: lazyPart(() => import("../pages/notices/notices-page.tsx"), "NoticesPage"),
   }),
 ];
 export const teamPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/team",
-    component: lazyRouteComponent(() => import("../pages/team/team-page.tsx"), "TeamPage"),
+    component: lazyPart(() => import("../pages/team/team-page.tsx"), "TeamPage"),
   }),
   createRoute({
     getParentRoute: () => account,
     path: "/links",
-    component: lazyRouteComponent(() => import("../pages/links/links-page.tsx"), "LinksPage"),
+    component: lazyPart(() => import("../pages/links/links-page.tsx"), "LinksPage"),
   }),
   createRoute({
     getParentRoute: () => account,
     path: "/management-keys",
-    component: lazyRouteComponent(
+    component: lazyPart(
       () => import("../pages/management-keys/management-keys-page.tsx"),
       "ManagementKeysPage",
     ),
@@ -121,14 +122,11 @@ export const teamPages = [
     getParentRoute: () => account,
     path: "/audit-trail",
     validateSearch: rangeAnd("actor", "action", "page"),
-    component: lazyRouteComponent(
-      () => import("../pages/audit-trail/audit-trail-page.tsx"),
-      "AuditTrailPage",
-    ),
+    component: lazyPart(() => import("../pages/audit-trail/audit-trail-page.tsx"), "AuditTrailPage"),
   }),
   createRoute({
     getParentRoute: () => account,
     path: "/settings",
-    component: lazyRouteComponent(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
+    component: lazyPart(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
   }),
 ];

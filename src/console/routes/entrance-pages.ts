@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPart } from "../reachable.ts";
 import { filters } from "../search.ts";
 import { entrance, root } from "./parents.ts";
 
@@ -7,39 +8,39 @@ export const entrancePages = [
     getParentRoute: () => entrance,
     path: "/sign-in",
     validateSearch: filters("next"),
-    component: lazyRouteComponent(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
+    component: lazyPart(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
   }),
   createRoute({
     getParentRoute: () => entrance,
     path: "/sign-up",
     validateSearch: filters("next", "email"),
-    component: lazyRouteComponent(() => import("../pages/sign-up/sign-up-page.tsx"), "SignUpPage"),
+    component: lazyPart(() => import("../pages/sign-up/sign-up-page.tsx"), "SignUpPage"),
   }),
   createRoute({
     getParentRoute: () => entrance,
     path: "/forgot",
-    component: lazyRouteComponent(() => import("../pages/forgot/forgot-page.tsx"), "ForgotPage"),
+    component: lazyPart(() => import("../pages/forgot/forgot-page.tsx"), "ForgotPage"),
   }),
   createRoute({
     getParentRoute: () => entrance,
     path: "/reset",
-    component: lazyRouteComponent(() => import("../pages/reset/reset-page.tsx"), "ResetPage"),
+    component: lazyPart(() => import("../pages/reset/reset-page.tsx"), "ResetPage"),
   }),
   createRoute({
     getParentRoute: () => entrance,
     path: "/accept",
-    component: lazyRouteComponent(() => import("../pages/accept/accept-page.tsx"), "AcceptPage"),
+    component: lazyPart(() => import("../pages/accept/accept-page.tsx"), "AcceptPage"),
   }),
   createRoute({
     getParentRoute: () => entrance,
     path: "/verify",
-    component: lazyRouteComponent(() => import("../pages/verify/verify-page.tsx"), "VerifyPage"),
+    component: lazyPart(() => import("../pages/verify/verify-page.tsx"), "VerifyPage"),
   }),
   createRoute({
     getParentRoute: () => entrance,
     path: "/change-password",
     validateSearch: filters("next"),
-    component: lazyRouteComponent(
+    component: lazyPart(
       () => import("../pages/change-password/change-password-page.tsx"),
       "ChangePasswordPage",
     ),
@@ -48,5 +49,5 @@ export const entrancePages = [
 export const shared = createRoute({
   getParentRoute: () => root,
   path: "/shared/$token",
-  component: lazyRouteComponent(() => import("../pages/shared/shared-page.tsx"), "SharedPage"),
+  component: lazyPart(() => import("../pages/shared/shared-page.tsx"), "SharedPage"),
 });

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPart } from "../reachable.ts";
 import { filters, rangeAnd } from "../search.ts";
 import { operator } from "./parents.ts";
 
@@ -7,7 +8,7 @@ export const operatorPages = [
     getParentRoute: () => operator,
     path: "/accounts",
     validateSearch: filters("q", "page"),
-    component: lazyRouteComponent(
+    component: lazyPart(
       () => import("../pages/operator-accounts/operator-accounts-page.tsx"),
       "OperatorAccountsPage",
     ),
@@ -16,7 +17,7 @@ export const operatorPages = [
     getParentRoute: () => operator,
     path: "/people",
     validateSearch: filters("q", "page"),
-    component: lazyRouteComponent(
+    component: lazyPart(
       () => import("../pages/operator-people/operator-people-page.tsx"),
       "OperatorPeoplePage",
     ),
@@ -25,15 +26,12 @@ export const operatorPages = [
     getParentRoute: () => operator,
     path: "/usage",
     validateSearch: rangeAnd("by", "group", "model", "upstream", "outcome", "compare", "table"),
-    component: lazyRouteComponent(
-      () => import("../pages/operator-usage/operator-usage-page.tsx"),
-      "OperatorUsagePage",
-    ),
+    component: lazyPart(() => import("../pages/operator-usage/operator-usage-page.tsx"), "OperatorUsagePage"),
   }),
   createRoute({
     getParentRoute: () => operator,
     path: "/health",
-    component: lazyRouteComponent(
+    component: lazyPart(
       () => import("../pages/operator-health/operator-health-page.tsx"),
       "OperatorHealthPage",
     ),
@@ -41,16 +39,13 @@ export const operatorPages = [
   createRoute({
     getParentRoute: () => operator,
     path: "/audit",
-    component: lazyRouteComponent(
-      () => import("../pages/operator-audit/operator-audit-page.tsx"),
-      "OperatorAuditPage",
-    ),
+    component: lazyPart(() => import("../pages/operator-audit/operator-audit-page.tsx"), "OperatorAuditPage"),
   }),
   createRoute({
     getParentRoute: () => operator,
     path: "/audit-trail",
     validateSearch: rangeAnd("actor", "action", "page"),
-    component: lazyRouteComponent(
+    component: lazyPart(
       () => import("../pages/operator-audit-trail/operator-audit-trail-page.tsx"),
       "OperatorAuditTrailPage",
     ),
@@ -59,15 +54,12 @@ export const operatorPages = [
     getParentRoute: () => operator,
     path: "/codes",
     validateSearch: filters("page"),
-    component: lazyRouteComponent(
-      () => import("../pages/operator-codes/operator-codes-page.tsx"),
-      "OperatorCodesPage",
-    ),
+    component: lazyPart(() => import("../pages/operator-codes/operator-codes-page.tsx"), "OperatorCodesPage"),
   }),
   createRoute({
     getParentRoute: () => operator,
     path: "/management-keys",
-    component: lazyRouteComponent(
+    component: lazyPart(
       () => import("../pages/operator-management-keys/operator-management-keys-page.tsx"),
       "OperatorManagementKeysPage",
     ),

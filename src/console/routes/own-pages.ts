@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, redirect } from "@tanstack/react-router";
+import { lazyPart } from "../reachable.ts";
 import { filters } from "../search.ts";
 import { shell } from "./parents.ts";
 
@@ -17,12 +18,12 @@ export const ownPages = [
   createRoute({
     getParentRoute: () => shell,
     path: "/profile",
-    component: lazyRouteComponent(() => import("../pages/profile/profile-page.tsx"), "ProfilePage"),
+    component: lazyPart(() => import("../pages/profile/profile-page.tsx"), "ProfilePage"),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: "/api/docs",
     validateSearch: filters("route"),
-    component: lazyRouteComponent(() => import("../pages/api-docs/api-docs-page.tsx"), "ApiDocsPage"),
+    component: lazyPart(() => import("../pages/api-docs/api-docs-page.tsx"), "ApiDocsPage"),
   }),
 ];

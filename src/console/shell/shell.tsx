@@ -1,7 +1,10 @@
-import { lazyRouteComponent, Outlet, useRouterState } from "@tanstack/react-router";
+import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { setConfirmPassword } from "../confirm-password.ts";
 import { IconButton } from "../parts/button.tsx";
+import { classes } from "../parts/classes.ts";
+import { Time } from "../parts/time.tsx";
+import { lazyPart, useAwaySince } from "../reachable.ts";
 import { useAccountInView } from "./account-in-view.ts";
 import { ActingBanner } from "./acting-banner.tsx";
 import { Brand } from "./brand.tsx";
@@ -9,9 +12,9 @@ import styles from "./shell.module.css";
 import { SideNavigation } from "./side-navigation.tsx";
 import { type Overlay, useShortcuts } from "./use-shortcuts.ts";
 
-const Palette = lazyRouteComponent(() => import("./palette.tsx"), "Palette");
-const KeysHelp = lazyRouteComponent(() => import("./keys-help.tsx"), "KeysHelp");
-const ConfirmPasswordDialog = lazyRouteComponent(
+const Palette = lazyPart(() => import("./palette.tsx"), "Palette");
+const KeysHelp = lazyPart(() => import("./keys-help.tsx"), "KeysHelp");
+const ConfirmPasswordDialog = lazyPart(
   () => import("./confirm-password-dialog.tsx"),
   "ConfirmPasswordDialog",
 );
@@ -37,6 +40,7 @@ export function Shell() {
       <button type="button" className={styles.skip} onClick={() => main.current?.focus()}>
         Skip to the page
       </button>
+      <AwayStrip />
       <ActingBanner />
       <div className={styles.shell}>
         <aside className={styles.side}>
@@ -53,6 +57,18 @@ export function Shell() {
         {answer && <ConfirmPasswordDialog onEnd={endConfirmation} />}
       </Suspense>
     </>
+  );
+}
+
+/** On every page while the server cannot be reached: what is shown is old. */
+function AwayStrip() {
+  const sinceMs = useAwaySince();
+  if (sinceMs === undefined) return null;
+  return (
+    <div className={classes(styles.acting, styles.away)} role="alert">
+      The gateway cannot be reached. Figures are of <Time at={new Date(sinceMs).toISOString()} as="minute" />.
+      The page tries again by itself.
+    </div>
   );
 }
 

@@ -1,10 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, lazyRouteComponent } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { Suspense, useEffect, useState } from "react";
 import { ButtonLink } from "../../parts/button.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { lazyPart } from "../../reachable.ts";
 import { useAccount, useMay } from "../../session.ts";
 import { Balance } from "./balance.tsx";
 import { CostChart } from "./cost-chart.tsx";
@@ -17,7 +18,7 @@ import { type Latest, latestQuery } from "./queries.ts";
 
 const route = getRouteApi("/shell/accounts/$account/");
 // Accounts with requests never show them.
-const FirstSteps = lazyRouteComponent(() => import("./first-steps.tsx"), "FirstSteps");
+const FirstSteps = lazyPart(() => import("./first-steps.tsx"), "FirstSteps");
 
 /** How an account stands: its money, what it spends, and what wants attention. */
 export function OverviewPage() {
