@@ -30,6 +30,7 @@ const HOURLY_MAX: Readonly<Record<MailTemplate, number>> = {
   email_verification: 3,
   invitation: 10,
   notice: 60,
+  payment_reversed: 60,
 };
 
 export function isUrgent(template: MailTemplate): boolean {
