@@ -119,7 +119,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/core/period.ts",
       "ledger/ledger.ts",
       "ledger/print-receipt.ts",
-      "ledger/queries/hold-time.ts",
       "ledger/records.ts",
       "ledger/usage-records.ts",
       "limiter",

@@ -1,7 +1,7 @@
 import type { Actor } from "../../accounts/actor.ts";
 import { findRole } from "../../accounts/members.ts";
+import { timeOf } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
-import { timeOf } from "../../ledger/queries/hold-time.ts";
 import type { Receipt } from "../../ledger/records.ts";
 import { describeFault } from "../../telemetry/log.ts";
 import type { ConsoleParts } from "./console-parts.ts";
