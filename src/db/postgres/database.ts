@@ -41,9 +41,14 @@ export async function openPostgres(
   return { client, db: drizzle(client, { schema }), connect, close };
 }
 
-/** Uses a connection of its own without `statement_timeout`, because the wait for the schema lock is long. */
+/** The build of an index may take hours. The lock of a machine that vanished ends after 40 s. */
+const PREPARE_SESSION = {
+  ...{ statement_timeout: "0", lock_timeout: "0", idle_session_timeout: "0" },
+  ...{ tcp_keepalives_idle: "10", tcp_keepalives_interval: "10", tcp_keepalives_count: "3" },
+};
+
 async function prepare(connect: PostgresDatabase["connect"]): Promise<void> {
-  const client = connect({ max: 1 });
+  const client = connect({ max: 1, session: PREPARE_SESSION });
   try {
     await requireUtf8(client);
     await migrate(client);

@@ -1,4 +1,6 @@
 import type { SQL } from "bun";
+import { buildIndex, laterIndexes, missingIndexes, partMigration } from "./indexes.ts";
+import { LOCK_TIMEOUT, withRetries } from "./lock-waits.ts";
 import books from "./migrations/0000_books.sql" with { type: "text" };
 import storage from "./migrations/0001_storage.sql" with { type: "text" };
 import gateways from "./migrations/0002_gateways.sql" with { type: "text" };
@@ -33,22 +35,86 @@ export const MIGRATIONS: readonly string[] = [
   units,
 ];
 
-/** The id of the advisory lock of schema changes: an arbitrary number. */
+/** The id of the advisory lock of transactions that change the schema: an arbitrary number. */
 const LOCK_ID = 8_655_424_553n;
+/** The id of the lock that one process holds from its first migration to its last index. */
+const MIGRATOR_LOCK_ID = LOCK_ID + 1n;
+const LOCK_POLL_MS = 100;
 
 /**
- * Migrates the database in one transaction. When several replicas start together, the first to get the lock
- * migrates. Throws when a newer program migrated the database.
+ * Migrates the database while older programs use it: each migration in a transaction of its own, its indexes on
+ * older tables after it. May be repeated after any interruption. When several replicas start together, one
+ * migrates and the others wait. Throws when a newer program migrated the database.
  */
 export async function migrate(client: SQL): Promise<void> {
-  if ((await appliedCount(client)) === MIGRATIONS.length) return;
-  await underSchemaLock(client, async (locked) => {
+  if (await isMigrated(client)) return;
+  const connection = await client.reserve();
+  try {
+    await lockMigrator(connection);
+    const waitedFor: WaitedFor = [];
+    while (!(await isMigrated(connection))) await withRetries(() => takeStep(connection, waitedFor));
+  } finally {
+    await connection.unsafe("SELECT pg_advisory_unlock_all()").catch(() => undefined);
+    connection.release();
+  }
+}
+
+async function isMigrated(client: SQL): Promise<boolean> {
+  if ((await appliedCount(client)) < MIGRATIONS.length) return false;
+  return (await missingIndexes(client, laterIndexes(MIGRATIONS))).length === 0;
+}
+
+/** Polls, because a build of an index waits for every statement that waits, and would deadlock with a wait. */
+async function lockMigrator(connection: SQL): Promise<void> {
+  for (;;) {
+    const [row] = await connection.unsafe("SELECT pg_try_advisory_lock($1) AS is_locked", [MIGRATOR_LOCK_ID]);
+    if (row.is_locked) return;
+    await Bun.sleep(LOCK_POLL_MS);
+  }
+}
+
+/** Builds the first missing index of the applied migrations, or applies the next migration. */
+async function takeStep(connection: SQL, waitedFor: WaitedFor): Promise<void> {
+  const applied = await appliedCount(connection);
+  const [missing] = await missingIndexes(connection, laterIndexes(MIGRATIONS.slice(0, applied)));
+  if (missing) return buildIndex(connection, missing);
+  await underSchemaLock(connection, async (locked) => {
     await locked.unsafe("CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)");
-    const applied = await appliedCount(locked);
-    for (const migration of MIGRATIONS.slice(applied)) await locked.unsafe(migration).simple();
+    // Read again: an older program may have migrated before it released the lock.
+    const from = await appliedCount(locked);
+    const to = from === 0 ? MIGRATIONS.length : Math.min(from + 1, MIGRATIONS.length);
+    await locked.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+    // Nobody uses an empty database: one transaction is faster, and its indexes cost nothing.
+    const apply = from === 0 ? applyWhole : applyBesideRequests;
+    for (const migration of MIGRATIONS.slice(from, to)) await apply(locked, migration, waitedFor);
     await locked.unsafe("DELETE FROM schema_version");
-    await locked.unsafe("INSERT INTO schema_version VALUES ($1)", [MIGRATIONS.length]);
+    await locked.unsafe("INSERT INTO schema_version VALUES ($1)", [to]);
   });
+}
+
+async function applyWhole(locked: SQL, migration: string): Promise<void> {
+  await locked.unsafe(migration).simple();
+}
+
+/** The tables that tries of a migration waited for in vain, the last one first. */
+type WaitedFor = string[];
+
+/**
+ * Locks all tables first, beginning with the one that the try before waited for in vain. In one fixed order,
+ * transactions that lock the tables in the opposite order would meet the same deadlock every time.
+ */
+async function applyBesideRequests(locked: SQL, migration: string, waitedFor: WaitedFor): Promise<void> {
+  const { altered, transaction } = partMigration(migration);
+  const rank = (table: string) => (waitedFor.includes(table) ? waitedFor.indexOf(table) : waitedFor.length);
+  for (const table of altered.toSorted((one, other) => rank(one) - rank(other))) {
+    try {
+      await locked.unsafe(`LOCK TABLE "${table}" IN ACCESS EXCLUSIVE MODE`);
+    } catch (error) {
+      waitedFor.unshift(table);
+      throw error;
+    }
+  }
+  await locked.unsafe(transaction).simple();
 }
 
 /** Runs schema changes in a transaction, one replica at a time. */

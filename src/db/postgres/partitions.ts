@@ -1,4 +1,5 @@
-import { SQL } from "bun";
+import type { SQL } from "bun";
+import { isLockFailure } from "./lock-waits.ts";
 import { underSchemaLock } from "./migrate.ts";
 
 /** The number of future months that get their partition in advance. */
@@ -13,7 +14,6 @@ interface Partition {
 
 /** Short, because every query of the default partition queues behind a waiting attachment. */
 const LOCK_TIMEOUT = "250ms";
-const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
  * Creates the missing partitions of holds, from the month before `atMs` (ids may be a day old) to two months
@@ -29,7 +29,7 @@ export async function ensurePartitions(client: SQL, atMs: number): Promise<void>
       for (const partition of await missingOf(locked, wanted)) await attach(locked, partition);
     });
   } catch (error) {
-    if (!(error instanceof SQL.PostgresError && error.errno === LOCK_NOT_AVAILABLE)) throw error;
+    if (!isLockFailure(error)) throw error;
   }
 }
 
