@@ -8,7 +8,7 @@ export const LOCK_TIMEOUT = "500ms";
 
 const FIRST_WAIT_MS = 100;
 const WAIT_MAX_MS = 5_000;
-const PATIENCE_MS = 600_000;
+const GIVE_UP_MS = 600_000;
 
 const LOCK_NOT_AVAILABLE = "55P03";
 const DEADLOCK_DETECTED = "40P01";
@@ -22,7 +22,7 @@ export function isLockFailure(error: unknown): boolean {
 
 /** Repeats a schema change with a backoff while other connections hold its tables, for ten minutes. */
 export async function withRetries(change: () => Promise<void>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + GIVE_UP_MS;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, WAIT_MAX_MS)) {
     try {
       return await change();

@@ -84,7 +84,7 @@ async function takeStep(connection: SQL, waitedFor: WaitedFor): Promise<void> {
     const from = await appliedCount(locked);
     const to = from === 0 ? MIGRATIONS.length : Math.min(from + 1, MIGRATIONS.length);
     await locked.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    // Nobody uses an empty database: one transaction is faster, and its indexes cost nothing.
+    // No gateway uses an empty database: one transaction is faster, and its indexes cost nothing.
     const apply = from === 0 ? applyWhole : applyBesideRequests;
     for (const migration of MIGRATIONS.slice(from, to)) await apply(locked, migration, waitedFor);
     await locked.unsafe("DELETE FROM schema_version");
