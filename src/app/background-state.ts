@@ -71,7 +71,10 @@ export function readExports({ local, exports }: Pick<RunningLedger, "local" | "e
 
 function exportReader({ counts, backlogs }: ExportReadings) {
   const readBacklogs = bounded(backlogs);
-  return async () => ({ counts, backlogs: await readBacklogs() });
+  return async () => {
+    const found = await readBacklogs();
+    return { counts, backlogs: found?.map(({ name, lagsFromMs }) => ({ name, oldestAtMs: lagsFromMs })) };
+  };
 }
 
 function ledgerReader(ledger: LedgerReads) {

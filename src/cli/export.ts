@@ -12,7 +12,7 @@ import type { Storage } from "./storage.ts";
 export async function runExportList({ database }: Pick<Storage, "database">): Promise<CommandResult> {
   const connection = openExportConnection(database);
   const backlogs = await readExportBacklogs(connection.run, connection.dialect).finally(connection.close);
-  const exports = backlogs.map(({ name, oldestAtMs }) => ({ name, oldest_at: printTime(oldestAtMs) }));
+  const exports = backlogs.map(({ name, lagsFromMs }) => ({ name, oldest_at: printTime(lagsFromMs) }));
   const rows = exports.map(({ name, oldest_at }) => [name, oldest_at ?? "-"]);
   return { json: { exports }, text: printTable(["name", "oldest line not delivered"], rows) };
 }

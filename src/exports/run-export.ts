@@ -143,9 +143,13 @@ class ExportRun {
     return Math.max(wait, fault instanceof SinkError ? (fault.waitMs ?? 0) : 0);
   }
 
-  /** Waits, or resolves at once when the export is stopped. */
+  /**
+   * Waits, or resolves at once when the export is stopped. Zero gives one turn of the event loop to others: on
+   * SQLite, no step of a busy export waits for anything else.
+   */
   async #pause(ms: number): Promise<void> {
-    if (ms === 0 || this.#signal.aborted) return;
+    if (this.#signal.aborted) return;
+    if (ms === 0) return new Promise((resolve) => setImmediate(resolve));
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
     this.#signal.addEventListener("abort", () => resolve(), { once: true });

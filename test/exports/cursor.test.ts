@@ -165,15 +165,32 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
     expect(await keepReceiptsFrom(run, sql)).toBeUndefined();
     await env.open("warehouse");
     await env.takeAll("warehouse");
-    expect(await readExportBacklogs(run, sql)).toEqual([{ name: "warehouse", oldestAtMs: undefined }]);
+    expect(await readExportBacklogs(run, sql)).toEqual([
+      { name: "warehouse", oldestAtMs: undefined, lagsFromMs: undefined },
+    ]);
     const atMs = env.clock.nowMs;
     await env.spend(walletId, 3n);
     env.clock.nowMs += 3_600_000;
     await env.spend(walletId, undefined);
-    expect(await readExportBacklogs(run, sql)).toEqual([{ name: "warehouse", oldestAtMs: atMs }]);
+    expect(await readExportBacklogs(run, sql)).toEqual([
+      { name: "warehouse", oldestAtMs: atMs, lagsFromMs: atMs },
+    ]);
     expect(await keepReceiptsFrom(run, sql)).toBeLessThan(atMs);
     await env.takeAll("warehouse");
     expect(await keepReceiptsFrom(run, sql)).toBeUndefined();
+  });
+
+  test("an export that has not begun lags since its creation, and keeps every receipt", async () => {
+    const { run, dialect: sql } = env.connection;
+    const createdAtMs = env.clock.nowMs;
+    await env.open("warehouse");
+    const [backlog] = await readExportBacklogs(run, sql);
+    expect(backlog?.lagsFromMs ?? createdAtMs).toBeGreaterThan(createdAtMs - 86_400_000);
+    await env.connection.transact(async (change) =>
+      change({ sql: "UPDATE exports SET searched_to = ''", values: [] }),
+    );
+    expect(await readExportBacklogs(run, sql)).toMatchObject([{ oldestAtMs: 0, lagsFromMs: createdAtMs }]);
+    expect(await keepReceiptsFrom(run, sql)).toBe(0);
   });
 
   test("the line of a receipt that is no longer kept has its transfer and its id", async () => {

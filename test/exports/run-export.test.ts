@@ -115,3 +115,19 @@ test("a fault of the database is reported without its text", async () => {
   await until(() => events.length > 0);
   expect(events[0]).toMatchObject({ kind: "failed", problem: "database: SQLITE_FULL" });
 });
+
+test("a busy export gives every other one its turn", async () => {
+  const turns: string[] = [];
+  const sinkOf = (name: string) => ({
+    deliver: async () => {
+      turns.push(name);
+      return 0;
+    },
+    close: () => undefined,
+  });
+  for (const name of ["first", "second"]) {
+    start(async () => 0, { sink: sinkOf(name), config: { name, start: "beginning", batchLines: 1 } });
+  }
+  await until(() => turns.length === 8);
+  expect(turns.slice(0, 4)).toContain("second");
+});

@@ -6,16 +6,18 @@ export interface ExportBacklog {
   readonly name: string;
   /**
    * Unix milliseconds: the commit of the oldest transfer, or the begin of the oldest receipt, that is not
-   * exported. `undefined` when everything is.
+   * exported. 0 while the search for receipts has not begun; `undefined` when everything is exported.
    */
   readonly oldestAtMs: number | undefined;
+  /** Unix milliseconds since which the export lags: `oldestAtMs`, or its creation while that is not known. */
+  readonly lagsFromMs: number | undefined;
 }
 
 /** Reads the backlog of every export that this database has a cursor of, also of those no longer configured. */
 export async function readExportBacklogs(run: RunQuery, dialect: Dialect): Promise<readonly ExportBacklog[]> {
   const journal = dialect.transferOrder === "rowid" ? OLDEST_ROW : OLDEST_OF_WALLETS;
   // Ids are texts in SQLite and of a type without min() in PostgreSQL.
-  const sql = `SELECT e.name, e.searched_to, (${journal}) AS journal_ms,
+  const sql = `SELECT e.name, e.created_at_ms, e.searched_to, (${journal}) AS journal_ms,
     (SELECT hold_id FROM export_ends WHERE position > e.ends_position ORDER BY position LIMIT 1) AS next_end,
     (SELECT hold_id FROM export_ends WHERE position IS NULL LIMIT 1) AS new_end
     FROM exports AS e ORDER BY e.name`;
@@ -27,8 +29,15 @@ export async function readExportBacklogs(run: RunQuery, dialect: Dialect): Promi
       // A search that has not begun needs every receipt there is.
       row.searched_to === null ? [] : [row.searched_to === "" ? 0 : timeOf(String(row.searched_to))],
     ].flat();
-    return { name: String(row.name), oldestAtMs: times.length === 0 ? undefined : Math.min(...times) };
+    const oldestAtMs = times.length === 0 ? undefined : Math.min(...times);
+    return { name: String(row.name), oldestAtMs, lagsFromMs: oldestAtMs || lagOf(row, times) };
   });
+}
+
+/** The known times count: a new export may have to deliver transfers that are older than itself. */
+function lagOf(row: Readonly<Record<string, unknown>>, times: readonly number[]): number | undefined {
+  if (times.length === 0) return undefined;
+  return Math.min(Number(row.created_at_ms), ...times.filter((time) => time > 0));
 }
 
 const OLDEST_ROW = `SELECT t.created_at_ms FROM transfers AS t WHERE t.rowid > coalesce((SELECT position
