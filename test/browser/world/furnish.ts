@@ -34,7 +34,7 @@ export async function furnish(world: World): Promise<Furniture> {
     ...{ kind: "balance_below", threshold: "50.00", emails: ["dana@example.com"], webhook_url: null },
   });
   const { id: rule } = await owner.call("POST", `${at}/notice-rules`, {
-    ...{ kind: "key_limit", threshold: "80", emails: ["dana@example.com", "team@example.com"] },
+    ...{ kind: "key_limit", threshold: "80", emails: ["dana@example.com"] },
     webhook_url: "https://hooks.tollgate.invalid/notices",
   });
   await owner.call("POST", `${at}/notice-rules/${rule}/test`);
