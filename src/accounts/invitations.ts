@@ -1,14 +1,14 @@
 import { and, desc, eq, gt, inArray, isNull, or } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
-import type { invitations } from "../db/sqlite/people-schema.ts";
 import { DAY_MS, firstIdOf } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
-import { type Account, findAccount, lockAccount } from "./accounts.ts";
+import { lockAccount } from "./accounts.ts";
 import type { Role } from "./actor.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import type { MailOrders } from "./credentials.ts";
 import { normaliseEmail } from "./email.ts";
-import { createToken, digestOf } from "./key.ts";
+import { handedDigestOf, type Invitation } from "./invitation-links.ts";
+import { createToken } from "./key.ts";
 import type { MemberParts } from "./members.ts";
 import { requirePresentRight } from "./present-rights.ts";
 
@@ -16,9 +16,7 @@ const VALID_MS = 7 * DAY_MS;
 /** Invitations per day of all accounts with a common owner: they are mailed to strangers. */
 const INVITATIONS_PER_DAY = 50;
 const THROTTLED_S = 60;
-const TOKEN = /^[\w-]{43}$/;
 
-export type Invitation = typeof invitations.$inferSelect;
 export type InvitationState = "open" | "accepted" | "revoked" | "expired";
 
 export function stateOf(invitation: Invitation, nowMs: number): InvitationState {
@@ -31,38 +29,48 @@ export interface NewInvitation {
   readonly accountId: string;
   readonly email: string;
   readonly role: Role;
+  /** Whether the inviter gets the token instead of a mail, because none can be sent. */
+  readonly isHandedOut?: boolean;
+}
+
+/** An invitation with its token, where that was handed to the inviter. */
+export interface IssuedInvitation {
+  readonly invitation: Invitation;
+  readonly token: string | undefined;
 }
 
 /**
- * Invites an address for 7 days, and orders the mail with the link in the same transaction. Revokes earlier
- * open invitations of the address. Rejects with `wrong_shape` for a text that is no address, `conflict` for a
- * member, `not_permitted` while no owner has confirmed an address, and `rate_limited` above 50 invitations a day of
- * all accounts of the owners.
+ * Invites an address for 7 days, and orders the mail with the link in the same transaction, or returns the token.
+ * Revokes earlier open invitations of the address. Rejects with `wrong_shape` for a text that is no address,
+ * `conflict` for a member, `not_permitted` for a mail while no owner has confirmed an address, and `rate_limited`
+ * above 50 invitations a day of all accounts of the owners.
  */
 export async function invite(
   { database, mails, now }: MemberParts & { readonly mails: MailOrders },
   actor: AuditActor,
-  { accountId, email: text, role }: NewInvitation,
-): Promise<Invitation> {
+  { accountId, email: text, role, isHandedOut = false }: NewInvitation,
+): Promise<IssuedInvitation> {
   const email = normaliseEmail(text);
   const { tables, transact } = database;
   return transact(async (tx) => {
     const nowMs = now();
     await requirePresentRight(database, tx, actor, { accountId, roles: ["owner"] });
     const account = await lockAccount(database, tx, accountId);
-    await requireInvitable(database, tx, { accountId, email, actor, nowMs });
+    await requireInvitable(database, tx, { accountId, email, actor, isHandedOut, nowMs });
     const isOpen = openOf(database, accountId, email);
     await tx.update(tables.invitations).set({ revokedAtMs: nowMs }).where(isOpen);
     const times = { createdAtMs: nowMs, expiresAtMs: nowMs + VALID_MS };
     const id = Bun.randomUUIDv7("hex", nowMs);
-    const values = { id, accountId, email, role, invitedBy: actor.name, ...times };
+    const token = isHandedOut ? createToken() : undefined;
+    const digest = token === undefined ? null : handedDigestOf(token);
+    const values = { id, accountId, email, role, digest, invitedBy: actor.name, ...times };
     const [invitation] = await tx.insert(tables.invitations).values(values).returning();
     if (!invitation) throw new Error("The insert returned no row");
     const data = { invitation_id: id, account_name: account?.name, role };
-    await mails.enqueue(tx, { template: "invitation", address: email, data });
+    if (!isHandedOut) await mails.enqueue(tx, { template: "invitation", address: email, data });
     const change = { accountId, action: "invitation.created", target: id, after: { email, role } };
     await recordChange(database, tx, actor, change, nowMs);
-    return invitation;
+    return { invitation, token };
   });
 }
 
@@ -73,24 +81,33 @@ export async function invite(
 export async function inviteAgain(
   parts: MemberParts & { readonly mails: MailOrders },
   actor: AuditActor,
-  { accountId, id }: { readonly accountId: string; readonly id: string },
-): Promise<Invitation> {
+  { accountId, id, isHandedOut = false }: RepeatedInvitation,
+): Promise<IssuedInvitation> {
   const { db, tables } = parts.database;
   const { invitations } = tables;
   const isWanted = and(openOf(parts.database, accountId), eq(invitations.id, id));
   const [earlier] = await db.select().from(invitations).where(isWanted);
   if (!earlier) throw new GatewayError("unknown_item");
-  return invite(parts, actor, { accountId, email: earlier.email, role: earlier.role });
+  return invite(parts, actor, { accountId, email: earlier.email, role: earlier.role, isHandedOut });
+}
+
+interface RepeatedInvitation extends Pick<NewInvitation, "accountId" | "isHandedOut"> {
+  readonly id: string;
 }
 
 interface Invited {
   readonly accountId: string;
   readonly email: string;
   readonly actor: AuditActor;
+  readonly isHandedOut: boolean;
   readonly nowMs: number;
 }
 
-async function requireInvitable(database: Database, tx: Db, { accountId, email, actor, nowMs }: Invited) {
+async function requireInvitable(
+  database: Database,
+  tx: Db,
+  { accountId, email, actor, isHandedOut, nowMs }: Invited,
+) {
   const { invitations, members, people } = database.tables;
   const [member] = await tx
     .select({ id: people.id })
@@ -99,7 +116,8 @@ async function requireInvitable(database: Database, tx: Db, { accountId, email, 
     .where(and(eq(members.accountId, accountId), eq(people.email, email)));
   if (member) throw new GatewayError("conflict", { message: "This person is a member already." });
   const owners = await findOwners(database, tx, accountId);
-  requireConfirmed(owners, actor);
+  // A link that is handed out reaches no stranger by itself.
+  if (!isHandedOut) requireConfirmed(owners, actor);
   const owned = tx
     .select({ id: members.accountId })
     .from(members)
@@ -172,91 +190,6 @@ export async function revokeInvitation(
   });
 }
 
-/**
- * Makes a new token for the mail of an invitation, and stores its digest; an earlier token ends. Returns
- * `undefined` when the invitation is no longer open: then there is nothing to send.
- */
-export async function mintInvitationToken(
-  database: Database,
-  invitationId: string,
-  nowMs: number,
-): Promise<string | undefined> {
-  const { invitations } = database.tables;
-  const token = createToken();
-  const minted = await database.transact((tx) =>
-    tx
-      .update(invitations)
-      .set({ digest: digestOf(token) })
-      .where(and(eq(invitations.id, invitationId), isOpenAt(database, nowMs)))
-      .returning({ id: invitations.id }),
-  );
-  return minted.length > 0 ? token : undefined;
-}
-
-/** An invitation and its account, as found by the token of its link. */
-export interface OpenInvitation {
-  readonly invitation: Invitation;
-  readonly account: Account;
-}
-
-/** Finds the open invitation of a token. Unknown, used, revoked and expired tokens are `undefined` alike. */
-export async function findInvitation(
-  database: Database,
-  token: string,
-  nowMs: number,
-): Promise<OpenInvitation | undefined> {
-  if (!TOKEN.test(token)) return undefined;
-  const { db, tables } = database;
-  const { invitations } = tables;
-  const isMatch = and(eq(invitations.digest, digestOf(token)), isOpenAt(database, nowMs));
-  const [invitation] = await db.select().from(invitations).where(isMatch);
-  const account = invitation && (await findAccount(database, invitation.accountId));
-  return invitation && account && { invitation, account };
-}
-
-/** The person who accepts, with the address as it is stored. */
-export interface Invitee {
-  readonly id: string;
-  readonly email: string;
-}
-
-/**
- * Makes the invited person a member, once, in the transaction `tx`. The link went to the invited address, so
- * that its token proves the address. A member keeps its role. Rejects with `unknown_item` for a token that is
- * not open, and with `not_permitted` for another address.
- */
-export async function acceptInvitation(
-  database: Database,
-  tx: Db,
-  { token, person, actor, nowMs }: Acceptance,
-): Promise<{ readonly accountId: string }> {
-  const { invitations, members, people } = database.tables;
-  if (!TOKEN.test(token)) throw new GatewayError("unknown_item");
-  const isMatch = and(eq(invitations.digest, digestOf(token)), isOpenAt(database, nowMs));
-  const [accepted] = await tx.update(invitations).set({ acceptedAtMs: nowMs }).where(isMatch).returning();
-  if (!accepted) throw new GatewayError("unknown_item");
-  if (accepted.email !== person.email) {
-    throw new GatewayError("not_permitted", { message: "This invitation is for another e-mail address." });
-  }
-  const { accountId, role } = accepted;
-  await tx
-    .insert(members)
-    .values({ accountId, personId: person.id, role, createdAtMs: nowMs })
-    .onConflictDoNothing();
-  await tx.update(people).set({ emailVerified: true }).where(eq(people.id, person.id));
-  const after = { person: person.id, email: person.email, role };
-  const change = { accountId, action: "invitation.accepted", target: accepted.id, after };
-  await recordChange(database, tx, actor, change, nowMs);
-  return { accountId };
-}
-
-export interface Acceptance {
-  readonly token: string;
-  readonly person: Invitee;
-  readonly actor: AuditActor;
-  readonly nowMs: number;
-}
-
 function openOf({ tables: { invitations } }: Database, accountId: string, email?: string) {
   return and(
     eq(invitations.accountId, accountId),
@@ -264,9 +197,4 @@ function openOf({ tables: { invitations } }: Database, accountId: string, email?
     isNull(invitations.acceptedAtMs),
     isNull(invitations.revokedAtMs),
   );
-}
-
-function isOpenAt({ tables: { invitations } }: Database, nowMs: number) {
-  const isUnused = and(isNull(invitations.acceptedAtMs), isNull(invitations.revokedAtMs));
-  return and(isUnused, gt(invitations.expiresAtMs, nowMs));
 }

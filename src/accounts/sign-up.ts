@@ -6,7 +6,7 @@ import type { AuditActor } from "./audit-trail.ts";
 import { recordChange } from "./audit-trail.ts";
 import type { MailOrders, SignedIn } from "./credentials.ts";
 import { normaliseEmail } from "./email.ts";
-import { acceptInvitation, findInvitation } from "./invitations.ts";
+import { acceptInvitation, findInvitation } from "./invitation-links.ts";
 import { checkNewPassword, type Passwords } from "./passwords.ts";
 import { findPerson, findPersonById, insertPerson } from "./people.ts";
 import { hashCallerOf, type SignIn, type Visitor } from "./sign-in.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
-import { mintInvitationToken } from "../../src/accounts/invitations.ts";
+import { mintInvitationToken } from "../../src/accounts/invitation-links.ts";
 import { createOperator } from "../../src/accounts/operators.ts";
 import { createPasswords } from "../../src/accounts/passwords.ts";
 import { createBrowsers } from "../support/console-browser.ts";

@@ -5,12 +5,9 @@ import {
   acceptInvitation,
   findInvitation,
   type Invitee,
-  invite,
-  listInvitations,
   mintInvitationToken,
-  revokeInvitation,
-  stateOf,
-} from "../../src/accounts/invitations.ts";
+} from "../../src/accounts/invitation-links.ts";
+import { invite, listInvitations, revokeInvitation, stateOf } from "../../src/accounts/invitations.ts";
 import { listMembers } from "../../src/accounts/members.ts";
 import { createMails } from "../../src/mail/mails.ts";
 import { actionsOf, addMember, addPerson } from "./actors.ts";
@@ -29,8 +26,12 @@ describe.each(DIALECTS)("invitations in %s", (dialect) => {
   });
   afterEach(() => storage.close());
 
-  const inviteOne = (email = "ada@example.com", role: "owner" | "viewer" = "viewer") =>
-    invite({ ...storage, mails: createMails(storage.database) }, owner, { accountId, email, role });
+  const issue = (email: string, role: "owner" | "viewer", isHandedOut = false) => {
+    const mails = createMails(storage.database);
+    return invite({ ...storage, mails }, owner, { accountId, email, role, isHandedOut });
+  };
+  const inviteOne = async (email = "ada@example.com", role: "owner" | "viewer" = "viewer") =>
+    (await issue(email, role)).invitation;
   const mint = async (id: string) =>
     (await mintInvitationToken(storage.database, id, storage.clock.nowMs)) ?? "none";
   const accept = (token: string, person: Invitee & Partial<Actor>) => {
@@ -68,6 +69,23 @@ describe.each(DIALECTS)("invitations in %s", (dialect) => {
     const [row] = (await db.select().from(tables.people)).filter(({ id }) => id === person.id);
     expect(row?.emailVerified).toBe(true);
     expect(await actionsOf(storage.database, accountId)).toContain("invitation.accepted");
+  });
+
+  test("a token that the inviter was handed admits the address once, orders no mail, and proves nothing", async () => {
+    const person = await invitee();
+    const { token = "none", invitation } = await issue(person.email, "viewer", true);
+    const { db, tables } = storage.database;
+    expect(await db.select().from(tables.mails)).toEqual([]);
+    expect(JSON.stringify(await db.select().from(tables.invitations))).not.toContain(token);
+    await expect(accept(token, await invitee("eve@example.com"))).rejects.toMatchObject({
+      kind: "not_permitted",
+    });
+    const found = await findInvitation(storage.database, token, storage.clock.nowMs);
+    expect(found?.invitation.id).toBe(invitation.id);
+    expect(await accept(token, person)).toEqual({ accountId });
+    await expect(accept(token, person)).rejects.toMatchObject({ kind: "unknown_item" });
+    const [row] = (await db.select().from(tables.people)).filter(({ id }) => id === person.id);
+    expect(row?.emailVerified).toBe(false);
   });
 
   test("of two acceptances at once one succeeds", async () => {
@@ -177,7 +195,7 @@ describe.each(DIALECTS)("invitations in %s", (dialect) => {
     }
   });
 
-  test("an account whose owners have confirmed no address invites nobody, whoever asks", async () => {
+  test("an account whose owners have confirmed no address mails nobody, whoever asks", async () => {
     const { database, newAccount } = storage;
     const parts = { ...storage, mails: createMails(database) };
     const { id } = await newAccount("unconfirmed");
@@ -186,6 +204,7 @@ describe.each(DIALECTS)("invitations in %s", (dialect) => {
     for (const actor of [stranger, SYSTEM]) {
       await expect(invite(parts, actor, given)).rejects.toMatchObject({ kind: "not_permitted" });
     }
+    expect((await invite(parts, stranger, { ...given, isHandedOut: true })).token).toBeDefined();
     expect(await database.db.select().from(database.tables.mails)).toEqual([]);
     const acting = { accountId: id, untilMs: storage.clock.nowMs + 1_000 };
     await invite(parts, { ...(await addPerson(database, { isOperator: true })), acting }, given);

@@ -86,7 +86,7 @@ export const members = sqliteTable(
   ],
 );
 
-/** Invitations into an account. `digest` is null until the mail with the token is sent. */
+/** Invitations into an account. `digest` is null until a token exists: mailed, or handed to the inviter. */
 export const invitations = sqliteTable(
   "invitations",
   {

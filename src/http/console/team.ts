@@ -1,9 +1,8 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../accounts/actor.ts";
+import { acceptInvitation, findInvitation, type Invitation } from "../../accounts/invitation-links.ts";
 import {
-  acceptInvitation,
-  findInvitation,
-  type Invitation,
+  type IssuedInvitation,
   invite,
   inviteAgain,
   listInvitations,
@@ -16,7 +15,7 @@ import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
 import { email, listOf } from "./account-shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+import { type AccountAccess, createGuard } from "./guard.ts";
 import { id, nothing, roleName as role, time } from "./shapes.ts";
 
 const member = t.Object({
@@ -35,6 +34,13 @@ const invitation = t.Object({
   created_at: time,
   expires_at: time,
   state: t.Union([t.Literal("open"), t.Literal("accepted"), t.Literal("revoked"), t.Literal("expired")]),
+});
+/** `link` is given once, to an inviter who is no acting operator, where no mail can be sent. */
+const issuedInvitation = t.Object({
+  ...invitation.properties,
+  link: t.Nullable(
+    t.String({ description: "Given once, where no mail can be sent; null when the link is mailed" }),
+  ),
 });
 const offer = t.Object({ account_name: t.String(), email: t.String(), role, has_person: t.Boolean() });
 const keysTo = t.Optional(
@@ -98,6 +104,12 @@ function memberRoutes(parts: ConsoleParts) {
 
 function invitationRoutes(parts: ConsoleParts) {
   const print = (each: Invitation) => printInvitation(each, parts.now());
+  // The link outlives the 30 minutes of an acting operator, who gets no secret.
+  const isHandedOut = (own: AccountAccess["role"]) => !parts.settings.mail && own !== "acting";
+  const printIssued = ({ invitation: made, token }: IssuedInvitation) => ({
+    ...print(made),
+    link: token === undefined ? null : `${parts.settings.publicUrl}/console/accept?token=${token}`,
+  });
   return new Elysia()
     .use(createGuard(parts))
     .get(
@@ -109,22 +121,25 @@ function invitationRoutes(parts: ConsoleParts) {
     )
     .post(
       "/accounts/:account/invitations",
-      async ({ params, body, actor }) => {
-        const invited = { accountId: params.account, email: body.email, role: body.role };
-        return print(await invite(parts, actor, invited));
+      async ({ account, role: own, body, actor }) => {
+        const handing = { isHandedOut: isHandedOut(own) };
+        return printIssued(await invite(parts, actor, { accountId: account.id, ...body, ...handing }));
       },
       {
         needs: "members.write",
         params: accountPath,
         body: t.Object({ email, role }),
-        response: invitation,
+        response: issuedInvitation,
       },
     )
     .post(
       "/accounts/:account/invitations/:invitation/resend",
-      async ({ params, actor }) =>
-        print(await inviteAgain(parts, actor, { accountId: params.account, id: params.invitation })),
-      { needs: "members.write", params: invitationPath, response: invitation },
+      async ({ account, role: own, params, actor }) => {
+        const handing = { isHandedOut: isHandedOut(own) };
+        const repeated = { accountId: account.id, id: params.invitation, ...handing };
+        return printIssued(await inviteAgain(parts, actor, repeated));
+      },
+      { needs: "members.write", params: invitationPath, response: issuedInvitation },
     )
     .delete(
       "/accounts/:account/invitations/:invitation",

@@ -1,5 +1,4 @@
 import { answerWith } from "../../support/scripted-answers.ts";
-import { mailedLink } from "./mailed-link.ts";
 import type { World } from "./world.ts";
 
 /** What a furnished world adds, for links to its pages. */
@@ -28,7 +27,7 @@ export async function furnish(world: World): Promise<Furniture> {
   });
   const ids = await sendRequests(world, secret);
   const invited = "new.person@example.com";
-  await owner.call("POST", `${at}/invitations`, { email: invited, role: "developer" });
+  const { link } = await owner.call("POST", `${at}/invitations`, { email: invited, role: "developer" });
   await owner.call("POST", `${at}/management-keys`, { name: "provisioning", role: "developer" });
   await owner.call("POST", `${at}/notice-rules`, {
     ...{ kind: "balance_below", threshold: "50.00", emails: ["dana@example.com"], webhook_url: null },
@@ -47,8 +46,8 @@ export async function furnish(world: World): Promise<Furniture> {
     reason: "chargeback",
   });
   await operator.call("POST", "/operator/audit");
-  const mailed = new URL(await mailedLink(world, invited, "accept"));
-  const acceptPath = mailed.pathname + mailed.search;
+  const invitation = new URL(link);
+  const acceptPath = invitation.pathname + invitation.search;
   return { limitedKeyId: key.id, ...ids, sharedPath: new URL(shared, url).pathname, acceptPath };
 }
 

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/actor.ts";
-import { mintInvitationToken } from "../../../src/accounts/invitations.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import type { TestConsole } from "../../support/test-console.ts";
-import { until } from "../../support/until.ts";
 import { openConsoleOn } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
@@ -19,16 +17,8 @@ describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
   afterAll(() => console.stop());
 
   const path = (rest: string, account = accountId) => `/accounts/${account}/${rest}`;
-  /** Mints a token once the mail is sent, which mints one of its own: the latest token counts. */
-  const tokenOf = async (id: string) => {
-    const { database } = console.parts;
-    const { mails } = database.tables;
-    await until(async () => {
-      const sent = await database.db.select().from(mails);
-      return sent.some(({ data, sentAtMs }) => data.includes(id) && sentAtMs !== null);
-    });
-    return (await mintInvitationToken(database, id, Date.now())) ?? "none";
-  };
+  /** No mail can be sent here: the answer has the link. */
+  const tokenOf = ({ link }: { readonly link: string }) => new URL(link).searchParams.get("token") ?? "none";
 
   test("an invited person accepts through the link, gets another role, and leaves", async () => {
     const { database } = console.parts;
@@ -38,7 +28,7 @@ describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
     });
     expect(invited.status).toBe(200);
     expect(invited.json).toMatchObject({ email: "new@example.com", state: "open", invited_by: owner.name });
-    const token = await tokenOf(invited.json.id);
+    const token = tokenOf(invited.json);
     const offer = await console.call(undefined, "GET", `/invitations/${token}`);
     expect(offer.json).toMatchObject({ email: "new@example.com", role: "viewer", has_person: false });
     const person = await addPerson(database, { email: "new@example.com" });
@@ -67,14 +57,46 @@ describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
   test("an invitation is sent again with a new link, and the earlier link ends", async () => {
     const body = { email: "again@example.com", role: "developer" };
     const first = (await console.call(owner, "POST", path("invitations"), body)).json;
-    const earlier = await tokenOf(first.id);
+    const earlier = tokenOf(first);
     const again = await console.call(owner, "POST", path(`invitations/${first.id}/resend`));
     expect(again.json).toMatchObject({ ...body, state: "open" });
     expect(again.json.id).not.toBe(first.id);
     expect((await console.call(undefined, "GET", `/invitations/${earlier}`)).status).toBe(404);
-    const token = await tokenOf(again.json.id);
+    const token = tokenOf(again.json);
     expect((await console.call(undefined, "GET", `/invitations/${token}`)).status).toBe(200);
     expect((await console.call(owner, "POST", path(`invitations/${first.id}/resend`))).status).toBe(404);
+  });
+
+  test("the link is given once to the inviter without mail, and neither listed nor given to an acting operator", async () => {
+    const body = { email: "by-hand@example.com", role: "viewer" };
+    const { json } = await console.call(owner, "POST", path("invitations"), body);
+    expect(json.link).toStartWith(`${console.parts.settings.publicUrl}/console/accept?token=`);
+    const listed = await console.call(owner, "GET", path("invitations"));
+    expect(listed.text).not.toContain(tokenOf(json));
+    expect(listed.json.items[0]).not.toHaveProperty("link");
+    const acting = { accountId, untilMs: Date.now() + 3_600_000 };
+    const operator = { ...(await addPerson(console.parts.database, { isOperator: true })), acting };
+    const again = await console.call(operator, "POST", path(`invitations/${json.id}/resend`));
+    expect(again.json).toMatchObject({ ...body, link: null });
+    const other = { email: "by-operator@example.com", role: "owner" };
+    const made = await console.call(operator, "POST", path("invitations"), other);
+    expect(made.json).toMatchObject({ ...other, link: null });
+  });
+
+  test("the link is only mailed where mail can be sent", async () => {
+    const mail = { url: "smtp://mail.invalid", from: "noreply@example.com" };
+    const settings = { ...console.parts.settings, mail };
+    const mailing = await openConsoleOn(dialect, { settings });
+    const { id } = await mailing.newAccount();
+    const inviter = await addMember(mailing.parts.database, id, "owner");
+    const body = { email: "mailed@example.com", role: "viewer" };
+    const { json } = await mailing.call(inviter, "POST", path("invitations", id), body);
+    expect(json.link).toBeNull();
+    const again = await mailing.call(inviter, "POST", path(`invitations/${json.id}/resend`, id));
+    expect(again.json.link).toBeNull();
+    const { db, tables } = mailing.parts.database;
+    expect(await db.select().from(tables.mails)).toHaveLength(2);
+    await mailing.stop();
   });
 
   test("only owners change the team", async () => {
@@ -110,14 +132,14 @@ describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
       await console.call(owner, "POST", `/invitations/${json.id}/accept`),
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404, 404]);
-    expect(await tokenOf(json.id)).not.toBe("none");
+    expect(tokenOf(json)).not.toBe("none");
   });
 
   test("the link of one address is worth nothing to another person", async () => {
     const body = { email: "friend@example.com", role: "owner" };
     const { json } = await console.call(owner, "POST", path("invitations"), body);
     const thief = await addPerson(console.parts.database);
-    const answer = await console.call(thief, "POST", `/invitations/${await tokenOf(json.id)}/accept`);
+    const answer = await console.call(thief, "POST", `/invitations/${tokenOf(json)}/accept`);
     expect(answer.status).toBe(403);
     expect((await console.call(thief, "GET", path("members"))).status).toBe(404);
   });

@@ -7,7 +7,9 @@ import { Empty } from "../../parts/empty.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
+import { showToast } from "../../parts/toast.tsx";
 import { useAction } from "../../use-action.ts";
+import { InvitationLink } from "./invitation-link.tsx";
 import { type Invitation, invitationsQuery, titleOf } from "./queries.ts";
 
 interface InvitationsProps {
@@ -23,7 +25,9 @@ export function Invitations({ account, mayWrite }: InvitationsProps) {
   const resend = useAction({
     act: (id: string) => call(() => pathOf(id).resend.post()),
     renews,
-    done: "Invitation sent again. The earlier link has ended.",
+    onDone: ({ link }) => {
+      if (link === null) showToast("Invitation sent again. The earlier link has ended.");
+    },
   });
   const revoke = useAction({
     act: (id: string) => call(() => pathOf(id).delete()),
@@ -44,6 +48,7 @@ export function Invitations({ account, mayWrite }: InvitationsProps) {
         onRetry={() => void refetch()}
         skeletonRows={1}
       />
+      {resend.data?.link && <InvitationLink link={resend.data.link} onClose={resend.reset} />}
     </Panel>
   );
 }
