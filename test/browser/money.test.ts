@@ -150,12 +150,15 @@ test(
     await page.getByRole("link", { name: /^CSV/ }).first().click();
     const download = await downloading;
     expect(download.suggestedFilename()).toMatch(/^statement-\d{4}-\d{2}\.csv$/);
-    const [, ...rows] = (await Bun.file(await download.path()).text()).trimEnd().split("\n");
+    const [head = "", ...rows] = (await Bun.file(await download.path()).text()).trimEnd().split("\n");
+    const columns = head.trim().split(",");
     const cells = rows.map((row) => row.trim().split(","));
-    const at = (row: number, column: number) => readSigned(cells.at(row)?.at(column));
-    const sum = cells.reduce((total, row) => total + readSigned(row.at(-2)), 0n);
-    expect(sum).toBe(at(-1, -1) - at(0, -1));
-    expect(at(-1, -1)).toBe(await readPosted(world));
+    const read = (row: readonly string[] | undefined, name: string) =>
+      readSigned(row?.[columns.indexOf(name)]);
+    const sum = cells.reduce((total, row) => total + read(row, "amount_usd"), 0n);
+    const end = read(cells.at(-1), "balance_usd");
+    expect(sum).toBe(end - read(cells[0], "balance_usd"));
+    expect(end).toBe(await readPosted(world));
     await finish(watched);
   },
   LONG_MS,
