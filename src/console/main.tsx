@@ -31,6 +31,6 @@ async function goToSignIn(): Promise<void> {
   const isInside = matches.some(({ routeId }) => routeId === "/shell");
   // Several answers may say so: only the first one leads away.
   if (!isInside || pathname === "/sign-in") return;
-  await router.navigate({ to: "/sign-in", search: { next: href } });
+  await router.navigate({ to: "/sign-in", search: { next: href, ended: "1" } });
   queryClient.clear();
 }

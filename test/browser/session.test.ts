@@ -31,6 +31,7 @@ describe("a session that ends", () => {
       await (await signIn(world.url, dana())).call("POST", "/me/sessions/end-others");
       await page.getByRole("link", { name: "Refusals" }).click();
       await untilTitled(page, "Sign in");
+      await page.getByRole("status").getByText("Your session has ended").waitFor();
       await signInByForm(page, dana());
       await untilTitled(page, "Refusals");
     });
@@ -54,6 +55,7 @@ describe("a session that ends", () => {
       await page.getByRole("complementary").getByText(world.emails.owner).click();
       await page.getByRole("button", { name: "Sign out" }).click();
       await untilTitled(page, "Sign in");
+      expect(await page.getByText("Your session has ended").count()).toBe(0);
       await page.goBack();
       await untilTitled(page, "Sign in");
       expect(await page.getByText("production").count()).toBe(0);

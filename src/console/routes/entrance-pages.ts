@@ -7,7 +7,7 @@ export const entrancePages = [
   createRoute({
     getParentRoute: () => entrance,
     path: "/sign-in",
-    validateSearch: filters("next"),
+    validateSearch: filters("next", "ended"),
     component: lazyPart(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
   }),
   createRoute({

@@ -18,7 +18,7 @@ interface Credentials {
 
 /** E-mail and password; then on to the page that was wanted. */
 export function SignInPage() {
-  const { next } = route.useSearch();
+  const { next, ended } = route.useSearch();
   const router = useRouter();
   const queryClient = useQueryClient();
   const { data: setup } = useQuery(setupQuery);
@@ -33,6 +33,7 @@ export function SignInPage() {
   return (
     <>
       <EntranceHead title="Sign in">
+        {ended && <SessionEnded />}
         {setup?.demo_only && "First start? Use the e-mail and the password that the terminal printed."}
       </EntranceHead>
       <Form
@@ -53,6 +54,16 @@ export function SignInPage() {
         {setup?.sign_up === "open" && <Link to="/sign-up">Create an account</Link>}
       </EntranceLinks>
     </>
+  );
+}
+
+/** The causes that there are: the server keeps nothing of a session that has ended. */
+function SessionEnded() {
+  return (
+    <p role="status">
+      Your session has ended: signed out here or from another browser, 14 days without a visit, a new
+      password, or other rights. Sign in to go on where you were.
+    </p>
   );
 }
 
