@@ -146,6 +146,36 @@ test(
 );
 
 test(
+  "a filled form asks before Escape drops it, and takes no amount whose point could separate thousands",
+  async () => {
+    await visit("/operator/accounts?q=Acme", async (page) => {
+      await choose(page, "Add credit");
+      const form = page.getByRole("dialog", { name: "Add credit to Acme" });
+      const amount = form.getByLabel("Amount in USD");
+      const takes = async (text: string) => {
+        await amount.fill(text);
+        return amount.evaluate((input: HTMLInputElement) => input.validity.valid);
+      };
+      expect(await takes("1.000")).toBe(false);
+      expect(await takes("$ 12.500")).toBe(false);
+      expect(await takes("1.000,00")).toBe(false);
+      for (const text of ["1000", "1.00", "1.0000", "0.001", "1234.567"]) expect(await takes(text)).toBe(true);
+      await page.keyboard.press("Escape");
+      await form.getByText("What you typed is not saved.").waitFor();
+      expect(await amount.inputValue()).toBe("1234.567");
+      expect(await findAccessibilityFaults(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+      await form.waitFor({ state: "detached" });
+      await choose(page, "Add credit");
+      await form.waitFor();
+      await page.keyboard.press("Escape");
+      await form.waitFor({ state: "detached" });
+    });
+  },
+  LONG_MS,
+);
+
+test(
   "an account is made, and codes are shown once, listed and revoked",
   async () => {
     await visit("/operator/accounts", async (page) => {

@@ -9,22 +9,39 @@ type AmountFieldProps = Omit<ComponentProps<typeof Field>, "label" | "affix" | "
 };
 
 const DIGITS_MAX = 10;
+/** One dollar to one reader and a thousand to another: "1.000". */
+const AMBIGUOUS = "[1-9]\\d{0,2}\\.\\d{3}";
 
-/** An amount in USD, typed with or without its sign. {@link readAmount} reads it. */
-export function AmountField({ label = "Amount in USD", name, decimals = 9, ...field }: AmountFieldProps) {
+/**
+ * An amount in USD, typed with or without its sign. {@link readAmount} reads it. An amount of which the point could
+ * separate thousands is refused.
+ */
+export function AmountField({
+  label = "Amount in USD",
+  name,
+  decimals = 9,
+  defaultValue,
+  ...field
+}: AmountFieldProps) {
   return (
     <Field
       label={label}
       name={name ?? "amount_usd"}
       affix="$"
       inputMode="decimal"
-      pattern={`\\s*\\$?\\d{1,${DIGITS_MAX}}(\\.\\d{1,${decimals}})?\\s*`}
-      title={`USD with at most ${decimals} decimals, such as 25.00`}
+      pattern={`\\s*\\$?(?!${AMBIGUOUS}\\s*$)\\d{1,${DIGITS_MAX}}(\\.\\d{1,${decimals}})?\\s*`}
+      title={`USD with at most ${decimals} decimals after a point and no separators: 25.00 or 1000, not 1.000`}
       refusal="Enter an amount above 0."
       autoComplete="off"
+      defaultValue={spellOut(defaultValue)}
       {...field}
     />
   );
+}
+
+/** An amount of ours with three decimals is shown with four: "1.2340". */
+function spellOut(value: ComponentProps<"input">["defaultValue"]) {
+  return new RegExp(`^${AMBIGUOUS}$`).test(String(value)) ? `${value}0` : value;
 }
 
 /** The amount as the API takes it: "$ 25.00" becomes "25.00". */

@@ -1,5 +1,5 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
 import styles from "./dialog.module.css";
@@ -10,7 +10,7 @@ interface DialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly isWide?: boolean;
-  /** Keeps open on a press outside, for forms and secrets that must not be lost. */
+  /** Keeps open on a press outside, and asks before it drops what was typed: for forms and secrets. */
   readonly isKept?: boolean;
   readonly children: ReactNode;
 }
@@ -23,11 +23,13 @@ const FIELD = "input:not([type=hidden]), select, textarea";
  */
 export function Dialog({ title, note, isOpen, onClose, isWide, isKept = false, children }: DialogProps) {
   const body = useRef<HTMLDivElement>(null);
+  const [loss, setLoss] = useState<"none" | "typed" | "warned">("none");
+  const close = () => (isKept && loss === "typed" ? setLoss("warned") : onClose());
   // A touch would open the keyboard over the dialog.
   const focusFirst = (opener: string) =>
     opener === "touch" || (body.current?.querySelector<HTMLElement>(FIELD) ?? true);
   return (
-    <Base.Root open={isOpen} onOpenChange={(open) => open || onClose()} disablePointerDismissal={isKept}>
+    <Base.Root open={isOpen} onOpenChange={(open) => open || close()} disablePointerDismissal={isKept}>
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
         <Base.Popup className={classes(styles.dialog, isWide && styles.wide)} initialFocus={focusFirst}>
@@ -36,9 +38,14 @@ export function Dialog({ title, note, isOpen, onClose, isWide, isKept = false, c
             <Base.Close render={<IconButton icon="close" label="Close" size="small" />} />
           </div>
           {note && <Base.Description className={styles.note}>{note}</Base.Description>}
-          <div className={styles.body} ref={body}>
+          <div className={styles.body} ref={body} onInput={() => setLoss("typed")}>
             {children}
           </div>
+          {loss === "warned" && (
+            <p className={styles.warning} role="alert">
+              What you typed is not saved. Close once more to drop it.
+            </p>
+          )}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
