@@ -6,6 +6,7 @@ import { discardBody } from "../body.ts";
 import { errorResponse, logInternalError } from "../errors.ts";
 import { idHeaders, newRequestId, pathOf, targetOf } from "../identity.ts";
 import { makeRoutable } from "../routes.ts";
+import { compressAnswer } from "./compress.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { readRequestBody } from "./request-body.ts";
 import { setContext } from "./request-context.ts";
@@ -41,7 +42,8 @@ export function createConsole(parts: ConsoleParts): ConsoleEntry {
       setContext(routed, { requestId, address, received });
       return api.fetch(routed);
     };
-    return withHeaders(await admit(parts, request, { address, run }), requestId);
+    const answered = await compressAnswer(request, await admit(parts, request, { address, run }));
+    return withHeaders(answered, requestId);
   };
   return async (received, peer) => {
     const requestId = newRequestId();

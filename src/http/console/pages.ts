@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { acceptedCodings } from "../accepted-codings.ts";
 import { pathOf } from "../identity.ts";
 
 /** Files of the built console on disk. */
@@ -99,16 +100,10 @@ function answerAsset({ path, type, isCompressed }: Asset, { headers }: Request):
   });
 }
 
-/** A coding with `q=0` is refused by the client. */
-function chooseCoding(accepted: string): { readonly name: string; readonly suffix: string } | undefined {
-  const names = accepted
-    .toLowerCase()
-    .split(",")
-    .map((each) => each.trim().split(";"))
-    .filter(([, weight]) => !/^\s*q=0(\.0*)?$/.test(weight ?? ""))
-    .map(([name]) => name);
-  if (names.includes("zstd")) return { name: "zstd", suffix: "zst" };
-  if (names.includes("gzip")) return { name: "gzip", suffix: "gz" };
+function chooseCoding(accept: string): { readonly name: string; readonly suffix: string } | undefined {
+  const accepted = acceptedCodings(accept);
+  if (accepted.has("zstd")) return { name: "zstd", suffix: "zst" };
+  if (accepted.has("gzip")) return { name: "gzip", suffix: "gz" };
   return undefined;
 }
 
