@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { acceptedCodings } from "../accepted-codings.ts";
 import { pathOf } from "../identity.ts";
+import { chooseCoding } from "./content-codings.ts";
 
 /** Files of the built console on disk. */
 export interface ConsoleBuild {
@@ -98,13 +98,6 @@ function answerAsset({ path, type, isCompressed }: Asset, { headers }: Request):
       ...(coding ? { "content-encoding": coding.name } : {}),
     },
   });
-}
-
-function chooseCoding(accept: string): { readonly name: string; readonly suffix: string } | undefined {
-  const accepted = acceptedCodings(accept);
-  if (accepted.has("zstd")) return { name: "zstd", suffix: "zst" };
-  if (accepted.has("gzip")) return { name: "gzip", suffix: "gz" };
-  return undefined;
 }
 
 function answerPage(html: string, status: number, more: Record<string, string> = {}): Response {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import type { Actor } from "../../../src/accounts/actor.ts";
 import { compressAnswer } from "../../../src/http/console/compress.ts";
 import { type ConsoleEntry, createConsole } from "../../../src/http/console/entry.ts";
@@ -38,10 +38,9 @@ describe("the console's JSON", () => {
   };
 
   test.each([
-    ["gzip", "gzip, deflate", gunzipSync],
-    ["br", "gzip, deflate, br", brotliDecompressSync],
+    ["gzip", "gzip, deflate, br", gunzipSync],
     ["zstd", "gzip, br, zstd", zstdDecompressSync],
-    ["gzip", "zstd;q=0, br; q=0.0, gzip;q=0.5", gunzipSync],
+    ["gzip", "zstd;q=0, gzip;q=0.5", gunzipSync],
   ] as const)("is sent as %s to a client that accepts %p", async (coding, accepted, decode) => {
     const plain = await (await get("/keys")).text();
     const answer = await get("/keys", accepted);
@@ -53,7 +52,7 @@ describe("the console's JSON", () => {
     expect(JSON.parse(decode(bytes).toString()).items).toHaveLength(KEYS);
   });
 
-  test.each(["", "identity", "deflate", "gzip;q=0"])(
+  test.each(["", "identity", "br, deflate", "gzip; q=0.0"])(
     "is sent as it is to a client that accepts %p",
     async (accepted) => {
       const answer = await get("/keys", accepted);
