@@ -57,13 +57,15 @@ function setAway(next: boolean): void {
 
 /**
  * A page or part that is loaded when it is needed. The router's own loads the document again after a failure, which
- * would end in the browser's error page while the server is away: this one waits for the server.
+ * would end in the browser's error page while the server is away: this one waits for the server. While it answers,
+ * the part is one of an earlier build, which only the document can replace.
  */
 export const lazyPart: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(async () => {
     try {
       return await load();
-    } catch {
+    } catch (fault) {
+      if (await isAnswering()) throw fault;
       await untilReachable();
       return load();
     }

@@ -144,7 +144,7 @@ class ExportRun {
   }
 
   /**
-   * Waits, or resolves at once when the export is stopped. Zero gives one turn of the event loop to others: on
+   * Waits, or resolves at once when the export is stopped. Zero gives one event-loop turn to others: on
    * SQLite, no step of a busy export waits for anything else.
    */
   async #pause(ms: number): Promise<void> {

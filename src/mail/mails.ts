@@ -22,7 +22,7 @@ export type MailTemplate =
 /** Mails that let a person in. They go first, and keep a place free of others. */
 export const URGENT: readonly MailTemplate[] = ["password_reset", "email_verification"];
 /**
- * Mails to one address within an hour, whoever orders them. Each mail of a new password has a link that works: an
+ * Mails to one address within an hour, of all orders. Each mail of a new password has a link that works: an
  * order above the bound would bring nothing that the person has not received.
  */
 const HOURLY_MAX: Readonly<Record<MailTemplate, number>> = {

@@ -157,7 +157,7 @@ export async function deleteRule(
 
 /**
  * Throws `wrong_shape` unless every address is that of a member who has confirmed it. Operators and the program may
- * enter any other, such as a mailing list: a rule of anybody else would send mails to strangers.
+ * enter any other, such as a mailing list: rules of other people would send mails to strangers.
  */
 async function requireConfirmed(
   { tables: { members, people } }: Database,

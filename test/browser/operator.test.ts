@@ -159,7 +159,8 @@ test(
       expect(await takes("1.000")).toBe(false);
       expect(await takes("$ 12.500")).toBe(false);
       expect(await takes("1.000,00")).toBe(false);
-      for (const text of ["1000", "1.00", "1.0000", "0.001", "1234.567"]) expect(await takes(text)).toBe(true);
+      for (const text of ["1000", "1.00", "1.0000", "0.001", "1234.567"])
+        expect(await takes(text)).toBe(true);
       await page.keyboard.press("Escape");
       await form.getByText("What you typed is not saved.").waitFor();
       expect(await amount.inputValue()).toBe("1234.567");

@@ -156,6 +156,8 @@ async function createKeys({ console }: World, browser: ConsoleBrowser, { account
 
 /** An invitation, and a new password by mail. */
 async function askForMails({ mails, open }: World, browser: ConsoleBrowser, { accountId, keep }: Place) {
+  const verification = await tokenOf(mails, "verify");
+  await post(browser, "/email/verify", { token: verification });
   const invited = { email: "bob@example.com", role: "viewer" };
   await post(browser, `/accounts/${accountId}/invitations`, invited);
   const invitation = await tokenOf(mails, "accept");
