@@ -63,7 +63,7 @@ export const buildPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/keys",
-    validateSearch: filters("state", "q", "create"),
+    validateSearch: filters("state", "q", "page", "create"),
     component: lazyPart(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
   }),
   createRoute({

@@ -1,6 +1,6 @@
 import { type TSchema, t } from "elysia";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
-import { errorEnvelope, id, time, usd } from "./shapes.ts";
+import { errorEnvelope, id, pageOf, pageQuery, time, usd } from "./shapes.ts";
 
 /** A limit per minute or of concurrent requests; 0 admits nothing. */
 const bound = t.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -129,7 +129,18 @@ const boundMembers = {
   next_refusal: t.Nullable(t.Object({ code: t.String(), text: t.String() })),
 };
 
-export const keyList = t.Object({ items: t.Array(t.Object(boundMembers)) });
+const keyState = t.Union([t.Literal("active"), t.Literal("revoked"), t.Literal("expired")]);
+
+/** Without a size, the list has every key that is wanted. */
+export const keysQuery = t.Composite([
+  pageQuery,
+  t.Object({
+    q: t.Optional(t.String({ maxLength: 100, description: "part of a name or hint" })),
+    state: t.Optional(keyState),
+  }),
+]);
+
+export const keyList = pageOf(t.Object(boundMembers));
 export const keyPage = t.Object({ ...boundMembers, limits: t.Array(limit) });
 
 export const simulation = t.Object({

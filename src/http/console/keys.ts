@@ -1,5 +1,5 @@
 import { Elysia, status } from "elysia";
-import { listKeys } from "../../accounts/keys.ts";
+import { listKeyPage } from "../../accounts/key-list.ts";
 import { viewBoundKey, viewBoundKeys } from "./bound-keys.ts";
 import { describeConflict } from "./conflict.ts";
 import type { ConsoleParts } from "./console-parts.ts";
@@ -14,6 +14,7 @@ import {
   keyList,
   keyPage,
   keyParams,
+  keysQuery,
   newKeyBody,
   simulation,
   simulationBody,
@@ -31,11 +32,14 @@ export function keysRoutes(parts: ConsoleParts) {
     .use(createGuard(parts))
     .get(
       "/accounts/:account/keys",
-      async ({ account }) => {
-        const keys = await viewBoundKeys(parts, account, await listKeys(parts.database, account.id));
-        return { items: keys.map(({ limits: _, ...bound }) => bound) };
+      async ({ account, query: { page: token, q: text, ...wanted } }) => {
+        const nowMs = parts.now();
+        const list = { accountId: account.id, text, token, ...wanted, nowMs };
+        const { items, next } = await listKeyPage(parts.database, list);
+        const keys = await viewBoundKeys(parts, account, items);
+        return { items: keys.map(({ limits: _, ...bound }) => bound), next };
       },
-      { needs: "keys.read", params: accountParams, response: keyList },
+      { needs: "keys.read", params: accountParams, query: keysQuery, response: keyList },
     )
     .post("/accounts/:account/keys", (context) => createKey(parts, context), {
       needs: "keys.create",

@@ -5,14 +5,16 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { SearchField } from "../../parts/search-field.tsx";
 import { Select } from "../../parts/select.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useMay } from "../../session.ts";
 import { CreateKey } from "./create-key.tsx";
 import { KeyState, NextRequest, Rates, SpendingLimit } from "./key-parts.tsx";
 import styles from "./keys.module.css";
-import { keysQuery, type ListedKey } from "./queries.ts";
+import { keysPageQuery, type ListedKey } from "./queries.ts";
 
 const route = getRouteApi("/shell/accounts/$account/keys");
 
@@ -74,48 +76,45 @@ export function KeysPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const mayCreate = useMay("keys.create");
-  const { data, error, refetch } = useQuery(keysQuery(account));
-  const set = (name: "state" | "q" | "create", value: string) =>
-    void navigate({ search: (all) => ({ ...all, [name]: value || undefined }), replace: name === "q" });
+  const { data, error, refetch } = useQuery(keysPageQuery(account, search));
+  const set = (name: "state" | "create", value: string) =>
+    void navigate({
+      search: (all) => {
+        const { page, ...rest } = all;
+        return { ...rest, [name]: value || undefined, ...(name === "create" && page && { page }) };
+      },
+    });
   const create = mayCreate && (
     <Button icon="plus" look="primary" onClick={() => set("create", "1")}>
       Create key
     </Button>
   );
-  const isEmpty = data?.items.length === 0;
+  const isFiltered = Boolean(search.q || search.state || search.page);
+  const isEmpty = data?.items.length === 0 && !isFiltered;
   return (
     <div className={styles.page}>
       <PageHeader title="Keys" note="A key opens the models of this account, within its limits.">
         {!isEmpty && create}
       </PageHeader>
-      {!isEmpty && (
-        <div className={styles.filters}>
-          <Select
-            label="State"
-            value={STATES.find(({ value }) => value === search.state)?.value ?? "active"}
-            options={STATES}
-            onChange={(value) => set("state", value === "active" ? "" : value)}
-          />
-          <input
-            type="search"
-            className={styles.search}
-            placeholder="Name or hint"
-            aria-label="Find a key by its name or hint"
-            defaultValue={search.q}
-            onChange={({ currentTarget }) => set("q", currentTarget.value)}
-          />
-        </div>
-      )}
+      <div className={styles.filters}>
+        <Select
+          label="State"
+          value={STATES.find(({ value }) => value === search.state)?.value ?? "active"}
+          options={STATES}
+          onChange={(value) => set("state", value === "active" ? "" : value)}
+        />
+        <SearchField name="q" value={search.q} label="Name or hint" />
+      </div>
       <Panel isFlush>
         <DataTable
           caption="Keys"
           columns={COLUMNS}
-          rows={data && filterKeys(data.items, search)}
+          rows={data?.items}
           rowKey={({ id }) => id}
           rowLink={({ id }) => ({ to: "/accounts/$account/keys/$key", params: { account, key: id } })}
           empty={
             isEmpty ? (
-              <Empty icon="key" title="No key yet" actions={create}>
+              <Empty icon="key" title="No active key" actions={create}>
                 Requests need a key. Its secret is shown once.
               </Empty>
             ) : (
@@ -129,26 +128,9 @@ export function KeysPage() {
           error={data ? undefined : error}
           onRetry={() => void refetch()}
         />
+        <Pager next={data?.next ?? null} />
       </Panel>
       {mayCreate && search.create && <CreateKey account={account} onClose={() => set("create", "")} />}
     </div>
-  );
-}
-
-interface KeyFilter {
-  readonly state?: string;
-  readonly q?: string;
-}
-
-/** Keys of a state, active ones by default, whose name or hint has the text. */
-function filterKeys(
-  keys: readonly ListedKey[],
-  { state = "active", q = "" }: KeyFilter,
-): readonly ListedKey[] {
-  const text = q.toLowerCase();
-  return keys.filter(
-    (key) =>
-      (state === "all" || key.state === state) &&
-      (key.name.toLowerCase().includes(text) || key.hint.toLowerCase().includes(text)),
   );
 }

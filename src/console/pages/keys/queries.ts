@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
 import { useAccount, useMay, useMe } from "../../session.ts";
 import { keysQuery } from "../overview/queries.ts";
@@ -12,6 +12,7 @@ export type Key = Omit<ListedKey, "bound_by" | "next_refusal">;
 export type KeyPageData = Awaited<ReturnType<typeof fetchKey>>;
 export type ModelRow = Awaited<ReturnType<typeof fetchModels>>["items"][number];
 
+const STATES = ["active", "expired", "revoked"] as const;
 const CALM_MS = 10_000;
 const MODELS_STALE_MS = 300_000;
 
@@ -25,6 +26,28 @@ export const keyQuery = (account: string, key: string) =>
     queryFn: () => fetchKey(account, key),
     refetchInterval: CALM_MS,
   });
+
+const PAGE_SIZE = 50;
+const PAGE_EVERY_MS = 30_000;
+
+/** What the page of keys shows: active keys by default. */
+export interface KeysSearch {
+  readonly state?: string;
+  readonly q?: string;
+  readonly page?: string;
+}
+
+/** A page of keys, found by the server. */
+export const keysPageQuery = (account: string, { state = "active", q, page }: KeysSearch) => {
+  const wanted = STATES.find((each) => each === state);
+  const query = { size: PAGE_SIZE, ...(wanted && { state: wanted }), ...(q && { q }), ...(page && { page }) };
+  return queryOptions({
+    queryKey: ["account", account, "keys", "page", query],
+    queryFn: () => call(() => api.accounts({ account }).keys.get({ query })),
+    refetchInterval: PAGE_EVERY_MS,
+    placeholderData: keepPreviousData,
+  });
+};
 
 export const modelsQuery = (account: string) =>
   queryOptions({
