@@ -127,8 +127,8 @@ export function KeysPage() {
           }
           error={data ? undefined : error}
           onRetry={() => void refetch()}
+          footer={<Pager next={data?.next ?? null} />}
         />
-        <Pager next={data?.next ?? null} />
       </Panel>
       {mayCreate && search.create && <CreateKey account={account} onClose={() => set("create", "")} />}
     </div>
