@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { api, call } from "../../api.ts";
 import { readForm } from "../../form-values.ts";
+import { AmountField, readAmount } from "../../parts/amount-field.tsx";
 import { Button } from "../../parts/button.tsx";
 import { currentOf } from "../../parts/conflict-dialog.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
@@ -55,6 +56,7 @@ export function RuleForm({ account, rule, onClose }: RuleFormProps) {
   const theirs = currentOf<Rule>(save.error);
   if (theirs && theirs.version !== version) setVersion(theirs.version);
   const { label, first, hint } = THRESHOLDS[kind];
+  const Threshold = kind === "balance_below" ? AmountField : Field;
   return (
     <Dialog
       title={rule ? "Edit the rule" : "Add a rule"}
@@ -72,7 +74,7 @@ export function RuleForm({ account, rule, onClose }: RuleFormProps) {
           options={person.is_operator || rule?.kind === "upstream_errors" ? [...KINDS, UPSTREAMS] : KINDS}
           onChange={({ currentTarget }) => setKind(currentTarget.value as Rule["kind"])}
         />
-        <Field
+        <Threshold
           label={label}
           name="threshold"
           inputMode="decimal"
@@ -136,7 +138,7 @@ function readRule({ threshold = "", emails = "", webhook = "" }: Readonly<Record
     .split(",")
     .map((each) => each.trim())
     .filter(Boolean);
-  return { threshold: threshold.trim(), emails: addresses, webhook_url: webhook.trim() || null };
+  return { threshold: readAmount(threshold), emails: addresses, webhook_url: webhook.trim() || null };
 }
 
 async function send(account: string, rule: Rule | undefined, values: RuleValues): Promise<unknown> {
