@@ -39,8 +39,13 @@ export interface UpgradeFixture {
 
 const FACTS = "-- facts: ";
 
+/** Prints rows so that they replace those that migrations insert themselves. */
 export function printFixture(facts: FixtureFacts, statements: readonly string[]): string {
-  return `${FACTS}${JSON.stringify(facts)}\n${statements.join("\n")}\n`;
+  const tables = new Set(statements.map((statement) => /^INSERT INTO (\S+)/.exec(statement)?.[1]));
+  // No migration inserts transfers, and nothing deletes them.
+  const seeded = [...tables].filter((table) => !table?.endsWith("transfers"));
+  const clears = seeded.map((table) => `DELETE FROM ${table};`);
+  return `${FACTS}${JSON.stringify(facts)}\n${[...clears, ...statements].join("\n")}\n`;
 }
 
 /** Reads the fixtures of a dialect, the oldest first. */
