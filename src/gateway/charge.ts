@@ -91,7 +91,7 @@ type Progress = "complete" | "broken" | "left";
 /**
  * Charges input and output by report and local count. Input: the report, the count without one, or the dearer
  * of both for a report that was cut. A count never exceeds the quote. The count of a client that has left may
- * take long, because nobody waits for it.
+ * take long, because no client waits for it.
  */
 async function estimate(metered: Metered, tokens: Gateway["tokens"], progress: Progress): Promise<Charge> {
   const { meter, quote, body } = metered;

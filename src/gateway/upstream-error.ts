@@ -79,7 +79,7 @@ function isShared(status: number, { held, candidate, key }: ErrorContext): boole
   if (status !== 402 && status !== 403) return false;
   // A 402 concerns the wallet of the key, a 403 may concern one model.
   const what = status === 402 ? "402" : `403 ${candidate.route.upstreamModel}`;
-  return key.health.isSharedRefusal(what, held.hold.walletId);
+  return key.health.isSharedCause(what, held.hold.walletId);
 }
 
 /** Whether an error says nothing about other requests. */

@@ -9,8 +9,8 @@ const COOLDOWN_MAX_MS = 300_000;
  */
 const COOLDOWNS_MAX = 1000;
 
-/** How long the refusal of one account's request is remembered, until another account meets it. */
-const REFUSAL_MS_MAX = 300_000;
+/** How long the cause of one account's refused call is remembered, until another account meets it. */
+const REFUSED_MS_MAX = 300_000;
 
 /** State of one upstream as its calls have shown: its circuit, and the cooldown of each of its models. */
 export interface Health extends Circuit {
@@ -24,10 +24,10 @@ export interface Health extends Circuit {
    */
   startCooldown(upstreamModel: string, ms: number): void;
   /**
-   * Records that an account's request was refused for a reason that may lie in the request. Returns whether
-   * another account met that refusal in the last 300,000 ms: then it lies in the key.
+   * Records that an account's request was refused for a cause that may lie in the request. Returns whether
+   * another account met that cause in the last 300,000 ms: then it lies in the key.
    */
-  isSharedRefusal(refusal: string, accountId: string): boolean;
+  isSharedCause(cause: string, accountId: string): boolean;
   /** The running cooldowns, as the milliseconds left of each model. */
   cooldowns(): ReadonlyMap<string, number>;
 }
@@ -36,7 +36,7 @@ export function createHealth(options: CircuitOptions): Health {
   const { clock } = options;
   const circuit = createCircuit(options);
   const endsAtMs = new Map<string, number>();
-  const refusals = new Map<string, { readonly accountId: string; readonly untilMs: number }>();
+  const refused = new Map<string, { readonly accountId: string; readonly untilMs: number }>();
 
   function cooldownLeftMs(upstreamModel: string): number {
     const endMs = endsAtMs.get(upstreamModel);
@@ -61,13 +61,13 @@ export function createHealth(options: CircuitOptions): Health {
       endsAtMs.set(upstreamModel, earlierEndMs === undefined ? endMs : Math.max(earlierEndMs, endMs));
       if (endsAtMs.size > COOLDOWNS_MAX) deleteFirst(endsAtMs);
     },
-    isSharedRefusal(refusal, accountId) {
-      const known = refusals.get(refusal);
+    isSharedCause(cause, accountId) {
+      const known = refused.get(cause);
       const isShared = known !== undefined && known.accountId !== accountId && clock() < known.untilMs;
       if (isShared) return true;
-      refusals.delete(refusal);
-      refusals.set(refusal, { accountId, untilMs: clock() + REFUSAL_MS_MAX });
-      if (refusals.size > COOLDOWNS_MAX) deleteFirst(refusals);
+      refused.delete(cause);
+      refused.set(cause, { accountId, untilMs: clock() + REFUSED_MS_MAX });
+      if (refused.size > COOLDOWNS_MAX) deleteFirst(refused);
       return false;
     },
     cooldowns() {

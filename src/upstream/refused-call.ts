@@ -7,7 +7,7 @@ import { isJsonObject, parseJsonObject, readText } from "../wire/json/read.ts";
  */
 export type RefusedFor = "content" | "size" | "key" | undefined;
 
-/** A refusal of an upstream with status 402, 403 or 429. */
+/** An answer of an upstream with status 402, 403 or 429, and the size of its request. */
 export interface RefusedCall {
   readonly status: number;
   readonly headers: Headers;
