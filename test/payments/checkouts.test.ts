@@ -178,7 +178,9 @@ describe.each(DIALECTS)("checkouts in %s", (dialect) => {
       expect(await stateNow(event.sessionId)).toBe("paid");
       const log = createCapturedLog();
       const swept = await Promise.all([sweepPayments({ ...parts(), log }), applyEvent(parts(), event)]);
-      expect(swept).toEqual([1, "credited"]);
+      // The sweep passes over a checkout that the repeated event has credited before it.
+      expect([0, 1]).toContain(swept[0]);
+      expect(swept[1]).toBe("credited");
       expect(await sweepPayments({ ...parts(), log })).toBe(0);
       expect(await postedNow()).toBe(AMOUNT);
     },
