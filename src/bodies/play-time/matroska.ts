@@ -21,9 +21,10 @@ const LIMITS = Array.from({ length: 9 }, (_, bytes) => 2 ** (7 * bytes));
 
 interface Track {
   number: number;
-  isAudio: boolean;
+  /** Fields are read wherever they stand. Of several types one of audio counts; of several codecs none is Opus. */
+  type: "audio" | "other" | undefined;
   /** Whether its blocks are plain packets of Opus. */
-  isOpus: boolean;
+  isOpus: boolean | undefined;
 }
 
 /**
@@ -49,7 +50,7 @@ export const matroska: SoundReader = {
         else seconds += played;
       } else if (id === TRACK_ENTRY) {
         if (tracks.length === TRACKS_MAX) return { seconds: 0, unreadBytes: view.byteLength };
-        tracks.push({ number: -1, isAudio: true, isOpus: false });
+        tracks.push({ number: -1, type: undefined, isOpus: undefined });
       } else readTrackField(view, element, tracks.at(-1));
       at = PARENTS.has(id) ? body : end;
     }
@@ -93,8 +94,11 @@ function readNumber(view: DataView, at: number, bytes: number, first = view.getU
 function readTrackField(view: DataView, { id, body, end }: Element, track: Track | undefined): void {
   if (!track) return;
   if (id === TRACK_NUMBER) track.number = readNumber(view, body, Math.min(end - body, 6));
-  else if (id === TRACK_TYPE) track.isAudio = readNumber(view, body, Math.min(end - body, 6)) === AUDIO;
-  else if (id === CODEC_ID) track.isOpus = end - body >= 6 && hasText(view, body, "A_OPUS");
+  else if (id === TRACK_TYPE) {
+    const isAudio = readNumber(view, body, Math.min(end - body, 6)) === AUDIO;
+    track.type = isAudio || track.type === "audio" ? "audio" : "other";
+  } else if (id === CODEC_ID)
+    track.isOpus = track.isOpus === undefined && end - body >= 6 && hasText(view, body, "A_OPUS");
   // Encodings may remove the first bytes of packets.
   else if (id === CONTENT_ENCODINGS) track.number = -1;
 }
@@ -107,7 +111,7 @@ function playBlock(view: DataView, body: number, end: number, tracks: readonly T
   const number = readUnmarked(view, body, numberBytes);
   const track = tracks.find((each) => each.number === number);
   if (!track) return undefined;
-  if (!track.isAudio) return 0;
+  if (track.type === "other") return 0;
   if (!track.isOpus) return undefined;
   const isLaced = (view.getUint8(flagsAt) & 6) !== 0;
   if (!isLaced) return opusSecondsAt(view, flagsAt + 1, end - flagsAt - 1);

@@ -3,8 +3,10 @@ import { hasText, isSampleRate, type Sound, type SoundReader, tag, tagAt } from 
 const FIRST_BOXES = ["ftyp", "moov", "mdat", "free", "wide", "skip"];
 const PARENTS = new Set(["moov", "trak", "mdia", "minf", "stbl", "moof", "traf"].map(tag));
 const TRACK = tag("trak");
-const MEDIA = tag("mdat");
 const SOUND_HANDLER = tag("soun");
+const VIDEO_HANDLER = tag("vide");
+/** Codecs of text, times and hints: decoders take those of sound under each handler but that of pictures. */
+const SILENT = new Set(["text", "tx3g", "wvtt", "stpp", "c608", "c708", "tmcd", "mebx", "rtp "].map(tag));
 const TRACKS_MAX = 64;
 const AAC = tag("mp4a");
 const ALAC = tag("alac");
@@ -18,8 +20,14 @@ const AAC_OBJECTS: readonly number[] = [0x40, 0x66, 0x67, 0x68];
 const AAC_TYPES: readonly number[] = [1, 2, 3, 4, 5, 29];
 
 interface Track {
-  id: number;
+  /** `undefined` before it is stated. */
+  id: number | undefined;
+  /** Whether its handler is that of sound, or that of pictures. */
   isSound: boolean;
+  isVideo: boolean;
+  /** Whether its samples are described, and by a codec that has no sound. */
+  isDescribed: boolean;
+  isSilent: boolean;
   /** Most seconds of one sample; `undefined` for a codec that is not read. */
   sampleSeconds: number | undefined;
   samples: number;
@@ -27,9 +35,10 @@ interface Track {
 
 interface Movie {
   readonly tracks: Track[];
-  mediaBytes: number;
   /** The track that the fragment being read belongs to. */
   fragment: Track | undefined;
+  /** Whether decoders may play samples that were not counted, or other than they were counted. */
+  isAmbiguous: boolean;
 }
 
 /** Reads the box whose body lies between two offsets. */
@@ -38,7 +47,10 @@ type ReadBox = (view: DataView, body: number, movie: Movie, end: number) => void
 const BOXES = new Map<number, ReadBox>([
   [
     tag("tkhd"),
-    (view, at, movie) => onTrack(movie, { id: view.getUint32(at + (view.getUint8(at) === 1 ? 20 : 12)) }),
+    (view, at, movie) => {
+      if (movie.tracks.at(-1)?.id !== undefined) movie.isAmbiguous = true;
+      onTrack(movie, { id: view.getUint32(at + (view.getUint8(at) === 1 ? 20 : 12)) });
+    },
   ],
   [tag("hdlr"), readHandler],
   [tag("stsd"), readDescription],
@@ -51,19 +63,26 @@ const BOXES = new Map<number, ReadBox>([
       movie.fragment = movie.tracks.find((track) => track.id === id);
     },
   ],
-  [tag("trun"), (view, at, movie) => addSamples(movie.fragment, view.getUint32(at + 4))],
+  [
+    tag("trun"),
+    (view, at, movie) => {
+      if (!movie.fragment) movie.isAmbiguous = true;
+      addSamples(movie.fragment, view.getUint32(at + 4));
+    },
+  ],
 ]);
 
 /**
  * MP4, M4A and QuickTime with AAC or ALAC. Samples are counted, each as a whole frame; the durations of movie,
- * tracks and samples are not believed. With sound of another codec, all media is unread.
+ * tracks and samples are not believed. With sound of another codec, and where decoders may differ, the whole file
+ * is unread: samples lie anywhere in it.
  *
  * @see https://developer.apple.com/documentation/quicktime-file-format
  */
 export const mp4: SoundReader = {
   matches: (view, start) => FIRST_BOXES.some((name) => hasText(view, start + 4, name)),
   count(view, start): Sound {
-    const movie: Movie = { tracks: [], mediaBytes: 0, fragment: undefined };
+    const movie: Movie = { tracks: [], fragment: undefined, isAmbiguous: false };
     let at = start;
     while (at + 8 <= view.byteLength) {
       const name = tagAt(view, at + 4);
@@ -73,21 +92,26 @@ export const mp4: SoundReader = {
       const end = size === 0 ? view.byteLength : Math.min(at + size, view.byteLength);
       if (end < body) break;
       if (name === TRACK && movie.tracks.length === TRACKS_MAX) break;
-      if (name === TRACK) movie.tracks.push({ id: 0, isSound: false, sampleSeconds: undefined, samples: 0 });
-      if (name === MEDIA) movie.mediaBytes += end - body;
+      if (name === TRACK) movie.tracks.push(newTrack());
       BOXES.get(name)?.(view, body, movie, end);
       at = PARENTS.has(name) ? body : end;
     }
-    return sumUp(movie, Math.max(view.byteLength - at, 0));
+    const unread: Sound = { seconds: 0, unreadBytes: view.byteLength };
+    return sumUp(movie, Math.max(view.byteLength - at, 0)) ?? unread;
   },
 };
 
-function sumUp({ tracks, mediaBytes }: Movie, behind: number): Sound {
-  const sounds = tracks.filter(({ isSound }) => isSound);
-  const isRead = sounds.length > 0 && sounds.every(({ sampleSeconds }) => sampleSeconds !== undefined);
+function newTrack(): Track {
+  const unknown = { id: undefined, sampleSeconds: undefined, samples: 0 };
+  return { ...unknown, isSound: false, isVideo: false, isDescribed: false, isSilent: false };
+}
+
+function sumUp({ tracks, isAmbiguous }: Movie, behind: number): Sound | undefined {
+  const sounds = tracks.filter(({ isSound, isVideo, isSilent }) => isSound || !(isVideo || isSilent));
+  if (isAmbiguous || sounds.some(({ sampleSeconds }) => sampleSeconds === undefined)) return undefined;
   let seconds = 0;
   for (const { samples, sampleSeconds = 0 } of sounds) seconds += samples * sampleSeconds;
-  return { seconds, unreadBytes: behind + (isRead && seconds > 0 ? 0 : mediaBytes) };
+  return seconds > 0 ? { seconds, unreadBytes: behind } : undefined;
 }
 
 function onTrack({ tracks }: Movie, change: Partial<Track>): void {
@@ -99,15 +123,19 @@ function addSamples(track: Track | undefined, samples: number): void {
 }
 
 function readHandler(view: DataView, at: number, movie: Movie): void {
-  if (tagAt(view, at + 8) === SOUND_HANDLER) onTrack(movie, { isSound: true });
+  const handler = tagAt(view, at + 8);
+  if (handler === SOUND_HANDLER) onTrack(movie, { isSound: true });
+  if (handler === VIDEO_HANDLER) onTrack(movie, { isVideo: true });
 }
 
 /** Reads the first description of a track's samples. Sound counts as sound under any handler. */
 function readDescription(view: DataView, at: number, movie: Movie, end: number): void {
   const entry = at + 8;
   const codec = tagAt(view, entry + 4);
-  if (view.getUint32(at + 4) !== 1) return;
-  if (codec !== AAC && codec !== ALAC) return;
+  if (movie.tracks.at(-1)?.isDescribed) movie.isAmbiguous = true;
+  const hasOne = view.getUint32(at + 4) === 1;
+  onTrack(movie, { isDescribed: true, isSilent: hasOne && SILENT.has(codec) });
+  if (!hasOne || (codec !== AAC && codec !== ALAC)) return;
   const rate = view.getUint16(entry + 32);
   const read = codec === AAC ? aacSampleSeconds : alacSampleSeconds;
   onTrack(movie, { isSound: true, sampleSeconds: read(view, entry + 36, end, rate) });

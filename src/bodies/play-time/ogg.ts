@@ -4,6 +4,9 @@ import { hasText, isSampleRate, type Sound, type SoundReader, tag, tagAt } from 
 
 const CAPTURE = tag("OggS");
 const PAGE_HEAD_BYTES = 27;
+/** Flags of a page: it begins within a packet, or it is the first one of its stream. */
+const CONTINUES = 1;
+const BEGINS = 2;
 /** The packets of more streams than this count as unread. */
 const STREAMS_MAX = 64;
 /** Offset of the STREAMINFO block in the first packet of FLAC. */
@@ -13,7 +16,7 @@ const FLAC_INFO_AT = 17;
 type ReadPacket = (view: DataView, at: number, bytes: number) => number | undefined;
 
 interface Stream {
-  readonly read: ReadPacket;
+  read: ReadPacket;
   /** Whether the last packet goes on in the next page. */
   isContinued: boolean;
 }
@@ -50,9 +53,14 @@ function readPage(view: DataView, page: number, streams: Map<number, Stream>, su
   let at = lacing + segments;
   if (at > view.byteLength) return page;
   const serial = view.getUint32(page + 14);
-  const stream = streams.get(serial) ?? openStream(view, at, serial, streams);
+  const flags = view.getUint8(page + 5);
+  const known = streams.get(serial);
+  const stream = known ?? openStream(view, at, serial, streams);
+  // Decoders differ in which of two streams of one number they play.
+  if (known && (flags & BEGINS) !== 0) known.read = READ_NOTHING;
   let packet = at;
-  let isInside = stream.isContinued;
+  // Decoders drop a packet that the next page does not continue, and play the first one of that page.
+  let isInside = stream.isContinued && (flags & CONTINUES) !== 0;
   for (let index = 0; index < segments; index += 1) {
     const bytes = view.getUint8(lacing + index);
     at += bytes;
@@ -75,7 +83,7 @@ function addPacket(seconds: number | undefined, bytes: number, sum: Sum): void {
 /** Opens a stream by its first packet. */
 function openStream(view: DataView, at: number, serial: number, streams: Map<number, Stream>): Stream {
   const read = streams.size < STREAMS_MAX ? readerOf(view, at) : READ_NOTHING;
-  const stream = { read, isContinued: false };
+  const stream: Stream = { read, isContinued: false };
   if (streams.size < STREAMS_MAX) streams.set(serial, stream);
   return stream;
 }

@@ -57,7 +57,8 @@ export const aiff: SoundReader = {
  */
 function countChunks(view: DataView, start: number, chunks: Chunks): Sound {
   const end = view.byteLength;
-  let bytesPerSecond: number | undefined;
+  // Decoders differ in which of two formats they take. The slowest counts; 0 is one that is not read.
+  let bytesPerSecond = Number.POSITIVE_INFINITY;
   let soundBytes = 0;
   let at = start + HEAD_BYTES;
   while (at + CHUNK_HEAD_BYTES <= end) {
@@ -70,11 +71,13 @@ function countChunks(view: DataView, start: number, chunks: Chunks): Sound {
     if (size > left && !isEndless) break;
     const length = isEndless ? left : size;
     if (id === chunks.sound) soundBytes += length;
-    else if (id === chunks.format) bytesPerSecond ??= chunks.bytesPerSecond(view, body, size);
+    else if (id === chunks.format)
+      bytesPerSecond = Math.min(bytesPerSecond, chunks.bytesPerSecond(view, body, size) ?? 0);
     at = body + length + (length % 2);
   }
   const behind = Math.max(end - at, 0);
-  if (bytesPerSecond === undefined) return { seconds: 0, unreadBytes: soundBytes + behind };
+  if (!Number.isFinite(bytesPerSecond) || bytesPerSecond === 0)
+    return { seconds: 0, unreadBytes: soundBytes + behind };
   return { seconds: soundBytes / bytesPerSecond, unreadBytes: behind };
 }
 

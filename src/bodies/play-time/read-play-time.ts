@@ -39,14 +39,19 @@ function countSound(view: DataView): Sound {
   }
 }
 
-/** Returns the offset after the ID3 tags that lie within the file; every decoder skips them by their size. */
+/**
+ * Returns the offset after the ID3 tags that lie within the file; every decoder skips them by their size. Bytes
+ * that break the form of a tag are not skipped, because decoders search them for sound.
+ */
 function skipId3(view: DataView): number {
   let at = 0;
   for (let tags = 0; tags < ID3_TAGS_MAX && hasText(view, at, "ID3"); tags += 1) {
     if (at + ID3_HEAD_BYTES > view.byteLength) return at;
+    if (view.getUint8(at + 3) === 0xff || view.getUint8(at + 4) === 0xff) return at;
+    const stated = view.getUint32(at + 6);
+    if ((stated & 0x80808080) !== 0) return at;
     let size = 0;
-    for (let index = 6; index < ID3_HEAD_BYTES; index += 1)
-      size = size * 128 + (view.getUint8(at + index) & 127);
+    for (let shift = 24; shift >= 0; shift -= 8) size = size * 128 + ((stated >>> shift) & 127);
     const end = at + ID3_HEAD_BYTES + size;
     if (end >= view.byteLength) return at;
     at = end;
