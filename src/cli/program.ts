@@ -173,7 +173,7 @@ function addMoneyCommands(program: Command): void {
     .requiredOption(...ACCOUNT)
     .requiredOption("--amount <usd>", "such as 10.00", parsePositiveAmount)
     .requiredOption("--id <id>", "your id of this correction, which is booked once")
-    .requiredOption("--reason <text>", "shown in the statement and the audit trail")
+    .requiredOption("--reason <text>", "shown in the statement and the audit trail", parseName)
     .option("--yes", "confirm; without it, the resulting balance is shown and nothing is changed")
     .action(onStorage(async () => (await import("./money.ts")).runCorrect));
   withJson(program, "refund", "refund the charge of a request")

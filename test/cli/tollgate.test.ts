@@ -36,6 +36,9 @@ describe("the command line", () => {
     await run("account", "create", "--name", "mistaken");
     await run("topup", "--account", "mistaken", "--amount", "1000", "--id", "t1");
     const correct = ["correct", "--account", "mistaken", "--amount", "990", "--id", "c1", "--reason", "typo"];
+    const hidden = await run(...correct.slice(0, -1), "typo\u202eelbuod\nT2", "--yes");
+    expect(hidden).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(hidden.stderr).toContain("Expected 1 to 100 characters in one line.");
     const unconfirmed = await run(...correct);
     expect(unconfirmed).toMatchObject({ exitCode: 1, stdout: "" });
     expect(unconfirmed.stderr).toBe(
