@@ -26,6 +26,7 @@ describe("top-ups and refunds", () => {
       { balances: balances(5n, 0n), replayed: true },
     ],
     ["a top-up id with another amount conflicts", [create, fund(5n), fund(6n)], "conflict"],
+    ["a correction of a top-up's id and amount conflicts", [create, fund(5n), fund(-5n)], "conflict"],
     ["a top-up of 0 is declined", [create, fund(0n)], "invalid_amount"],
     [
       "a correction below the least balance is declined",

@@ -230,7 +230,22 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "stored.amount === amount && stored.holdId === holdId",
       "stored.holdId === holdId",
     ],
-    ["a top-up of another amount is a replay", "stored.amount === request.amount", "true"],
+    [
+      "a top-up of another amount is a replay",
+      "stored.amount === amount && stored.debitAccount",
+      "stored.debitAccount",
+    ],
+    [
+      "a correction of a top-up's amount is its replay",
+      "stored.amount === amount && stored.debitAccount === debitAccount",
+      "stored.amount === amount",
+    ],
+    [
+      "a correction adds money",
+      "isCorrection\n    ? [ACCOUNTS.wallet, ACCOUNTS.funding]",
+      "isCorrection\n    ? [ACCOUNTS.funding, ACCOUNTS.wallet]",
+    ],
+    ["a correction raises the balance", "wallet.posted - transfer.amount", "wallet.posted + transfer.amount"],
     ["a top-up is booked as a refund", "kind: TRANSFER_KINDS.topUp", "kind: TRANSFER_KINDS.refund"],
     [
       "a top-up may overflow the balance",
@@ -260,6 +275,24 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ],
     ["a replayed charge returns a wrong receipt id", "receiptId: stored.holdId }", "receiptId: chargeId }"],
   ],
+  "core/count-period.ts": [
+    ["what was spent before a limit is no opening", "missed > 0n ? missed : 0n", "0n"],
+    [
+      "what a counter knows is counted again",
+      "leastOf(spend.amount, NANOS_MAX) - counter.used",
+      "leastOf(spend.amount, NANOS_MAX)",
+    ],
+    [
+      "a hold of another key comes to list a limit",
+      "limit.keyId === undefined || limit.keyId === hold.keyId",
+      "true",
+    ],
+    ["an ended hold comes to list a limit", 'hold.state !== "held" || ', ""],
+    ["a hold of an earlier period comes to list a limit", "hold.holdId < spend.firstId || ", ""],
+    ["a hold lists a limit twice", " || lists(hold, key)", ""],
+    ["open holds are no part of a new limit", "held += hold.granted", ""],
+    ["an opening is not kept", "opening > 0n ? [{ ...key, used: opening }] : []", "[]"],
+  ],
   "core/wallet.ts": [
     [
       "creating an existing wallet replaces it",
@@ -268,8 +301,13 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ],
     ["a wallet does not freeze", "{ ...wallet, state }", "wallet"],
     ["a limit moves to another key", 'if (stored && stored.keyId !== keyId) return decline("conflict");', ""],
-    ["a limit keeps its old time zone", "stored.timeZone === limit.timeZone &&", ""],
+    [
+      "a limit keeps its old time zone",
+      "stored && isOfSamePeriod(stored, limit) ? {}",
+      "stored && isOfSamePeriod(stored, { ...limit, timeZone: stored.timeZone }) ? {}",
+    ],
     ["a deleted limit is not restored", "stored.deletedAtMs === undefined &&", ""],
+    ["a changed limit forgets its period", "{ limits: [limit], ...counted }", "{ limits: [limit] }"],
     [
       "an unknown time zone is accepted",
       'if (timeZone !== undefined && !isTimeZone(timeZone)) return decline("invalid_time_zone");',

@@ -3,6 +3,7 @@ import {
   type Counter,
   counterKey,
   type Hold,
+  type Opening,
   type PeriodSpend,
   postingKey,
   type Resolution,
@@ -25,6 +26,7 @@ export interface MemoryWallet {
   readonly resolutions: Map<string, Resolution>;
   readonly limits: Map<string, StoredLimit>;
   readonly counters: Map<string, Counter>;
+  readonly openings: Opening[];
   readonly transfers: Transfer[];
 }
 
@@ -35,6 +37,7 @@ export function emptyWallet(): MemoryWallet {
     resolutions: new Map(),
     limits: new Map(),
     counters: new Map(),
+    openings: [],
     transfers: [],
   };
 }
@@ -96,5 +99,6 @@ function store(stored: MemoryWallet, { writeSet }: WorkingBook): void {
   for (const [id, resolution] of writeSet.resolutions) stored.resolutions.set(id, resolution);
   for (const [key, counter] of writeSet.counters) stored.counters.set(key, counter);
   for (const [id, limit] of writeSet.limits) stored.limits.set(id, limit);
+  stored.openings.push(...writeSet.openings);
   stored.transfers.push(...writeSet.transfers);
 }

@@ -22,7 +22,7 @@ function snapshot(stored: MemoryWallet): unknown {
   });
 }
 
-function expectInvariants({ wallet, holds, transfers, counters }: MemoryWallet): void {
+function expectInvariants({ wallet, holds, transfers, counters, openings }: MemoryWallet): void {
   const open = [...holds.values()].filter(({ state }) => state === "held");
   expect(wallet?.held ?? 0n).toBe(open.reduce((total, { granted }) => total + granted, 0n));
   let posted = 0n;
@@ -36,7 +36,15 @@ function expectInvariants({ wallet, holds, transfers, counters }: MemoryWallet):
   expect(wallet?.lastSeq ?? 0).toBe(transfers.length);
   const once = transfers.map(({ kind, transferId }) => `${kind} ${transferId}`);
   expect(new Set(once).size).toBe(once.length);
-  for (const counter of counters.values()) expect(counter.used >= 0n && counter.held >= 0n).toBe(true);
+  for (const [key, counter] of counters) {
+    const listed = [...holds.values()].filter(({ limits }) =>
+      limits.some((each) => counterKey(each) === key),
+    );
+    const opened = openings.filter((each) => counterKey(each) === key);
+    const charged = listed.reduce((total, { captured, refunded }) => total + captured - refunded, 0n);
+    expect(counter.used).toBe(opened.reduce((total, { used }) => total + used, charged));
+    expect(counter.used >= 0n && counter.held >= 0n).toBe(true);
+  }
 }
 
 describe("for random commands on a wallet", () => {
