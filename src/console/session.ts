@@ -20,6 +20,18 @@ export function useMe(): Me {
   return useSuspenseQuery(meQuery).data;
 }
 
+const NOW_MS = 30_000;
+
+/** What every page shows of an account: why its requests are refused, and its unread notices. */
+export const accountNowQuery = (account: string) =>
+  queryOptions({
+    // Of the wallet, so that whatever changes the wallet renews it.
+    queryKey: ["account", account, "wallet", "now"],
+    queryFn: () => call(() => api.accounts({ account }).get()),
+    refetchInterval: NOW_MS,
+    retry: false,
+  });
+
 /** Like {@link useMe} for pages that signed-out visitors see too. */
 export function useMeIfSignedIn(): Me | undefined {
   return useQuery({ ...meQuery, retry: false, meta: { isOptional: true } }).data;
@@ -29,7 +41,6 @@ interface PageAccount {
   readonly id: string;
   readonly name: string;
   readonly role: string;
-  readonly state: "active" | "suspended";
 }
 
 /** The account of the page's path, and the caller's role in it. */
@@ -38,8 +49,8 @@ export function useAccount(): PageAccount {
   const { accounts, acting } = useMe();
   const member = accounts.find((each) => each.id === id);
   if (member) return member;
-  if (acting?.account_id !== id) return { id, name: id, role: "acting", state: "active" };
-  return { id, name: acting.account_name, role: "acting", state: acting.account_state };
+  if (acting?.account_id !== id) return { id, name: id, role: "acting" };
+  return { id, name: acting.account_name, role: "acting" };
 }
 
 /** Whether the caller is a member of the page's account, or acts inside it. */

@@ -31,11 +31,14 @@ export function declineOf(fault: unknown): Decline | undefined {
   return reason && { reason, shortfall: fault.shortfall };
 }
 
+/** What a hold takes from: a wallet, and the spending limits that bind its key. */
+export interface Money {
+  readonly wallet: Balances;
+  readonly limits: readonly SpendLimitUsage[];
+}
+
 /** Returns the decline that a hold of `needed` would meet at these balances; `undefined` when it may be granted. */
-export function shortageOf(
-  { wallet, limits }: { readonly wallet: Balances; readonly limits: readonly SpendLimitUsage[] },
-  needed: Nanos,
-): Decline | undefined {
+export function shortageOf({ wallet, limits }: Money, needed: Nanos): Decline | undefined {
   for (const { amount, used, held } of limits) {
     const unheld = amount - used;
     if (unheld - held < needed)

@@ -2,28 +2,11 @@ import { Outlet } from "@tanstack/react-router";
 import { ButtonLink } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
-import { useAccount, useIsInAccount, useMe } from "../session.ts";
-import styles from "./shell.module.css";
+import { useIsInAccount, useMe } from "../session.ts";
 
 /** Pages of one account, or a message for a person who is not one of its members. */
 export function AccountFrame() {
-  const { state } = useAccount();
-  if (!useIsInAccount()) return <NotInAccount />;
-  return (
-    <>
-      {state === "suspended" && <SuspendedBanner />}
-      <Outlet />
-    </>
-  );
-}
-
-function SuspendedBanner() {
-  return (
-    <p className={styles.suspended} role="status">
-      This account is suspended: new requests are refused. Its money stays, and running requests end as usual.
-      Ask the operator of this platform why.
-    </p>
-  );
+  return useIsInAccount() ? <Outlet /> : <NotInAccount />;
 }
 
 function NotInAccount() {

@@ -2,14 +2,12 @@ import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { setConfirmPassword } from "../confirm-password.ts";
 import { IconButton } from "../parts/button.tsx";
-import { classes } from "../parts/classes.ts";
-import { Time } from "../parts/time.tsx";
-import { lazyPart, useAwaySince } from "../reachable.ts";
+import { lazyPart } from "../reachable.ts";
 import { useAccountInView } from "./account-in-view.ts";
-import { ActingBanner } from "./acting-banner.tsx";
 import { Brand } from "./brand.tsx";
 import styles from "./shell.module.css";
 import { SideNavigation } from "./side-navigation.tsx";
+import { Strips } from "./strips.tsx";
 import { type Overlay, useShortcuts } from "./use-shortcuts.ts";
 
 const Palette = lazyPart(() => import("./palette.tsx"), "Palette");
@@ -21,7 +19,7 @@ const ConfirmPasswordDialog = lazyPart(
 
 type Answer = (isConfirmed: boolean) => void;
 
-/** The frame of every page of signed-in people: navigation, banner, page, and what opens over it. */
+/** The frame of every page of signed-in people: navigation, strips, page, and what opens over it. */
 export function Shell() {
   const [overlay, setOverlay] = useState<Overlay>();
   const [answer, setAnswer] = useState<{ readonly give: Answer }>();
@@ -40,8 +38,7 @@ export function Shell() {
       <button type="button" className={styles.skip} onClick={() => main.current?.focus()}>
         Skip to the page
       </button>
-      <AwayStrip />
-      <ActingBanner />
+      <Strips />
       <div className={styles.shell}>
         <aside className={styles.side}>
           <SideNavigation onSearch={() => setOverlay("palette")} />
@@ -57,18 +54,6 @@ export function Shell() {
         {answer && <ConfirmPasswordDialog onEnd={endConfirmation} />}
       </Suspense>
     </>
-  );
-}
-
-/** On every page while the server cannot be reached: what is shown is old. */
-function AwayStrip() {
-  const sinceMs = useAwaySince();
-  if (sinceMs === undefined) return null;
-  return (
-    <div className={classes(styles.acting, styles.away)} role="alert">
-      The gateway cannot be reached. Figures are of <Time at={new Date(sinceMs).toISOString()} as="minute" />.
-      The page tries again by itself.
-    </div>
   );
 }
 

@@ -1,16 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { api, call } from "../api.ts";
 import { Disclosure } from "../parts/disclosure.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { useMe } from "../session.ts";
+import { accountNowQuery, useMe } from "../session.ts";
 import { type AccountInView, useAccountInView, useNavigation } from "./account-in-view.ts";
 import { Brand } from "./brand.tsx";
 import type { NavPage } from "./navigation.ts";
 import { PersonMenu } from "./person-menu.tsx";
 import styles from "./side-navigation.module.css";
-
-const NOTICES_MS = 60_000;
 
 /** Account switcher, pages by role, and the person's own menu. */
 export function SideNavigation({ onSearch }: { readonly onSearch: () => void }) {
@@ -106,16 +103,11 @@ function PageLink({ page, account }: { readonly page: NavPage; readonly account:
 }
 
 function UnreadCount({ account }: { readonly account: string }) {
-  const { data } = useQuery({
-    queryKey: ["account", account, "notices", "unread"],
-    queryFn: () => call(() => api.accounts({ account }).notices.get({ query: {} })),
-    refetchInterval: NOTICES_MS,
-    retry: false,
-  });
-  if (!data?.unread) return null;
+  const unread = useQuery(accountNowQuery(account)).data?.unread_notices;
+  if (!unread) return null;
   return (
-    <span className={styles.count} title={`${data.unread} unread`}>
-      {data.unread > 99 ? "99+" : data.unread}
+    <span className={styles.count} title={`${unread} unread`}>
+      {unread > 99 ? "99+" : unread}
     </span>
   );
 }

@@ -27,6 +27,12 @@ export const account = t.Object({
   version: t.Integer(),
 });
 export type AccountShape = typeof account.static;
+/** What the next request of a key, or of every key of an account, would be refused for. */
+export const nextRefusal = t.Nullable(t.Object({ code: t.String(), text: t.String() }));
+export const accountNow = t.Composite([
+  account,
+  t.Object({ next_refusal: nextRefusal, unread_notices: t.Integer() }),
+]);
 
 export const wallet = t.Object({
   posted_usd: usd,

@@ -4,10 +4,12 @@ import type { Actor } from "../../accounts/actor.ts";
 import { normaliseEmail } from "../../accounts/email.ts";
 import { createOnce } from "../../accounts/idempotency.ts";
 import { GatewayError } from "../../errors.ts";
-import { type AccountShape, account, email, name } from "./account-shapes.ts";
+import { countUnread } from "../../notices/notices.ts";
+import { type AccountShape, account, accountNow, email, name } from "./account-shapes.ts";
 import { readConflict } from "./conflict.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { readAccountDecline } from "./next-decline.ts";
 import { printAccount } from "./print-accounts.ts";
 import { errorEnvelope, id } from "./shapes.ts";
 
@@ -20,11 +22,17 @@ export function accountsRoutes(parts: ConsoleParts) {
       body: t.Object({ name, email: t.Optional(email) }),
       response: account,
     })
-    .get("/accounts/:account", (context) => printAccount(context.account), {
-      needs: "account.read",
-      params: t.Object({ account: id }),
-      response: account,
-    })
+    .get(
+      "/accounts/:account",
+      async (context) => {
+        const [refusal, unread] = await Promise.all([
+          readAccountDecline(parts, context.account),
+          countUnread(parts.database, context.account.id),
+        ]);
+        return { ...printAccount(context.account), next_refusal: refusal, unread_notices: unread };
+      },
+      { needs: "account.read", params: t.Object({ account: id }), response: accountNow },
+    )
     .patch(
       "/accounts/:account",
       async ({ params, body, actor, status }) => {

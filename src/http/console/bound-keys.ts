@@ -24,7 +24,8 @@ export async function viewBoundKeys(
   return keys.map((key) => {
     const facts = factsOf(key);
     const bounds = limitsThatBind(parts, key, { facts, shared });
-    const decline = predictDecline(find, { account, key, limits: bounds, nowMs: parts.now() });
+    const money = { wallet: shared.balances, limits: facts.spendLimits };
+    const decline = predictDecline(find, { account, key, limits: bounds, money, nowMs: parts.now() });
     // The limit that refuses the next request binds first, however little of it is used.
     const limits = decline?.limit
       ? [decline.limit, ...bounds.filter((each) => each !== decline.limit)]

@@ -2,6 +2,7 @@ import type { ApiKey } from "../../accounts/key.ts";
 import type { LimitWindow } from "../../domain/limit-windows.ts";
 import { formatCents, formatExact, type Nanos, printUsd } from "../../domain/money.ts";
 import { limitsOf } from "../../gateway/admit.ts";
+import type { Money } from "../../gateway/decline.ts";
 import type { Balances, SpendLimitUsage } from "../../ledger/records.ts";
 import type { Limits, LimitUsage } from "../../limiter/limiter.ts";
 import { printTime } from "../../time.ts";
@@ -58,11 +59,15 @@ export function limitsThatBind(
   const ofKey = { limits: limitsOf({ key }, keyLimits), usage: own, running: own?.running ?? 0, nowMs };
   const ofAccount = { limits: accountLimits, usage, running: usage?.accountRunning ?? 0, nowMs };
   return tightestFirst([
-    ...spendLimits.map(spending),
-    wallet(balances),
+    ...moneyLimits({ wallet: balances, limits: spendLimits }),
     ...rates("key", ofKey),
     ...rates("account", ofAccount),
   ]);
+}
+
+/** Lists the spending limits, then the wallet. */
+export function moneyLimits({ wallet: balances, limits }: Money): readonly BindingLimit[] {
+  return [...limits.map(spending), wallet(balances)];
 }
 
 /** Converts a limit to JSON. */

@@ -1,5 +1,6 @@
 import { type TSchema, t } from "elysia";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
+import { nextRefusal } from "./account-shapes.ts";
 import { errorEnvelope, id, pageOf, pageQuery, time, usd } from "./shapes.ts";
 
 /** A limit per minute or of concurrent requests; 0 admits nothing. */
@@ -126,7 +127,7 @@ const limit = t.Object({
 const boundMembers = {
   ...keyMembers,
   bound_by: t.Object({ ...limit.properties, text: t.String() }),
-  next_refusal: t.Nullable(t.Object({ code: t.String(), text: t.String() })),
+  next_refusal: nextRefusal,
 };
 
 const keyState = t.Union([t.Literal("active"), t.Literal("revoked"), t.Literal("expired")]);

@@ -2,10 +2,12 @@ import type { Account } from "../../accounts/accounts.ts";
 import type { ApiKey } from "../../accounts/key.ts";
 import { formatExact } from "../../domain/money.ts";
 import { type Cause, ERRORS } from "../../errors.ts";
-import type { BindingLimit } from "./key-limits.ts";
+import { causeOf, type Money, shortageOf } from "../../gateway/decline.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import { type BindingLimit, moneyLimits } from "./key-limits.ts";
 import type { keyPage } from "./key-shapes.ts";
 import { stateOfKey } from "./key-view.ts";
-import type { FindSmallRequest, SmallRequest } from "./small-request.ts";
+import { type FindSmallRequest, quoteSmallPriced, type SmallRequest } from "./small-request.ts";
 
 type NextDecline = (typeof keyPage.static)["next_refusal"];
 
@@ -14,6 +16,7 @@ export interface LimitedKey {
   readonly account: Account;
   readonly key: ApiKey;
   readonly limits: readonly BindingLimit[];
+  readonly money: Money;
   readonly nowMs: number;
 }
 
@@ -28,15 +31,30 @@ export interface PredictedDecline {
  * models, per-minute limits, concurrency, spending limits, wallet. `undefined` when it would be admitted.
  */
 export function predictDecline(find: FindSmallRequest, limited: LimitedKey): PredictedDecline | undefined {
-  const { account, key, limits, nowMs } = limited;
+  const { account, key, limits, money, nowMs } = limited;
   const state = stateOfKey(key, nowMs);
   if (state !== "active") return answer("unknown_key", `The key is ${state}: every request is refused.`);
-  if (account.state === "suspended") {
-    return answer("account_suspended", "The account is suspended: every request is refused.");
-  }
+  if (account.state === "suspended") return SUSPENDED;
   const request = find(key);
   if (!request) return answer("model_not_allowed", "The key may use none of the models that exist.");
-  return predictByRates(limits, request) ?? predictByMoney(limits, request);
+  return predictByRates(limits, request) ?? predictByMoney(money, limits, request);
+}
+
+/**
+ * Reads what every request of an account that costs money would be refused for, whatever its key; `null` while
+ * a short one to the cheapest model would be admitted.
+ */
+export async function readAccountDecline(
+  { ledger, gateway }: Pick<ConsoleParts, "ledger" | "gateway">,
+  { id, state }: Account,
+): Promise<NextDecline> {
+  // No key has the account's id, so that only the limits that bind every key are read.
+  const [wallet, limits] = await Promise.all([ledger.wallet(id), ledger.spendLimits(id, id)]);
+  if (state === "suspended" || wallet?.state === "frozen") return SUSPENDED.refusal;
+  const request = quoteSmallPriced(gateway());
+  if (!wallet || !request) return null;
+  const money = { wallet: wallet.balances, limits };
+  return predictByMoney(money, moneyLimits(money), request)?.refusal ?? null;
 }
 
 function predictByRates(
@@ -59,16 +77,18 @@ function unitsOf({ unit }: BindingLimit, { tokens }: SmallRequest): bigint {
   return unit === "tokens" ? BigInt(tokens) : 1n;
 }
 
-/** Spending limits decide before the wallet, as in the ledger's own rule. */
+/** The gateway's own check of a request that is not held yet. */
 function predictByMoney(
+  money: Money,
   limits: readonly BindingLimit[],
   request: SmallRequest,
 ): PredictedDecline | undefined {
+  const decline = shortageOf(money, request.amount);
+  if (!decline) return undefined;
+  const isOfLimit = decline.reason === "spending_limit_exceeded";
   const short = limits.filter(({ unit, left }) => unit === "usd" && left < request.amount);
-  const spending = short.find(({ limit }) => limit !== "wallet");
-  if (spending) return refuse("spending_limit", spending, request);
-  const [wallet] = short;
-  return wallet && refuse("wallet_empty", wallet, request);
+  const limit = short.find(({ owner }) => (owner !== "wallet") === isOfLimit);
+  return limit && refuse(causeOf(decline), limit, request);
 }
 
 function positive(amount: bigint): bigint {
@@ -83,3 +103,8 @@ function refuse(cause: Cause, limit: BindingLimit, { text }: SmallRequest): Pred
 function answer(cause: Cause, text: string): PredictedDecline {
   return { refusal: { code: ERRORS[cause].code, text } };
 }
+
+const SUSPENDED = answer(
+  "account_suspended",
+  "This account is suspended: new requests are refused, running ones end as usual, its money stays.",
+);

@@ -21,7 +21,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Accounts: {
     "post /accounts": "Create an account",
-    "get /accounts/{account}": "Read an account",
+    "get /accounts/{account}": "Read an account, and why its requests are refused, if they are",
     "patch /accounts/{account}": "Change an account",
     "get /find": "Find keys, models, accounts and request ids",
   },

@@ -24,12 +24,22 @@ export interface SmallRequest {
 export type FindSmallRequest = (key: Caller["key"]) => SmallRequest | undefined;
 
 /** Quotes a small request to each model, once for all keys of an answer. */
-export function quoteSmallRequests({ catalog }: Pick<Gateway, "catalog">): FindSmallRequest {
-  const cheapestFirst = catalog
+export function quoteSmallRequests(gateway: Pick<Gateway, "catalog">): FindSmallRequest {
+  const cheapestFirst = quoteEach(gateway);
+  return (key) => cheapestFirst.find(({ model }) => mayUse(key, model));
+}
+
+/** The cheapest small request that costs something, or one that is free where all models are. */
+export function quoteSmallPriced(gateway: Pick<Gateway, "catalog">): SmallRequest | undefined {
+  const cheapestFirst = quoteEach(gateway);
+  return cheapestFirst.find(({ amount }) => amount > 0n) ?? cheapestFirst[0];
+}
+
+function quoteEach({ catalog }: Pick<Gateway, "catalog">): readonly SmallRequest[] {
+  return catalog
     .list()
     .map(quoteSmall)
     .sort((one, other) => (one.amount < other.amount ? -1 : Number(one.amount > other.amount)));
-  return (key) => cheapestFirst.find(({ model }) => mayUse(key, model));
 }
 
 function quoteSmall(model: Model): SmallRequest {

@@ -317,6 +317,50 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
       await until(async () => (await chat(secret)).status === 401);
     });
 
+    test("its account tells why requests of every key are refused, as the gateway refuses them", async () => {
+      const { id } = await console.newAccount();
+      const payer = await console.newMember(id, "owner");
+      const viewer = await console.newMember(id, "viewer");
+      const { secret } = (await console.call(payer, "POST", `/accounts/${id}/keys`, { name: "k" })).json;
+      const refusal = async () =>
+        (await console.call(viewer, "GET", `/accounts/${id}`)).json.next_refusal ?? undefined;
+      const met = async () => (await (await chat(secret, { max_tokens: 256 })).json()).error?.code;
+      const agree = async (code: string | undefined) => {
+        expect((await refusal())?.code).toBe(code);
+        // The gateway remembers a decline for a second.
+        await until(async () => (await met()) === code);
+      };
+      await agree("insufficient_balance");
+      expect((await refusal()).text).toContain("The wallet of $0.00 would refuse even a short request");
+      await console.parts.ledger.topUp({ walletId: id, topUpId: "little", amount: 100_000n });
+      await agree("insufficient_balance");
+      await topUp(id, "1");
+      await agree(undefined);
+      const { ledger } = console.parts;
+      const limit = {
+        walletId: id,
+        limitId: `all-${id}`,
+        keyId: undefined,
+        period: "day",
+        amount: 1n,
+      } as const;
+      await ledger.setSpendLimit(limit);
+      await agree("spending_limit_exceeded");
+      await ledger.setSpendLimit({ ...limit, amount: 1_000_000_000n });
+      await agree(undefined);
+      await ledger.setWalletState({ walletId: id, state: "frozen" });
+      await agree("forbidden");
+    });
+
+    test("a key at its own limit does not make its account refuse requests", async () => {
+      const { id } = await console.newAccount();
+      const payer = await console.newMember(id, "owner");
+      await topUp(id, "1");
+      const spending_limit = { amount_usd: "0", period: "day" };
+      await console.call(payer, "POST", `/accounts/${id}/keys`, { name: "k", spending_limit });
+      expect((await console.call(payer, "GET", `/accounts/${id}`)).json.next_refusal).toBeNull();
+    });
+
     test("has the same limit and refusal as the list", async () => {
       const spending = { amount_usd: "0", period: "total" };
       const made = [await create(), await create({ spending_limit: spending })];

@@ -10,6 +10,7 @@ import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
+import { accountNowQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { REFRESH_MS } from "./queries.ts";
 import { Rules } from "./rules.tsx";
@@ -34,7 +35,7 @@ export function NoticesPage() {
   });
   const read = useAction({
     act: (notice: string) => call(() => api.accounts({ account }).notices({ notice }).read.post()),
-    renews: [key],
+    renews: [key, accountNowQuery(account).queryKey],
   });
   return (
     <div className={styles.page}>

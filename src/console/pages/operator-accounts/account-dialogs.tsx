@@ -48,7 +48,7 @@ function StateDialog({ account, state, onClose }: DialogProps & { readonly state
   const { action, done, note } = STATES[state];
   const change = useAction({
     act: (reason: string) => call(() => api.operator.accounts({ id: account.id })[state].post({ reason })),
-    renews: [ACCOUNTS_KEY],
+    renews: [ACCOUNTS_KEY, ["account", account.id]],
     done,
     isForm: true,
     onDone: onClose,

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
 
-export type Account = Awaited<ReturnType<typeof fetchAccount>>;
+export type Account = Omit<Awaited<ReturnType<typeof fetchAccount>>, "next_refusal" | "unread_notices">;
 
 const fetchAccount = (account: string) => call(() => api.accounts({ account }).get());
 
