@@ -47,5 +47,5 @@ function saveResult(result: GrowthResult, { isKept }: GrowthPlan): void {
   const folder = join(REPOSITORY, isKept ? KEPT_FOLDER : LOCAL_FOLDER);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `${result.part}.svg`), plotGrowth(result));
-  if (isKept) updatePage(`growth ${result.part}`, printGrowth(result));
+  if (isKept) updatePage("docs/performance.md", `growth ${result.part}`, printGrowth(result));
 }

@@ -8,7 +8,8 @@ const REPOSITORY = resolve(import.meta.dir, "../../..");
 const KEPT_FILE = "docs/performance/history.jsonl";
 /** Every run of this checkout. Git ignores the folder. */
 const LOCAL_FILE = "reports/bench.jsonl";
-const PAGE = "docs/performance.md";
+/** Holds the table of the history. */
+const HISTORY_PAGE = "docs/benchmarks.md";
 
 /** Reads the committed history, oldest first. Throws for a line that is not of the history's shape. */
 export function readKeptRuns(): readonly HistoryLine[] {
@@ -21,12 +22,12 @@ export function saveRun(line: HistoryLine, isKept: boolean): void {
   append(LOCAL_FILE, line);
   if (!isKept) return;
   append(KEPT_FILE, line);
-  updatePage("history", printHistory(readKeptRuns()));
+  updatePage(HISTORY_PAGE, "history", printHistory(readKeptRuns()));
 }
 
-/** Replaces a generated block of the performance page. */
-export function updatePage(block: string, content: string): void {
-  const path = join(REPOSITORY, PAGE);
+/** Replaces a generated block of a page, named by its path in the repository. */
+export function updatePage(page: string, block: string, content: string): void {
+  const path = join(REPOSITORY, page);
   writeFileSync(path, replaceBlock(readFileSync(path, "utf8"), block, content));
 }
 
