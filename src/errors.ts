@@ -104,6 +104,10 @@ export const ERRORS = {
     "concurrency_exceeded",
     "Too many large request bodies are in flight: wait for a running request to finish.",
   ),
+  too_many_files: throttled(
+    "concurrency_exceeded",
+    "Too many connections are open: wait as long as retry-after says.",
+  ),
 
   internal: fault("An internal error occurred."),
   internal_charged: fault(

@@ -1,4 +1,3 @@
-import { Worker } from "node:worker_threads";
 import { eq, gt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { endLease, tryLease } from "../db/leases.ts";
@@ -8,6 +7,7 @@ import type { AuditJob, AuditResult } from "../http/console/platform.ts";
 import { type AuditReport, auditDatabase } from "../ledger/audit/audit.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { waitAtMost } from "../time.ts";
+import { startWorker } from "../workers/start-worker.ts";
 import type { AuditWorkerData } from "./audit-worker.ts";
 
 const JOB = "ledger_audit";
@@ -122,7 +122,7 @@ function startPostgresAudit({ connect }: PostgresDatabase, nowMs: number): Runni
 function startSqliteAudit({ path }: SqliteDatabase, nowMs: number): RunningAudit {
   const { promise: report, resolve, reject } = Promise.withResolvers<AuditReport>();
   const workerData: AuditWorkerData = { path, nowMs };
-  const worker = new Worker(SCRIPT, { workerData });
+  const worker = startWorker(SCRIPT, { workerData });
   worker.on("message", resolve);
   worker.on("error", reject);
   worker.on("exit", () => reject(new Error("The audit was stopped")));

@@ -53,7 +53,6 @@ interface Readings {
 }
 
 async function serveRequests(config: Config, parts: GatewayParts, readings: Readings) {
-  const running = createRunningRequests();
   const incomingBodies = createIncomingBodies();
   const bodyBudget = createBodyBudget({
     bytesMax: config.bodyBytesInFlightMax,
@@ -61,7 +60,8 @@ async function serveRequests(config: Config, parts: GatewayParts, readings: Read
   });
   let isDraining = false;
   const { gateway, database } = parts;
-  const { ledger, limiter, holdHealth, log } = gateway();
+  const { ledger, limiter, holdHealth, files, log } = gateway();
+  const running = createRunningRequests({ files, log });
   const { outbox } = parts;
   const { dataFolder } = config;
   const checks = createReadinessChecks({ database, ledger, holdHealth, limiter, outbox, dataFolder });
@@ -105,6 +105,7 @@ async function serveRequests(config: Config, parts: GatewayParts, readings: Read
     await server.close();
     await console.close();
     await waitAtMost(SETTLE_MS, running.idle());
+    running.close();
   };
   return { url: server.url, console, announceStop, stop };
 }

@@ -17,6 +17,7 @@ import { startRefusalRecorder } from "../refusals/recorder.ts";
 import { type OpenSettlementOutbox, openSettlementOutbox } from "../settlement-outbox/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { findOpenFiles } from "../telemetry/open-files.ts";
 import type { Traces } from "../telemetry/trace-export.ts";
 import { SharedTimer } from "../time.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
@@ -92,6 +93,7 @@ export function createParts(
     refusals,
     holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
     holdTtlMs: config.holdTtlMs,
+    files: findOpenFiles(),
     clock,
     timer,
     log,

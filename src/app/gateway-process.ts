@@ -3,12 +3,17 @@ import { findLowCallsCap } from "../config/relaunch.ts";
 import { describeLocation } from "../db/location.ts";
 import { describeRedis } from "../limiter/redis/location.ts";
 import { createLog, logStrayFaults } from "../telemetry/log.ts";
+import { findOpenFiles } from "../telemetry/open-files.ts";
 import { startConfigReload } from "./config-reload.ts";
 import { prepareFirstStart } from "./first-start.ts";
 import { warnOfKnownModels } from "./known-warnings.ts";
 import { warnOfPrices } from "./price-warnings.ts";
 import { type Hangups, untilSignal } from "./signals.ts";
 import { startGateway } from "./start-gateway.ts";
+
+/** A limit of open files below this is reported: with it, the account limit of 500 requests is a quarter. */
+const FILES_USUAL_MAX = 4_096;
+const FEW_FILES = `few open files allowed: raise the hard limit to ${FILES_USUAL_MAX} or more`;
 
 /** Runs a gateway that follows its configuration file. Resolves when a signal has ended it. */
 export async function runGatewayProcess(loaded: LoadedConfig, hangups: Hangups): Promise<void> {
@@ -28,6 +33,8 @@ export async function runGatewayProcess(loaded: LoadedConfig, hangups: Hangups):
   log.info({ url, ledger, database, redis, metrics, models: config.models.length }, "listening");
   const cap = findLowCallsCap();
   if (cap) log.warn(cap, "upstream concurrency capped");
+  const { max: files = Number.POSITIVE_INFINITY } = findOpenFiles();
+  if (files < FILES_USUAL_MAX) log.warn({ files }, FEW_FILES);
   warnOfPrices(config.models, log);
   warnOfKnownModels(config, log);
   gateway.console.warmUp();

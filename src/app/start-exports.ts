@@ -1,9 +1,10 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { DatabaseLocation } from "../db/location.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { ExportMessage, ExportWorkerData } from "../exports/export-worker.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { waitAtMost } from "../time.ts";
+import { startWorker } from "../workers/start-worker.ts";
 
 /** What this process has exported since its start. */
 interface ExportCounts {
@@ -41,20 +42,30 @@ export function startExports(
   let ending: Promise<void> = Promise.resolve();
   let isClosed = false;
 
+  const startLater = () => {
+    restart = setTimeout(start, RESTART_MS);
+    restart.unref();
+  };
   const start = () => {
     if (isClosed || worker || exports.length === 0) return;
     const workerData: ExportWorkerData = { location, exports };
-    const started = new Worker(SCRIPT, { workerData });
-    worker = started;
+    try {
+      worker = follow(startWorker(SCRIPT, { workerData }));
+    } catch (fault) {
+      log.error(describeFault(fault), "usage exports failed");
+      startLater();
+    }
+  };
+  const follow = (started: Worker): Worker => {
     started.on("message", (message: ExportMessage) => take(message, counts, log));
     started.on("error", (fault) => log.error(describeFault(fault), "usage exports failed"));
     started.on("exit", () => {
       if (worker !== started) return;
       worker = undefined;
-      restart = setTimeout(start, RESTART_MS);
-      restart.unref();
+      startLater();
     });
     started.unref();
+    return started;
   };
   const stop = () => {
     clearTimeout(restart);

@@ -1,7 +1,8 @@
 import { totalTokensOf } from "../domain/usage.ts";
-import type { Cause } from "../errors.ts";
+import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/records.ts";
 import { describeFault, type LogFields } from "../telemetry/log.ts";
+import { isFilesUsedUp } from "../telemetry/open-files.ts";
 import type { Permit } from "../upstream/circuit-phases.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
@@ -78,7 +79,8 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     const isReached = isSent && !isRefused(outcome);
     slot?.end(isReached ? tokensUsed(held, status) : undefined);
     if (held.plan.model.routeChoice === "fastest") measure(context, timedOut && ms);
-    const isUnreachable = status === 0 && !isReached && !("fault" in context.prepared);
+    const isUnreachable =
+      status === 0 && !isReached && !("fault" in context.prepared) && !lacksFiles(outcome);
     report(gateway, context, { outcome, attempt, timedOut, isOfKey, isUnreachable });
     if (trace) await endAttemptTrace(trace, context, { outcome, attempt });
     return { outcome, attempt, isUnreachable };
@@ -94,8 +96,14 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
 
 /** Whether a connection that was assumed did not stand. */
 function isRefused(outcome: Outcome): boolean {
+  if (lacksFiles(outcome)) return true;
   const fault = outcome.kind === "failed" ? outcome.error.cause : undefined;
   return fault instanceof Error && "code" in fault && UNREACHABLE.has(fault.code);
+}
+
+/** Whether this process had no file for a connection, which says nothing about the upstream. */
+function lacksFiles(outcome: Outcome): boolean {
+  return outcome.kind === "failed" && outcome.error.kind === "too_many_files";
 }
 
 /** The tokens that an attempt counts for in the bounds of its key: as reported, else by the size of the texts. */
@@ -153,16 +161,25 @@ interface Failure {
   readonly status: number;
 }
 
-/** Chooses the outcome of a fault: a timeout, an abort, an error event in the answer, or the fault itself. */
+/**
+ * Chooses the outcome of a fault: a lack of open files, a timeout, an abort, an error event in the answer, or the
+ * fault itself.
+ */
 function outcomeOf(fault: unknown, { gateway, context, timeouts, status }: Failure): Outcome {
-  const { timedOut } = timeouts;
+  const { timedOut, isSent } = timeouts;
+  // Without a free file, a name is not found, or its host seems to refuse the connection.
+  const isUnconnected = status === 0 && (!isSent || timedOut === "connect");
+  if (isFilesUsedUp(fault) || (isUnconnected && gateway.files.room() <= 0)) {
+    const error = new GatewayError("too_many_files", { reason: fault, retryAfterS: 1 });
+    return { kind: "failed", error, isFinal: false };
+  }
   if (timedOut) {
     const isFinal = gateway.clock() >= context.deadlineAt;
     return failed(TIMEOUT_CAUSES[timedOut], { reason: fault, isFinal });
   }
   const isRejected = status >= 300;
   return (
-    endedBy(gateway, context, timeouts.isSent && !isRejected) ??
+    endedBy(gateway, context, isSent && !isRejected) ??
     errorInAnswer(fault, context) ??
     failed("upstream_unavailable", { reason: fault })
   );
@@ -223,6 +240,7 @@ export function describeReason(fault: unknown): LogFields {
 
 /** Causes that lie with the gateway or the request, and so prove nothing about the upstream. */
 const NO_VERDICT: readonly Cause[] = [
+  "too_many_files",
   "internal",
   "shutting_down",
   "answer_too_large",

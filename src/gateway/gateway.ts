@@ -8,6 +8,7 @@ import type { Limiter, Limits } from "../limiter/limiter.ts";
 import type { RefusalRecorder } from "../refusals/refusal.ts";
 import type { SettlementOutbox } from "../settlement-outbox/entry.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { OpenFiles } from "../telemetry/open-files.ts";
 import type { RequestMetrics } from "../telemetry/request-metrics.ts";
 import type { RequestTracing } from "../telemetry/request-tracing.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
@@ -55,6 +56,7 @@ export interface Gateway extends GatewaySettings {
   readonly refusals: RefusalRecorder;
   readonly holdHealth: HoldHealth;
   readonly holdTtlMs: number;
+  readonly files: OpenFiles;
   /** Monotonic milliseconds. */
   readonly clock: () => number;
   /** Watches the time limits of all requests; of the same clock. */

@@ -134,11 +134,15 @@ const SILENCE_MS_MAX = 500;
  * the kernel reset the connection, so that the client never sees the error. Bun does so itself for
  * connections that stay open. Reads at most 64 MiB and 10 s. Never rejects.
  */
-export async function discardBody(request: Request): Promise<void> {
-  if (!/\bclose\b/i.test(request.headers.get("connection") ?? "")) return;
+export async function discardBody(request: Request, isClosing = asksToClose(request)): Promise<void> {
+  if (!isClosing) return;
   if (Number(request.headers.get("content-length")) > DISCARDED_BYTES_MAX) return;
   const { body } = request;
   if (body && !body.locked) await discard(body.getReader()).catch(() => undefined);
+}
+
+function asksToClose({ headers }: Request): boolean {
+  return /\bclose\b/i.test(headers.get("connection") ?? "");
 }
 
 async function discard(body: ChunkReader): Promise<void> {

@@ -1,4 +1,6 @@
 import type { Gateway } from "../gateway/gateway.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { OpenFiles } from "../telemetry/open-files.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { ConnectionIdle } from "./connection-idle.ts";
 import type { CorsOrigins } from "./cors.ts";
@@ -22,18 +24,60 @@ export interface HttpParts {
   console(request: Request, peer: string | undefined): Promise<Response>;
 }
 
-/** Counts the model requests that are not settled, for which a shutdown waits. */
+/** Counts the model requests that are not settled: a shutdown waits for them, and each needs open files. */
 export interface RunningRequests {
+  /** Whether another request may begin. Costs one comparison. */
+  mayBegin(): boolean;
   begin(): void;
   end(): void;
   /** Resolves when no request is running. */
   idle(): Promise<void>;
+  close(): void;
 }
 
-export function createRunningRequests(): RunningRequests {
+export interface RunningRequestsOptions {
+  readonly files: OpenFiles;
+  readonly log: Log;
+  /** Milliseconds between two counts of the open files. */
+  readonly everyMs?: number;
+}
+
+/** The connections of a request to its client and to its upstream. */
+const FILES_PER_REQUEST = 2;
+const COUNT_EVERY_MS = 1_000;
+
+/**
+ * Counts open files every second. In between, each request that begins is taken to open two: two hundred streams
+ * arrive well within a second.
+ */
+export function createRunningRequests({
+  files,
+  log,
+  everyMs = COUNT_EVERY_MS,
+}: RunningRequestsOptions): RunningRequests {
   let count = 0;
+  let countMax = Number.POSITIVE_INFINITY;
+  let refused = 0;
+  let isRefusing = false;
   let waiting: (() => void)[] = [];
+
+  function countFiles(): void {
+    countMax = count + Math.max(0, Math.floor(files.room() / FILES_PER_REQUEST));
+    if (refused > 0 && !isRefusing) log.warn({ files: files.max, refused }, "open files nearly used up");
+    if (refused === 0 && isRefusing) log.info({}, "open files free again");
+    isRefusing = refused > 0;
+    refused = 0;
+  }
+  const timer = files.max === undefined ? undefined : setInterval(countFiles, everyMs);
+  timer?.unref();
+  countFiles();
+
   return {
+    mayBegin() {
+      if (count < countMax) return true;
+      refused += 1;
+      return false;
+    },
     begin: () => {
       count += 1;
     },
@@ -44,5 +88,6 @@ export function createRunningRequests(): RunningRequests {
       waiting = [];
     },
     idle: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    close: () => clearInterval(timer),
   };
 }

@@ -1,4 +1,5 @@
 import type { Caller } from "../accounts/key.ts";
+import { GatewayError } from "../errors.ts";
 import { countRequest } from "../gateway/count-request.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -104,9 +105,11 @@ export interface Run {
 /** Runs a request and logs it. Never rejects: errors are sent as the reply. */
 export async function runRoute(gateway: Gateway, run: Run): Promise<void> {
   const { route, call, reply, body, running } = run;
+  const hasFiles = running.mayBegin();
   running.begin();
   if (gateway.tracing) beginTrace(gateway.tracing, run);
   try {
+    if (!hasFiles) await refuseForFiles(run);
     await route.run(gateway, call, reply);
   } catch (thrown) {
     await fail(gateway, run, thrown);
@@ -115,6 +118,13 @@ export async function runRoute(gateway: Gateway, run: Run): Promise<void> {
     running.end();
     finish(gateway, run);
   }
+}
+
+/** Refuses a request for want of open files, before it takes any, and closes its connection, which is one. */
+async function refuseForFiles({ reply, request }: Run): Promise<never> {
+  reply.setHeaders({ connection: "close" });
+  await discardBody(request, true);
+  throw new GatewayError("too_many_files", { retryAfterS: 1 });
 }
 
 /** Sends an error as the reply, after the rest of the body where an unread rest would lose the error. */

@@ -1,5 +1,6 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { createFairQueue } from "./fair-queue.ts";
+import { startWorker } from "./start-worker.ts";
 
 export interface WorkerQueueOptions<Job> {
   /** Name of the worker in errors, such as "body worker". */
@@ -54,9 +55,9 @@ export function createWorkerQueue<Job, Result>(options: WorkerQueueOptions<Job>)
       if (worker && idleMs !== undefined) restartTimer(end, idleMs);
       return;
     }
-    worker ??= start();
     restartTimer(() => fail(`The ${name} hangs`), running.msMax);
     try {
+      worker ??= start();
       worker.postMessage(running.job, buffersOf(running.job));
     } catch (cause) {
       fail(`A job of the ${name} cannot be sent`, { cause });
@@ -64,7 +65,7 @@ export function createWorkerQueue<Job, Result>(options: WorkerQueueOptions<Job>)
   }
 
   function start(): Worker {
-    const started = new Worker(script);
+    const started = startWorker(script);
     const onEnd = (cause?: unknown) => worker === started && fail(`The ${name} ended`, { cause });
     started.unref();
     started.on("message", (result: Result) => worker === started && finish(result));

@@ -61,6 +61,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "time.ts",
       "tokens",
       "upstream",
+      "workers",
     ],
     packages: ["bun", "drizzle-orm", "node:fs", "node:os", "node:path", "node:tty", "node:worker_threads"],
   },
@@ -306,7 +307,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   workers: {
     holds: "a queue of jobs for a worker thread, with a watchdog",
     imports: [],
-    packages: ["node:worker_threads"],
+    packages: ["node:fs", "node:os", "node:worker_threads"],
   },
   catalog: {
     holds: "models, routes and prices, and the known models of providers",
@@ -328,6 +329,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "@opentelemetry/exporter-trace-otlp-proto",
       "@opentelemetry/resources",
       "@opentelemetry/sdk-trace",
+      "node:fs",
       "pino",
       "prom-client",
     ],

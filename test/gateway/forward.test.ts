@@ -104,6 +104,22 @@ describe("forward()", () => {
     expect(answer.attempts).toHaveLength(attempts);
   });
 
+  test("a connection that finds no open file is refused with retry-after, and blames no upstream", async () => {
+    const lacksFiles = () => Promise.reject(Object.assign(new Error("EMFILE"), { code: "EMFILE" }));
+    const { answer, upstreams } = await forwardTo({ sends: Array<Send>(2).fill(lacksFiles) });
+    expect(answer.outcome).toMatchObject({ error: { kind: "too_many_files", retryAfterS: 1 } });
+    expect(answer.attempts).toHaveLength(2);
+    for (const { keys } of upstreams) {
+      expect(keys[0]?.health.status()).toMatchObject({ state: "closed", failures: 0 });
+    }
+  });
+
+  test("a name that is not found while files are short is no fault of the upstream either", async () => {
+    const files = { max: 256, room: () => 0 };
+    const { answer } = await forwardTo({ sends: [refusesConnections], parts: { files } });
+    expect(nameOf(answer.outcome)).toBe("too_many_files");
+  });
+
   test.each<[name: string, options: ForwardOptions, outcome: Outcome["kind"]]>([
     ["a client that disconnected", { reply: { signal: AbortSignal.abort() } }, "client_disconnected"],
     [

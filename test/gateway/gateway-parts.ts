@@ -70,6 +70,7 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
     refusals: notCalled("refusals"),
     holdHealth: notCalled("holdHealth"),
     holdTtlMs: 60_000,
+    files: { max: undefined, room: () => Number.POSITIVE_INFINITY },
     clock,
     timer: new SharedTimer(clock),
     log,

@@ -31,6 +31,14 @@ function echo(value: string): ScriptedJob {
 }
 
 describe("a worker queue", () => {
+  test("fails a job, not the process, while no file can be opened, and runs the next one", async () => {
+    const child = new URL("./without-files-child.ts", import.meta.url).pathname;
+    const command = ["sh", "-c", 'ulimit -n 64; exec "$0" "$1"', process.execPath, child];
+    const { exitCode, stdout } = Bun.spawnSync(command);
+    expect(stdout.toString()).toBe("A job of the test worker cannot be sent\ndone\n");
+    expect(exitCode).toBe(0);
+  });
+
   test("runs the jobs of alternating owners in one worker", async () => {
     const queue = createQueue();
     const order: string[] = [];

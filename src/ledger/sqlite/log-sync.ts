@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fsyncSync, openSync } from "node:fs";
+import { closeSync, existsSync, fdatasync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Syncs the write-ahead log of a SQLite database to disk. */
@@ -15,7 +15,8 @@ export interface LogSync {
  * them.
  */
 export function createLogSync(path: string): LogSync {
-  let log: number | undefined;
+  // Opened now, where it is there: a busy process may find no file free at its first commit.
+  let log = existsSync(logOf(path)) ? openLog(path) : undefined;
   let next: PromiseWithResolvers<void> | undefined;
   let isSyncing = false;
   let failure: unknown;
@@ -52,7 +53,14 @@ export function createLogSync(path: string): LogSync {
 /** Opens the log, which exists from the first commit on, and syncs its directory entry. */
 function openLog(path: string): number {
   const folder = openSync(dirname(path), "r");
-  fsyncSync(folder);
-  closeSync(folder);
-  return openSync(`${path}-wal`, "r+");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+  return openSync(logOf(path), "r+");
+}
+
+function logOf(path: string): string {
+  return `${path}-wal`;
 }

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startWorker } from "../../workers/start-worker.ts";
 import { LedgerError } from "../ledger.ts";
 import { type QueryValue, type Row, type RunQuery, SQLITE } from "../queries/query.ts";
 import { createLedgerReads } from "../queries/reads.ts";
@@ -78,7 +79,7 @@ export function createWorkerReader(options: WorkerReaderOptions): WorkerReader {
 
   function start(): Worker {
     const workerData: ReadWorkerData = { path };
-    const started = new Worker(script, { workerData });
+    const started = startWorker(script, { workerData });
     started.on("message", receive);
     for (const event of ["error", "exit"]) {
       started.on(event, (reason) => worker === started && end(reason));
@@ -118,9 +119,13 @@ export function createWorkerReader(options: WorkerReaderOptions): WorkerReader {
       const timeout = setTimeout(() => end(new Error("The read took too long")), replyMsMax);
       const number = ++lastNumber;
       pending.set(number, { resolve, reject, timeout });
-      worker ??= start();
       const request: ReadRequest = { number, sql, values };
-      worker.postMessage(request);
+      try {
+        worker ??= start();
+        worker.postMessage(request);
+      } catch (fault) {
+        end(fault);
+      }
       return promise;
     },
     close() {

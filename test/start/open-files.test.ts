@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { CHAT } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { answerWith } from "../support/scripted-answers.ts";
+import type { ServedProcess } from "../support/served-process.ts";
+import { until } from "../support/timeouts.ts";
+import { askChat } from "./paid-key.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
+
+/** A gateway has about 25 files open before its first request. */
+const FILES_MAX = 256;
+/** More than the files of the gateway; below the concurrent calls of a test process. */
+const CALLERS = 250;
+/** What one answer costs, in nano-USD: 0.000025 USD. */
+const COST = 25_000;
+const SETTINGS = `limits: { requests_per_minute: 1000000, concurrent_requests: 1000 }
+account_limits: { requests_per_minute: 1000000, concurrent_requests: 1000 }
+drain_s: 2`;
+
+let fixture: ProcessFixture;
+beforeEach(async () => {
+  fixture = await openProcessFixture(SETTINGS);
+});
+afterEach(() => fixture.close());
+
+function serveWithFiles(max: number): Promise<ServedProcess> {
+  return fixture.serve({ through: ["sh", "-c", `ulimit -n ${max}; exec "$0" "$@"`] });
+}
+
+/** Asks for one stream until it is served, as a client does that waits as long as it is told. Counts the refusals. */
+async function untilServed({ url }: ServedProcess): Promise<number> {
+  for (let refusals = 0; ; refusals += 1) {
+    const response = await askChat(url, fixture.secret, true);
+    if (response.status === 200) {
+      expect(await response.text()).toEndWith("data: [DONE]\n\n");
+      return refusals;
+    }
+    expect(response.headers.get("retry-after")).toBe("1");
+    await expectError(response, CHAT, "too_many_files");
+    await Bun.sleep(1_000);
+  }
+}
+
+test("a burst of more streams than there are files is served whole or refused, and each is charged", async () => {
+  const gateway = await serveWithFiles(FILES_MAX);
+  fixture.upstream.on("chat", answerWith(undefined, { delayMs: 500 }));
+  const refusals = await Promise.all(Array.from({ length: CALLERS }, () => untilServed(gateway)));
+  expect(refusals.filter((count) => count > 0)).not.toBeEmpty();
+  await until(() => gateway.stdout().includes('"open files free again"'));
+  expect(await untilServed(gateway)).toBe(0);
+  gateway.signal("SIGTERM");
+  expect(await gateway.exitCode).toBe(0);
+  const log = gateway.stdout();
+  expect(log).toContain('"open files nearly used up"');
+  // No upstream is blamed for it.
+  expect(log).not.toContain('"circuit opened"');
+  const posted = 100 - (CALLERS + 1) * (COST / 1e9);
+  expect(await fixture.accounts()).toMatchObject([{ held_usd: "0.00", posted_usd: String(posted) }]);
+});
+
+test("connections that send nothing end no process, and give their files back when they close", async () => {
+  const gateway = await serveWithFiles(FILES_MAX);
+  const { hostname, port } = new URL(gateway.url);
+  const data = () => undefined;
+  const idle = await Promise.all(
+    Array.from({ length: 2 * FILES_MAX }, () =>
+      Bun.connect({ hostname, port: Number(port), socket: { data } }),
+    ),
+  );
+  // Longer than the delay after which the counting worker starts.
+  await Bun.sleep(1_000);
+  for (const socket of idle) socket.terminate();
+  await untilServed(gateway);
+  expect(gateway.stdout()).not.toContain('"circuit opened"');
+});
+
+test.each([
+  [FILES_MAX, true],
+  [8_192, false],
+])("a limit of %d files is reported at the start: %p", async (max, isReported) => {
+  const gateway = await serveWithFiles(max);
+  const line = `"files":${max},"msg":"few open files allowed: raise the hard limit to 4096 or more"`;
+  await untilServed(gateway);
+  expect(gateway.stdout().includes(line)).toBe(isReported);
+});
