@@ -184,8 +184,10 @@ export interface JournalLine {
   readonly createdAtMs: number;
 }
 
-/** Selects transfers by the time of their commit, in Unix milliseconds. */
+/** Selects transfers by what they were for, and by the time of their commit in Unix milliseconds. */
 export interface TransferRange {
+  /** Default: every kind. Otherwise a page may have few items or none and a `nextToken`, to search on. */
+  readonly kinds?: readonly TransferKindName[] | undefined;
   readonly fromMs?: number | undefined;
   /** Exclusive. */
   readonly toMs?: number | undefined;

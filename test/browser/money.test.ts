@@ -75,6 +75,24 @@ test(
 );
 
 test(
+  "entries of one kind are listed alone, and the page's address keeps the kind",
+  async () => {
+    const watched = await open("/wallet");
+    const { page } = watched;
+    await page.getByRole("combobox", { name: "Kind" }).click();
+    await page.getByRole("option", { name: "top-up" }).click();
+    await page.waitForURL(/kind=top_up/);
+    await page.waitForFunction(() => document.querySelectorAll("main tbody tr").length === 1);
+    await page.getByText("+$250.00").waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    await page.goto(page.url().replace("top_up", "late_settlement"));
+    await page.getByText("No such entry in this range").waitFor();
+    await finish(watched);
+  },
+  LONG_MS,
+);
+
+test(
   "a code adds its amount once, and an unknown or used one is refused at its field",
   async () => {
     const { codes } = await world.operator.call("POST", "/operator/codes", { amount_usd: "12.50" });

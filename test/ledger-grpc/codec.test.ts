@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import type { Balances } from "../../src/ledger/records.ts";
+import type { Balances, TransferKindName } from "../../src/ledger/records.ts";
 import {
   HISTOGRAM_BOUNDS_MS,
   type UsageDimension,
@@ -400,6 +400,7 @@ describe("a message survives encoding and decoding:", () => {
         fromMs: maybe(ID_TIME),
         toMs: maybe(ID_TIME),
         order: fc.constantFrom("newest_first" as const, "oldest_first" as const),
+        kinds: fc.array(fc.constantFrom<TransferKindName>("top_up", "correction", "settlement", "charge")),
       }),
       encodeTransferRange,
       decodeTransferRange,

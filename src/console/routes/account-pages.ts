@@ -89,7 +89,7 @@ export const moneyPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/wallet",
-    validateSearch: rangeAnd("tab", "page", "checkout", "topup"),
+    validateSearch: rangeAnd("tab", "page", "kind", "checkout", "topup"),
     component: lazyPart(() => import("../pages/wallet/wallet-page.tsx"), "WalletPage"),
   }),
   createRoute({

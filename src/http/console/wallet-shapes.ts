@@ -3,9 +3,19 @@ import { t } from "elysia";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
 import { id, pageOf, pageQuery, time, usd } from "./shapes.ts";
 
+const transferKind = t.Union([
+  t.Literal("top_up"),
+  t.Literal("correction"),
+  t.Literal("settlement"),
+  t.Literal("expiry_capture"),
+  t.Literal("late_settlement"),
+  t.Literal("refund"),
+  t.Literal("charge"),
+]);
+
 export const transfersQuery = t.Composite([
   pageQuery,
-  t.Object({ from: t.Optional(time), to: t.Optional(time) }),
+  t.Object({ from: t.Optional(time), to: t.Optional(time), kind: t.Optional(transferKind) }),
 ]);
 
 /** A calendar month in UTC: "2026-11". */
@@ -24,16 +34,6 @@ export const walletShape = t.Object({
   totals: t.Object({ topped_up_usd: usd, charged_usd: usd, refunded_usd: usd }),
   state: t.Union([t.Literal("active"), t.Literal("frozen")]),
 });
-
-const transferKind = t.Union([
-  t.Literal("top_up"),
-  t.Literal("correction"),
-  t.Literal("settlement"),
-  t.Literal("expiry_capture"),
-  t.Literal("late_settlement"),
-  t.Literal("refund"),
-  t.Literal("charge"),
-]);
 
 export const transfersShape = pageOf(
   t.Object({

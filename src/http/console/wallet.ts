@@ -3,7 +3,7 @@ import { Elysia, t } from "elysia";
 import { findReasons } from "../../accounts/bookings.ts";
 import type { Database } from "../../db/database.ts";
 import { printUsd } from "../../domain/money.ts";
-import type { RunningHold } from "../../ledger/records.ts";
+import type { PageRequest, RunningHold, TransferRange } from "../../ledger/records.ts";
 import { printOverview, readOverview } from "../../payments/overview.ts";
 import { proveWallet, type WalletProof } from "../../payments/proof.ts";
 import { listMonths, type MonthSummary, openStatement, readMonth } from "../../payments/statement.ts";
@@ -25,6 +25,8 @@ import {
 } from "./wallet-shapes.ts";
 
 const PAGE_SIZE = 50;
+/** Pages of the ledger that one request reads, of 50,000 transfers each. */
+const SEARCHES_MAX = 10;
 
 /** The wallet of an account: its equation, transfers, running holds, statements and proof. */
 export function walletRoutes(parts: ConsoleParts) {
@@ -37,9 +39,10 @@ export function walletRoutes(parts: ConsoleParts) {
     })
     .get(
       "/transfers",
-      async ({ account, query: { page, size = PAGE_SIZE, from, to } }) => {
-        const range = { fromMs: readTime(from), toMs: readTime(to) };
-        const { items, nextToken } = await ledger.transfers(account.id, { size, token: page }, range);
+      async ({ account, query: { page, size = PAGE_SIZE, from, to, kind } }) => {
+        const kinds = kind && [kind];
+        const range = { fromMs: readTime(from), toMs: readTime(to), kinds };
+        const { items, nextToken } = await searchTransfers(ledger, account.id, { size, token: page }, range);
         const ids = items.filter(({ kind }) => kind === "correction").map(({ transferId }) => transferId);
         const reasons = await findReasons(database, account.id, ids);
         const printed = items.map((line) => printTransfer(line, reasons.get(line.transferId)));
@@ -78,6 +81,19 @@ export function walletRoutes(parts: ConsoleParts) {
       needs: "wallet.read",
       response: proofShape,
     });
+}
+
+/** Searches on while a page is empty: a rare kind may be far back. */
+async function searchTransfers(
+  ledger: ConsoleParts["ledger"],
+  accountId: string,
+  page: PageRequest,
+  range: TransferRange,
+) {
+  let found = await ledger.transfers(accountId, page, range);
+  for (let more = 1; more < SEARCHES_MAX && found.items.length === 0 && found.nextToken; more++)
+    found = await ledger.transfers(accountId, { ...page, token: found.nextToken }, range);
+  return found;
 }
 
 function readTime(text: string | undefined): number | undefined {

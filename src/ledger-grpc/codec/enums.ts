@@ -66,8 +66,7 @@ export const limitPeriods = codecOf<LimitPeriod, Extract<SpendLimitPeriod, strin
   },
 );
 
-/** A correction is a top-up of a negative amount. */
-export const transferKinds = codecOf<Exclude<TransferKindName, "correction">, Extract<TransferKind, string>>(
+export const transferKinds = codecOf<TransferKindName, Extract<TransferKind, string>>(
   "TRANSFER_KIND_UNSPECIFIED",
   {
     top_up: "TRANSFER_KIND_TOP_UP",
@@ -76,6 +75,7 @@ export const transferKinds = codecOf<Exclude<TransferKindName, "correction">, Ex
     late_settlement: "TRANSFER_KIND_LATE_SETTLEMENT",
     refund: "TRANSFER_KIND_REFUND",
     charge: "TRANSFER_KIND_CHARGE",
+    correction: "TRANSFER_KIND_CORRECTION",
   },
 );
 

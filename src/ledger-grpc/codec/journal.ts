@@ -21,13 +21,14 @@ import {
 } from "./fields.ts";
 import { decodeBound, encodeBound } from "./receipts.ts";
 
-type WireRange = Pick<ListTransfersRequest, "startTime" | "endTime" | "oldestFirst">;
+type WireRange = Pick<ListTransfersRequest, "startTime" | "endTime" | "oldestFirst" | "kinds">;
 
-export function encodeTransferRange({ fromMs, toMs, order }: TransferRange): WireRange {
+export function encodeTransferRange({ kinds = [], fromMs, toMs, order }: TransferRange): WireRange {
   return sparse<WireRange>({
     startTime: encodeBound(fromMs),
     endTime: encodeBound(toMs),
     oldestFirst: order === "oldest_first" || undefined,
+    kinds: kinds.map(transferKinds.encode),
   });
 }
 
@@ -36,9 +37,11 @@ export function decodeTransferRange(wire: ListTransfersRequest__Output): Transfe
     fromMs: decodeBound(wire.startTime, "start_time"),
     toMs: decodeBound(wire.endTime, "end_time"),
     order: wire.oldestFirst ? "oldest_first" : "newest_first",
+    kinds: wire.kinds.map((kind) => transferKinds.decode(kind, "kinds", "invalid_query")),
   };
 }
 
+/** A correction is a top-up of a negative amount, also to clients that know no corrections. */
 export function encodeTransfer(line: JournalLine): Transfer {
   return sparse<Transfer>({
     sequence: line.seq,

@@ -8,21 +8,12 @@ import type {
   JournalTotalsOptions,
   Page,
   PageRequest,
-  TransferKindName,
   TransferRange,
 } from "../records.ts";
 import { CREDITED, PART, sumJournalOf } from "./journal-sums.ts";
-import { createPage, type PagedList, readPage } from "./page.ts";
+import { createPage, type PagedList, printToken, readPage } from "./page.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
-
-const KIND_NAMES: ReadonlyMap<number, TransferKindName> = new Map<number, TransferKindName>([
-  [TRANSFER_KINDS.topUp, "top_up"],
-  [TRANSFER_KINDS.settlement, "settlement"],
-  [TRANSFER_KINDS.expiryCapture, "expiry_capture"],
-  [TRANSFER_KINDS.lateSettlement, "late_settlement"],
-  [TRANSFER_KINDS.refund, "refund"],
-  [TRANSFER_KINDS.charge, "charge"],
-]);
+import { KIND_NAMES, selectKinds } from "./transfer-kinds.ts";
 
 /** The journal of a wallet, in the order of its numbers or the reverse. */
 export function createTransferList(run: RunQuery, dialect: Dialect) {
@@ -31,41 +22,83 @@ export function createTransferList(run: RunQuery, dialect: Dialect) {
     page: PageRequest,
     range: TransferRange = {},
   ): Promise<Page<JournalLine>> => {
+    checkRange(walletId, range);
     const values = createValues(dialect);
-    const conditions = conditionsOf(walletId, range, values);
-    const isAscending = range.order === "oldest_first";
     const list: PagedList = { name: nameOf(walletId, range), isPosition };
     const { after, rowsMax } = readPage(list, page);
+    const isAscending = range.order === "oldest_first";
+    const kinds = selectKinds(range.kinds);
     const order = dialect.transferOrder;
-    if (after !== undefined) {
-      // The position is in the order of the rows, so that no page reads those of another again.
+    const conditions = [`wallet_id = ${values.add(walletId)}`];
+    // The position is in the order of the rows, so that no page reads those of another again.
+    if (after !== undefined)
       conditions.push(`${order} ${isAscending ? ">" : "<"} ${values.add(BigInt(after))}`);
-    } else {
-      conditions.push(
-        ...(await positionsBetween(createPositionSearch(run, dialect, walletId), range, values)),
-      );
+    if (kinds ? !kinds.isFew : after === undefined) {
+      const search = createPositionSearch(run, dialect, walletId);
+      conditions.push(...(await positionsBetween(search, range, values)));
     }
-    const sql = `SELECT ${order} AS position, ${TRANSFER_COLUMNS} FROM transfers WHERE ${conditions.join(" AND ")}
-      ORDER BY ${order} ${isAscending ? "ASC" : "DESC"} LIMIT ${values.add(rowsMax)}`;
+    const select: TransferSelect = { dialect, values, conditions, isAscending };
+    const scanned = kinds?.isFew === false ? await endOfScan(run, select) : undefined;
+    if (scanned !== undefined)
+      conditions.push(`${order} ${isAscending ? "<=" : ">="} ${values.add(scanned)}`);
+    conditions.push(...timesOf(range, values), ...(kinds ? [kinds.condition] : []));
+    const sql = printSelect(select, rowsMax, kinds?.isFew);
     const rows = await run({ sql, values: values.all });
     const positionOf = () => `${rows[page.size - 1]?.position}`;
-    return createPage(list, page, { rows, read: readJournalLine, positionOf });
+    const found = createPage(list, page, { rows, read: readJournalLine, positionOf });
+    const goesOn = found.nextToken === undefined && scanned !== undefined;
+    return goesOn ? { ...found, nextToken: printToken(list, `${scanned}`) } : found;
   };
 }
 
-function nameOf(walletId: string, { fromMs, toMs, order }: TransferRange): PagedList["name"] {
-  const isWhole = fromMs === undefined && toMs === undefined && order !== "oldest_first";
-  return isWhole ? ["transfers", walletId] : ["transfers", walletId, { fromMs, toMs, order }];
+interface TransferSelect {
+  readonly dialect: Dialect;
+  readonly values: Values;
+  readonly conditions: readonly string[];
+  readonly isAscending: boolean;
 }
 
-function conditionsOf(walletId: string, { fromMs, toMs, order }: TransferRange, values: Values): string[] {
+function printSelect(select: TransferSelect, rowsMax: number, isOfFew = false): string {
+  const { dialect, values, conditions, isAscending } = select;
+  const columns = `${dialect.transferOrder} AS position, ${TRANSFER_COLUMNS}`;
+  const found = `SELECT ${columns} FROM transfers WHERE ${conditions.join(" AND ")}`;
+  const sorted = `ORDER BY position ${isAscending ? "ASC" : "DESC"} LIMIT ${values.add(rowsMax)}`;
+  // Found before they are sorted, so that no planner walks the whole wallet in its order instead.
+  return isOfFew ? `WITH few AS MATERIALIZED (${found}) SELECT * FROM few ${sorted}` : `${found} ${sorted}`;
+}
+
+/** The transfers that one page of some kinds reads, so that a rare kind holds no reader for seconds. */
+export const SCANNED_MAX = 50_000;
+
+/** Resolves to the position of the last transfer that a page reads; `undefined` where it can read all. */
+async function endOfScan(
+  run: RunQuery,
+  { dialect, values, conditions, isAscending }: TransferSelect,
+): Promise<bigint | undefined> {
+  const order = dialect.transferOrder;
+  const sql = `SELECT ${order} AS position FROM transfers WHERE ${conditions.join(" AND ")}
+    ORDER BY ${order} ${isAscending ? "ASC" : "DESC"} LIMIT 1 OFFSET ${SCANNED_MAX - 1}`;
+  const [last] = await run({ sql, values: values.all });
+  return last && BigInt(String(last.position));
+}
+
+function nameOf(walletId: string, { fromMs, toMs, order, kinds = [] }: TransferRange): PagedList["name"] {
+  const isWhole = fromMs === undefined && toMs === undefined && order !== "oldest_first";
+  const name = isWhole ? ["transfers", walletId] : ["transfers", walletId, { fromMs, toMs, order }];
+  return kinds.length === 0 ? name : [...name, kinds.toSorted()];
+}
+
+function checkRange(walletId: string, { fromMs, toMs, order }: TransferRange): void {
   const isOrder = order === undefined || order === "newest_first" || order === "oldest_first";
   if (!isStorable(walletId) || !isTime(fromMs) || !isTime(toMs) || !isOrder)
     throw new LedgerError("invalid_query");
-  const conditions = [`wallet_id = ${values.add(walletId)}`];
-  if (fromMs !== undefined) conditions.push(`created_at_ms >= ${values.add(fromMs)}`);
-  if (toMs !== undefined) conditions.push(`created_at_ms < ${values.add(toMs)}`);
-  return conditions;
+}
+
+function timesOf({ fromMs, toMs }: TransferRange, values: Values): readonly string[] {
+  return [
+    ...(fromMs === undefined ? [] : [`created_at_ms >= ${values.add(fromMs)}`]),
+    ...(toMs === undefined ? [] : [`created_at_ms < ${values.add(toMs)}`]),
+  ];
 }
 
 function isTime(ms: number | undefined): boolean {

@@ -83,6 +83,11 @@ describe.each(DIALECTS)("the wallet's routes in %s", (dialect) => {
     expect([second.items.length, second.next]).toEqual([4, null]);
     expect((await get("/transfers?to=2020-01-01T00:00:00Z")).json.items).toEqual([]);
     expect((await get("/transfers?from=2020-01-01T00:00:00Z")).json.items).toHaveLength(7);
+    const ids = async (kind: string) => {
+      const { items } = (await get(`/transfers?kind=${kind}&size=2`)).json;
+      return items.map(({ id }: { id: string }) => id);
+    };
+    expect([await ids("top_up"), await ids("refund")]).toEqual([["top-7", "top-6"], []]);
   });
 
   test.each([
@@ -91,6 +96,7 @@ describe.each(DIALECTS)("the wallet's routes in %s", (dialect) => {
     "/transfers?size=201",
     "/transfers?size=x",
     "/transfers?from=yesterday",
+    "/transfers?kind=gift",
     "/holds?page=%00",
     "/statement.csv",
     "/statement.csv?month=2026-13",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { holdIdOf, NOON_MS } from "../samples.ts";
+import type { PageRequest, TransferKindName } from "../../../src/ledger/records.ts";
+import { errorCodeOf, holdIdOf, NOON_MS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 import { pagesOf } from "./walk-pages.ts";
 
@@ -57,6 +58,36 @@ export function describeLists(env: LedgerEnv): void {
         holdIdOf("h1"),
         undefined,
       ]);
+    });
+
+    test("has the wanted kinds alone, on any page, and its tokens are of these kinds", async () => {
+      for (const name of ["a", "b", "c"]) {
+        await env.hold(name, 9n);
+        await env.settle(name, 2n);
+        await env.refund(`r-${name}`, name, 1n);
+        await env.charge(`c-${name}`, 1n);
+      }
+      await env.topUp("more", 5n);
+      await env.ledger.topUp({ walletId: env.walletId, topUpId: "less", amount: -3n });
+      const listed = async (kinds: readonly TransferKindName[], size = 2) => {
+        const read = (page: PageRequest) => env.ledger.transfers(env.walletId, page, { kinds });
+        return (await pagesOf(read, size)).flat().map(({ transferId }) => transferId);
+      };
+      for (const size of [1, 2, 9]) {
+        expect(await listed(["refund"], size)).toEqual(["r-c", "r-b", "r-a"]);
+        expect(await listed(["charge", "refund"], size)).toEqual(["c-c", "r-c", "c-b", "r-b", "c-a", "r-a"]);
+        expect(await listed(["top_up"], size)).toEqual(["more", "funds"]);
+        expect(await listed(["correction"], size)).toEqual(["less"]);
+        expect(await listed(["settlement"], size)).toEqual(["c", "b", "a"].map((name) => holdIdOf(name)));
+        expect(await listed(["expiry_capture", "late_settlement"], size)).toEqual([]);
+        expect(await listed([], size)).toHaveLength(12);
+      }
+      const page = { size: 1 };
+      const { nextToken: token } = await env.ledger.transfers(env.walletId, page, { kinds: ["refund"] });
+      const foreign = env.ledger.transfers(env.walletId, { ...page, token }, { kinds: ["charge"] });
+      expect(await errorCodeOf(foreign)).toBe("invalid_query");
+      const unknown = { kinds: ["gift" as TransferKindName] };
+      expect(await errorCodeOf(env.ledger.transfers(env.walletId, page, unknown))).toBe("invalid_query");
     });
 
     test("of an unknown wallet is empty", async () => {

@@ -9,9 +9,26 @@ export type Hold = Awaited<ReturnType<typeof fetchHolds>>["items"][number];
 export type Statement = Awaited<ReturnType<typeof fetchStatements>>["items"][number];
 export type Proof = Awaited<ReturnType<typeof fetchProof>>;
 
+/** Every kind of entry, in the words of the console. */
+export const TRANSFER_KINDS = {
+  top_up: "top-up",
+  correction: "correction",
+  refund: "refund",
+  settlement: "request",
+  expiry_capture: "expired request",
+  late_settlement: "late request",
+  charge: "charge",
+} as const;
+export type TransferKind = keyof typeof TRANSFER_KINDS;
+
+export function isTransferKind(text: string | undefined): text is TransferKind {
+  return text !== undefined && Object.hasOwn(TRANSFER_KINDS, text);
+}
+
 /** Where the wallet's page is: a tab and a page of its rows. */
 export interface WalletSearch extends RangeSearch {
   readonly page?: string;
+  readonly kind?: string;
 }
 
 const HOLDS_EVERY_MS = 5_000;
@@ -23,6 +40,7 @@ interface TransfersQuery {
   readonly page?: string;
   readonly from: string;
   readonly to: string;
+  readonly kind?: TransferKind;
 }
 
 const walletOf = (account: string) => api.accounts({ account }).wallet;
@@ -37,7 +55,8 @@ export const USUAL_RANGE = "90d";
 
 export const transfersQuery = (account: string, search: WalletSearch) => {
   const { from, to } = resolveRange(search, { usual: USUAL_RANGE });
-  const query = { size: PAGE_SIZE, from, to, ...(search.page && { page: search.page }) };
+  const { page, kind } = search;
+  const query = { size: PAGE_SIZE, from, to, ...(page && { page }), ...(isTransferKind(kind) && { kind }) };
   return queryOptions({
     queryKey: ["account", account, "wallet", "transfers", query],
     queryFn: () => fetchTransfers(account, query),

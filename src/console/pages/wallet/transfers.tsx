@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -7,19 +7,32 @@ import { Money } from "../../parts/money.tsx";
 import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
+import { Select } from "../../parts/select.tsx";
+import stack from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { type Transfer, transfersQuery, USUAL_RANGE, type WalletSearch } from "./queries.ts";
+import {
+  isTransferKind,
+  TRANSFER_KINDS,
+  type Transfer,
+  transfersQuery,
+  USUAL_RANGE,
+  type WalletSearch,
+} from "./queries.ts";
 import styles from "./wallet.module.css";
 
-const KINDS: Readonly<Record<Transfer["kind"], { readonly text: string; readonly tone: Tone }>> = {
-  top_up: { text: "top-up", tone: "good" },
-  correction: { text: "correction", tone: "bad" },
-  refund: { text: "refund", tone: "info" },
-  settlement: { text: "request", tone: "neutral" },
-  expiry_capture: { text: "expired request", tone: "warn" },
-  late_settlement: { text: "late request", tone: "warn" },
-  charge: { text: "charge", tone: "neutral" },
+const TONES: Readonly<Record<Transfer["kind"], Tone>> = {
+  top_up: "good",
+  correction: "bad",
+  refund: "info",
+  settlement: "neutral",
+  expiry_capture: "warn",
+  late_settlement: "warn",
+  charge: "neutral",
 };
+const KIND_OPTIONS = [
+  { value: "any", text: "any" },
+  ...Object.entries(TRANSFER_KINDS).map(([value, text]) => ({ value, text })),
+];
 
 interface TransfersProps {
   readonly account: string;
@@ -29,9 +42,24 @@ interface TransfersProps {
 /** Every entry of the wallet, newest first, with the balance after it. */
 export function Transfers({ account, search }: TransfersProps) {
   const { data, error, refetch } = useQuery(transfersQuery(account, search));
+  const navigate = useNavigate();
+  const { kind, page } = search;
+  const choose = (next: string) =>
+    void navigate({
+      to: ".",
+      search: (all) => ({ ...all, kind: next === "any" ? undefined : next, page: undefined }) as never,
+    });
   return (
     <>
-      <RangePicker usual={USUAL_RANGE} />
+      <div className={stack.filters}>
+        <RangePicker usual={USUAL_RANGE} />
+        <Select
+          label="Kind"
+          value={isTransferKind(kind) ? kind : "any"}
+          options={KIND_OPTIONS}
+          onChange={choose}
+        />
+      </div>
       <Panel isFlush>
         <DataTable
           caption="Entries of the wallet"
@@ -39,9 +67,18 @@ export function Transfers({ account, search }: TransfersProps) {
           rows={data?.items}
           rowKey={({ seq }) => String(seq)}
           empty={
-            <Empty icon="wallet" title="No entry in this range">
-              Choose a longer range. A top-up is the first entry of a wallet.
-            </Empty>
+            data?.next || page ? (
+              <Empty icon="wallet" title="None among the entries that were searched">
+                <Pager next={data?.next ?? null} isNewestFirst />
+              </Empty>
+            ) : (
+              <Empty
+                icon="wallet"
+                title={isTransferKind(kind) ? "No such entry in this range" : "No entry in this range"}
+              >
+                Choose a longer range. A top-up is the first entry of a wallet.
+              </Empty>
+            )
           }
           error={data ? undefined : error}
           onRetry={() => void refetch()}
@@ -60,7 +97,7 @@ function columnsOf(account: string): readonly Column<Transfer>[] {
       id: "kind",
       header: "Kind",
       isNarrow: true,
-      cell: ({ kind }) => <Badge tone={KINDS[kind].tone}>{KINDS[kind].text}</Badge>,
+      cell: ({ kind }) => <Badge tone={TONES[kind]}>{TRANSFER_KINDS[kind]}</Badge>,
     },
     { id: "id", header: "For", cell: (transfer) => <Subject account={account} transfer={transfer} /> },
     {

@@ -8,6 +8,7 @@ export const TransferKind = {
   TRANSFER_KIND_LATE_SETTLEMENT: 'TRANSFER_KIND_LATE_SETTLEMENT',
   TRANSFER_KIND_REFUND: 'TRANSFER_KIND_REFUND',
   TRANSFER_KIND_CHARGE: 'TRANSFER_KIND_CHARGE',
+  TRANSFER_KIND_CORRECTION: 'TRANSFER_KIND_CORRECTION',
 } as const;
 
 export type TransferKind =
@@ -25,5 +26,7 @@ export type TransferKind =
   | 5
   | 'TRANSFER_KIND_CHARGE'
   | 6
+  | 'TRANSFER_KIND_CORRECTION'
+  | 7
 
 export type TransferKind__Output = typeof TransferKind[keyof typeof TransferKind]
