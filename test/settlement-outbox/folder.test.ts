@@ -1,6 +1,15 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type OutboxEntry, parseEntry, printEntry } from "../../src/settlement-outbox/entry.ts";
@@ -152,8 +161,7 @@ describe("an outbox on a failing disk", () => {
     const outbox = env.outbox({ everyMs: 60_000 });
     env.ledger.mode = "away";
     const [log = ""] = env.files().filter((name) => name.endsWith("-wal"));
-    rmSync(join(env.folder, "journal", log));
-    symlinkSync("/dev/null", join(env.folder, "journal", log));
+    breakSyncs(join(env.folder, "journal", log));
     const entries = await Promise.all(["a", "b"].map((name) => env.heldEntry(name, 40n)));
     const [a, b] = entries;
     if (!a || !b) throw new Error("two holds were taken");
@@ -176,6 +184,34 @@ test("findOutboxes changes nothing, and finds nothing in a missing folder", asyn
   for (let round = 0; round < 50; round++) expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);
   expect(env.files()).toEqual(files);
 });
+
+/** SQLite opens its log with this flag, and we do not. */
+const NOFOLLOW = 0o400000;
+
+/** Makes syncs of a log fail: puts /dev/null, which cannot be synced, in place of the descriptor for them. */
+function breakSyncs(log: string): void {
+  const ofLog = readdirSync("/proc/self/fd").filter((name) => isLinkTo(`/proc/self/fd/${name}`, log));
+  const synced = ofLog.map(Number).find((file) => {
+    const [, flags = ""] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, "utf8")) ?? [];
+    return (Number.parseInt(flags, 8) & NOFOLLOW) === 0;
+  });
+  if (synced === undefined) throw new Error("The log is not open");
+  closeSync(synced);
+  const others: number[] = [];
+  for (let file = openSync("/dev/null", "r+"); file !== synced; file = openSync("/dev/null", "r+")) {
+    others.push(file);
+  }
+  for (const file of others) closeSync(file);
+}
+
+/** Files may be closed while their names are read. */
+function isLinkTo(path: string, target: string): boolean {
+  try {
+    return readlinkSync(path) === target;
+  } catch {
+    return false;
+  }
+}
 
 describe("createCommitGroup()", () => {
   test("commits the items of one event-loop turn together, then those that arrived during the commit", async () => {
