@@ -215,7 +215,7 @@ function report(
   { held, candidate: { route }, permit }: AttemptContext,
   { outcome, attempt, timedOut, isOfKey, isUnreachable }: Report,
 ): void {
-  const isKeyRejected = isOfKey && OF_KEY.includes(attempt.status);
+  const isKeyRejected = isOfKey && attempt.status !== OF_MODEL;
   const verdict = verdictOn(outcome, { status: attempt.status, timedOut, isKeyRejected });
   if (verdict !== "failed") permit[verdict]();
   else if (isKeyRejected && attempt.key !== undefined) permit.rejected();
@@ -224,8 +224,8 @@ function report(
   const { error } = outcome;
   const { reason: _, ...tried } = attempt;
   const fields = { request: held.call.id, model: route.upstreamModel, ...tried, cause: error.kind };
-  // An invalid request is the client's concern; every other failure is the operator's.
-  const level = error.row.code === "invalid_request" ? "info" : "warn";
+  // An invalid request is the client's concern; every other failure is the operator's, as is a small wallet.
+  const level = error.row.code === "invalid_request" && attempt.status !== 402 ? "info" : "warn";
   const reason = timedOut ? { timeout: timedOut } : describeReason(error.cause);
   log[level]({ ...fields, ...reason }, "attempt failed");
 }
@@ -248,8 +248,8 @@ const NO_VERDICT: readonly Cause[] = [
   "rejected_by_upstream",
 ];
 
-/** Statuses by which a key is rejected, whatever is asked with it: a 403 may concern a model. */
-const OF_KEY: readonly number[] = [401, 402];
+/** A 403 for the key may concern one model; every other status for it, whatever is asked with the key. */
+const OF_MODEL = 403;
 
 interface Verdict extends Pick<Report, "timedOut"> {
   readonly status: number;

@@ -14,7 +14,7 @@ import {
   type Reply,
 } from "./request.ts";
 import type { RouteRequest } from "./route-order.ts";
-import { createRouteQueue } from "./route-queue.ts";
+import { ATTEMPTS_MAX, createRouteQueue } from "./route-queue.ts";
 import { prepareCall } from "./upstream-call.ts";
 
 /** SDKs ignore a `retry-after` above one minute. */
@@ -38,13 +38,13 @@ export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply)
     const queue = createRouteQueue(request);
     /** Clock reading by which all attempts must be over; set when the first one starts. */
     let deadlineAt: number | undefined;
-    let outcome: Outcome | undefined;
+    let failures: Failures | undefined;
     for (;;) {
       // No upstream has the request between two attempts.
       const ended = endedBy(gateway, { held, reply }, false);
       const next = ended ? undefined : queue.next();
       if (!next) {
-        outcome = ended ?? outcome ?? failed("upstream_unavailable");
+        const outcome = ended ?? failures?.outcome(candidates) ?? failed("upstream_unavailable");
         return { outcome: withRetryAfter(outcome, request), attempts };
       }
       const { candidate, key } = next;
@@ -58,13 +58,40 @@ export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply)
         queue.drop(candidate.upstream);
         countHostFailure(candidate.upstream, key);
       }
-      outcome = tried.outcome;
+      const { outcome } = tried;
       if (outcome.kind !== "failed" || outcome.isFinal || held.meter.isCommitted) {
         return { outcome: withRetryAfter(outcome, request), attempts };
       }
+      failures ??= new Failures();
+      failures.add(candidate, outcome);
     }
   } catch (reason) {
     return { outcome: failed("internal", { reason, isFinal: true }), attempts };
+  }
+}
+
+/** The failures of one request that let it move on. */
+class Failures {
+  /** The candidates that the request was too large for. */
+  readonly #tooLargeFor = new Set<Candidate>();
+  #tooLarge: Outcome | undefined;
+  /** A failure that may pass, so that a repetition may succeed. */
+  #passing: Outcome | undefined;
+
+  add(candidate: Candidate, outcome: Extract<Outcome, { kind: "failed" }>): void {
+    if (outcome.error.row.code !== "invalid_request") {
+      this.#passing = outcome;
+      return;
+    }
+    this.#tooLarge = outcome;
+    this.#tooLargeFor.add(candidate);
+  }
+
+  /** The last failure that may pass. Without one, the request is too large for every candidate, or `undefined`. */
+  outcome(candidates: readonly Candidate[]): Outcome | undefined {
+    if (this.#passing) return this.#passing;
+    const isTooLarge = this.#tooLargeFor.size >= Math.min(candidates.length, ATTEMPTS_MAX);
+    return isTooLarge ? this.#tooLarge : undefined;
   }
 }
 

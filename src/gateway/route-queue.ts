@@ -6,7 +6,7 @@ import type { Candidate } from "./request.ts";
 import { compareTargets, orderTargets, type RouteRequest, reasonOf, type Target } from "./route-order.ts";
 
 /** At most this many targets are tried for one request. */
-const ATTEMPTS_MAX = 4;
+export const ATTEMPTS_MAX = 4;
 
 /** A candidate that may be called now with a key. The taker must end permit and slot, whatever happens. */
 export interface RoutePermit {

@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors.ts";
 import { within } from "../time.ts";
 import { readRetryAfter } from "../upstream/cooldown.ts";
-import { type RefusedFor, readRefusal } from "../upstream/refused-call.ts";
+import { type RefusedFor, readRefusal, refusesOperator } from "../upstream/refused-call.ts";
 import { estimateInputTokens, totalOutputMaxOf } from "./quote.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
 import type { RelayContext } from "./relay.ts";
@@ -31,7 +31,8 @@ export interface UpstreamRefusal {
 
 /**
  * Reads an upstream error. The statuses 400, 413 and 422 concern the request, and so does a 403 for flagged
- * content. A 402 or 403 concerns the key when its text says so, or when two accounts have met it.
+ * content, or a 402 or 429 for its size. A 402 or 403 concerns the key when its text says so, or when two accounts
+ * have met it; a 400 when it is about the operator's account.
  */
 export async function readUpstreamError(
   answer: Response,
@@ -41,14 +42,20 @@ export async function readUpstreamError(
   const { status } = answer;
   if (OF_REQUEST.includes(status)) {
     const text = await readErrorText(answer, timeouts);
-    return { outcome: rejected(status, text, context), isOfKey: false };
+    if (status !== 400 || !refusesOperator(text)) {
+      return { outcome: rejected(status, text, context), isOfKey: false };
+    }
+    startCooldown(answer, context);
+    return { outcome: failed("upstream_unavailable"), isOfKey: true };
   }
   const refusedFor = await readCause(answer, context, timeouts);
   if (refusedFor === "content") {
     return { outcome: failed("rejected_by_upstream", { isFinal: true }), isOfKey: false };
   }
+  // Another upstream may have a larger wallet or rate.
+  if (refusedFor === "size") return { outcome: failed("rejected_by_upstream"), isOfKey: false };
   const isOfKey = refusedFor === "key";
-  if (isOfKey || !concernsRequest(status, refusedFor)) startCooldown(answer, context);
+  if (isOfKey || !concernsRequest(status)) startCooldown(answer, context);
   return { outcome: failed("upstream_unavailable"), isOfKey };
 }
 
@@ -83,8 +90,8 @@ function isShared(status: number, { held, candidate, key }: ErrorContext): boole
 }
 
 /** Whether an error says nothing about other requests. */
-function concernsRequest(status: number, refusedFor: RefusedFor): boolean {
-  return refusedFor === "size" || (status >= 400 && status < 500 && status !== 429);
+function concernsRequest(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 429;
 }
 
 function startCooldown({ status, headers }: Response, { candidate, key }: ErrorContext): void {

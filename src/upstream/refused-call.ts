@@ -57,14 +57,39 @@ function parseLimit(value: string | null): number | undefined {
   return value !== null && /^\d{1,12}$/.test(value) ? Number(value) : undefined;
 }
 
+/** The whole beginnings and codes with which Anthropic, OpenAI, Google and xAI send a 400 for the account or key. */
+const OF_OPERATOR =
+  /^(your credit balance is too low|you have reached your specified api usage limits|this organization has been disabled|billing hard limit has been reached|api key (not valid|expired)\.|incorrect api key provided:)/i;
+const OPERATOR_CODES: readonly string[] = [
+  "billing_hard_limit_reached",
+  "billing_not_active",
+  "insufficient_quota",
+  "invalid_api_key",
+];
+const QUOTE = /["'`]/;
+
 /**
- * Joins message and codes of an error in the forms of OpenAI, Anthropic, xAI, Google and AWS. The page of a
- * firewall is none: what it blocks may be the content.
+ * Whether a 400 refuses the operator's key or account, and not the request. A message that quotes something is not
+ * believed: it may quote the request, whose sender could then rest the key for all.
  */
+export function refusesOperator(text: string): boolean {
+  return wordsOf(text).some(
+    (words) => OPERATOR_CODES.includes(words) || (OF_OPERATOR.test(words) && !QUOTE.test(words)),
+  );
+}
+
 function messageOf(text: string): string {
+  return wordsOf(text).join(" ");
+}
+
+/**
+ * Lists message and codes of an error in the forms of OpenAI, Anthropic, xAI, Google and AWS. The page of a
+ * firewall has none: what it blocks may be the content.
+ */
+function wordsOf(text: string): readonly string[] {
   // Google answers a streamed call with an array of one error.
   const body = parseJsonObject(text.startsWith("[") ? text.trim().slice(1, -1) : text);
-  if (!body) return "";
+  if (!body) return [];
   const error = isJsonObject(body.error) ? body.error : body;
   const words = [
     error.code,
@@ -76,7 +101,7 @@ function messageOf(text: string): string {
     body.Message,
     body.code,
   ];
-  return words.map(readText).join(" ");
+  return words.map(readText);
 }
 
 /** OpenRouter quotes the input that its moderation flagged. */

@@ -82,6 +82,84 @@ describe("content that an upstream flags", () => {
   });
 });
 
+describe("a request that is too large for every route", () => {
+  const TOO_LARGE = [
+    ["a 402", refuses(402, "Requires more credits, or fewer max_tokens: can only afford 900")],
+    ["a 429", refuses(429, "Request too large: Limit 100, Requested 900", { "retry-after": "60" })],
+    ["a 413", refuses(413, "Too large")],
+  ] as const;
+
+  test.each(TOO_LARGE)("is an invalid request to its sender, which no SDK repeats: %s", async (_, script) => {
+    for (const name of ["cheap", "dear"]) gateway.upstream.on(name, script);
+    const response = await post(gateway, CHAT);
+    await expectError(response.clone(), CHAT, "rejected_by_upstream");
+    expect((await gateway.receiptOf(response)).captured).toBe(0n);
+    expect(gateway.upstream.seen).toHaveLength(2);
+    gateway.upstream.on("dear", answerWith());
+    expect(await routeOfOthers()).toBe("cheap");
+  });
+
+  test.each(TOO_LARGE)(
+    "may be repeated when another route is only away, before or after: %s",
+    async (_, script) => {
+      for (const [away, small] of [
+        ["cheap", "dear"],
+        ["dear", "cheap"],
+      ] as const) {
+        gateway.upstream.on(away, refuses(500, "Away"));
+        gateway.upstream.on(small, script);
+        await expectError(await post(gateway, CHAT), CHAT, "upstream_unavailable");
+      }
+    },
+  );
+});
+
+describe("a 400 for the operator's account", () => {
+  const anthropic = (message: string) =>
+    answer({
+      status: 400,
+      body: JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }),
+    });
+  const TOO_LOW =
+    "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.";
+
+  test.each([
+    ["Anthropic's low balance", anthropic(TOO_LOW)],
+    ["Anthropic's limit of spending", anthropic("You have reached your specified API usage limits. Wait.")],
+    [
+      "OpenAI's limit of spending",
+      answer({ status: 400, body: '{"error":{"code":"billing_hard_limit_reached"}}' }),
+    ],
+    ["Google's key", refuses(400, "API key not valid. Please pass a valid API key.")],
+    [
+      "xAI's key",
+      answer({
+        status: 400,
+        body: '{"code":"Bad","error":"Incorrect API key provided: xa***. See the console."}',
+      }),
+    ],
+  ])("rests the key and moves on: %s", async (_, script) => {
+    gateway.upstream.on("cheap", script);
+    expect((await post(gateway, CHAT)).status).toBe(200);
+    expect(await routeOfOthers()).toBe("dear");
+  });
+
+  test("is 502 to the sender when no route is left", async () => {
+    for (const name of ["cheap", "dear"]) gateway.upstream.on(name, anthropic(TOO_LOW));
+    await expectError(await post(gateway, CHAT), CHAT, "upstream_unavailable");
+  });
+
+  test.each([
+    `Invalid value: '${TOO_LOW}'. Supported values are: 'auto'.`,
+    `tools.0.name: ${TOO_LOW}`,
+    `Your credit balance is too low' is no valid value`,
+  ])("is not read out of a message that quotes the request: %s", async (message) => {
+    gateway.upstream.on("cheap", anthropic(message));
+    await expectError(await post(gateway, CHAT), CHAT, "rejected_by_upstream");
+    expect(await routeOfOthers()).toBe("cheap");
+  });
+});
+
 describe("a refusal that one account's requests meet", () => {
   test.each([
     ["a 403 without words", refuses(403, "Forbidden")],
