@@ -1,6 +1,7 @@
 import { count, isNotNull, min } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Platform } from "../http/console/platform.ts";
+import type { Readiness } from "../http/readiness.ts";
 import type { ExportBacklog } from "../ledger/exports/backlog.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Backlog, ReadBackground } from "../telemetry/background-metrics.ts";
@@ -19,6 +20,8 @@ interface BackgroundParts {
   readonly outbox: Platform["outbox"];
   /** The exports of usage, when the ledger is local. */
   readonly exports?: ExportReadings | undefined;
+  /** Runs the checks of /readyz, each within 2 s. */
+  readonly readiness: () => Promise<Readiness>;
 }
 
 /** A scrape waits so long for a database that does not answer. */
@@ -32,6 +35,7 @@ export function createBackgroundReader({
   ledger,
   outbox,
   exports,
+  readiness,
 }: BackgroundParts): ReadBackground {
   const { mails, webhookCalls } = database.tables;
   const readMails = bounded(() => readBacklog(database, mails));
@@ -39,22 +43,30 @@ export function createBackgroundReader({
   const readLedger = ledgerReader(ledger);
   const readExported = exports && exportReader(exports);
   return async () => {
-    const [mail, webhook, ledgerState, exported] = await Promise.all([
+    const [mail, webhook, ledgerState, exported, ready] = await Promise.all([
       readMails(),
       readWebhooks(),
       readLedger(),
       readExported?.(),
+      readiness().then(printReadiness),
     ]);
     const settlement = { entries: outbox.pending(), oldestAtMs: outbox.oldestAtMs() };
-    return { outboxes: { mail, webhook, settlement }, ...ledgerState, exports: exported };
+    const outboxes = { mail, webhook, settlement };
+    return { outboxes, ...ledgerState, exports: exported, readiness: ready };
   };
+}
+
+function printReadiness({ checks }: Readiness) {
+  const parts = Object.fromEntries(Object.entries(checks).map(([part, { ok }]) => [part, ok]));
+  const freeBytes = checks.outbox?.free_bytes;
+  return { parts, outboxFreeBytes: typeof freeBytes === "number" ? freeBytes : undefined };
 }
 
 /** Creates the reader of a process that runs the ledger alone, and has no outboxes. */
 export function createLedgerReader({
   ledger,
   exports,
-}: Omit<BackgroundParts, "database" | "outbox">): ReadBackground {
+}: Pick<BackgroundParts, "ledger" | "exports">): ReadBackground {
   const outboxes = { mail: undefined, webhook: undefined, settlement: undefined };
   const readLedger = ledgerReader(ledger);
   const readExported = exports && exportReader(exports);

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { createBodyBudget } from "../http/body-budget.ts";
 import { createRunningRequests } from "../http/http-parts.ts";
 import { createIncomingBodies } from "../http/incoming-bodies.ts";
-import { createReadiness } from "../http/readiness.ts";
+import { createReadiness, type Readiness } from "../http/readiness.ts";
 import { type HttpServer, listen as listenHttp } from "../http/server.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -29,9 +29,11 @@ export async function listen(
 ) {
   const { database, outbox, running } = parts;
   const { ledger } = parts.gateway();
-  const background = createBackgroundReader({ database, ledger, outbox, exports: readExports(running) });
+  const readiness = watchReadiness(config, parts, log);
+  const exports = readExports(running);
+  const background = createBackgroundReader({ database, ledger, outbox, exports, readiness });
   metrics.watchBackground(background);
-  const http = await serveRequests(config, parts, { metrics, background });
+  const http = await serveRequests(config, parts, { metrics, background, readiness });
   try {
     const { metricsListen } = config;
     const served = metricsListen && serveMetrics({ metrics, listen: metricsListen, log });
@@ -47,12 +49,20 @@ export async function listen(
   }
 }
 
+/** Creates the checks of /readyz. Probes and scrapes share their results. */
+function watchReadiness({ dataFolder }: Config, { database, outbox, gateway }: GatewayParts, log: Log) {
+  const { ledger, limiter, holdHealth } = gateway();
+  const checks = createReadinessChecks({ database, ledger, holdHealth, limiter, outbox, dataFolder });
+  return createReadiness(checks, { onChange: (failed) => logReadiness(log, failed) });
+}
+
 interface Readings {
   readonly metrics: Metrics;
   readonly background: ReadBackground;
+  readonly readiness: () => Promise<Readiness>;
 }
 
-async function serveRequests(config: Config, parts: GatewayParts, readings: Readings) {
+async function serveRequests(config: Config, parts: GatewayParts, { readiness, ...readings }: Readings) {
   const incomingBodies = createIncomingBodies();
   const bodyBudget = createBodyBudget({
     bytesMax: config.bodyBytesInFlightMax,
@@ -60,12 +70,9 @@ async function serveRequests(config: Config, parts: GatewayParts, readings: Read
   });
   let isDraining = false;
   const { gateway, database } = parts;
-  const { ledger, limiter, holdHealth, files, log } = gateway();
+  const { ledger, files, log } = gateway();
   const running = createRunningRequests({ files, log });
   const { outbox } = parts;
-  const { dataFolder } = config;
-  const checks = createReadinessChecks({ database, ledger, holdHealth, limiter, outbox, dataFolder });
-  const readiness = createReadiness(checks, { onChange: (failed) => logReadiness(log, failed) });
   const corsOrigins = () => parts.config().corsOrigins;
   const url = () => server.url;
   const console = startConsole(config, {

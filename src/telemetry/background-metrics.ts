@@ -14,6 +14,16 @@ export interface BackgroundState {
   /** The open holds of the whole ledger. */
   readonly holds: OpenHolds | undefined;
   readonly exports?: ExportState | undefined;
+  /** Absent in a process that runs the ledger alone. */
+  readonly readiness?: ReadinessState | undefined;
+}
+
+/** What `/readyz` says. */
+interface ReadinessState {
+  /** Whether each part can serve requests. */
+  readonly parts: Readonly<Record<string, boolean>>;
+  /** Bytes that the disk of the settlement outbox can still take; `undefined` when it cannot be read. */
+  readonly outboxFreeBytes: number | undefined;
 }
 
 /** Exports of usage. */
@@ -47,6 +57,18 @@ export function backgroundFamilies(state: BackgroundState, nowMs: number): reado
     ...rollUpFamilies(state, nowMs),
     ...holdFamilies(state, nowMs),
     ...exportFamilies(state, nowMs),
+    ...(state.readiness ? readinessFamilies(state.readiness) : []),
+  ];
+}
+
+function readinessFamilies({ parts, outboxFreeBytes }: ReadinessState): readonly Family[] {
+  return [
+    gauge("tollgate_ready", "1 while a part that requests need works, by check of /readyz.", () =>
+      Object.entries(parts).map(([check, ok]) => [{ check }, ok ? 1 : 0]),
+    ),
+    gauge("tollgate_outbox_free_bytes", "Free space on the disk of the settlement outbox.", () =>
+      outboxFreeBytes === undefined ? [] : [[{}, outboxFreeBytes]],
+    ),
   ];
 }
 

@@ -112,11 +112,16 @@ function obtain(histograms: Map<string, Histogram>, name: string, bounds: readon
   return created;
 }
 
-/** Creates the counts of a surface, and those of its requests that fail before their model is known. */
+/**
+ * Creates the counts of a surface, and those of its requests that fail before their model is known, or before an
+ * upstream is called.
+ */
 function addSurface(tallies: RouteTallies, route: RouteTally, surface: string): Map<string, number> {
   const created = new Map(INITIAL_CODES.map((code) => [code, 0]));
   const { counts: unknown } = tallies.find("", "");
   if (!unknown.has(surface)) unknown.set(surface, new Map(created));
+  const { counts: uncalled } = tallies.find(route.model, "");
+  if (!uncalled.has(surface)) uncalled.set(surface, new Map([["internal_error", 0]]));
   const counts = route.counts.get(surface) ?? created;
   route.counts.set(surface, counts);
   return counts;

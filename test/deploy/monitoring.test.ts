@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLedgerMetrics, createMetrics } from "../../src/telemetry/metrics.ts";
 import { codesOf, readPage } from "../docs/pages.ts";
@@ -9,6 +10,8 @@ import { failSignIn, scrapeMetrics, sendTraffic, startMonitoredGateway } from ".
 import { ALERTS_FILE, metricsIn, readAlerts, readDashboard } from "./monitoring-files.ts";
 
 const PAGE = readPage("docs/metrics.md");
+/** Files of promtool's cases. */
+const CASES = ["alert-cases.yaml", "incident-cases.yaml"];
 /** Labels that Prometheus adds to every series. */
 const ADDED = ["instance", "job", "le"];
 
@@ -90,6 +93,12 @@ describe("the alerts", () => {
     expect(missing).toEqual([]);
   });
 
+  test.each(CASES)("are tried in %s with series of a real scrape only", (file) => {
+    const series = readFileSync(join(import.meta.dir, file), "utf8").matchAll(/^ +- series: (.+)$/gm);
+    const missing = [...series].flatMap(([, each = ""]) => missingIn(each));
+    expect(missing).toEqual([]);
+  });
+
   test("have a severity, and a section of the metrics page each", () => {
     const sections = [...PAGE.text.matchAll(/^### (Tollgate\w+)$/gm)].map(([, name]) => name);
     expect(sections).toEqual(alerts.map(({ alert }) => alert));
@@ -105,7 +114,8 @@ describe("the alerts", () => {
     const config = join(ALERTS_FILE, "../prometheus.yaml");
     const configured = await runPromtool(["check", "config", config]);
     expect(configured?.exitCode ?? 0, configured?.output).toBe(0);
-    const played = await runPromtool(["test", "rules", join(import.meta.dir, "alert-cases.yaml")]);
+    const cases = CASES.map((name) => join(import.meta.dir, name));
+    const played = await runPromtool(["test", "rules", ...cases]);
     expect(played?.exitCode ?? 0, played?.output).toBe(0);
   });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { codesOf, REPOSITORY, readPage } from "./pages.ts";
 
 /** Without its fenced blocks, whose marks are backticks as well. */
@@ -20,6 +21,40 @@ test("every metric that the incidents page or the sizing page names is on the me
   expect(names.length).toBeGreaterThan(5);
   expect(names.filter((name) => !metrics.includes(name))).toEqual([]);
 });
+
+test("every incident names its alerts or says that it has none, and a case of promtool fires just these", () => {
+  const sections = INCIDENTS.split(/^## /m).slice(1);
+  const alertsOf = new Map(sections.map((text) => [text.split("\n", 1)[0], readAlertLine(text)]));
+  expect([...alertsOf].filter(([, alerts]) => alerts === undefined)).toEqual([]);
+  const named = [...alertsOf].filter(([, alerts = []]) => alerts.length > 0);
+  expect(Object.fromEntries(named)).toEqual(readFiringAlerts());
+});
+
+/** The alerts of a section, sorted; none where it says so, `undefined` where it says nothing. */
+function readAlertLine(section: string): readonly string[] | undefined {
+  const [, line] = /^(?:Alerts: |(?=No alert: ))(.+?)\n\n/ms.exec(section) ?? [];
+  if (line === undefined) return undefined;
+  return [...line.matchAll(/\[(Tollgate\w+)\]/g)].map(([, name = ""]) => name).sort();
+}
+
+/** The alerts that fire at the end of each case, sorted, by the case's name. */
+function readFiringAlerts(): Readonly<Record<string, readonly string[]>> {
+  const text = readFileSync(join(REPOSITORY, "test/deploy/incident-cases.yaml"), "utf8");
+  // Safe because promtool reads the file in another test.
+  const { tests } = parse(text) as { tests: { name: string; promql_expr_test: ExpectedAlerts[] }[] };
+  return Object.fromEntries(
+    tests.map(({ name, promql_expr_test: expected }) => [
+      name,
+      (expected.at(-1)?.exp_samples ?? [])
+        .map(({ labels }) => /alertname="(\w+)"/.exec(labels)?.[1] ?? "")
+        .sort(),
+    ]),
+  );
+}
+
+interface ExpectedAlerts {
+  readonly exp_samples: readonly { readonly labels: string }[];
+}
 
 /** Words, as in `settlement replay resumed`; the text after a comma is part of a line. */
 const LOG_LINE = /^[A-Za-z]+( [a-z]+,?)+$/;

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
+import { renameSync } from "node:fs";
+import { join } from "node:path";
 import { type Check, createReadiness } from "../../src/http/readiness.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
+import { until } from "../support/until.ts";
+import { readSamples } from "../telemetry/samples.ts";
 
 const succeed: Check = async () => ({ ok: true });
 const reject: Check = () => Promise.reject(new Error("10.0.0.5 refused the connection"));
@@ -59,4 +65,28 @@ test("a change of the failed parts is reported once", async () => {
     await isReady();
   }
   expect(changes).toEqual(["database,ledger", ""]);
+});
+
+test("a scrape shows each part of /readyz, and the free space of the outbox's disk while it can be read", async () => {
+  const dataFolder = tempFolder();
+  const metricsListen = { host: "127.0.0.1", port: 0 };
+  const gateway = await startTestGateway({ config: { dataFolder, metricsListen } });
+  const scrape = async () =>
+    readSamples(await (await fetch(`http://${gateway.tollgate.metricsAddress}/metrics`)).text());
+  const ready = (samples: ReadonlyMap<string, number>) =>
+    ["database", "ledger", "limiter", "outbox"].map((check) =>
+      samples.get(`tollgate_ready{check="${check}"}`),
+    );
+
+  const well = await scrape();
+  expect(ready(well)).toEqual([1, 1, 1, 1]);
+  expect(well.get("tollgate_outbox_free_bytes")).toBeGreaterThan(0);
+
+  renameSync(join(dataFolder, "journal"), join(dataFolder, "away"));
+  await until(async () => ready(await scrape()).join() === "1,1,1,0");
+  expect((await scrape()).has("tollgate_outbox_free_bytes")).toBe(false);
+
+  renameSync(join(dataFolder, "away"), join(dataFolder, "journal"));
+  await until(async () => ready(await scrape()).join() === "1,1,1,1");
+  await gateway.stop();
 });

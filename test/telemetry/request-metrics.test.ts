@@ -60,6 +60,8 @@ test("the usual codes of a surface are printed as 0 from its first request on", 
     '{surface="chat",model="",upstream="",code="upstream_unavailable"}': 0,
     '{surface="chat",model="",upstream="",code="upstream_timeout"}': 0,
     '{surface="chat",model="",upstream="",code="internal_error"}': 0,
+    // The hold is taken before an upstream is called, and fails when the ledger does.
+    '{surface="chat",model="m",upstream="",code="internal_error"}': 0,
   });
 });
 
