@@ -141,11 +141,12 @@ function createSettingsReader(
   const follow = createFollower(started, { traces, log, clock });
   return (live) => {
     const { models, defaultModels, upstreams, keyLimits, accountLimits, clientDisconnect } = live;
-    metrics.requests.announce(routesOf(live));
+    const named = allUpstreams.renew(upstreams);
+    metrics.requests.announce(routesOf(live, named));
     return {
       catalog: createCatalog(models),
       defaultModels,
-      upstreams: allUpstreams.renew(upstreams),
+      upstreams: named,
       keyLimits,
       accountLimits,
       clientDisconnect,
@@ -155,8 +156,11 @@ function createSettingsReader(
 }
 
 /** The routes that requests may take, for their metrics. */
-function routesOf({ models }: LiveConfig) {
-  return models.flatMap(({ id, routes, outputTokensMax }) =>
-    routes.map(({ upstream }) => ({ model: id, upstream, isEmbedding: outputTokensMax === 0 })),
+function routesOf({ models }: LiveConfig, upstreams: GatewaySettings["upstreams"]) {
+  return models.flatMap(({ id: model, routes, outputTokensMax }) =>
+    routes.map(({ upstream }) => {
+      const provider = upstreams.get(upstream)?.provider ?? "";
+      return { model, upstream, provider, isEmbedding: outputTokensMax === 0 };
+    }),
   );
 }

@@ -101,6 +101,27 @@ export function upstreamOf(
   };
 }
 
+/** Providers that OpenTelemetry's conventions name otherwise than the catalog does. */
+const CONVENTIONAL: Readonly<Record<string, string>> = {
+  azure: "azure.ai.openai",
+  bedrock: "aws.bedrock",
+  gemini: "gcp.gemini",
+  vertex: "gcp.vertex_ai",
+  mistral: "mistral_ai",
+  moonshot: "moonshot_ai",
+  xai: "x_ai",
+};
+
+/**
+ * Returns the `gen_ai.provider.name` of an upstream: its provider, and that of its protocol for an unknown host.
+ *
+ * @see https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/
+ */
+export function conventionalProvider(protocol: string, baseUrl: string | undefined): string {
+  const provider = providerBehind(protocol, baseUrl) ?? protocol;
+  return CONVENTIONAL[provider] ?? provider;
+}
+
 /** Returns the provider behind an upstream: by the host of its address, else by its protocol's own name. */
 export function providerBehind(protocol: string, baseUrl: string | undefined): string | undefined {
   if (baseUrl === undefined) return Object.hasOwn(PROVIDERS, protocol) ? protocol : undefined;

@@ -62,6 +62,7 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
 
   return {
     name: "demo",
+    provider: "tollgate",
     surfacesOf: () => ["chat", "messages", "embeddings"],
     timeouts: TIMEOUTS,
     outputLimitField: undefined,

@@ -1,4 +1,5 @@
 import { printUsd } from "../domain/money.ts";
+import { inputTokensOf } from "../domain/usage.ts";
 import type { Line } from "./line.ts";
 
 /** A member of a log record: an attribute value of OTLP in JSON. Integers are texts. */
@@ -47,8 +48,10 @@ function attributesOf({ id, type, entry: { walletId, accountName, transfer, rece
     ...text("tollgate.charged_usd", receipt && printUsd(receipt.captured)),
     ...text("tollgate.transfer.amount_usd", transfer && printUsd(transfer.amount)),
     ...text("gen_ai.request.model", receipt?.request.model),
-    ...text("gen_ai.response.model", outcome?.upstreamModel),
-    ...whole("gen_ai.usage.input_tokens", usage?.inputTokens),
+    ...text("tollgate.upstream", outcome?.upstream),
+    ...text("tollgate.upstream_model", outcome?.upstreamModel),
+    ...whole("gen_ai.usage.input_tokens", usage && inputTokensOf(usage)),
+    ...whole("gen_ai.usage.cache_read.input_tokens", usage?.cachedInputTokens || undefined),
     ...whole("gen_ai.usage.output_tokens", usage?.outputTokens),
   ];
 }

@@ -1,4 +1,3 @@
-import type { Surface } from "../domain/model.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 import { inputTokensOf } from "../domain/usage.ts";
 import type { Attempt } from "../ledger/records.ts";
@@ -28,26 +27,19 @@ export function withTraceHeaders(
   return { ...prepared, headers };
 }
 
-/** Providers by the format of a call; every other format is OpenAI's. */
-const PROVIDERS: Readonly<Partial<Record<Surface, string>>> = {
-  messages: "anthropic",
-  converse: "aws.bedrock",
-  gemini: "gcp.gemini",
-};
-
 /** Ends the trace of an attempt. Reads the texts of prompt and answer only where content is switched on. */
 export async function endAttemptTrace(
   trace: AttemptTrace,
   { held, candidate }: Traced,
   { outcome, attempt }: { readonly outcome: Outcome; readonly attempt: Pick<Attempt, "status"> },
 ): Promise<void> {
-  const { route, upstream, codec } = candidate;
+  const { route, upstream } = candidate;
   const facts: TraceFacts = {
     upstream: upstream.name,
     serverAddress: upstream.address?.host,
     serverPort: upstream.address?.port,
     operation: operationOf(candidate),
-    provider: PROVIDERS[codec.format.surface] ?? "openai",
+    provider: upstream.provider,
     model: route.upstreamModel,
     maxTokens: held.quote.outputTokensMax,
     status: attempt.status === 0 ? undefined : attempt.status,

@@ -67,7 +67,8 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
   metrics.running(upstream.name, 1, key.label);
   const trace = beginAttemptTrace(context);
   const sentOn = trace ? trace.context : held.call.traceContext;
-  const traced = sentOn ? { ...context, prepared: withTraceHeaders(context.prepared, sentOn) } : context;
+  const sent = sentOn ? { ...context, prepared: withTraceHeaders(context.prepared, sentOn) } : context;
+  const traced = trace?.isRecorded ? { ...sent, trace } : sent;
   try {
     held.meter.restart(candidate);
     const { outcome, status, isOfKey = false } = await callUpstream(gateway, traced, timeouts);

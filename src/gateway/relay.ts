@@ -1,6 +1,8 @@
+import type { AttemptTrace } from "../telemetry/request-trace.ts";
 import type { Permit } from "../upstream/circuit-phases.ts";
 import { type AnswerHead, isClaudeModel } from "../wire/codecs.ts";
 import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
+import { ResponseReader } from "../wire/response-facts.ts";
 import { createSseDecoder, type SseEvent, type SseListener } from "../wire/sse.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
@@ -34,6 +36,8 @@ export interface RelayContext {
   readonly candidate: Candidate;
   /** Ended by the attempt. */
   readonly permit: Permit;
+  /** Set when the attempt is followed. */
+  readonly trace?: Pick<AttemptTrace, "note"> | undefined;
 }
 
 /**
@@ -68,6 +72,7 @@ async function relayWhole(
   if (body.fault && reply.signal.aborted) throw body.fault;
   const part = await readWhole(gateway, context, body);
   meter.add(part);
+  if (part.response) context.trace?.note({ ...part.response });
   if (part.unrepresentable) return unrepresentable(part.unrepresentable);
   const { text: ending, contentType } = part;
   return part.isReadable ? { kind: "finished", ending, contentType } : { kind: "empty" };
@@ -106,6 +111,8 @@ async function relayStream(
     // After its finish an answer is complete, whatever becomes of the connection.
     if (!reader.finished) throw fault;
     timeouts.abort();
+  } finally {
+    stream.noteResponse();
   }
   if (!reader.finished) throw new UpstreamFault("The answer ended without a finish");
   if (!context.held.meter.isReadable) return { kind: "empty" };
@@ -122,13 +129,15 @@ function endWith(unsent: string, reader: ReplyReader): Outcome {
   }
 }
 
-function headOf({ held: { call, quote }, candidate: { route, printOptions } }: RelayContext): AnswerHead {
+function headOf({ held: { call, quote }, candidate, trace }: RelayContext): AnswerHead {
+  const { route, printOptions } = candidate;
   const { origin = "" } = printOptions;
   return {
     source: { origin, isClaude: isClaudeModel(route.traits) },
     id: call.id.replaceAll("-", ""),
     createdAtS: call.createdAtS,
     inputTokens: estimateInputTokens(quote),
+    isFollowed: trace !== undefined,
   };
 }
 
@@ -146,6 +155,7 @@ class RelayedStream implements SseListener {
   readonly #meter: Meter;
   readonly #timeouts: AttemptTimeouts;
   readonly #decoder = createSseDecoder();
+  readonly #response: ResponseReader | undefined;
 
   constructor(gateway: Gateway, reader: ReplyReader, context: RelayContext, timeouts: AttemptTimeouts) {
     this.#gateway = gateway;
@@ -153,6 +163,13 @@ class RelayedStream implements SseListener {
     this.#context = context;
     this.#meter = context.held.meter;
     this.#timeouts = timeouts;
+    const { trace, candidate } = context;
+    this.#response = trace && new ResponseReader(candidate.codec.format.surface);
+  }
+
+  /** Adds what the answer said of itself to the trace, if there is one. */
+  noteResponse(): void {
+    if (this.#response) this.#context.trace?.note({ ...this.#response.facts() });
   }
 
   /** Reads to the end. Throws {@link UpstreamFault} when it would have to keep above 32 MiB. */
@@ -181,6 +198,7 @@ class RelayedStream implements SseListener {
 
   read(event: SseEvent): void {
     this.#take(this.#reader.read(event));
+    this.#response?.read(event.data);
   }
 
   readText(text: string, start: number): number {

@@ -48,6 +48,8 @@ export interface RequestMetrics {
 interface AnnouncedRoute {
   readonly model: string;
   readonly upstream: string;
+  /** The upstream's `gen_ai.provider.name`. */
+  readonly provider: string;
   readonly isEmbedding: boolean;
 }
 
@@ -88,8 +90,9 @@ export function countRequests(): CountedRequests {
       settleFailures.set(failure, (settleFailures.get(failure) ?? 0) + 1);
     },
     announce(routes) {
-      for (const { model, upstream, isEmbedding } of routes) {
+      for (const { model, upstream, provider, isEmbedding } of routes) {
         const route = (isEmbedding ? embeddings : chat).find(model, upstream);
+        route.provider = provider;
         route.settled ??= new SettledTally();
       }
     },

@@ -33,12 +33,13 @@ function countFamily({ routes }: RequestTallies): Family {
   );
 }
 
-/** The labels of OpenTelemetry's semantic conventions. The provider is the upstream's name in the configuration. */
-function conventionalLabels({ operation, model, upstream }: RouteTally): Labels {
+/** The labels of OpenTelemetry's semantic conventions, and the upstream by its name in the configuration. */
+function conventionalLabels({ operation, model, provider, upstream }: RouteTally): Labels {
   return {
     gen_ai_operation_name: operation,
     gen_ai_request_model: model,
-    gen_ai_provider_name: upstream,
+    gen_ai_provider_name: provider,
+    upstream,
   };
 }
 

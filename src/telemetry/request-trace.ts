@@ -13,8 +13,8 @@ export type Verb =
   | "settle"
   | "conclude";
 
-/** What a step found out, by names of log fields. Never a secret, a body, or text of a client or an upstream. */
-export type TraceFacts = Readonly<Record<string, string | number | boolean | undefined>>;
+/** What a step found out, by names of log fields. Never a secret, a body, or prose of a client or an upstream. */
+export type TraceFacts = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** An error of the contract: its code, and whether it is a fault of the gateway or an upstream. */
 export interface TraceFailure {
@@ -105,10 +105,16 @@ export class RequestTrace {
   attempt(name: string): AttemptTrace {
     const startedAt = this.#clock();
     const span = (this.#span ?? this.#root)?.child(name, startedAt, true);
+    let noted: TraceFacts = {};
     return {
       context: span?.context,
-      end: (facts, failure) => {
+      isRecorded: span?.isRecorded === true || this.#write !== undefined,
+      note: (facts) => {
+        noted = { ...noted, ...facts };
+      },
+      end: (found, failure) => {
         const at = this.#clock();
+        const facts = { ...found, ...noted };
         span?.end(at, facts, failure);
         this.#print("attempt ended", { startedAt, at }, { facts, failure });
       },
@@ -156,6 +162,10 @@ export class RequestTrace {
 export interface AttemptTrace {
   /** What the call sends on; `undefined` without traces. */
   readonly context: TraceContext | undefined;
+  /** Whether its facts go anywhere. */
+  readonly isRecorded: boolean;
+  /** Adds facts before the end. */
+  note(facts: TraceFacts): void;
   /** `prompt` and `answer` are texts, which are never logged. */
   end(facts: TraceFacts, failure?: TraceFailure): void;
 }

@@ -59,6 +59,8 @@ export interface RouteTally {
   readonly operation: "chat" | "embeddings";
   readonly model: string;
   readonly upstream: string;
+  /** The upstream's `gen_ai.provider.name`; "" until the route is announced. */
+  provider: string;
   /** Requests by surface and code. */
   readonly counts: Map<string, Map<string, number>>;
   /** By code. Requests that called no upstream are left out: they would hide how long the others take. */
@@ -81,6 +83,7 @@ export function createRouteTallies(operation: RouteTally["operation"]): RouteTal
       operation,
       model,
       upstream,
+      provider: "",
       counts: new Map(),
       durations: new Map(),
       firstOutput: new Histogram(FIRST_TOKEN_SECONDS),

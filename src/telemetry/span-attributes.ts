@@ -1,3 +1,4 @@
+import type { Attributes } from "@opentelemetry/api";
 import type { TraceFacts } from "./request-trace.ts";
 
 /**
@@ -13,6 +14,9 @@ const NAMES: Readonly<Record<string, string>> = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
   model: "gen_ai.request.model",
+  responseId: "gen_ai.response.id",
+  responseModel: "gen_ai.response.model",
+  finishReasons: "gen_ai.response.finish_reasons",
   maxTokens: "gen_ai.request.max_tokens",
   inputTokens: "gen_ai.usage.input_tokens",
   outputTokens: "gen_ai.usage.output_tokens",
@@ -35,14 +39,14 @@ const CONTENT: Readonly<Record<string, readonly [name: string, role: string]>> =
 };
 
 /** Returns the attributes of a span. An outcome other than `ok` is also its `error.type`. */
-export function attributesOf(facts: TraceFacts): Record<string, string | number | boolean> {
-  const attributes: Record<string, string | number | boolean> = {};
+export function attributesOf(facts: TraceFacts): Attributes {
+  const attributes: Attributes = {};
   for (const name in facts) {
     const value = facts[name];
     if (value === undefined) continue;
     const content = CONTENT[name];
     if (content) attributes[content[0]] = printMessage(content[1], String(value));
-    else attributes[NAMES[name] ?? `tollgate.${snakeCase(name)}`] = value;
+    else attributes[NAMES[name] ?? `tollgate.${snakeCase(name)}`] = Array.isArray(value) ? [...value] : value;
   }
   const { outcome } = facts;
   if (outcome !== undefined && outcome !== "ok") attributes["error.type"] = outcome;

@@ -143,6 +143,8 @@ export interface UpstreamKey {
 /** A provider of model responses. */
 export interface Upstream {
   readonly name: string;
+  /** Its `gen_ai.provider.name` in OpenTelemetry's conventions. */
+  readonly provider: string;
   /** The host and port of its base URL; absent for an upstream inside of the gateway. */
   readonly address?: { readonly host: string; readonly port: number } | undefined;
   /** Returns the wire formats in which its API serves a model, the preferred one first. */

@@ -1,3 +1,4 @@
+import { conventionalProvider } from "../catalog/providers.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import { createConnectionPools, type Post } from "./bun-fetch.ts";
@@ -52,7 +53,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   function create(config: UpstreamConfig, before: ConfiguredUpstream | undefined): ConfiguredUpstream {
-    const { name, baseUrl, timeouts, outputLimitField } = config;
+    const { name, protocol, baseUrl, timeouts, outputLimitField } = config;
     const kept = before && isOnSameHost(before.config, config) ? before : undefined;
     const post =
       kept?.post ??
@@ -68,8 +69,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     }
     const { surfacesOf, messagesHost } = keys[0].sender;
     const address = addressOf(baseUrl);
-    const upstream = { name, address, surfacesOf, timeouts, outputLimitField, messagesHost, keys };
-    return { config, post, upstream };
+    const provider = conventionalProvider(protocol, baseUrl);
+    const own = { name, provider, address, surfacesOf, timeouts, outputLimitField, messagesHost };
+    return { config, post, upstream: { ...own, keys } };
   }
 
   function keepOrCreate(config: UpstreamConfig): ConfiguredUpstream {

@@ -77,6 +77,8 @@ export interface AnswerHead {
   readonly createdAtS: number;
   /** An estimate, for formats that send the input tokens before the upstream has counted them. */
   readonly inputTokens: number;
+  /** Whether what a whole answer says of itself is read for a trace. */
+  readonly isFollowed?: boolean;
 }
 
 /** The facts of a request that its answer depends on. Plain data: the body need not be kept. */

@@ -1,3 +1,4 @@
+import type { ChatReply } from "../domain/chat-event.ts";
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { ClientSurface, Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
@@ -14,6 +15,7 @@ import type { ModelRequest, RequestFacts } from "./model-request.ts";
 import type { UpstreamFormat, WireProtocol } from "./protocol.ts";
 import { FORMATS, WIRES } from "./registry.ts";
 import type { ReplyPart, ReplyReader } from "./reply-part.ts";
+import { ResponseReader } from "./response-facts.ts";
 import { translateStream, translateWhole } from "./translate.ts";
 
 /** A client's format together with an upstream's: passthrough if they are equal, else a translation. */
@@ -84,9 +86,17 @@ class PassthroughReader implements AnswerReader {
     return this.format.readStream(this.context.request);
   }
 
-  readWhole(_: AnswerHead, text: string): ReplyPart {
-    return this.format.readWhole(this.context.request, text);
+  readWhole(head: AnswerHead, text: string): ReplyPart {
+    const part = this.format.readWhole(this.context.request, text);
+    return head.isFollowed ? withResponse(part, this.format, text) : part;
   }
+}
+
+/** Adds what a whole answer says of itself. The text must have been read before. */
+function withResponse(part: ReplyPart, { surface }: UpstreamFormat, text: string): ReplyPart {
+  const reader = new ResponseReader(surface);
+  reader.read(text.trimStart());
+  return { ...part, response: reader.facts() };
 }
 
 class PassthroughSession extends PassthroughReader implements CodecSession {
@@ -195,12 +205,11 @@ function createTranslator({ ingress, format, egress }: Codecs, context: AnswerCo
     context,
     readStream: (head) =>
       translateStream(egress.readStream(head.source), ingress.printStream(headOfReply(head)), restoreName),
-    readWhole: (head, text) =>
-      translateWhole(
-        egress.readWhole(text, head.source),
-        (reply) => ingress.printWhole(headOfReply(head), reply),
-        restoreName,
-      ),
+    readWhole(head, text) {
+      const print = (reply: ChatReply) => ingress.printWhole(headOfReply(head), reply);
+      const part = translateWhole(egress.readWhole(text, head.source), print, restoreName);
+      return head.isFollowed ? withResponse(part, format, text) : part;
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { UnitKind } from "../domain/units.ts";
 import type { Usage } from "../domain/usage.ts";
+import type { ResponseFacts } from "./response-facts.ts";
 import type { SseEvent } from "./sse.ts";
 import type { UpstreamFault } from "./upstream-fault.ts";
 
@@ -21,6 +22,8 @@ export interface ReplyPart {
   readonly units?: ReportedUnits | undefined;
   /** The content type of a whole answer. Default: JSON. */
   readonly contentType?: string | undefined;
+  /** What a whole answer says of itself; absent unless the request is followed. */
+  readonly response?: ResponseFacts | undefined;
   /** Why a complete answer cannot be represented in the client's format; `text` is "" then. */
   readonly unrepresentable?: UpstreamFault | undefined;
 }

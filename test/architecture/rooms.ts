@@ -282,7 +282,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   upstream: {
     holds: "calls of providers: Bun's fetch, keys, circuits, cooldowns",
-    imports: ["domain", "limiter", "telemetry", "time.ts", "wire"],
+    imports: ["catalog/providers.ts", "domain", "limiter", "telemetry", "time.ts", "wire"],
     packages: [
       "@aws-sdk/credential-provider-node",
       "@azure/identity",

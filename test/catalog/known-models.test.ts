@@ -8,7 +8,13 @@ import {
   upstreamModelOf,
 } from "../../src/catalog/known-models.ts";
 import { nearestIds } from "../../src/catalog/nearest.ts";
-import { findProvider, ownerOf, providerBehind, upstreamOf } from "../../src/catalog/providers.ts";
+import {
+  conventionalProvider,
+  findProvider,
+  ownerOf,
+  providerBehind,
+  upstreamOf,
+} from "../../src/catalog/providers.ts";
 import { readTraits } from "../../src/catalog/traits.ts";
 import { CAPABILITIES } from "../../src/domain/model.ts";
 import { loadYaml, problemsOf } from "../config/temp-config.ts";
@@ -150,6 +156,22 @@ describe("the catalog of known models", () => {
       expect(providerBehind(String(protocol), base_url?.toString())).toBe(ownerOf(provider));
     }
   });
+});
+
+test.each([
+  ["openai", "https://api.openai.com/v1", "openai"],
+  ["openai", "http://127.0.0.1:8000/v1", "openai"],
+  ["openai", "https://api.x.ai/v1", "x_ai"],
+  ["openai", "https://api.mistral.ai/v1", "mistral_ai"],
+  ["openai", "https://api.groq.com/openai/v1", "groq"],
+  ["openai", "https://api.cohere.com/v1", "cohere"],
+  ["anthropic", "https://claude.example/v1", "anthropic"],
+  ["azure", "https://own.openai.azure.com", "azure.ai.openai"],
+  ["bedrock", "https://bedrock-runtime.eu-west-1.amazonaws.com", "aws.bedrock"],
+  ["gemini", "https://generativelanguage.googleapis.com", "gcp.gemini"],
+  ["vertex", "https://aiplatform.googleapis.com", "gcp.vertex_ai"],
+])("an upstream of protocol %s at %s is %s by OpenTelemetry's conventions", (protocol, url, name) => {
+  expect(conventionalProvider(protocol, url)).toBe(name);
 });
 
 describe("nearestIds", () => {

@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { signBody } from "../../src/domain/signature.ts";
+import { printLogs } from "../../src/exports/otlp.ts";
 import { createHttpSink, createOtlpSink } from "../../src/exports/post-sink.ts";
+import type { Receipt } from "../../src/ledger/records.ts";
 import { batchOf, namesIn } from "./lines.ts";
 
 const NEVER = new AbortController().signal;
@@ -133,4 +135,43 @@ test("a collector gets one log record per line, and rejected records are counted
     key: "tollgate.line.id",
     value: { stringValue: "acme/top_up/a" },
   });
+});
+
+test("a collector gets the charged input of all classes, and the configured model under no name of the answer", () => {
+  const price = { input: 1n, output: 1n, cachedInput: 1n, cacheWrite: 1n, cacheWrite1h: 1n };
+  const usage = {
+    inputTokens: 10,
+    cachedInputTokens: 90,
+    cacheWriteTokens: 5,
+    cacheWrite1hTokens: 0,
+    outputTokens: 7,
+  };
+  const route = { upstream: "up", upstreamModel: "gpt-x" };
+  const outcome = { outcome: "ok", source: "reported", price, usage, attempts: [], ...route } as const;
+  const receipt: Receipt = {
+    holdId: "h",
+    walletId: "acme",
+    keyId: "k",
+    state: "settled",
+    late: false,
+    granted: 5n,
+    captured: 5n,
+    refunded: 0n,
+    createdAtMs: 0,
+    resolvedAtMs: 1,
+    request: { surface: "chat", model: "chat" },
+    outcome,
+    metadata: undefined,
+  };
+  const [line] = batchOf("a").lines;
+  if (!line) throw new Error("There is no line");
+  const logs = printLogs([{ ...line, entry: { ...line.entry, transfer: undefined, receipt } }]);
+  const { attributes } = JSON.parse(logs).resourceLogs[0].scopeLogs[0].logRecords[0];
+  expect(attributes).toContainEqual({ key: "gen_ai.usage.input_tokens", value: { intValue: "105" } });
+  expect(attributes).toContainEqual({
+    key: "gen_ai.usage.cache_read.input_tokens",
+    value: { intValue: "90" },
+  });
+  expect(attributes).toContainEqual({ key: "tollgate.upstream_model", value: { stringValue: "gpt-x" } });
+  expect(logs).not.toContain("gen_ai.response.model");
 });

@@ -45,6 +45,7 @@ export function createUpstream(
   const refuse = () => Promise.reject(new Error(`Nothing may be sent to ${name}`));
   return {
     name,
+    provider: "openai",
     surfacesOf: () => ["chat"],
     timeouts: TIMEOUTS,
     outputLimitField: undefined,

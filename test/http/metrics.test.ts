@@ -38,7 +38,7 @@ async function growth(): Promise<Read> {
 const requests = (labels: string) => `tollgate_requests_total{${labels}}`;
 const CLAUDE = 'model="claude",upstream="scripted-anthropic"';
 const GEN_AI_CHAT =
-  'gen_ai_operation_name="chat",gen_ai_request_model="chat",gen_ai_provider_name="scripted-openai"';
+  'gen_ai_operation_name="chat",gen_ai_request_model="chat",gen_ai_provider_name="openai",upstream="scripted-openai"';
 const DURATION_SUM = `gen_ai_server_request_duration_seconds_sum{${GEN_AI_CHAT},error_type=""}`;
 const ADDED_SUM = 'tollgate_added_latency_seconds_sum{surface="chat"}';
 

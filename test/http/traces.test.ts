@@ -111,6 +111,32 @@ describe("the trace of a request", () => {
     expect(named(spans, "settle").startMs).toBeGreaterThanOrEqual(named(spans, "chat claude").endMs);
   });
 
+  const RESPONSE = "gen_ai.response.";
+  const usage = { input: 11, output: 7 };
+  const TRANSLATED = { ...MESSAGES, body: (more?: object) => MESSAGES.body({ ...more, model: "chat" }) };
+  const SAID = { [`${RESPONSE}model`]: "said-model" };
+  test.each([
+    ["a chat", CHAT, "chat chat", { [`${RESPONSE}id`]: "chatcmpl-scripted" }, "length"],
+    ["a message", MESSAGES, "chat claude", { [`${RESPONSE}id`]: "msg_scripted" }, "max_tokens"],
+    ["a translated message", TRANSLATED, "chat chat", {}, "length"],
+  ])("has what the upstream said of %s, whole and streamed", async (_what, surface, name, id, finish) => {
+    for (const model of ["chat", "claude"])
+      gateway.upstream.on(
+        model,
+        answerWith({ text: "x".repeat(200_000), finish, usage, model: "said-model" }),
+      );
+    for (const stream of [false, true]) {
+      const { attributes } = named(await spansOf(await post(gateway, surface, { stream })), name);
+      expect(attributes).toMatchObject({ ...SAID, ...id, [`${RESPONSE}finish_reasons`]: [finish] });
+    }
+  });
+
+  test("has no name of the configuration for what the upstream did not say", async () => {
+    gateway.upstream.on("chat", refuses(500));
+    const { attributes } = named(await spansOf(await post(gateway, CHAT)), "chat chat");
+    expect(Object.keys(attributes).filter((key) => key.startsWith(RESPONSE))).toEqual([]);
+  });
+
   test("has two attempts for a failover, of which the first is an error", async () => {
     gateway.upstream.on("first", refuses(500));
     const spans = await spansOf(await post(gateway, CHAT, { model: "two" }));

@@ -26,11 +26,13 @@ const ENDED: EndedRequest = {
   settled: { granted: 3_000_000_000n, charged: 1_000_000_000n, firstOutputMs: 90, usage: USAGE },
 };
 const ROUTE = 'model="m",upstream="up"';
-const LABELS = 'gen_ai_operation_name="chat",gen_ai_request_model="m",gen_ai_provider_name="up"';
+const LABELS =
+  'gen_ai_operation_name="chat",gen_ai_request_model="m",gen_ai_provider_name="x_ai",upstream="up"';
 
 /** The samples after these requests. */
 async function samplesAfter(...requests: readonly Partial<EndedRequest>[]) {
   const { requests: metrics, print } = createMetrics();
+  metrics.announce([{ model: "m", upstream: "up", provider: "x_ai", isEmbedding: false }]);
   for (const request of requests) metrics.ended({ ...ENDED, ...request });
   return readSamples(await print());
 }
@@ -177,7 +179,7 @@ test("a million small costs add up exactly", async () => {
 
 test("the sums of a configured route are printed as 0 before its first request", async () => {
   const { requests, print } = createMetrics();
-  const route = { model: "m", upstream: "up", isEmbedding: false };
+  const route = { model: "m", upstream: "up", provider: "openai", isEmbedding: false };
   requests.announce([route]);
   requests.ended(ENDED);
   requests.announce([route, { ...route, upstream: "other" }]);

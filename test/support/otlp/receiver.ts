@@ -3,6 +3,8 @@ import { gunzipSync } from "node:zlib";
 import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
 import { until } from "../until.ts";
 
+type AttributeValue = string | number | boolean | readonly AttributeValue[];
+
 /** One span as a receiver sees it. */
 export interface ReceivedSpan {
   readonly service: string;
@@ -15,7 +17,7 @@ export interface ReceivedSpan {
   readonly traceState: string;
   readonly startMs: number;
   readonly endMs: number;
-  readonly attributes: Readonly<Record<string, string | number | boolean>>;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
   readonly isError: boolean;
 }
 
@@ -82,14 +84,17 @@ function decode(bytes: Buffer): ExportRequest {
   return type.deserialize(bytes);
 }
 
+interface WireValue {
+  readonly stringValue?: string;
+  readonly boolValue?: boolean;
+  readonly intValue?: string | number;
+  readonly doubleValue?: number;
+  readonly arrayValue?: { readonly values: readonly WireValue[] };
+}
+
 interface Attribute {
   readonly key: string;
-  readonly value: {
-    readonly stringValue?: string;
-    readonly boolValue?: boolean;
-    readonly intValue?: string | number;
-    readonly doubleValue?: number;
-  };
+  readonly value: WireValue;
 }
 
 interface ExportRequest {
@@ -144,7 +149,8 @@ function readAttributes(attributes: readonly Attribute[]): ReceivedSpan["attribu
   return Object.fromEntries(attributes.map(({ key, value }) => [key, readValue(value)]));
 }
 
-function readValue({ stringValue, boolValue, intValue, doubleValue }: Attribute["value"]) {
+function readValue({ stringValue, boolValue, intValue, doubleValue, arrayValue }: WireValue): AttributeValue {
+  if (arrayValue) return arrayValue.values.map(readValue);
   return (
     stringValue ?? boolValue ?? (intValue === undefined ? undefined : Number(intValue)) ?? doubleValue ?? ""
   );
