@@ -1,9 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { isMailAddress } from "../domain/mail-address.ts";
 import { type Markup, type Nanos, parseMarkup, parseUsd } from "../domain/money.ts";
-import { NAME_BEGIN, NOT_IN_NAMES } from "../domain/name-characters.ts";
-
-const ONE_LINE = new RegExp(`${NAME_BEGIN}[^${NOT_IN_NAMES}]{1,100}$`);
+import { NAME } from "../domain/name-characters.ts";
 
 /** Parses USD from 0, such as "5.00". */
 export function parseAmount(text: string): Nanos {
@@ -47,7 +45,7 @@ export function parseDays(text: string): number {
 /** Parses the name of an account or a key. Removes surrounding blanks. */
 export function parseName(text: string): string {
   const name = text.trim();
-  if (!ONE_LINE.test(name)) throw new InvalidArgumentError("Expected 1 to 100 characters in one line.");
+  if (!NAME.test(name)) throw new InvalidArgumentError("Expected 1 to 100 characters in one line.");
   return name;
 }
 

@@ -316,6 +316,18 @@ describe("an import of keys", () => {
     expect(entries).toHaveLength(2);
   });
 
+  test("of LiteLLM keeps a name of any script, without the characters that show nothing", async () => {
+    const names = {
+      "하\u3164\u115fn": "하  n",
+      "\uffa0\u1160": "imported",
+      "किरण — 👨‍👩‍👧": "किरण — 👨‍👩‍👧",
+    };
+    const keys = Object.keys(names).map((alias) => ({ ...row, token: digestOf(alias), key_alias: alias }));
+    write("keys.json", JSON.stringify({ keys }));
+    const ended = await run("import", "litellm-keys", "keys.json", "--account", "acme", "--json");
+    expect(ended.json()).toMatchObject({ imported: Object.values(names), problems: [] });
+  });
+
   test("of LiteLLM is read from CSV as well", async () => {
     const head = "token,key_alias,max_budget,budget_duration,models,expires,blocked,tpm_limit";
     write("keys.csv", `${head}\r\n${row.token},"lap, ""top""",5,1d,"{demo,other}",,f,1000\r\n`);

@@ -1,4 +1,5 @@
 import type { ForeignKey } from "../../accounts/keys.ts";
+import { cleanName } from "../../domain/name-characters.ts";
 import { isTrue, type Row, textOf } from "./table.ts";
 
 /** A key of an exported table, as far as it can be imported. */
@@ -25,7 +26,7 @@ export interface KeyReader {
 export function readKey({ read, columns, findLost }: KeyReader, row: Row, nowMs: number): ReadKey {
   const unknown = Object.keys(row).filter((name) => !columns.has(name) && isFilled(row[name]));
   const { name, ...key } = read(row, nowMs);
-  return { ...key, name: nameOf(name), lost: [...unknown, ...findLost(row)] };
+  return { ...key, name: cleanName(name) || "imported", lost: [...unknown, ...findLost(row)] };
 }
 
 /** Whether a column has a value: no empty text, list or object, and not false. */
@@ -54,10 +55,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Names of keys have one line of at most 100 characters. */
-function nameOf(text: string): string {
-  const plain = text.replace(/[^\x20-\x7e\p{L}\p{N}]/gu, " ");
-  return plain.trim().slice(0, 100) || "imported";
 }

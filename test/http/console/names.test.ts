@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/actor.ts";
 import { parseEmail, parseName } from "../../../src/cli/options.ts";
+import { cleanName, NAME } from "../../../src/domain/name-characters.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
 import type { TestConsole } from "../../support/test-console.ts";
 import { openConsoleOn } from "./open-consoles.ts";
@@ -8,9 +9,11 @@ import { openConsoleOn } from "./open-consoles.ts";
 /** Control characters, ends of lines, marks that turn the direction of a text, and characters that show nothing. */
 const HOSTILE = [
   ...["\u0007", "\u009b", "\n", "\u2028", "\u202e", "\u2066", "\u200e", "\u200f", "\u061c", "\u200b"],
-  ...["\u200d", "\u200c", "\u00ad", "\u2060", "\u206f", "\ufeff", "\u3164", "\u{e0041}", "\u{1d173}"],
+  ...["\u200d", "\u200c", "\u00ad", "\u2060", "\ufe0f", "\ufeff", "\u3164", "\u{e0041}", "\u{1d173}"],
 ];
-const FOREIGN = ["شركة", "חברה", "👨‍👩‍👧", "株式会社", "Zoë <b>", "می‌خواهم"];
+/** More of them: fillers of Hangul, and selectors behind a character that has no other look. */
+const INVISIBLE = ["\u115f", "\u1160", "\uffa0", "\ufe0f", "\u{e0100}", "\u{e0fff}"];
+const FOREIGN = ["شركة", "חברה", "👨‍👩‍👧", "株式会社", "Zoë <b>", "می‌خواهم", "葛\u{e0100}城", "❤️ 1️⃣"];
 
 describe("names", () => {
   let console: TestConsole;
@@ -51,8 +54,31 @@ describe("names", () => {
     }
   });
 
+  test("with any character that Unicode lets show nothing are refused behind ASCII, but for keycaps", () => {
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      if (code >= 0xd800 && code <= 0xdfff) continue;
+      const character = String.fromCodePoint(code);
+      if (/\p{Default_Ignorable_Code_Point}/u.test(character))
+        expect(NAME.test(`a${character}b`)).toBe(false);
+    }
+  });
+
+  test.each([...HOSTILE, ...INVISIBLE, "\ud800"])(
+    "of imported keys are cleaned of such characters: %j",
+    (character) => {
+      expect(cleanName(`a${character}b`)).toMatch(/^a.?b$/);
+      expect(cleanName(`${character}${"x".repeat(99)}👨‍👩‍👧`)).toMatch(NAME);
+      expect(cleanName(character.repeat(3))).toMatch(/^\ufffd*$/);
+      for (const name of FOREIGN) expect(cleanName(`${name}${character}`)).toMatch(NAME);
+    },
+  );
+
+  test("of any script are imported as they are", () => {
+    for (const name of FOREIGN) expect(cleanName(` ${name} `)).toBe(name);
+  });
+
   test("with such characters are refused by the command line as well", () => {
-    for (const character of HOSTILE) expect(() => parseName(`a${character}b`)).toThrow();
+    for (const character of [...HOSTILE, ...INVISIBLE]) expect(() => parseName(`a${character}b`)).toThrow();
     for (const name of FOREIGN) expect(parseName(name)).toBe(name);
     expect(() => parseEmail("a\u202eb@example.com")).toThrow();
   });
