@@ -196,7 +196,7 @@ export class GatewayError extends Error {
     super(kind, { cause: detail.reason });
     this.kind = kind;
     this.row = ERRORS[kind];
-    this.publicMessage = detail.message ?? withPath(this.row.message, detail.path);
+    this.publicMessage = withPath(detail.message ?? this.row.message, detail.path);
     this.retryAfterS = detail.retryAfterS;
     this.facts = detail.facts;
   }

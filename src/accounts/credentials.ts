@@ -65,7 +65,8 @@ export async function changePassword(
 ): Promise<Pick<SignedIn, "cookies">> {
   checkNewPassword(password);
   if (password.normalize("NFKC") === current.normalize("NFKC")) {
-    throw new GatewayError("wrong_shape", { message: "The new password must differ from the old one." });
+    const message = "The new password must differ from the old one.";
+    throw new GatewayError("wrong_shape", { path: "password", message });
   }
   const sender = withSession(visitor, actor);
   const followUp = (tx: Db) =>

@@ -83,6 +83,7 @@ export function checkNewPassword(password: string): void {
   const characters = Array.from(normalise(password)).length;
   if (characters >= CHARACTERS_MIN && characters <= CHARACTERS_MAX) return;
   throw new GatewayError("wrong_shape", {
+    path: "password",
     message: `A password has ${CHARACTERS_MIN} to ${CHARACTERS_MAX} characters.`,
   });
 }

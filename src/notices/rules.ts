@@ -214,7 +214,8 @@ function readEmails(emails: readonly string[]): readonly string[] {
 function readWebhookUrl(text: string | null, parts: Pick<RuleParts, "allowsLoopback">): string | undefined {
   if (text === null) return undefined;
   const problem = findUrlProblem(text, parts);
-  if (problem) throw new GatewayError("wrong_shape", { message: `webhook_url ${problem}.` });
+  if (problem)
+    throw new GatewayError("wrong_shape", { path: "webhook_url", message: `The webhook ${problem}.` });
   return new URL(text).href;
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Locator, Page } from "playwright-core";
+import { findAccessibilityFaults } from "../support/axe.ts";
 import { startChromium } from "../support/chromium.ts";
 import { signInByForm, untilTitled } from "./world/forms.ts";
 import { browse } from "./world/open-page.ts";
@@ -192,3 +193,90 @@ async function takeLink(page: Page): Promise<string> {
   await dialog.waitFor({ state: "hidden" });
   return text ?? "";
 }
+
+describe("a value that the server refuses is named at its field, which gets the focus", () => {
+  const HIDDEN = "Da\u202ena";
+  const refused = async (page: Page, label: string | RegExp, text: string) => {
+    const field = page.getByLabel(label, { exact: true });
+    await page.getByText(text).waitFor();
+    expect(await field.getAttribute("aria-invalid")).toBe("true");
+    expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+    const description = await field.evaluate((element) =>
+      (element.getAttribute("aria-describedby") ?? "")
+        .split(" ")
+        .map((id) => document.getElementById(id)?.textContent ?? "")
+        .join(" "),
+    );
+    expect(description).toContain(text);
+    expect(await page.getByRole("alert").count()).toBe(1);
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+  };
+  const saved = (page: Page) => page.getByRole("button", { name: "Save", exact: true }).click();
+
+  test("in the form that creates an account", async () => {
+    await browse(browser, { url: world.url, path: "/console/sign-up" }, async (page) => {
+      await page.getByLabel("Your name").fill("Kim");
+      await page.getByLabel("E-mail").fill("kim@example.com");
+      await page.getByLabel("Account", { exact: true }).fill(HIDDEN);
+      await page.getByLabel("Password").fill("😀😀😀😀😀");
+      const create = () => page.getByRole("button", { name: "Create" }).click();
+      await create();
+      await refused(page, "Account", "The server refuses this value.");
+      await page.getByLabel("Account", { exact: true }).fill("Kim's");
+      await create();
+      await refused(page, "Password", "A password has 10 to 128 characters.");
+    });
+  });
+
+  test("in the profile", async () => {
+    const own = { url: world.url, path: "/console/profile", person: world.owner };
+    await browse(browser, own, async (page) => {
+      await page.getByLabel("Name", { exact: true }).fill(HIDDEN);
+      await saved(page);
+      await refused(page, "Name", "The server refuses this value.");
+    });
+    await browse(browser, own, async (page) => {
+      await page.getByLabel("Present password").fill("a wrong password");
+      await page.getByLabel("New password").fill("another password");
+      const change = () => page.getByRole("button", { name: "Change the password" }).click();
+      await change();
+      await refused(page, "Present password", "This is not your present password.");
+      await page.getByLabel("Present password").fill(PASSWORD);
+      await page.getByLabel("New password").fill(PASSWORD);
+      await change();
+      await refused(page, "New password", "The new password must differ from the old one.");
+    });
+  });
+
+  test("in the settings of an account", async () => {
+    await visit("/settings", async (page) => {
+      await page.getByLabel("Name", { exact: true }).fill(HIDDEN);
+      await saved(page);
+      await refused(page, "Name", "The server refuses this value.");
+      await page.getByLabel("Name", { exact: true }).fill("Northwind");
+      await saved(page);
+      await refused(page, "Name", "Another account has this name.");
+    });
+  });
+
+  test("in the rule of a notice", async () => {
+    await visit("/notices", async (page) => {
+      await page.getByRole("button", { name: "Add rule" }).first().click();
+      await page.getByLabel("Report when").selectOption("key_limit");
+      const members = "A notice is mailed to members of the account";
+      const faults = [
+        [/^Percent/, "101", "The server refuses this value.", "80"],
+        [/^Webhook/, "https://10.0.0.1/hook", "The webhook names an address that is not public.", ""],
+        [/^E-mail addresses/, `${world.emails.owner}, stranger@example.com`, members, ""],
+      ] as const;
+      for (const [label, wrong, text, right] of faults) {
+        await page.getByLabel(label).fill(wrong);
+        await saved(page);
+        await refused(page, label, text);
+        await page.getByLabel(label).fill(right);
+      }
+      await saved(page);
+      await page.getByText("Rule saved").waitFor();
+    });
+  });
+});

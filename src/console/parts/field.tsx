@@ -1,4 +1,13 @@
-import { type ComponentProps, createContext, type ReactNode, useContext, useId } from "react";
+import {
+  type ComponentProps,
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from "react";
 import { ApiError } from "../api.ts";
 import { describeError } from "./error-panel.tsx";
 import styles from "./field.module.css";
@@ -15,20 +24,39 @@ interface FieldText {
 }
 
 const REFUSAL = "The server refuses this value.";
+/** The server's words for any value of a wrong shape, which say less than a field does. */
+const GENERAL = "The request body failed validation";
 
-/** Provides the names that a refused body's path consists of, to the fields inside. */
-export const RefusedFields = createContext<readonly string[]>([]);
+/** A value that the server refused. */
+interface RefusedValue {
+  /** The names that its path consists of: `["spending_limit", "amount_usd"]`. */
+  readonly path: readonly string[];
+  /** Why, where the server says more than that it does. */
+  readonly reason: string | undefined;
+  /** Whether the form has a field for it. */
+  readonly isMarked: boolean;
+}
 
-/** Returns the path of the value that the server refused: `["spending_limit", "amount_usd"]`. */
-export function refusedPathOf(error: unknown): readonly string[] {
-  if (!(error instanceof ApiError) || error.status !== 422) return [];
-  return (/: ([^: ]+)$/.exec(error.message)?.[1] ?? "").split(/[.[\]]/).filter(Boolean);
+const NOTHING_REFUSED: RefusedValue = { path: [], reason: undefined, isMarked: false };
+const Refused = createContext(NOTHING_REFUSED);
+
+function readRefusal(error: unknown, sentNames: readonly string[]): RefusedValue {
+  if (!(error instanceof ApiError) || error.status !== 422) return NOTHING_REFUSED;
+  const [, text, names = ""] = /^(.*): ([^: ]+)$/s.exec(error.message) ?? [];
+  const path = names.split(/[.[\]]/).filter(Boolean);
+  const reason = text === undefined || text === GENERAL ? undefined : `${text}.`;
+  return { path, reason, isMarked: path.some((name) => sentNames.includes(name)) };
+}
+
+/** Whether the server refused the value of this name in the form around. */
+export function useIsRefused(name: string): boolean {
+  return useContext(Refused).path.includes(name);
 }
 
 /** Returns the error of a field: its own, or that the server refused its value. */
 function useFieldError(name: string | undefined, { error, refusal = REFUSAL }: Partial<FieldText>) {
-  const refused = useContext(RefusedFields);
-  return error ?? (name !== undefined && refused.includes(name) ? refusal : undefined);
+  const { path, reason } = useContext(Refused);
+  return error ?? (name !== undefined && path.includes(name) ? (reason ?? refusal) : undefined);
 }
 
 type FieldProps = FieldText & ComponentProps<"input"> & { readonly affix?: string };
@@ -100,9 +128,29 @@ export function Choice({
   );
 }
 
-/** Fields below each other. */
-export function Form(props: ComponentProps<"form">) {
-  return <form {...props} className={styles.form} noValidate={props.noValidate} />;
+/**
+ * Fields below each other. A value that the server refuses is marked at the field of its name, which gets the focus;
+ * {@link Failure} shows any other `error`.
+ */
+export function Form({ error, onSubmit, ...form }: ComponentProps<"form"> & { readonly error?: unknown }) {
+  const [sentNames, setSentNames] = useState<readonly string[]>([]);
+  const place = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error) place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [error]);
+  return (
+    <Refused value={readRefusal(error, sentNames)}>
+      <form
+        {...form}
+        ref={place}
+        className={styles.form}
+        onSubmit={(event) => {
+          setSentNames([...new FormData(event.currentTarget).keys()]);
+          onSubmit?.(event);
+        }}
+      />
+    </Refused>
+  );
 }
 
 /** Fields beside each other where there is room. */
@@ -110,9 +158,10 @@ export function FieldRow({ children }: { readonly children: ReactNode }) {
   return <div className={styles.row}>{children}</div>;
 }
 
-/** The error message of a rejected form. Screen readers announce it when it appears. */
+/** The error message of a rejected form, unless a field shows it. Screen readers announce it when it appears. */
 export function Failure({ error }: { readonly error: unknown }) {
-  if (!error) return null;
+  const { isMarked } = useContext(Refused);
+  if (!error || isMarked) return null;
   const text = error instanceof Error ? error.message : describeError(error).text;
   return (
     <p className={styles.failure} role="alert">

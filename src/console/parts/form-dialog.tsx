@@ -1,8 +1,8 @@
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { type FormValues, readForm } from "../form-values.ts";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions } from "./dialog.tsx";
-import { Failure, Form, RefusedFields, refusedPathOf } from "./field.tsx";
+import { Failure, Form } from "./field.tsx";
 
 interface FormDialogProps {
   readonly title: string;
@@ -25,20 +25,11 @@ interface FormDialogProps {
 /** A dialog with one form: fields, the failure of its call, Cancel, and the button that sends it. */
 export function FormDialog(props: FormDialogProps) {
   const { title, note, action, call, isDanger = false, isWide, isKept = true, onClose, children } = props;
-  const [sentNames, setSentNames] = useState<readonly string[]>([]);
-  const refused = refusedPathOf(call.error);
-  const isMarked = refused.some((name) => sentNames.includes(name));
   return (
     <Dialog title={title} note={note} isOpen isKept={isKept} isWide={isWide ?? false} onClose={onClose}>
-      <Form
-        onSubmit={(event) => {
-          const values = readForm(event);
-          setSentNames(Object.keys(values));
-          props.onSubmit(values, event.currentTarget);
-        }}
-      >
-        <RefusedFields value={refused}>{children}</RefusedFields>
-        {!isMarked && <Failure error={call.error} />}
+      <Form error={call.error} onSubmit={(event) => props.onSubmit(readForm(event), event.currentTarget)}>
+        {children}
+        <Failure error={call.error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
-import { api, call } from "../../api.ts";
+import { ApiError, api, call } from "../../api.ts";
 import { readForm } from "../../form-values.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure, Field, Form } from "../../parts/field.tsx";
@@ -31,23 +31,26 @@ export function ChangePasswordPage() {
       router.history.push(router.options.basepath + safePath(next));
     },
   });
+  const isWrong = change.error instanceof ApiError && change.error.code === "invalid_credentials";
   return (
     <>
       <EntranceHead title="Choose a password">
         The password that you signed in with works once. Choose one of your own.
       </EntranceHead>
       <Form
+        error={change.error}
         onSubmit={(event) => {
           const { current = "", password = "" } = readForm(event);
           change.mutate({ current, password });
         }}
       >
-        <Failure error={change.error} />
+        {!isWrong && <Failure error={change.error} />}
         <Field
           label="One-time password"
           name="current"
           type="password"
           autoComplete="current-password"
+          error={isWrong ? "This is not your present password." : undefined}
           required
           autoFocus
         />

@@ -24,7 +24,7 @@ export function ForgotPage() {
         {setup && !setup.has_mail && " This server sends no mail: its operator finds the link in the log."}
       </EntranceHead>
       {!send.isSuccess && (
-        <Form onSubmit={(event) => send.mutate(readForm(event).email ?? "")}>
+        <Form error={send.error} onSubmit={(event) => send.mutate(readForm(event).email ?? "")}>
           <Failure error={send.error} />
           <Field label="E-mail" name="email" type="email" autoComplete="username" required autoFocus />
           <Button type="submit" look="primary" isBusy={send.isPending}>

@@ -3,7 +3,7 @@ import { api, call } from "../../api.ts";
 import { formatCount, formatPercent, plural } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Failure, Form, RefusedFields, refusedPathOf } from "../../parts/field.tsx";
+import { Failure, Form } from "../../parts/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useAction } from "../../use-action.ts";
@@ -47,10 +47,8 @@ export function Simulator({ account, shown }: { readonly account: string; readon
       title="Limit simulator"
       note="Replays the requests of the last 7 days against other limits. Nothing is changed; an empty field refuses nothing."
     >
-      <Form onSubmit={submit}>
-        <RefusedFields value={refusedPathOf(run.error)}>
-          <LimitFields values={valuesOf(shown)} empty={() => "none"} />
-        </RefusedFields>
+      <Form error={run.error} onSubmit={submit}>
+        <LimitFields values={valuesOf(shown)} empty={() => "none"} />
         <Failure error={run.error} />
         <div>
           <Button type="submit" icon="play" isBusy={run.isPending}>

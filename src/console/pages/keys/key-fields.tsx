@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { useContext, useState } from "react";
+import { useState } from "react";
 import { formatCount } from "../../format.ts";
 import { AmountField } from "../../parts/amount-field.tsx";
-import { Choice, Field, FieldRow, RefusedFields } from "../../parts/field.tsx";
+import { Choice, Field, FieldRow, useIsRefused } from "../../parts/field.tsx";
 import { LastDayField } from "../../parts/last-day-field.tsx";
 import { formatDay } from "../../times.ts";
 import { type KeyValues, PERIOD_TEXTS } from "./key-values.ts";
@@ -134,7 +134,7 @@ interface ModelFieldsProps {
 }
 
 function ModelFields({ account, chosen }: ModelFieldsProps) {
-  const isRefused = useContext(RefusedFields).includes("models");
+  const isRefused = useIsRefused("models");
   const [hasSome, setHasSome] = useState(chosen !== null);
   const { data } = useQuery(modelsQuery(account));
   // A key keeps models that the catalog no longer has.

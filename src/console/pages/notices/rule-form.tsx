@@ -65,7 +65,7 @@ export function RuleForm({ account, rule, onClose }: RuleFormProps) {
       isKept
       onClose={onClose}
     >
-      <Form onSubmit={(event) => save.mutate(readForm(event))}>
+      <Form error={save.error} onSubmit={(event) => save.mutate(readForm(event))}>
         <Choice
           label="Report when"
           name="kind"
@@ -92,7 +92,7 @@ export function RuleForm({ account, rule, onClose }: RuleFormProps) {
         />
         <Field
           label="Webhook"
-          name="webhook"
+          name="webhook_url"
           type="url"
           placeholder="https://"
           defaultValue={rule?.webhook_url ?? ""}
@@ -133,12 +133,12 @@ interface RuleValues {
   readonly webhook_url: string | null;
 }
 
-function readRule({ threshold = "", emails = "", webhook = "" }: Readonly<Record<string, string>>) {
+function readRule({ threshold = "", emails = "", webhook_url = "" }: Readonly<Record<string, string>>) {
   const addresses = emails
     .split(",")
     .map((each) => each.trim())
     .filter(Boolean);
-  return { threshold: readAmount(threshold), emails: addresses, webhook_url: webhook.trim() || null };
+  return { threshold: readAmount(threshold), emails: addresses, webhook_url: webhook_url.trim() || null };
 }
 
 async function send(account: string, rule: Rule | undefined, values: RuleValues): Promise<unknown> {

@@ -35,7 +35,7 @@ export function Details() {
       }
     >
       <div className={styles.form}>
-        <Form onSubmit={(event) => rename.mutate(readForm(event).name ?? "")}>
+        <Form error={rename.error} onSubmit={(event) => rename.mutate(readForm(event).name ?? "")}>
           <Failure error={rename.error} />
           <Field
             label="Name"

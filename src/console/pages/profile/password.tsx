@@ -1,5 +1,5 @@
 import { useRef } from "react";
-import { api, call } from "../../api.ts";
+import { ApiError, api, call } from "../../api.ts";
 import { readForm } from "../../form-values.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure, Field, Form } from "../../parts/field.tsx";
@@ -25,22 +25,25 @@ export function Password() {
     isForm: true,
     onDone: () => form.current?.querySelector("form")?.reset(),
   });
+  const isWrong = change.error instanceof ApiError && change.error.code === "invalid_credentials";
   return (
     <Panel title="Password" note="All of your other sessions end with a change.">
       <div ref={form} className={styles.form}>
         <Form
+          error={change.error}
           onSubmit={(event) => {
             const { current = "", password = "" } = readForm(event);
             change.mutate({ current, password });
           }}
         >
-          <Failure error={change.error} />
+          {!isWrong && <Failure error={change.error} />}
           <input type="hidden" name="username" autoComplete="username" value={person.email} readOnly />
           <Field
             label="Present password"
             name="current"
             type="password"
             autoComplete="current-password"
+            error={isWrong ? "This is not your present password." : undefined}
             required
           />
           <NewPasswordField />

@@ -31,7 +31,7 @@ export function ResetPage() {
           : "This page needs the link of the mail. A link works once: ask for another."}
       </EntranceHead>
       {hasToken && (
-        <Form onSubmit={(event) => reset.mutate(readForm(event).password ?? "")}>
+        <Form error={reset.error} onSubmit={(event) => reset.mutate(readForm(event).password ?? "")}>
           <Failure error={reset.error} />
           <NewPasswordField />
           <Button type="submit" look="primary" isBusy={reset.isPending}>

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { api, call } from "../../api.ts";
+import { ApiError, api, call } from "../../api.ts";
 import { readForm } from "../../form-values.ts";
 import { Button } from "../../parts/button.tsx";
 import { ConflictDialog, currentOf, type FieldInWords } from "../../parts/conflict-dialog.tsx";
@@ -30,11 +30,13 @@ export function AccountDetails({ opened }: { readonly opened: Account }) {
     onDone: (saved) => setBase(saved),
   });
   const current = currentOf<Account>(save.error);
+  const isTaken = !current && save.error instanceof ApiError && save.error.code === "conflict";
   const changes = save.variables?.changes;
   return (
     <div className={styles.narrow}>
       <Form
         key={base.version}
+        error={save.error}
         onSubmit={(event) => {
           const { name = "", email = "" } = readForm(event);
           save.mutate({
@@ -46,6 +48,7 @@ export function AccountDetails({ opened }: { readonly opened: Account }) {
         <Field
           label="Name"
           name="name"
+          error={isTaken ? "Another account has this name." : undefined}
           defaultValue={base.name}
           maxLength={100}
           disabled={!mayWrite}
@@ -61,7 +64,7 @@ export function AccountDetails({ opened }: { readonly opened: Account }) {
           disabled={!mayWrite}
           isOptional
         />
-        {!current && <Failure error={save.error} />}
+        {!current && !isTaken && <Failure error={save.error} />}
         {mayWrite ? (
           <Button type="submit" look="primary" className={styles.start} isBusy={save.isPending}>
             Save

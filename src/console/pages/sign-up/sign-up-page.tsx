@@ -36,6 +36,7 @@ export function SignUpPage() {
     <>
       <EntranceHead title="Create an account" />
       <Form
+        error={signUp.error}
         onSubmit={(event) => {
           const { name = "", account_name = "", password = "", ...rest } = readForm(event);
           const own = invitation === "" ? { account_name } : { invitation };

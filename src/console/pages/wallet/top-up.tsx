@@ -6,7 +6,7 @@ import { useIdempotencyKey } from "../../idempotency-key.ts";
 import { AmountField, readAmount } from "../../parts/amount-field.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure, Field, Form, RefusedFields, refusedPathOf } from "../../parts/field.tsx";
+import { Failure, Field, Form } from "../../parts/field.tsx";
 import { setupQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import styles from "./wallet.module.css";
@@ -55,21 +55,18 @@ function ByCard({ account }: { readonly account: string }) {
     addEventListener("pageshow", reload);
     return () => removeEventListener("pageshow", reload);
   }, []);
-  const refused = refusedPathOf(pay.error);
   return (
     <section className={styles.section}>
       <h3>By card</h3>
-      <Form onSubmit={(event) => pay.mutate(readForm(event).amount_usd ?? "")}>
-        <RefusedFields value={refused}>
-          <AmountField
-            hint="From $5 to $10,000. You pay on Stripe's page."
-            refusal="Enter $5 to $10,000, in whole cents."
-            defaultValue="50.00"
-            decimals={2}
-            required
-          />
-        </RefusedFields>
-        {refused.length === 0 && <Failure error={pay.error} />}
+      <Form error={pay.error} onSubmit={(event) => pay.mutate(readForm(event).amount_usd ?? "")}>
+        <AmountField
+          hint="From $5 to $10,000. You pay on Stripe's page."
+          refusal="Enter $5 to $10,000, in whole cents."
+          defaultValue="50.00"
+          decimals={2}
+          required
+        />
+        <Failure error={pay.error} />
         <div>
           <Button type="submit" look="primary" isBusy={pay.isPending || pay.isSuccess}>
             Go to the payment
@@ -92,7 +89,7 @@ function ByCode({ account, onDone }: { readonly account: string; readonly onDone
   return (
     <section className={styles.section}>
       <h3>By code</h3>
-      <Form onSubmit={(event) => redeem.mutate((readForm(event).code ?? "").trim())}>
+      <Form error={redeem.error} onSubmit={(event) => redeem.mutate((readForm(event).code ?? "").trim())}>
         <Field
           label="Code"
           name="code"
