@@ -128,6 +128,11 @@ function moneyFamilies({ routes }: RequestTallies): readonly Family[] {
       ({ upstreamCost }) => upstreamCost,
     ),
     usd(
+      "tollgate_costed_usd_total",
+      "Cost of settled requests whose upstream cost is known, in USD.",
+      ({ costed }) => costed,
+    ),
+    usd(
       "tollgate_overspent_usd_total",
       "Cost above the hold, of requests that were charged more than was on hold for them, in USD.",
       ({ overspent }) => overspent,

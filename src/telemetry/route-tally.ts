@@ -27,6 +27,8 @@ export class SettledTally implements ChargedTokens {
   captured = 0;
   /** Sum of the known upstream costs. */
   upstreamCost = 0;
+  /** The part of `captured` whose upstream cost is known. */
+  costed = 0;
   /** Sum of `charged − granted` over the requests that were charged more than was granted. */
   overspent = 0;
   inputTokens = 0;
@@ -40,7 +42,10 @@ export class SettledTally implements ChargedTokens {
   add({ granted, charged, upstreamCost, usage }: SettledRequest): void {
     this.granted += Number(granted);
     this.captured += Number(charged);
-    if (upstreamCost !== undefined) this.upstreamCost += Number(upstreamCost);
+    if (upstreamCost !== undefined) {
+      this.upstreamCost += Number(upstreamCost);
+      this.costed += Number(charged);
+    }
     if (charged > granted) this.overspent += Number(charged - granted);
     if (!usage) return;
     const { inputTokens, cachedInputTokens, cacheWriteTokens, cacheWrite1hTokens, outputTokens } = usage;

@@ -64,6 +64,15 @@ describe("the dashboard", () => {
     expect(missing).toEqual([]);
   });
 
+  test("shows every metric of the metrics page but those of single keys", () => {
+    const shown = queries.flatMap(({ expr }) => metricsIn(expr).map(({ name }) => name));
+    const names = PAGE.table("metric").flatMap(([cell]) =>
+      codesOf(cell).map((code) => code.replace(/\{.*/, "")),
+    );
+    const isShown = (name: string) => shown.some((each) => each === name || each === `${name}_bucket`);
+    expect(names.filter((name) => !name.startsWith("tollgate_upstream_key_") && !isShown(name))).toEqual([]);
+  });
+
   test("has variables whose metrics and labels exist", () => {
     const definitions = variables.flatMap(({ definition }) => (definition ? [definition] : []));
     const read = definitions.map((each) => /^label_values\((\w+), (\w+)\)$/.exec(each) ?? []);

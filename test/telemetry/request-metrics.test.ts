@@ -168,6 +168,18 @@ test("granted and captured money are sums, and only a cost above its hold is ove
   expect(samples.get(`tollgate_overspent_usd_total{${ROUTE}}`)).toBe(0.25);
 });
 
+test("only requests with a known upstream cost have a part in the margin, also those that cost more than they charged", async () => {
+  const settled = { granted: 3n, charged: 2_000_000_000n, firstOutputMs: undefined, usage: undefined };
+  const samples = await samplesAfter(
+    { settled },
+    { settled: { ...settled, upstreamCost: 1_500_000_000n } },
+    { settled: { ...settled, charged: 0n, upstreamCost: 1_000_000_000n } },
+  );
+  expect(samples.get(`tollgate_captured_usd_total{${ROUTE}}`)).toBe(4);
+  expect(samples.get(`tollgate_costed_usd_total{${ROUTE}}`)).toBe(2);
+  expect(samples.get(`tollgate_upstream_cost_usd_total{${ROUTE}}`)).toBe(2.5);
+});
+
 test("a million small costs add up exactly", async () => {
   const { requests, print } = createMetrics();
   const settled = { granted: 3n, charged: 1n, firstOutputMs: undefined, usage: undefined };
