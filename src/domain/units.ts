@@ -34,6 +34,8 @@ export interface UnitDemand extends UnitKind {
   readonly name: UnitName;
   /** What a hold reserves. */
   readonly held: number;
+  /** The field that asks for more than these units, which has no price by unit. */
+  readonly unpriced?: string | undefined;
   /** What is charged where the answer does not count them. Default: `held`. */
   readonly usual?: number | undefined;
 }

@@ -34,6 +34,17 @@ export function inputTokensOf(usage: Usage): number {
   return usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
 }
 
+/** Adds the tokens of two answers, class by class. */
+export function addTokens(one: TokenUsage, other: TokenUsage): TokenUsage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    cacheWrite1hTokens: one.cacheWrite1hTokens + other.cacheWrite1hTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+  };
+}
+
 /** Returns all tokens, as a tokens-per-minute limit counts them. */
 export function totalTokensOf(usage: Usage): number {
   return inputTokensOf(usage) + usage.outputTokens;

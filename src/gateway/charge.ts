@@ -4,7 +4,7 @@ import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/records.ts";
 import type { Gateway } from "./gateway.ts";
-import { estimateInputTokens, priceOf, pricesOf, usualUnitsOf } from "./quote.ts";
+import { estimateInputTokens, priceOf, pricesOf, totalOutputMaxOf, usualUnitsOf } from "./quote.ts";
 import type { HeldRequest, Outcome } from "./request.ts";
 
 /** The amount that a request is charged, and where its usage comes from. */
@@ -122,9 +122,13 @@ function outputOf({ meter, quote }: Metered, counted: number, progress: Progress
   if (progress === "complete" && meter.hasOutputReport()) return outputTokens;
   if (progress === "left" && !meter.hasOutput) return 0;
   const unseen = meter.hasOutput ? (quote.request.outputTokensUsual ?? 0) : 0;
-  const { images = quote.request.choices } = meter;
-  const outputMax = Math.min(images, quote.request.choices) * quote.outputTokensMax;
-  return Math.max(outputTokens, Math.min(Math.max(counted, unseen), outputMax));
+  const { choices } = quote.request;
+  const { unreportedImages } = meter;
+  const unseenMax = Math.min(unreportedImages ?? choices, choices) * quote.outputTokensMax;
+  const output = Math.min(Math.max(counted, unseen), unseenMax);
+  // The report is of other images then.
+  const all = unreportedImages === undefined ? output : outputTokens + output;
+  return Math.max(outputTokens, Math.min(all, totalOutputMaxOf(quote)));
 }
 
 /** Charges the larger of reported and requested units. Nothing else has a price then. */

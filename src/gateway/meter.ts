@@ -32,7 +32,7 @@ export class RequestMeter implements Meter {
   isReadable = false;
   isCommitted = false;
   generatedChars = 0;
-  images: number | undefined;
+  unreportedImages: number | undefined;
   readonly #quote: Quote;
   readonly #clock: () => number;
   /** The latest report. */
@@ -56,7 +56,7 @@ export class RequestMeter implements Meter {
     this.isReadable = false;
     this.isCommitted = false;
     this.generatedChars = 0;
-    this.images = undefined;
+    this.unreportedImages = undefined;
     this.#usage = undefined;
     this.#isWhole = false;
     this.#counted = undefined;
@@ -76,7 +76,7 @@ export class RequestMeter implements Meter {
       this.#pieces.push(part.generated);
       this.generatedChars += part.generated.length;
     }
-    if (part.units && this.#quote.request.units?.name === "image") this.images = part.units.count;
+    if (part.unreportedImages !== undefined) this.unreportedImages = part.unreportedImages;
     if (part.isOutput) this.firstOutputAt ??= this.#clock();
     this.isReadable ||= part.isReadable;
   }

@@ -51,7 +51,7 @@ function mayLowerOutput({ mayClamp, request }: QuotedPlan): boolean {
 
 /** The output limit that a request asks for, or its model's default, within the model's limit. */
 export function outputTokensMaxOf(model: Model, request: RequestFacts): number {
-  if (request.outputTokensBound === "model") return model.outputTokensMax;
+  if (request.outputTokensBound === "model") return model.outputTokensMax + (request.outputTokensExtra ?? 0);
   const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, leastOutput(request));
   return Math.min(wanted, model.outputTokensMax);
 }
@@ -236,7 +236,7 @@ function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: num
 /** The most that the units of a request may cost. Throws `unpriced_field` for an image without a price. */
 function dearestUnits(unit: UnitPrice, { units }: RequestFacts): bigint {
   if (!units) return 0n;
-  const path = findUnpriced(unit, units);
+  const path = units.unpriced ?? findUnpriced(unit, units);
   if (path !== undefined) throw new GatewayError("unpriced_field", { path });
   return BigInt(units.held) * dearestUnit(unit, units);
 }

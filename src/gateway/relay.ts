@@ -3,7 +3,7 @@ import type { Permit } from "../upstream/circuit-phases.ts";
 import { type AnswerHead, isClaudeModel } from "../wire/codecs.ts";
 import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
 import { ResponseReader } from "../wire/response-facts.ts";
-import { createSseDecoder, type SseEvent, type SseListener } from "../wire/sse.ts";
+import { createSseDecoder, type SseDecoder, type SseEvent, type SseListener } from "../wire/sse.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens } from "./quote.ts";
@@ -52,9 +52,14 @@ export function relay(
 ): Promise<Outcome> {
   const { request } = context.held.quote;
   if (request.isBinary) return relayBytes(answer, context, timeouts);
-  return request.stream
+  const isStream = request.stream && !(request.mayComeWhole && isJson(answer));
+  return isStream
     ? relayStream(gateway, answer, context, timeouts)
     : relayWhole(gateway, answer, context, timeouts);
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("application/json") ?? false;
 }
 
 async function relayWhole(
@@ -154,7 +159,7 @@ class RelayedStream implements SseListener {
   readonly #context: RelayContext;
   readonly #meter: Meter;
   readonly #timeouts: AttemptTimeouts;
-  readonly #decoder = createSseDecoder();
+  readonly #decoder: SseDecoder;
   readonly #response: ResponseReader | undefined;
 
   constructor(gateway: Gateway, reader: ReplyReader, context: RelayContext, timeouts: AttemptTimeouts) {
@@ -163,6 +168,8 @@ class RelayedStream implements SseListener {
     this.#context = context;
     this.#meter = context.held.meter;
     this.#timeouts = timeouts;
+    const { eventCharsMax } = context.held.quote.request;
+    this.#decoder = createSseDecoder(eventCharsMax === undefined ? undefined : { eventCharsMax });
     const { trace, candidate } = context;
     this.#response = trace && new ResponseReader(candidate.codec.format.surface);
   }
@@ -193,6 +200,7 @@ class RelayedStream implements SseListener {
         if (room !== undefined) await this.#timeouts.untilRead(room);
       }
     }
+    if (!this.#reader.finished) this.#reader.end?.();
     if (body && this.#reader.done) drainForReuse(body);
   }
 

@@ -200,8 +200,8 @@ export interface Meter {
   hasInput(): boolean;
   /** Whether the output was reported last as a whole number from 0. */
   hasOutputReport(): boolean;
-  /** How many images an answer of images has; `undefined` before it and in other answers. */
-  readonly images: number | undefined;
+  /** Images that came or began without a report of their tokens; `undefined` before them and in other answers. */
+  readonly unreportedImages: number | undefined;
   /** The latest report that exceeded the bound; `undefined` when it was not cut. */
   excess(): UsageExcess | undefined;
   /** Whether the latest report was rejected because a number in it is not a whole number from 0. */

@@ -5,7 +5,7 @@ const BANNED =
   /\b(account|organi[sz]ation|team|project|api[ _-]?key|access)\b[^.]{0,40}\b(flagged|banned|suspended|deactivated|disabled|terminated|blocked)\b/i;
 /** Words of xAI, OpenRouter, Azure and others for content that their moderation stopped. */
 const FLAGGED =
-  /violat\w+ [^.]{0,30}(guideline|polic)|\bflagged\b|\bmoderation\b|safety[ _]check|content[ _]?(filter|policy)|responsible ?ai|prohibited content|inappropriate content|data_inspection/i;
+  /violat\w+ [^.]{0,30}(guideline|polic)|\bflagged\b|\bmoderation(?:_blocked)?\b|safety[ _](?:check|system)|content[ _]?(filter|policy)|responsible ?ai|prohibited content|inappropriate content|data_inspection/i;
 
 /** Whether an upstream's message says that moderation stopped the content of a request. */
 export function isFlagged(message: string): boolean {

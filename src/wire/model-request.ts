@@ -50,10 +50,16 @@ export interface RequestFacts {
   readonly units?: UnitDemand | undefined;
   /** "model" in formats that cannot limit the output: each choice may have the model's maximum. */
   readonly outputTokensBound?: "model" | undefined;
+  /** Output tokens of each choice beside the model's maximum, for partial images. Default: 0. */
+  readonly outputTokensExtra?: number | undefined;
   /** The output tokens to charge where an answer neither shows nor reports them. Default: 0. */
   readonly outputTokensUsual?: number | undefined;
   /** The most bytes of a whole answer. Default: 32 MiB, and 64 KiB for each prompt. */
   readonly answerBytesMax?: number | undefined;
+  /** The most characters of one event. Default: 16 MiB. */
+  readonly eventCharsMax?: number | undefined;
+  /** Whether upstreams that do not stream answer as a whole. */
+  readonly mayComeWhole?: boolean | undefined;
   /** Whether a whole answer is plain text instead of JSON. */
   readonly answersText?: boolean | undefined;
   /** Whether the answer is bytes of a file, which pass through as they arrive. */

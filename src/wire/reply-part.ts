@@ -20,6 +20,8 @@ export interface ReplyPart {
   readonly usage: Usage | undefined;
   /** The units that the answer counts or reports; replaces those of earlier parts. */
   readonly units?: ReportedUnits | undefined;
+  /** Images that came or began, and whose tokens `usage` lacks; replaces those of earlier parts. */
+  readonly unreportedImages?: number | undefined;
   /** The content type of a whole answer. Default: JSON. */
   readonly contentType?: string | undefined;
   /** What a whole answer says of itself; absent unless the request is followed. */
@@ -56,6 +58,8 @@ export interface ReplyReader {
   readonly finished: boolean;
   /** Whether the upstream has sent its last event; nothing more is read. */
   readonly done: boolean;
+  /** Called when the upstream's body ended well before {@link done}, which some formats take for a finish. */
+  end?(): void;
   /** Returns the held-back text, finish and end marker included. Must be called after `finished`. */
   ending(): string;
 }

@@ -25,7 +25,7 @@ export interface SseListener {
 }
 
 /** Decodes bytes into events, wherever the chunks are cut. One decoder per stream. */
-interface SseDecoder {
+export interface SseDecoder {
   /**
    * Reads the events that these bytes complete. Without bytes, the stream has ended: reads the last event if
    * its blank line is missing. Throws {@link UpstreamFault} above a limit.

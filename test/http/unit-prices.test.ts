@@ -12,6 +12,8 @@ import {
   answerSpeech,
   answerSpeechEvents,
   answerTranscript,
+  completedImage,
+  streamImages,
 } from "../support/scripted-units.ts";
 import { scriptedModel, scriptedRoute, unitModel } from "../support/test-catalog.ts";
 
@@ -177,8 +179,11 @@ describe("cases 189 to 195: a request for images", () => {
     expect(await chargeOf(response)).toMatchObject({ captured: 0n, outcome: "empty_completion" });
   });
 
-  test("case 194: is not built as a stream", async () => {
-    await expectError(await paint({ stream: true }), CHAT_ERROR, "not_built");
+  test("case 194: is streamed, and costs the price of its size and quality", async () => {
+    gateway.upstream.on("painter", streamImages([completedImage(1)]));
+    const response = await paint({ stream: true, size: "1024x1024", quality: "hd" });
+    expect(await response.text()).toContain("image_generation.completed");
+    expect(await chargeOf(response)).toMatchObject({ granted: 120_000_000n, captured: 120_000_000n });
   });
 
   test("case 195: is charged by tokens on a model that is priced by tokens, and without a report in full", async () => {

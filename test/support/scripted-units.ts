@@ -69,6 +69,34 @@ export function answerImages(count: number, more: object = {}): Script {
   return strictly(required, () => ({ body: JSON.stringify({ created: 1_790_000_000, data, ...more }) }));
 }
 
+/** One partial image, as OpenAI sends it. */
+export function partialImage(index: number, more: object = {}): object {
+  const type = "image_generation.partial_image";
+  return { type, created_at: 1_790_000_000, partial_image_index: index, b64_json: "cGFydA==", ...more };
+}
+
+/** One completed image. */
+export function completedImage(outputTokens?: number, more: object = {}): object {
+  const details = { text_tokens: 10, image_tokens: 0 };
+  const usage = outputTokens !== undefined && {
+    input_tokens: 10,
+    input_tokens_details: details,
+    output_tokens: outputTokens,
+    total_tokens: 10 + outputTokens,
+  };
+  const type = "image_generation.completed";
+  return { type, created_at: 1_790_000_000, b64_json: "aW1hZ2U=", ...(usage && { usage }), ...more };
+}
+
+/** Streams images as named events. */
+export function streamImages(events: readonly object[], how: Omit<Answer, "body"> = {}): Script {
+  const required = { path: "/v1/images/generations", members: ["model", "prompt", "stream"] };
+  const body = events.map(
+    (event) => `event: ${"type" in event ? event.type : "error"}\n${printEvent(event)}`,
+  );
+  return strictly(required, () => ({ headers: EVENT_STREAM, ...how, body: body.join("") }));
+}
+
 /** Sends an audio file in pieces. */
 export function answerSpeech(bytes: Uint8Array, how: Omit<Answer, "body"> = {}): Script {
   const required = { path: "/v1/audio/speech", members: ["model", "input", "voice"] };

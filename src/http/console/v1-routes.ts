@@ -150,7 +150,7 @@ export const V1_ROUTES: readonly V1Route[] = [
     method: "post",
     path: "/v1/images/generations",
     summary: "Generate images",
-    text: "The images of OpenAI, without streams.",
+    text: "The images of OpenAI, and their streams with `stream: true` and `partial_images`.",
     surface: "chat",
     example: { model: "dall-e-3", prompt: "A cat", size: "1024x1024" },
     answer: { created: 1_790_000_000, data: [{ b64_json: "aW1hZ2U=" }] },

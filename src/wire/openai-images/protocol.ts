@@ -1,5 +1,6 @@
 import { createUntranslated } from "../untranslated.ts";
 import { readWhole } from "./passthrough/reply.ts";
+import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 
 /**
@@ -13,5 +14,6 @@ export const openaiImages = createUntranslated({
   upstreamPath: "/images/generations",
   parseRequest,
   printUpstreamRequest,
+  readStream,
   readWhole,
 });
