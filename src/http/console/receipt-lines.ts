@@ -70,7 +70,8 @@ const SOURCES: Readonly<Record<Exclude<ChargeSource, "estimated">, string>> = {
 /** Why a report was not charged as it was. */
 const REPORTS: Readonly<Record<string, string>> = {
   above_bound: "The provider reported more than this request allowed: the charge was bounded by its limit.",
-  uncountable: "The provider reported numbers that cannot be counted: the gateway counted prompt and answer.",
+  uncountable:
+    "The provider left out a number, or sent one that cannot be counted: the gateway counted instead.",
   missing: "The provider reported no tokens: the gateway counted prompt and answer.",
 };
 const UNIT_REPORTS: typeof REPORTS = {

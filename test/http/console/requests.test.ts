@@ -163,7 +163,7 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
       "without a number",
       { usage: { input: 100, output: -1 } },
       "uncountable",
-      "The provider reported numbers that cannot be counted: the gateway counted prompt and answer.",
+      "The provider left out a number, or sent one that cannot be counted: the gateway counted instead.",
     ],
     [
       "that never came",

@@ -69,6 +69,8 @@ export interface ExpectedCharge {
   readonly source: "reported" | "estimated";
   readonly input: number;
   readonly output: number;
+  /** Why an estimate replaces the report; `undefined` for a report, also of a broken answer that was good so far. */
+  readonly report?: "missing" | "uncountable" | "above_bound" | undefined;
 }
 
 /** One expectation for all cases, or one per case. */

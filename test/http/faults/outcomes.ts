@@ -32,7 +32,7 @@ export function failsFinally(status: number, cause: Cause, takesMs = 0): Expecte
 export const REPORTED: ExpectedCharge = { source: "reported", input: 11, output: 9 };
 
 /** The charge for a local count: the prompt and the four words of the output. */
-export const COUNTED: ExpectedCharge = { source: "estimated", input: 3, output: 4 };
+export const COUNTED: ExpectedCharge = { source: "estimated", input: 3, output: 4, report: "missing" };
 
 /** A success: by default the whole output with its usual finish. */
 export function answers(shown: Partial<ClientView> = {}, charge: ExpectedCharge = REPORTED): Expectation {
@@ -88,6 +88,7 @@ export function breaks({
       source: "estimated",
       input: surface.name === "chat" ? 3 : 11,
       output: text.split(" ").length,
+      report: surface.name === "chat" ? "missing" : undefined,
     },
     takesMs,
   });
