@@ -14,17 +14,24 @@ export interface RunningLimiter {
   close(): Promise<void>;
 }
 
+interface RunningWatch {
+  readonly peerGateways: ReturnType<typeof watchPeerGateways>;
+}
+
 interface LimiterParts {
   readonly database: Database;
   readonly log: Log;
   readonly metrics: LimiterMetrics;
 }
 
-/** Starts the limiter in Redis or in this process, as configured, and the watch for other gateways. */
+/**
+ * Starts the limiter in Redis or in this process, as configured, and the watch for other gateways. Where the
+ * configuration names no number of gateways, the limiter's share follows the watch.
+ */
 export async function startLimiter(config: Config["limiter"], parts: LimiterParts): Promise<RunningLimiter> {
-  const limiter = await createLimiter(config, parts);
   const hasRedis = config.redis !== undefined;
   const peerGateways = watchPeerGateways({ ...parts, hasRedis, gatewayId: crypto.randomUUID() });
+  const limiter = await createLimiter(config, { ...parts, peerGateways });
   return {
     limiter,
     async close() {
@@ -36,11 +43,12 @@ export async function startLimiter(config: Config["limiter"], parts: LimiterPart
 
 async function createLimiter(
   { redis, onFailure, replicas }: Config["limiter"],
-  { log, metrics }: LimiterParts,
+  { peerGateways, log, metrics }: LimiterParts & Pick<RunningWatch, "peerGateways">,
 ): Promise<Limiter> {
   if (!redis) return createMemoryLimiter({ metrics });
   const connection = connectRedis(redis);
-  const limiter = createRedisLimiter({ connection, onFailure, replicas, log, metrics });
+  const gateways = () => replicas ?? peerGateways.onRedis();
+  const limiter = createRedisLimiter({ connection, onFailure, replicas: gateways, log, metrics });
   await limiter.start();
   return limiter;
 }

@@ -77,8 +77,11 @@ interface LimiterConfig {
   readonly redis: RedisLocation | undefined;
   /** While Redis is unavailable, count in this process alone, or reject every request. */
   readonly onFailure: "local" | "deny";
-  /** Number of gateways that share Redis, from 1. Each one that counts alone admits 1/N of every limit. */
-  readonly replicas: number;
+  /**
+   * Number of gateways that share Redis, from 1. Each one that counts alone admits 1/N of every limit. `undefined`
+   * for those that the database knows.
+   */
+  readonly replicas: number | undefined;
 }
 
 /** The configuration of a ledger process. */

@@ -167,7 +167,7 @@ function readAccountLimits({ account_limits: limits = {} }: ConfigFile): Limits 
 }
 
 function readLimiter({ limiter = {} }: ConfigFile) {
-  return { onFailure: limiter.on_failure ?? "local", replicas: limiter.replicas ?? 1 };
+  return { onFailure: limiter.on_failure ?? "local", replicas: limiter.replicas };
 }
 
 /** Sorts by priority. The sort is stable: routes of one priority keep the order of the file. */

@@ -54,7 +54,7 @@ interface LimiterStatus {
 }
 
 /** Longest wait for an answer of a shared limiter. */
-export const SHARED_LIMITER_TIMEOUT_MS = 200;
+export const SHARED_LIMITER_TIMEOUT_MS = 1_000;
 
 /** The shared limiter is unavailable, and the configuration denies requests without it. */
 export class LimiterError extends Error {

@@ -21,22 +21,33 @@ const BEATS_UNTIL_GONE = 3;
 /** Longest wait of `close` for each of its two database steps. */
 const CLOSE_STEP_MAX_MS = 1_000;
 
+interface PeerGateways {
+  /**
+   * Returns how many gateways, this one included, count limits in Redis. A gateway that was killed is one of them
+   * for three intervals. While the database is away, it is the number found last.
+   */
+  onRedis(): number;
+  close(): Promise<void>;
+}
+
 /**
  * Finds gateways on the same database that count limits separately: callers then get a multiple of each
  * limit. The metric always shows the number of separate counts. The log has a line when this number exceeds
  * one, and a line when it returns to one. A failed heartbeat is skipped; three failures in a row are logged
  * once. `close` removes this gateway's row and never rejects.
  */
-export function watchPeerGateways(options: PeerGatewaysOptions): { close(): Promise<void> } {
+export function watchPeerGateways(options: PeerGatewaysOptions): PeerGateways {
   const { database, gatewayId: id, hasRedis, intervalMs = INTERVAL_MS } = options;
   const rows = openGatewayRows(database);
   const livingOf = createLivenessFilter(id);
   const report = createReport(options);
   const closing = new AbortController();
+  let onRedis = 1;
 
   const beat = async () => {
     try {
       const all = await rows.renew({ id, hasRedis }, BEATS_UNTIL_GONE * intervalMs);
+      onRedis = Math.max(1, all.filter((row) => row.hasRedis).length);
       if (!closing.signal.aborted) report.counted(separateCountsOf(livingOf(all)));
     } catch (fault) {
       if (!closing.signal.aborted) report.failed(fault);
@@ -45,6 +56,7 @@ export function watchPeerGateways(options: PeerGatewaysOptions): { close(): Prom
   const running = beatUntil(closing.signal, beat, intervalMs);
 
   return {
+    onRedis: () => onRedis,
     async close() {
       closing.abort();
       await waitAtMost(CLOSE_STEP_MAX_MS, running);

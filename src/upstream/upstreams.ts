@@ -24,7 +24,7 @@ interface UpstreamsOptions {
   /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
   /** Number of gateways; each admits that part of the limits of a key. Default: 1. */
-  readonly replicas?: number;
+  readonly replicas?: number | undefined;
 }
 
 interface ConfiguredUpstream {

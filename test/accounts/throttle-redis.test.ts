@@ -37,7 +37,7 @@ describe("the throttles of two gateways with one Redis", () => {
     const log = createCapturedLog();
     const connection = connectRedis(redis.location);
     const metrics = createMetrics().limiter;
-    const limiter = createRedisLimiter({ connection, onFailure, replicas: 1, log, metrics });
+    const limiter = createRedisLimiter({ connection, onFailure, replicas: () => 1, log, metrics });
     limiters.push(limiter);
     await limiter.start();
     return { throttle: createThrottle(() => limiter), log };

@@ -211,7 +211,7 @@ describe("REDIS_TLS_CERT, _KEY and _CA", () => {
 
 describe("limiter", () => {
   test("counts in this process as the only gateway by default", () => {
-    expect(loadYaml("").limiter).toEqual({ redis: undefined, onFailure: "local", replicas: 1 });
+    expect(loadYaml("").limiter).toEqual({ redis: undefined, onFailure: "local", replicas: undefined });
   });
 
   test("is read from the file, and its Redis from the environment", () => {

@@ -43,6 +43,8 @@ interface Watcher {
   log(): string;
   /** Returns the value of its metric. */
   count(): Promise<number | undefined>;
+  /** The gateways on Redis, as this one has found them. */
+  onRedis(): number;
   /** Resolves when the metric has this value. */
   counts(count: number): Promise<void>;
   close(): Promise<void>;
@@ -62,6 +64,7 @@ async function startWatcher(location: DatabaseLocation, { hasRedis = false } = {
     database,
     log: log.text,
     count,
+    onRedis: watch.onRedis,
     counts: (expected) => until(async () => (await count()) === expected),
     close: async () => {
       await watch.close();
@@ -112,6 +115,18 @@ describe.each([
     expect(second.log()).toBe(APART);
     expect(third.log()).toMatch(/^\{"level":"warn","gateways":[23],"event":"gateways count [^\n]*$/);
     expect(first.log()).toBe(`${APART}\n${TOGETHER}`);
+  });
+
+  test("know how many of them are on Redis, also while the database is away", async () => {
+    const shared = await Promise.all([1, 2].map(() => startWatcher(place.location, { hasRedis: true })));
+    const [one, other] = shared as [Watcher, Watcher];
+    await until(() => one.onRedis() === 2 && other.onRedis() === 2);
+    await one.database.close();
+    await Bun.sleep(2 * INTERVAL_MS);
+    expect(one.onRedis()).toBe(2);
+    await one.close();
+    await until(() => other.onRedis() === 1);
+    await other.close();
   });
 
   test("remove their rows when they are closed", async () => {

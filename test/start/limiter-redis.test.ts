@@ -18,11 +18,16 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { readSamples } from "../telemetry/samples.ts";
 
 function onRedis({ location }: RedisServer, onFailure: "local" | "deny" = "local") {
-  return { limiter: { redis: location, onFailure, replicas: 1 } };
+  return { limiter: { redis: location, onFailure, replicas: undefined } };
 }
 
 async function keyState({ url }: Pick<TestGateway, "url">, secret: string): Promise<Record<string, unknown>> {
   return objectOf(await fetch(`${url}/v1/key`, { headers: { "x-api-key": secret } }));
+}
+
+async function keyLimit(gateway: Pick<TestGateway, "url">, secret: string): Promise<unknown> {
+  const state = (await keyState(gateway, secret)) as { requests_per_minute?: { limit?: number } };
+  return state.requests_per_minute?.limit;
 }
 
 describe("two gateways on one database and one Redis", () => {
@@ -74,6 +79,25 @@ describe("two gateways on one database and one Redis", () => {
       expect(all.filter(({ status }) => status === 429)).toHaveLength(90);
     },
   );
+
+  test("admit their share of a limit each while Redis is away, by the gateways that the database knows", async () => {
+    const own = await startRedisServer();
+    const options = { database: temp.location, config: onRedis(own) };
+    // The database knows the two gateways of this group too.
+    const third = await startTestGateway(options);
+    const { secret } = await third.newKey({ limits: { requestsPerMinute: 9 } });
+    await own.kill();
+    await until(async () => (await keyLimit(third, secret)) === 3);
+    const statuses = [];
+    for (const _ of [1, 2, 3, 4]) {
+      const response = await post(third, CHAT, { secret });
+      await response.text();
+      statuses.push(response.status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    await third.stop();
+    await own.stop();
+  });
 
   test.each(SURFACES)("count the tokens that were really used on $path", async (surface) => {
     const { secret } = await gateways[0].newKey({ limits: { tokensPerMinute: 5_000 } });

@@ -6,10 +6,10 @@ import type { RedisLocation } from "./location.ts";
  * answers that arrived during a stall of this process must still be read. Meanwhile no further command is
  * sent to a silent server.
  */
-const COMMAND_MAX_MS = 1_000;
+const COMMAND_MAX_MS = 2_000;
 const CONNECT_MAX_MS = 1_000;
 /** With commands open and no byte received for this long, the connection is closed. */
-const SILENCE_MAX_MS = 2_000;
+const SILENCE_MAX_MS = 3_000;
 /** Longest wait for the server to close a connection that this side has closed. */
 const DISCONNECT_MAX_MS = 100;
 const LOADING_RETRY_MS = 250;

@@ -27,8 +27,8 @@ type StoreOptions = Pick<ResilientStoreOptions, "connection" | "log" | "clockLua
 export interface RedisLimiterOptions extends StoreOptions {
   /** While Redis is down: `local` counts in this process alone, `deny` denies every request. */
   readonly onFailure: "local" | "deny";
-  /** Gateways that share the Redis. Without Redis, each admits that part of every limit. */
-  readonly replicas: number;
+  /** Returns the number of gateways that share the Redis. Without Redis, each admits that part of every limit. */
+  readonly replicas: () => number;
   readonly metrics: Pick<LimiterMetrics, "shared" | "decided">;
   readonly now?: () => number;
   readonly every?: ResilientStoreOptions["every"];
@@ -46,7 +46,7 @@ const MEANWHILE = {
 
 /**
  * The limiter of several processes, which count together in Redis. A decision that Redis does not make within
- * 200 ms is made without it. Admissions by Redis are also recorded in this process: in an outage it then
+ * a second is made without it. Admissions by Redis are also recorded in this process: in an outage it then
  * continues from its own part of the last minute.
  */
 export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
@@ -59,7 +59,7 @@ export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
       metrics.decided("none", "unavailable");
       throw new LimiterError("Redis is down, and requests are denied without it");
     }
-    const decision = local.reserve(withShare(request, replicas));
+    const decision = local.reserve(withShare(request, replicas()));
     metrics.decided("memory", decision.admitted ? "admitted" : decision.bound);
     return decision.admitted ? createOfflineAdmission(store, request, decision) : decision;
   }
@@ -69,7 +69,7 @@ export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
     request: AdmissionRequest,
     { decision, lease }: SharedDecision,
   ): Admission | LimitDecline {
-    const reserved = local.reserve(withShare(request, replicas));
+    const reserved = local.reserve(withShare(request, replicas()));
     metrics.decided(reserved.admitted ? "redis" : "memory", reserved.admitted ? "admitted" : reserved.bound);
     if (reserved.admitted) {
       return createSharedAdmission(store, request, { decision, lease, takenLocally: reserved.taken });
@@ -101,7 +101,7 @@ export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
         return { ...stateOf(used, request), running, accountRunning };
       }
       if (onFailure === "deny") throw new LimiterError("Redis is down, and usage is unknown without it");
-      return local.usage(withShare(request, replicas));
+      return local.usage(withShare(request, replicas()));
     },
     async status() {
       const isUp = await store.ping().then(

@@ -30,7 +30,7 @@ interface OnlineDecision {
 }
 
 /**
- * A Redis store that tolerates outages. A call that Redis does not answer within 200 ms resolves with
+ * A Redis store that tolerates outages. A call that Redis does not answer within a second resolves with
  * `undefined`. Pending releases and offline admissions are sent when Redis is up again. Only `ping` rejects.
  */
 export interface ResilientStore {

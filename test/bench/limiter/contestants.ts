@@ -48,7 +48,7 @@ async function openOnRedis(
     connection: connectRedis(location),
     timeoutMs: WAIT_MS,
     onFailure: "deny",
-    replicas: 1,
+    replicas: () => 1,
     log: { info: () => undefined, warn: (fields, event) => console.error(event, fields) },
     metrics: createMetrics().limiter,
   });

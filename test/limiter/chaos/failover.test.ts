@@ -18,7 +18,7 @@ const LOAD: LoadRequest = {
   pauseMs: 100,
 };
 /** More than the timeout of Redis on a busy machine, and less than the timeout of a command. */
-const SLOWEST_MS = 900;
+const SLOWEST_MS = 1_900;
 /** Less than the lease of 30 s: pending releases must be sent, not only expire. */
 const IDLE_MS = 25_000;
 /** Admissions that the dead server had not replicated yet expire with their lease of 30 s. */

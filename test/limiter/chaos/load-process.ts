@@ -18,7 +18,7 @@ const logged: string[] = [];
 const limiter = createRedisLimiter({
   connection: connectRedis(location),
   onFailure,
-  replicas,
+  replicas: () => replicas,
   log: { info: (_, event) => void logged.push(event), warn: (_, event) => void logged.push(event) },
   metrics: {
     shared(shard, isShared) {

@@ -13,7 +13,7 @@ import { startWatchedLimiter, type WatchedLimiter, type WatchedLimiterOptions } 
 
 const LIMITS = { requestsPerMinute: 100, tokensPerMinute: 100_000, concurrentRequests: 50 };
 /** More than the timeout of Redis on a busy machine, and less than the timeout of a command. */
-const ANSWER_MAX_MS = 900;
+const ANSWER_MAX_MS = 1_900;
 
 let server: RedisServer;
 /** Reads the counts of Redis over an undisturbed connection. */
@@ -72,7 +72,7 @@ test("an admission with a late answer is cancelled when Redis is back", async ()
   relay.holdAnswers();
   const startedAt = performance.now();
   const [settled] = await Promise.allSettled([limiter.admit(request)]);
-  expect(performance.now() - startedAt).toBeWithin(199, ANSWER_MAX_MS);
+  expect(performance.now() - startedAt).toBeWithin(999, ANSWER_MAX_MS);
   expect(settled).toMatchObject({ status: "rejected", reason: expect.any(LimiterError) });
   expect(await counted(request)).toEqual({ requests: 1, tokens: 100, running: 1 });
   relay.letThrough();

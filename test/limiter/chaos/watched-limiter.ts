@@ -31,7 +31,7 @@ export async function startWatchedLimiter(options: WatchedLimiterOptions): Promi
   const limiter = createRedisLimiter({
     connection: connectRedis(location),
     onFailure,
-    replicas,
+    replicas: () => replicas,
     log: {
       info() {
         logged.push("back");

@@ -104,7 +104,7 @@ function openReplica({ redis, clock, faults }: ReplicaOptions) {
   const limiter = createRedisLimiter({
     connection,
     onFailure: "deny",
-    replicas: 1,
+    replicas: () => 1,
     log: { info: () => undefined, warn: (fields, event) => void faults.push(`${event}: ${fields.fault}`) },
     metrics: createMetrics().limiter,
     clockLua: redis.clockLua,
