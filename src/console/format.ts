@@ -46,12 +46,12 @@ export function formatPercent(share: number): string {
   return PERCENT.format(share);
 }
 
-/** "840 ms", "12.4 s", "3 min 20 s"; "–" without a value. */
+/** "840 ms", "12.4 s", "3 min 20 s"; "–" without a value. No line breaks before a unit. */
 export function formatMs(ms: number | null): string {
   if (ms === null) return "–";
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  if (ms < 1_000) return `${Math.round(ms)}\u00a0ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)}\u00a0s`;
+  return `${Math.floor(ms / 60_000)}\u00a0min ${Math.round((ms % 60_000) / 1_000)}\u00a0s`;
 }
 
 /** A duration in its largest unit, or two: "45 s", "12 min", "3 h 5 min", "4 d 2 h". */

@@ -28,6 +28,63 @@ test("every page of the navigation is above the fold of 900 pixels, also for an 
   });
 }, 300_000);
 
+const WIDTHS = [390, 768, 1024, 1440];
+
+test.each(["", "/keys", "/models", "/usage", "/wallet", "/team", "/notices", "/audit-trail"])(
+  "no word, name or address is torn and no page scrolls sideways on %p, at any width",
+  async (path) => {
+    const visit = {
+      url: world.url,
+      path: `/console/accounts/${world.acme.accountId}${path}`,
+      person: world.owner,
+    };
+    for (const width of WIDTHS) {
+      await browse(
+        browser,
+        visit,
+        async (page) => {
+          expect([width, await page.evaluate(findTornWords)]).toEqual([width, []]);
+          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        },
+        { width, height: 900 },
+      );
+    }
+  },
+  300_000,
+);
+
+/** Runs in the page. The words whose characters stand on two lines; one may break after a hyphen or a slash. */
+function findTornWords(): readonly string[] {
+  const torn: string[] = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    for (const { 0: word, index } of (node.textContent ?? "").matchAll(/[^\s\-–/?]{2,}/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const lines = [...range.getClientRects()].filter((rect) => rect.width > 0);
+      if (new Set(lines.map(({ top }) => Math.round(top / 6))).size > 1) torn.push(word);
+    }
+  }
+  return torn;
+}
+
+test("a table that is wider than the window names the columns out of sight, until they are scrolled to", async () => {
+  const path = `/console/accounts/${world.acme.accountId}/requests`;
+  const visit = { url: world.url, path, person: world.owner };
+  await browse(
+    browser,
+    visit,
+    async (page) => {
+      const hint = page.getByText(/^Scroll for .*Charge →$/);
+      await hint.waitFor();
+      await page.getByRole("group", { name: "Requests" }).evaluate((region) => region.scrollTo(2_000, 0));
+      await hint.waitFor({ state: "detached" });
+    },
+    { width: 1024 },
+  );
+}, 300_000);
+
 test("the numbers of a receipt break on no phone", async () => {
   const at = `/accounts/${world.acme.accountId}`;
   const [{ id }] = (await world.owner.call("GET", `${at}/requests?outcome=ok&size=1`)).items;

@@ -81,11 +81,11 @@ describe("amounts", () => {
 describe("counts and durations", () => {
   test.each([
     [null, "–"],
-    [0, "0 ms"],
-    [999.4, "999 ms"],
-    [1_000, "1.00 s"],
-    [12_340, "12.3 s"],
-    [200_000, "3 min 20 s"],
+    [0, "0\u00a0ms"],
+    [999.4, "999\u00a0ms"],
+    [1_000, "1.00\u00a0s"],
+    [12_340, "12.3\u00a0s"],
+    [200_000, "3\u00a0min 20\u00a0s"],
   ])("%p ms is shown as %s", (ms, shown) => {
     expect(formatMs(ms)).toBe(shown);
   });

@@ -1,9 +1,12 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { classes } from "./classes.ts";
 import styles from "./data-table.module.css";
 import { ErrorPanel } from "./error-panel.tsx";
 import { Skeleton } from "./skeleton.tsx";
+
+/** Pixels after the text of a header. */
+const HEAD_SPACE = 12;
 
 /** One column of a table. */
 export interface Column<Row> {
@@ -48,11 +51,14 @@ export interface DataTableProps<Row> {
 /** Rows of the server. Scrolls sideways by keyboard too; below 640 px each row becomes a card. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, empty, error, onRetry, footer, isDense } = props;
+  const region = useRef<HTMLDivElement>(null);
   if (error) return <ErrorPanel error={error} onRetry={onRetry} />;
   if (rows?.length === 0) return empty;
   return (
     <>
+      <HiddenColumns of={region} />
       <div
+        ref={region}
         className={styles.region}
         role="group"
         tabIndex={0}
@@ -74,6 +80,38 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       {footer && rows && <div className={styles.more}>{footer}</div>}
     </>
   );
+}
+
+/** Names the columns that are out of sight, for people who see no scroll bar. */
+function HiddenColumns({ of }: { readonly of: RefObject<HTMLDivElement | null> }) {
+  const [names, setNames] = useState("");
+  useEffect(() => {
+    const region = of.current;
+    if (!region) return;
+    const look = () => setNames(namesBeyond(region));
+    const observer = new ResizeObserver(look);
+    for (const each of [region, ...region.children]) observer.observe(each);
+    region.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      region.removeEventListener("scroll", look);
+    };
+  }, [of]);
+  if (names === "") return null;
+  return (
+    <p className={styles.hidden} aria-hidden="true">
+      Scroll for {names} →
+    </p>
+  );
+}
+
+function namesBeyond(region: HTMLElement): string {
+  if (region.scrollWidth <= region.clientWidth + 1) return "";
+  const end = region.getBoundingClientRect().right + 1;
+  return [...region.querySelectorAll("thead tr > *")]
+    .filter((head) => head.getBoundingClientRect().right - HEAD_SPACE > end)
+    .map(({ textContent }) => textContent || "actions")
+    .join(", ");
 }
 
 function Head<Row>({ column }: { readonly column: Column<Row> }) {
