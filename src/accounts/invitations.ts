@@ -10,7 +10,7 @@ import { normaliseEmail } from "./email.ts";
 import { handedDigestOf, type Invitation } from "./invitation-links.ts";
 import { createToken } from "./key.ts";
 import type { MemberParts } from "./members.ts";
-import { requirePresentRight } from "./present-rights.ts";
+import { requireGiver, requirePresentRight } from "./present-rights.ts";
 
 const VALID_MS = 7 * DAY_MS;
 /** Invitations per day of all accounts with a common owner: they are mailed to strangers. */
@@ -42,8 +42,8 @@ export interface IssuedInvitation {
 /**
  * Invites an address for 7 days, and orders the mail with the link in the same transaction, or returns the token.
  * Revokes earlier open invitations of the address. Rejects with `wrong_shape` for a text that is no address,
- * `conflict` for a member, `not_permitted` for a mail while no owner has confirmed an address, and `rate_limited`
- * above 50 invitations a day of all accounts of the owners.
+ * `conflict` for a member, `not_permitted` for a mail while no owner has confirmed an address and for an operator who
+ * acts inside an account with an owner, and `rate_limited` above 50 invitations a day of all accounts of the owners.
  */
 export async function invite(
   { database, mails, now }: MemberParts & { readonly mails: MailOrders },
@@ -56,7 +56,8 @@ export async function invite(
     const nowMs = now();
     await requirePresentRight(database, tx, actor, { accountId, roles: ["owner"] });
     const account = await lockAccount(database, tx, accountId);
-    await requireInvitable(database, tx, { accountId, email, actor, isHandedOut, nowMs });
+    await requireGiver(database, tx, actor, accountId);
+    await requireInvitable(database, tx, { accountId, email, isHandedOut, nowMs });
     const isOpen = openOf(database, accountId, email);
     await tx.update(tables.invitations).set({ revokedAtMs: nowMs }).where(isOpen);
     const times = { createdAtMs: nowMs, expiresAtMs: nowMs + VALID_MS };
@@ -98,7 +99,6 @@ interface RepeatedInvitation extends Pick<NewInvitation, "accountId" | "isHanded
 interface Invited {
   readonly accountId: string;
   readonly email: string;
-  readonly actor: AuditActor;
   readonly isHandedOut: boolean;
   readonly nowMs: number;
 }
@@ -106,7 +106,7 @@ interface Invited {
 async function requireInvitable(
   database: Database,
   tx: Db,
-  { accountId, email, actor, isHandedOut, nowMs }: Invited,
+  { accountId, email, isHandedOut, nowMs }: Invited,
 ) {
   const { invitations, members, people } = database.tables;
   const [member] = await tx
@@ -117,7 +117,7 @@ async function requireInvitable(
   if (member) throw new GatewayError("conflict", { message: "This person is a member already." });
   const owners = await findOwners(database, tx, accountId);
   // A link that is handed out reaches no stranger by itself.
-  if (!isHandedOut) requireConfirmed(owners, actor);
+  if (!isHandedOut) requireConfirmed(owners);
   const owned = tx
     .select({ id: members.accountId })
     .from(members)
@@ -149,10 +149,10 @@ async function findOwners({ tables: { members, people } }: Database, tx: Db, acc
     .where(and(eq(members.accountId, accountId), eq(members.role, "owner")));
 }
 
-/** Throws `not_permitted` while no owner has confirmed an address, for everybody but operators who act inside. */
-function requireConfirmed(owners: Awaited<ReturnType<typeof findOwners>>, { acting }: AuditActor): void {
+/** Throws `not_permitted` while no owner has confirmed an address. */
+function requireConfirmed(owners: Awaited<ReturnType<typeof findOwners>>): void {
   // An account without owners is run by operators.
-  if (acting || owners.length === 0) return;
+  if (owners.length === 0) return;
   if (owners.some(({ emailVerified, isOperator }) => emailVerified || isOperator)) return;
   throw new GatewayError("not_permitted", {
     message: "Confirm your e-mail address before you invite others.",

@@ -5,6 +5,7 @@ import type { apiKeys } from "../db/sqlite/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { isTimeZone } from "../ledger/core/period.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Limits } from "../limiter/limiter.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
 import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
 import {
@@ -15,7 +16,7 @@ import {
   readKey,
   type SpendingLimit,
 } from "./keys.ts";
-import { requirePresentRight } from "./present-rights.ts";
+import { isOnlyActing, requirePresentRight } from "./present-rights.ts";
 
 /** How long a secret stays valid after its rotation. */
 export const ROTATION_MS = 24 * 3_600_000;
@@ -47,29 +48,36 @@ export interface KeyChanges {
 
 export interface UpdateParts extends KeyChangeParts {
   readonly ledger: Pick<Ledger, "setSpendLimit" | "deleteSpendLimit" | "spendLimits">;
+  /** The limits of keys without own ones. Default: none. */
+  readonly keyLimits?: Limits;
 }
 
 type KeyRow = typeof apiKeys.$inferSelect;
 
 /**
  * Changes a key. Rejects with `conflict` when it was changed since that version, is revoked, or another edit of
- * its spending limit is running; with `wrong_shape` for an unknown time zone.
+ * its spending limit is running; with `wrong_shape` for an unknown time zone; with `not_permitted` when an operator
+ * who only acts inside the account would let the key do or spend more.
  */
 export async function updateKey(
-  { ledger, ...parts }: UpdateParts,
+  { ledger, keyLimits = {}, ...parts }: UpdateParts,
   read: KeyVersion,
   { spendingLimit, ...columns }: KeyChanges,
 ): Promise<ApiKey> {
-  const change = { action: "key.updated", columns: () => columns };
+  const widens = (row: ApiKey, key: ApiKey) => isWider(row, key, keyLimits);
+  const change = { action: "key.updated", columns: () => columns, widens };
   if (spendingLimit === undefined) return changeRow(parts, read, change);
   const { timeZone = "UTC" } = spendingLimit ?? {};
   if (!isTimeZone(timeZone)) throw new GatewayError("wrong_shape", { path: "spending_limit.time_zone" });
   return whileLeased(parts, read.id, async () => {
-    const before = describeSpendingLimit(await findSpendingLimit(ledger, read));
+    const earlier = await findSpendingLimit(ledger, read);
+    const before = describeSpendingLimit(earlier);
     const after = describeSpendingLimit(spendingLimit ?? undefined);
     // The version decides before the ledger is called: the limit of the editor who lost never reaches it. A
     // kill between both leaves the limit as it was, with an audit entry; no limit changes without an entry.
-    const key = await changeRow(parts, read, { ...change, before, after });
+    const spendsMore = allowsMore(earlier, spendingLimit ?? undefined);
+    const widening = spendsMore ? () => true : widens;
+    const key = await changeRow(parts, read, { ...change, before, after, widens: widening });
     const limit = { walletId: read.accountId, limitId: read.id };
     if (spendingLimit) await ledger.setSpendLimit({ ...spendingLimit, ...limit, keyId: read.id });
     else await ledger.deleteSpendLimit(limit);
@@ -94,6 +102,27 @@ async function whileLeased<Result>(
     // A lease that cannot be given back ends by itself.
     await endLease(database, lease).catch(() => undefined);
   }
+}
+
+/** Whether a key may do anything that it might not before. */
+function isWider(before: ApiKey, after: ApiKey, defaults: Limits): boolean {
+  const { models: allowed } = before;
+  const hasMoreModels = allowed !== undefined && !after.models?.every((model) => allowed.includes(model));
+  const lastsLonger = (after.expiresAtMs ?? Infinity) > (before.expiresAtMs ?? Infinity);
+  const hasMoreOf = (name: keyof Limits) =>
+    (after.limits[name] ?? defaults[name] ?? Infinity) > (before.limits[name] ?? defaults[name] ?? Infinity);
+  const hasMore = LIMITS.some(hasMoreOf);
+  return hasMoreModels || lastsLonger || hasMore || (after.allowsClamp && !before.allowsClamp);
+}
+
+const LIMITS = ["requestsPerMinute", "tokensPerMinute", "concurrentRequests"] as const;
+
+/** Whether a spending limit lets a key spend more, or at another time, than the one before it. */
+function allowsMore(before: SpendingLimit | undefined, after: SpendingLimit | undefined): boolean {
+  if (!before) return false;
+  const { period, timeZone = "UTC" } = before;
+  const isSamePeriod = after?.period === period && (after.timeZone ?? "UTC") === timeZone;
+  return !after || !isSamePeriod || after.amount > before.amount;
 }
 
 /** Finds the spending limit of the key itself, among those that bind it. */
@@ -146,6 +175,8 @@ interface RowChange {
   /** Members of the audit entry beside those of the columns. */
   readonly before?: object;
   readonly after?: object;
+  /** Whether the key may do more than before, which an operator who only acts inside its account cannot give. */
+  widens?(before: ApiKey, after: ApiKey): boolean;
   /** Runs last in the transaction. */
   changed?(tx: Db, key: ApiKey): Promise<void>;
 }
@@ -154,7 +185,7 @@ interface RowChange {
 async function changeRow(
   { database, now = Date.now, actor = COMMAND_LINE }: KeyChangeParts,
   { id, accountId, version }: KeyVersion,
-  { action, columns, changed, ...more }: RowChange,
+  { action, columns, widens, changed, ...more }: RowChange,
 ): Promise<ApiKey> {
   const { apiKeys } = database.tables;
   return database.transact(async (tx) => {
@@ -168,11 +199,18 @@ async function changeRow(
     const [updated] = await tx.update(apiKeys).set(set).where(isRead).returning();
     if (!updated) throw new GatewayError("conflict");
     const key = readKey(updated);
+    if (widens?.(readKey(row), key) && (await isOnlyActing(database, tx, actor, accountId))) throw onlyActs();
     const { before, after } = differenceOf(describeKey(readKey(row)), describeKey(key));
     const entry = { before: { ...before, ...more.before }, after: { ...after, ...more.after } };
     await recordChange(database, tx, actor, { accountId, action, target: id, ...entry }, now());
     await changed?.(tx, key);
     return key;
+  });
+}
+
+function onlyActs(): GatewayError {
+  return new GatewayError("not_permitted", {
+    message: "You only act inside this account: a key's bounds may become narrower, not wider.",
   });
 }
 

@@ -5,6 +5,7 @@ import { lockAccount } from "./accounts.ts";
 import type { Actor, Role } from "./actor.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import { endRightsOfMember } from "./left-rights.ts";
+import { requireGiver } from "./present-rights.ts";
 import { deleteSessions } from "./sessions.ts";
 
 /**
@@ -97,8 +98,9 @@ const ROLES_UP: readonly Role[] = ["viewer", "developer", "owner"];
 
 /**
  * Changes the role of a member. More rights end its sessions; fewer count at once, and end what the member made by
- * the others. Rejects with `unknown_item`, with `conflict` when the account would have no owner left, and with
- * `wrong_shape` when `keysTo` is no other owner.
+ * the others. Rejects with `unknown_item`, with `conflict` when the account would have no owner left, with
+ * `wrong_shape` when `keysTo` is no other owner, and with `not_permitted` when an operator who acts inside an account
+ * with an owner would give more rights.
  */
 export async function changeRole(
   { database, now }: MemberParts,
@@ -109,6 +111,8 @@ export async function changeRole(
   await database.transact(async (tx) => {
     const before = await lockMember(database, tx, { accountId, personId });
     if (before === role) return;
+    const isMore = ROLES_UP.indexOf(role) > ROLES_UP.indexOf(before);
+    if (isMore) await requireGiver(database, tx, actor, accountId);
     if (before === "owner") await requireOtherOwner(database, tx, { accountId, personId });
     await tx.update(members).set({ role }).where(isMember(database, { accountId, personId }));
     const roles = { before: { role: before }, after: { role } };
@@ -118,7 +122,7 @@ export async function changeRole(
     const withdrawal = { database, tx, actor, nowMs, keysTo };
     await endRightsOfMember(withdrawal, { accountId, personId, role });
     // A session that was planted or stolen before must not gain the new rights.
-    if (ROLES_UP.indexOf(role) > ROLES_UP.indexOf(before)) await deleteSessions(database, tx, { personId });
+    if (isMore) await deleteSessions(database, tx, { personId });
   });
 }
 

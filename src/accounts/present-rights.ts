@@ -34,6 +34,40 @@ export async function requirePresentRight(
   if (!isPresent) throw new GatewayError("not_permitted");
 }
 
+/**
+ * Whether an operator is in an account by acting in it alone, and not as a member who may change something. What it
+ * gives would outlive the 30 minutes.
+ */
+export async function isOnlyActing(
+  database: Database,
+  tx: Db,
+  actor: AuditActor,
+  accountId: string,
+): Promise<boolean> {
+  if (actor.acting?.accountId !== accountId) return false;
+  return !(await isMember(database, tx, { actor, accountId, roles: ["owner", "developer"] }));
+}
+
+/**
+ * Checks that an actor may give rights in an account, which an operator who acts inside may while there is no owner.
+ * Must be called with the account locked. Rejects with `not_permitted`.
+ */
+export async function requireGiver(
+  database: Database,
+  tx: Db,
+  actor: AuditActor,
+  accountId: string,
+): Promise<void> {
+  if (!(await isOnlyActing(database, tx, actor, accountId))) return;
+  const { members } = database.tables;
+  const isOwner = and(eq(members.accountId, accountId), eq(members.role, "owner"));
+  const owners = await tx.select({ id: members.personId }).from(members).where(isOwner).limit(1);
+  if (owners.length === 0) return;
+  throw new GatewayError("not_permitted", {
+    message: "An account's owner gives its roles: you only act inside this account.",
+  });
+}
+
 async function isMember(
   { tables: { members } }: Database,
   tx: Db,

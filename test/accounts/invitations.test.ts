@@ -7,8 +7,14 @@ import {
   type Invitee,
   mintInvitationToken,
 } from "../../src/accounts/invitation-links.ts";
-import { invite, listInvitations, revokeInvitation, stateOf } from "../../src/accounts/invitations.ts";
-import { listMembers } from "../../src/accounts/members.ts";
+import {
+  invite,
+  inviteAgain,
+  listInvitations,
+  revokeInvitation,
+  stateOf,
+} from "../../src/accounts/invitations.ts";
+import { changeRole, listMembers, removeMember } from "../../src/accounts/members.ts";
 import { createMails } from "../../src/mail/mails.ts";
 import { actionsOf, addMember, addPerson } from "./actors.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
@@ -206,8 +212,43 @@ describe.each(DIALECTS)("invitations in %s", (dialect) => {
     }
     expect((await invite(parts, stranger, { ...given, isHandedOut: true })).token).toBeDefined();
     expect(await database.db.select().from(database.tables.mails)).toEqual([]);
+  });
+
+  test("an operator who acts inside an account invites and promotes only while it has no owner", async () => {
+    const { database, newAccount } = storage;
+    const parts = { ...storage, mails: createMails(database) };
+    const { id } = await newAccount("ownerless");
     const acting = { accountId: id, untilMs: storage.clock.nowMs + 1_000 };
-    await invite(parts, { ...(await addPerson(database, { isOperator: true })), acting }, given);
+    const operator = { ...(await addPerson(database, { isOperator: true })), acting };
+    const given = { accountId: id, email: "first@example.com", role: "owner" } as const;
+    const { invitation } = await invite(parts, operator, given);
+    const { id: personId } = await addMember(database, id, "viewer");
+    await changeRole(storage, operator, { accountId: id, personId, role: "owner" });
+
+    const refused = { kind: "not_permitted" };
+    const other = await addMember(database, id, "viewer");
+    for (const role of ["owner", "developer", "viewer"] as const) {
+      const wanted = { ...given, email: "second@example.com", role };
+      await expect(invite(parts, operator, wanted)).rejects.toMatchObject(refused);
+      await expect(invite(parts, operator, { ...wanted, isHandedOut: true })).rejects.toMatchObject(refused);
+    }
+    await expect(inviteAgain(parts, operator, { accountId: id, id: invitation.id })).rejects.toMatchObject(
+      refused,
+    );
+    const promotion = { accountId: id, personId: other.id, role: "developer" } as const;
+    await expect(changeRole(storage, operator, promotion)).rejects.toMatchObject(refused);
+    await revokeInvitation(storage, operator, { accountId: id, id: invitation.id });
+    await removeMember(storage, operator, { accountId: id, personId: other.id });
+    expect(await listMembers(database, id)).toMatchObject([{ personId, role: "owner" }]);
+  });
+
+  test("an operator who is an owner of the account gives rights also while acting inside it", async () => {
+    const { database } = storage;
+    const parts = { ...storage, mails: createMails(database) };
+    const member = await addMember(database, accountId, "owner", { isOperator: true });
+    const acting = { accountId, untilMs: storage.clock.nowMs + 1_000 };
+    const given = { accountId, email: "new@example.com", role: "viewer" } as const;
+    expect((await invite(parts, { ...member, acting }, given)).invitation.email).toBe(given.email);
   });
 
   test("a token of another form or of no invitation finds nothing", async () => {

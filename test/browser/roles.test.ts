@@ -62,7 +62,7 @@ describe("the action", () => {
   const ACTIONS: readonly (readonly [page: string, action: string, offered: readonly Visitor[]])[] = [
     ["/keys", "Create key", ["owner", "developer"]],
     ["/wallet", "Top up", ["owner"]],
-    ["/team", "Invite", ["owner", "acting"]],
+    ["/team", "Invite", ["owner"]],
   ];
   test.each(ACTIONS)("on %s, “%s”, is offered to those who may take it", async (path, action, offered) => {
     for (const visitor of ["owner", "developer", "viewer", "acting"] as const) {

@@ -60,7 +60,12 @@ export async function editKey(
       if (key.version !== body.version) throw new GatewayError("conflict");
       return viewKey(parts, key);
     }
-    const changed = await updateKey({ ...parts, actor }, { ...key, version: body.version }, changes);
+    const { keyLimits } = parts.gateway();
+    const changed = await updateKey(
+      { ...parts, actor, keyLimits },
+      { ...key, version: body.version },
+      changes,
+    );
     return viewKey(parts, changed);
   });
 }

@@ -31,7 +31,7 @@ export const PERMISSIONS = {
   // No operator gets a secret of an account, which would outlive the 30 minutes of acting in it.
   "keys.create": inAccount("owner", "developer"),
   "keys.rotate": inAccount("owner", "developer"),
-  /** Developers change the keys that they created. */
+  /** Developers change the keys that they created; an operator who acts inside an account makes bounds narrower. */
   "keys.write": inAccount("owner", "developer", "acting"),
   "wallet.read": everyone,
   "wallet.write": owners,
@@ -40,7 +40,7 @@ export const PERMISSIONS = {
   "models.read": everyone,
   playground: inAccount("owner", "developer"),
   "members.read": everyone,
-  /** An operator who acts inside an account may invite its first owner. */
+  /** An operator who acts inside an account with an owner takes rights, and gives none. */
   "members.write": inAccount("owner", "acting"),
   "links.read": inAccount("owner", "acting"),
   "links.write": owners,

@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import type { Account } from "../../../src/accounts/accounts.ts";
 import type { Actor } from "../../../src/accounts/actor.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
+import { addPerson } from "../../accounts/actors.ts";
 import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
 import { HELLO } from "../../support/model-output.ts";
 import { gate } from "../../support/script.ts";
@@ -54,6 +55,42 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
     const entries = await db.select().from(tables.auditEntries);
     return entries.filter((entry) => entry.action === action && entry.target === target);
   };
+
+  test("an operator who acts inside the account makes a key's bounds narrower, and none wider", async () => {
+    const acting = { accountId: account.id, untilMs: Date.now() + 1_800_000 };
+    const operator = { ...(await addPerson(console.parts.database, { isOperator: true })), acting };
+    const spending_limit = { amount_usd: "5", period: "day", time_zone: "UTC" };
+    const expires_at = new Date(Date.now() + DAY_MS).toISOString();
+    const { key } = await create({ models: ["chat"], requests_per_minute: 7, spending_limit, expires_at });
+    const edit = (actor: Actor, change: object, version = 1) =>
+      console.call(actor, "PATCH", path(`/${key.id}`), { version, ...change });
+    const wider = [
+      { models: null },
+      { models: ["chat", "claude"] },
+      { expires_at: null },
+      { expires_at: new Date(Date.now() + 2 * DAY_MS).toISOString() },
+      { requests_per_minute: 8 },
+      { requests_per_minute: null },
+      { allows_clamp: true },
+      { spending_limit: null },
+      { spending_limit: { ...spending_limit, amount_usd: "5.01" } },
+      { spending_limit: { ...spending_limit, period: "month" } },
+      { spending_limit: { ...spending_limit, time_zone: "Asia/Kolkata" } },
+      { name: "renamed", requests_per_minute: 8 },
+    ];
+    for (const change of wider)
+      expect([change, (await edit(operator, change)).status]).toEqual([change, 403]);
+    expect(await trail("key.updated", key.id)).toEqual([]);
+    const narrower = {
+      requests_per_minute: 6,
+      tokens_per_minute: 100,
+
+      spending_limit: { ...spending_limit, amount_usd: "4" },
+    };
+    const edited = await edit(operator, narrower);
+    expect([edited.status, edited.json.version]).toEqual([200, 2]);
+    expect((await edit(owner, { models: null, spending_limit: null, expires_at: null }, 2)).status).toBe(200);
+  });
 
   test("a created key works at once, and its secret is only in that answer", async () => {
     const { key, secret } = await create({

@@ -76,11 +76,12 @@ describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
     expect(listed.json.items[0]).not.toHaveProperty("link");
     const acting = { accountId, untilMs: Date.now() + 3_600_000 };
     const operator = { ...(await addPerson(console.parts.database, { isOperator: true })), acting };
-    const again = await console.call(operator, "POST", path(`invitations/${json.id}/resend`));
-    expect(again.json).toMatchObject({ ...body, link: null });
-    const other = { email: "by-operator@example.com", role: "owner" };
-    const made = await console.call(operator, "POST", path("invitations"), other);
-    expect(made.json).toMatchObject({ ...other, link: null });
+    expect((await console.call(operator, "POST", path(`invitations/${json.id}/resend`))).status).toBe(403);
+    const { id: ownerless } = await console.newAccount();
+    const inside = { ...operator, acting: { ...acting, accountId: ownerless } };
+    const first = { email: "by-operator@example.com", role: "owner" };
+    const made = await console.call(inside, "POST", path("invitations", ownerless), first);
+    expect(made.json).toMatchObject({ ...first, link: null });
   });
 
   test("the link is only mailed where mail can be sent", async () => {
@@ -144,12 +145,18 @@ describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
     expect((await console.call(thief, "GET", path("members"))).status).toBe(404);
   });
 
-  test("an operator who acts inside the account invites, makes no keys, and ends on time", async () => {
+  test("an operator who acts inside an account with an owner gives no role, makes no keys, and ends on time", async () => {
     const acting = { accountId, untilMs: Date.now() + 3_600_000 };
     const operator = { ...(await addPerson(console.parts.database, { isOperator: true })), acting };
     expect((await console.call(operator, "GET", path("members"))).status).toBe(200);
     const invitation = { email: "owner@example.com", role: "owner" };
-    expect((await console.call(operator, "POST", path("invitations"), invitation)).status).toBe(200);
+    expect((await console.call(operator, "POST", path("invitations"), invitation)).status).toBe(403);
+    const viewer = await addMember(console.parts.database, accountId, "viewer");
+    const promotion = await console.call(operator, "PATCH", path(`members/${viewer.id}`), { role: "owner" });
+    expect([promotion.status, promotion.json.error.message]).toEqual([
+      403,
+      expect.stringContaining("only act"),
+    ]);
     const key = { name: "x", role: "owner" };
     expect((await console.call(operator, "POST", path("management-keys"), key)).status).toBe(403);
     const late = console.newOperator({ acting: { accountId, untilMs: Date.now() - 1 } });

@@ -5,6 +5,7 @@ import { Button } from "../../parts/button.tsx";
 import { ConflictDialog, currentOf } from "../../parts/conflict-dialog.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { useAccount } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { KeyFields } from "../keys/key-fields.tsx";
 import { changesOf, type KeyValues, readKeyForm, valuesOf } from "../keys/key-values.ts";
@@ -29,6 +30,7 @@ interface Edit {
  */
 export function EditKey({ account, opened, onClose }: EditKeyProps) {
   const queryClient = useQueryClient();
+  const { role } = useAccount();
   const [base, setBase] = useState(opened);
   const before = valuesOf(base);
   const edit = useAction({
@@ -75,6 +77,11 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
   return (
     <FormDialog
       title={`Edit “${base.name}”`}
+      note={
+        role === "acting"
+          ? "You act inside this account: the key's bounds may become narrower, and its owners alone widen them."
+          : undefined
+      }
       action="Save"
       isWide
       call={edit}

@@ -14,11 +14,12 @@ import { type Invitation, invitationsQuery, titleOf } from "./queries.ts";
 
 interface InvitationsProps {
   readonly account: string;
-  readonly mayWrite: boolean;
+  readonly mayGive: boolean;
+  readonly mayTake: boolean;
 }
 
 /** Invitations that are not accepted yet. Ended ones are in the audit trail. */
-export function Invitations({ account, mayWrite }: InvitationsProps) {
+export function Invitations({ account, mayGive, mayTake }: InvitationsProps) {
   const { data, error, refetch } = useQuery(invitationsQuery(account));
   const pathOf = (invitation: string) => api.accounts({ account }).invitations({ invitation });
   const renews = [invitationsQuery(account).queryKey];
@@ -35,12 +36,13 @@ export function Invitations({ account, mayWrite }: InvitationsProps) {
     done: "Invitation revoked",
   });
   const waiting = data?.items.filter(({ state }) => state === "open" || state === "expired");
-  const actions = actionsColumn({ isBusy: resend.isPending, resend: resend.mutate, revoke: revoke.mutate });
+  const send = mayGive ? resend.mutate : undefined;
+  const actions = actionsColumn({ isBusy: resend.isPending, resend: send, revoke: revoke.mutate });
   return (
     <Panel title="Invitations" note="A link is valid for 7 days and can be accepted once." isFlush>
       <DataTable
         caption="Invitations"
-        columns={mayWrite ? [...COLUMNS, actions] : COLUMNS}
+        columns={mayTake ? [...COLUMNS, actions] : COLUMNS}
         rows={waiting}
         rowKey={({ id }) => id}
         empty={<Empty icon="team" title="No invitation is waiting" />}
@@ -78,7 +80,8 @@ const STATES = { open: "waiting", expired: "expired", accepted: "accepted", revo
 
 interface InvitationActions {
   readonly isBusy: boolean;
-  readonly resend: (id: string) => void;
+  /** Absent for an operator who only acts inside the account. */
+  readonly resend: ((id: string) => void) | undefined;
   readonly revoke: (id: string) => void;
 }
 
@@ -89,14 +92,16 @@ function actionsColumn({ isBusy, resend, revoke }: InvitationActions): Column<In
     align: "end",
     cell: ({ id, email }) => (
       <span className={styles.line}>
-        <Button
-          size="small"
-          aria-label={`Send again the invitation of ${email}`}
-          disabled={isBusy}
-          onClick={() => resend(id)}
-        >
-          Send again
-        </Button>
+        {resend && (
+          <Button
+            size="small"
+            aria-label={`Send again the invitation of ${email}`}
+            disabled={isBusy}
+            onClick={() => resend(id)}
+          >
+            Send again
+          </Button>
+        )}
         <Button
           size="small"
           look="danger"

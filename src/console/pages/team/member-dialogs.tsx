@@ -5,7 +5,7 @@ import { Choice } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { meQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
-import { type Member, membersQuery, ROLES, readRole } from "./queries.ts";
+import { type Member, membersQuery, ROLES, readRole, rolesUpTo } from "./queries.ts";
 
 /** What is about to be done with a member. */
 export interface MemberTask {
@@ -16,6 +16,8 @@ export interface MemberTask {
 interface MemberDialogProps {
   readonly account: string;
   readonly task: MemberTask;
+  /** Whether more rights may be given. */
+  readonly mayGive: boolean;
   readonly onClose: () => void;
 }
 
@@ -24,7 +26,7 @@ export function MemberDialog(props: MemberDialogProps) {
   return props.task.kind === "role" ? <RoleDialog {...props} /> : <RemoveDialog {...props} />;
 }
 
-function RoleDialog({ account, task: { member }, onClose }: MemberDialogProps) {
+function RoleDialog({ account, task: { member }, mayGive, onClose }: MemberDialogProps) {
   const change = useAction({
     act: (values: FormValues) =>
       call(() => pathOf(account, member).patch({ role: readRole(values.role), ...keysTo(values) })),
@@ -42,17 +44,19 @@ function RoleDialog({ account, task: { member }, onClose }: MemberDialogProps) {
       onSubmit={(values) => change.mutate(values)}
       onClose={onClose}
     >
-      <Choice label="Role" name="role" options={ROLES} defaultValue={member.role} />
+      <Choice
+        label="Role"
+        name="role"
+        options={mayGive ? ROLES : rolesUpTo(member.role)}
+        defaultValue={member.role}
+      />
       <KeysTo account={account} member={member} />
     </FormDialog>
   );
 }
 
 /** Asks what becomes of the keys that a member may no longer have. */
-function KeysTo({
-  account,
-  member,
-}: Omit<MemberDialogProps, "task" | "onClose"> & Pick<MemberTask, "member">) {
+function KeysTo({ account, member }: Pick<MemberDialogProps, "account"> & Pick<MemberTask, "member">) {
   const { data } = useQuery(membersQuery(account));
   const owners =
     data?.items.filter((each) => each.role === "owner" && each.person_id !== member.person_id) ?? [];

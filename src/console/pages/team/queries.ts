@@ -10,6 +10,13 @@ export const ROLES = [
   { value: "owner", text: "Owner: everything, with money and members" },
 ] as const;
 
+const UP: readonly string[] = ["viewer", "developer", "owner"];
+
+/** The roles without more rights than this one. */
+export function rolesUpTo(role: string) {
+  return ROLES.filter(({ value }) => UP.indexOf(value) <= UP.indexOf(role));
+}
+
 /** The title of a role: "Owner". */
 export function titleOf(role: string): string {
   return role.charAt(0).toUpperCase() + role.slice(1);

@@ -10,7 +10,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { useMay, useMe } from "../../session.ts";
+import { useAccount, useMay, useMe } from "../../session.ts";
 import { Invitations } from "./invitations.tsx";
 import { Invite } from "./invite.tsx";
 import { MemberDialog, type MemberTask } from "./member-dialogs.tsx";
@@ -23,15 +23,18 @@ export function TeamPage() {
   const { account } = route.useParams();
   const { person: me } = useMe();
   const mayWrite = useMay("members.write");
+  const { role: ownRole } = useAccount();
   const [task, setTask] = useState<MemberTask>();
   const [isInviting, setIsInviting] = useState(false);
   const { data, error, refetch } = useQuery(membersQuery(account));
   const owners = data?.items.filter(({ role }) => role === "owner") ?? [];
+  // The server gives an operator who acts inside an account with an owner the same answer.
+  const mayGive = mayWrite && (ownRole !== "acting" || (data !== undefined && owners.length === 0));
   const lastOwnerId = owners.length === 1 ? owners[0]?.person_id : undefined;
   return (
     <div className={styles.page}>
       <PageHeader title="Team" note="Owners do everything, developers use keys of their own, viewers read.">
-        {mayWrite && (
+        {mayGive && (
           <Button icon="plus" look="primary" onClick={() => setIsInviting(true)}>
             Invite a person
           </Button>
@@ -40,7 +43,10 @@ export function TeamPage() {
       <Panel
         title="Members"
         note={
-          lastOwnerId && "The account keeps an owner: make another member owner before the only one leaves."
+          data && mayWrite && !mayGive
+            ? "You act inside this account: its owners invite and give more rights. You can take rights."
+            : lastOwnerId &&
+              "The account keeps an owner: make another member owner before the only one leaves."
         }
         isFlush
       >
@@ -59,8 +65,10 @@ export function TeamPage() {
           skeletonRows={3}
         />
       </Panel>
-      <Invitations account={account} mayWrite={mayWrite} />
-      {task && <MemberDialog account={account} task={task} onClose={() => setTask(undefined)} />}
+      <Invitations account={account} mayGive={mayGive} mayTake={mayWrite} />
+      {task && (
+        <MemberDialog account={account} task={task} mayGive={mayGive} onClose={() => setTask(undefined)} />
+      )}
       {isInviting && <Invite account={account} onClose={() => setIsInviting(false)} />}
     </div>
   );
