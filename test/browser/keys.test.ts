@@ -7,7 +7,7 @@ import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { until } from "../support/until.ts";
 import { untilTitled } from "./world/forms.ts";
-import { openPageAs, type PageOptions, settled } from "./world/open-page.ts";
+import { followPath, openPageAs, type PageOptions, settled } from "./world/open-page.ts";
 import { findSnippetFault } from "./world/snippet-faults.ts";
 import { startWorld, type World } from "./world/world.ts";
 
@@ -22,6 +22,22 @@ afterAll(async () => {
   await browser?.close();
   await world?.close();
 });
+
+test("no page reads the whole list of keys, which an account may have hundreds of", async () => {
+  const watched = await open("/keys");
+  const whole: string[] = [];
+  watched.page.on("request", (request) => {
+    const { pathname, search } = new URL(request.url());
+    if (pathname.endsWith("/keys") && !search.includes("size=")) whole.push(pathname);
+  });
+  const root = `/console/accounts/${world.acme.accountId}`;
+  for (const path of ["", "/requests", "/usage", "/playground", "/keys?create=1", "/links"]) {
+    await followPath(watched, `${root}${path}`);
+    if (path === "/links") await watched.page.getByRole("button", { name: "Create link" }).first().click();
+  }
+  expect(whole).toEqual([]);
+  await finish(watched);
+}, 300_000);
 
 test("a key is created, shown once with code that works, and revoked by its name", async () => {
   const watched = await open("/keys?create=1");

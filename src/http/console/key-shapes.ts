@@ -141,6 +141,15 @@ export const keysQuery = t.Composite([
   }),
 ]);
 
+/** As much of a key as a choice of keys needs. */
+export const namedKey = t.Object({
+  id,
+  name: t.String(),
+  state: keyState,
+  created_by: t.Nullable(t.Object({ id: t.String() })),
+  spending_limit: keyMembers.spending_limit,
+});
+
 export const keyList = pageOf(t.Object(boundMembers));
 export const keyPage = t.Object({ ...boundMembers, limits: t.Array(limit) });
 

@@ -10,9 +10,11 @@ import type { LimitUsage } from "../../limiter/limiter.ts";
 import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { type KeyActivity, NO_ACTIVITY, readActivity } from "./key-activity.ts";
-import type { key as keyShape } from "./key-shapes.ts";
+import type { key as keyShape, namedKey } from "./key-shapes.ts";
 
 export type KeyView = typeof keyShape.static;
+
+type NamedKey = typeof namedKey.static;
 
 type Creators = ReadonlyMap<string, string>;
 
@@ -34,6 +36,25 @@ export interface KeyFacts {
 export async function viewKey(parts: ConsoleParts, key: ApiKey): Promise<KeyView> {
   const factsOf = await readFacts(parts, key.accountId, [key]);
   return viewOf(parts, key, factsOf(key));
+}
+
+/** Reads what a choice of keys shows: one read of all spending limits, and nothing for each key. */
+export async function nameKeys(
+  { ledger, now }: ConsoleParts,
+  accountId: string,
+  keys: readonly ApiKey[],
+): Promise<NamedKey[]> {
+  const limits = new Map((await ledger.spendLimits(accountId)).map((limit) => [limit.limitId, limit]));
+  return keys.map((key) => {
+    const limit = limits.get(key.id);
+    return {
+      id: key.id,
+      name: key.name,
+      state: stateOfKey(key, now()),
+      created_by: key.createdBy === undefined ? null : { id: key.createdBy },
+      spending_limit: limit?.keyId === key.id ? printSpendingLimit(limit) : null,
+    };
+  });
 }
 
 /** Reads the facts of keys of one account. */

@@ -1,4 +1,4 @@
-import { Elysia, status } from "elysia";
+import { Elysia, status, t } from "elysia";
 import { listKeyPage } from "../../accounts/key-list.ts";
 import { viewBoundKey, viewBoundKeys } from "./bound-keys.ts";
 import { describeConflict } from "./conflict.ts";
@@ -15,12 +15,13 @@ import {
   keyPage,
   keyParams,
   keysQuery,
+  namedKey,
   newKeyBody,
   simulation,
   simulationBody,
   versionBody,
 } from "./key-shapes.ts";
-import type { KeyView } from "./key-view.ts";
+import { type KeyView, nameKeys } from "./key-view.ts";
 import { createSimulator } from "./simulate-key.ts";
 
 const editedKey = { 200: key, 409: conflictWith(key) };
@@ -40,6 +41,15 @@ export function keysRoutes(parts: ConsoleParts) {
         return { items: keys.map(({ limits: _, ...bound }) => bound), next };
       },
       { needs: "keys.read", params: accountParams, query: keysQuery, response: keyList },
+    )
+    .get(
+      "/accounts/:account/key-names",
+      async ({ account }) => {
+        const list = { accountId: account.id, nowMs: parts.now() };
+        const { items } = await listKeyPage(parts.database, list);
+        return { items: await nameKeys(parts, account.id, items) };
+      },
+      { needs: "keys.read", params: accountParams, response: t.Object({ items: t.Array(namedKey) }) },
     )
     .post("/accounts/:account/keys", (context) => createKey(parts, context), {
       needs: "keys.create",

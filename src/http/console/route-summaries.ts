@@ -27,6 +27,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Keys: {
     "get /accounts/{account}/keys": "List the keys",
+    "get /accounts/{account}/key-names": "List the names and spending limits of all keys",
     "post /accounts/{account}/keys": "Create a key; its secret is shown once",
     "get /accounts/{account}/keys/{key}": "Read a key and the limits that bind it",
     "patch /accounts/{account}/keys/{key}": "Change a key",

@@ -49,6 +49,29 @@ describe.each(DIALECTS)("the list of keys in %s", (dialect) => {
     return found;
   };
 
+  test("names every key in a quarter of the bytes for choices, with its state and its spending limit", async () => {
+    const { ledger } = console.parts;
+    const walletId = root.split("/")[2] ?? "";
+    await ledger.setSpendLimit({
+      walletId,
+      limitId: "key-05",
+      keyId: "key-05",
+      period: "day",
+      amount: 5_000_000_000n,
+    });
+    const whole = (await console.call(owner, "GET", root)).json;
+    const names = (await console.call(owner, "GET", `${root.replace(/keys$/, "key-names")}`)).json;
+    const pick = ({ id, name, state, spending_limit }: Record<string, unknown>) => [
+      id,
+      name,
+      state,
+      spending_limit,
+    ];
+    expect(names.items.map(pick)).toEqual(whole.items.map(pick));
+    expect(names.items[5].spending_limit.amount_usd).toBe("5.00");
+    expect(JSON.stringify(names).length * 4).toBeLessThan(JSON.stringify(whole).length);
+  });
+
   test("comes in pages that hold each key once, and whole without a size", async () => {
     const whole = await list("");
     expect(whole.names).toHaveLength(25);

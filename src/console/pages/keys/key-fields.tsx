@@ -7,7 +7,7 @@ import { LastDayField } from "../../parts/last-day-field.tsx";
 import { formatDay } from "../../times.ts";
 import { type KeyValues, PERIOD_TEXTS } from "./key-values.ts";
 import styles from "./keys.module.css";
-import { keysQuery, modelsQuery } from "./queries.ts";
+import { keysPageQuery, modelsQuery } from "./queries.ts";
 
 const PERIODS = (["day", "week", "month", "total"] as const).map((value) => ({
   value,
@@ -91,7 +91,7 @@ export function LimitFields({ values, empty }: LimitFieldsProps) {
 
 /** What an empty field means: the configured limit of all keys, as far as a listed key shows it. */
 function useDefaultLimits(account: string): (name: RateName) => string {
-  const { data } = useQuery(keysQuery(account));
+  const { data } = useQuery(keysPageQuery(account, {}));
   return (name) => {
     for (const { [name]: rate } of data?.items ?? []) {
       if (rate === null) return "no limit";

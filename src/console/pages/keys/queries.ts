@@ -1,12 +1,9 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
 import { useAccount, useMay, useMe } from "../../session.ts";
-import { keysQuery } from "../overview/queries.ts";
 
 /** A key as the list has it, with what binds it. */
-export type ListedKey = Awaited<
-  ReturnType<NonNullable<ReturnType<typeof keysQuery>["queryFn"]>>
->["items"][number];
+export type ListedKey = Awaited<ReturnType<typeof fetchKeys>>["items"][number];
 /** A key as every change answers it. */
 export type Key = Omit<ListedKey, "bound_by" | "next_refusal">;
 export type KeyPageData = Awaited<ReturnType<typeof fetchKey>>;
@@ -37,13 +34,23 @@ export interface KeysSearch {
   readonly page?: string;
 }
 
+interface KeysQuery {
+  readonly size: number;
+  readonly state?: (typeof STATES)[number];
+  readonly q?: string;
+  readonly page?: string;
+}
+
+const fetchKeys = (account: string, query: KeysQuery) =>
+  call(() => api.accounts({ account }).keys.get({ query }));
+
 /** A page of keys, found by the server. */
 export const keysPageQuery = (account: string, { state = "active", q, page }: KeysSearch) => {
   const wanted = STATES.find((each) => each === state);
   const query = { size: PAGE_SIZE, ...(wanted && { state: wanted }), ...(q && { q }), ...(page && { page }) };
   return queryOptions({
     queryKey: ["account", account, "keys", "page", query],
-    queryFn: () => call(() => api.accounts({ account }).keys.get({ query })),
+    queryFn: () => fetchKeys(account, query),
     refetchInterval: PAGE_EVERY_MS,
     placeholderData: keepPreviousData,
   });
@@ -56,10 +63,8 @@ export const modelsQuery = (account: string) =>
     staleTime: MODELS_STALE_MS,
   });
 
-export { keysQuery };
-
 /** Whether the caller may change a key: developers change those that they created. */
-export function useMayChange(): (key: Pick<Key, "created_by">) => boolean {
+export function useMayChange(): (key: { readonly created_by: { readonly id: string } | null }) => boolean {
   const may = useMay("keys.write");
   const { role } = useAccount();
   const { person } = useMe();

@@ -4,7 +4,7 @@ import { Choice } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { useAction } from "../../use-action.ts";
-import { keysQuery } from "../overview/queries.ts";
+import { keyNamesQuery } from "../overview/queries.ts";
 
 interface NewLinkProps {
   readonly account: string;
@@ -22,7 +22,7 @@ const LIVES = [
 
 /** Creates a link, then shows it once. */
 export function NewLink({ account, queryKey, onClose }: NewLinkProps) {
-  const { data: keys } = useQuery(keysQuery(account));
+  const { data: keys } = useQuery(keyNamesQuery(account));
   const create = useAction({
     act: ({ key = "", names, days }: Readonly<Record<string, string>>) =>
       call(() =>

@@ -10,7 +10,7 @@ import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { setupQuery, useMay } from "../../session.ts";
 import styles from "./overview.module.css";
-import { keysQuery, latestQuery, modelsQuery, walletQuery } from "./queries.ts";
+import { keyNamesQuery, latestQuery, modelsQuery, walletQuery } from "./queries.ts";
 
 interface StepProps {
   readonly number: number;
@@ -28,7 +28,7 @@ interface FirstStepsProps {
 /** The way to a first receipt. Each step turns green by itself when it has happened. */
 export function FirstSteps({ account, onHide }: FirstStepsProps) {
   const { data: setup } = useQuery(setupQuery);
-  const { data: keys } = useQuery(keysQuery(account));
+  const { data: keys } = useQuery(keyNamesQuery(account));
   const { data: latest } = useQuery(latestQuery(account));
   const { data: models } = useQuery(modelsQuery(account));
   const { data: wallet } = useQuery(walletQuery(account));

@@ -6,18 +6,17 @@ import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
 import styles from "./overview.module.css";
-import { keysQuery } from "./queries.ts";
+import { keyNamesQuery, type NamedKey } from "./queries.ts";
 
 /** Share of a spending limit from which a key is listed. */
 const NEAR = 0.75;
 const SHOWN_MAX = 4;
 
-type Key = Awaited<ReturnType<NonNullable<ReturnType<typeof keysQuery>["queryFn"]>>>["items"][number];
-type Limited = Key & { readonly spending_limit: NonNullable<Key["spending_limit"]> };
+type Limited = NamedKey & { readonly spending_limit: NonNullable<NamedKey["spending_limit"]> };
 
 /** Keys whose spending limit is nearly used up, held money included. */
 export function NearLimits({ account }: { readonly account: string }) {
-  const { data } = useQuery(keysQuery(account));
+  const { data } = useQuery(keyNamesQuery(account));
   const near = (data?.items ?? [])
     .filter((key): key is Limited => key.state === "active" && key.spending_limit !== null)
     .map((key) => ({ key, share: shareOf(key) }))

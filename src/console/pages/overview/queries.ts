@@ -14,10 +14,15 @@ export const walletQuery = (account: string) =>
     refetchInterval: MOVING_MS,
   });
 
-export const keysQuery = (account: string) =>
+const fetchKeyNames = (account: string) => call(() => api.accounts({ account })["key-names"].get());
+
+export type NamedKey = Awaited<ReturnType<typeof fetchKeyNames>>["items"][number];
+
+/** All keys, each with little more than its name. */
+export const keyNamesQuery = (account: string) =>
   queryOptions({
-    queryKey: ["account", account, "keys"],
-    queryFn: () => call(() => api.accounts({ account }).keys.get()),
+    queryKey: ["account", account, "keys", "names"],
+    queryFn: () => fetchKeyNames(account),
     refetchInterval: CALM_MS,
   });
 

@@ -9,7 +9,8 @@ import { Panel } from "../../parts/panel.tsx";
 import { Select } from "../../parts/select.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { setupQuery, useMay } from "../../session.ts";
-import { type Key, keysQuery, type ModelRow, modelsQuery, useMayChange } from "../keys/queries.ts";
+import { type ModelRow, modelsQuery, useMayChange } from "../keys/queries.ts";
+import { keyNamesQuery, type NamedKey } from "../overview/queries.ts";
 import { Pane } from "./pane.tsx";
 import styles from "./playground.module.css";
 import { type Asked, Prompt } from "./prompt.tsx";
@@ -22,7 +23,7 @@ export function PlaygroundPage() {
   const { account } = route.useParams();
   const mayPlay = useMay("playground");
   const mayChange = useMayChange();
-  const { data: keys, error, refetch } = useQuery(keysQuery(account));
+  const { data: keys, error, refetch } = useQuery(keyNamesQuery(account));
   const { data: catalog } = useQuery(modelsQuery(account));
   const usable = keys?.items.filter((key) => key.state === "active" && mayChange(key));
   const chats = catalog?.items.filter(({ max_output_tokens }) => max_output_tokens > 0);
@@ -48,7 +49,7 @@ export function PlaygroundPage() {
 
 interface ReadyProps {
   readonly account: string;
-  readonly keys: readonly Key[];
+  readonly keys: readonly NamedKey[];
   readonly models: readonly ModelRow[];
 }
 

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Select } from "../../parts/select.tsx";
-import { keysQuery } from "../overview/queries.ts";
+import { keyNamesQuery } from "../overview/queries.ts";
 
 /** Chooses the key that the URL holds as `key`. */
 export function KeyFilter({ account }: { readonly account: string }) {
-  const { data } = useQuery(keysQuery(account));
+  const { data } = useQuery(keyNamesQuery(account));
   const { key = "" } = useSearch({ strict: false }) as { readonly key?: string };
   const navigate = useNavigate();
   const known = data?.items.map(({ id, name }) => ({ value: id, text: name })) ?? [];
