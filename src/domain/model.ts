@@ -18,6 +18,7 @@ export type ChatSurface = "chat" | "messages" | "responses";
 /** The wire formats of clients, by their names in receipts and logs. An upstream may speak several. */
 export type ClientSurface =
   | ChatSurface
+  | "compact"
   | "embeddings"
   | "rerank"
   | "moderations"

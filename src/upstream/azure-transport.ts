@@ -13,7 +13,7 @@ import type { UpstreamCall, UpstreamConfig } from "./upstream.ts";
 export function createAzureTransport(config: UpstreamConfig): Transport {
   const { baseUrl, apiKey, hasResponses, apiVersion } = config;
   const surfaces: readonly Surface[] = hasResponses
-    ? ["chat", "embeddings", "responses"]
+    ? ["chat", "embeddings", "responses", "compact"]
     : ["chat", "embeddings"];
   const root = baseUrl.replace(/\/openai(\/v1)?$/, "");
   const tokens = createTokens(config);

@@ -11,7 +11,7 @@ const SURFACES = [
   "speech",
   "transcriptions",
 ] as const;
-const WITH_RESPONSES = [...SURFACES, "responses"] as const;
+const WITH_RESPONSES = [...SURFACES, "responses", "compact"] as const;
 
 /**
  * OpenAI, and what imitates its API.

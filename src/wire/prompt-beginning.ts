@@ -20,6 +20,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   chat: '"messages"',
   messages: '"messages"',
   responses: '"input"',
+  compact: '"input"',
 } satisfies Partial<Record<ClientSurface, string>>;
 
 /** A range of a text. */

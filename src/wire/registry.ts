@@ -6,6 +6,7 @@ import { openaiChat } from "./openai-chat/protocol.ts";
 import { openaiEmbeddings } from "./openai-embeddings/protocol.ts";
 import { openaiImages } from "./openai-images/protocol.ts";
 import { openaiModerations } from "./openai-moderations/protocol.ts";
+import { openaiCompact } from "./openai-responses/compact.ts";
 import { openaiResponses } from "./openai-responses/protocol.ts";
 import { openaiSpeech } from "./openai-speech/protocol.ts";
 import { openaiTranscriptions } from "./openai-transcriptions/protocol.ts";
@@ -17,6 +18,7 @@ export const WIRES: Readonly<Record<ClientSurface, WireProtocol>> = {
   chat: openaiChat,
   messages: anthropicMessages,
   responses: openaiResponses,
+  compact: openaiCompact,
   embeddings: openaiEmbeddings,
   rerank,
   moderations: openaiModerations,

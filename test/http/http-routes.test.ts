@@ -44,7 +44,6 @@ const NOT_BUILT = [
   ["DELETE", "/v1/responses/resp_1"],
   ["GET", "/v1/responses/resp_1/input_items"],
   ["POST", "/v1/responses/resp_1/cancel"],
-  ["POST", "/v1/responses/compact"],
   ["POST", "/v1/responses/input_tokens"],
   ["POST", "/v1/completions"],
   ["POST", "/v1/images/edits"],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import OpenAI from "openai";
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
@@ -228,6 +229,88 @@ describe("an upstream that supports responses", () => {
       expect(text).not.toContain("canary");
       expect(gateway.upstream.seen.at(-1)?.target).toBe("/v1/messages");
     }
+  });
+});
+
+describe("a compaction by OpenAI's endpoint", () => {
+  const said = { type: "message", role: "user", content: [{ type: "input_text", text: "Build it." }] };
+  const compaction = { id: "cmp_1", type: "compaction", encrypted_content: "gAAAA" };
+  const usage = { input_tokens: 11, output_tokens: 7, total_tokens: 18 };
+  const compacted = {
+    id: "resp_1",
+    object: "response.compaction",
+    created_at: 1,
+    output: [said, compaction],
+  };
+  const answerCompacted = (members: object = { usage }) =>
+    gateway.upstream.on("their-native", answer({ body: JSON.stringify({ ...compacted, ...members }) }));
+  const compact = (body: object) =>
+    fetch(`${gateway.url}/v1/responses/compact`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "native", input: [said], ...body }),
+    });
+
+  test("passes through as OpenAI's SDK sends and reads it, and is charged by its usage", async () => {
+    answerCompacted();
+    const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret, maxRetries: 0 });
+    const body = { model: "native", input: [said], instructions: "Be brief." } as const;
+    const { data, response } = await client.responses.compact(body as never).withResponse();
+    expect(data).toMatchObject({ ...compacted, usage });
+    expect(gateway.upstream.seen.at(-1)?.target).toBe("/v1/responses/compact");
+    expect(seen()).toEqual({ ...body, model: "their-native" });
+    const receipt = await gateway.receiptOf(response);
+    expect(receipt).toMatchObject({ request: { surface: "compact" }, captured: REPORTED });
+    // No limit can be sent: all 8,000 output tokens of the model at 2,000 nano-USD are on hold.
+    expect(receipt.granted).toBeGreaterThan(16_000_000n);
+  });
+
+  test("holds all that its model may put out, whatever the wallet affords and the caller allows", async () => {
+    const { secret } = await gateway.newPayer("0.001");
+    const response = await fetch(`${gateway.url}/v1/responses/compact`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "x-tollgate-clamp": "allow" },
+      body: JSON.stringify({ model: "native", input: "Hello." }),
+    });
+    await expectError(response, RESPONSES, "wallet_empty");
+    expect(gateway.upstream.seen).toHaveLength(0);
+  });
+
+  test("without a report costs its input, because the rest is encrypted", async () => {
+    answerCompacted({});
+    const response = await compact({});
+    expect(response.status).toBe(200);
+    await response.text();
+    const { outcome } = await gateway.receiptOf(response);
+    expect(outcome?.usage).toMatchObject({ outputTokens: 0 });
+    expect(outcome?.usage?.inputTokens).toBeGreaterThan(0);
+  });
+
+  test.each([
+    [{ stream: true }, "stream"],
+    [{ max_output_tokens: 9 }, "max_output_tokens"],
+  ])("with %j is rejected with the field's name", async (members, path) => {
+    const message = `${ERRORS.wrong_shape.message.slice(0, -1)}: ${path}`;
+    await expectError(await compact(members), RESPONSES, "wrong_shape", { message });
+  });
+
+  test("with a reference to a stored answer, which may be another user's, is rejected", async () => {
+    const message = `${ERRORS.nothing_stored.message.slice(0, -1)}: previous_response_id`;
+    const response = await compact({ previous_response_id: "resp_1" });
+    await expectError(response, RESPONSES, "nothing_stored", { message });
+  });
+
+  test("is not implemented for models whose upstream lacks the responses format", async () => {
+    for (const model of ["chat", "claude"]) {
+      await expectError(await compact({ model }), RESPONSES, "not_built");
+    }
+    expect(gateway.upstream.seen).toHaveLength(0);
+  });
+
+  test("goes on to a route that has it, and an answer without items is an upstream error", async () => {
+    answerCompacted({ output: [] });
+    const response = await compact({});
+    await expectError(response, RESPONSES, "upstream_unavailable");
   });
 });
 

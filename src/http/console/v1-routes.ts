@@ -107,6 +107,21 @@ export const V1_ROUTES: readonly V1Route[] = [
   },
   {
     method: "post",
+    path: "/v1/responses/compact",
+    summary: "Compact a conversation",
+    text: "OpenAI's compaction, for models whose upstream has the responses surface; others answer 501.",
+    surface: "responses",
+    example: { model: "demo", input: "Hello" },
+    answer: {
+      id: "resp_01a20379",
+      object: "response.compaction",
+      created_at: 1_790_000_000,
+      output: [{ id: "cmp_01a20379", type: "compaction", encrypted_content: "…" }],
+      usage: { input_tokens: 9, output_tokens: 2, total_tokens: 11 },
+    },
+  },
+  {
+    method: "post",
     path: "/v1/embeddings",
     summary: "Create embeddings",
     text: "The embeddings surface of OpenAI.",

@@ -30,7 +30,7 @@ import { countReadings, sizeOfInput } from "./size.ts";
 /**
  * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
  */
-const SENT_ONCE = new Set([
+export const SENT_ONCE = new Set([
   "model",
   "input",
   "instructions",
@@ -121,7 +121,7 @@ function rejectStored(body: JsonObject, items: readonly JsonObject[]): void {
  * provider. The upstream would reject the whole request for either. A summary that the gateway encoded becomes
  * a message.
  */
-function dropUnreadable(input: string): string {
+export function dropUnreadable(input: string): string {
   if (!input.startsWith("[") || !/"reasoning"|compaction/.test(input)) return input;
   return keepElements(input, (item) => (isUnreadable(item) ? undefined : openCompaction(item)));
 }

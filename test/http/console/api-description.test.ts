@@ -116,6 +116,7 @@ describe("GET /console/api/openapi.json", () => {
       "/v1/moderations",
       "/v1/rerank",
       "/v1/responses",
+      "/v1/responses/compact",
     ]);
   });
 

@@ -1,0 +1,63 @@
+import { type Edits, editMembers } from "../json/edit.ts";
+import { ANSWER_MAX, parseJsonObject } from "../json/read.ts";
+import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
+import type { WireProtocol } from "../protocol.ts";
+import type { ReplyPart } from "../reply-part.ts";
+import { reject } from "../request-body.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
+import { openaiResponses } from "./protocol.ts";
+import { dropUnreadable, parseRequest, SENT_ONCE } from "./request.ts";
+import { readUsage } from "./usage.ts";
+
+/**
+ * OpenAI's compaction of a conversation, whose body and answer are like those of responses. It is passed through
+ * and never translated: its answer has an item that only the provider can read.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses/compact
+ */
+export const openaiCompact: WireProtocol = {
+  ...openaiResponses,
+  surface: "compact",
+  path: "/v1/responses/compact",
+  upstreamPath: () => "/responses/compact",
+  parseRequest: parseCompactRequest,
+  printUpstreamRequest: printCompactRequest,
+  readWhole: readCompacted,
+  ingress: undefined,
+};
+
+/**
+ * Parses and checks a body as responses do. Throws `wrong_shape` also for a stream or an output limit, which
+ * this endpoint does not have: the output is bounded by the model alone.
+ */
+function parseCompactRequest(text: string): ModelRequest {
+  const request = parseRequest(text);
+  if (request.stream) reject("stream");
+  if (request.outputTokensMax !== undefined) reject("max_output_tokens");
+  return { ...request, outputTokensBound: "model" };
+}
+
+function printCompactRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+  const edits: Edits = {
+    model: () => JSON.stringify(model),
+    input: (value) => value && dropUnreadable(value),
+  };
+  return editMembers(request.text, edits, SENT_ONCE);
+}
+
+/**
+ * Reads a compacted conversation: the user's messages, which are no output, and the encrypted rest. Without a
+ * report of usage it therefore costs its input. Throws {@link UpstreamFault}.
+ */
+function readCompacted({ model }: RequestFacts, text: string): ReplyPart {
+  const body = parseJsonObject(text, ANSWER_MAX);
+  if (body === undefined || !Array.isArray(body.output) || body.output.length === 0)
+    throw new UpstreamFault("The answer is no compacted conversation");
+  return {
+    text: editMembers(text, { model: (value) => value && JSON.stringify(model) }),
+    isOutput: true,
+    isReadable: true,
+    generated: "",
+    usage: readUsage(body.usage),
+  };
+}
