@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { and, eq, gt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { type Cause, GatewayError } from "../errors.ts";
+import { loadPart } from "../program-files.ts";
 import { readCookieSecret } from "./cookie-secret.ts";
 import { digestOf } from "./key.ts";
 import { findKnownDevice, printDeviceCookie } from "./known-devices.ts";
@@ -160,8 +161,8 @@ async function loadAuth(
   { followUps, minted, callers }: Stores,
 ) {
   const [{ betterAuth }, { drizzleAdapter }, secret] = await Promise.all([
-    import("better-auth/minimal"),
-    import("better-auth/adapters/drizzle"),
+    loadPart(() => import("better-auth/minimal")),
+    loadPart(() => import("better-auth/adapters/drizzle")),
     readCookieSecret(database),
   ]);
   const { people, sessions, credentials, proofs } = database.tables;

@@ -14,6 +14,7 @@ import { createMails } from "../mail/mails.ts";
 import { type MailServerWatch, watchMailServer } from "../mail/server-watch.ts";
 import type { StripeSettings } from "../payments/stripe.ts";
 import { startPaymentSweep } from "../payments/sweep.ts";
+import { loadPart } from "../program-files.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -82,7 +83,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
     await Promise.all([...jobs.map((job) => job.close()), parts.platform.audit?.close()]);
   };
   let loading: Promise<ConsoleEntry> | undefined;
-  const load = async () => (await import("../http/console/entry.ts")).createConsole(parts);
+  const load = async () => (await loadPart(() => import("../http/console/entry.ts"))).createConsole(parts);
   const entry: ConsoleEntry = async (request, peer) => {
     loading ??= load().catch((error) => {
       // A failed load is tried again at the next request.

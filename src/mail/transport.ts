@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import { isLoopbackHost } from "../domain/addresses.ts";
 import { parseSender } from "../domain/mail-address.ts";
+import { loadPart } from "../program-files.ts";
 import { within } from "../time.ts";
 import type { MailText } from "./templates.ts";
 
@@ -75,7 +76,7 @@ async function converse(
 
 /** Requires TLS for a password that leaves the machine: a stranger could remove the offer of STARTTLS. */
 async function createTransport(url: string, socket: Socket) {
-  const { createTransport } = await import("nodemailer");
+  const { createTransport } = await loadPart(() => import("nodemailer"));
   const { protocol, hostname, port, username, password } = new URL(url);
   const isEncrypted = protocol === "smtps:";
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -2,6 +2,7 @@
 import type { Stripe } from "stripe";
 import type { Nanos } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
+import { loadPart } from "../program-files.ts";
 
 /** Secrets of Stripe. They are read at each use, as they may be rotated. */
 export interface StripeSettings {
@@ -134,7 +135,7 @@ export function createStripeClient(settings: StripeSettings): StripeClient {
 }
 
 async function connect({ secretKey, apiBase }: StripeSettings): Promise<Stripe> {
-  const { Stripe } = await import("stripe");
+  const { Stripe } = await loadPart(() => import("stripe"));
   return new Stripe(secretKey, {
     telemetry: false,
     maxNetworkRetries: 1,

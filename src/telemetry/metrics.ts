@@ -147,7 +147,11 @@ function createPrinted(info: Labels, families: readonly Family[]): PrintedMetric
       losses = reader;
     },
     async print() {
-      collected ??= collectProcess();
+      collected ??= collectProcess().catch((error) => {
+        // A failed load is tried again at the next reading.
+        collected = undefined;
+        throw error;
+      });
       const [process, state] = await Promise.all([collected.then((each) => each.metrics()), read?.()]);
       const background = state ? backgroundFamilies(state, Date.now()) : [];
       const lost = losses ? lossFamilies(losses()) : [];

@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import { loadPart } from "../program-files.ts";
 
 /**
  * The process metrics of prom-client that are correct on Bun. Left out because they are wrong:
@@ -28,7 +29,7 @@ const CORRECT_ON_BUN = [
  * library at the first reading, because it would add 30 ms to the start.
  */
 export async function collectProcess(): Promise<Registry> {
-  const client = await import("prom-client");
+  const client = await loadPart(() => import("prom-client"));
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
   for (const { name } of registry.getMetricsAsArray()) {

@@ -1,4 +1,5 @@
 import type { Surface } from "../domain/model.ts";
+import { loadPart } from "../program-files.ts";
 import { readVendor } from "../wire/bedrock-converse/model-id.ts";
 import type { AwsSigner } from "./aws-signer.ts";
 import { bedrockHost } from "./messages-hosts.ts";
@@ -36,10 +37,16 @@ export function createBedrockTransport(config: UpstreamConfig): Transport {
   let signing: Promise<AwsSigner> | undefined;
   let signer: AwsSigner | undefined;
 
+  async function createSigner(): Promise<AwsSigner> {
+    const { createAwsSigner } = await loadPart(() => import("./aws-signer.ts"));
+    signer = createAwsSigner({ service: "bedrock", region, profile });
+    return signer;
+  }
   const loadSigner = (): Promise<AwsSigner> => {
-    signing ??= import("./aws-signer.ts").then(({ createAwsSigner }) => {
-      signer = createAwsSigner({ service: "bedrock", region, profile });
-      return signer;
+    signing ??= createSigner().catch((error) => {
+      // A failed load is tried again at the next call.
+      signing = undefined;
+      throw error;
     });
     return signing;
   };
@@ -108,7 +115,7 @@ function isEventStream({ headers }: Response): boolean {
 }
 
 async function convert({ body, status, headers }: Response): Promise<Response> {
-  const { convertEventStream } = await import("./bedrock-events.ts");
+  const { convertEventStream } = await loadPart(() => import("./bedrock-events.ts"));
   return new Response(body && convertEventStream(body), { status, headers });
 }
 

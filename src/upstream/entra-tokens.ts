@@ -1,3 +1,5 @@
+import { loadPart } from "../program-files.ts";
+
 /** A bearer token of Microsoft Entra ID. */
 export interface EntraToken {
   readonly token: string;
@@ -88,7 +90,7 @@ export function createTokenSource({
 export function createEntraFetch(scope: string): FetchToken {
   let loading: Promise<FetchToken> | undefined;
   const load = async (): Promise<FetchToken> => {
-    const { DefaultAzureCredential } = await import("@azure/identity");
+    const { DefaultAzureCredential } = await loadPart(() => import("@azure/identity"));
     const credential = new DefaultAzureCredential();
     return () => credential.getToken(scope);
   };

@@ -1,4 +1,5 @@
 import type { AuthClient } from "google-auth-library";
+import { loadPart } from "../program-files.ts";
 import { within } from "../time.ts";
 import type { AccessToken } from "./access-token.ts";
 import type { GooglePlace } from "./upstream.ts";
@@ -39,7 +40,7 @@ async function createClient(
   { project: projectId, credentials }: GoogleIdentity,
   transporterOptions: { readonly fetchImplementation: Fetch },
 ): Promise<AuthClient> {
-  const library = await import("google-auth-library");
+  const library = await loadPart(() => import("google-auth-library"));
   const { AwsClient, GoogleAuth, IdentityPoolClient, JWT } = library;
   if (credentials === undefined) {
     // The library remembers for ever that no metadata server answered, also when it had only just started.

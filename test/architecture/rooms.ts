@@ -127,6 +127,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "mail/server-watch.ts",
       "notices",
       "payments",
+      "program-files.ts",
       "refusals",
       "telemetry",
       "time.ts",
@@ -166,6 +167,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/ledger.ts",
       "ledger/records.ts",
       "mail/mails.ts",
+      "program-files.ts",
       "telemetry",
       "time.ts",
     ],
@@ -204,7 +206,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   mail: {
     holds: "the outbox of mails, their texts, and SMTP",
-    imports: ["db", "domain", "telemetry", "time.ts"],
+    imports: ["db", "domain", "program-files.ts", "telemetry", "time.ts"],
     packages: ["drizzle-orm", "node:net", "nodemailer"],
   },
   accounts: {
@@ -218,6 +220,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/records.ts",
       "ledger/usage-records.ts",
       "limiter",
+      "program-files.ts",
       "time.ts",
       "workers/fair-queue.ts",
     ],
@@ -282,7 +285,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   upstream: {
     holds: "calls of providers: Bun's fetch, keys, circuits, cooldowns",
-    imports: ["catalog/providers.ts", "domain", "limiter", "telemetry", "time.ts", "wire"],
+    imports: [
+      "catalog/providers.ts",
+      "domain",
+      "limiter",
+      "program-files.ts",
+      "telemetry",
+      "time.ts",
+      "wire",
+    ],
     packages: [
       "@aws-sdk/credential-provider-node",
       "@azure/identity",
@@ -306,8 +317,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   workers: {
     holds: "a queue of jobs for a worker thread, with a watchdog",
-    imports: [],
-    packages: ["node:fs", "node:os", "node:worker_threads"],
+    imports: ["program-files.ts"],
+    packages: ["node:worker_threads"],
   },
   catalog: {
     holds: "models, routes and prices, and the known models of providers",
@@ -321,7 +332,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   telemetry: {
     holds: "log, metrics and traces",
-    imports: ["domain/trace-context.ts", "time.ts"],
+    imports: ["domain/trace-context.ts", "program-files.ts", "time.ts"],
     packages: [
       "@opentelemetry/api",
       "@opentelemetry/core",
@@ -357,9 +368,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   "errors.ts": { holds: "the one table of errors", imports: [], packages: [] },
   "program-files.ts": {
-    holds: "where the files are that come with the program",
+    holds: "the files that come with the program, and its parts loaded at first use",
     imports: [],
-    packages: ["node:path"],
+    packages: ["node:fs", "node:os", "node:path"],
   },
   "time.ts": { holds: "deadlines", imports: [], packages: [] },
   gen: { holds: "types generated from the proto files", imports: [], packages: [] },

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { CHAT } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { answerWith } from "../support/scripted-answers.ts";
@@ -23,8 +24,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-function serveWithFiles(max: number): Promise<ServedProcess> {
-  return fixture.serve({ through: ["sh", "-c", `ulimit -n ${max}; exec "$0" "$@"`] });
+function serveWithFiles(max: number, environment = {}): Promise<ServedProcess> {
+  return fixture.serve({ environment, through: ["sh", "-c", `ulimit -n ${max}; exec "$0" "$@"`] });
 }
 
 /** Asks for one stream until it is served, as a client does that waits as long as it is told. Counts the refusals. */
@@ -58,21 +59,34 @@ test("a burst of more streams than there are files is served whole or refused, a
   expect(await fixture.accounts()).toMatchObject([{ held_usd: "0.00", posted_usd: String(posted) }]);
 });
 
-test("connections that send nothing end no process, and give their files back when they close", async () => {
-  const gateway = await serveWithFiles(FILES_MAX);
-  const { hostname, port } = new URL(gateway.url);
-  const data = () => undefined;
-  const idle = await Promise.all(
-    Array.from({ length: 2 * FILES_MAX }, () =>
-      Bun.connect({ hostname, port: Number(port), socket: { data } }),
-    ),
-  );
-  // Longer than the delay after which the counting worker starts.
-  await Bun.sleep(1_000);
-  for (const socket of idle) socket.terminate();
+test("a part that is first used while connections take every file ends no process, and is loaded later", async () => {
+  const gateway = await serveWithFiles(FILES_MAX, { METRICS_LISTEN: "127.0.0.1:0" });
+  const metrics = `http://${/"metrics":"([^"]+)"/.exec(gateway.stdout())?.[1]}`;
+  const kept = await connectTo(metrics);
+  kept.ask("/elsewhere");
+  await until(() => kept.answers().includes("404"));
+  const idle = await Promise.all(Array.from({ length: 2 * FILES_MAX }, () => connectTo(gateway.url)));
+  await until(() => readdirSync(`/proc/${gateway.pid}/fd`).length === FILES_MAX);
+  kept.ask("/metrics");
+  // An executable has all parts inside.
+  await until(() => /HTTP\/1\.1 (500|200) /.test(kept.answers()));
+  for (const { close } of [...idle, kept]) close();
   await untilServed(gateway);
+  expect(await (await fetch(`${metrics}/metrics`)).text()).toContain("process_max_fds 256");
   expect(gateway.stdout()).not.toContain('"circuit opened"');
 });
+
+/** Opens a connection that sends nothing until it asks. */
+async function connectTo(url: string) {
+  let answers = "";
+  const data = (_: unknown, bytes: Uint8Array) => {
+    answers += Buffer.from(bytes).toString();
+  };
+  const { hostname, port } = new URL(url);
+  const socket = await Bun.connect({ hostname, port: Number(port), socket: { data } });
+  const ask = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`);
+  return { ask, answers: () => answers, close: () => socket.terminate() };
+}
 
 test.each([
   [FILES_MAX, true],

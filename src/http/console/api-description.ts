@@ -1,4 +1,5 @@
 import { type AnyElysia, Elysia, t } from "elysia";
+import { loadPart } from "../../program-files.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { findSummary, placeOf } from "./route-summaries.ts";
@@ -44,7 +45,7 @@ interface Description {
 
 /** The plugin's own page loads a script of another host, so that only its schemas are used. */
 async function describe(app: AnyElysia, url: string): Promise<Description> {
-  const { toOpenAPISchema } = await import("@elysiajs/openapi/openapi");
+  const { toOpenAPISchema } = await loadPart(() => import("@elysiajs/openapi/openapi"));
   const { paths, components } = toOpenAPISchema(app, { staticFile: false }, undefined, undefined, VERSION);
   // Schemas of TypeBox carry symbols and functions that JSON leaves out.
   const own = numbersAlone(JSON.parse(JSON.stringify(paths))) as Paths;
