@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, max } from "drizzle-orm";
+import { and, asc, countDistinct, eq, inArray, max } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import { lockAccount } from "./accounts.ts";
@@ -60,6 +60,31 @@ export async function listMembers(database: Database, accountId: string): Promis
     rows.map(({ personId }) => personId),
   );
   return rows.map((row) => ({ ...row, lastSeenAtMs: seen.get(row.personId) }));
+}
+
+/**
+ * Whether one person may send requests of both accounts, as owner or developer. Operators do not count: an
+ * installation may have one owner of all accounts, who runs it.
+ */
+export async function isOnePerson(
+  { db, tables: { members, people } }: Database,
+  accountId: string,
+  otherId: string,
+): Promise<boolean> {
+  const isSender = and(
+    inArray(members.accountId, [accountId, otherId]),
+    inArray(members.role, ["owner", "developer"]),
+    eq(people.isOperator, false),
+  );
+  const both = await db
+    .select({ personId: members.personId })
+    .from(members)
+    .innerJoin(people, eq(people.id, members.personId))
+    .where(isSender)
+    .groupBy(members.personId)
+    .having(eq(countDistinct(members.accountId), 2))
+    .limit(1);
+  return both.length > 0;
 }
 
 /** Returns when people last used a session, by their ids, in Unix milliseconds. */

@@ -1,5 +1,6 @@
 import { createAuthenticate } from "../accounts/authenticate.ts";
 import { findEndedKeys } from "../accounts/keys.ts";
+import { isOnePerson } from "../accounts/members.ts";
 import { createBodies } from "../bodies/bodies.ts";
 import { createCooperativeYield } from "../bodies/cooperative-yield.ts";
 import { createCatalog } from "../catalog/catalog.ts";
@@ -81,6 +82,7 @@ export function createParts(
   let gateway: Gateway = {
     ...readLive(config),
     authenticate: createAuthenticate({ database }),
+    isOnePerson: (account, other) => isOnePerson(database, account, other),
     limiter: limiter.limiter,
     ledger,
     outbox,

@@ -139,7 +139,11 @@ async function callUpstream(
       key.times.tried(candidate.route.upstreamModel, held.quote.request.stream);
     const answer = await key.send(prepared, timeouts);
     status = answer.status;
-    if (!answer.ok) return { ...(await readUpstreamError(answer, context, timeouts)), status };
+    if (!answer.ok)
+      return {
+        ...(await readUpstreamError(answer, context, { timeouts, isOnePerson: gateway.isOnePerson })),
+        status,
+      };
     return { outcome: await relay(gateway, answer, context, timeouts), status };
   } catch (fault) {
     timeouts.abort();

@@ -42,6 +42,8 @@ export interface GatewaySettings {
 /** The parts that a request uses. Immutable: a reload creates a new gateway; running requests keep theirs. */
 export interface Gateway extends GatewaySettings {
   readonly authenticate: Authenticate;
+  /** Whether one person sends requests of both accounts; not of operators, who need not be kept from their keys. */
+  readonly isOnePerson: (account: string, other: string) => Promise<boolean>;
   readonly limiter: Limiter;
   readonly ledger: Ledger;
   /** Stores settlements on disk while the ledger is away. */

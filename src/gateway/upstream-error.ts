@@ -2,6 +2,7 @@ import { GatewayError } from "../errors.ts";
 import { within } from "../time.ts";
 import { readRetryAfter } from "../upstream/cooldown.ts";
 import { type RefusedFor, readRefusal, refusesOperator } from "../upstream/refused-call.ts";
+import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens, totalOutputMaxOf } from "./quote.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
 import type { RelayContext } from "./relay.ts";
@@ -12,6 +13,8 @@ import type { AttemptTimeouts } from "./timeouts.ts";
 /** Bytes of an upstream's error that are read for its cause, and for the numbers of a prompt that is too long. */
 const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MS_MAX = 5_000;
+/** How long the database is asked whose accounts two are, after an upstream error that names no cause. */
+const PERSON_MS_MAX = 1_000;
 
 /** Cooldowns of a key of a pool without `retry-after`: no right to the model, and too many requests. */
 const KEY_COOLDOWN_MS: Readonly<Partial<Record<number, number>>> = { 403: 300_000, 429: 5_000 };
@@ -31,13 +34,13 @@ export interface UpstreamRefusal {
 
 /**
  * Reads an upstream error. The statuses 400, 413 and 422 concern the request, and so does a 403 for flagged
- * content, or a 402 or 429 for its size. A 402 or 403 concerns the key when its text says so, or when two accounts
- * have met it; a 400 when it is about the operator's account.
+ * content, or a 402 or 429 for its size. A 402 or 403 concerns the key when its text says so, or when accounts of two
+ * people have met it; a 400 when it is about the operator's account.
  */
 export async function readUpstreamError(
   answer: Response,
   context: ErrorContext,
-  timeouts: AttemptTimeouts,
+  { timeouts, isOnePerson }: { readonly timeouts: AttemptTimeouts } & Pick<Gateway, "isOnePerson">,
 ): Promise<UpstreamRefusal> {
   const { status } = answer;
   if (OF_REQUEST.includes(status)) {
@@ -54,12 +57,12 @@ export async function readUpstreamError(
   }
   // Another upstream may have a larger wallet or rate.
   if (refusedFor === "size") return { outcome: failed("rejected_by_upstream"), isOfKey: false };
-  const isOfKey = refusedFor === "key";
+  const isOfKey = refusedFor === "key" || (await isShared(status, context, isOnePerson));
   if (isOfKey || !concernsRequest(status)) startCooldown(answer, context);
   return { outcome: failed("upstream_unavailable"), isOfKey };
 }
 
-/** Reads what a call was refused for: by status and text, or by what other accounts have met. */
+/** Reads what a call was refused for, by status and text. */
 async function readCause(
   answer: Response,
   context: ErrorContext,
@@ -71,22 +74,32 @@ async function readCause(
     return status === 401 ? "key" : undefined;
   }
   const { quote } = context.held;
-  const refusedFor = readRefusal({
+  return readRefusal({
     status,
     headers,
     text: await readErrorText(answer, timeouts),
     inputTokens: estimateInputTokens(quote),
     outputTokens: totalOutputMaxOf(quote),
   });
-  return refusedFor ?? (isShared(status, context) ? "key" : undefined);
 }
 
-/** Whether another account met this ambiguous error at the same key and model within minutes. */
-function isShared(status: number, { held, candidate, key }: ErrorContext): boolean {
+/**
+ * Whether another account met this ambiguous error at the same key and model within minutes. Accounts of one person
+ * are no witnesses of each other; accounts that cannot be told apart in time neither.
+ */
+async function isShared(
+  status: number,
+  { held, candidate, key }: ErrorContext,
+  isOnePerson: Gateway["isOnePerson"],
+): Promise<boolean> {
   if (status !== 402 && status !== 403) return false;
   // A 402 concerns the wallet of the key, a 403 may concern one model.
   const what = status === 402 ? "402" : `403 ${candidate.route.upstreamModel}`;
-  return key.health.isSharedCause(what, held.hold.walletId);
+  const { walletId } = held.hold;
+  const witness = key.health.witnessOf(what, walletId);
+  if (witness === undefined) return false;
+  const asked = isOnePerson(witness, walletId).catch(() => true);
+  return !(await within(PERSON_MS_MAX, asked, () => true));
 }
 
 /** Whether an error says nothing about other requests. */

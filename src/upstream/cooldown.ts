@@ -24,10 +24,10 @@ export interface Health extends Circuit {
    */
   startCooldown(upstreamModel: string, ms: number): void;
   /**
-   * Records that an account's request was refused for a cause that may lie in the request. Returns whether
-   * another account met that cause in the last 300,000 ms: then it lies in the key.
+   * Records that an account's request was refused for a cause that may lie in the request. Returns the other account
+   * that met that cause in the last 300,000 ms, which then witnesses that it lies in the key.
    */
-  isSharedCause(cause: string, accountId: string): boolean;
+  witnessOf(cause: string, accountId: string): string | undefined;
   /** The running cooldowns, as the milliseconds left of each model. */
   cooldowns(): ReadonlyMap<string, number>;
 }
@@ -61,14 +61,13 @@ export function createHealth(options: CircuitOptions): Health {
       endsAtMs.set(upstreamModel, earlierEndMs === undefined ? endMs : Math.max(earlierEndMs, endMs));
       if (endsAtMs.size > COOLDOWNS_MAX) deleteFirst(endsAtMs);
     },
-    isSharedCause(cause, accountId) {
+    witnessOf(cause, accountId) {
       const known = refused.get(cause);
-      const isShared = known !== undefined && known.accountId !== accountId && clock() < known.untilMs;
-      if (isShared) return true;
+      if (known && known.accountId !== accountId && clock() < known.untilMs) return known.accountId;
       refused.delete(cause);
       refused.set(cause, { accountId, untilMs: clock() + REFUSED_MS_MAX });
       if (refused.size > COOLDOWNS_MAX) deleteFirst(refused);
-      return false;
+      return undefined;
     },
     cooldowns() {
       const left = [...endsAtMs.keys()].map((model) => [model, cooldownLeftMs(model)] as const);

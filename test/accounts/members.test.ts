@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../src/accounts/actor.ts";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
-import { changeRole, findRole, listMembers, removeMember } from "../../src/accounts/members.ts";
+import { changeRole, findRole, isOnePerson, listMembers, removeMember } from "../../src/accounts/members.ts";
 import { actionsOf, addMember, addSession } from "./actors.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
 
@@ -99,6 +99,22 @@ describe.each(DIALECTS)("members in %s", (dialect) => {
     const [member] = await listMembers(storage.database, accountId);
     expect(member).toMatchObject({ personId: owner.id, name: "Ada", email: owner.name, role: "owner" });
     expect(member?.lastSeenAtMs).toBeGreaterThan(Date.now() - 600_000);
+  });
+
+  test("two accounts are of one person when somebody but an operator sends requests of both", async () => {
+    const { database, newAccount } = storage;
+    const { id: other } = await newAccount("other");
+    const join = (personId: string, role: "owner" | "viewer") =>
+      database.db
+        .insert(database.tables.members)
+        .values({ accountId: other, personId, role, createdAtMs: 1 });
+    const areOne = () => isOnePerson(database, accountId, other);
+    expect(await areOne()).toBe(false);
+    await join((await addMember(database, accountId, "developer", { isOperator: true })).id, "owner");
+    await join((await addMember(database, accountId, "developer")).id, "viewer");
+    expect(await areOne()).toBe(false);
+    await join(owner.id, "owner");
+    expect(await areOne()).toBe(true);
   });
 
   test("an operator who acts inside an account has no role after its time, nor in another account", async () => {

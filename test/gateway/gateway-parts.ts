@@ -58,6 +58,7 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
     clientDisconnect: "charge_input",
     tracing: undefined,
     authenticate: () => Promise.reject(new Error("No request is authenticated here")),
+    isOnePerson: () => Promise.reject(new Error("No accounts are compared here")),
     limiter: notCalled<Limiter>("limiter"),
     ledger: recordingLedger(recorded),
     outbox: { append: async (entry) => void recorded.stored.push(entry) },

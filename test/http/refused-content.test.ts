@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import type { UpstreamConfig } from "../../src/upstream/upstream.ts";
+import { addMember } from "../accounts/actors.ts";
 import { CHAT, post } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { answer, type Script } from "../support/script.ts";
@@ -191,6 +192,29 @@ describe("a refusal that one account's requests meet", () => {
     await (await post(gateway, CHAT, { secret: other })).text();
     expect(await routeOfOthers()).toBe("dear");
   });
+
+  test.each([
+    ["owner", "owner", false, "cheap"],
+    ["owner", "developer", false, "cheap"],
+    ["owner", "viewer", false, "dear"],
+    ["owner", "owner", true, "dear"],
+  ] as const)(
+    "of a person who is %s of one and %s of another (operator: %p) rests the key or not: %#",
+    async (...given) => {
+      const [role, otherRole, isOperator, route] = given;
+      const { database } = gateway.tollgate.console.parts;
+      const second = await gateway.newPayer("10");
+      const { id: personId } = await addMember(database, gateway.accountId, role, { isOperator });
+      const member = { accountId: second.key.accountId, personId, role: otherRole, createdAtMs: Date.now() };
+      await database.db.insert(database.tables.members).values(member);
+      gateway.upstream.on("cheap", refuses(403, "Refused"));
+      for (let left = 3; left > 0; left -= 1) {
+        await (await post(gateway, CHAT)).text();
+        await (await post(gateway, CHAT, { secret: second.secret })).text();
+      }
+      expect(await routeOfOthers()).toBe(route);
+    },
+  );
 
   test.each([
     [402, "Insufficient balance"],
