@@ -1,6 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { readPlayTime } from "../../src/bodies/play-time/read-play-time.ts";
-import { box, id3Tag, mp3Bytes, mp4Bytes, repeated, riffChunk, webmBytes } from "../support/audio-files.ts";
+import {
+  adtsBytes,
+  box,
+  flacBytes,
+  id3Tag,
+  mp3Bytes,
+  mp4Bytes,
+  repeated,
+  riffChunk,
+  webmBytes,
+} from "../support/audio-files.ts";
 
 const SECONDS = 600;
 const OPUS_HEAD = Buffer.from("OpusHead\x01\x01\0\0\0\0\0\0\0\0\0", "latin1");
@@ -18,9 +28,34 @@ describe("ten minutes of sound that decoders find and a count may miss", () => {
     ["an MP4 file with its sound in a free box", freeBox()],
     ["MP4 fragments of a track whose number is stated again", fragments()],
     ["an MP4 track of Opus that is described again as AAC", movie(describedAgain(), Buffer.alloc(450_000))],
+    ["frames of AAC in one sample of MP4", withSizes(mp4Bytes(1), "stsz", sizeTable(450_000))],
+    ["frames of AAC in samples of MP4 of one size", withSizes(mp4Bytes(1), "stsz", sizeTable(0, 50, 9_000))],
+    ["frames of AAC in samples of MP4 with small sizes", withSizes(mp4Bytes(1), "stz2", smallSizes())],
+    ["frames of AAC in a run of MP4 that states its sizes", fragmented(runOf(0x200, 450_000))],
+    [
+      "frames of AAC in a run of MP4 after the size of its fragment",
+      fragmented(runOf(0), fragmentHead(450_000)),
+    ],
+    ["frames of AAC in a run of MP4 whose size is nowhere", fragmented(runOf(0))],
+    ["frames of AAC behind one head of ADTS", adtsBytes(221, 2_040)],
+    ["frames of FLAC in one packet of Ogg", flacPackets([repeated(FLAC_FRAME, 2_344)])],
+    ["frames of FLAC whose heads pages cut", flacPackets(halves())],
+    [
+      "frames of FLAC in a packet that does not begin with one",
+      flacPackets([Buffer.alloc(1), repeated(FLAC_FRAME, 2_344)]),
+    ],
   ])("counts in full: %s", (_, bytes) => {
     expect(readPlayTime(bytes)).toBeGreaterThanOrEqual(SECONDS * 0.999);
   });
+});
+
+test("samples of AAC at the highest bitrate count once each, in MP4, its fragments and ADTS", () => {
+  const sizes = Buffer.concat([sizeTable(), ...Array.from({ length: 100 }, () => uint32(768))]);
+  sizes.writeUInt32BE(100, 8);
+  expect(readPlayTime(withSizes(mp4Bytes(1), "stsz", sizes))).toBeCloseTo(6.4);
+  expect(readPlayTime(fragmented(runOf(0x200, 768)))).toBeCloseTo(0.128);
+  expect(readPlayTime(fragmented(runOf(0), fragmentHead(768)))).toBeCloseTo(0.128);
+  expect(readPlayTime(adtsBytes(100, 775))).toBeCloseTo(6.4);
 });
 
 test("a film with AAC, pictures, chapters and a cover counts its samples of AAC", () => {
@@ -28,6 +63,72 @@ test("a film with AAC, pictures, chapters and a cover counts its samples of AAC"
   const cover = box("udta", Buffer.alloc(200_000));
   expect(readPlayTime(movie(Buffer.concat([...tracks, cover]), Buffer.alloc(5_000_000)))).toBeCloseTo(0.064);
 });
+
+/** A frame of FLAC at 16 kHz that plays 256 ms. */
+const FLAC_FRAME = flacBytes(1).subarray(42);
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** A table of sizes: of one sample, of several of one size, or of none. */
+function sizeTable(one = 0, samples = one > 0 ? 1 : 0, each = 0): Buffer {
+  const table = [uint32(0), uint32(each), uint32(samples)];
+  return Buffer.concat(one > 0 ? [...table, uint32(one)] : table);
+}
+
+/** Seven samples of 65,535 bytes, in fields of 16 bits. */
+function smallSizes(): Buffer {
+  return Buffer.concat([uint32(0), uint32(16), uint32(7), Buffer.alloc(14, 0xff)]);
+}
+
+/** Replaces the table of sizes in a file, and corrects the sizes of the boxes around it. */
+function withSizes(file: Buffer, name: string, table: Buffer): Buffer {
+  const start = file.indexOf("stsz") - 4;
+  const end = start + file.readUInt32BE(start);
+  const changed = Buffer.concat([file.subarray(0, start), box(name, table), file.subarray(end)]);
+  for (const parent of ["moov", "trak", "mdia", "minf", "stbl"]) {
+    const at = changed.indexOf(parent) - 4;
+    changed.writeUInt32BE(changed.readUInt32BE(at) + 8 + table.length - (end - start), at);
+  }
+  return changed;
+}
+
+/** A run of one sample, and its size where the flags say so. */
+function runOf(flags: number, bytes = 0): Buffer {
+  const sizes = flags === 0x200 ? uint32(bytes) : Buffer.alloc(0);
+  return box("trun", Buffer.concat([uint32(flags), uint32(1), sizes]));
+}
+
+function fragmentHead(bytes?: number): Buffer {
+  const size = bytes === undefined ? [] : [uint32(bytes)];
+  return box("tfhd", Buffer.concat([uint32(size.length * 16), uint32(0), ...size]));
+}
+
+/** A file of a track with one sample of AAC, and one more in a fragment. */
+function fragmented(run: Buffer, head: Buffer = fragmentHead()): Buffer {
+  const file = movie(Buffer.alloc(0), Buffer.alloc(0), box("moof", box("traf", Buffer.concat([head, run]))));
+  return Buffer.concat([file.subarray(0, -8), box("mdat", Buffer.alloc(450_000))]);
+}
+
+/** FLAC in Ogg: each buffer in pages of its own, and as one packet. */
+function flacPackets(packets: readonly Buffer[]): Buffer {
+  const info = Buffer.concat([Buffer.from("\x7fFLAC\x01\0\0\x01", "latin1"), flacBytes(0)]);
+  const pages = packets.flatMap((packet) => {
+    const parts: Buffer[] = [];
+    for (let at = 0; at < packet.length; at += 255) parts.push(packet.subarray(at, at + 255));
+    return parts.map((part, index) => page([part.length], part, index === 0 ? 0 : 1));
+  });
+  return Buffer.concat([page([info.length], info, 2), ...pages]);
+}
+
+/** Frames whose heads are cut after their fourth byte, each half in a page of its own. */
+function halves(): Buffer[] {
+  const moved = Buffer.concat([FLAC_FRAME.subarray(4), FLAC_FRAME.subarray(0, 4)]);
+  return [FLAC_FRAME.subarray(0, 4), ...Array.from({ length: 2_344 }, () => moved)];
+}
 
 function brokenTag(): Buffer {
   const tag = id3Tag(mp3Bytes(25_000));

@@ -1,10 +1,12 @@
-import { hasText, isSampleRate, type Sound, type SoundReader } from "./sound.ts";
+import { hasText, isSampleRate, type MutableSound, type Sound, type SoundReader } from "./sound.ts";
 
 const STREAM_INFO_AT = 8;
 const RATES = [88_200, 176_400, 192_000, 8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000];
 /** The most bytes of one sample of all channels, and of what surrounds the samples of a frame. */
 const BYTES_PER_SAMPLE_MAX = 32;
 const FRAME_EXTRA_BYTES_MAX = 128;
+const HEAD_BYTES_MAX = 16;
+const WINDOW_BYTES = 4_096;
 
 const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;
@@ -13,11 +15,15 @@ const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => {
 });
 
 /** The head of a FLAC frame. */
-export interface FlacFrame {
+interface FlacFrame {
   readonly headBytes: number;
   readonly samples: number;
   /** `undefined` when it is that of the stream. */
   readonly rate: number | undefined;
+}
+
+interface TimedFrame extends FlacFrame {
+  readonly seconds: number;
 }
 
 /**
@@ -28,29 +34,85 @@ export interface FlacFrame {
 export const flac: SoundReader = {
   matches: (view, start) => hasText(view, start, "fLaC"),
   count(view, start): Sound {
-    const streamRate = rateOfStream(view, start + STREAM_INFO_AT);
-    let seconds = 0;
-    let unreadBytes = 0;
-    let from = skipMetadata(view, start + 4);
-    /** The most bytes that the frame at `from` can have. */
-    let bytesMax = 0;
-    let at = from;
-    while (at < view.byteLength - 1) {
-      const frame = view.getUint8(at) === 0xff ? flacFrameAt(view, at) : undefined;
-      const rate = frame && (frame.rate ?? streamRate);
-      if (!frame || rate === undefined) {
+    const sum = { seconds: 0, unreadBytes: 0 };
+    const frames = new FlacFrames(rateOfStream(view, start + STREAM_INFO_AT), sum);
+    frames.search(view, skipMetadata(view, start + 4), view.byteLength);
+    return sum;
+  },
+};
+
+/** Counts frames. Some decoders search all bytes for them, whatever packets hold these. */
+export class FlacFrames {
+  readonly #streamRate: number | undefined;
+  readonly #sum: MutableSound;
+  /** The most bytes that are left of the latest frame. */
+  #room: number;
+  /** Bytes of packets that are not searched yet. */
+  readonly #window = new Uint8Array(WINDOW_BYTES);
+  readonly #windowView = new DataView(this.#window.buffer);
+  #kept = 0;
+
+  constructor(streamRate: number | undefined, sum: MutableSound, room = 0) {
+    this.#streamRate = streamRate;
+    this.#sum = sum;
+    this.#room = room;
+  }
+
+  /** Counts the frames whose heads begin before `limit` and end before `end`. Returns where it stopped. */
+  search(view: DataView, start: number, limit: number, end = limit): number {
+    let from = start;
+    let at = start;
+    while (at < limit) {
+      const frame = view.getUint8(at) === 0xff ? this.#frameAt(view, at) : undefined;
+      if (!frame || at + frame.headBytes > end) {
         at += 1;
         continue;
       }
-      unreadBytes += Math.max(0, at - from - bytesMax);
-      seconds += frame.samples / rate;
+      this.#skip(at - from);
+      this.#add(frame);
       from = at;
-      bytesMax = frame.samples * BYTES_PER_SAMPLE_MAX + FRAME_EXTRA_BYTES_MAX;
       at += frame.headBytes;
     }
-    return { seconds, unreadBytes: unreadBytes + Math.max(0, view.byteLength - from - bytesMax) };
-  },
-};
+    this.#skip(at - from);
+    return at;
+  }
+
+  /** Adds a part of a packet. A head may begin in one part and end in the next. */
+  add(view: DataView, start: number, end: number): void {
+    for (let at = start; at < end; at += 1) {
+      this.#window[this.#kept] = view.getUint8(at);
+      this.#kept += 1;
+      if (this.#kept === WINDOW_BYTES) this.#slide();
+    }
+  }
+
+  end(): void {
+    this.search(this.#windowView, 0, this.#kept);
+    this.#kept = 0;
+  }
+
+  #slide(): void {
+    const searched = this.search(this.#windowView, 0, WINDOW_BYTES - HEAD_BYTES_MAX, WINDOW_BYTES);
+    this.#window.copyWithin(0, searched);
+    this.#kept -= searched;
+  }
+
+  #frameAt(view: DataView, at: number): TimedFrame | undefined {
+    const frame = flacFrameAt(view, at);
+    const rate = frame?.rate ?? this.#streamRate;
+    return frame && rate !== undefined ? { ...frame, seconds: frame.samples / rate } : undefined;
+  }
+
+  #add({ samples, seconds }: TimedFrame): void {
+    this.#sum.seconds += seconds;
+    this.#room = samples * BYTES_PER_SAMPLE_MAX + FRAME_EXTRA_BYTES_MAX;
+  }
+
+  #skip(bytes: number): void {
+    this.#sum.unreadBytes += Math.max(0, bytes - this.#room);
+    this.#room = Math.max(0, this.#room - bytes);
+  }
+}
 
 /** Returns the sample rate in a STREAMINFO block. */
 export function rateOfStream(view: DataView, at: number): number | undefined {
@@ -72,7 +134,7 @@ function skipMetadata(view: DataView, start: number): number {
 }
 
 /** Returns the frame whose head stands at an offset; `undefined` unless its checksum is right. */
-export function flacFrameAt(view: DataView, at: number): FlacFrame | undefined {
+function flacFrameAt(view: DataView, at: number): FlacFrame | undefined {
   if (at + 6 > view.byteLength || view.getUint16(at) >> 1 !== 0x7ffc) return undefined;
   const third = view.getUint8(at + 2);
   const fourth = view.getUint8(at + 3);

@@ -1,7 +1,8 @@
-import { hasText, isSampleRate, type Sound, type SoundReader, tag, tagAt } from "./sound.ts";
+import { aacSample, alacSample } from "./mp4-codecs.ts";
+import { hasText, type Sound, type SoundReader, tag, tagAt } from "./sound.ts";
 
 const FIRST_BOXES = ["ftyp", "moov", "mdat", "free", "wide", "skip"];
-const PARENTS = new Set(["moov", "trak", "mdia", "minf", "stbl", "moof", "traf"].map(tag));
+const PARENTS = new Set(["moov", "trak", "mdia", "minf", "stbl", "mvex", "moof", "traf"].map(tag));
 const TRACK = tag("trak");
 const SOUND_HANDLER = tag("soun");
 const VIDEO_HANDLER = tag("vide");
@@ -10,14 +11,9 @@ const SILENT = new Set(["text", "tx3g", "wvtt", "stpp", "c608", "c708", "tmcd", 
 const TRACKS_MAX = 64;
 const AAC = tag("mp4a");
 const ALAC = tag("alac");
-const AAC_FRAME_SAMPLES = 1024;
-const ALAC_FRAME_SAMPLES_MAX = 65_536;
-const AAC_RATES = [
-  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-];
-/** Types of objects in a decoder's configuration, and of AAC in the specific one. */
-const AAC_OBJECTS: readonly number[] = [0x40, 0x66, 0x67, 0x68];
-const AAC_TYPES: readonly number[] = [1, 2, 3, 4, 5, 29];
+const SMALL_SIZES = tag("stz2");
+/** The flag of a run that states the size of each sample. */
+const RUN_SIZES = 0x200;
 
 interface Track {
   /** `undefined` before it is stated. */
@@ -31,6 +27,11 @@ interface Track {
   /** Most seconds of one sample; `undefined` for a codec that is not read. */
   sampleSeconds: number | undefined;
   samples: number;
+  /** Bytes of all samples, and their average above which a sample holds several frames. */
+  bytes: number;
+  sampleBytesMax: number;
+  /** Bytes of a sample in fragments that do not state them; `undefined` before they are stated. */
+  sampleBytes: number | undefined;
 }
 
 interface Movie {
@@ -54,22 +55,23 @@ const BOXES = new Map<number, ReadBox>([
   ],
   [tag("hdlr"), readHandler],
   [tag("stsd"), readDescription],
-  [tag("stsz"), (view, at, movie) => addSamples(movie.tracks.at(-1), view.getUint32(at + 8))],
-  [tag("stz2"), (view, at, movie) => addSamples(movie.tracks.at(-1), view.getUint32(at + 8))],
+  [tag("stsz"), readSizes],
+  [tag("stz2"), readSizes],
+  [
+    tag("trex"),
+    (view, at, { tracks }) => setSampleBytes(tracks, view.getUint32(at + 4), view.getUint32(at + 16)),
+  ],
   [
     tag("tfhd"),
     (view, at, movie) => {
       const id = view.getUint32(at + 4);
       movie.fragment = movie.tracks.find((track) => track.id === id);
+      const flags = view.getUint32(at);
+      const size = at + 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0) + (flags & 8 ? 4 : 0);
+      if (flags & 16) setSampleBytes(movie.tracks, id, view.getUint32(size));
     },
   ],
-  [
-    tag("trun"),
-    (view, at, movie) => {
-      if (!movie.fragment) movie.isAmbiguous = true;
-      addSamples(movie.fragment, view.getUint32(at + 4));
-    },
-  ],
+  [tag("trun"), readRun],
 ]);
 
 /**
@@ -102,7 +104,14 @@ export const mp4: SoundReader = {
 };
 
 function newTrack(): Track {
-  const unknown = { id: undefined, sampleSeconds: undefined, samples: 0 };
+  const unknown = {
+    id: undefined,
+    sampleSeconds: undefined,
+    samples: 0,
+    bytes: 0,
+    sampleBytesMax: Number.POSITIVE_INFINITY,
+    sampleBytes: undefined,
+  };
   return { ...unknown, isSound: false, isVideo: false, isDescribed: false, isSilent: false };
 }
 
@@ -110,16 +119,61 @@ function sumUp({ tracks, isAmbiguous }: Movie, behind: number): Sound | undefine
   const sounds = tracks.filter(({ isSound, isVideo, isSilent }) => isSound || !(isVideo || isSilent));
   if (isAmbiguous || sounds.some(({ sampleSeconds }) => sampleSeconds === undefined)) return undefined;
   let seconds = 0;
-  for (const { samples, sampleSeconds = 0 } of sounds) seconds += samples * sampleSeconds;
-  return seconds > 0 ? { seconds, unreadBytes: behind } : undefined;
+  let unreadBytes = behind;
+  for (const { samples, sampleSeconds = 0, bytes, sampleBytesMax } of sounds) {
+    seconds += samples * sampleSeconds;
+    if (samples > 0 && bytes / samples > sampleBytesMax) unreadBytes += bytes;
+  }
+  return seconds > 0 ? { seconds, unreadBytes } : undefined;
 }
 
 function onTrack({ tracks }: Movie, change: Partial<Track>): void {
   Object.assign(tracks.at(-1) ?? {}, change);
 }
 
-function addSamples(track: Track | undefined, samples: number): void {
-  if (track) track.samples += samples;
+function setSampleBytes(tracks: readonly Track[], id: number, bytes: number): void {
+  const track = tracks.find((each) => each.id === id);
+  if (track) track.sampleBytes = bytes;
+}
+
+function addSamples(track: Track | undefined, samples: number, bytes: number): void {
+  if (!track) return;
+  track.samples += samples;
+  track.bytes += bytes;
+}
+
+/** Reads a table of sizes, each of four bytes or of the bits that the smaller kind of table states. */
+function readSizes(view: DataView, at: number, movie: Movie, end: number): void {
+  const samples = view.getUint32(at + 8);
+  const shared = view.getUint32(at + 4);
+  const isSmall = tagAt(view, at - 4) === SMALL_SIZES;
+  const bits = isSmall ? shared & 0xff : 32;
+  const width = Math.max(1, bits >> 3);
+  let bytes = isSmall ? 0 : shared * samples;
+  if (bytes === 0)
+    for (let from = at + 12; from + width <= end; from += width) bytes += sizeAt(view, from, bits);
+  addSamples(movie.tracks.at(-1), samples, bytes);
+}
+
+/** Of two sizes in one byte, returns their sum. */
+function sizeAt(view: DataView, at: number, bits: number): number {
+  if (bits === 32) return view.getUint32(at);
+  if (bits === 16) return view.getUint16(at);
+  return bits === 8 ? view.getUint8(at) : (view.getUint8(at) >> 4) + (view.getUint8(at) & 15);
+}
+
+/** Reads a run of samples of a fragment, whose sizes are in the run or the same for all. */
+function readRun(view: DataView, at: number, movie: Movie, end: number): void {
+  const { fragment } = movie;
+  const flags = view.getUint32(at);
+  const samples = view.getUint32(at + 4);
+  const hasSizes = (flags & RUN_SIZES) !== 0;
+  if (!fragment || (!hasSizes && fragment.sampleBytes === undefined)) movie.isAmbiguous = true;
+  const first = at + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0) + (flags & 0x100 ? 4 : 0);
+  const stride = [0x100, RUN_SIZES, 0x400, 0x800].filter((flag) => flags & flag).length * 4;
+  let bytes = hasSizes ? 0 : samples * (fragment?.sampleBytes ?? 0);
+  if (hasSizes) for (let from = first; from + 4 <= end; from += stride) bytes += view.getUint32(from);
+  addSamples(fragment, samples, bytes);
 }
 
 function readHandler(view: DataView, at: number, movie: Movie): void {
@@ -137,46 +191,8 @@ function readDescription(view: DataView, at: number, movie: Movie, end: number):
   onTrack(movie, { isDescribed: true, isSilent: hasOne && SILENT.has(codec) });
   if (!hasOne || (codec !== AAC && codec !== ALAC)) return;
   const rate = view.getUint16(entry + 32);
-  const read = codec === AAC ? aacSampleSeconds : alacSampleSeconds;
-  onTrack(movie, { isSound: true, sampleSeconds: read(view, entry + 36, end, rate) });
-}
-
-/** The core rate counts: frames of HE-AAC play as long as those of plain AAC at half the rate. */
-function aacSampleSeconds(view: DataView, from: number, end: number, stated: number): number | undefined {
-  const config = findConfig(view, from, end);
-  if (config === undefined) return undefined;
-  const bits = view.getUint16(config);
-  const rate = AAC_RATES[(bits >> 7) & 15];
-  if (!AAC_TYPES.includes(bits >> 11) || rate === undefined) return undefined;
-  const least = isSampleRate(stated) ? Math.min(rate, stated) : rate;
-  return AAC_FRAME_SAMPLES / least;
-}
-
-/** Returns the offset of AAC's own configuration within the boxes of a sample description. */
-function findConfig(view: DataView, from: number, end: number): number | undefined {
-  for (let at = from; at + 26 < end; at += 1) {
-    if (!hasText(view, at, "esds")) continue;
-    let next = skipDescriptorHead(view, at + 8) + 3;
-    next = skipDescriptorHead(view, next);
-    if (!AAC_OBJECTS.includes(view.getUint8(next))) return undefined;
-    return skipDescriptorHead(view, next + 13);
-  }
-  return undefined;
-}
-
-/** Skips the tag and the size of a descriptor; a size has up to four bytes. */
-function skipDescriptorHead(view: DataView, at: number): number {
-  let next = at + 1;
-  for (let bytes = 0; bytes < 3 && view.getUint8(next) >= 0x80; bytes += 1) next += 1;
-  return next + 1;
-}
-
-function alacSampleSeconds(view: DataView, from: number, end: number): number | undefined {
-  for (let at = from; at + 32 <= end; at += 1) {
-    if (!hasText(view, at, "alac")) continue;
-    const samples = view.getUint32(at + 8);
-    const rate = view.getUint32(at + 28);
-    return samples <= ALAC_FRAME_SAMPLES_MAX && isSampleRate(rate) ? samples / rate : undefined;
-  }
-  return undefined;
+  const from = entry + 36;
+  const sample = codec === AAC ? aacSample(view, from, end, rate) : alacSample(view, from, end);
+  const { seconds: sampleSeconds, bytesMax: sampleBytesMax = Number.POSITIVE_INFINITY } = sample;
+  onTrack(movie, { isSound: true, sampleSeconds, sampleBytesMax });
 }

@@ -1,4 +1,4 @@
-import { hasText, type Sound, type SoundReader } from "./sound.ts";
+import { aacFrameBytesMax, hasText, type Sound, type SoundReader } from "./sound.ts";
 
 /** Silence that some encoders write before their first frame. */
 const PADDING_BYTES_MAX = 64 * 1024;
@@ -21,6 +21,8 @@ const V1_RATES = [44_100, 48_000, 32_000];
 interface Frame {
   readonly bytes: number;
   readonly seconds: number;
+  /** The most bytes of its sound on average; unbounded where decoders play one frame of so many bytes. */
+  readonly bytesMax: number;
   readonly kind: number;
 }
 
@@ -37,17 +39,19 @@ export const mpeg: SoundReader = {
     const kind = frameAt(view, at)?.kind;
     let seconds = 0;
     let unreadBytes = 0;
+    let room = 0;
     while (at < end) {
       const frame = frameAt(view, at);
       if (frame && frame.kind === kind) {
         seconds += frame.seconds;
+        room += frame.bytesMax - frame.bytes;
         at += frame.bytes;
       } else {
         unreadBytes += 1;
         at += 1;
       }
     }
-    return { seconds, unreadBytes };
+    return { seconds, unreadBytes: room < 0 ? end : unreadBytes };
   },
 };
 
@@ -73,7 +77,9 @@ function aacFrameAt(view: DataView, at: number): Frame | undefined {
   const bytes = ((view.getUint32(at + 2) >> 5) & 0x1fff) >>> 0;
   if (rate === undefined || bytes < AAC_HEAD_BYTES) return undefined;
   const blocks = (view.getUint8(at + 6) & 3) + 1;
-  return { bytes, seconds: (blocks * AAC_FRAME_SAMPLES) / rate, kind: 0x100 | rateIndex };
+  const channels = (view.getUint16(at + 2) >> 6) & 7;
+  const bytesMax = blocks * aacFrameBytesMax(channels) + AAC_HEAD_BYTES;
+  return { bytes, seconds: (blocks * AAC_FRAME_SAMPLES) / rate, bytesMax, kind: 0x100 | rateIndex };
 }
 
 function mpegFrameAt(view: DataView, at: number): Frame | undefined {
@@ -92,7 +98,8 @@ function mpegFrameAt(view: DataView, at: number): Frame | undefined {
     layer === 1
       ? (Math.floor((12_000 * kbits) / rate) + padding) * 4
       : Math.floor((samples * 125 * kbits) / rate) + padding;
-  return { bytes, seconds: samples / rate, kind: (second & 0x1e) | (rateIndex << 5) };
+  const bytesMax = Number.POSITIVE_INFINITY;
+  return { bytes, seconds: samples / rate, bytesMax, kind: (second & 0x1e) | (rateIndex << 5) };
 }
 
 function bitratesOf(version: number, layer: number): readonly number[] {

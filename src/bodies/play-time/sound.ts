@@ -6,6 +6,9 @@ export interface Sound {
   readonly unreadBytes: number;
 }
 
+/** A sum of sounds. */
+export type MutableSound = { -readonly [Name in keyof Sound]: Sound[Name] };
+
 /**
  * Counts the sound of one container in one pass over its bytes, with memory that does not grow with them.
  * Header fields that state a duration or a number of samples are not believed. May throw RangeError.
@@ -19,6 +22,17 @@ export interface SoundReader {
 /** Sample rates above it are no sound, but would shorten the play time. */
 const SAMPLE_RATE_MAX = 768_000;
 const SAMPLE_RATE_MIN = 1_000;
+
+/** What the standard allows one frame of AAC for each channel, 6,144 bits. */
+const AAC_BYTES_PER_CHANNEL = 768;
+
+/**
+ * Returns the average of bytes above which frames of AAC hold more than one frame each, as decoders play them.
+ * More than two channels share the room of two.
+ */
+export function aacFrameBytesMax(channels: number): number {
+  return AAC_BYTES_PER_CHANNEL * (channels === 1 ? 1 : 2);
+}
 
 /** Whether decoders play sound at this sample rate. */
 export function isSampleRate(rate: number): boolean {
