@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { loadPart } from "../program-files.ts";
+import { loadPart, requireFreeFiles } from "../program-files.ts";
 
 /**
  * The process metrics of prom-client that are correct on Bun. Left out because they are wrong:
@@ -29,6 +29,8 @@ const CORRECT_ON_BUN = [
  * library at the first reading, because it would add 30 ms to the start.
  */
 export async function collectProcess(): Promise<Registry> {
+  // The library reads the limit of open files once, when it begins to collect, and keeps a failure for ever.
+  requireFreeFiles();
   const client = await loadPart(() => import("prom-client"));
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
