@@ -3,14 +3,23 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Agent } from "./agent/agent.ts";
 import { claudeCode } from "./agent/claude-code.ts";
-import { codex, codexCode, codexPatch } from "./agent/codex.ts";
+import { codex, codexBaseUrl, codexCode, codexPatch } from "./agent/codex.ts";
 import { opencode, opencodeMessages, opencodeResponses } from "./agent/opencode.ts";
 import { UPSTREAMS, type UpstreamKind } from "./env.ts";
 import { requireAgent } from "./install.ts";
 import { printCase, printFailure, recordCase } from "./report.ts";
 import { type CaseResult, runCase } from "./run-case.ts";
 
-const AGENTS = [claudeCode, codex, codexPatch, codexCode, opencode, opencodeMessages, opencodeResponses];
+const AGENTS = [
+  claudeCode,
+  codex,
+  codexBaseUrl,
+  codexPatch,
+  codexCode,
+  opencode,
+  opencodeMessages,
+  opencodeResponses,
+];
 
 const USAGE = `bun run agents [AGENT …] [--upstream KIND] [--verbose] [--record FOLDER]
 

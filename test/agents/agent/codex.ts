@@ -14,6 +14,9 @@ export const codex: Agent = codexWith("codex", "agents-model", {
   result: ({ result }) => result,
 });
 
+/** Codex with its own provider at another base URL, which it first asks for a WebSocket. */
+export const codexBaseUrl: Agent = codexWith("codex-base-url", "agents-model", codex.tool, printBaseUrl);
+
 /** Codex with a model for which it offers a free-form tool that patches files. */
 export const codexPatch: Agent = codexWith("codex-patch", "gpt-5.5", {
   name: "apply_patch",
@@ -29,7 +32,7 @@ export const codexCode: Agent = codexWith("codex-code", "gpt-6-sol", {
   result: ({ result }) => result,
 });
 
-function codexWith(name: string, model: string, tool: ToolUse): Agent {
+function codexWith(name: string, model: string, tool: ToolUse, print = printConfig): Agent {
   return {
     ...CODEX,
     name,
@@ -38,11 +41,11 @@ function codexWith(name: string, model: string, tool: ToolUse): Agent {
     start({ home, gatewayUrl, key }, { prompt }) {
       const folder = join(home, ".codex");
       mkdirSync(folder);
-      writeFileSync(join(folder, "config.toml"), printConfig(model, gatewayUrl));
+      writeFileSync(join(folder, "config.toml"), print(model, gatewayUrl));
       return {
         // A container provides no sandbox, and the folder is empty.
         args: ["exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", prompt],
-        environment: { CODEX_HOME: folder, TOLLGATE_KEY: key },
+        environment: { CODEX_HOME: folder, TOLLGATE_KEY: key, CODEX_API_KEY: key },
       };
     },
   };
@@ -62,5 +65,15 @@ env_key = "TOLLGATE_KEY"
 wire_api = "responses"
 request_max_retries = 1
 stream_max_retries = 1
+`;
+}
+
+function printBaseUrl(model: string, gatewayUrl: string): string {
+  return `
+model = "${model}"
+openai_base_url = "${gatewayUrl}/v1"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
 `;
 }
