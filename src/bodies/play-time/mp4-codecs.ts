@@ -10,7 +10,7 @@ const AAC_OBJECTS: readonly number[] = [0x40, 0x66, 0x67, 0x68];
 const AAC_TYPES: readonly number[] = [1, 2, 3, 4, 5, 29];
 
 /** What a sample of a track holds. */
-export interface Sample {
+interface Sample {
   /** The most seconds; `undefined` where they cannot be read. */
   readonly seconds: number | undefined;
   /** The average of bytes above which a sample holds several frames. Default: unbounded. */

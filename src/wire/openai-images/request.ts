@@ -15,7 +15,7 @@ import { createUnpricedRule, rejectUnpricedField, TIER_FIELDS } from "../unprice
 import { plainFacts, untranslatedRequest } from "../untranslated.ts";
 
 const IMAGES_MAX = 10;
-/** Base64 of the largest image that models make: 1536x1024 in PNG, and a margin. */
+/** Room for the base64 of each image: 1536x1024 in PNG or 3840x2160 in JPEG, and a margin. */
 const IMAGE_BYTES_MAX = 16 * 1024 * 1024;
 const PARTIAL_IMAGES_MAX = 3;
 /** What OpenAI charges for each partial image, beside the tokens of the image itself. */
