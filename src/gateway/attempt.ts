@@ -14,7 +14,7 @@ import { failed, type HeldRequest, type Outcome, outcomeName } from "./request.t
 import type { RoutePermit } from "./route-queue.ts";
 import { AttemptTimeouts, type Timeout } from "./timeouts.ts";
 import type { Unprinted } from "./upstream-call.ts";
-import { promptTooLong, readUpstreamError } from "./upstream-error.ts";
+import { promptTooLong, readUpstreamError, wereMetByOnePerson } from "./upstream-error.ts";
 
 /** Average of ordinary text. */
 const CHARS_PER_TOKEN = 4;
@@ -82,7 +82,8 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     if (held.plan.model.routeChoice === "fastest") measure(context, timedOut && ms);
     const isUnreachable =
       status === 0 && !isReached && !("fault" in context.prepared) && !lacksFiles(outcome);
-    report(gateway, context, { outcome, attempt, timedOut, isOfKey, isUnreachable });
+    const isOfOnePerson = outcome.kind === "failed" && (await wereMetByOnePerson(gateway, context));
+    report(gateway, context, { outcome, attempt, timedOut, isOfKey, isUnreachable, isOfOnePerson });
     if (trace) await endAttemptTrace(trace, context, { outcome, attempt });
     return { outcome, attempt, isUnreachable };
   } finally {
@@ -212,19 +213,21 @@ function errorInAnswer(fault: unknown, { held }: AttemptContext): Outcome | unde
 interface Report extends AttemptResult {
   readonly timedOut: Timeout | undefined;
   readonly isOfKey: boolean;
+  readonly isOfOnePerson: boolean;
 }
 
 /** Ends the permit with a verdict on the upstream, and logs a failure. */
 function report(
   { log }: Gateway,
   { held, candidate: { route }, permit }: AttemptContext,
-  { outcome, attempt, timedOut, isOfKey, isUnreachable }: Report,
+  { outcome, attempt, timedOut, isOfKey, isUnreachable, isOfOnePerson }: Report,
 ): void {
   const isKeyRejected = isOfKey && attempt.status !== OF_MODEL;
   const verdict = verdictOn(outcome, { status: attempt.status, timedOut, isKeyRejected });
   if (verdict !== "failed") permit[verdict]();
   else if (isKeyRejected && attempt.key !== undefined) permit.rejected();
-  else permit[isKeyRejected || isUnreachable ? "hostFailed" : "failed"]();
+  else if (isKeyRejected || isUnreachable) permit.hostFailed();
+  else permit.failed(isOfOnePerson);
   if (outcome.kind !== "failed" && outcome.kind !== "unrepresentable") return;
   const { error } = outcome;
   const { reason: _, ...tried } = attempt;

@@ -97,9 +97,28 @@ async function isShared(
   const what = status === 402 ? "402" : `403 ${candidate.route.upstreamModel}`;
   const { walletId } = held.hold;
   const witness = key.health.witnessOf(what, walletId);
-  if (witness === undefined) return false;
-  const asked = isOnePerson(witness, walletId).catch(() => true);
-  return !(await within(PERSON_MS_MAX, asked, () => true));
+  return witness !== undefined && !(await areOfOnePerson(isOnePerson, witness, walletId));
+}
+
+/** Whether failures that may lie in requests were met by other accounts before, all of this account's person. */
+export async function wereMetByOnePerson(
+  { isOnePerson }: Pick<Gateway, "isOnePerson">,
+  { held, key }: Pick<ErrorContext, "held" | "key">,
+): Promise<boolean> {
+  const [first, ...others] = key.health.metOnlyBy() ?? [];
+  const { walletId } = held.hold;
+  if (first === undefined || first === walletId || others.includes(walletId)) return false;
+  return areOfOnePerson(isOnePerson, first, walletId);
+}
+
+/** Accounts that the database does not compare in time count as those of one person. */
+async function areOfOnePerson(
+  isOnePerson: Gateway["isOnePerson"],
+  one: string,
+  other: string,
+): Promise<boolean> {
+  const asked = isOnePerson(one, other).catch(() => true);
+  return within(PERSON_MS_MAX, asked, () => true);
 }
 
 /** Whether an error says nothing about other requests. */

@@ -6,6 +6,9 @@ const PROBE_DELAY_MAX_MS = 30_000;
 const REJECTED_DELAY_MIN_MS = 60_000;
 const REJECTED_DELAY_MAX_MS = 600_000;
 
+/** Accounts of one person that are told apart from all others. */
+const ACCOUNTS_MAX = 32;
+
 /** A probe without an outcome after this time no longer delays the next one. */
 const PROBE_SILENCE_MAX_MS = 30_000;
 
@@ -18,8 +21,11 @@ export interface Permit {
   began(): void;
   /** The upstream works. */
   succeeded(): void;
-  /** The upstream does not work, for a reason that may lie in the request. */
-  failed(): void;
+  /**
+   * The upstream does not work, for a reason that may lie in the request. `isOfOnePerson`: the failures before were
+   * met by accounts of the same person, who is no witness of itself.
+   */
+  failed(isOfOnePerson?: boolean): void;
   /** The host cannot be reached, whatever it is asked. */
   hostFailed(): void;
   /** The upstream rejected the key. Opens the circuit at once: it is probed after 1 to 10 minutes. */
@@ -60,8 +66,8 @@ type Phase = Closed | Open;
 interface Closed {
   readonly isOpen: false;
   consecutiveFailures: number;
-  /** The account of all these failures; `undefined` without one, and when they concern more than one. */
-  onlyFor: string | undefined;
+  /** The accounts of all these failures, of one person; `undefined` without one, and when there are more people. */
+  onlyFor: readonly string[] | undefined;
 }
 
 /** Only probes get a permit, from `probeFromMs` on. */
@@ -74,8 +80,8 @@ interface Open {
   readonly isForced: boolean;
   /** Opened by a rejected key. Only a call that began since then closes it: older ones prove nothing. */
   readonly isRejected: boolean;
-  /** The only account whose calls are withheld; `undefined` for all. */
-  readonly onlyFor: string | undefined;
+  /** The only accounts whose calls are withheld; `undefined` for all. */
+  onlyFor: readonly string[] | undefined;
 }
 
 const CLOSED: Closed = { isOpen: false, consecutiveFailures: 0, onlyFor: undefined };
@@ -116,21 +122,34 @@ export class Phases {
   }
 
   /** Counts a failure of an account's call; without an account, of the host. */
-  countFailure(accountId?: string): void {
+  countFailure(accountId?: string, isOfOnePerson = false): void {
     const phase = this.current;
     if (phase.isOpen) return;
     const isFirst = phase.consecutiveFailures === 0;
-    if (isFirst || phase.onlyFor !== accountId) phase.onlyFor = isFirst ? accountId : undefined;
+    const before = isFirst ? [] : phase.onlyFor;
+    phase.onlyFor = accountId === undefined ? undefined : joined(before, accountId, isFirst || isOfOnePerson);
     phase.consecutiveFailures += 1;
     if (phase.consecutiveFailures >= this.#options.failuresMax) this.open({ onlyFor: phase.onlyFor });
   }
 
-  fail(permit: CircuitPermit, { isRejected = false, isOfHost = false } = {}): void {
+  metOnlyBy(): readonly string[] | undefined {
+    const phase = this.current;
+    return phase.isOpen || phase.consecutiveFailures > 0 ? phase.onlyFor : undefined;
+  }
+
+  fail(permit: CircuitPermit, { isRejected = false, isOfHost = false, isOfOnePerson = false } = {}): void {
     const phase = this.current;
     if (permit.phase !== phase) return;
     if (isRejected && !(phase.isOpen && (phase.isForced || phase.isRejected))) this.open({ isRejected });
-    else if (!phase.isOpen) this.countFailure(isOfHost ? undefined : permit.accountId);
+    else if (!phase.isOpen) this.countFailure(isOfHost ? undefined : permit.accountId, isOfOnePerson);
     else if (isOpenFor(phase, permit.accountId)) failProbe(phase, permit, this.#options.clock());
+    else this.#openFurther(permit.accountId, isOfOnePerson);
+  }
+
+  /** Withholds the calls of one more account of the person, or of all. */
+  #openFurther(accountId: string, isOfOnePerson: boolean): void {
+    const phase = this.current;
+    if (phase.isOpen && isOfOnePerson) phase.onlyFor = joined(phase.onlyFor, accountId, true);
     else this.open({});
   }
 
@@ -144,7 +163,7 @@ export class Phases {
 export interface PermitReports {
   began(permit: CircuitPermit): void;
   succeeded(permit: CircuitPermit): void;
-  failed(permit: CircuitPermit): void;
+  failed(permit: CircuitPermit, isOfOnePerson: boolean): void;
   hostFailed(permit: CircuitPermit): void;
   rejected(permit: CircuitPermit): void;
   abandoned(permit: CircuitPermit): void;
@@ -175,8 +194,8 @@ export class CircuitPermit implements Permit {
     if (this.#report()) this.#reports.succeeded(this);
   }
 
-  failed(): void {
-    if (this.#report()) this.#reports.failed(this);
+  failed(isOfOnePerson = false): void {
+    if (this.#report()) this.#reports.failed(this, isOfOnePerson);
   }
 
   hostFailed(): void {
@@ -202,7 +221,17 @@ export class CircuitPermit implements Permit {
 
 /** Whether calls of an account are withheld, except for probes. */
 export function isOpenFor(phase: Phase, accountId: string): phase is Open {
-  return phase.isOpen && (phase.onlyFor === undefined || phase.onlyFor === accountId);
+  return phase.isOpen && (phase.onlyFor === undefined || phase.onlyFor.includes(accountId));
+}
+
+/** The accounts of one person with one more, at most 32; `undefined` when the account is of another person. */
+function joined(
+  accounts: readonly string[] | undefined,
+  accountId: string,
+  isOfOnePerson: boolean,
+): readonly string[] | undefined {
+  if (accounts === undefined || accounts.includes(accountId)) return accounts;
+  return isOfOnePerson && accounts.length < ACCOUNTS_MAX ? [...accounts, accountId] : undefined;
 }
 
 export function statusOf(phase: Phase, nowMs: number, running: number): CircuitStatus {

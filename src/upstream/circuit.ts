@@ -18,8 +18,8 @@ const NO_ACCOUNT = "";
 const FORCED_MAX = 32;
 
 /**
- * Withholds calls from a failing upstream, except for single probes. A circuit that the requests of one account
- * have opened is open for that account only, until a request of another one fails as well.
+ * Withholds calls from a failing upstream, except for single probes. A circuit that the requests of one person's
+ * accounts have opened is open for these only, until a request of another one fails as well.
  */
 export interface Circuit {
   /** Returns a permit; `undefined` while the circuit is open, or half-open with a running probe. */
@@ -39,6 +39,8 @@ export interface Circuit {
   probeNow(): void;
   /** Counts a failure of the host that a call with another key has met. */
   countFailure(): void;
+  /** The accounts of one person that alone met the latest failures; `undefined` without such failures. */
+  metOnlyBy(): readonly string[] | undefined;
   /** The number of permits whose call has not ended. */
   running(): number;
   status(): CircuitStatus;
@@ -57,7 +59,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
   const reports: PermitReports = {
     began: (permit) => phases.close(permit),
     succeeded: (permit) => phases.succeed(permit),
-    failed: (permit) => phases.fail(permit),
+    failed: (permit, isOfOnePerson) => phases.fail(permit, { isOfOnePerson }),
     hostFailed: (permit) => phases.fail(permit, { isOfHost: true }),
     rejected: (permit) => phases.fail(permit, { isRejected: true }),
     abandoned: (permit) => phases.abandon(permit),
@@ -101,6 +103,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
       if (phase.isOpen && !phase.isForced) phase.probeFromMs = clock();
     },
     countFailure: () => phases.countFailure(),
+    metOnlyBy: () => phases.metOnlyBy(),
     running: () => running,
     status: () => statusOf(phases.current, clock(), running),
   };

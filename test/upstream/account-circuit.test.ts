@@ -32,6 +32,34 @@ describe("a circuit that one account's requests have opened", () => {
     expect(changes).toEqual([true]);
   });
 
+  test("withholds the calls of every account of one person, until another one fails", () => {
+    const { circuit, fail } = start();
+    fail("one", 2);
+    expect(circuit.metOnlyBy()).toEqual(["one"]);
+    circuit.acquire("two")?.failed(true);
+    expect([circuit.isOpen("one"), circuit.isOpen("two"), circuit.isOpen("other")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    circuit.acquire("three")?.failed(true);
+    expect(circuit.metOnlyBy()).toEqual(["one", "two", "three"]);
+    fail("other");
+    expect(circuit.metOnlyBy()).toBeUndefined();
+    expect(circuit.isOpen("any")).toBe(true);
+  });
+
+  test("forgets who met failures before a success, and opens for all beside a failure of the host", () => {
+    const { circuit, fail } = start();
+    fail("one", 2);
+    circuit.acquire("other")?.succeeded();
+    expect(circuit.metOnlyBy()).toBeUndefined();
+    circuit.countFailure();
+    circuit.acquire("one")?.failed(true);
+    circuit.acquire("two")?.failed(true);
+    expect(circuit.isOpen("other")).toBe(true);
+  });
+
   test("is closed by a success of any account", () => {
     const { circuit, fail, changes } = start();
     fail("one", 3);
