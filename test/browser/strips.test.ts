@@ -44,6 +44,8 @@ test("every page of an account says why its requests are refused and what mends 
     await strip.waitFor();
     expect(await strip.textContent()).toContain("The wallet of $0.00 would refuse even a short request");
     expect(await findAccessibilityFaults(page)).toEqual([]);
+    const side = await page.getByRole("complementary").boundingBox();
+    expect((side?.y ?? 0) + (side?.height ?? 0)).toBe(page.viewportSize()?.height ?? 0);
     if (path === "/settings") {
       await strip.getByRole("link", { name: "Top up" }).click();
       await page.getByLabel("Code", { exact: true }).fill(codes[0].code);

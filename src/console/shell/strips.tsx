@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { api, call } from "../api.ts";
 import { Button, ButtonLink } from "../parts/button.tsx";
 import { classes } from "../parts/classes.ts";
@@ -14,12 +14,23 @@ import styles from "./shell.module.css";
 export function Strips() {
   const isInAccount = useIsInAccount();
   const { account } = useParams({ strict: false });
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!place.current) return;
+    const { style } = document.documentElement;
+    // The navigation takes what the strips leave of the window, so that its end stays in sight.
+    const observer = new ResizeObserver(([strips]) =>
+      style.setProperty("--strips", `${strips?.contentRect.height ?? 0}px`),
+    );
+    observer.observe(place.current);
+    return () => observer.disconnect();
+  }, []);
   return (
-    <>
+    <div ref={place} className={styles.strips}>
       <AwayStrip />
       {account !== undefined && isInAccount && <RefusedStrip account={account} />}
       <ActingStrip />
-    </>
+    </div>
   );
 }
 
