@@ -127,7 +127,7 @@ async function sumUsage(
   };
   const nowMs = now();
   const [days, hours] = await Promise.all([
-    readUsage(ledger, { walletIds, fromMs: firstDayOf(nowMs), by: "day" }),
+    readUsage(ledger, { walletIds, fromMs: thirtyDaysFrom(nowMs), by: "day" }),
     readUsage(ledger, { walletIds, fromMs: nowMs - DAY_MS, by: "hour" }),
   ]);
   for (const row of days) add(row);
@@ -138,10 +138,11 @@ async function sumUsage(
   return sums;
 }
 
-/** The UTC midnight from which the pages of usage, which end with the running hour, count 30 days. */
-function firstDayOf(nowMs: number): number {
+/** The midnight of a viewer from which the pages of usage, which end with the running hour, count 30 days. */
+export function thirtyDaysFrom(nowMs: number, offsetHours = 0): number {
+  const shiftMs = offsetHours * HOUR_MS;
   const endMs = Math.ceil((nowMs + 1) / HOUR_MS) * HOUR_MS;
-  return Math.ceil((endMs - USAGE_DAYS * DAY_MS) / DAY_MS) * DAY_MS;
+  return Math.ceil((endMs - USAGE_DAYS * DAY_MS + shiftMs) / DAY_MS) * DAY_MS - shiftMs;
 }
 
 /** At most 200 accounts of 31 days, or 25 hours: below the 10,000 rows that a ledger returns. */

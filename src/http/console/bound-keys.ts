@@ -15,9 +15,10 @@ export async function viewBoundKeys(
   parts: ConsoleParts,
   account: Account,
   keys: readonly ApiKey[],
+  offsetHours?: number,
 ): Promise<BoundKey[]> {
   const [factsOf, shared] = await Promise.all([
-    readFacts(parts, account.id, keys),
+    readFacts(parts, account.id, keys, offsetHours),
     readSharedLimits(parts, account.id),
   ]);
   const find = quoteSmallRequests(parts.gateway());
@@ -42,8 +43,13 @@ export async function viewBoundKeys(
 }
 
 /** Shows one key with what binds it. */
-export async function viewBoundKey(parts: ConsoleParts, account: Account, key: ApiKey): Promise<BoundKey> {
-  const [shown] = await viewBoundKeys(parts, account, [key]);
+export async function viewBoundKey(
+  parts: ConsoleParts,
+  account: Account,
+  key: ApiKey,
+  offsetHours?: number,
+): Promise<BoundKey> {
+  const [shown] = await viewBoundKeys(parts, account, [key], offsetHours);
   if (!shown) throw new Error("One key has one view");
   return shown;
 }

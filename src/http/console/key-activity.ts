@@ -1,3 +1,4 @@
+import { thirtyDaysFrom } from "../../accounts/account-list.ts";
 import type { ApiKey } from "../../accounts/key.ts";
 import type { Nanos } from "../../domain/money.ts";
 import { LedgerError } from "../../ledger/ledger.ts";
@@ -23,13 +24,21 @@ interface KeyDays {
   lastDayMs: number;
 }
 
-/** Reads the activity of keys of one account, by key. Keys without a request have no entry. */
+/**
+ * Reads the activity of keys of one account, by key. Keys without a request have no entry. The 30 days begin at the
+ * midnight of a viewer whose clock is `offsetHours` ahead of UTC.
+ */
 export async function readActivity(
   parts: ConsoleParts,
   accountId: string,
   keys: readonly ApiKey[],
+  offsetHours = 0,
 ): Promise<ReadonlyMap<string, KeyActivity>> {
-  const days = sumUp(await readDays(parts, accountId, keys), parts.now());
+  const [rows, spentOf] = await Promise.all([
+    readDays(parts, accountId, keys),
+    readSpent(parts, { accountId, keys, offsetHours }),
+  ]);
+  const days = sumUp(rows, parts.now());
   const activities = new Map<string, KeyActivity>();
   const used = keys
     .flatMap(({ id }) => ({ id, days: days.get(id) }))
@@ -38,11 +47,29 @@ export async function readActivity(
     const reads = used.slice(from, from + READS_MAX).map(async ({ id, days }) => {
       if (!days) return;
       const lastUsedAtMs = await findLatest(parts, { accountId, keyId: id, dayMs: days.lastDayMs });
-      activities.set(id, { spent: days.spent, lastUsedAtMs });
+      activities.set(id, { spent: spentOf ? (spentOf.get(id) ?? 0n) : days.spent, lastUsedAtMs });
     });
     await Promise.all(reads);
   }
   return activities;
+}
+
+interface SpentQuery {
+  readonly accountId: string;
+  readonly keys: readonly ApiKey[];
+  readonly offsetHours: number;
+}
+
+/** What keys have spent since a midnight that is not UTC's; `undefined` at UTC, whose days are read anyway. */
+async function readSpent(
+  { ledger, now }: ConsoleParts,
+  { accountId, keys, offsetHours }: SpentQuery,
+): Promise<ReadonlyMap<string, Nanos> | undefined> {
+  if (offsetHours === 0) return undefined;
+  const keyId = keys.length === 1 ? keys[0]?.id : undefined;
+  const fromMs = thirtyDaysFrom(now(), offsetHours);
+  const { rows } = await ledger.usage({ walletId: accountId, keyId, fromMs, groupBy: ["key"] });
+  return new Map(rows.map(({ group, captured, refunded }) => [String(group.key), captured - refunded]));
 }
 
 /** Usage by key and day: of all time, or of 30 days where that is more than one query may return. */
@@ -64,7 +91,7 @@ async function readDays(
 }
 
 function sumUp(rows: readonly UsageRow[], nowMs: number): ReadonlyMap<string, KeyDays> {
-  const fromMs = Math.floor(nowMs / DAY_MS) * DAY_MS - (SPENT_DAYS - 1) * DAY_MS;
+  const fromMs = thirtyDaysFrom(nowMs);
   const byKey = new Map<string, KeyDays>();
   for (const { group, captured, refunded } of rows) {
     const id = String(group.key);

@@ -2,6 +2,7 @@ import { type TSchema, t } from "elysia";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
 import { nextRefusal } from "./account-shapes.ts";
 import { errorEnvelope, id, pageOf, pageQuery, time, usd } from "./shapes.ts";
+import { offsetHours } from "./usage-shapes.ts";
 
 /** A limit per minute or of concurrent requests; 0 admits nothing. */
 const bound = t.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -132,9 +133,13 @@ const boundMembers = {
 
 const keyState = t.Union([t.Literal("active"), t.Literal("revoked"), t.Literal("expired")]);
 
+/** The zone of the viewer's days, by which spending of 30 days is counted. */
+export const viewerQuery = t.Object({ offset_h: t.Optional(offsetHours) });
+
 /** Without a size, the list has every key that is wanted. */
 export const keysQuery = t.Composite([
   pageQuery,
+  viewerQuery,
   t.Object({
     q: t.Optional(t.String({ maxLength: 100, description: "part of a name or hint" })),
     state: t.Optional(keyState),

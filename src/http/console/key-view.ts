@@ -62,10 +62,11 @@ export async function readFacts(
   parts: ConsoleParts,
   accountId: string,
   keys: readonly ApiKey[],
+  offsetHours = 0,
 ): Promise<(key: ApiKey) => KeyFacts> {
   const [spendLimits, activities, creators, usages] = await Promise.all([
     parts.ledger.spendLimits(accountId),
-    readActivity(parts, accountId, keys),
+    readActivity(parts, accountId, keys, offsetHours),
     findCreators(
       parts,
       keys.flatMap(({ createdBy }) => createdBy ?? []),

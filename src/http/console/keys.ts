@@ -20,6 +20,7 @@ import {
   simulation,
   simulationBody,
   versionBody,
+  viewerQuery,
 } from "./key-shapes.ts";
 import { type KeyView, nameKeys } from "./key-view.ts";
 import { createSimulator } from "./simulate-key.ts";
@@ -33,11 +34,11 @@ export function keysRoutes(parts: ConsoleParts) {
     .use(createGuard(parts))
     .get(
       "/accounts/:account/keys",
-      async ({ account, query: { page: token, q: text, ...wanted } }) => {
+      async ({ account, query: { page: token, q: text, offset_h, ...wanted } }) => {
         const nowMs = parts.now();
         const list = { accountId: account.id, text, token, ...wanted, nowMs };
         const { items, next } = await listKeyPage(parts.database, list);
-        const keys = await viewBoundKeys(parts, account, items);
+        const keys = await viewBoundKeys(parts, account, items, offset_h);
         return { items: keys.map(({ limits: _, ...bound }) => bound), next };
       },
       { needs: "keys.read", params: accountParams, query: keysQuery, response: keyList },
@@ -60,9 +61,9 @@ export function keysRoutes(parts: ConsoleParts) {
     })
     .get(
       "/accounts/:account/keys/:key",
-      async ({ account, params }) =>
-        viewBoundKey(parts, account, await requireKey(parts, account, params.key)),
-      { needs: "keys.read", params: keyParams, response: keyPage },
+      async ({ account, params, query }) =>
+        viewBoundKey(parts, account, await requireKey(parts, account, params.key), query.offset_h),
+      { needs: "keys.read", params: keyParams, query: viewerQuery, response: keyPage },
     )
     .patch("/accounts/:account/keys/:key", async (context) => orConflict(await editKey(parts, context)), {
       needs: "keys.write",

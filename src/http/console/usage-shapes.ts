@@ -1,6 +1,12 @@
 import { type Static, t } from "elysia";
 import { time, usd } from "./shapes.ts";
 
+export const offsetHours = t.Integer({
+  minimum: -14,
+  maximum: 14,
+  description: "whole hours that the viewer's days are ahead of UTC",
+});
+
 /** Filters and grouping of a usage view. Times default to the last 30 days. */
 export const usageQuery = t.Object({
   from: t.Optional(time),
@@ -19,13 +25,7 @@ export const usageQuery = t.Object({
   model: t.Optional(t.String({ maxLength: 256 })),
   upstream: t.Optional(t.String({ maxLength: 256 })),
   outcome: t.Optional(t.String({ maxLength: 256 })),
-  offset_h: t.Optional(
-    t.Integer({
-      minimum: -14,
-      maximum: 14,
-      description: "whole hours that the viewer's days are ahead of UTC",
-    }),
-  ),
+  offset_h: t.Optional(offsetHours),
 });
 
 /** Filters and grouping of a view of all accounts. */

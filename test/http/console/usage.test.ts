@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { listAccountsWithUsage } from "../../../src/accounts/account-list.ts";
+import { findAccount } from "../../../src/accounts/accounts.ts";
+import { listKeyPage } from "../../../src/accounts/key-list.ts";
+import { resolveRange } from "../../../src/console/ranges.ts";
+import { printUsd } from "../../../src/domain/money.ts";
 import { listAnomalies } from "../../../src/http/console/anomalies.ts";
+import { viewBoundKey, viewBoundKeys } from "../../../src/http/console/bound-keys.ts";
 import type { ConsoleParts } from "../../../src/http/console/console-parts.ts";
 import { OTHER, reportUsage } from "../../../src/http/console/usage-report.ts";
 import { readView } from "../../../src/http/console/usage-view.ts";
@@ -72,6 +78,38 @@ describe.each(DIALECTS)("usage on %s", (dialect) => {
     } as const;
     await ledger.settle({ walletId, holdId, amount, facts: ended });
   }
+
+  test.each([-8, 0, 9])(
+    "keys and accounts have spent in 30 days what the usage of a viewer at UTC%d says",
+    async (offsetHours) => {
+      const { accountId } = await payer();
+      const bookedMs = Date.now();
+      const shiftMs = offsetHours * HOUR_MS;
+      const midnightMs = Math.floor((bookedMs + shiftMs) / DAY_MS) * DAY_MS - shiftMs;
+      // The ledger takes ids of the last 24 hours: the reader's clock is ahead, so that its 30 days begin among them.
+      const nowMs = midnightMs + 29.5 * DAY_MS;
+      const parts: ConsoleParts = { ...console.parts, now: () => nowMs };
+      const { database } = parts;
+      const [key] = (await listKeyPage(database, { accountId, nowMs })).items;
+      const account = await findAccount(database, accountId);
+      if (!key || !account) throw new Error("The payer has an account and a key");
+      const { from, to } = resolveRange({ range: "30d" }, { nowMs, offsetMinutes: offsetHours * 60 });
+      expect(Date.parse(from)).toBe(midnightMs);
+      const beforeMs = (midnightMs + bookedMs - DAY_MS) / 2;
+      await book({ accountId, keyId: key.id }, { atMs: Math.ceil(beforeMs), amount: 1_000n });
+      await book({ accountId, keyId: key.id }, { atMs: Math.ceil((midnightMs + bookedMs) / 2), amount: 10n });
+      const view = readView(accountId, { from, to, by: "none", offset_h: offsetHours }, nowMs);
+      const { total } = await reportUsage(parts, view, nowMs);
+      expect(total.cost).toBe(10n);
+      const spent = printUsd(total.cost);
+      expect((await viewBoundKey(parts, account, key, offsetHours)).spent_30d_usd).toBe(spent);
+      const [listed] = await viewBoundKeys(parts, account, [key, { ...key, id: "other" }], offsetHours);
+      expect(listed?.spent_30d_usd).toBe(spent);
+      if (offsetHours !== 0) return;
+      const { items } = await listAccountsWithUsage(parts, { text: accountId, size: 5 });
+      expect(items.map(({ spent30d }) => spent30d)).toEqual([10n]);
+    },
+  );
 
   test("sums requests, errors, refused requests, cost and tokens; a running request is no error", async () => {
     const { secret, accountId, read } = await payer();

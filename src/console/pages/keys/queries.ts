@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
+import { resolveRange } from "../../ranges.ts";
 import { useAccount, useMay, useMe } from "../../session.ts";
 
 /** A key as the list has it, with what binds it. */
@@ -13,7 +14,9 @@ const STATES = ["active", "expired", "revoked"] as const;
 const CALM_MS = 10_000;
 const MODELS_STALE_MS = 300_000;
 
-const fetchKey = (account: string, key: string) => call(() => api.accounts({ account }).keys({ key }).get());
+const viewer = () => ({ offset_h: resolveRange({}).offsetHours });
+const fetchKey = (account: string, key: string) =>
+  call(() => api.accounts({ account }).keys({ key }).get({ query: viewer() }));
 const fetchModels = (account: string) => call(() => api.accounts({ account }).models.get());
 
 /** One key with the limits that bind it, asked for every 10 s while it is looked at. */
@@ -42,7 +45,7 @@ interface KeysQuery {
 }
 
 const fetchKeys = (account: string, query: KeysQuery) =>
-  call(() => api.accounts({ account }).keys.get({ query }));
+  call(() => api.accounts({ account }).keys.get({ query: { ...query, ...viewer() } }));
 
 /** A page of keys, found by the server. */
 export const keysPageQuery = (account: string, { state = "active", q, page }: KeysSearch) => {
