@@ -3,15 +3,15 @@ import { anthropicMessages } from "./anthropic-messages/protocol.ts";
 import { bedrockConverse } from "./bedrock-converse/protocol.ts";
 import { googleGemini } from "./google-gemini/protocol.ts";
 import { openaiChat } from "./openai-chat/protocol.ts";
-import { openaiEmbeddings } from "./openai-embeddings/protocol.ts";
-import { openaiImages } from "./openai-images/protocol.ts";
-import { openaiModerations } from "./openai-moderations/protocol.ts";
 import { openaiCompact } from "./openai-responses/compact.ts";
 import { openaiResponses } from "./openai-responses/protocol.ts";
-import { openaiSpeech } from "./openai-speech/protocol.ts";
-import { openaiTranscriptions } from "./openai-transcriptions/protocol.ts";
 import type { UpstreamFormat, WireProtocol } from "./protocol.ts";
-import { rerank } from "./rerank/protocol.ts";
+import { openaiEmbeddings } from "./untranslated/embeddings.ts";
+import { openaiImages } from "./untranslated/images.ts";
+import { openaiModerations } from "./untranslated/moderations.ts";
+import { rerank } from "./untranslated/rerank.ts";
+import { openaiSpeech } from "./untranslated/speech.ts";
+import { openaiTranscriptions } from "./untranslated/transcriptions.ts";
 
 /** Every wire format of clients, by its surface. */
 export const WIRES: Readonly<Record<ClientSurface, WireProtocol>> = {

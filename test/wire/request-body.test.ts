@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import { openaiEmbeddings } from "../../src/wire/openai-embeddings/protocol.ts";
 import { openaiResponses } from "../../src/wire/openai-responses/protocol.ts";
 import type { WireProtocol } from "../../src/wire/protocol.ts";
 import { parseBody } from "../../src/wire/request-body.ts";
+import { openaiEmbeddings } from "../../src/wire/untranslated/embeddings.ts";
 import { leastCpuMs } from "../support/cpu-time.ts";
 import { errorOf } from "./play.ts";
 

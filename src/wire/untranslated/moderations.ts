@@ -1,10 +1,27 @@
+import { readInputUsage } from "../input-usage.ts";
 import { editMembers, once } from "../json/edit.ts";
-import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
+import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
 import { imageCharsOf, imageSize, inputSizeOf, sumOfSizes, TEXT_SIZE } from "../prompt-size.ts";
+import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readModel, reject, requireText } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
-import { plainFacts, untranslatedRequest } from "../untranslated.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
+import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+
+/**
+ * OpenAI's moderations.
+ *
+ * @see https://platform.openai.com/docs/api-reference/moderations
+ */
+export const openaiModerations = createUntranslated({
+  surface: "moderations",
+  path: "/v1/moderations",
+  upstreamPath: "/moderations",
+  parseRequest,
+  printUpstreamRequest,
+  readWhole,
+});
 
 const INPUTS_MAX = 2_048;
 const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
@@ -16,7 +33,7 @@ const FIELDS = new Set(["model", "input", "stream", ...UNPRICED_RULE.names]);
  *
  * @see https://platform.openai.com/docs/api-reference/moderations
  */
-export function parseRequest(text: string): ModelRequest {
+function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
   const model = readModel(body);
   const parts = readParts(body);
@@ -29,7 +46,7 @@ export function parseRequest(text: string): ModelRequest {
 }
 
 /** Prints the body for an upstream: its model name, and no `stream`, because verdicts are not streamed. */
-export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
   return editMembers(request.text, {
     model: () => JSON.stringify(model),
     stream: () => undefined,
@@ -59,4 +76,24 @@ function readPart(part: unknown, path: string): Part {
   const { image_url: image } = part;
   if (part.type !== "image_url" || !isJsonObject(image)) reject(path);
   return { text: "", url: readText(image.url) || reject(`${path}.image_url.url`) };
+}
+
+/**
+ * Reads a list of verdicts. The body passes through except the model's name. Throws {@link UpstreamFault} for
+ * anything else; an empty list is valid and not readable.
+ *
+ * @see https://platform.openai.com/docs/api-reference/moderations/object
+ */
+function readWhole(request: RequestFacts, text: string): ReplyPart {
+  const body = parseJsonObject(text);
+  const results = body?.results;
+  const isList = Array.isArray(results) && results.every(isJsonObject);
+  if (!body || body.error || !isList) throw new UpstreamFault("The answer is not a list of verdicts");
+  return {
+    text: editMembers(text, { model: () => JSON.stringify(request.model) }),
+    isOutput: true,
+    isReadable: results.length > 0,
+    generated: "",
+    usage: readInputUsage(body.usage),
+  };
 }

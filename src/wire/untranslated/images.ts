@@ -12,7 +12,22 @@ import {
   requireText,
 } from "../request-body.ts";
 import { createUnpricedRule, rejectUnpricedField, TIER_FIELDS } from "../unpriced-fields.ts";
-import { plainFacts, untranslatedRequest } from "../untranslated.ts";
+import { readStream, readWhole } from "./image-answers.ts";
+import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+/**
+ * OpenAI's generation of images from a text.
+ *
+ * @see https://platform.openai.com/docs/api-reference/images
+ */
+export const openaiImages = createUntranslated({
+  surface: "images",
+  path: "/v1/images/generations",
+  upstreamPath: "/images/generations",
+  parseRequest,
+  printUpstreamRequest,
+  readStream,
+  readWhole,
+});
 
 const IMAGES_MAX = 10;
 /** Room for the base64 of each image: 1536x1024 in PNG or 3840x2160 in JPEG, and a margin. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
-import { openaiEmbeddings } from "../../../src/wire/openai-embeddings/protocol.ts";
+import { openaiEmbeddings } from "../../../src/wire/untranslated/embeddings.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { hasRecordings, recordedBody } from "../../support/recordings.ts";
 

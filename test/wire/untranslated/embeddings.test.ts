@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { openaiEmbeddings } from "../../../src/wire/openai-embeddings/protocol.ts";
+import { openaiEmbeddings } from "../../../src/wire/untranslated/embeddings.ts";
 import { errorOf } from "../play.ts";
 
 const parse = (members: object) => openaiEmbeddings.parseRequest(JSON.stringify({ model: "m", ...members }));

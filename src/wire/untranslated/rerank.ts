@@ -1,11 +1,27 @@
 import type { UnitDemand } from "../../domain/units.ts";
+import { readInputUsage } from "../input-usage.ts";
 import { editMembers, once } from "../json/edit.ts";
-import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { ANSWER_MAX, isJsonObject, isSet, type JsonObject, parseJsonObject } from "../json/read.ts";
+import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
+import { readDetails } from "../openai-usage.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
+import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readFlag, readPositive, reject, requireModel, requireText } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
-import { plainFacts, untranslatedRequest } from "../untranslated.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
+import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+
+/** The rerank format that Cohere, Jina and Voyage share. */
+export const rerank = createUntranslated({
+  surface: "rerank",
+  path: "/v1/rerank",
+  // Cohere's SDKs of today.
+  aliases: ["/v2/rerank"],
+  upstreamPath: "/rerank",
+  parseRequest,
+  printUpstreamRequest,
+  readWhole,
+});
 
 const DOCUMENTS_MAX = 10_000;
 const DOCUMENTS_PER_SEARCH = 100;
@@ -36,7 +52,7 @@ const FIELDS = new Set([
  * @see https://api.jina.ai/redoc#tag/rerank
  * @see https://docs.voyageai.com/reference/reranker-api
  */
-export function parseRequest(text: string): ModelRequest {
+function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const query = requireText(body.query, "query");
@@ -55,7 +71,7 @@ export function parseRequest(text: string): ModelRequest {
 }
 
 /** Prints the body for an upstream: its model name, and no `stream`, because reranking is not streamed. */
-export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
   return editMembers(request.text, {
     model: () => JSON.stringify(model),
     stream: () => undefined,
@@ -99,4 +115,31 @@ function searchesOf(documents: number): number {
 
 function tokensMaxOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN_MIN);
+}
+
+/**
+ * Reads a list of ranked documents: `results`, or `data` of Voyage. The body passes through except the model's
+ * name. Throws {@link UpstreamFault} for anything else; an empty list is valid and not readable.
+ *
+ * @see https://docs.cohere.com/reference/rerank
+ */
+function readWhole(request: RequestFacts, text: string): ReplyPart {
+  const body = parseJsonObject(text, ANSWER_MAX);
+  const ranked = body?.results ?? body?.data;
+  if (!body || body.error || !Array.isArray(ranked)) {
+    throw new UpstreamFault("The answer is not a list of ranked documents");
+  }
+  const hasPlaces = ranked.every((each) => isJsonObject(each) && typeof each.index === "number");
+  if (!hasPlaces) throw new UpstreamFault("A ranked document has no index");
+  const { search_units: searches } = readDetails(readDetails(body.meta).billed_units);
+  return {
+    text: editMembers(text, {
+      model: (value) => (value === undefined ? undefined : JSON.stringify(request.model)),
+    }),
+    isOutput: true,
+    isReadable: ranked.length > 0,
+    generated: "",
+    usage: readInputUsage(body.usage),
+    units: typeof searches === "number" ? { count: searches } : undefined,
+  };
 }

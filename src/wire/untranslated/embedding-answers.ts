@@ -1,10 +1,10 @@
-import { readInputUsage } from "../../input-usage.ts";
-import { editMembers } from "../../json/edit.ts";
-import { parseJsonObject } from "../../json/read.ts";
-import { skipSpace, skipString, skipValue } from "../../json/scan.ts";
-import type { RequestFacts } from "../../model-request.ts";
-import type { ReplyPart } from "../../reply-part.ts";
-import { UpstreamFault } from "../../upstream-fault.ts";
+import { readInputUsage } from "../input-usage.ts";
+import { editMembers } from "../json/edit.ts";
+import { parseJsonObject } from "../json/read.ts";
+import { skipSpace, skipString, skipValue } from "../json/scan.ts";
+import type { RequestFacts } from "../model-request.ts";
+import type { ReplyPart } from "../reply-part.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
 
 /**
  * Reads a list of embeddings. The body passes through except the model's name. Throws {@link UpstreamFault}

@@ -4,7 +4,21 @@ import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import { parseBody, readPositive, reject, requireModel } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
-import { plainFacts, untranslatedRequest } from "../untranslated.ts";
+import { readWhole } from "./embedding-answers.ts";
+import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+/**
+ * OpenAI's embeddings. No other provider's format is equivalent, so they are never translated.
+ *
+ * @see https://platform.openai.com/docs/api-reference/embeddings
+ */
+export const openaiEmbeddings = createUntranslated({
+  surface: "embeddings",
+  path: "/v1/embeddings",
+  upstreamPath: "/embeddings",
+  parseRequest,
+  printUpstreamRequest,
+  readWhole,
+});
 
 const FORMATS: readonly unknown[] = ["float", "base64"];
 const PROMPTS_MAX = 2_048;
@@ -27,7 +41,7 @@ const FIELDS = new Set([
  *
  * @see https://platform.openai.com/docs/api-reference/embeddings
  */
-export function parseRequest(text: string): ModelRequest {
+function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const { prompts, texts, tokenIds } = readInput(body);
@@ -40,7 +54,7 @@ export function parseRequest(text: string): ModelRequest {
 }
 
 /** Prints the body for an upstream: its model name, and no `stream`, because embeddings are not streamed. */
-export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
   return editMembers(request.text, {
     model: () => JSON.stringify(model),
     stream: () => undefined,

@@ -1,10 +1,32 @@
 import { editMembers, once } from "../json/edit.ts";
-import { isJsonObject } from "../json/read.ts";
+import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { readUsage } from "../openai-responses/usage.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
+import type { ReplyReader } from "../reply-part.ts";
 import { parseBody, readNumber, reject, requireModel, requireText } from "../request-body.ts";
+import { readTypedStream } from "../typed-stream.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
-import { plainFacts, untranslatedRequest } from "../untranslated.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
+import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+
+/**
+ * OpenAI's speech from a text. Without `stream_format: sse` the answer is the bytes of an audio file.
+ *
+ * @see https://platform.openai.com/docs/api-reference/audio/createSpeech
+ */
+export const openaiSpeech = createUntranslated({
+  surface: "speech",
+  path: "/v1/audio/speech",
+  upstreamPath: "/audio/speech",
+  headers: { accept: "*/*" },
+  parseRequest,
+  printUpstreamRequest,
+  readStream,
+  readWhole() {
+    throw new UpstreamFault("Speech is not text");
+  },
+});
 
 /** Speech of 15 characters a second has about 21 tokens a second. */
 const TOKENS_PER_CHARACTER = 1.5;
@@ -27,7 +49,7 @@ const FIELDS = new Set([
  *
  * @see https://platform.openai.com/docs/api-reference/audio/createSpeech
  */
-export function parseRequest(text: string): ModelRequest {
+function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const spoken = requireText(body.input, "input");
@@ -56,7 +78,7 @@ export function parseRequest(text: string): ModelRequest {
 }
 
 /** Prints the body for an upstream: its model name, and each checked field once. */
-export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
   return editMembers(request.text, {
     model: () => JSON.stringify(model),
     stream: () => undefined,
@@ -75,4 +97,19 @@ function countCodePoints(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
+}
+
+/**
+ * Reads speech that is streamed as events: pieces of audio in base64, then one with the usage.
+ *
+ * @see https://platform.openai.com/docs/api-reference/audio/speech-audio-delta-event
+ */
+function readStream(): ReplyReader {
+  return readTypedStream({
+    finish: "speech.audio.done",
+    // Audio is not text, so it adds nothing to a local count.
+    readOutput: ({ type, audio }: JsonObject) =>
+      type === "speech.audio.delta" && readText(audio) !== "" ? "" : undefined,
+    readUsage: ({ usage }) => ({ usage: readUsage(usage) }),
+  });
 }
