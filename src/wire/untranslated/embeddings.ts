@@ -6,6 +6,7 @@ import { parseBody, readPositive, reject, requireModel } from "../request-body.t
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { readWhole } from "./embedding-answers.ts";
 import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+
 /**
  * OpenAI's embeddings. No other provider's format is equivalent, so they are never translated.
  *

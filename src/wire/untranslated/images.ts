@@ -14,6 +14,7 @@ import {
 import { createUnpricedRule, rejectUnpricedField, TIER_FIELDS } from "../unpriced-fields.ts";
 import { readStream, readWhole } from "./image-answers.ts";
 import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+
 /**
  * OpenAI's generation of images from a text.
  *

@@ -127,6 +127,21 @@ describe("the body of a Gemini call", () => {
     expect(toolConfig).toEqual({ functionCallingConfig });
   });
 
+  test("still alternates where an answer of the model was reasoning alone", () => {
+    const thinking = { kind: "reasoning", text: "Hm.", signature: "EqQB", redacted: undefined } as const;
+    const { contents } = print({
+      turns: [turnOf("user", text("Hi")), turnOf("assistant", thinking), turnOf("user", text("Well?"))],
+    });
+    expect(contents).toEqual([{ role: "user", parts: [{ text: "Hi" }, { text: "Well?" }] }]);
+  });
+
+  test("lacks a document without text, which Gemini rejects", () => {
+    const file = { name: undefined, cache: undefined, path: "p", kind: "document" } as const;
+    const empty = { ...file, source: { kind: "text", text: "" } } as const;
+    const { contents } = print({ turns: [turnOf("user", empty, text("What is it?"))] });
+    expect(contents).toEqual([{ role: "user", parts: [{ text: "What is it?" }] }]);
+  });
+
   test("declares a tool without parameters without a schema", () => {
     const bare = { ...TOOL, description: "", schema: { type: "object", properties: {} } };
     expect(print({ tools: [bare] }).tools[0].functionDeclarations).toEqual([

@@ -61,16 +61,28 @@ export function printContents(turns: readonly Turn[], options: ContentOptions): 
 
 /** Merges consecutive turns of one role. Drops parts and turns without content. */
 function mergeTurns(turns: readonly Turn[]): readonly Turn[] {
-  const messages: { role: Turn["role"]; parts: Part[] }[] = [];
+  const filled = turns.map(({ role, parts }) => ({ role, parts: parts.filter((part) => !isEmpty(part)) }));
+  // Reasoning is merged before it is dropped: it may hold signatures of the parts that follow.
+  const spoken = joinAlike(filled).filter(({ parts }) => parts.some(({ kind }) => kind !== "reasoning"));
+  return joinAlike(spoken);
+}
+
+/** Joins neighbours of one role, of which a system turn is the user's. */
+function joinAlike(turns: readonly Turn[]): readonly Turn[] {
+  const joined: { role: Turn["role"]; parts: Part[] }[] = [];
   for (const turn of turns) {
     const role = turn.role === "assistant" ? "assistant" : "user";
-    const parts = turn.parts.filter((part) => part.kind !== "text" || part.text !== "");
-    const last = messages.at(-1);
-    if (last?.role === role) for (const part of parts) last.parts.push(part);
-    else if (parts.length > 0) messages.push({ role, parts });
+    const last = joined.at(-1);
+    if (last?.role === role) for (const part of turn.parts) last.parts.push(part);
+    else if (turn.parts.length > 0) joined.push({ role, parts: [...turn.parts] });
   }
-  // Reasoning is merged before it is dropped: it may hold signatures of the parts that follow.
-  return messages.filter(({ parts }) => parts.some(({ kind }) => kind !== "reasoning"));
+  return joined;
+}
+
+/** Gemini rejects a text without characters, also that of a document. */
+function isEmpty(part: Part): boolean {
+  if (part.kind === "text") return part.text === "";
+  return part.kind === "document" && part.source.kind === "text" && textOf(part, part.source) === "";
 }
 
 function namesOfCalls(turns: readonly Turn[]): ReadonlyMap<string, string> {
@@ -132,9 +144,13 @@ function printResult({ callId, parts, isError }: ToolResultPart, name: string): 
 }
 
 function printDocument(part: DocumentPart): readonly object[] {
-  const { source, name } = part;
+  const { source } = part;
   if (source.kind !== "text") return [printMedia({ ...part, source })];
-  return [{ text: name === undefined ? source.text : `${name}:\n${source.text}` }];
+  return [{ text: textOf(part, source) }];
+}
+
+function textOf({ name }: DocumentPart, { text }: { readonly text: string }): string {
+  return name === undefined ? text : `${name}:\n${text}`;
 }
 
 type Media = Pick<ImagePart, "source"> & { readonly kind: "image" | "document" };
