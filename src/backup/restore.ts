@@ -1,4 +1,5 @@
-import { existsSync, linkSync, rmSync } from "node:fs";
+import { existsSync, linkSync, readdirSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { connectDatabase, type Database } from "../db/database.ts";
 import type { Instance } from "../db/instance.ts";
@@ -9,7 +10,6 @@ import { outboxFolder } from "../settlement-outbox/folder.ts";
 import { beginEpoch } from "./epoch.ts";
 import { copyInChunks, copyPrivately, createPrivateFolder, digestOf, sizeOf, syncToDisk } from "./files.ts";
 import { DATABASE_FILE, type Manifest, OUTBOX_FOLDER, readManifest, TOKEN_FILE } from "./manifest.ts";
-import { findOriginal, requireStopped } from "./original.ts";
 import { type RestoreReport, readRestoreReport } from "./report.ts";
 
 /** Where a backup is restored to: a SQLite file that does not exist yet, and its data folder. */
@@ -196,4 +196,37 @@ async function requireUnused(location: InPlaceOptions["database"]): Promise<void
 
 function inUse(): Error {
   return new Error("A gateway uses this database: it is not a copy at rest. Stop the gateways that name it.");
+}
+
+/** Whether the original of a copy runs: `unknown` when it was on another machine. */
+export type OriginalState = "stopped" | "running" | "unknown";
+
+/** Finds out whether a process of this machine uses the database of a backup, or its settlement outbox. */
+export function findOriginal({ host, database, data_folder }: Manifest["source"]): OriginalState {
+  if (host !== hostname()) return "unknown";
+  // A file that was moved away may still be in use: its gateway then holds a lock in the data folder.
+  const isRunning = isOpenElsewhere(database) || outboxLocks(data_folder).some(isOpenElsewhere);
+  return isRunning ? "running" : "stopped";
+}
+
+function outboxLocks(dataFolder: string): readonly string[] {
+  const folder = outboxFolder(dataFolder);
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith("-lock"));
+    return names.map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+/** Throws Error, one sentence, unless the original of a copy is stopped, or is confirmed to be. */
+export function requireStopped(state: OriginalState, isConfirmed: boolean): void {
+  if (state === "running") {
+    throw new Error("The original is running: stop it first. Two copies would both charge.");
+  }
+  if (state === "unknown" && !isConfirmed) {
+    throw new Error(
+      "Whether the original runs cannot be checked from here. When it is stopped, add --original-is-stopped.",
+    );
+  }
 }

@@ -1,10 +1,10 @@
 import { readRoutePrices } from "../catalog/prices.ts";
 import { readTraits } from "../catalog/traits.ts";
 import type { LongContext, Model, Route } from "../domain/model.ts";
+import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { KeyConfig, UpstreamTimeouts } from "../upstream/upstream.ts";
-import { readExports } from "./export-settings.ts";
-import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
+import type { ConfigFile, ExportEntry, ModelEntry, UpstreamEntry } from "./schema.ts";
 import { baseUrlOf, GLOBAL_LOCATION } from "./upstream-rules.ts";
 
 /** 128 MiB. An account's share, a quarter, fits the largest body; the whole fits a container of 1 GB. */
@@ -203,4 +203,35 @@ function readLongContext({ context_window, long_context: long }: ModelEntry): Lo
 function readBetas(...lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
   const betas = lists.flatMap((list) => list ?? []);
   return betas.length > 0 ? betas : undefined;
+}
+
+const ROTATE_BYTES = 268_435_456;
+const BATCH_LINES = 500;
+const BATCH_BYTES = 1_048_576;
+const TIMEOUT_MS = 30_000;
+
+/** Reads the exports of a checked file. */
+function readExports({ exports = {} }: Pick<ConfigFile, "exports">): readonly ExportConfig[] {
+  return Object.entries(exports).map(([name, entry]) => readExport(name, entry));
+}
+
+function readExport(name: string, entry: ExportEntry): ExportConfig {
+  const base = {
+    name,
+    start: entry.start ?? "beginning",
+    batchLines: entry.batch_lines ?? BATCH_LINES,
+  } as const;
+  if (entry.kind === "file") {
+    const { path = "", rotate = "day", rotate_bytes: rotateBytes = ROTATE_BYTES } = entry;
+    return { ...base, kind: "file", path, rotate, rotateBytes };
+  }
+  const post = {
+    ...base,
+    url: entry.url ?? "",
+    headers: entry.headers ?? {},
+    gzip: entry.gzip ?? false,
+    batchBytes: entry.batch_bytes ?? BATCH_BYTES,
+    timeoutMs: entry.timeout_ms ?? TIMEOUT_MS,
+  };
+  return entry.kind === "http" ? { ...post, kind: "http", secret: entry.secret } : { ...post, kind: "otlp" };
 }

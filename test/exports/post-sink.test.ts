@@ -1,8 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { signBody } from "../../src/domain/signature.ts";
-import { printLogs } from "../../src/exports/otlp.ts";
-import { createHttpSink, createOtlpSink } from "../../src/exports/post-sink.ts";
+import { createHttpSink, createOtlpSink, printLogs } from "../../src/exports/post-sink.ts";
 import type { Receipt } from "../../src/ledger/records.ts";
 import { batchOf, namesIn } from "./lines.ts";
 

@@ -6,8 +6,8 @@ import { createMails } from "../../src/mail/mails.ts";
 import { countUnread, listDeliveries, listNotices } from "../../src/notices/notices.ts";
 import { NoticePass } from "../../src/notices/pass.ts";
 import { createRule, deleteRule, type NewRule, updateRule } from "../../src/notices/rules.ts";
-import { sweepNotices } from "../../src/notices/sweep.ts";
 import { publishAttempts } from "../../src/notices/upstream-attempts.ts";
+import { sweepNotices } from "../../src/notices/watch.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 

@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseUsd } from "../../src/domain/money.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { listMonths, openStatement, readMonth } from "../../src/payments/statement.ts";
-import { printStatement } from "../../src/payments/statement-csv.ts";
+import { listMonths, openStatement, printStatement, readMonth } from "../../src/payments/statement.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 
 const DAY_MS = 86_400_000;

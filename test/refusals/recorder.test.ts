@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { findRefusal, listRefusals, sumRefusals } from "../../src/refusals/reads.ts";
-import { startRefusalRecorder } from "../../src/refusals/recorder.ts";
+import { startRefusalRecorder, sweepRefusals } from "../../src/refusals/recorder.ts";
 import { MINUTE_MS, type Refusal } from "../../src/refusals/refusal.ts";
-import { sweepRefusals } from "../../src/refusals/store.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 

@@ -1,5 +1,4 @@
-import { OPUS_PACKET_SECONDS_MAX, opusSecondsAt } from "./opus.ts";
-import { hasText, type Sound, type SoundReader } from "./sound.ts";
+import { hasText, OPUS_PACKET_SECONDS_MAX, opusSecondsAt, type Sound, type SoundReader } from "./sound.ts";
 
 const EBML = 0x1a45dfa3;
 /** Elements whose children are read: Segment, Cluster, BlockGroup, Tracks and TrackEntry. */

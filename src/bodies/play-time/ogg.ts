@@ -1,9 +1,9 @@
 import { FlacFrames, rateOfStream } from "./flac.ts";
-import { opusSecondsAt } from "./opus.ts";
 import {
   hasText,
   isSampleRate,
   type MutableSound,
+  opusSecondsAt,
   type Sound,
   type SoundReader,
   tag,

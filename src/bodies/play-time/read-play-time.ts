@@ -1,4 +1,3 @@
-import { amr } from "./amr.ts";
 import { flac } from "./flac.ts";
 import { matroska } from "./matroska.ts";
 import { mp4 } from "./mp4.ts";
@@ -9,6 +8,26 @@ import { hasText, type Sound, type SoundReader } from "./sound.ts";
 
 /** 6 kbit/s, the lowest bitrate of usual speech codecs. */
 const BYTES_PER_SECOND_MIN = 750;
+
+const FRAME_SECONDS = 0.02;
+const NARROW = { magic: "#!AMR\n", frameBytes: [13, 14, 16, 18, 20, 21, 27, 32, 6] };
+const WIDE = { magic: "#!AMR-WB\n", frameBytes: [18, 24, 33, 37, 41, 47, 51, 59, 61, 6] };
+
+/**
+ * Adaptive multi-rate speech: frames of 20 ms, down to one byte each in silence.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc4867#section-5
+ */
+const amr: SoundReader = {
+  matches: (view, start) => [NARROW, WIDE].some(({ magic }) => hasText(view, start, magic)),
+  count(view, start): Sound {
+    const { magic, frameBytes } = hasText(view, start, WIDE.magic) ? WIDE : NARROW;
+    let frames = 0;
+    for (let at = start + magic.length; at < view.byteLength; frames += 1)
+      at += frameBytes[(view.getUint8(at) >> 3) & 15] ?? 1;
+    return { seconds: frames * FRAME_SECONDS, unreadBytes: 0 };
+  },
+};
 
 /** The order matters only for the last one, which has no magic bytes but the sync of its frames. */
 const READERS: readonly SoundReader[] = [wave, aiff, flac, ogg, matroska, mp4, amr, mpeg];

@@ -6,8 +6,13 @@ import { printUsd } from "../../domain/money.ts";
 import type { PageRequest, RunningHold, TransferRange } from "../../ledger/records.ts";
 import { printOverview, readOverview } from "../../payments/overview.ts";
 import { proveWallet, type WalletProof } from "../../payments/proof.ts";
-import { listMonths, type MonthSummary, openStatement, readMonth } from "../../payments/statement.ts";
-import { printStatement } from "../../payments/statement-csv.ts";
+import {
+  listMonths,
+  type MonthSummary,
+  openStatement,
+  printStatement,
+  readMonth,
+} from "../../payments/statement.ts";
 import { printHold, printTransfer } from "../../payments/wallet-lines.ts";
 import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
