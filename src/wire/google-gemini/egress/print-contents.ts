@@ -67,7 +67,7 @@ function mergeTurns(turns: readonly Turn[]): readonly Turn[] {
   return joinAlike(spoken);
 }
 
-/** Joins neighbours of one role, of which a system turn is the user's. */
+/** Joins consecutive turns of one role; a system turn counts as the user's. */
 function joinAlike(turns: readonly Turn[]): readonly Turn[] {
   const joined: { role: Turn["role"]; parts: Part[] }[] = [];
   for (const turn of turns) {
