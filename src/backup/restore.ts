@@ -199,10 +199,10 @@ function inUse(): Error {
 }
 
 /** Whether the original of a copy runs: `unknown` when it was on another machine. */
-export type OriginalState = "stopped" | "running" | "unknown";
+type OriginalState = "stopped" | "running" | "unknown";
 
 /** Finds out whether a process of this machine uses the database of a backup, or its settlement outbox. */
-export function findOriginal({ host, database, data_folder }: Manifest["source"]): OriginalState {
+function findOriginal({ host, database, data_folder }: Manifest["source"]): OriginalState {
   if (host !== hostname()) return "unknown";
   // A file that was moved away may still be in use: its gateway then holds a lock in the data folder.
   const isRunning = isOpenElsewhere(database) || outboxLocks(data_folder).some(isOpenElsewhere);
@@ -220,7 +220,7 @@ function outboxLocks(dataFolder: string): readonly string[] {
 }
 
 /** Throws Error, one sentence, unless the original of a copy is stopped, or is confirmed to be. */
-export function requireStopped(state: OriginalState, isConfirmed: boolean): void {
+function requireStopped(state: OriginalState, isConfirmed: boolean): void {
   if (state === "running") {
     throw new Error("The original is running: stop it first. Two copies would both charge.");
   }

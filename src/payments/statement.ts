@@ -23,7 +23,7 @@ export interface MonthSummary {
 }
 
 /** A line of a statement. */
-export interface StatementLine {
+interface StatementLine {
   readonly line: JournalLine;
   /** The opening balance and all lines up to this one. */
   readonly balance: Nanos;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, rmSync, symlinkSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
+import { breakSyncs } from "../support/broken-log.ts";
 import { dataOf, objectOf, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
@@ -104,8 +105,7 @@ describe("a ledger that cannot be written in the middle of a stream", () => {
     const broken = await startTestGateway();
     const folder = join(dirname(broken.sqlite.path), "journal");
     const log = readdirSync(folder).find((name) => name.endsWith("-wal")) ?? "";
-    rmSync(join(folder, log));
-    symlinkSync("/dev/null", join(folder, log));
+    breakSyncs(join(folder, log));
     const { opened, open } = gate();
     broken.upstream.on(surface.model, answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
     const response = await post(broken, surface, { stream: true });

@@ -307,7 +307,7 @@ describe("a compaction by OpenAI's endpoint", () => {
     expect(gateway.upstream.seen).toHaveLength(0);
   });
 
-  test("goes on to a route that has it, and an answer without items is an upstream error", async () => {
+  test("whose answer has no items is an upstream error", async () => {
     answerCompacted({ output: [] });
     const response = await compact({});
     await expectError(response, RESPONSES, "upstream_unavailable");

@@ -1,21 +1,13 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type OutboxEntry, parseEntry, printEntry } from "../../src/settlement-outbox/entry.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { createCommitGroup } from "../../src/settlement-outbox/outbox.ts";
 import { WALLET } from "../ledger/samples.ts";
+import { breakSyncs } from "../support/broken-log.ts";
 import { FUNDS, type OutboxFixture, openOutboxFixture, until } from "./fixture.ts";
 
 let env: OutboxFixture;
@@ -184,34 +176,6 @@ test("findOutboxes changes nothing, and finds nothing in a missing folder", asyn
   for (let round = 0; round < 50; round++) expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);
   expect(env.files()).toEqual(files);
 });
-
-/** SQLite opens its log with this flag, and we do not. */
-const NOFOLLOW = 0o400000;
-
-/** Makes syncs of a log fail: puts /dev/null, which cannot be synced, in place of the descriptor for them. */
-function breakSyncs(log: string): void {
-  const ofLog = readdirSync("/proc/self/fd").filter((name) => isLinkTo(`/proc/self/fd/${name}`, log));
-  const synced = ofLog.map(Number).find((file) => {
-    const [, flags = ""] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, "utf8")) ?? [];
-    return (Number.parseInt(flags, 8) & NOFOLLOW) === 0;
-  });
-  if (synced === undefined) throw new Error("The log is not open");
-  closeSync(synced);
-  const others: number[] = [];
-  for (let file = openSync("/dev/null", "r+"); file !== synced; file = openSync("/dev/null", "r+")) {
-    others.push(file);
-  }
-  for (const file of others) closeSync(file);
-}
-
-/** Files may be closed while their names are read. */
-function isLinkTo(path: string, target: string): boolean {
-  try {
-    return readlinkSync(path) === target;
-  } catch {
-    return false;
-  }
-}
 
 describe("createCommitGroup()", () => {
   test("commits the items of one event-loop turn together, then those that arrived during the commit", async () => {

@@ -11,6 +11,29 @@ import { type MergedCatalog, mergeCatalog } from "./merge.ts";
 import { type ListSource, type ReadList, readList } from "./read-list.ts";
 import { readSecondList } from "./second-list.ts";
 
+/** The order of a line's members, the id first: `readKnownModels` finds a line by it. */
+const MEMBERS = [
+  "id",
+  "model",
+  "mode",
+  "context_window",
+  "max_input_tokens",
+  "max_output_tokens",
+  "cost",
+  "long",
+  "unit_cost",
+  "other_cost",
+  "regional",
+  "can",
+  "reasoning",
+  "sampling",
+  "responses_only",
+  "ends",
+  "source",
+  "since",
+  "last_seen",
+] as const satisfies readonly (keyof KnownModel)[];
+
 interface UpdateOptions extends ListSource {
   readonly from: string;
   /** Path of the data file. */
@@ -69,6 +92,18 @@ function report({ skipped }: ReadList, { models, added, gone, repriced }: Merged
   ].join("\n");
 }
 
+/** Prints the data file: its source in the first line, then one model a line. */
+function printCatalog(source: KnownSource, models: readonly KnownModel[]): string {
+  const lines = models.map((model) =>
+    JSON.stringify(
+      Object.fromEntries(
+        MEMBERS.filter((name) => model[name] !== undefined).map((name) => [name, model[name]]),
+      ),
+    ),
+  );
+  return `${[JSON.stringify(source), ...lines].join("\n")}\n`;
+}
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -87,38 +122,3 @@ if (!from || !/^\d{4}-\d{2}-\d{2}$/.test(checked)) {
 const to = values.to ?? programFile(KNOWN_MODELS_FILE);
 const { compare, list = "LiteLLM's list of prices" } = values;
 console.log(await updateCatalog({ from, to, list, checked, compare }));
-
-/** The order of a line's members, the id first: `readKnownModels` finds a line by it. */
-const MEMBERS = [
-  "id",
-  "model",
-  "mode",
-  "context_window",
-  "max_input_tokens",
-  "max_output_tokens",
-  "cost",
-  "long",
-  "unit_cost",
-  "other_cost",
-  "regional",
-  "can",
-  "reasoning",
-  "sampling",
-  "responses_only",
-  "ends",
-  "source",
-  "since",
-  "last_seen",
-] as const satisfies readonly (keyof KnownModel)[];
-
-/** Prints the data file: its source in the first line, then one model a line. */
-function printCatalog(source: KnownSource, models: readonly KnownModel[]): string {
-  const lines = models.map((model) =>
-    JSON.stringify(
-      Object.fromEntries(
-        MEMBERS.filter((name) => model[name] !== undefined).map((name) => [name, model[name]]),
-      ),
-    ),
-  );
-  return `${[JSON.stringify(source), ...lines].join("\n")}\n`;
-}

@@ -64,7 +64,7 @@ const FIELDS = new Set([
  *
  * @see https://platform.openai.com/docs/api-reference/images/create
  */
-export function parseRequest(text: string): ModelRequest {
+function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
   const model = readModel(body);
   const prompt = requireText(body.prompt, "prompt");
@@ -96,7 +96,7 @@ export function parseRequest(text: string): ModelRequest {
 }
 
 /** Prints the body for an upstream: its model name, each checked field once, and of a stream only what was asked for. */
-export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
   const ofStream = request.stream ? once : () => undefined;
   return editMembers(request.text, {
     model: () => JSON.stringify(model),
