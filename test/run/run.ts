@@ -10,6 +10,7 @@ import { availableParallelism } from "node:os";
 import { TEST_MS } from "../support/timeouts.ts";
 import { findFailures, formatFailures } from "./failures.ts";
 import { joinReports } from "./join-reports.ts";
+import { createMemoryFolder, removeMemoryFolder } from "./memory-folder.ts";
 import { installPrograms, type SharedServers, startSharedServers, stopSharedServers } from "./prepare.ts";
 import { printTimings } from "./start-order.ts";
 import { findTestFiles, findUnitFiles } from "./unit-files.ts";
@@ -42,12 +43,16 @@ interface Run {
 }
 
 mkdirSync(REPORTS, { recursive: true });
+// A folder that the caller has chosen is kept.
+const memoryFolder = process.env.TMPDIR ? undefined : createMemoryFolder();
+if (memoryFolder) process.env.TMPDIR = memoryFolder;
 const allFiles = await findTestFiles();
 const unitFiles = await findUnitFiles(allFiles);
 let shared: SharedServers = {};
 let checked: Check = { exitCode: 0, output: "" };
 const runs = await runWhatIsAsked(Bun.argv.slice(2));
 await stopSharedServers(shared);
+removeMemoryFolder(memoryFolder);
 await printFailures(runs);
 await joinReports(
   runs.map(({ report }) => report),

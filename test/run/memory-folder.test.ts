@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync } from "node:fs";
+import { createMemoryFolder, removeMemoryFolder } from "./memory-folder.ts";
+
+const folder = createMemoryFolder();
+
+// A machine without enough memory keeps its files on disk.
+test.skipIf(folder === undefined)(
+  "what a killed run has left in memory is removed by the next run",
+  async () => {
+    removeMemoryFolder(folder);
+    const ended = Bun.spawn(["true"]);
+    await ended.exited;
+    const abandoned = `/dev/shm/tollgate-run-${ended.pid}`;
+    const running = `/dev/shm/tollgate-run-${process.ppid}`;
+    const isOwn = !existsSync(running);
+    mkdirSync(abandoned);
+    mkdirSync(running, { recursive: true });
+    expect(createMemoryFolder()).toBe(`/dev/shm/tollgate-run-${process.pid}`);
+    expect([abandoned, running].map((path) => existsSync(path))).toEqual([false, true]);
+    removeMemoryFolder(folder);
+    if (isOwn) removeMemoryFolder(running);
+  },
+);
