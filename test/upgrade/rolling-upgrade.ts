@@ -87,12 +87,31 @@ async function play({ schema, commit, receipts, folder, program }: Scene): Promi
   const database = await createEmptyDatabase();
   const admin = readPostgresUrl(database.url)({ max: 2 });
   await Bun.write(join(folder, "tollgate.yaml"), UNLIMITED);
-  const start = (name: string, words: readonly string[]) =>
-    startServedProcess({
-      folder,
-      program: words,
-      environment: { DATABASE_URL: database.url, TOLLGATE_DATA: join(folder, name) },
-    });
+  const started: ServedProcess[] = [];
+  const start = async (name: string, words: readonly string[]) => {
+    const environment = { DATABASE_URL: database.url, TOLLGATE_DATA: join(folder, name) };
+    const gateway = await startServedProcess({ folder, program: words, environment });
+    started.push(gateway);
+    return gateway;
+  };
+  try {
+    const outcome = await upgradeBesideLoad({ receipts, program, admin, start });
+    report({ schema, commit, ...outcome });
+  } finally {
+    for (const gateway of started) gateway.signal("SIGKILL");
+    await Promise.all(started.map(({ exitCode }) => exitCode));
+    await admin.close();
+    await database.drop();
+  }
+}
+
+interface Stage extends Pick<Scene, "receipts" | "program"> {
+  readonly admin: SQL;
+  start(name: string, program: readonly string[]): Promise<ServedProcess>;
+}
+
+/** Two old gateways serve requests while a new one starts, and stop before it. */
+async function upgradeBesideLoad({ receipts, program, admin, start }: Stage): Promise<Played> {
   const first = await start("first", program);
   const secret = /sk-tg-[\w-]+/.exec(first.stderr() + first.stdout())?.[0] ?? "";
   await fillReceipts(admin, receipts, Date.now());
@@ -108,10 +127,7 @@ async function play({ schema, commit, receipts, folder, program }: Scene): Promi
   for (const gateway of old) await stop(gateway);
   const answers = [...oldAnswers, ...(await Promise.all(load.slice(2).map((each) => each.stop())))];
   await stop(current);
-  const booked = await countBooked(admin);
-  await admin.close();
-  await database.drop();
-  report({ schema, commit, migratedMs, answers, booked });
+  return { migratedMs, answers, booked: await countBooked(admin) };
 }
 
 interface Answers {
@@ -178,11 +194,13 @@ async function countBooked(admin: SQL): Promise<Booked> {
   return { settled: row.settled, held: row.held, drift: String(row.drift) };
 }
 
-interface Outcome extends Pick<Scene, "schema" | "commit"> {
+interface Played {
   readonly migratedMs: number;
   readonly answers: readonly Answers[];
   readonly booked: Booked;
 }
+
+type Outcome = Played & Pick<Scene, "schema" | "commit">;
 
 function report({ schema, commit, migratedMs, answers, booked }: Outcome): void {
   const printed = answers.map(({ byStatus, slowestMs }) => {
