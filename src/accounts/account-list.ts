@@ -1,5 +1,6 @@
 import { and, asc, count, gt, inArray, isNull } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Balances } from "../ledger/records.ts";
@@ -7,8 +8,6 @@ import type { UsageRow } from "../ledger/usage-records.ts";
 import { type Account, readAccount } from "./accounts.ts";
 import { containsText } from "./contains-text.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const USAGE_DAYS = 30;
 const NO_BALANCES: Balances = { posted: 0n, held: 0n, available: 0n };
 

@@ -1,10 +1,10 @@
+import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { type Ledger, LedgerError, type Posting } from "../ledger/ledger.ts";
 import type { JournalLine, Receipt } from "../ledger/records.ts";
 
 const PAGE_SIZE = 1_000;
-const DAY_MS = 86_400_000;
 
 export interface RefundIds {
   readonly walletId: string;

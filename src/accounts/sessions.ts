@@ -1,10 +1,10 @@
 import { and, desc, eq, gt, inArray, lt, ne } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import { type Person, readPerson } from "./people.ts";
 import { SESSION_S } from "./session-cookie.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
 /** `lastSeenAtMs` is at most this old while a session is in use, so that not each request writes. */
 const SEEN_EVERY_MS = 5 * 60_000;
 const SWEPT_MAX = 500;

@@ -1,5 +1,6 @@
 import { and, count, desc, eq, gt, isNull } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import { printTime } from "../time.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
@@ -31,7 +32,6 @@ interface LinkParts {
   readonly now: () => number;
 }
 
-const DAY_MS = 86_400_000;
 const LIFE_MS_MAX = 366 * DAY_MS;
 const ACTIVE_MAX = 100;
 const TOKEN = /^shl-[\w-]{43}$/;

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../domain/id-time.ts";
 import type { FilledIn } from "./known.ts";
 import { formatPath } from "./problems.ts";
 
@@ -13,7 +14,6 @@ export interface KnownWarning {
 
 const PRICE_DAYS_MAX = 90;
 const END_DAYS = 30;
-const DAY_MS = 86_400_000;
 
 /**
  * Finds prices that were last checked more than 90 days ago, models past their end or within 30 days of it, costs beside the price, and

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import type { JournalTotals, RunningTotals, WalletSummary } from "../ledger/records.ts";
@@ -17,8 +18,6 @@ export interface WalletOverview {
   readonly totals: JournalTotals;
 }
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 const RATE_DAYS = 7;
 const TENTHS = 10n;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../domain/id-time.ts";
 import type { KnownCost, KnownModel } from "../known-models.ts";
 import type { ListSource, ReadList } from "./read-list.ts";
 
@@ -16,7 +17,6 @@ export interface MergedCatalog {
 const FACTOR_MAX = 3;
 /** A model that the lists have lacked for longer is dropped. */
 const GONE_DAYS_MAX = 365;
-const DAY_MS = 86_400_000;
 
 interface Previous extends ListSource {
   readonly models: readonly KnownModel[];

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../domain/id-time.ts";
 import { CAPABILITIES, type Capability } from "../../domain/model.ts";
 import type { KnownMode, KnownModel } from "../known-models.ts";
 import { withInRegionCosts } from "./in-region.ts";
@@ -58,7 +59,6 @@ const INPUT_LIMITS = [272_000, 922_000];
 const USD_PER_MILLION_MAX = 10_000;
 /** A model that ended longer ago is left out. */
 const ENDED_DAYS_MAX = 730;
-const DAY_MS = 86_400_000;
 const SOURCE_LENGTH_MAX = 120;
 
 /**

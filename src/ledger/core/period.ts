@@ -1,6 +1,6 @@
+import { DAY_MS } from "../../domain/id-time.ts";
 import type { LimitPeriod } from "../records.ts";
 
-const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;
 /** 1970-01-01 was a Thursday: the Monday before it lies three days earlier. */
 const DAYS_SINCE_MONDAY_AT_EPOCH = 3;

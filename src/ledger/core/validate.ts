@@ -1,4 +1,5 @@
 // Whether each part of a command can be stored unchanged by every database. The rules decline what cannot.
+import { DAY_MS } from "../../domain/id-time.ts";
 import type { Price } from "../../domain/model.ts";
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
 import { UNIT_NAMES } from "../../domain/units.ts";
@@ -11,7 +12,6 @@ import {
   type RequestFacts,
 } from "../records.ts";
 
-const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;
 
 const ID_CHARACTERS_MAX = 128;

@@ -1,5 +1,5 @@
 // One page of what an export has not taken yet.
-import { firstIdOf, HOUR_MS, ID_TIME_MAX, timeOf } from "../../domain/id-time.ts";
+import { DAY_MS, firstIdOf, HOUR_MS, ID_TIME_MAX, timeOf } from "../../domain/id-time.ts";
 import { createValues, type Row } from "../queries/query.ts";
 import { readReceipt, receiptColumns } from "../queries/receipts.ts";
 import { readJournalLine, TRANSFER_COLUMNS } from "../queries/transfers.ts";
@@ -181,7 +181,6 @@ async function findBehind({ run, dialect }: ExportReads, name: string, max: numb
   }));
 }
 
-const DAY_MS = 24 * HOUR_MS;
 /** Clocks that differ: what ended later than this after the cursor's creation is among the recorded ends. */
 const SKEW_MS = 600_000;
 

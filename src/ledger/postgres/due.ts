@@ -1,12 +1,11 @@
 import type { SQL } from "bun";
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { ensurePartitions } from "../../db/postgres/partitions.ts";
+import { HOUR_MS } from "../../domain/id-time.ts";
 import type { ExpireRequest } from "../core/command.ts";
 import { CLOCK_SKEW_MAX_MS } from "../core/expire.ts";
 import type { Store } from "../engine/store.ts";
 import { createSession } from "./session.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** Finds the holds to sweep, over a connection of its own. */
 export interface DueRead {
