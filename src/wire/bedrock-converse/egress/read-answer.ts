@@ -1,5 +1,6 @@
-import type { ChatEvent } from "../../../domain/chat-event.ts";
+import type { ChatEvent, OutputEvent } from "../../../domain/chat-event.ts";
 import type { EventReader, Source } from "../../codecs.ts";
+import { createCallIds } from "../../identifiers.ts";
 import { editElements, sliceMember } from "../../json/edit.ts";
 import {
   ANSWER_MAX,
@@ -8,13 +9,15 @@ import {
   type JsonObject,
   parseJsonObject,
   readArray,
+  readText,
 } from "../../json/read.ts";
+import { BLOCKS_MAX, printCallInput, textEvents } from "../../output-events.ts";
 import type { SseEvent } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { readPromptTooLong } from "../error.ts";
 import { readFinish } from "../finish-reason.ts";
+import { keepRedacted, keepSignature } from "../reasoning.ts";
 import { readUsageEvents } from "../usage.ts";
-import { createBlockReader } from "./read-blocks.ts";
 
 /**
  * Reads a streamed answer. Each SSE event has the type and the payload of one message of the event stream; an
@@ -86,4 +89,100 @@ function readRawInputs(text: string): readonly (string | undefined)[] {
     return "";
   });
   return inputs;
+}
+
+/**
+ * Reads the content blocks of one answer, streamed or whole, into output events. Calls are numbered
+ * independently of blocks. Citations, images and results of system tools are left out.
+ *
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html
+ */
+function createBlockReader(source: Source | undefined) {
+  /** Calls by the index of their block. */
+  const open = new Map<unknown, number>();
+  const takeId = createCallIds((earlier) => `tooluse_${earlier}`);
+  let calls = 0;
+  let blocks = 0;
+  let latest: OutputEvent["kind"] | undefined;
+
+  const countBlock = (): void => {
+    blocks += 1;
+    if (blocks > BLOCKS_MAX) throw new UpstreamFault("There are too many blocks");
+  };
+
+  /** A text that follows output of another kind begins a block for the client. */
+  const counted = (events: readonly OutputEvent[]): readonly OutputEvent[] => {
+    for (const { kind } of events) {
+      if (kind !== latest && kind !== "tool_input") countBlock();
+      latest = kind;
+    }
+    return events;
+  };
+
+  const startCall = (index: unknown, call: JsonObject): OutputEvent => {
+    const name = readText(call.name);
+    if (name === "") throw new UpstreamFault("A tool call has no name");
+    countBlock();
+    open.set(index, calls);
+    calls += 1;
+    return { kind: "tool_call", call: calls - 1, id: takeId(readText(call.toolUseId)), name };
+  };
+
+  const readInput = (index: unknown, { input = "" }: JsonObject): readonly OutputEvent[] => {
+    const call = open.get(index);
+    if (call === undefined || typeof input !== "string")
+      throw new UpstreamFault("A piece of input belongs to no tool call");
+    return input === "" ? [] : [{ kind: "tool_input", call, json: input }];
+  };
+
+  const redactedEvents = (content: unknown): readonly OutputEvent[] => {
+    const data = readText(content) === "" ? undefined : keepRedacted(readText(content), source);
+    return data === undefined ? [] : [{ kind: "redacted_reasoning", data }];
+  };
+
+  const signatureEvents = (value: unknown): readonly OutputEvent[] => {
+    const signature = readText(value);
+    return signature === ""
+      ? []
+      : [{ kind: "reasoning_signature", signature: keepSignature(signature, source) }];
+  };
+
+  const readReasoning = ({ text, signature, redactedContent }: JsonObject): readonly OutputEvent[] => [
+    ...textEvents("reasoning", text),
+    ...signatureEvents(signature),
+    ...redactedEvents(redactedContent),
+  ];
+
+  /** Reads a text or reasoning; no event for any other kind of content. */
+  const readContent = ({ text, reasoningContent }: JsonObject): readonly OutputEvent[] => {
+    if (!isJsonObject(reasoningContent)) return counted(textEvents("text", text));
+    const { reasoningText } = reasoningContent;
+    return counted(readReasoning(isJsonObject(reasoningText) ? reasoningText : reasoningContent));
+  };
+
+  return {
+    /** Reads the start of a block, which only tool calls have. Throws {@link UpstreamFault} above 10,000. */
+    start(index: unknown, start: unknown): readonly ChatEvent[] {
+      if (isJsonObject(start) && isJsonObject(start.toolUse)) return [startCall(index, start.toolUse)];
+      countBlock();
+      return [{ kind: "began" }];
+    },
+
+    delta(index: unknown, delta: unknown): readonly OutputEvent[] {
+      if (!isJsonObject(delta)) return [];
+      return isJsonObject(delta.toolUse) ? readInput(index, delta.toolUse) : readContent(delta);
+    },
+
+    stop(index: unknown): void {
+      open.delete(index);
+    },
+
+    /** Reads a whole block. `rawInput` is the original text of its input, if known. */
+    whole(index: unknown, block: unknown, rawInput: string | undefined): readonly OutputEvent[] {
+      if (!isJsonObject(block)) return [];
+      if (!isJsonObject(block.toolUse)) return readContent(block);
+      const call = startCall(index, block.toolUse);
+      return [call, ...readInput(index, { input: printCallInput(block.toolUse.input, rawInput) })];
+    },
+  };
 }

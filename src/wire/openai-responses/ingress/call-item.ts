@@ -1,7 +1,7 @@
 import type { ToolCallEvent } from "../../../domain/chat-event.ts";
 import { parseJsonObject } from "../../json/read.ts";
 import type { EchoedTool } from "../../model-request.ts";
-import type { ItemWriter, OpenItem, Place } from "./output-item.ts";
+import type { ItemWriter, OpenItem, Place } from "./output-items.ts";
 
 /** An open item for a tool call. */
 export interface CallItem extends OpenItem {

@@ -5,9 +5,16 @@ import { createCallIds } from "../../identifiers.ts";
 import type { EchoedFields } from "../../model-request.ts";
 import { printCompaction } from "../compaction.ts";
 import { type CallItem, createCallItem } from "./call-item.ts";
-import { createMessageItem, type MessageItem } from "./message-item.ts";
-import { createItemWriter, type EmitEvent, type OpenItem } from "./output-item.ts";
-import { createReasoningItem, type ReasoningItem, writeRedacted } from "./reasoning-item.ts";
+import {
+  createItemWriter,
+  createMessageItem,
+  createReasoningItem,
+  type EmitEvent,
+  type MessageItem,
+  type OpenItem,
+  type ReasoningItem,
+  writeRedacted,
+} from "./output-items.ts";
 
 /** Turns the output of a model into the items of a response, event by event. */
 interface OutputPrinter {
