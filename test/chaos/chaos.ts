@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { SHARED_LIMITER_TIMEOUT_MS } from "../../src/limiter/limiter.ts";
 import { PROCESSES, REQUESTS, type Result, runScenario, SLOTS } from "./run-scenario.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
 
@@ -10,7 +11,7 @@ const { values, positionals } = parseArgs({
 const SHORT_MINUTES = 1.5;
 const LONG_MINUTES = 3;
 /** The time limit of Redis, plus the delay of a busy machine that a process cannot measure. */
-const SLOWEST_MS = 200 + 50;
+const SLOWEST_MS = SHARED_LIMITER_TIMEOUT_MS + 50;
 
 const USAGE = `bun run chaos [SCENARIO …] [--minutes M]
 
