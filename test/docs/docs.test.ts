@@ -39,7 +39,7 @@ const CLAUDE_CODE = README.snippet("claude -p");
 const CODEX = CLIENTS.snippet("wire_api");
 const OPENCODE = CLIENTS.snippet("@ai-sdk/openai-compatible");
 const YAML = CONFIGURATION.snippet("upstreams:");
-const COMMANDS = readPage("docs/operations.md").snippet("bun tollgate account");
+const COMMANDS = readPage("docs/commands.md").snippet("bun tollgate account");
 const PROTOC = LEDGER_API.snippet("grpc_tools.protoc");
 const PYTHON = LEDGER_API.snippet("import grpc");
 
