@@ -5,7 +5,6 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { $, type SQL } from "bun";
 import { readPostgresUrl } from "../../src/db/postgres/connection.ts";
-import { MIGRATIONS } from "../../src/db/postgres/migrate.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { createEmptyDatabase } from "../support/test-database.ts";
 import { TOLLGATE } from "../support/tollgate-command.ts";
@@ -19,6 +18,8 @@ the old gateways stop. Exits with 1 when a start fails, an answer is lost or cha
 `;
 const REPOSITORY = resolve(import.meta.dir, "../..");
 const FOLDER = "src/db/postgres/migrations";
+/** Schemas of published versions. No version had schema 12, whose programs cannot write beside schema 13. */
+const PUBLISHED = ["3", "8", "11"];
 const CALLERS_PER_GATEWAY = 4;
 const BEFORE_MS = 3_000;
 /** Above what the callers send. */
@@ -28,7 +29,7 @@ const AFTER_MS = 8_000;
 
 const { values } = parseArgs({
   options: {
-    schema: { type: "string", multiple: true, default: ["3", "8", String(MIGRATIONS.length - 1)] },
+    schema: { type: "string", multiple: true, default: PUBLISHED },
     receipts: { type: "string", default: "1000000" },
     help: { type: "boolean", short: "h" },
   },
