@@ -1,7 +1,9 @@
-import { listKeys } from "../accounts/keys.ts";
-import { type Nanos, printUsd } from "../domain/money.ts";
+import { findKeyNames } from "../accounts/names.ts";
+import { printUsd } from "../domain/money.ts";
 import type { UsageDimension, UsageRow } from "../ledger/usage-records.ts";
 import { printTime } from "../time.ts";
+import { addSums, NO_SUMS, printMargin, printSums, type Sums, sumsOf } from "../usage/sums.ts";
+import { DAY_MS } from "../usage/view.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";
@@ -16,7 +18,6 @@ export interface UsageOptions {
   readonly by?: Extract<UsageDimension, "hour" | "day" | "model" | "key" | "upstream" | "outcome">;
 }
 
-const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 30;
 
 /** Shows requests, tokens and cost of an account, by one dimension and in total. */
@@ -31,13 +32,14 @@ export async function runUsage(
   // The outcome separates errors from complete answers.
   const groupBy = by === "outcome" ? [by] : [by, "outcome" as const];
   const { rows } = await ledger.usage({ walletId: account.id, fromMs, toMs, groupBy });
-  const names = by === "key" ? await findKeyNames(database, account.id) : new Map<string, string>();
   const groups = Map.groupBy(rows, ({ group }) => group[by] ?? null);
+  const keyIds = by === "key" ? [...groups.keys()].map(String) : [];
+  const names = await findKeyNames(database, account.id, keyIds);
   const printed = [...groups].map(([group, ofGroup]) => ({
     ...nameGroup(group, names),
-    ...printSums(sumOf(ofGroup)),
+    ...printTotal(sumOf(ofGroup)),
   }));
-  const total = printSums(sumOf(rows));
+  const total = printTotal(sumOf(rows));
   return {
     json: {
       account_id: account.id,
@@ -51,64 +53,25 @@ export async function runUsage(
   };
 }
 
-async function findKeyNames(
-  database: Storage["database"],
-  accountId: string,
-): Promise<ReadonlyMap<string, string>> {
-  const keys = await listKeys(database, accountId);
-  return new Map(keys.map(({ id, name }) => [id, name]));
-}
-
 function nameGroup(value: string | number | null, names: ReadonlyMap<string, string>) {
   if (typeof value === "number") return { group: printTime(value), group_name: null };
   return { group: value, group_name: value === null ? null : (names.get(value) ?? null) };
 }
 
-interface Sums {
-  readonly requests: number;
-  readonly errors: number;
-  readonly cost: Nanos;
-  readonly upstreamCost: Nanos;
-  /** The part of `cost` whose upstream cost is known. */
-  readonly costed: Nanos;
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly outputTokens: number;
-}
-
-/** Errors are requests that ended with another outcome than `ok`. The cost is what was charged, less refunds. */
+/** Errors are requests that ended with another outcome than `ok`. */
 function sumOf(rows: readonly UsageRow[]): Sums {
-  const add = (value: (row: UsageRow) => number) => rows.reduce((sum, row) => sum + value(row), 0);
-  return {
-    requests: add(({ requests }) => requests),
-    errors: add(({ group, requests, open }) => (group.outcome === "ok" ? 0 : requests - open)),
-    cost: rows.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0n),
-    upstreamCost: rows.reduce((sum, { upstreamCost }) => sum + upstreamCost, 0n),
-    costed: rows.reduce((sum, { costed }) => sum + costed, 0n),
-    inputTokens: add(({ usage }) => usage.inputTokens),
-    cachedInputTokens: add(({ usage }) => usage.cachedInputTokens),
-    cacheWriteTokens: add(({ usage }) => usage.cacheWriteTokens + usage.cacheWrite1hTokens),
-    outputTokens: add(({ usage }) => usage.outputTokens),
-  };
+  return rows
+    .map((row) => sumsOf(row, row.group.outcome === "ok" ? row.requests : 0))
+    .reduce(addSums, NO_SUMS);
 }
 
-function printSums(sums: Sums) {
-  return {
-    requests: sums.requests,
-    errors: sums.errors,
-    cost_usd: printUsd(sums.cost),
-    upstream_cost_usd: printUsd(sums.upstreamCost),
-    margin_usd: printUsd(sums.costed - sums.upstreamCost),
-    unknown_cost_usd: printUsd(sums.cost - sums.costed),
-    input_tokens: sums.inputTokens,
-    cached_input_tokens: sums.cachedInputTokens,
-    cache_write_tokens: sums.cacheWriteTokens,
-    output_tokens: sums.outputTokens,
-  };
+/** Prints sums with their margin, without refused requests, which are not read. */
+function printTotal(sums: Sums) {
+  const { requests, errors, cost_usd, refused: _, ...tokens } = printSums(sums);
+  return { requests, errors, cost_usd, ...printMargin(sums), ...tokens };
 }
 
-type PrintedSums = ReturnType<typeof printSums>;
+type PrintedSums = ReturnType<typeof printTotal>;
 type PrintedRow = PrintedSums & ReturnType<typeof nameGroup>;
 
 function printUsage(by: UsageDimension, rows: readonly PrintedRow[], total: PrintedSums): string {

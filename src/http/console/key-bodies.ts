@@ -4,9 +4,9 @@ import type { NewKey, SpendingLimit } from "../../accounts/keys.ts";
 import { type Nanos, parseUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import { isTimeZone } from "../../ledger/core/period.ts";
+import { readMs } from "../../usage/range.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import type { keyChangeBody, newKeyBody, spendingLimitBody } from "./key-shapes.ts";
-import { readMs } from "./range.ts";
 
 /** Reads the body of a new key. Throws `wrong_shape`, also for an unknown model and an expiry in the past. */
 export function readNewKey(

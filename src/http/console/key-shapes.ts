@@ -2,7 +2,7 @@ import { type TSchema, t } from "elysia";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
 import { nextRefusal } from "./account-shapes.ts";
 import { errorEnvelope, id, pageOf, pageQuery, time, usd } from "./shapes.ts";
-import { offsetHours } from "./usage-shapes.ts";
+import { offsetHours } from "./usage/shapes.ts";
 
 /** A limit per minute or of concurrent requests; 0 admits nothing. */
 const bound = t.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -66,7 +66,7 @@ const source = t.Union([t.Literal("key"), t.Literal("default")], {
 
 const rate = t.Object({ limit: count, used: count, remaining: count, resets_in_s: count, source });
 
-const spendingLimit = t.Object({
+export const spendingLimit = t.Object({
   amount_usd: usd,
   period,
   time_zone: t.Nullable(t.String()),

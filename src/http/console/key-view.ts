@@ -8,8 +8,8 @@ import { periodEnd } from "../../ledger/core/period.ts";
 import type { SpendLimitUsage } from "../../ledger/records.ts";
 import type { LimitUsage } from "../../limiter/limiter.ts";
 import { printTime } from "../../time.ts";
+import { type KeyActivity, NO_ACTIVITY, readActivity } from "../../usage/key-activity.ts";
 import type { ConsoleParts } from "./console-parts.ts";
-import { type KeyActivity, NO_ACTIVITY, readActivity } from "./key-activity.ts";
 import type { key as keyShape, namedKey } from "./key-shapes.ts";
 
 export type KeyView = typeof keyShape.static;
@@ -182,7 +182,7 @@ function printRate(limit: number | undefined, window: LimitWindow | undefined, s
   return { limit, used: limit - remaining, remaining, resets_in_s: resetsInS, source };
 }
 
-function printSpendingLimit(limit: LimitFacts): NonNullable<KeyView["spending_limit"]> {
+export function printSpendingLimit(limit: LimitFacts): NonNullable<KeyView["spending_limit"]> {
   const { amount, period, timeZone, used, held, resetsAtMs } = limit;
   const left = amount - used - held;
   return {

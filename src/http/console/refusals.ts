@@ -13,10 +13,10 @@ import {
 } from "../../refusals/reads.ts";
 import { KEPT_MS } from "../../refusals/refusal.ts";
 import { printTime, waitAtMost } from "../../time.ts";
+import { readRange } from "../../usage/range.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { findHoldsOf } from "./holds-of-moment.ts";
-import { readRange } from "./range.ts";
 import {
   type RefusalDetailJson,
   type RefusalJson,

@@ -1,16 +1,16 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../accounts/actor.ts";
 import { findKeyNames } from "../../accounts/names.ts";
-import { printUsd } from "../../domain/money.ts";
+import { printPicos, printPrice, printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import { printSaved } from "../../ledger/print-receipt.ts";
 import type { MetadataCondition, Receipt, ReceiptFilter } from "../../ledger/records.ts";
 import { printTime } from "../../time.ts";
+import { readMs } from "../../usage/range.ts";
+import { linesOf, outcomeText, sourceText } from "../../usage/receipt-lines.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { createLiveRequests } from "./live.ts";
-import { readMs } from "./range.ts";
-import { linesOf, outcomeText, sourceText } from "./receipt-lines.ts";
 import { contextOf } from "./request-context.ts";
 import { printRequestRow, printRequestRows } from "./request-row.ts";
 import {
@@ -105,6 +105,20 @@ export async function receiptOf(
   return { ...printReceipt(receipt, names), upstream_cost_usd: cost === undefined ? null : printUsd(cost) };
 }
 
+/** Prints the charge of a receipt, line by line. */
+export function printLines(receipt: Pick<Receipt, "captured" | "outcome">) {
+  const { lines, rounding } = linesOf(receipt);
+  return {
+    lines: lines.map(({ name, count, price, amount }) => ({
+      class: name,
+      tokens: count,
+      price_usd_per_million: printPrice(price),
+      amount_usd: printPicos(amount),
+    })),
+    rounding_usd: printPicos(rounding),
+  };
+}
+
 function printReceipt(
   receipt: Receipt,
   names: ReadonlyMap<string, string>,
@@ -123,7 +137,7 @@ function printReceipt(
         ...{ upstream, key, reason, report, status, ms },
       }),
     ),
-    ...linesOf(receipt),
+    ...printLines(receipt),
     saved_by_caching_usd: printSaved(receipt),
     source_text: sourceText(receipt),
     outcome_text: outcomeText(receipt),

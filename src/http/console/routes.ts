@@ -23,7 +23,7 @@ import { requestsRoutes } from "./requests.ts";
 import { sessionRoutes } from "./session.ts";
 import { sharedLinksRoutes } from "./shared-links.ts";
 import { teamRoutes } from "./team.ts";
-import { usageRoutes } from "./usage.ts";
+import { usageRoutes } from "./usage/routes.ts";
 import { walletRoutes } from "./wallet.ts";
 
 /** Assembles the API of the console. Its type is that of the browser's client. */

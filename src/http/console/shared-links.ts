@@ -2,11 +2,14 @@ import { Elysia, type Static, t } from "elysia";
 import { createLink, listLinks, revokeLink, type SharedLink } from "../../accounts/shared-links.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
+import { createSharedViews, type SharedView } from "../../usage/shared-view.ts";
+import { printSums, type Sums } from "../../usage/sums.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
+import { spendingLimit } from "./key-shapes.ts";
+import { printSpendingLimit } from "./key-view.ts";
 import { contextOf } from "./request-context.ts";
-import { id, nothing, time } from "./shapes.ts";
-import { createSharedViews, sharedUsage } from "./shared-usage.ts";
+import { id, nothing, time, usd } from "./shapes.ts";
 
 /** Without a key, the link shows the whole account. */
 const link = t.Object({
@@ -18,6 +21,30 @@ const link = t.Object({
   expires_at: time,
   revoked_at: t.Nullable(time),
   state: t.Union([t.Literal("active"), t.Literal("expired"), t.Literal("revoked")]),
+});
+
+const sums = {
+  requests: t.Integer(),
+  cost_usd: usd,
+  input_tokens: t.Integer(),
+  cached_input_tokens: t.Integer(),
+  cache_write_tokens: t.Integer(),
+  output_tokens: t.Integer(),
+};
+
+/** The last 30 days by UTC day. Names are null unless the link shows them. */
+const sharedUsage = t.Object({
+  account_name: t.Nullable(t.String()),
+  key_name: t.Nullable(t.String()),
+  from: time,
+  to: time,
+  expires_at: time,
+  usage: t.Object({
+    rows: t.Array(t.Object({ time, ...sums })),
+    total: t.Object(sums),
+    models: t.Array(t.Object({ model: t.String(), ...sums })),
+  }),
+  spending_limit: t.Nullable(t.Omit(spendingLimit, ["time_zone", "held_usd"])),
 });
 
 /** Routes of shared links: read-only views of usage, for people without a session. */
@@ -62,7 +89,7 @@ export function sharedLinksRoutes(parts: ConsoleParts) {
       "/shared/:token",
       ({ params, request }) => {
         const { address } = contextOf(request);
-        return parts.throttle("guess", { address }, () => view(params.token));
+        return parts.throttle("guess", { address }, async () => printView(await view(params.token)));
       },
       { isPublic: true, params: t.Object({ token: t.String({ maxLength: 100 }) }), response: sharedUsage },
     );
@@ -81,4 +108,33 @@ function printLink(shared: SharedLink, nowMs: number): Static<typeof link> {
     revoked_at: printTime(revokedAtMs),
     state: revokedAtMs === undefined ? ended : "revoked",
   };
+}
+
+function printView(view: SharedView): Static<typeof sharedUsage> {
+  const { link: shared, range, days, models, total } = view;
+  return {
+    account_name: view.accountName ?? null,
+    key_name: view.keyName || null,
+    from: printTime(range.fromMs),
+    to: printTime(range.toMs),
+    expires_at: printTime(shared.expiresAtMs),
+    usage: {
+      rows: days.map(({ dayMs, sums: each }) => ({ time: printTime(dayMs), ...printShownSums(each) })),
+      total: printShownSums(total),
+      models: models.map(({ model, sums: each }) => ({ model, ...printShownSums(each) })),
+    },
+    spending_limit: printLimit(view),
+  };
+}
+
+/** Prints sums without errors and refused requests, which a link does not show. */
+function printShownSums(shown: Sums) {
+  const { errors: _, refused: __, ...printed } = printSums(shown);
+  return printed;
+}
+
+function printLimit({ spendingLimit: limit }: SharedView): Static<typeof sharedUsage>["spending_limit"] {
+  if (!limit) return null;
+  const { time_zone: _, held_usd: __, ...printed } = printSpendingLimit(limit);
+  return printed;
 }

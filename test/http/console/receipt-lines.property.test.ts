@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { costOf, type Price } from "../../../src/domain/model.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import type { Usage } from "../../../src/domain/usage.ts";
-import { linesOf, sourceText } from "../../../src/http/console/receipt-lines.ts";
+import { printLines as linesOf } from "../../../src/http/console/requests.ts";
 import type { OutcomeFacts } from "../../../src/ledger/records.ts";
+import { sourceText } from "../../../src/usage/receipt-lines.ts";
 
 const tokens = fc.oneof(fc.constant(0), fc.nat({ max: 2_000_000 }));
 const usage: fc.Arbitrary<Usage> = fc.record({

@@ -4,12 +4,13 @@ import { findAccount } from "../../../src/accounts/accounts.ts";
 import { listKeyPage } from "../../../src/accounts/key-list.ts";
 import { resolveRange } from "../../../src/console/ranges.ts";
 import { printUsd } from "../../../src/domain/money.ts";
-import { listAnomalies } from "../../../src/http/console/anomalies.ts";
 import { viewBoundKey, viewBoundKeys } from "../../../src/http/console/bound-keys.ts";
 import type { ConsoleParts } from "../../../src/http/console/console-parts.ts";
-import { OTHER, reportUsage } from "../../../src/http/console/usage-report.ts";
-import { readView } from "../../../src/http/console/usage-view.ts";
+import { printAnomalies } from "../../../src/http/console/usage/print.ts";
 import { LedgerError } from "../../../src/ledger/ledger.ts";
+import { listAnomalies } from "../../../src/usage/anomalies.ts";
+import { OTHER, reportUsage } from "../../../src/usage/report.ts";
+import { readView } from "../../../src/usage/view.ts";
 import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
 import { CHAT, MESSAGES, post } from "../../support/client.ts";
 import { gate } from "../../support/script.ts";
@@ -387,7 +388,7 @@ test("an anomaly names the key that cost the most on its day", async () => {
     return { rows: groupBy[0] === "day" ? days : keys, resolution: "day", offsetHours: 0 };
   };
   const parts = { ...console.parts, ledger: { usage }, now: () => nowMs } as unknown as ConsoleParts;
-  expect(await listAnomalies(parts, console.gateway.accountId)).toEqual({
+  expect(printAnomalies(await listAnomalies(parts, console.gateway.accountId))).toEqual({
     items: [
       { day: "2026-11-21", cost_usd: "0.04", usual_usd: "0.01", key_id: key.id, key_name: "batch job" },
     ],

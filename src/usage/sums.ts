@@ -1,8 +1,6 @@
-import { type Nanos, printUsd } from "../../domain/money.ts";
-import type { Usage } from "../../domain/usage.ts";
-import { HISTOGRAM_BOUNDS_MS, type Histogram, type UsageRow } from "../../ledger/usage-records.ts";
-import { percentilesOf } from "./percentiles.ts";
-import type { UsageTotal } from "./usage-shapes.ts";
+import { type Nanos, printUsd } from "../domain/money.ts";
+import type { Usage } from "../domain/usage.ts";
+import { HISTOGRAM_BOUNDS_MS, type Histogram, type UsageRow } from "../ledger/usage-records.ts";
 
 /** The sums of a group of requests. */
 export interface Sums {
@@ -81,7 +79,7 @@ function combine(one: Sums, other: Sums, sign: 1 | -1): Sums {
   };
 }
 
-/** Prints the sums that every row of a usage view has. */
+/** Prints the sums of a group for the console, shared links and the command line. */
 export function printSums({ requests, errors, refused, cost, usage }: Sums) {
   return {
     requests,
@@ -107,16 +105,34 @@ export function printMargin({ cost, upstreamCost, costed }: Pick<Sums, "cost" | 
   };
 }
 
-/** Prints sums with their percentiles and histograms. */
-export function printTotal(sums: Sums): UsageTotal {
-  return {
-    ...printSums(sums),
-    first_output: percentilesOf(sums.firstOutputMs) ?? null,
-    total_time: percentilesOf(sums.totalMs) ?? null,
-    histograms: {
-      bounds_ms: [...HISTOGRAM_BOUNDS_MS],
-      first_output: [...sums.firstOutputMs],
-      total_time: [...sums.totalMs],
-    },
-  };
+/** Milliseconds below which 50, 95 and 99 of 100 requests were. */
+export interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+/**
+ * Estimates percentiles from a histogram, linearly inside of a bucket: the error is at most the width of the
+ * bucket. In the last bucket, which has no upper bound, returns its lower bound. `undefined` without a count.
+ */
+export function percentilesOf(histogram: Histogram): Percentiles | undefined {
+  const total = histogram.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return undefined;
+  const at = (share: number) => valueAt(histogram, share * total);
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}
+
+/** The value below which `rank` of the counted requests are, `rank` above 0. */
+function valueAt(histogram: Histogram, rank: number): number {
+  let below = 0;
+  for (const [index, count] of histogram.entries()) {
+    if (count > 0 && below + count >= rank) {
+      const lower = HISTOGRAM_BOUNDS_MS[index - 1] ?? 0;
+      const upper = HISTOGRAM_BOUNDS_MS[index] ?? lower;
+      return Math.round(lower + ((upper - lower) * (rank - below)) / count);
+    }
+    below += count;
+  }
+  return HISTOGRAM_BOUNDS_MS.at(-1) ?? 0;
 }

@@ -1,8 +1,7 @@
-import { GatewayError } from "../../errors.ts";
-import type { ReceiptFilter } from "../../ledger/records.ts";
-import type { UsageDimension } from "../../ledger/usage-records.ts";
+import { GatewayError } from "../errors.ts";
+import type { ReceiptFilter } from "../ledger/records.ts";
+import type { UsageDimension } from "../ledger/usage-records.ts";
 import { type Range, readRange } from "./range.ts";
-import type { OperatorUsageQueryText } from "./usage-shapes.ts";
 
 const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -15,6 +14,19 @@ const RANGE_MAX_MS = 400 * DAY_MS;
 
 /** A dimension to group a view by. */
 export type Group = "account" | "key" | "model" | "upstream" | "outcome";
+
+/** A view as its viewer asks for it, with times as ISO 8601. */
+interface UsageQuery {
+  readonly from?: string;
+  readonly to?: string;
+  readonly by?: "hour" | "day" | "none";
+  readonly group?: Group | "none";
+  readonly key?: string;
+  readonly model?: string;
+  readonly upstream?: string;
+  readonly outcome?: string;
+  readonly offset_h?: number;
+}
 
 /** A usage view as it was asked for: range and grouping. */
 export interface UsageView {
@@ -41,11 +53,7 @@ export const DIMENSIONS = {
  * Reads a view from its query. Throws `wrong_shape` for a range above 400 days, and for hours of a range above
  * 31 days.
  */
-export function readView(
-  accountId: string | undefined,
-  query: OperatorUsageQueryText,
-  nowMs: number,
-): UsageView {
+export function readView(accountId: string | undefined, query: UsageQuery, nowMs: number): UsageView {
   const asked = readRange(query, { nowMs, defaultMs: RANGE_MS });
   const by = readBy(query, asked);
   const { key: keyId, model, upstream, outcome, group = "none" } = query;
@@ -94,7 +102,7 @@ export function isDaily(view: UsageView): boolean {
   return lengthOf(view.range) > HOURS_RANGE_MAX_MS;
 }
 
-function readBy({ by }: OperatorUsageQueryText, range: Range): UsageView["by"] {
+function readBy({ by }: UsageQuery, range: Range): UsageView["by"] {
   if (by === "none") return undefined;
   return by ?? (lengthOf(range) <= HOURLY_MS ? "hour" : "day");
 }

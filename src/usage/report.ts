@@ -1,10 +1,11 @@
-import { LedgerError } from "../../ledger/ledger.ts";
-import type { UsageDimension, UsageRow } from "../../ledger/usage-records.ts";
-import { causesOf, codeOf } from "../../refusals/explain.ts";
-import { type RefusalDimension, type RefusalSum, sumRefusals } from "../../refusals/reads.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { addSums, NO_SUMS, type Sums, subtractSums, sumsOf } from "./usage-sums.ts";
-import { bucketMsOf, bucketsOf, DIMENSIONS, type Group, previousView, type UsageView } from "./usage-view.ts";
+import { findAccountNames, findKeyNames } from "../accounts/names.ts";
+import type { Database } from "../db/database.ts";
+import { type Ledger, LedgerError } from "../ledger/ledger.ts";
+import type { UsageDimension, UsageRow } from "../ledger/usage-records.ts";
+import { causesOf, codeOf } from "../refusals/explain.ts";
+import { type RefusalDimension, type RefusalSum, sumRefusals } from "../refusals/reads.ts";
+import { addSums, NO_SUMS, type Sums, subtractSums, sumsOf } from "./sums.ts";
+import { bucketMsOf, bucketsOf, DIMENSIONS, type Group, previousView, type UsageView } from "./view.ts";
 
 /** One time bucket of one group. */
 interface UsagePoint {
@@ -23,6 +24,8 @@ export interface UsageReport {
   readonly groups: readonly { readonly group: string | null; readonly sums: Sums }[];
   readonly total: Sums;
   readonly previous: Sums;
+  /** The names of the groups by their ids: those of keys and accounts; others are their own name. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 /** The group of all groups but the dearest, where a view has too many to show each over time. */
@@ -32,7 +35,10 @@ const GROUPS_OVER_TIME = 8;
 /** Points beyond which groups are summed up in {@link OTHER}; the ledger returns at most 10,000 rows. */
 const POINTS_MAX = 9_000;
 
-type Parts = Pick<ConsoleParts, "database" | "ledger">;
+interface Parts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "usage">;
+}
 
 export async function reportUsage(parts: Parts, view: UsageView, nowMs: number): Promise<UsageReport> {
   const [known, refused, previous] = await Promise.all([
@@ -43,7 +49,20 @@ export async function reportUsage(parts: Parts, view: UsageView, nowMs: number):
   const points = mergeRefused(view, known.points, refused);
   const groups = view.group === undefined ? [] : groupsOf(mergeRefused(view, known.groups, refused));
   const total = points.reduce((sum, point) => addSums(sum, point.sums), NO_SUMS);
-  return { points: fillGaps(points, view), groups, total, previous };
+  const names = await findGroupNames(parts, view, groups);
+  return { points: fillGaps(points, view), groups, total, previous, names };
+}
+
+async function findGroupNames(
+  { database }: Parts,
+  { accountId, group }: UsageView,
+  groups: UsageReport["groups"],
+): Promise<UsageReport["names"]> {
+  const ids = groups.flatMap(({ group: id }) => (id === null ? [] : [id]));
+  const others = [[OTHER, "Others"]] as const;
+  if (group === "key") return new Map([...(await findKeyNames(database, accountId, ids)), ...others]);
+  if (group === "account") return new Map([...(await findAccountNames(database, ids)), ...others]);
+  return new Map([...ids.map((id) => [id, id] as const), ...others]);
 }
 
 /** Sums of the whole range, refused requests included. */

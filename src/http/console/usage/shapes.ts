@@ -1,5 +1,5 @@
 import { type Static, t } from "elysia";
-import { time, usd } from "./shapes.ts";
+import { time, usd } from "../shapes.ts";
 
 export const offsetHours = t.Integer({
   minimum: -14,

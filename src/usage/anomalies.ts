@@ -1,8 +1,8 @@
-import { findKeyNames } from "../../accounts/names.ts";
-import { type Nanos, parseUsd, printUsd } from "../../domain/money.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import type { anomaliesAnswer } from "./usage-shapes.ts";
-import { DAY_MS } from "./usage-view.ts";
+import { findKeyNames } from "../accounts/names.ts";
+import type { Database } from "../db/database.ts";
+import { type Nanos, parseUsd } from "../domain/money.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { DAY_MS } from "./view.ts";
 
 /** The latest days that are judged, today included. */
 const DAYS_JUDGED = 28;
@@ -48,11 +48,22 @@ function medianOf(amounts: readonly Nanos[]): Nanos {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0n;
 }
 
-/** Lists the anomalies of an account, each with the key that cost the most on its day. */
+/** A day that cost more than usual, and the key that cost the most on it. */
+export interface AccountAnomaly extends Anomaly {
+  readonly key: { readonly id: string; readonly name: string | undefined } | undefined;
+}
+
+interface Parts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "usage">;
+  readonly now: () => number;
+}
+
+/** Lists the anomalies of an account, newest first. */
 export async function listAnomalies(
-  { database, ledger, now }: ConsoleParts,
+  { database, ledger, now }: Parts,
   accountId: string,
-): Promise<typeof anomaliesAnswer.static> {
+): Promise<readonly AccountAnomaly[]> {
   const nowMs = now();
   const toMs = (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS;
   const fromMs = toMs - (DAYS_JUDGED + WEEKS * 7) * DAY_MS;
@@ -62,22 +73,14 @@ export async function listAnomalies(
   const keys = await Promise.all(anomalies.map(({ dayMs }) => dearestKey(ledger, accountId, dayMs)));
   const known = keys.filter((key) => key !== undefined);
   const names = await findKeyNames(database, accountId, known);
-  return {
-    items: anomalies.map(({ dayMs, cost, usual }, index) => {
-      const keyId = keys[index];
-      return {
-        day: new Date(dayMs).toISOString().slice(0, 10),
-        cost_usd: printUsd(cost),
-        usual_usd: printUsd(usual),
-        key_id: keyId ?? null,
-        key_name: (keyId && names.get(keyId)) ?? null,
-      };
-    }),
-  };
+  return anomalies.map((anomaly, index) => {
+    const id = keys[index];
+    return { ...anomaly, key: id === undefined ? undefined : { id, name: names.get(id) } };
+  });
 }
 
 async function dearestKey(
-  ledger: ConsoleParts["ledger"],
+  ledger: Parts["ledger"],
   walletId: string,
   dayMs: number,
 ): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findAnomalies } from "../../../src/http/console/anomalies.ts";
+import { findAnomalies } from "../../src/usage/anomalies.ts";
 
 const DAY = 24 * 3_600_000;
 const NOW = Date.UTC(2026, 10, 22, 15);

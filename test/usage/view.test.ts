@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { previousView, readView } from "../../../src/http/console/usage-view.ts";
+import { previousView, readView } from "../../src/usage/view.ts";
 
 const at = (text: string) => Date.parse(`${text}Z`);
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { percentilesOf } from "../../../src/http/console/percentiles.ts";
-import { HISTOGRAM_BOUNDS_MS } from "../../../src/ledger/usage-records.ts";
+import { HISTOGRAM_BOUNDS_MS } from "../../src/ledger/usage-records.ts";
+import { percentilesOf } from "../../src/usage/sums.ts";
 
 const LAST = HISTOGRAM_BOUNDS_MS.length;
 const bucketOf = (ms: number) => {

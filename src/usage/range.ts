@@ -1,4 +1,4 @@
-import { GatewayError } from "../../errors.ts";
+import { GatewayError } from "../errors.ts";
 
 /** A range of time in Unix milliseconds; `toMs` is exclusive. */
 export interface Range {

@@ -1,13 +1,23 @@
-import type { TokenPrice } from "../../domain/model.ts";
-import { formatExact, type Nanos, nanosToPicos, printPicos, printPrice } from "../../domain/money.ts";
-import { NO_USAGE, type TokenUsage, type Usage } from "../../domain/usage.ts";
-import type { ChargeSource, OutcomeFacts, Receipt } from "../../ledger/records.ts";
-import type { ReceiptJson } from "./request-shapes.ts";
+import type { TokenPrice } from "../domain/model.ts";
+import { formatExact, type Nanos, nanosToPicos, type PicosPerToken } from "../domain/money.ts";
+import { NO_USAGE, type TokenUsage, type Usage } from "../domain/usage.ts";
+import type { ChargeSource, OutcomeFacts, Receipt } from "../ledger/records.ts";
 
-type Line = ReceiptJson["lines"][number];
+/** Tokens of a class, or units, at their price. */
+interface ChargeLine {
+  readonly name: string;
+  readonly count: number;
+  readonly price: PicosPerToken;
+  /** In pico-USD. */
+  readonly amount: bigint;
+}
 
 /** A charge, line by line: the amounts of all lines and the rounding add up to it exactly. */
-export type ChargeLines = Pick<ReceiptJson, "lines" | "rounding_usd">;
+interface Charge {
+  readonly lines: readonly ChargeLine[];
+  /** In pico-USD. */
+  readonly rounding: bigint;
+}
 
 const CLASSES: readonly (readonly [name: string, tokens: keyof TokenUsage, price: keyof TokenPrice])[] = [
   ["input", "inputTokens", "input"],
@@ -24,39 +34,26 @@ const ROUNDING_PICOS_MAX = 999n;
  * Splits the charge of a receipt into tokens or units × price per class. A charge that is not the sum of its tokens,
  * such as that of an expired hold or of an internal service, has a line `other` with the difference.
  */
-export function linesOf({ captured, outcome }: Pick<Receipt, "captured" | "outcome">): ChargeLines {
-  const counted = outcome ? countedOf(outcome) : [];
-  const lines: Line[] = [];
-  let left = nanosToPicos(captured);
-  for (const { name, count, picos } of counted) {
-    const amount = BigInt(count) * picos;
-    left -= amount;
-    const printed = { price_usd_per_million: printPrice(picos), amount_usd: printPicos(amount) };
-    lines.push({ class: name, tokens: count, ...printed });
-  }
+export function linesOf({ captured, outcome }: Pick<Receipt, "captured" | "outcome">): Charge {
+  const lines = outcome ? countedOf(outcome) : [];
+  const left = lines.reduce((rest, { amount }) => rest - amount, nanosToPicos(captured));
   const isRounding = left >= 0n && left <= ROUNDING_PICOS_MAX;
-  if (isRounding) return { lines, rounding_usd: printPicos(left) };
-  const other = {
-    class: "other",
-    tokens: 0,
-    price_usd_per_million: printPrice(0n),
-    amount_usd: printPicos(left),
-  };
-  return { lines: [...lines, other], rounding_usd: printPicos(0n) };
+  if (isRounding) return { lines, rounding: left };
+  return { lines: [...lines, { name: "other", count: 0, price: 0n, amount: left }], rounding: 0n };
 }
 
 /** Everything that a request was charged for: tokens by class, or units. */
-function countedOf({ usage = NO_USAGE, price }: OutcomeFacts) {
+function countedOf({ usage = NO_USAGE, price }: OutcomeFacts): readonly ChargeLine[] {
   if (!price) return [];
-  const tokens = CLASSES.map(([name, tokensOf, priceOf]) => ({
-    name,
-    count: usage[tokensOf],
-    picos: price[priceOf],
-  }));
   const { unit } = price;
   const { units }: Usage = usage;
-  const all = unit && units !== undefined ? [...tokens, { ...unit, count: units }] : tokens;
+  const tokens = CLASSES.map(([name, tokensOf, priceOf]) => lineOf(name, usage[tokensOf], price[priceOf]));
+  const all = unit && units !== undefined ? [...tokens, lineOf(unit.name, units, unit.picos)] : tokens;
   return all.filter(({ count }) => count > 0);
+}
+
+function lineOf(name: string, count: number, price: PicosPerToken): ChargeLine {
+  return { name, count, price, amount: BigInt(count) * price };
 }
 
 /** Where the charge comes from. An estimate has a sentence for each reason instead. */

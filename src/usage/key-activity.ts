@@ -1,9 +1,9 @@
-import { thirtyDaysFrom } from "../../accounts/account-list.ts";
-import type { ApiKey } from "../../accounts/key.ts";
-import type { Nanos } from "../../domain/money.ts";
-import { LedgerError } from "../../ledger/ledger.ts";
-import type { UsageRow } from "../../ledger/usage-records.ts";
-import type { ConsoleParts } from "./console-parts.ts";
+import { thirtyDaysFrom } from "../accounts/account-list.ts";
+import type { ApiKey } from "../accounts/key.ts";
+import type { Nanos } from "../domain/money.ts";
+import { type Ledger, LedgerError } from "../ledger/ledger.ts";
+import type { UsageRow } from "../ledger/usage-records.ts";
+import { DAY_MS } from "./view.ts";
 
 /** What a key has spent in the last 30 days, and when it was last used. */
 export interface KeyActivity {
@@ -14,10 +14,14 @@ export interface KeyActivity {
 
 export const NO_ACTIVITY: KeyActivity = Object.freeze({ spent: 0n, lastUsedAtMs: undefined });
 
-const DAY_MS = 86_400_000;
 const SPENT_DAYS = 30;
 /** Keys whose latest request is read at a time. */
 const READS_MAX = 16;
+
+interface Parts {
+  readonly ledger: Pick<Ledger, "usage" | "receipts">;
+  readonly now: () => number;
+}
 
 interface KeyDays {
   spent: Nanos;
@@ -29,7 +33,7 @@ interface KeyDays {
  * midnight of a viewer whose clock is `offsetHours` ahead of UTC.
  */
 export async function readActivity(
-  parts: ConsoleParts,
+  parts: Parts,
   accountId: string,
   keys: readonly ApiKey[],
   offsetHours = 0,
@@ -62,7 +66,7 @@ interface SpentQuery {
 
 /** What keys have spent since a midnight that is not UTC's; `undefined` at UTC, whose days are read anyway. */
 async function readSpent(
-  { ledger, now }: ConsoleParts,
+  { ledger, now }: Parts,
   { accountId, keys, offsetHours }: SpentQuery,
 ): Promise<ReadonlyMap<string, Nanos> | undefined> {
   if (offsetHours === 0) return undefined;
@@ -74,7 +78,7 @@ async function readSpent(
 
 /** Usage by key and day: of all time, or of 30 days where that is more than one query may return. */
 async function readDays(
-  { ledger, now }: ConsoleParts,
+  { ledger, now }: Parts,
   accountId: string,
   keys: readonly ApiKey[],
 ): Promise<readonly UsageRow[]> {
@@ -106,7 +110,7 @@ function sumUp(rows: readonly UsageRow[], nowMs: number): ReadonlyMap<string, Ke
 
 /** Reads within one day, so that a key that is seldom used costs no search. */
 async function findLatest(
-  { ledger }: ConsoleParts,
+  { ledger }: Parts,
   { accountId, keyId, dayMs }: { readonly accountId: string; readonly keyId: string; readonly dayMs: number },
 ): Promise<number> {
   const filter = { walletId: accountId, keyId, fromMs: dayMs, toMs: dayMs + DAY_MS };
