@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { until } from "../../support/until.ts";
 import type { LedgerUnderTest, OpenLedger } from "../contract/env.ts";
 import { openOnPostgres } from "../contract/postgres.ts";
 import { openOnSqlite } from "../contract/sqlite.ts";
@@ -146,12 +147,17 @@ function describeRollUps(name: string, open: OpenLedger): void {
       clock.nowMs += 50 * HOUR_MS;
       while (await env.rollUp());
       const { runShort } = rivals.one;
-      const setCosts = (cost: string, costed: string) =>
-        runShort({
-          sql: `UPDATE usage_hours SET upstream_cost_low = ${cost}, upstream_cost_high = ${costed}, costed_low = ${cost},
-            costed_high = ${costed} WHERE wallet_id = '${walletId}'`,
-          values: [],
-        });
+      const setCosts = (cost: string, costed: string) => {
+        const sql = `UPDATE usage_hours SET upstream_cost_low = ${cost}, upstream_cost_high = ${costed}, costed_low = ${cost},
+          costed_high = ${costed} WHERE wallet_id = '${walletId}'`;
+        // A connection that waits for no lock may meet that of another one.
+        return until(() =>
+          runShort({ sql, values: [] }).then(
+            () => true,
+            () => false,
+          ),
+        );
+      };
       const report = () => ledger.usage({ walletId, groupBy: ["hour"], fromMs: clock.nowMs - 60 * HOUR_MS });
       expect((await report()).rows[0]).toMatchObject({ upstreamCost: 4n, costed: 5n, captured: 5n });
       await setCosts("5", "0");
