@@ -6,6 +6,7 @@ import { type LiveConfig, loadWithSource } from "../../src/config/config.ts";
 import type { Watcher } from "../../src/config/watch.ts";
 import { configFolder } from "../config/temp-config.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
+import { until } from "../support/until.ts";
 
 const UPSTREAM = `upstreams: { up: { protocol: openai, base_url: https://up.example/v1, api_key: k } }`;
 
@@ -73,11 +74,8 @@ async function followOn(folder: string): Promise<Followed> {
 
 /** Resolves when the log contains this text `count` times. */
 async function untilLogged({ logged }: Followed, words: string, count = 1): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (logged().split(words).length <= count) {
-    if (performance.now() > deadline) throw new Error(`The log does not contain "${words}": ${logged()}`);
-    await Bun.sleep(10);
-  }
+  const explain = () => `The log does not contain "${words}": ${logged()}`;
+  await until(() => logged().split(words).length > count, explain);
 }
 
 const REJECTED = "configuration rejected";

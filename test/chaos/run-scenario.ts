@@ -1,6 +1,6 @@
 import { type LoadGroup, type LoadRun, startLoadGroup, untilIdle } from "../limiter/chaos/load.ts";
 import { type LoadResult, mostAtOnce, mostInAnyMinute, slowestMs } from "../limiter/chaos/load-result.ts";
-import { until } from "../limiter/redis-client.ts";
+import { until } from "../support/until.ts";
 import type { Scenario, Targets } from "./scenarios.ts";
 
 export const PROCESSES = 4;
@@ -81,7 +81,7 @@ async function strikeAgainAndAgain(
     nextMs += scenario.everyMs;
     await strike(targets);
     const overMs = Date.now();
-    await until(() => runs.every((run) => isShared(run, overMs)), SHARED_MAX_MS);
+    await until(() => runs.every((run) => isShared(run, overMs)), undefined, SHARED_MAX_MS);
     slowestMs = Math.max(slowestMs, Date.now() - overMs);
   }
   await Bun.sleep(endMs - performance.now());

@@ -6,6 +6,7 @@ import {
   type KeyEnd,
 } from "../../src/gateway/caller-watch.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
+import { until } from "../support/until.ts";
 
 const EVERY_MS = 5;
 
@@ -28,14 +29,6 @@ function watching() {
   const log = createCapturedLog();
   watch = createCallerWatch({ findEnded, log, everyMs: EVERY_MS });
   return { state, log };
-}
-
-async function until(happened: () => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!happened()) {
-    if (performance.now() > deadline) throw new Error("The condition was not met in time");
-    await Bun.sleep(1);
-  }
 }
 
 test("the watch sends no query without requests, nor for requests that end before the second look", async () => {

@@ -7,6 +7,7 @@ import {
   type LedgerErrorCode,
 } from "../../src/ledger/ledger.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
+import { until } from "../support/until.ts";
 
 /** A ledger that declines heartbeats with `state.errorCode`; `beats` are those that it took. */
 function beatLedger() {
@@ -21,14 +22,6 @@ function beatLedger() {
   };
   // Safe because heartbeats call no other method of the ledger.
   return { ledger: { extend } as unknown as Ledger, state, beats };
-}
-
-async function until(happened: () => boolean): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (!happened()) {
-    if (performance.now() > deadline) throw new Error("The condition was not met in time");
-    await Bun.sleep(2);
-  }
 }
 
 const hold = (holdId: string) => ({ walletId: "acme", holdId });

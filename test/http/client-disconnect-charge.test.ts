@@ -13,7 +13,7 @@ import {
   TEST_PRICE,
 } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { until } from "../support/timeouts.ts";
+import { until } from "../support/until.ts";
 
 const DEAR = { ...TEST_PRICE, input: TEST_PRICE.input * 10n };
 

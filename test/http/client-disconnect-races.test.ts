@@ -9,6 +9,7 @@ import {
   scriptedUpstreams,
 } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { until } from "../support/until.ts";
 
 let deaf: Server;
 const deafSockets: Socket[] = [];
@@ -76,11 +77,7 @@ function requestLines(): string[] {
 
 /** Resolves when this many requests have ended in total. Rejects after two minutes. */
 async function requestsEnd(count: number): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (requestLines().length < count) {
-    if (performance.now() > deadline) throw new Error("Not every request has ended");
-    await Bun.sleep(5);
-  }
+  await until(() => requestLines().length >= count);
 }
 
 describe("120 clients that disconnect at once", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createEventStream, type EventStream } from "../../src/http/event-stream.ts";
-import { until } from "../support/timeouts.ts";
+import { until } from "../support/until.ts";
 
 /** Long compared with one event-loop turn of a busy machine. */
 const SILENCE_MS = 800;

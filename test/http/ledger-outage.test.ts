@@ -7,6 +7,7 @@ import { expectError } from "../support/expect-error.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
+import { until } from "../support/until.ts";
 
 const gateway = gatewayForTests();
 
@@ -25,11 +26,8 @@ function makeLedgerUnavailable(): { restore(): Promise<void> } {
 }
 
 async function untilOutboxHas(isEnough: (count: number) => boolean): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (!isEnough(countOutboxEntries())) {
-    if (performance.now() > deadline) throw new Error(`The outbox still has ${countOutboxEntries()} entries`);
-    await Bun.sleep(5);
-  }
+  const explain = () => `The outbox still has ${countOutboxEntries()} entries`;
+  await until(() => isEnough(countOutboxEntries()), explain);
 }
 
 function countOutboxEntries(): number {

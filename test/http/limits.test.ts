@@ -5,18 +5,16 @@ import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
+import { until } from "../support/until.ts";
 
 const gateway = gatewayForTests();
 
 /** Resolves when the key has no running request. Rejects after two minutes. */
 async function nothingRuns(secret: string): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  for (;;) {
+  await until(async () => {
     const state = await objectOf(await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } }));
-    if (Bun.deepEquals(state.concurrent_requests, { limit: 1, used: 0 })) return;
-    if (performance.now() > deadline) throw new Error("A request still runs");
-    await Bun.sleep(3);
-  }
+    return Bun.deepEquals(state.concurrent_requests, { limit: 1, used: 0 });
+  });
 }
 
 describe.each(SURFACES)("requests per minute on $path", (surface) => {

@@ -10,6 +10,7 @@ import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { gate, type ScriptRequest } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
+import { until } from "../support/until.ts";
 
 const HOLD_TTL_MS = 240;
 
@@ -124,11 +125,7 @@ describe("a ledger that cannot be written in the middle of a stream", () => {
 
 /** Waits until the outbox is empty. */
 async function outboxIsEmpty(): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (findOutboxes(dirname(gateway.sqlite.path)).length > 0) {
-    if (performance.now() > deadline) throw new Error("The outbox is not replayed");
-    await Bun.sleep(5);
-  }
+  await until(() => findOutboxes(dirname(gateway.sqlite.path)).length === 0);
 }
 
 describe.each(SURFACES)("a key without money that sends many requests, on $path,", (surface) => {

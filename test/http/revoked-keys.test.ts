@@ -9,7 +9,7 @@ import { expectError } from "../support/expect-error.ts";
 import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { until } from "../support/timeouts.ts";
+import { until } from "../support/until.ts";
 
 /** Ways in which a caller loses access, and the cause that the client gets, without and with a charge. */
 const REVOCATIONS: readonly {

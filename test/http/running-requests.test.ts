@@ -4,7 +4,7 @@ import { createRunningRequests, type RunningRequests } from "../../src/http/http
 import { findOpenFiles } from "../../src/telemetry/open-files.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { until } from "../support/timeouts.ts";
+import { until } from "../support/until.ts";
 
 const open: RunningRequests[] = [];
 afterEach(() => {

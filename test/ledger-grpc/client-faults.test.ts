@@ -7,6 +7,7 @@ import { type ConnectLedgerOptions, connectLedger } from "../../src/ledger-grpc/
 import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
 import { encodeError } from "../../src/ledger-grpc/codec/status.ts";
 import { errorCodeOf } from "../ledger/samples.ts";
+import { until } from "../support/until.ts";
 import { DONE, type MutationStream, openScriptedService, type ScriptedService } from "./scripted-service.ts";
 
 let service: ScriptedService;
@@ -69,14 +70,6 @@ function topUps(ids: readonly string[]): Promise<readonly string[]> {
 
 function idsOf(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `t${index}`);
-}
-
-async function until(isMet: () => boolean): Promise<void> {
-  const lateMs = performance.now() + 120_000;
-  while (!isMet()) {
-    if (performance.now() > lateMs) throw new Error("The condition was not met in time");
-    await Bun.sleep(5);
-  }
 }
 
 describe("the client", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:http2";
-import { until } from "../support/timeouts.ts";
+import { until } from "../support/until.ts";
 import { failureOf, serve, TOKEN, tokenOf } from "./served.ts";
 import { connectHealth } from "./service-clients.ts";
 

@@ -10,6 +10,7 @@ import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { createTestDatabase } from "../support/test-database.ts";
+import { until } from "../support/until.ts";
 import { readSamples } from "../telemetry/samples.ts";
 
 // The first test may have to start a server.
@@ -71,14 +72,6 @@ async function startWatcher(location: DatabaseLocation, { hasRedis = false } = {
       await database.close();
     },
   };
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error("The condition was not met within two minutes");
-    await Bun.sleep(10);
-  }
 }
 
 async function idsIn(database: Database): Promise<readonly string[]> {

@@ -1,14 +1,13 @@
 import type { Cluster, Redis } from "ioredis";
 import { connectRedis, type RedisConnection } from "../../src/limiter/redis/connection.ts";
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
+import { until } from "../support/until.ts";
 import { startStallMeter } from "./chaos/stall-meter.ts";
 
 /**
  * A command that is rejected or answered at once takes less; one that waits takes its timeout of one second.
  */
 export const AT_ONCE_MS = 900;
-const PAUSE_MS = 10;
-const WAIT_MS = 120_000;
 
 /** Returns functions that open connections and close all of them. */
 export function createOpener() {
@@ -23,19 +22,6 @@ export function createOpener() {
       for (const connection of connections.splice(0)) connection.close();
     },
   };
-}
-
-/** Waits for a condition; throws when it is not met within `maxMs`. */
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  maxMs: number = WAIT_MS,
-): Promise<void> {
-  const deadline = performance.now() + maxMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline)
-      throw new Error(`The condition was not met within ${maxMs} ms: ${condition}`);
-    await Bun.sleep(PAUSE_MS);
-  }
 }
 
 /** Waits until a command for `accountId` is answered. The tests in `chaos/` measure the time. */

@@ -5,7 +5,8 @@ import { makeCertificates } from "../support/certificates.ts";
 import { freePort } from "../support/free-port.ts";
 import { type RedisServer, type RedisServerOptions, startRedisServer } from "../support/redis-server.ts";
 import { startTcpRelay } from "../support/tcp-relay.ts";
-import { AT_ONCE_MS, createOpener, runScript, settle, until, untilConnected } from "./redis-client.ts";
+import { until } from "../support/until.ts";
+import { AT_ONCE_MS, createOpener, runScript, settle, untilConnected } from "./redis-client.ts";
 
 const { open, closeAll } = createOpener();
 const servers: RedisServer[] = [];

@@ -4,7 +4,8 @@ import { makeCertificates } from "../support/certificates.ts";
 import { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "../support/redis-cluster.ts";
 import { type RedisSentinelOptions, startRedisSentinel } from "../support/redis-sentinel.ts";
 import type { RedisServer } from "../support/redis-server.ts";
-import { AT_ONCE_MS, createOpener, runScript, settle, until, untilConnected } from "./redis-client.ts";
+import { until } from "../support/until.ts";
+import { AT_ONCE_MS, createOpener, runScript, settle, untilConnected } from "./redis-client.ts";
 
 const { open, closeAll } = createOpener();
 const started: { stop(): Promise<void> }[] = [];

@@ -2,9 +2,9 @@
 // bun run test PATH…     runs the test files whose paths contain one of these texts, without checks
 // bun run test:unit      runs the tests that start no server and no process, in less than 20 s
 //
-// The run of every test has two parts: first the files that can run side by side, beside the checks, then those
-// that measure time or memory, one after the other. The second part runs also when the first has failed. Every
-// failure is listed at the end.
+// The run of every test has three parts: first the files that can run side by side, beside the checks, then those
+// with wide bounds on time or memory, beside each other, then those with narrow ones, one after the other. Each
+// part runs also when an earlier one has failed. Every failure is listed at the end.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { TEST_MS } from "../support/timeouts.ts";
@@ -15,14 +15,19 @@ import { installPrograms, type SharedServers, startSharedServers, stopSharedServ
 import { printTimings } from "./start-order.ts";
 import { findTestFiles, findUnitFiles } from "./unit-files.ts";
 
-/** Folders and files whose bounds on time or memory would fail beside other tests. */
+/** Files whose bounds on time or memory would fail beside other tests. */
 const ALONE = [
   "test/gateway/timeouts.test.ts",
   "test/http/faults/client-disconnect.test.ts",
   "test/http/long-requests.test.ts",
-  "test/limiter/chaos/",
-  "test/storm/",
+  "test/limiter/chaos/faults.test.ts",
   "test/tokens/count-tokens.test.ts",
+];
+/** Those whose bounds hold beside each other: the storm takes the processor while the others wait. */
+const FEW = [
+  "test/limiter/chaos/failover.test.ts",
+  "test/limiter/chaos/recovery.test.ts",
+  "test/storm/storm.test.ts",
 ];
 /** Files at a time: more than cores, because most files wait for timers and servers. Each needs half a gigabyte. */
 const WORKERS = Math.min(availableParallelism(), 2) + 4;
@@ -70,16 +75,17 @@ async function runWhatIsAsked(options: readonly string[]): Promise<readonly Run[
 async function runAll(): Promise<readonly Run[]> {
   const servers = await startServers();
   writeFileSync(`${REPORTS}/timings.json`, printTimings(allFiles));
-  const isAlone = (file: string) => ALONE.some((path) => file.startsWith(path));
+  const apart = [...FEW, ...ALONE];
   const together = [
     `--parallel=${WORKERS}`,
     `--timings=${REPORTS}/timings.json`,
-    ...ALONE.map((path) => `--path-ignore-patterns=${path.replace(/\/$/, "/**")}`),
+    ...apart.map((path) => `--path-ignore-patterns=${path}`),
   ];
-  const others = allFiles.filter((file) => !isAlone(file));
+  const others = allFiles.filter((file) => !apart.includes(file));
   const [check, first] = await Promise.all([runCheck(), runTests("together", together, others, servers)]);
   checked = check;
-  return [first, await runTests("alone", ALONE, allFiles.filter(isAlone), servers)];
+  const few = await runTests("few", [`--parallel=${FEW.length}`, ...FEW], FEW, servers);
+  return [first, few, await runTests("alone", ALONE, ALONE, servers)];
 }
 
 /** Runs the checks. Keeps their output until the end, because test files print at the same time. */

@@ -73,12 +73,3 @@ export async function openOutboxFixture(): Promise<OutboxFixture> {
 export function settlementOf(name: string, amount: bigint): OutboxEntry {
   return { kind: "settle", request: { walletId: WALLET, holdId: holdIdOf(name), amount, facts: FACTS } };
 }
-
-/** Polls until the condition holds. Throws after 120 s. */
-export async function until(isMet: () => boolean): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (!isMet()) {
-    if (performance.now() > deadline) throw new Error("The condition was not met in time");
-    await Bun.sleep(2);
-  }
-}

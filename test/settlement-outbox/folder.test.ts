@@ -8,7 +8,8 @@ import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { createCommitGroup } from "../../src/settlement-outbox/outbox.ts";
 import { WALLET } from "../ledger/samples.ts";
 import { breakSyncs } from "../support/broken-log.ts";
-import { FUNDS, type OutboxFixture, openOutboxFixture, until } from "./fixture.ts";
+import { until } from "../support/until.ts";
+import { FUNDS, type OutboxFixture, openOutboxFixture } from "./fixture.ts";
 
 let env: OutboxFixture;
 beforeEach(async () => {

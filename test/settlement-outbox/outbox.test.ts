@@ -5,7 +5,8 @@ import { LedgerError } from "../../src/ledger/ledger.ts";
 import { isRetryable, type OutboxEntry } from "../../src/settlement-outbox/entry.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { FACTS, holdIdOf, WALLET } from "../ledger/samples.ts";
-import { FUNDS, type OutboxFixture, openOutboxFixture, settlementOf, until } from "./fixture.ts";
+import { until } from "../support/until.ts";
+import { FUNDS, type OutboxFixture, openOutboxFixture, settlementOf } from "./fixture.ts";
 
 let env: OutboxFixture;
 beforeEach(async () => {

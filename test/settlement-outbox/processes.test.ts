@@ -3,7 +3,8 @@ import { appendFileSync, openSync, readFileSync, truncateSync, writeSync } from 
 import { join } from "node:path";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { WALLET } from "../ledger/samples.ts";
-import { FUNDS, type OutboxFixture, openOutboxFixture, until } from "./fixture.ts";
+import { until } from "../support/until.ts";
+import { FUNDS, type OutboxFixture, openOutboxFixture } from "./fixture.ts";
 
 let env: OutboxFixture;
 beforeEach(async () => {

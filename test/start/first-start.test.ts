@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { until } from "../support/until.ts";
 
 const running: ServedProcess[] = [];
 afterEach(async () => {
@@ -90,7 +91,7 @@ describe("the first start in an empty folder", () => {
     const folder = tempFolder();
     const both = await Promise.all([start(folder), start(folder)]);
     const secrets = () => both.flatMap((each) => each.stderr().match(/sk-tg-[\w-]{43}/g) ?? []);
-    for (let waited = 0; waited < 200 && secrets().length === 0; waited++) await Bun.sleep(20);
+    await until(() => secrets().length > 0);
     for (const served of both) await stop(served);
     expect(new Set(secrets()).size).toBe(1);
     expect(both.filter((each) => each.stderr().includes("  password "))).toHaveLength(1);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadWithSource, rereadConfig } from "../../src/config/config.ts";
 import { configFolder } from "../config/temp-config.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
-import { until } from "../support/timeouts.ts";
+import { until } from "../support/until.ts";
 
 const MODELS = 3_000;
 

@@ -9,6 +9,7 @@ import {
   startServedProcess,
 } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { until } from "../support/until.ts";
 import { readSamples } from "../telemetry/samples.ts";
 
 let ledger: LedgerProcess;
@@ -52,7 +53,7 @@ describe("a gateway with LEDGER_URL", () => {
     const elsewhere = tempFolder();
     gateway = await startServedProcess({ folder: elsewhere, environment: remote() });
     const { stderr } = gateway;
-    for (let waited = 0; waited < 200 && stderr() === ""; waited++) await Bun.sleep(20);
+    await until(() => stderr() !== "");
     const secret = /sk-tg-[\w-]{43}/.exec(stderr())?.[0] ?? "";
     const answer = await ask(secret);
     expect(answer.status).toBe(200);

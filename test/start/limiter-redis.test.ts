@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { keysOf } from "../../src/limiter/redis/keys.ts";
 import { createLocation } from "../accounts/temp-storage.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
-import { until } from "../limiter/redis-client.ts";
 import { CHAT, objectOf, post, quotedTokens, SURFACES, windowOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-server.ts";
@@ -15,6 +14,7 @@ import { type ServedProcess, startServedProcess } from "../support/served-proces
 import { tempFolder } from "../support/temp-folder.ts";
 import { scriptedConfig } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { until } from "../support/until.ts";
 import { readSamples } from "../telemetry/samples.ts";
 
 function onRedis({ location }: RedisServer, onFailure: "local" | "deny" = "local") {

@@ -5,7 +5,7 @@ import { expectError } from "../support/expect-error.ts";
 import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import type { ServedProcess } from "../support/served-process.ts";
-import { until } from "../support/timeouts.ts";
+import { until } from "../support/until.ts";
 import { askChat } from "./paid-key.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 

@@ -5,6 +5,7 @@ import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import type { ServedProcess } from "../support/served-process.ts";
+import { until } from "../support/until.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 let fixture: ProcessFixture;
@@ -47,11 +48,7 @@ async function streamIntoOutage(gateway: ServedProcess) {
 }
 
 async function untilReplayed(): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (findOutboxes(dataFolder()).length > 0) {
-    if (performance.now() > deadline) throw new Error("The outbox was not replayed");
-    await Bun.sleep(10);
-  }
+  await until(() => findOutboxes(dataFolder()).length === 0);
 }
 
 describe("a stream that finished while the ledger was unavailable", () => {

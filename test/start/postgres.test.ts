@@ -8,6 +8,7 @@ import { type ServedProcess, startServedProcess } from "../support/served-proces
 import { tempFolder } from "../support/temp-folder.ts";
 import { createEmptyDatabase, type TestDatabase } from "../support/test-database.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { until } from "../support/until.ts";
 
 /** 11 input tokens at 1,000 and 7 output tokens at 2,000 nano-USD: the usage that the upstream reports. */
 const REPORTED = 25_000n;
@@ -114,7 +115,7 @@ describe("the first start on an empty PostgreSQL", () => {
   test("prints one valid key when several replicas start at once, and none at later starts", async () => {
     const replicas = await Promise.all([start(), start(), start()]);
     const printedSecrets = () => replicas.flatMap((each) => each.stderr().match(/sk-tg-[\w-]{43}/g) ?? []);
-    for (let waited = 0; waited < 200 && printedSecrets().length === 0; waited++) await Bun.sleep(20);
+    await until(() => printedSecrets().length > 0);
     const [secret = ""] = printedSecrets();
     const body = JSON.stringify({ model: "demo", messages: [{ role: "user", content: "Hello" }] });
     for (const { url } of replicas) {

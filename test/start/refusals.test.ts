@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ServedProcess } from "../support/served-process.ts";
+import { until } from "../support/until.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 let fixture: ProcessFixture;
@@ -32,11 +33,8 @@ function stored(): { sum: number; gateways: number } {
 }
 
 async function untilStored(sum: number): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (stored().sum < sum) {
-    if (performance.now() > deadline) throw new Error(`Stored ${stored().sum} of ${sum} refused requests`);
-    await Bun.sleep(20);
-  }
+  const explain = () => `Stored ${stored().sum} of ${sum} refused requests`;
+  await until(() => stored().sum >= sum, explain);
 }
 
 test("a killed gateway loses only the refused requests since its last write", async () => {

@@ -6,6 +6,7 @@ import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import type { ServedProcess } from "../support/served-process.ts";
 import { scriptedConfig } from "../support/test-catalog.ts";
+import { until } from "../support/until.ts";
 import { askChat } from "./paid-key.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
@@ -39,11 +40,8 @@ function ask({ url }: ServedProcess, stream = false): Promise<Response> {
 
 /** Resolves when the log of the process contains this text `count` times. */
 async function untilLogged({ stdout }: ServedProcess, words: string, count = 1): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (stdout().split(words).length <= count) {
-    if (performance.now() > deadline) throw new Error(`The log does not contain "${words}": ${stdout()}`);
-    await Bun.sleep(5);
-  }
+  const explain = () => `The log does not contain "${words}": ${stdout()}`;
+  await until(() => stdout().split(words).length > count, explain);
 }
 
 /** Sends requests, four at a time, until all reloads are done and `REQUESTS` requests are answered. */

@@ -1,7 +1,7 @@
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
 import { freePort, isFreePort } from "./free-port.ts";
 import { type RedisServer, type RedisServerOptions, startRedisServer } from "./redis-server.ts";
-import { until } from "./timeouts.ts";
+import { until } from "./until.ts";
 
 /** Masters that share the hash slots, each with its replicas. */
 export interface RedisCluster {

@@ -1,6 +1,6 @@
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
 import { type RedisServer, startRedisServer } from "./redis-server.ts";
-import { until } from "./timeouts.ts";
+import { until } from "./until.ts";
 
 /** A master, a replica, and a sentinel that promotes the replica within a few seconds. */
 export interface RedisSentinel {

@@ -6,7 +6,7 @@ import { RedisClient, SQL } from "bun";
 import { startPostgresServer } from "./postgres-server.ts";
 import { startRedisServer, testRedisUrl } from "./redis-server.ts";
 import { createEmptyDatabase } from "./test-database.ts";
-import { until } from "./timeouts.ts";
+import { until } from "./until.ts";
 
 async function query(url: string, statement: string): Promise<unknown[]> {
   const client = new SQL(url, { max: 1 });

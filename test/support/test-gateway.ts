@@ -18,6 +18,7 @@ import { type CapturedLog, createCapturedLog } from "./captured-log.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { scriptedModel, scriptedUpstreams } from "./test-catalog.ts";
 import { writeSqliteFile } from "./test-database.ts";
+import { until } from "./until.ts";
 
 /** A real gateway on a free port, with a scripted upstream and a database of its own. */
 export interface TestGateway {
@@ -98,13 +99,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       if (!receipt) throw new Error(`There is no receipt of ${holdId}`);
       return receipt;
     },
-    async nothingIsHeld(id = accountId) {
-      const deadline = performance.now() + 120_000;
-      while ((await ledger.balances(id)).held !== 0n) {
-        if (performance.now() > deadline) throw new Error("Money is still on hold");
-        await Bun.sleep(3);
-      }
-    },
+    nothingIsHeld: (id = accountId) => until(async () => (await ledger.balances(id)).held === 0n),
     async stop() {
       await tollgate.stop();
       await upstream.stop();

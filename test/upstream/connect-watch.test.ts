@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createConnectWatch } from "../../src/upstream/connect-watch.ts";
-import { until } from "../support/timeouts.ts";
+import { until } from "../support/until.ts";
 
 const URL = "http://127.0.0.1:1/v1";
 

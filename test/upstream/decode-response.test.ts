@@ -14,7 +14,7 @@ import {
 } from "node:zlib";
 import { readBounded } from "../../src/gateway/read-bounded.ts";
 import { decodeResponse } from "../../src/upstream/content-coding.ts";
-import { until } from "../support/timeouts.ts";
+import { until } from "../support/until.ts";
 
 const MIB = 1_048_576;
 const TEXT = JSON.stringify({ text: "Grüße, 你好 👋 ".repeat(5_000) });

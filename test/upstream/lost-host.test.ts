@@ -4,7 +4,7 @@ import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
 import { createHostPost, createHttpSender } from "../../src/upstream/http-upstream.ts";
 import { callBodyOf, observerOf } from "../support/call-body.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
-import { until } from "../support/timeouts.ts";
+import { until } from "../support/until.ts";
 
 /** Above the length of the queue of connections that the kernel accepts for a process, 512. */
 const QUEUED = 700;

@@ -7,7 +7,7 @@ import { type RedisCluster, startRedisCluster } from "../../support/redis-cluste
 import { type RedisSentinel, startRedisSentinel } from "../../support/redis-sentinel.ts";
 import { type RedisServer, startRedisServer, testRedisUrl } from "../../support/redis-server.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
-import { until } from "../../support/timeouts.ts";
+import { until } from "../../support/until.ts";
 import { runTollgate } from "../run-tollgate.ts";
 
 const SCRIPTS = ["+eval", "+evalsha", "+time"];

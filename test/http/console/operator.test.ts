@@ -4,6 +4,7 @@ import { parseUsd } from "../../../src/domain/money.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import type { TestConsole } from "../../support/test-console.ts";
+import { until } from "../../support/until.ts";
 import { openConsoleOn } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("what operators do in %s", (dialect) => {
@@ -144,13 +145,8 @@ describe.each(DIALECTS)("what operators do in %s", (dialect) => {
     expect(await entriesOf(accountId, "account.resumed")).toHaveLength(1);
   });
 
-  const answersWith = async (status: number, secret: string) => {
-    const deadline = performance.now() + 60_000;
-    while ((await chat(secret)).status !== status) {
-      if (performance.now() > deadline) throw new Error(`The gateway never answered ${status}`);
-      await Bun.sleep(20);
-    }
-  };
+  const answersWith = (status: number, secret: string) =>
+    until(async () => (await chat(secret)).status === status);
 
   test("accounts are listed with balances, usage, keys and their last request", async () => {
     const { key, secret } = await console.gateway.newPayer("5");

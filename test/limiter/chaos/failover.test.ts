@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
 import { type RedisCluster, startRedisCluster } from "../../support/redis-cluster.ts";
 import { startRedisSentinel } from "../../support/redis-sentinel.ts";
-import { until } from "../redis-client.ts";
+import { until } from "../../support/until.ts";
 import type { Tally } from "./commands.ts";
 import { type LoadGroup, type LoadRequest, type LoadRun, startLoadGroup, untilIdle } from "./load.ts";
 import { beyondShare, type LoadResult, mostAtOnce, ofProcess, shorten, slowestMs } from "./load-result.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";
-import { until } from "../redis-client.ts";
+import { until } from "../../support/until.ts";
 import type { Tally } from "./commands.ts";
 import { FAULTS } from "./faults.ts";
 import { type LoadGroup, type LoadRequest, type LoadRun, startLoadGroup, untilIdle } from "./load.ts";

@@ -8,7 +8,7 @@ import {
 import { keysOf } from "../../../src/limiter/redis/keys.ts";
 import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";
 import { startTcpRelay } from "../../support/tcp-relay.ts";
-import { until } from "../redis-client.ts";
+import { until } from "../../support/until.ts";
 import { startWatchedLimiter, type WatchedLimiter, type WatchedLimiterOptions } from "./watched-limiter.ts";
 
 const LIMITS = { requestsPerMinute: 100, tokensPerMinute: 100_000, concurrentRequests: 50 };
