@@ -1,7 +1,7 @@
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
-import { bookCorrection, bookRefund, bookTopUp } from "../accounts/bookings.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
+import { bookCorrection, bookRefund, bookTopUp } from "../payments/bookings.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printBalances } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";

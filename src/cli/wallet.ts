@@ -1,4 +1,4 @@
-import { findReasons } from "../accounts/bookings.ts";
+import { findReasons } from "../payments/bookings.ts";
 import { printOverview, readOverview } from "../payments/overview.ts";
 import { printHold, printTransfer } from "../payments/wallet-lines.ts";
 import type { CommandResult } from "./command.ts";

@@ -1,6 +1,7 @@
 // The records of a ledger: wallets, limits, receipts and the journal, and the reads that return them.
 import type { Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
+import type { LimitPeriod } from "../domain/period.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { RollUpState, UsageDimension, UsageReport } from "./usage-records.ts";
 
@@ -63,9 +64,6 @@ export interface SpendLimit {
   readonly timeZone?: string | undefined;
   readonly amount: Nanos;
 }
-
-/** The calendar period of a spending limit. Weeks start on Monday; `total` never resets. */
-export type LimitPeriod = "total" | "day" | "week" | "month";
 
 /** A limit with the counters of its current period. */
 export interface SpendLimitUsage extends SpendLimit {

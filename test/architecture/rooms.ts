@@ -118,7 +118,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "gateway",
       "http",
       "ledger/audit/audit.ts",
-      "ledger/core/period.ts",
       "ledger/ledger.ts",
       "ledger/print-receipt.ts",
       "ledger/records.ts",
@@ -176,6 +175,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   payments: {
     holds: "money into wallets, redeem codes and Stripe Checkout; overview, statement and proof of a wallet",
     imports: [
+      "accounts/accounts.ts",
       "accounts/audit-trail.ts",
       "db",
       "domain",
@@ -231,7 +231,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "db",
       "domain",
       "errors.ts",
-      "ledger/core/period.ts",
       "ledger/ledger.ts",
       "ledger/records.ts",
       "ledger/usage-records.ts",

@@ -1,7 +1,7 @@
 // One table of more than 300 lines on purpose: `bun run mutate` applies its rows one by one.
 /** A mutation of a rule: one line of one file, changed. The tests of the rules must fail on it. */
 export interface Fault {
-  /** Path below `src/ledger`. */
+  /** Path from `src/ledger`. */
   readonly file: string;
   /** The wrong behaviour, as a sentence. */
   readonly name: string;
@@ -339,7 +339,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["negative token counts are accepted", "&& count >= 0", ""],
     ["attempts are not validated", "kept.every(isAttempt)", "true"],
   ],
-  "core/period.ts": [
+  "../domain/period.ts": [
     ["weeks start on Sunday", "date.dayOfWeek - 1", "date.dayOfWeek % WEEK_DAYS"],
     ["weeks start on Sunday in UTC", "DAYS_SINCE_MONDAY_AT_EPOCH = 3", "DAYS_SINCE_MONDAY_AT_EPOCH = 4"],
     ["months start on the second day", "date.day - 1", "date.day - 2"],

@@ -1,4 +1,5 @@
 import { firstIdOf } from "../../src/domain/id-time.ts";
+import { periodStart } from "../../src/domain/period.ts";
 import {
   type Counter,
   counterKey,
@@ -14,7 +15,6 @@ import {
 } from "../../src/ledger/core/book.ts";
 import type { Command, CommandResult, Decision } from "../../src/ledger/core/command.ts";
 import { decide } from "../../src/ledger/core/decide.ts";
-import { periodStart } from "../../src/ledger/core/period.ts";
 import { countersOf, readSetsOf } from "../../src/ledger/core/read-set.ts";
 import { createWorkingBook, type WorkingBook } from "../../src/ledger/core/working-book.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";

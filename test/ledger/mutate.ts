@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { FAULTS, type Fault } from "./faults.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const TESTS = ["decide", "properties", "period"].map((name) => `test/ledger/${name}`);
+const TESTS = ["ledger/decide", "ledger/properties", "domain/period"].map((name) => `test/${name}`);
 /** A fixed seed, and no shrinking of failing examples. */
 const SEED = `import fc from "fast-check";\nfc.configureGlobal({ seed: 20260114, endOnFailure: true });\n`;
 const RUN_MS_MAX = 60_000;
@@ -17,7 +17,7 @@ type Status = "killed" | "SURVIVED" | "DOES NOT APPLY" | "DOES NOT RUN";
 
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), "tollgate-mutate-"));
-  for (const folder of ["src", "test/ledger", "test/support"]) {
+  for (const folder of ["src", "test/domain", "test/ledger", "test/support"]) {
     cpSync(join(ROOT, folder), join(copy, folder), { recursive: true });
   }
   for (const file of ["package.json", "tsconfig.json"]) cpSync(join(ROOT, file), join(copy, file));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { periodStart } from "../../src/domain/period.ts";
 import { counterKey } from "../../src/ledger/core/book.ts";
 import type { Command } from "../../src/ledger/core/command.ts";
-import { periodStart } from "../../src/ledger/core/period.ts";
 import { commands, steps } from "./commands.ts";
 import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-wallet.ts";
 import { createOracle } from "./oracle.ts";

@@ -1,6 +1,6 @@
 import type { ForeignKey } from "../../accounts/keys.ts";
 import { type Nanos, parseUsd } from "../../domain/money.ts";
-import type { LimitPeriod } from "../../ledger/records.ts";
+import type { LimitPeriod } from "../../domain/period.ts";
 import { isDeleted, isFilled, type KeyReader, objectOf, type ReadKey } from "./read-key.ts";
 import { isTrue, listOf, numberOf, type Row, textOf } from "./table.ts";
 

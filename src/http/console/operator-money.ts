@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
-import { bookCorrection, bookRefund, bookTopUp } from "../../accounts/bookings.ts";
 import { printUsd } from "../../domain/money.ts";
 import type { Posting } from "../../ledger/ledger.ts";
+import { bookCorrection, bookRefund, bookTopUp } from "../../payments/bookings.ts";
 import { reason, wallet } from "./account-shapes.ts";
 import { readAmount } from "./amounts.ts";
 import type { ConsoleParts } from "./console-parts.ts";

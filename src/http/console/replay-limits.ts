@@ -1,6 +1,6 @@
 import type { SpendingLimit } from "../../accounts/keys.ts";
 import type { Nanos } from "../../domain/money.ts";
-import { periodStart } from "../../ledger/core/period.ts";
+import { periodStart } from "../../domain/period.ts";
 import { advance, createWindow, take } from "../../limiter/window.ts";
 
 /** Requests that are replayed before others get the event loop: a few milliseconds of work. */

@@ -1,9 +1,9 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { Elysia, t } from "elysia";
-import { findReasons } from "../../accounts/bookings.ts";
 import type { Database } from "../../db/database.ts";
 import { printUsd } from "../../domain/money.ts";
 import type { PageRequest, RunningHold, TransferRange } from "../../ledger/records.ts";
+import { findReasons } from "../../payments/bookings.ts";
 import { printOverview, readOverview } from "../../payments/overview.ts";
 import { proveWallet, type WalletProof } from "../../payments/proof.ts";
 import {

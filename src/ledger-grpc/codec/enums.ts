@@ -1,3 +1,4 @@
+import type { LimitPeriod } from "../../domain/period.ts";
 import type { UnitName } from "../../domain/units.ts";
 import type { ChargeSource as WireChargeSource } from "../../gen/tollgate/ledger/v1/ChargeSource.ts";
 import type { HoldState as WireHoldState } from "../../gen/tollgate/ledger/v1/HoldState.ts";
@@ -7,13 +8,7 @@ import type { UnitName as WireUnitName } from "../../gen/tollgate/ledger/v1/Unit
 import type { UsageDimension as WireUsageDimension } from "../../gen/tollgate/ledger/v1/UsageDimension.ts";
 import type { UsageResolution } from "../../gen/tollgate/ledger/v1/UsageResolution.ts";
 import type { WalletState as WireWalletState } from "../../gen/tollgate/ledger/v1/WalletState.ts";
-import type {
-  ChargeSource,
-  HoldState,
-  LimitPeriod,
-  TransferKindName,
-  WalletState,
-} from "../../ledger/records.ts";
+import type { ChargeSource, HoldState, TransferKindName, WalletState } from "../../ledger/records.ts";
 import type { UsageDimension, UsageReport } from "../../ledger/usage-records.ts";
 import { type FieldFault, InvalidField } from "./fields.ts";
 

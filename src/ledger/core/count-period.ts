@@ -1,7 +1,7 @@
 import { NANOS_MAX } from "../../domain/money.ts";
+import { periodStart } from "../../domain/period.ts";
 import type { SpendLimit } from "../records.ts";
 import { type Book, type Changes, type Hold, type LimitPeriodKey, spendKey } from "./book.ts";
-import { periodStart } from "./period.ts";
 import { counterOf } from "./resolve.ts";
 
 /**

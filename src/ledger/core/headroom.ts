@@ -1,9 +1,9 @@
 import type { Nanos } from "../../domain/money.ts";
+import { periodStart } from "../../domain/period.ts";
 import type { Shortfall } from "../ledger.ts";
 import type { SpendLimit } from "../records.ts";
 import { type Book, balancesOf, type LimitPeriodKey } from "./book.ts";
 import type { Declined } from "./command.ts";
-import { periodStart } from "./period.ts";
 import { counterOf, type Money } from "./resolve.ts";
 
 /** A limit that binds a hold or charge, in the period the hold or charge would count against. */

@@ -1,7 +1,7 @@
+import { isTimeZone, periodStart } from "../../domain/period.ts";
 import type { SpendLimit } from "../records.ts";
 import { type Hold, type LimitPeriodKey, TRANSFER_KINDS, type Transfer, type TransferKind } from "./book.ts";
 import type { Command } from "./command.ts";
-import { isTimeZone, periodStart } from "./period.ts";
 import { isHoldId, isId } from "./validate.ts";
 
 /**

@@ -1,11 +1,11 @@
 // The commands of a wallet that move no money: its creation, its state and its spending limits.
 
+import { isTimeZone } from "../../domain/period.ts";
 import type { DeleteSpendLimitRequest, WalletStateRequest } from "../ledger.ts";
 import type { Balances, SpendLimit } from "../records.ts";
 import { balancesOf, type StoredLimit, type Wallet } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
 import { countPeriod } from "./count-period.ts";
-import { isTimeZone } from "./period.ts";
 import { isAmount, isId } from "./validate.ts";
 
 /** Creates an empty, active wallet. An existing wallet stays as it is. Declines `invalid_id`. */

@@ -1,4 +1,5 @@
 import type { Nanos } from "../../domain/money.ts";
+import { periodStart } from "../../domain/period.ts";
 import {
   balancesOf,
   type Counter,
@@ -13,7 +14,6 @@ import {
   type Wallet,
 } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
-import { periodStart } from "../core/period.ts";
 import { countersOf, DUE_HOLDS_MAX, type ReadSet, readSetsOf, receiptsOf } from "../core/read-set.ts";
 import { isAmount } from "../core/validate.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";

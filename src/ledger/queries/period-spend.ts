@@ -1,7 +1,7 @@
 import { firstIdOf, ID_TIME_MAX } from "../../domain/id-time.ts";
 import type { Nanos } from "../../domain/money.ts";
+import { periodStart } from "../../domain/period.ts";
 import type { PeriodSpend } from "../core/book.ts";
-import { periodStart } from "../core/period.ts";
 import type { SpendLimit } from "../records.ts";
 import {
   type Coverage,

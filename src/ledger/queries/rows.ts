@@ -1,3 +1,4 @@
+import type { LimitPeriod } from "../../domain/period.ts";
 // Converts between rows of the database and the types of core/book.ts. Both stores share it.
 import type {
   Counter,
@@ -13,7 +14,6 @@ import {
   ATTEMPTS_MAX,
   type Attempt,
   type HoldState,
-  type LimitPeriod,
   type OutcomeFacts,
   type SpendLimit,
 } from "../records.ts";

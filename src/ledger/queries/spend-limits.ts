@@ -1,4 +1,4 @@
-import { periodEnd, periodStart } from "../core/period.ts";
+import { periodEnd, periodStart } from "../../domain/period.ts";
 import type { SpendLimit, SpendLimitUsage } from "../records.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery } from "./query.ts";
 import { readLimitInForce, type SpendLimitRow } from "./rows.ts";

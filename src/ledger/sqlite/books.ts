@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { firstIdOf } from "../../domain/id-time.ts";
+import { periodStart } from "../../domain/period.ts";
 import {
   counterKey,
   type Hold,
@@ -9,7 +10,6 @@ import {
   type TransferKind,
 } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
-import { periodStart } from "../core/period.ts";
 import { DUE_HOLDS_MAX, type RowReader, readRows, receiptsOf } from "../core/read-set.ts";
 import { isId } from "../core/validate.ts";
 import { createWorkingBook, type WorkingBook } from "../core/working-book.ts";

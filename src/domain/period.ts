@@ -1,5 +1,7 @@
-import { DAY_MS } from "../../domain/id-time.ts";
-import type { LimitPeriod } from "../records.ts";
+import { DAY_MS } from "./id-time.ts";
+
+/** The calendar period of a spending limit. Weeks start on Monday; `total` never resets. */
+export type LimitPeriod = "total" | "day" | "week" | "month";
 
 const WEEK_DAYS = 7;
 /** 1970-01-01 was a Thursday: the Monday before it lies three days earlier. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isTimeZone, periodEnd, periodStart } from "../../src/ledger/core/period.ts";
-import type { LimitPeriod } from "../../src/ledger/records.ts";
+import type { LimitPeriod } from "../../src/domain/period.ts";
+import { isTimeZone, periodEnd, periodStart } from "../../src/domain/period.ts";
 
 describe("a period in UTC", () => {
   test.each<[LimitPeriod, string, string, string]>([

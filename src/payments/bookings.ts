@@ -1,12 +1,12 @@
 import { and, eq, inArray } from "drizzle-orm";
+import { findAccount, lockAccount } from "../accounts/accounts.ts";
+import { type AuditActor, type Change, recordChange } from "../accounts/audit-trail.ts";
 import type { Database } from "../db/database.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
-import type { Ledger, Posting } from "../ledger/ledger.ts";
-import { PAGE_SIZE_MAX } from "../ledger/records.ts";
-import { findAccount, lockAccount } from "./accounts.ts";
-import { type AuditActor, type Change, recordChange } from "./audit-trail.ts";
-import { type Refunded, refundRest } from "./refunds.ts";
+import { type Ledger, LedgerError, type Posting } from "../ledger/ledger.ts";
+import { type JournalLine, PAGE_SIZE_MAX, type Receipt } from "../ledger/records.ts";
 
 interface BookingParts {
   readonly database: Database;
@@ -147,4 +147,59 @@ async function recordOnce(
       .limit(1);
     if (!known) await recordChange(database, tx, actor, change, now());
   });
+}
+
+const PAGE_SIZE = 1_000;
+
+interface RefundIds {
+  readonly walletId: string;
+  /** The request id of the receipt. */
+  readonly holdId: string;
+  /** Booked once. */
+  readonly refundId: string;
+}
+
+interface Refunded extends Posting {
+  readonly amount: Nanos;
+}
+
+/**
+ * Refunds what is left of a charge. A repeated refund returns what its id booked before. Rejects with
+ * `unknown_receipt`, with `conflict` when nothing is left, and with LedgerError.
+ */
+async function refundRest(
+  ledger: Pick<Ledger, "receipt" | "refund" | "transfers">,
+  ids: RefundIds,
+): Promise<Refunded> {
+  const receipt = await ledger.receipt(ids.walletId, ids.holdId);
+  if (!receipt) throw new GatewayError("unknown_receipt");
+  const book = async (amount: Nanos) => ({ amount, ...(await ledger.refund({ ...ids, amount })) });
+  const rest = receipt.captured - receipt.refunded;
+  try {
+    if (rest === 0n) {
+      throw new GatewayError("conflict", { message: "Nothing is left of the charge to refund." });
+    }
+    return await book(rest);
+  } catch (thrown) {
+    if (thrown instanceof LedgerError && thrown.code !== "conflict") throw thrown;
+    const booked = await findBooked(ledger, ids, receipt);
+    if (!booked) throw thrown;
+    return book(booked.amount);
+  }
+}
+
+/** Finds the refund with this id. Searches to one day before the receipt, as clocks of processes differ. */
+async function findBooked(
+  ledger: Pick<Ledger, "transfers">,
+  { walletId, refundId }: RefundIds,
+  { createdAtMs }: Receipt,
+): Promise<JournalLine | undefined> {
+  let token: string | undefined;
+  do {
+    const { items, nextToken } = await ledger.transfers(walletId, { size: PAGE_SIZE, token });
+    const booked = items.find(({ kind, transferId }) => kind === "refund" && transferId === refundId);
+    if (booked || items.some((line) => line.createdAtMs < createdAtMs - DAY_MS)) return booked;
+    token = nextToken;
+  } while (token !== undefined);
+  return undefined;
 }
