@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test";
 import { readPage } from "../docs/pages.ts";
+import { BOUNDS, LINES_OF_A_FILE_MAX, LONG_FILES, PLAIN_CHAT_FILES_MAX } from "./bounds.ts";
 import { findCircles } from "./circles.ts";
+import { linesOf, sizesOf } from "./house.ts";
 import { withDrawing } from "./picture.ts";
+import { readRequestPath } from "./request-path.ts";
 import { ROOMS, roomOf } from "./rooms.ts";
 import { readSources } from "./source-files.ts";
-
-const LINES_MAX = 300;
-/** Files above 300 lines; each gives its reason in its first comment. */
-const LONG_FILES: readonly string[] = [];
 
 const sources = await readSources();
 const ownSources = sources.filter(({ path }) => roomOf(path) !== "gen");
@@ -53,10 +52,34 @@ test("the environment is read by the configuration alone", () => {
   expect(strays.filter((path) => path !== ENVIRONMENT_PRINTER)).toEqual([]);
 });
 
-test("no file has more than 300 lines without being listed with its reason", () => {
-  const long = ownSources.filter(({ text }) => text.split("\n").length > LINES_MAX + 1);
-  expect(long.map(({ path }) => path)).toEqual([...LONG_FILES]);
+test("no file has more than 250 lines without being listed with its reason", () => {
+  const long = ownSources.filter(({ text }) => linesOf(text) > LINES_OF_A_FILE_MAX);
+  expect(long.map(({ path }) => path)).toEqual(Object.keys(LONG_FILES).sort());
 });
+
+const sizes = sizesOf(ownSources);
+
+test.each(Object.entries(BOUNDS))("src/%s has at most its bound of files and lines", (room, bound) => {
+  const { files, lines } = sizes[room] ?? { files: 0, lines: 0 };
+  expect(files).toBeLessThanOrEqual(bound.files);
+  expect(lines).toBeLessThanOrEqual(bound.lines);
+});
+
+test("every room of folders has a bound, and no bound is a tenth above its room", () => {
+  const rooms = Object.keys(ROOMS).filter((room) => room !== "gen" && !room.endsWith(".ts"));
+  expect(Object.keys(BOUNDS).sort()).toEqual(rooms.sort());
+  const loose = Object.entries(BOUNDS).filter(([room, bound]) => {
+    const { files, lines } = sizes[room] ?? { files: 0, lines: 0 };
+    return bound.files > files * 1.1 + 1 || bound.lines > lines * 1.1 + 50;
+  });
+  expect(loose.map(([room]) => room)).toEqual([]);
+});
+
+test("a plain chat request takes part in no more files than its bound", async () => {
+  const files = await readRequestPath();
+  expect(files.length).toBeLessThanOrEqual(PLAIN_CHAT_FILES_MAX);
+  expect(files).toContain("gateway/run-request.ts");
+}, 120_000);
 
 test("docs/architecture.md shows the rooms of the table", () => {
   const { text } = readPage("docs/architecture.md");

@@ -1,0 +1,61 @@
+/** The most files and lines of each room of folders. A raise says why, in its commit. */
+export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
+  cli: { files: 47, lines: 4350 },
+  app: { files: 29, lines: 2350 },
+  config: { files: 33, lines: 4100 },
+  http: { files: 20, lines: 1750 },
+  "http/console": { files: 73, lines: 7700 },
+  backup: { files: 6, lines: 850 },
+  usage: { files: 9, lines: 1050 },
+  payments: { files: 12, lines: 1500 },
+  gateway: { files: 31, lines: 4050 },
+  notices: { files: 12, lines: 1450 },
+  exports: { files: 7, lines: 800 },
+  mail: { files: 6, lines: 750 },
+  accounts: { files: 41, lines: 4900 },
+  "ledger-grpc": { files: 33, lines: 3850 },
+  "settlement-outbox": { files: 7, lines: 1100 },
+  ledger: { files: 96, lines: 10650 },
+  refusals: { files: 4, lines: 700 },
+  "limiter/redis": { files: 16, lines: 1650 },
+  limiter: { files: 6, lines: 800 },
+  bodies: { files: 17, lines: 2050 },
+  demo: { files: 4, lines: 500 },
+  upstream: { files: 30, lines: 2850 },
+  wire: { files: 132, lines: 14000 },
+  tokens: { files: 6, lines: 550 },
+  workers: { files: 3, lines: 200 },
+  catalog: { files: 19, lines: 1750 },
+  db: { files: 33, lines: 3050 },
+  telemetry: { files: 21, lines: 2150 },
+  console: { files: 224, lines: 16950 },
+  domain: { files: 19, lines: 1350 },
+};
+
+/** The most files of src that take part in one plain chat request. */
+export const PLAIN_CHAT_FILES_MAX = 101;
+
+/** Lines of a file that need no reason. */
+export const LINES_OF_A_FILE_MAX = 250;
+
+/** Longer files, each with the reason for which it stays whole. */
+export const LONG_FILES: Readonly<Record<string, string>> = {
+  "accounts/keys.ts": "issue, read and revoke share one row of the table",
+  "accounts/sign-in.ts": "the one door to better-auth: every call of it, and how its answers are read",
+  "catalog/update/read-list.ts": "one pass over a foreign list, whose rules depend on each other",
+  "cli/import/litellm-config.ts": "one conversion: deployments become models, upstreams and aliases together",
+  "config/config.ts": "what a configuration is, and how it is loaded and read again",
+  "config/known.ts": "one pass that fills in what the catalog knows",
+  "errors.ts": "the one table of errors",
+  "gateway/attempt.ts": "one attempt from its call to its verdict",
+  "gateway/relay.ts": "one answer on its way to the client, whole or streamed",
+  "gateway/request.ts": "the types of a request's story, in its order",
+  "ledger/audit/audit.ts": "one audit: its snapshot, its ranges and its findings",
+  "ledger/exports/page.ts": "one page of an export, from three cursors",
+  "ledger/queries/rows.ts": "every row of the ledger's tables, read and written",
+  "ledger/records.ts": "the types of all reads of the ledger, which callers import together",
+  "ledger/sqlite/books.ts": "the books kept in memory, with the one statement list that fills them",
+  "payments/stripe.ts": "the one door to Stripe: every call of it, and its signed events",
+  "settlement-outbox/file.ts": "one file of the outbox: its lock, its rows and its damage",
+  "upstream/circuit-phases.ts": "the phases of one circuit, which change into each other",
+};
