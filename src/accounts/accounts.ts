@@ -1,10 +1,10 @@
 import { and, asc, eq, or, sql } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { accounts } from "../db/sqlite/schema.ts";
-import type { Markup } from "../domain/money.ts";
+import { type Markup, printMarkup } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
+import { type AuditActor, type Change, COMMAND_LINE, recordChange } from "./audit-trail.ts";
 
 /** The owner of keys and of one wallet. The wallet has the account's id. */
 export interface Account {
@@ -20,13 +20,13 @@ export interface Account {
   readonly markup?: Markup | undefined;
 }
 
-export interface AccountParts {
+interface AccountParts {
   readonly database: Database;
   readonly ledger: Pick<Ledger, "createWallet">;
   readonly now?: () => number;
 }
 
-export interface NewAccount {
+interface NewAccount {
   /** Unique, and equal to no account's id. */
   readonly name: string;
   readonly email?: string | undefined;
@@ -34,7 +34,7 @@ export interface NewAccount {
   readonly ownerId?: string | undefined;
 }
 
-export interface CreateOptions {
+interface CreateOptions {
   /** Default: the command line. */
   readonly actor?: AuditActor | undefined;
   /** Runs in the transaction that creates the account. */
@@ -121,6 +121,68 @@ export async function updateAccount(
     const winner = name === undefined ? undefined : await findAccount(database, name);
     throw winner && winner.id !== accountId ? new GatewayError("conflict", { reason: fault }) : fault;
   });
+}
+
+/** A change of columns and its audit entry. */
+interface AccountChange {
+  readonly columns: Partial<Pick<typeof accounts.$inferInsert, "state" | "markup">>;
+  readonly entry: Change;
+}
+
+/**
+ * Changes an account with its audit entry, in one transaction. `describe` returns `undefined` for an account that
+ * stays as it is. Rejects with `unknown_item`.
+ */
+export function changeAccount(
+  { database, now }: { readonly database: Database; readonly now: () => number },
+  actor: AuditActor,
+  accountId: string,
+  describe: (before: Account) => AccountChange | undefined,
+): Promise<Account> {
+  const { accounts } = database.tables;
+  return database.transact(async (tx) => {
+    const before = await lockAccount(database, tx, accountId);
+    if (!before) throw new GatewayError("unknown_item");
+    const change = describe(before);
+    if (!change) return before;
+    const columns = { ...change.columns, version: before.version + 1 };
+    const [row] = await tx.update(accounts).set(columns).where(eq(accounts.id, accountId)).returning();
+    await recordChange(database, tx, actor, change.entry, now());
+    return row ? readAccount(row) : before;
+  });
+}
+
+interface MarkupChange {
+  readonly accountId: string;
+  /** `undefined` returns the account to the prices of the models. */
+  readonly markup: Markup | undefined;
+  readonly reason: string;
+}
+
+/**
+ * Sets the factor over upstream costs that an account pays. Gateways apply it within a second to requests that
+ * begin later. Its audit entry is of the platform, because only operators see markups. Rejects with
+ * `unknown_item`.
+ */
+export function setMarkup(
+  parts: { readonly database: Database; readonly now: () => number },
+  actor: AuditActor,
+  { accountId, markup, reason }: MarkupChange,
+): Promise<Account> {
+  return changeAccount(parts, actor, accountId, (before) => {
+    if (before.markup === markup) return undefined;
+    const entry = {
+      action: "account.markup_changed",
+      target: accountId,
+      before: { markup: printOptional(before.markup) },
+      after: { markup: printOptional(markup), reason },
+    };
+    return { columns: { markup: markup === undefined ? null : Number(markup) }, entry };
+  });
+}
+
+function printOptional(markup: Markup | undefined): string | null {
+  return markup === undefined ? null : printMarkup(markup);
 }
 
 /**

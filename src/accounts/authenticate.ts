@@ -1,16 +1,16 @@
 import { and, type Column, eq, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
+import { within } from "../time.ts";
 import { readMarkup } from "./accounts.ts";
 import { type Authenticate, type Caller, digestOf, isSecret } from "./key.ts";
 import { readKey } from "./keys.ts";
-import { createSharedReads } from "./shared-reads.ts";
 
 /** Maximum age of a cached caller: half of the second within which a revocation takes effect. */
 const CACHE_AGE_MS_MAX = 500;
 const CACHED_CALLERS_MAX = 10_000;
 
-export interface AuthenticateParts {
+interface AuthenticateParts {
   readonly database: Database;
   /** Unix milliseconds, compared with the expiry of a key. */
   readonly now?: () => number;
@@ -133,4 +133,60 @@ function prepareFind({ db, tables: { accounts, apiKeys } }: Database, digestColu
     const [row] = await query.execute({ digest });
     return row && readCaller(row);
   };
+}
+
+/** A value that was current when the read began, or later. */
+interface Reading<Value> {
+  readonly value: Value;
+  readonly beganAtMs: number;
+}
+
+export interface SharedReadsOptions {
+  readonly now: () => number;
+  /** Maximum age of a running read that a later caller may share. */
+  readonly sharedMs: number;
+  /** How long a caller waits. Default: 2,000. */
+  readonly waitMaxMs?: number;
+  /** Maximum number of running reads, also while the database is unavailable. Default: 1,000. */
+  readonly readsMax?: number;
+}
+
+/**
+ * Returns a function that reads by key and shares one read among concurrent callers of a key. It rejects with
+ * `internal` when the read fails, exceeds `waitMaxMs`, or `readsMax` reads are running.
+ */
+export function createSharedReads<Value>(
+  read: (key: string) => Promise<Value>,
+  { now, sharedMs, waitMaxMs = 2_000, readsMax = 1_000 }: SharedReadsOptions,
+): (key: string) => Promise<Reading<Value>> {
+  const latest = new Map<string, { readonly beganAtMs: number; readonly reading: Promise<Reading<Value>> }>();
+  let runningCount = 0;
+
+  const begin = (key: string): Promise<Reading<Value>> => {
+    if (runningCount >= readsMax) return Promise.reject(new GatewayError("internal"));
+    const beganAtMs = now();
+    runningCount += 1;
+    const running = read(key).finally(() => {
+      runningCount -= 1;
+      if (latest.get(key)?.reading === reading) latest.delete(key);
+    });
+    const reading = within(waitMaxMs, running, throwTimeout).then(
+      (value) => ({ value, beganAtMs }),
+      (reason: unknown) => {
+        throw new GatewayError("internal", { reason });
+      },
+    );
+    latest.set(key, { beganAtMs, reading });
+    return reading;
+  };
+
+  return (key) => {
+    const shared = latest.get(key);
+    const ageMs = shared ? now() - shared.beganAtMs : -1;
+    return shared && ageMs >= 0 && ageMs < sharedMs ? shared.reading : begin(key);
+  };
+}
+
+function throwTimeout(): never {
+  throw new Error("The database did not answer in time");
 }

@@ -1,11 +1,11 @@
 import type { Database } from "../db/database.ts";
 import { isActing } from "./acting.ts";
 import type { Actor } from "./actor.ts";
-import { readCookieSecret } from "./cookie-secret.ts";
 import { digestOf } from "./key.ts";
 import { findManagementKey } from "./management-keys.ts";
 import { cookieFormOf, isSigned, readSessionCookie } from "./session-cookie.ts";
 import { findSession, type Session, touchSession } from "./sessions.ts";
+import { readCookieSecret } from "./shared-secret.ts";
 
 export interface IdentifyParts {
   readonly database: Database;

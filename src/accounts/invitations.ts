@@ -6,10 +6,10 @@ import { lockAccount } from "./accounts.ts";
 import type { Role } from "./actor.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import type { MailOrders } from "./credentials.ts";
-import { normaliseEmail } from "./email.ts";
 import { handedDigestOf, type Invitation } from "./invitation-links.ts";
 import { createToken } from "./key.ts";
 import type { MemberParts } from "./members.ts";
+import { normaliseEmail } from "./people.ts";
 import { requireGiver, requirePresentRight } from "./present-rights.ts";
 
 const VALID_MS = 7 * DAY_MS;

@@ -1,9 +1,8 @@
 import { eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
-import { normaliseEmail } from "./email.ts";
 import { createOneTimePassword, type Passwords } from "./passwords.ts";
-import { insertPerson, type Person, readPerson, setPasswordHash } from "./people.ts";
+import { insertPerson, normaliseEmail, type Person, readPerson, setPasswordHash } from "./people.ts";
 import { deleteSessions, endResetLinks } from "./sessions.ts";
 
 export interface OperatorParts {

@@ -1,5 +1,6 @@
 import { asc, eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import { isMailAddress } from "../domain/mail-address.ts";
 import { GatewayError } from "../errors.ts";
 import type { Account } from "./accounts.ts";
 import type { Role } from "./actor.ts";
@@ -17,7 +18,7 @@ export interface Person {
   readonly mustChangePassword: boolean;
 }
 
-export interface NewPerson extends Omit<Person, "id"> {
+interface NewPerson extends Omit<Person, "id"> {
   /** Default: a new UUIDv7. */
   readonly id?: string | undefined;
   readonly passwordHash: string;
@@ -103,7 +104,7 @@ export async function renamePerson(
 }
 
 /** An account of a person. */
-export interface Membership {
+interface Membership {
   readonly accountId: string;
   readonly name: string;
   readonly state: Account["state"];
@@ -126,4 +127,14 @@ export async function listMemberships(
 export function readPerson(row: Database["tables"]["people"]["$inferSelect"]): Person {
   const { id, name, email, emailVerified, isOperator, mustChangePassword } = row;
   return { id, name, email, emailVerified, isOperator, mustChangePassword };
+}
+
+/**
+ * Returns an e-mail address as it is stored: composed (NFC) and in lower case. Throws `wrong_shape` for a text
+ * that is no plain address. A host without a dot, such as `localhost`, is allowed.
+ */
+export function normaliseEmail(text: string): string {
+  const email = text.trim().normalize("NFC").toLowerCase();
+  if (!isMailAddress(email)) throw new GatewayError("wrong_shape", { path: "email" });
+  return email;
 }

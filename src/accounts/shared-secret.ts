@@ -23,3 +23,8 @@ async function find({ db, tables: { sharedValues } }: Database, name: string): P
   const [row] = await db.select().from(sharedValues).where(eq(sharedValues.name, name));
   return row?.value;
 }
+
+/** Returns the secret that signs session cookies. Changing its row signs everybody out. */
+export function readCookieSecret(database: Database): Promise<string> {
+  return readSharedSecret(database, "console_cookie_secret");
+}

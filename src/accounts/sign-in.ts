@@ -4,12 +4,18 @@ import { and, eq, gt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import { loadPart } from "../program-files.ts";
-import { readCookieSecret } from "./cookie-secret.ts";
 import { digestOf } from "./key.ts";
-import { findKnownDevice, printDeviceCookie } from "./known-devices.ts";
 import type { HashCaller, Passwords } from "./passwords.ts";
-import { COOKIE_NAME, COOKIE_PATH, cookieFormOf, SESSION_S } from "./session-cookie.ts";
+import {
+  COOKIE_NAME,
+  COOKIE_PATH,
+  cookieFormOf,
+  findKnownDevice,
+  printDeviceCookie,
+  SESSION_S,
+} from "./session-cookie.ts";
 import { boundSessions } from "./sessions.ts";
+import { readCookieSecret } from "./shared-secret.ts";
 import { createSignInAdapter, type FollowUp, printAlias } from "./sign-in-adapter.ts";
 import { networkOf } from "./throttle.ts";
 

@@ -2,13 +2,11 @@ import type { Database, Db } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { createAccount } from "./accounts.ts";
-import type { AuditActor } from "./audit-trail.ts";
-import { recordChange } from "./audit-trail.ts";
+import { type AuditActor, recordChange } from "./audit-trail.ts";
 import type { MailOrders, SignedIn } from "./credentials.ts";
-import { normaliseEmail } from "./email.ts";
 import { acceptInvitation, findInvitation } from "./invitation-links.ts";
 import { checkNewPassword, type Passwords } from "./passwords.ts";
-import { findPerson, findPersonById, insertPerson } from "./people.ts";
+import { findPerson, findPersonById, insertPerson, normaliseEmail } from "./people.ts";
 import { hashCallerOf, type SignIn, type Visitor } from "./sign-in.ts";
 import type { Throttle } from "./throttle.ts";
 

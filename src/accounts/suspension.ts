@@ -3,8 +3,8 @@ import type { Database } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { WalletState } from "../ledger/records.ts";
-import { type Account, findAccount, lockAccount } from "./accounts.ts";
-import { type AuditActor, recordChange } from "./audit-trail.ts";
+import { type Account, changeAccount, findAccount } from "./accounts.ts";
+import type { AuditActor } from "./audit-trail.ts";
 
 export interface SuspensionParts {
   readonly database: Database;
@@ -64,23 +64,16 @@ interface StateChange {
   readonly reason: string;
 }
 
-/** Writes the state with its audit entry. An account in this state already stays as it is. */
 function setState(
-  { database, now }: SuspensionParts,
+  parts: SuspensionParts,
   actor: AuditActor,
   { accountId, state, reason }: StateChange,
 ): Promise<Account> {
-  const { accounts } = database.tables;
-  return database.transact(async (tx) => {
-    const before = await lockAccount(database, tx, accountId);
-    if (!before) throw new GatewayError("unknown_item");
-    if (before.state === state) return before;
-    const version = before.version + 1;
-    await tx.update(accounts).set({ state, version }).where(eq(accounts.id, accountId));
+  return changeAccount(parts, actor, accountId, (before) => {
+    if (before.state === state) return undefined;
     const action = state === "suspended" ? "account.suspended" : "account.resumed";
     const states = { before: { state: before.state }, after: { state, reason } };
-    await recordChange(database, tx, actor, { accountId, action, target: accountId, ...states }, now());
-    return { ...before, state, version };
+    return { columns: { state }, entry: { accountId, action, target: accountId, ...states } };
   });
 }
 

@@ -1,6 +1,5 @@
-import { createAccount, listAccounts } from "../accounts/accounts.ts";
+import { createAccount, listAccounts, setMarkup } from "../accounts/accounts.ts";
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
-import { setMarkup } from "../accounts/markup.ts";
 import { resumeAccount, suspendAccount } from "../accounts/suspension.ts";
 import type { Markup } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";

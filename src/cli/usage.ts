@@ -1,4 +1,4 @@
-import { findKeyNames } from "../accounts/names.ts";
+import { findKeyNames } from "../accounts/find-items.ts";
 import { printUsd } from "../domain/money.ts";
 import type { UsageDimension, UsageRow } from "../ledger/usage-records.ts";
 import { printTime } from "../time.ts";

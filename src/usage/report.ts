@@ -1,4 +1,4 @@
-import { findAccountNames, findKeyNames } from "../accounts/names.ts";
+import { findAccountNames, findKeyNames } from "../accounts/find-items.ts";
 import type { Database } from "../db/database.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import type { UsageDimension, UsageRow } from "../ledger/usage-records.ts";

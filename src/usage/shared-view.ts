@@ -1,4 +1,4 @@
-import { findAccountNames } from "../accounts/names.ts";
+import { findAccountNames } from "../accounts/find-items.ts";
 import { openLink, type SharedLink } from "../accounts/shared-links.ts";
 import type { Database } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";

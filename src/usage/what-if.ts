@@ -1,4 +1,4 @@
-import { findKeyNames } from "../accounts/names.ts";
+import { findKeyNames } from "../accounts/find-items.ts";
 import type { Database } from "../db/database.ts";
 import { costOf, type Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createSharedReads, type SharedReadsOptions } from "../../src/accounts/shared-reads.ts";
+import { createSharedReads, type SharedReadsOptions } from "../../src/accounts/authenticate.ts";
 
 /** Shared reads whose results and clock the test controls. */
 function scriptedReads(options: Partial<SharedReadsOptions> = {}) {

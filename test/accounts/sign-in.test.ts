@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { COMMAND_LINE, listAuditEntries } from "../../src/accounts/audit-trail.ts";
-import { readCookieSecret } from "../../src/accounts/cookie-secret.ts";
 import {
   type CredentialParts,
   changePassword,
@@ -18,6 +17,7 @@ import { createOperator } from "../../src/accounts/operators.ts";
 import { createPasswords, type Passwords } from "../../src/accounts/passwords.ts";
 import { findPerson } from "../../src/accounts/people.ts";
 import { sweepSessions } from "../../src/accounts/sessions.ts";
+import { readCookieSecret } from "../../src/accounts/shared-secret.ts";
 import { createSignIn } from "../../src/accounts/sign-in.ts";
 import { type SignUpParts, signUp } from "../../src/accounts/sign-up.ts";
 import { createThrottle } from "../../src/accounts/throttle.ts";

@@ -1,7 +1,11 @@
 import { Elysia, t } from "elysia";
-import { findTargetNames } from "../../accounts/audit-targets.ts";
-import { type AuditEntry, type AuditFilter, listAuditEntries } from "../../accounts/audit-trail.ts";
-import { findAccountNames } from "../../accounts/names.ts";
+import {
+  type AuditEntry,
+  type AuditFilter,
+  findTargetNames,
+  listAuditEntries,
+} from "../../accounts/audit-trail.ts";
+import { findAccountNames } from "../../accounts/find-items.ts";
 import type { Database } from "../../db/database.ts";
 import { printCsvRow } from "../../domain/csv.ts";
 import { GatewayError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-import { findKeyNames } from "../../accounts/names.ts";
+import { findKeyNames } from "../../accounts/find-items.ts";
 import type { Database } from "../../db/database.ts";
 import { printUsd } from "../../domain/money.ts";
 import { inputTokensOf } from "../../domain/usage.ts";

@@ -1,6 +1,6 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../accounts/actor.ts";
-import { findKeyNames } from "../../accounts/names.ts";
+import { findKeyNames } from "../../accounts/find-items.ts";
 import { printPicos, printPrice, printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import { printSaved } from "../../ledger/print-receipt.ts";
