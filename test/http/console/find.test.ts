@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/actor.ts";
-import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { CHAT, post } from "../../support/client.ts";
-import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import type { TestConsole } from "../../support/test-console.ts";
+import { openConsoleOn } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("find on %s", (dialect) => {
   let console: TestConsole;
-  let drop: () => Promise<void>;
   beforeAll(async () => {
-    const location = await createLocation(dialect);
-    drop = location.drop;
-    console = await openTestConsole({ database: location.location });
+    console = await openConsoleOn(dialect);
   });
-  afterAll(async () => {
-    await console.stop();
-    await drop();
-  });
+  afterAll(() => console.stop());
 
   const payer = async (name = "test") => {
     const { key, secret } = await console.gateway.newPayer("5", { name });

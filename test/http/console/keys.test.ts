@@ -4,12 +4,13 @@ import type { Account } from "../../../src/accounts/accounts.ts";
 import type { Actor } from "../../../src/accounts/actor.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import { addPerson } from "../../accounts/actors.ts";
-import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { HELLO } from "../../support/model-output.ts";
 import { gate } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
-import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import type { TestConsole } from "../../support/test-console.ts";
 import { until } from "../../support/until.ts";
+import { openConsoleOn } from "./open-consoles.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -17,19 +18,13 @@ describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
   let console: TestConsole;
   let account: Account;
   let owner: Actor;
-  let drop: () => Promise<void>;
   beforeAll(async () => {
-    const location = await createLocation(dialect);
-    drop = location.drop;
-    console = await openTestConsole({ database: location.location });
+    console = await openConsoleOn(dialect);
     account = await console.newAccount();
     owner = await console.newMember(account.id, "owner");
     await topUp(account.id, "10");
   });
-  afterAll(async () => {
-    await console.stop();
-    await drop();
-  });
+  afterAll(() => console.stop());
 
   const topUp = (walletId: string, usd: string) =>
     console.gateway.tollgate.ledger.topUp({ walletId, topUpId: "t", amount: parseUsd(usd) });

@@ -1,21 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/actor.ts";
 import { addMember } from "../../accounts/actors.ts";
-import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
-import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
+import type { TestConsole } from "../../support/test-console.ts";
+import { openConsoleOn } from "./open-consoles.ts";
 
 const RULE = { kind: "balance_below", threshold: "10", emails: ["ann@example.com"], webhook_url: null };
 
 describe.each(DIALECTS)("on %s", (dialect) => {
   let console: TestConsole;
-  let drop: () => Promise<void>;
   let account: string;
   let owner: Actor;
 
   beforeEach(async () => {
-    const created = await createLocation(dialect);
-    drop = created.drop;
-    console = await openTestConsole({ database: created.location });
+    console = await openConsoleOn(dialect);
     account = (await console.newAccount()).id;
     const { database } = console.parts;
     owner = await addMember(database, account, "owner");
@@ -23,7 +21,6 @@ describe.each(DIALECTS)("on %s", (dialect) => {
   });
   afterEach(async () => {
     await console.stop();
-    await drop();
   });
 
   const call = (method: string, path: string, body?: unknown, actor: Actor | undefined = owner) =>

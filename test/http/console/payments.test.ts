@@ -3,7 +3,7 @@ import type { Account } from "../../../src/accounts/accounts.ts";
 import type { Actor } from "../../../src/accounts/actor.ts";
 import { insertPerson } from "../../../src/accounts/people.ts";
 import { createConsole } from "../../../src/http/console/entry.ts";
-import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
 import {
   type CheckoutSession,
   printEvent,
@@ -14,21 +14,19 @@ import {
   WEBHOOK_SECRET,
 } from "../../support/scripted-stripe.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import { openConsoleOn } from "./open-consoles.ts";
 
 const SECRET_KEY = "sk_test_secret_of_ours";
 
 describe.each(DIALECTS)("payments in %s", (dialect) => {
   let stripe: ScriptedStripe;
   let console: TestConsole;
-  let drop: () => Promise<void>;
   let account: Account;
   let owner: Actor;
   let operator: Actor;
   beforeAll(async () => {
     stripe = startScriptedStripe();
-    const created = await createLocation(dialect);
-    drop = created.drop;
-    console = await openTestConsole({ database: created.location }, withStripe(stripe.url));
+    console = await openConsoleOn(dialect, withStripe(stripe.url));
     account = await console.newAccount();
     owner = await console.newMember(account.id, "owner");
     operator = console.newOperator();
@@ -36,7 +34,6 @@ describe.each(DIALECTS)("payments in %s", (dialect) => {
   afterAll(async () => {
     await console.stop();
     await stripe.stop();
-    await drop();
   });
 
   const wallet = () => `/accounts/${account.id}/wallet`;

@@ -4,10 +4,11 @@ import type { Actor } from "../../../src/accounts/actor.ts";
 import { issueKey, type NewKey, revokeKey } from "../../../src/accounts/keys.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
-import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { gate } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
-import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import type { TestConsole } from "../../support/test-console.ts";
+import { openConsoleOn } from "./open-consoles.ts";
 
 interface PlaygroundEvent {
   readonly event: string | undefined;
@@ -37,21 +38,15 @@ describe.each(DIALECTS)("the playground on %s", (dialect) => {
   let console: TestConsole;
   let account: Account;
   let owner: Actor;
-  let drop: () => Promise<void>;
   beforeAll(async () => {
-    const location = await createLocation(dialect);
-    drop = location.drop;
-    console = await openTestConsole({ database: location.location });
+    console = await openConsoleOn(dialect);
     account = await console.newAccount();
     owner = await console.newMember(account.id, "owner");
     const amount = parseUsd("10");
     await console.parts.ledger.topUp({ walletId: account.id, topUpId: "t", amount });
   });
   beforeEach(() => console.gateway.upstream.reset());
-  afterAll(async () => {
-    await console.stop();
-    await drop();
-  });
+  afterAll(() => console.stop());
 
   const newKey = async (more: Partial<NewKey> = {}) =>
     (await issueKey(console.parts, { accountId: account.id, name: "k", ...more })).key;

@@ -5,25 +5,20 @@ import { listSessions } from "../../../src/accounts/sessions.ts";
 import { createConsole } from "../../../src/http/console/entry.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { addMember } from "../../accounts/actors.ts";
-import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { CHAT, MESSAGES, post } from "../../support/client.ts";
 import { gate } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import { openConsoleOn } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("requests on %s", (dialect) => {
   let console: TestConsole;
-  let drop: () => Promise<void>;
   beforeAll(async () => {
-    const location = await createLocation(dialect);
-    drop = location.drop;
-    console = await openTestConsole({ database: location.location });
+    console = await openConsoleOn(dialect);
   });
   beforeEach(() => console.gateway.upstream.reset());
-  afterAll(async () => {
-    await console.stop();
-    await drop();
-  });
+  afterAll(() => console.stop());
 
   const payer = async () => {
     const { key, secret } = await console.gateway.newPayer("5");

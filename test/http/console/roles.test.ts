@@ -5,8 +5,9 @@ import { insertPerson } from "../../../src/accounts/people.ts";
 import { type ConsoleEntry, createConsole } from "../../../src/http/console/entry.ts";
 import { type Need, PERMISSIONS, type Permission } from "../../../src/http/console/permissions.ts";
 import { createConsoleApi } from "../../../src/http/console/routes.ts";
-import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
-import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
+import type { TestConsole } from "../../support/test-console.ts";
+import { openConsoleOn } from "./open-consoles.ts";
 
 interface Route {
   readonly method: string;
@@ -37,14 +38,11 @@ function isNeed(text: string | undefined): text is Need {
 describe.each(DIALECTS)("the roles of the console on %s", (dialect) => {
   let console: TestConsole;
   let entry: ConsoleEntry;
-  let drop: () => Promise<void>;
   let accountId: string;
   const actors = new Map<string, Actor | undefined>();
   beforeAll(async () => {
-    const created = await createLocation(dialect);
-    drop = created.drop;
     const identify = async (request: Request) => actors.get(request.headers.get("x-test-actor") ?? "");
-    console = await openTestConsole({ database: created.location }, { identify });
+    console = await openConsoleOn(dialect, { identify });
     // Bodies that are refused count against one address; their throttle has tests of its own.
     entry = createConsole({ ...console.parts, throttle: (_kind, _attempt, work) => work() });
     ({ id: accountId } = await console.newAccount());
@@ -76,10 +74,7 @@ describe.each(DIALECTS)("the roles of the console on %s", (dialect) => {
     actors.set("owner before a clock was set back", { ...unconfirmed, session: early });
     for (const actor of actors.values()) if (actor?.session) await storePerson(console, actor);
   });
-  afterAll(async () => {
-    await console.stop();
-    await drop();
-  });
+  afterAll(() => console.stop());
 
   /** Calls a route with ids that nothing has and an empty body, so that no handler changes anything. */
   async function verdictOf({ method, path }: Route, who: string): Promise<Verdict> {

@@ -5,20 +5,18 @@ import { createIdentify } from "../../../src/accounts/identify.ts";
 import { createOperator } from "../../../src/accounts/operators.ts";
 import { createPasswords } from "../../../src/accounts/passwords.ts";
 import { createSignIn } from "../../../src/accounts/sign-in.ts";
-import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { createBrowsers } from "../../support/console-browser.ts";
-import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import type { TestConsole } from "../../support/test-console.ts";
+import { openConsoleOn } from "./open-consoles.ts";
 
 const PASSWORD = "correct horse battery";
 
 describe.each(DIALECTS)("the sign-in on %s", (dialect) => {
   let console: TestConsole;
   let open: ReturnType<typeof createBrowsers>;
-  let drop: () => Promise<void>;
   beforeAll(async () => {
-    const { location, drop: dropIt } = await createLocation(dialect);
-    drop = dropIt;
-    console = await openTestConsole({ database: location });
+    console = await openConsoleOn(dialect);
     const { parts } = console.gateway.tollgate.console;
     open = createBrowsers({
       ...parts,
@@ -26,10 +24,7 @@ describe.each(DIALECTS)("the sign-in on %s", (dialect) => {
       signUps: { ...parts.signUps, policy: () => "open" },
     });
   });
-  afterAll(async () => {
-    await console.stop();
-    await drop();
-  });
+  afterAll(() => console.stop());
 
   const signUp = async () => {
     const browser = open();

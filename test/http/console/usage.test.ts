@@ -11,28 +11,23 @@ import { LedgerError } from "../../../src/ledger/ledger.ts";
 import { listAnomalies } from "../../../src/usage/anomalies.ts";
 import { OTHER, reportUsage } from "../../../src/usage/report.ts";
 import { readView } from "../../../src/usage/view.ts";
-import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { CHAT, MESSAGES, post } from "../../support/client.ts";
 import { gate } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import { openConsoleOn } from "./open-consoles.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 describe.each(DIALECTS)("usage on %s", (dialect) => {
   let console: TestConsole;
-  let drop: () => Promise<void>;
   beforeAll(async () => {
-    const location = await createLocation(dialect);
-    drop = location.drop;
-    console = await openTestConsole({ database: location.location });
+    console = await openConsoleOn(dialect);
   });
   beforeEach(() => console.gateway.upstream.reset());
-  afterAll(async () => {
-    await console.stop();
-    await drop();
-  });
+  afterAll(() => console.stop());
 
   const payer = async (name = "test") => {
     const { key, secret } = await console.gateway.newPayer("5", { name });

@@ -4,8 +4,9 @@ import type { Actor } from "../../../src/accounts/actor.ts";
 import { issueKey } from "../../../src/accounts/keys.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
-import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
-import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
+import type { TestConsole } from "../../support/test-console.ts";
+import { openConsoleOn } from "./open-consoles.ts";
 
 const MONTH = new Date().toISOString().slice(0, 7);
 const READS = [
@@ -20,15 +21,12 @@ const READS = [
 
 describe.each(DIALECTS)("the wallet's routes in %s", (dialect) => {
   let console: TestConsole;
-  let drop: () => Promise<void>;
   let ledger: Ledger;
   let account: Account;
   let viewer: Actor;
   let keyId: string;
   beforeAll(async () => {
-    const created = await createLocation(dialect);
-    drop = created.drop;
-    console = await openTestConsole({ database: created.location });
+    console = await openConsoleOn(dialect);
     ledger = console.parts.ledger;
     account = await console.newAccount();
     viewer = await console.newMember(account.id, "viewer");
@@ -36,10 +34,7 @@ describe.each(DIALECTS)("the wallet's routes in %s", (dialect) => {
     keyId = (await issueKey({ database, ledger }, { accountId: account.id, name: "batch" })).key.id;
     for (let top = 1; top <= 7; top += 1) await topUp(`top-${top}`, "1.000000001");
   });
-  afterAll(async () => {
-    await console.stop();
-    await drop();
-  });
+  afterAll(() => console.stop());
 
   const topUp = (topUpId: string, usd: string) =>
     ledger.topUp({ walletId: account.id, topUpId, amount: parseUsd(usd) });
