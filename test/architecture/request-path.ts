@@ -26,12 +26,15 @@ type LinesOfFiles = ReadonlyMap<string, ReadonlyMap<string, number>>;
 async function countLines(requests: number): Promise<LinesOfFiles> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-coverage-"));
   const coverage = ["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`];
-  const run = Bun.spawn([process.execPath, "test", ...coverage, "./test/architecture/plain-requests-child.ts"], {
-    cwd: REPOSITORY,
-    env: { ...Bun.env, TEST_REQUESTS: String(requests) },
-    stdout: "ignore",
-    stderr: "pipe",
-  });
+  const run = Bun.spawn(
+    [process.execPath, "test", ...coverage, "./test/architecture/plain-requests-child.ts"],
+    {
+      cwd: REPOSITORY,
+      env: { ...Bun.env, TEST_REQUESTS: String(requests) },
+      stdout: "ignore",
+      stderr: "pipe",
+    },
+  );
   try {
     const output = await new Response(run.stderr).text();
     if ((await run.exited) !== 0) throw new Error(`Plain chat requests failed:\n${output}`);
