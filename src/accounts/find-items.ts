@@ -3,7 +3,7 @@ import type { Database } from "../db/database.ts";
 import type { Account } from "./accounts.ts";
 import type { Actor } from "./actor.ts";
 import { containsText } from "./contains-text.ts";
-import { hintOf } from "./key.ts";
+import { hintOf } from "./keys/key.ts";
 
 /** Ids of one query. */
 const IDS_MAX = 500;

@@ -3,8 +3,8 @@ import { and, eq, isNull, lt } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import type { Actor } from "./actor.ts";
-import { digestOf } from "./key.ts";
-import { COOKIE_NAME } from "./session-cookie.ts";
+import { digestOf } from "./keys/key.ts";
+import { COOKIE_NAME } from "./people/session-cookie.ts";
 
 /** How long an answer is kept. */
 const KEPT_MS = 86_400_000;

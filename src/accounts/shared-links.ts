@@ -4,8 +4,8 @@ import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import { printTime } from "../time.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
-import { createToken, digestOf } from "./key.ts";
-import { requirePresentRight } from "./present-rights.ts";
+import { createToken, digestOf } from "./keys/key.ts";
+import { requirePresentRight } from "./people/present-rights.ts";
 
 /** A read-only link to the usage of one key, or of a whole account. */
 export interface SharedLink {

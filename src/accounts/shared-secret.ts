@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
-import { createToken } from "./key.ts";
+import { createToken } from "./keys/key.ts";
 
 /**
  * Returns a secret of 43 characters that all processes of one database share. The first process that needs it

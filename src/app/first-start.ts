@@ -1,8 +1,8 @@
 import { createAccount, findAccount, listAccounts } from "../accounts/accounts.ts";
 import { SYSTEM } from "../accounts/audit-trail.ts";
-import { issueKey, listKeys } from "../accounts/keys.ts";
-import { type CreatedOperator, createOperator } from "../accounts/operators.ts";
-import { createPasswords } from "../accounts/passwords.ts";
+import { issueKey, listKeys } from "../accounts/keys/keys.ts";
+import { type CreatedOperator, createOperator } from "../accounts/people/operators.ts";
+import { createPasswords } from "../accounts/people/passwords.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import { isLoopbackHost } from "../domain/addresses.ts";

@@ -1,6 +1,6 @@
-import { createAuthenticate } from "../accounts/authenticate.ts";
-import { findEndedKeys } from "../accounts/keys.ts";
-import { isOnePerson } from "../accounts/members.ts";
+import { createAuthenticate } from "../accounts/keys/authenticate.ts";
+import { findEndedKeys } from "../accounts/keys/keys.ts";
+import { isOnePerson } from "../accounts/people/members.ts";
 import { createBodies } from "../bodies/bodies.ts";
 import { createCooperativeYield } from "../bodies/cooperative-yield.ts";
 import { createCatalog } from "../catalog/catalog.ts";

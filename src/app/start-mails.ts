@@ -1,4 +1,4 @@
-import { mintInvitationToken } from "../accounts/invitation-links.ts";
+import { mintInvitationToken } from "../accounts/people/invitation-links.ts";
 import type { ConsoleParts } from "../http/console/console-parts.ts";
 import { startMailWorker } from "../mail/mail-worker.ts";
 import type { MailOrder } from "../mail/mails.ts";

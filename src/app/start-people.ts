@@ -1,10 +1,10 @@
-import type { CredentialParts, MailOrders } from "../accounts/credentials.ts";
-import { createIdentify, type Identify } from "../accounts/identify.ts";
-import { createPasswords } from "../accounts/passwords.ts";
-import { sweepSessions } from "../accounts/sessions.ts";
-import { createSignIn } from "../accounts/sign-in.ts";
-import type { SignUpParts } from "../accounts/sign-up.ts";
-import { createThrottle, type Throttle } from "../accounts/throttle.ts";
+import type { CredentialParts, MailOrders } from "../accounts/people/credentials.ts";
+import { createIdentify, type Identify } from "../accounts/people/identify.ts";
+import { createPasswords } from "../accounts/people/passwords.ts";
+import { sweepSessions } from "../accounts/people/sessions.ts";
+import { createSignIn } from "../accounts/people/sign-in.ts";
+import type { SignUpParts } from "../accounts/people/sign-up.ts";
+import { createThrottle, type Throttle } from "../accounts/people/throttle.ts";
 import type { Database } from "../db/database.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { ConsoleSettings } from "../http/console/console-parts.ts";

@@ -1,6 +1,6 @@
-import type { ApiKey } from "../accounts/key.ts";
-import { rotateKey, updateKey } from "../accounts/key-changes.ts";
-import type { SpendingLimit } from "../accounts/keys.ts";
+import type { ApiKey } from "../accounts/keys/key.ts";
+import { rotateKey, updateKey } from "../accounts/keys/key-changes.ts";
+import type { SpendingLimit } from "../accounts/keys/keys.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { LimitPeriod } from "../domain/period.ts";
 import { GatewayError } from "../errors.ts";

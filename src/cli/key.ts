@@ -1,5 +1,5 @@
-import type { ApiKey } from "../accounts/key.ts";
-import { findKeys, issueKey, listKeys, revokeKey } from "../accounts/keys.ts";
+import type { ApiKey } from "../accounts/keys/key.ts";
+import { findKeys, issueKey, listKeys, revokeKey } from "../accounts/keys/keys.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Nanos } from "../domain/money.ts";

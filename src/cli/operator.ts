@@ -1,6 +1,6 @@
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
-import { createOperator } from "../accounts/operators.ts";
-import { createPasswords } from "../accounts/passwords.ts";
+import { createOperator } from "../accounts/people/operators.ts";
+import { createPasswords } from "../accounts/people/passwords.ts";
 import { GatewayError } from "../errors.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import type { Storage } from "./storage.ts";

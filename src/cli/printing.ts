@@ -1,5 +1,5 @@
 import type { Account } from "../accounts/accounts.ts";
-import type { ApiKey } from "../accounts/key.ts";
+import type { ApiKey } from "../accounts/keys/key.ts";
 import { printMarkup, printUsd } from "../domain/money.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
 import { printTime } from "../time.ts";

@@ -1,4 +1,4 @@
-import { findKeys } from "../accounts/keys.ts";
+import { findKeys } from "../accounts/keys/keys.ts";
 import { printUsd } from "../domain/money.ts";
 import type { HoldState, Receipt } from "../ledger/records.ts";
 import { printTime } from "../time.ts";

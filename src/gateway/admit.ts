@@ -1,4 +1,4 @@
-import type { Caller } from "../accounts/key.ts";
+import type { Caller } from "../accounts/keys/key.ts";
 import { GatewayError, type LimitFacts } from "../errors.ts";
 import type { Admission, AdmissionRequest, LimitDecline, Limits } from "../limiter/limiter.ts";
 import type { Gateway } from "./gateway.ts";

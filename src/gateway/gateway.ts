@@ -1,4 +1,4 @@
-import type { Authenticate } from "../accounts/key.ts";
+import type { Authenticate } from "../accounts/keys/key.ts";
 import type { Bodies } from "../bodies/bodies.ts";
 import type { CooperativeYield } from "../bodies/cooperative-yield.ts";
 import type { Catalog } from "../catalog/catalog.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../accounts/key.ts";
+import type { Caller } from "../accounts/keys/key.ts";
 import type { Body } from "../bodies/body.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model, Route } from "../domain/model.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../accounts/key.ts";
+import type { Caller } from "../accounts/keys/key.ts";
 import { type Body, withModel } from "../bodies/body.ts";
 import { GatewayError } from "../errors.ts";
 import type { Gateway } from "./gateway.ts";

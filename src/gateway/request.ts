@@ -1,6 +1,6 @@
 // Every type of one request, in the order in which `run-request.ts` makes them. More than 250 lines on
 // purpose: the file imports no sibling, so that the verbs of the story share types without a circle.
-import type { Caller } from "../accounts/key.ts";
+import type { Caller } from "../accounts/keys/key.ts";
 import type { Body } from "../bodies/body.ts";
 import type { Model, Route } from "../domain/model.ts";
 import type { Nanos, PicosPerToken } from "../domain/money.ts";

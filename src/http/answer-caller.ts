@@ -1,4 +1,4 @@
-import type { Caller } from "../accounts/key.ts";
+import type { Caller } from "../accounts/keys/key.ts";
 import { toGatewayError } from "../errors.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { discardBody } from "./body.ts";

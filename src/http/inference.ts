@@ -1,4 +1,4 @@
-import type { Caller } from "../accounts/key.ts";
+import type { Caller } from "../accounts/keys/key.ts";
 import { GatewayError } from "../errors.ts";
 import { countRequest } from "../gateway/count-request.ts";
 import { countTokens } from "../gateway/count-tokens.ts";

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Caller } from "../accounts/key.ts";
+import type { Caller } from "../accounts/keys/key.ts";
 import type { LimitWindow } from "../domain/limit-windows.ts";
 import { printUsd } from "../domain/money.ts";
 import { limitsOf } from "../gateway/admit.ts";

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Caller } from "../accounts/key.ts";
+import type { Caller } from "../accounts/keys/key.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type Capability, type Model, printPrices } from "../domain/model.ts";
 import { printUnitPrice } from "../domain/units.ts";

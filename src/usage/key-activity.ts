@@ -1,5 +1,5 @@
 import { thirtyDaysFrom } from "../accounts/account-list.ts";
-import type { ApiKey } from "../accounts/key.ts";
+import type { ApiKey } from "../accounts/keys/key.ts";
 import type { Nanos } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import type { UsageRow } from "../ledger/usage-records.ts";

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
-import { mintInvitationToken } from "../../src/accounts/invitation-links.ts";
-import { createOperator } from "../../src/accounts/operators.ts";
-import { createPasswords } from "../../src/accounts/passwords.ts";
+import { mintInvitationToken } from "../../src/accounts/people/invitation-links.ts";
+import { createOperator } from "../../src/accounts/people/operators.ts";
+import { createPasswords } from "../../src/accounts/people/passwords.ts";
 import { createBrowsers } from "../support/console-browser.ts";
 import { openTestConsole, type TestConsole } from "../support/test-console.ts";
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { findAccount } from "../../src/accounts/accounts.ts";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
-import { createAuthenticate } from "../../src/accounts/authenticate.ts";
-import { issueKey } from "../../src/accounts/keys.ts";
+import { createAuthenticate } from "../../src/accounts/keys/authenticate.ts";
+import { issueKey } from "../../src/accounts/keys/keys.ts";
 import { freezeSuspended, resumeAccount, suspendAccount } from "../../src/accounts/suspension.ts";
 import { actionsOf } from "./actors.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";

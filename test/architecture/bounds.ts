@@ -40,8 +40,8 @@ export const LINES_OF_A_FILE_MAX = 250;
 
 /** Longer files, each with the reason for which it stays whole. */
 export const LONG_FILES: Readonly<Record<string, string>> = {
-  "accounts/keys.ts": "issue, read and revoke share one row of the table",
-  "accounts/sign-in.ts": "the one door to better-auth: every call of it, and how its answers are read",
+  "accounts/keys/keys.ts": "issue, read and revoke share one row of the table",
+  "accounts/people/sign-in.ts": "the one door to better-auth: every call of it, and how its answers are read",
   "catalog/update/read-list.ts": "one pass over a foreign list, whose rules depend on each other",
   "cli/import/litellm-config.ts": "one conversion: deployments become models, upstreams and aliases together",
   "config/config.ts": "what a configuration is, and how it is loaded and read again",

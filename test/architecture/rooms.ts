@@ -93,7 +93,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   http: {
     holds: "the HTTP server: routes, bodies in, replies out",
     imports: [
-      "accounts/key.ts",
+      "accounts/keys/key.ts",
       "catalog/catalog.ts",
       "domain",
       "errors.ts",
@@ -192,7 +192,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   gateway: {
     holds: "the story of a request",
     imports: [
-      "accounts/key.ts",
+      "accounts/keys/key.ts",
       "bodies",
       "catalog",
       "domain",

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { Browser, Page } from "playwright-core";
-import { createPasswords } from "../../src/accounts/passwords.ts";
-import { insertPerson } from "../../src/accounts/people.ts";
+import { createPasswords } from "../../src/accounts/people/passwords.ts";
+import { insertPerson } from "../../src/accounts/people/people.ts";
 import { startChromium } from "../support/chromium.ts";
 import { type MailCatcher, startMailCatcher } from "../support/mail-catcher.ts";
 import { answer } from "../support/script.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/accounts/accounts.ts";
-import { issueKey } from "../../src/accounts/keys.ts";
+import { issueKey } from "../../src/accounts/keys/keys.ts";
 import { runCodeCreate } from "../../src/cli/code.ts";
 import { runReceipt } from "../../src/cli/receipt.ts";
 import { runReceipts } from "../../src/cli/receipts.ts";

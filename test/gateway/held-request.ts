@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/accounts/key.ts";
+import type { Caller } from "../../src/accounts/keys/key.ts";
 import type { Body } from "../../src/bodies/body.ts";
 import { openBody } from "../../src/bodies/open-body.ts";
 import type { Model, Route } from "../../src/domain/model.ts";

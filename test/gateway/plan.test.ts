@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Caller } from "../../src/accounts/key.ts";
+import type { Caller } from "../../src/accounts/keys/key.ts";
 import type { Body } from "../../src/bodies/body.ts";
 import { openBody, type Planned, type PlanQuestion } from "../../src/bodies/open-body.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";

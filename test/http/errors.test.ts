@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { revokeKey } from "../../src/accounts/keys.ts";
+import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import {
   CHAT,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
-import { createOperator } from "../../src/accounts/operators.ts";
-import { createPasswords } from "../../src/accounts/passwords.ts";
+import { createOperator } from "../../src/accounts/people/operators.ts";
+import { createPasswords } from "../../src/accounts/people/passwords.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { CHAT, MESSAGES, post } from "../support/client.ts";
 import { createBrowsers } from "../support/console-browser.ts";

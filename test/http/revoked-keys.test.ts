@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { type IssuedKey, revokeKey } from "../../src/accounts/keys.ts";
+import { type IssuedKey, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import { createLocation, DIALECTS } from "../accounts/temp-storage.ts";

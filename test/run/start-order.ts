@@ -17,7 +17,7 @@ const LONGEST = [
   "test/ledger-grpc/client.test.ts",
   "test/ledger/postgres-faults.test.ts",
   "test/browser/notices.test.ts",
-  "test/accounts/authenticate.test.ts",
+  "test/accounts/keys/authenticate.test.ts",
   "test/backup/backup.test.ts",
   "test/ledger/audit-under-load.test.ts",
   "test/cli/tollgate.test.ts",

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { revokeKey } from "../../src/accounts/keys.ts";
+import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { createLocation } from "../accounts/temp-storage.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount } from "../../src/accounts/accounts.ts";
-import { issueKey } from "../../src/accounts/keys.ts";
+import { issueKey } from "../../src/accounts/keys/keys.ts";
 import { connectDatabase } from "../../src/db/database.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createAuthenticate } from "../../src/accounts/authenticate.ts";
+import { createAuthenticate } from "../../src/accounts/keys/authenticate.ts";
 import { openStorage, type Storage } from "../../src/app/storage.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
 import { parseUsd, printUsd } from "../../src/domain/money.ts";

@@ -1,4 +1,4 @@
-import { importKey } from "../../accounts/keys.ts";
+import { importKey } from "../../accounts/keys/keys.ts";
 import { CommandError, type CommandResult } from "../command.ts";
 import { requireAccount, type Storage } from "../storage.ts";
 import { LITELLM_KEYS } from "./litellm-keys.ts";

@@ -1,4 +1,4 @@
-import type { ForeignKey } from "../../accounts/keys.ts";
+import type { ForeignKey } from "../../accounts/keys/keys.ts";
 import { type Nanos, parseUsd } from "../../domain/money.ts";
 import type { LimitPeriod } from "../../domain/period.ts";
 import { isDeleted, isFilled, type KeyReader, objectOf, type ReadKey } from "./read-key.ts";

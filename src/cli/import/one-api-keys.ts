@@ -1,4 +1,4 @@
-import { digestOf, isSecret } from "../../accounts/key.ts";
+import { digestOf, isSecret } from "../../accounts/keys/key.ts";
 import { isDeleted, type KeyReader, type ReadKey } from "./read-key.ts";
 import { isTrue, listOf, numberOf, type Row, textOf } from "./table.ts";
 

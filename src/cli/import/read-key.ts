@@ -1,4 +1,4 @@
-import type { ForeignKey } from "../../accounts/keys.ts";
+import type { ForeignKey } from "../../accounts/keys/keys.ts";
 import { cleanName } from "../../domain/name-characters.ts";
 import { isTrue, type Row, textOf } from "./table.ts";
 

@@ -2,7 +2,7 @@ import { Elysia, t } from "elysia";
 import { type Account, type AccountEdit, createAccount, updateAccount } from "../../accounts/accounts.ts";
 import type { Actor } from "../../accounts/actor.ts";
 import { createOnce } from "../../accounts/idempotency.ts";
-import { normaliseEmail } from "../../accounts/people.ts";
+import { normaliseEmail } from "../../accounts/people/people.ts";
 import { GatewayError } from "../../errors.ts";
 import { countUnread } from "../../notices/notices.ts";
 import { type AccountShape, account, accountNow, email, name } from "./account-shapes.ts";

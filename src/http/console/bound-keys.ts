@@ -1,5 +1,5 @@
 import type { Account } from "../../accounts/accounts.ts";
-import type { ApiKey } from "../../accounts/key.ts";
+import type { ApiKey } from "../../accounts/keys/key.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { limitsThatBind, printBinding, printLimit, readSharedLimits } from "./key-limits.ts";
 import type { keyPage } from "./key-shapes.ts";

@@ -1,7 +1,7 @@
 import type { Actor } from "../../accounts/actor.ts";
-import type { CredentialParts } from "../../accounts/credentials.ts";
-import type { SignUpParts } from "../../accounts/sign-up.ts";
-import type { Throttle } from "../../accounts/throttle.ts";
+import type { CredentialParts } from "../../accounts/people/credentials.ts";
+import type { SignUpParts } from "../../accounts/people/sign-up.ts";
+import type { Throttle } from "../../accounts/people/throttle.ts";
 import type { Database } from "../../db/database.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { type Account, findAccount } from "../../accounts/accounts.ts";
 import type { Actor, Role } from "../../accounts/actor.ts";
-import { findRole } from "../../accounts/members.ts";
+import { findRole } from "../../accounts/people/members.ts";
 import { GatewayError } from "../../errors.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { type AccountNeed, type Need, PERMISSIONS, type Permission } from "./permissions.ts";

@@ -1,6 +1,6 @@
 import type { Static } from "elysia";
-import type { KeyChanges } from "../../accounts/key-changes.ts";
-import type { NewKey, SpendingLimit } from "../../accounts/keys.ts";
+import type { KeyChanges } from "../../accounts/keys/key-changes.ts";
+import type { NewKey, SpendingLimit } from "../../accounts/keys/keys.ts";
 import { type Nanos, parseUsd } from "../../domain/money.ts";
 import { isTimeZone } from "../../domain/period.ts";
 import { GatewayError } from "../../errors.ts";

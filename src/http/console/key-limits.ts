@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../accounts/key.ts";
+import type { ApiKey } from "../../accounts/keys/key.ts";
 import type { LimitWindow } from "../../domain/limit-windows.ts";
 import { formatCents, formatExact, type Nanos, printUsd } from "../../domain/money.ts";
 import { limitsOf } from "../../gateway/admit.ts";

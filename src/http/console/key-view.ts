@@ -1,6 +1,6 @@
 import { inArray } from "drizzle-orm";
-import type { ApiKey } from "../../accounts/key.ts";
-import type { SpendingLimit } from "../../accounts/keys.ts";
+import type { ApiKey } from "../../accounts/keys/key.ts";
+import type { SpendingLimit } from "../../accounts/keys/keys.ts";
 import type { LimitWindow } from "../../domain/limit-windows.ts";
 import { printUsd } from "../../domain/money.ts";
 import { periodEnd } from "../../domain/period.ts";

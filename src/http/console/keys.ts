@@ -1,5 +1,5 @@
 import { Elysia, status, t } from "elysia";
-import { listKeyPage } from "../../accounts/key-list.ts";
+import { listKeyPage } from "../../accounts/keys/key-list.ts";
 import { viewBoundKey, viewBoundKeys } from "./bound-keys.ts";
 import { describeConflict } from "./conflict.ts";
 import type { ConsoleParts } from "./console-parts.ts";

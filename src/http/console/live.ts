@@ -1,5 +1,5 @@
 import type { Actor } from "../../accounts/actor.ts";
-import { findRole } from "../../accounts/members.ts";
+import { findRole } from "../../accounts/people/members.ts";
 import { timeOf } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Receipt } from "../../ledger/records.ts";

@@ -6,7 +6,7 @@ import {
   listManagementKeys,
   type ManagementScope,
   revokeManagementKey,
-} from "../../accounts/management-keys.ts";
+} from "../../accounts/keys/management-keys.ts";
 import { listOf, managementKey, name } from "./account-shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";

@@ -1,10 +1,14 @@
 import { Elysia, t } from "elysia";
 import { findAccount } from "../../accounts/accounts.ts";
 import type { Actor, SessionState } from "../../accounts/actor.ts";
-import { changePassword, confirmPassword, orderEmailVerification } from "../../accounts/credentials.ts";
-import { findPersonById, listMemberships, type Person, renamePerson } from "../../accounts/people.ts";
-import { cookieFormOf, printCookie, readSessionCookie } from "../../accounts/session-cookie.ts";
-import { listSessions, needsRenewal, renewSession } from "../../accounts/sessions.ts";
+import {
+  changePassword,
+  confirmPassword,
+  orderEmailVerification,
+} from "../../accounts/people/credentials.ts";
+import { findPersonById, listMemberships, type Person, renamePerson } from "../../accounts/people/people.ts";
+import { cookieFormOf, printCookie, readSessionCookie } from "../../accounts/people/session-cookie.ts";
+import { listSessions, needsRenewal, renewSession } from "../../accounts/people/sessions.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";

@@ -1,5 +1,5 @@
 import { Elysia, t } from "elysia";
-import { endSession, endSessions, listSessions, type Session } from "../../accounts/sessions.ts";
+import { endSession, endSessions, listSessions, type Session } from "../../accounts/people/sessions.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";

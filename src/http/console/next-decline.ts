@@ -1,5 +1,5 @@
 import type { Account } from "../../accounts/accounts.ts";
-import type { ApiKey } from "../../accounts/key.ts";
+import type { ApiKey } from "../../accounts/keys/key.ts";
 import { formatExact } from "../../domain/money.ts";
 import { type Cause, ERRORS } from "../../errors.ts";
 import { causeOf, type Money, shortageOf } from "../../gateway/decline.ts";

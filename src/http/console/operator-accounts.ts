@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
 import { type ListedAccount, listAccountsWithUsage } from "../../accounts/account-list.ts";
 import { setMarkup } from "../../accounts/accounts.ts";
-import { beginActing, endActing } from "../../accounts/acting.ts";
+import { beginActing, endActing } from "../../accounts/people/acting.ts";
 import { resumeAccount, suspendAccount } from "../../accounts/suspension.ts";
 import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";

@@ -1,5 +1,5 @@
 import { Elysia, t } from "elysia";
-import { endSessions, type ListedPerson, listPeople, setOperator } from "../../accounts/directory.ts";
+import { endSessions, type ListedPerson, listPeople, setOperator } from "../../accounts/people/directory.ts";
 import { printTime } from "../../time.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";

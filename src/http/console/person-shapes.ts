@@ -1,5 +1,5 @@
 import { t } from "elysia";
-import type { Person } from "../../accounts/people.ts";
+import type { Person } from "../../accounts/people/people.ts";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
 import { id, roleName, time } from "./shapes.ts";
 

@@ -1,6 +1,6 @@
 import { Elysia, type Static, t } from "elysia";
-import { findCaller } from "../../accounts/authenticate.ts";
-import type { ApiKey, Caller } from "../../accounts/key.ts";
+import { findCaller } from "../../accounts/keys/authenticate.ts";
+import type { ApiKey, Caller } from "../../accounts/keys/key.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { Call } from "../../gateway/request.ts";
 import { runRequest } from "../../gateway/run-request.ts";

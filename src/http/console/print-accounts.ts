@@ -1,6 +1,6 @@
 import type { Account } from "../../accounts/accounts.ts";
 import type { AuditEntry } from "../../accounts/audit-trail.ts";
-import type { ManagementKey } from "../../accounts/management-keys.ts";
+import type { ManagementKey } from "../../accounts/keys/management-keys.ts";
 import { printTime } from "../../time.ts";
 import type { AccountShape, AuditEntryShape, ManagementKeyShape } from "./account-shapes.ts";
 

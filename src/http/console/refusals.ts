@@ -1,6 +1,6 @@
 import { Elysia, t } from "elysia";
 import { findKeyNames } from "../../accounts/find-items.ts";
-import { findKeys } from "../../accounts/keys.ts";
+import { findKeys } from "../../accounts/keys/keys.ts";
 import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import { causesOf, codeOf, explainRefusal, leftFor, neededBy } from "../../refusals/explain.ts";

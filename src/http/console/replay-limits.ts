@@ -1,4 +1,4 @@
-import type { SpendingLimit } from "../../accounts/keys.ts";
+import type { SpendingLimit } from "../../accounts/keys/keys.ts";
 import type { Nanos } from "../../domain/money.ts";
 import { periodStart } from "../../domain/period.ts";
 import { advance, createWindow, take } from "../../limiter/window.ts";

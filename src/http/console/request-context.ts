@@ -1,4 +1,4 @@
-import type { Visitor } from "../../accounts/sign-in.ts";
+import type { Visitor } from "../../accounts/people/sign-in.ts";
 
 /** Facts about a request that are found before its routes run. */
 export interface RequestContext {

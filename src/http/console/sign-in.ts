@@ -6,10 +6,10 @@ import {
   type SignedIn,
   signInPerson,
   verifyEmail,
-} from "../../accounts/credentials.ts";
-import { cookieFormOf, printCookie } from "../../accounts/session-cookie.ts";
-import { endSession } from "../../accounts/sessions.ts";
-import { signUp } from "../../accounts/sign-up.ts";
+} from "../../accounts/people/credentials.ts";
+import { cookieFormOf, printCookie } from "../../accounts/people/session-cookie.ts";
+import { endSession } from "../../accounts/people/sessions.ts";
+import { signUp } from "../../accounts/people/sign-up.ts";
 import { VERSION } from "../../domain/version.ts";
 import { type Cause, GatewayError } from "../../errors.ts";
 import type { SignInMetrics, SignInResult } from "../../telemetry/metrics.ts";

@@ -1,5 +1,5 @@
 import type { Static } from "elysia";
-import type { ApiKey } from "../../accounts/key.ts";
+import type { ApiKey } from "../../accounts/keys/key.ts";
 import { totalTokensOf } from "../../domain/usage.ts";
 import { GatewayError } from "../../errors.ts";
 import { PAGE_SIZE_MAX, type Receipt } from "../../ledger/records.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../../accounts/key.ts";
+import type { Caller } from "../../accounts/keys/key.ts";
 import type { Model } from "../../domain/model.ts";
 import { formatExact, type Nanos } from "../../domain/money.ts";
 import type { Gateway } from "../../gateway/gateway.ts";

@@ -1,6 +1,6 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../accounts/actor.ts";
-import { acceptInvitation, findInvitation, type Invitation } from "../../accounts/invitation-links.ts";
+import { acceptInvitation, findInvitation, type Invitation } from "../../accounts/people/invitation-links.ts";
 import {
   type IssuedInvitation,
   invite,
@@ -8,9 +8,9 @@ import {
   listInvitations,
   revokeInvitation,
   stateOf,
-} from "../../accounts/invitations.ts";
-import { changeRole, listMembers, type Member, removeMember } from "../../accounts/members.ts";
-import { findPerson, findPersonById } from "../../accounts/people.ts";
+} from "../../accounts/people/invitations.ts";
+import { changeRole, listMembers, type Member, removeMember } from "../../accounts/people/members.ts";
+import { findPerson, findPersonById } from "../../accounts/people/people.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
 import { email, listOf } from "./account-shapes.ts";

@@ -1,5 +1,5 @@
 import { createAccount } from "../../../src/accounts/accounts.ts";
-import { issueKey } from "../../../src/accounts/keys.ts";
+import { issueKey } from "../../../src/accounts/keys/keys.ts";
 import type { Storage } from "../../../src/app/storage.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import { type Contestants, startContestants } from "../contestants.ts";

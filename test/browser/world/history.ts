@@ -1,5 +1,5 @@
 import { createAccount } from "../../../src/accounts/accounts.ts";
-import { issueKey } from "../../../src/accounts/keys.ts";
+import { issueKey } from "../../../src/accounts/keys/keys.ts";
 import { connectDatabase } from "../../../src/db/database.ts";
 import { costOf, type Price } from "../../../src/domain/model.ts";
 import { parsePrice, parseUsd } from "../../../src/domain/money.ts";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Role } from "../../../src/accounts/actor.ts";
-import { createPasswords } from "../../../src/accounts/passwords.ts";
-import { insertPerson } from "../../../src/accounts/people.ts";
+import { createPasswords } from "../../../src/accounts/people/passwords.ts";
+import { insertPerson } from "../../../src/accounts/people/people.ts";
 import { connectDatabase } from "../../../src/db/database.ts";
 import { printPrice } from "../../../src/domain/money.ts";
 import { runTollgate } from "../../cli/run-tollgate.ts";

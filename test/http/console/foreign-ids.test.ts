@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Actor, Role } from "../../../src/accounts/actor.ts";
-import { issueKey } from "../../../src/accounts/keys.ts";
+import { issueKey } from "../../../src/accounts/keys/keys.ts";
 import { createConsoleApi } from "../../../src/http/console/routes.ts";
 import { addMember } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/actor.ts";
-import { setOperator } from "../../../src/accounts/directory.ts";
-import { listSessions } from "../../../src/accounts/sessions.ts";
+import { setOperator } from "../../../src/accounts/people/directory.ts";
+import { listSessions } from "../../../src/accounts/people/sessions.ts";
 import { createConsole } from "../../../src/http/console/entry.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { addMember } from "../../accounts/actors.ts";

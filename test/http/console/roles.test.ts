@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import type { Actor, Role } from "../../../src/accounts/actor.ts";
-import { insertPerson } from "../../../src/accounts/people.ts";
+import { insertPerson } from "../../../src/accounts/people/people.ts";
 import { type ConsoleEntry, createConsole } from "../../../src/http/console/entry.ts";
 import { type Need, PERMISSIONS, type Permission } from "../../../src/http/console/permissions.ts";
 import { createConsoleApi } from "../../../src/http/console/routes.ts";

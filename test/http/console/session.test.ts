@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { COMMAND_LINE } from "../../../src/accounts/audit-trail.ts";
-import { createIdentify } from "../../../src/accounts/identify.ts";
-import { createOperator } from "../../../src/accounts/operators.ts";
-import { createPasswords } from "../../../src/accounts/passwords.ts";
-import { createSignIn } from "../../../src/accounts/sign-in.ts";
+import { createIdentify } from "../../../src/accounts/people/identify.ts";
+import { createOperator } from "../../../src/accounts/people/operators.ts";
+import { createPasswords } from "../../../src/accounts/people/passwords.ts";
+import { createSignIn } from "../../../src/accounts/people/sign-in.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { createBrowsers } from "../../support/console-browser.ts";
 import type { TestConsole } from "../../support/test-console.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { COMMAND_LINE } from "../../../src/accounts/audit-trail.ts";
-import { createOperator } from "../../../src/accounts/operators.ts";
-import { createPasswords } from "../../../src/accounts/passwords.ts";
+import { createOperator } from "../../../src/accounts/people/operators.ts";
+import { createPasswords } from "../../../src/accounts/people/passwords.ts";
 import type { Database } from "../../../src/db/database.ts";
 import { createLocation, DIALECTS } from "../../accounts/temp-storage.ts";
 import { type ConsoleBrowser, createBrowsers } from "../../support/console-browser.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { listAccountsWithUsage } from "../../../src/accounts/account-list.ts";
 import { findAccount } from "../../../src/accounts/accounts.ts";
-import { listKeyPage } from "../../../src/accounts/key-list.ts";
+import { listKeyPage } from "../../../src/accounts/keys/key-list.ts";
 import { resolveRange } from "../../../src/console/ranges.ts";
 import { printUsd } from "../../../src/domain/money.ts";
 import { viewBoundKey, viewBoundKeys } from "../../../src/http/console/bound-keys.ts";

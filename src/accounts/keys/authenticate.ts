@@ -1,0 +1,192 @@
+import { and, type Column, eq, sql } from "drizzle-orm";
+import type { Database } from "../../db/database.ts";
+import { GatewayError } from "../../errors.ts";
+import { within } from "../../time.ts";
+import { readMarkup } from "../accounts.ts";
+import { type Authenticate, type Caller, digestOf, isSecret } from "./key.ts";
+import { readKey } from "./keys.ts";
+
+/** Maximum age of a cached caller: half of the second within which a revocation takes effect. */
+const CACHE_AGE_MS_MAX = 500;
+const CACHED_CALLERS_MAX = 10_000;
+
+interface AuthenticateParts {
+  readonly database: Database;
+  /** Unix milliseconds, compared with the expiry of a key. */
+  readonly now?: () => number;
+  /** Milliseconds of a clock that cannot be set, used for the age of cached callers. */
+  readonly monotonicMs?: () => number;
+}
+
+interface CacheEntry {
+  readonly caller: Caller;
+  readonly readAtMs: number;
+}
+
+/**
+ * Authenticates from a cache of 10,000 callers that are at most 500 ms old, else with one indexed read, or
+ * two for a secret that a rotation replaced.
+ * Secrets are looked up by digest, so that response times reveal nothing about a guess. Unknown secrets are
+ * not cached. Rejects with `internal` while the database is unavailable: older entries are not used.
+ */
+export function createAuthenticate({
+  database,
+  now = Date.now,
+  monotonicMs = () => performance.now(),
+}: AuthenticateParts): Authenticate {
+  const read = createSharedReads(createCallerRead(database), {
+    now: monotonicMs,
+    sharedMs: CACHE_AGE_MS_MAX,
+  });
+  const cache = new Map<string, CacheEntry>();
+
+  const findCached = (digest: string): Caller | undefined => {
+    const cached = cache.get(digest);
+    return cached && isFresh(cached.readAtMs, monotonicMs()) ? cached.caller : undefined;
+  };
+
+  const readAndKeep = async (digest: string): Promise<Caller | undefined> => {
+    cache.delete(digest);
+    const { value: caller, beganAtMs } = await read(digest);
+    if (caller) remember(digest, { caller, readAtMs: beganAtMs });
+    return caller;
+  };
+
+  const remember = (digest: string, entry: CacheEntry) => {
+    const oldest = cache.size < CACHED_CALLERS_MAX ? undefined : cache.keys().next().value;
+    if (oldest !== undefined) cache.delete(oldest);
+    cache.set(digest, entry);
+  };
+
+  return async (secret) => {
+    if (secret === undefined || !isSecret(secret)) throw new GatewayError("unknown_key");
+    const digest = digestOf(secret);
+    const caller = findCached(digest) ?? (await readAndKeep(digest));
+    if (!caller) throw new GatewayError("unknown_key");
+    if (!isInForce(caller, now())) throw new GatewayError("unknown_key", { facts: { key: caller.key } });
+    return caller;
+  };
+}
+
+/**
+ * Finds a key of an account by its id, as the caller of a request that a session authorises. Throws
+ * `unknown_key` unless the key is in force.
+ */
+export async function findCaller(
+  { db, tables: { accounts, apiKeys } }: Database,
+  { accountId, keyId, nowMs }: { readonly accountId: string; readonly keyId: string; readonly nowMs: number },
+): Promise<Caller> {
+  const [row] = await db
+    .select({ key: apiKeys, state: accounts.state, markup: accounts.markup })
+    .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId)));
+  const caller = row && readCaller(row);
+  if (!caller || !isInForce(caller, nowMs)) throw new GatewayError("unknown_key");
+  return caller;
+}
+
+interface CallerRow {
+  readonly key: Parameters<typeof readKey>[0];
+  readonly state: "active" | "suspended";
+  readonly markup: number | null;
+}
+
+function readCaller({ key, state, markup }: CallerRow): Caller {
+  return { key: readKey(key), accountSuspended: state === "suspended", markup: readMarkup(markup) };
+}
+
+function isFresh(readAtMs: number, nowMs: number): boolean {
+  return nowMs >= readAtMs && nowMs - readAtMs < CACHE_AGE_MS_MAX;
+}
+
+function isInForce({ key, secretEndsAtMs }: Caller, nowMs: number): boolean {
+  if (secretEndsAtMs !== undefined && nowMs >= secretEndsAtMs) return false;
+  return key.revokedAtMs === undefined && (key.expiresAtMs === undefined || nowMs < key.expiresAtMs);
+}
+
+/**
+ * Reads by the current digest first: only an unknown secret, or one that a rotation replaced, costs a second
+ * indexed read. In this order no rotation between the two reads hides a secret that is in force.
+ */
+function createCallerRead(database: Database) {
+  const { apiKeys } = database.tables;
+  const findCurrent = prepareFind(database, apiKeys.digest);
+  const findPrevious = prepareFind(database, apiKeys.previousDigest);
+  return async (digest: string): Promise<Caller | undefined> => {
+    const current = await findCurrent(digest);
+    if (current) return Object.freeze(current);
+    const previous = await findPrevious(digest);
+    return previous && Object.freeze({ ...previous, secretEndsAtMs: previous.key.previous?.endsAtMs });
+  };
+}
+
+/** The query is built once: with many keys, nearly each request reads its own. */
+function prepareFind({ db, tables: { accounts, apiKeys } }: Database, digestColumn: Column) {
+  const query = db
+    .select({ key: apiKeys, state: accounts.state, markup: accounts.markup })
+    .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .where(eq(digestColumn, sql.placeholder("digest")))
+    .prepare();
+  return async (digest: string): Promise<Caller | undefined> => {
+    const [row] = await query.execute({ digest });
+    return row && readCaller(row);
+  };
+}
+
+/** A value that was current when the read began, or later. */
+interface Reading<Value> {
+  readonly value: Value;
+  readonly beganAtMs: number;
+}
+
+export interface SharedReadsOptions {
+  readonly now: () => number;
+  /** Maximum age of a running read that a later caller may share. */
+  readonly sharedMs: number;
+  /** How long a caller waits. Default: 2,000. */
+  readonly waitMaxMs?: number;
+  /** Maximum number of running reads, also while the database is unavailable. Default: 1,000. */
+  readonly readsMax?: number;
+}
+
+/**
+ * Returns a function that reads by key and shares one read among concurrent callers of a key. It rejects with
+ * `internal` when the read fails, exceeds `waitMaxMs`, or `readsMax` reads are running.
+ */
+export function createSharedReads<Value>(
+  read: (key: string) => Promise<Value>,
+  { now, sharedMs, waitMaxMs = 2_000, readsMax = 1_000 }: SharedReadsOptions,
+): (key: string) => Promise<Reading<Value>> {
+  const latest = new Map<string, { readonly beganAtMs: number; readonly reading: Promise<Reading<Value>> }>();
+  let runningCount = 0;
+
+  const begin = (key: string): Promise<Reading<Value>> => {
+    if (runningCount >= readsMax) return Promise.reject(new GatewayError("internal"));
+    const beganAtMs = now();
+    runningCount += 1;
+    const running = read(key).finally(() => {
+      runningCount -= 1;
+      if (latest.get(key)?.reading === reading) latest.delete(key);
+    });
+    const reading = within(waitMaxMs, running, throwTimeout).then(
+      (value) => ({ value, beganAtMs }),
+      (reason: unknown) => {
+        throw new GatewayError("internal", { reason });
+      },
+    );
+    latest.set(key, { beganAtMs, reading });
+    return reading;
+  };
+
+  return (key) => {
+    const shared = latest.get(key);
+    const ageMs = shared ? now() - shared.beganAtMs : -1;
+    return shared && ageMs >= 0 && ageMs < sharedMs ? shared.reading : begin(key);
+  };
+}
+
+function throwTimeout(): never {
+  throw new Error("The database did not answer in time");
+}

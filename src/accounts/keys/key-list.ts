@@ -1,0 +1,57 @@
+import { and, asc, eq, gt, isNotNull, isNull, lte, or } from "drizzle-orm";
+import type { Database } from "../../db/database.ts";
+import { GatewayError } from "../../errors.ts";
+import { containsText } from "../contains-text.ts";
+import type { ApiKey } from "./key.ts";
+import { readKey } from "./keys.ts";
+
+export interface KeyListPage {
+  readonly accountId: string;
+  /** Part of a name or a hint, in any case. */
+  readonly text?: string | undefined;
+  /** Default: keys of every state. */
+  readonly state?: "active" | "expired" | "revoked" | undefined;
+  /** The `next` of the page before. */
+  readonly token?: string | undefined;
+  /** Default: all that follow. */
+  readonly size?: number | undefined;
+  readonly nowMs: number;
+}
+
+/** Lists a page of the keys of an account, oldest first. Throws `wrong_shape` for a token that is none. */
+export async function listKeyPage(
+  database: Database,
+  { accountId, text, state, token, size, nowMs }: KeyListPage,
+): Promise<{ readonly items: readonly ApiKey[]; readonly next: string | null }> {
+  const { db, tables } = database;
+  const { apiKeys } = tables;
+  const isWanted = and(
+    eq(apiKeys.accountId, accountId),
+    containsText([apiKeys.name, apiKeys.hint], text),
+    isInState(database, state, nowMs),
+    isAfter(database, token),
+  );
+  const query = db.select().from(apiKeys).where(isWanted).orderBy(asc(apiKeys.createdAtMs), asc(apiKeys.id));
+  // One row more than the page has shows whether another page follows.
+  const rows = await (size === undefined ? query : query.limit(size + 1));
+  const items = rows.slice(0, size).map(readKey);
+  const last = items.at(-1);
+  const next = last && items.length < rows.length ? `${last.createdAtMs}.${last.id}` : null;
+  return { items, next };
+}
+
+function isInState({ tables: { apiKeys } }: Database, state: KeyListPage["state"], nowMs: number) {
+  if (state === undefined) return undefined;
+  if (state === "revoked") return isNotNull(apiKeys.revokedAtMs);
+  const isExpired = lte(apiKeys.expiresAtMs, nowMs);
+  const isInForce = or(isNull(apiKeys.expiresAtMs), gt(apiKeys.expiresAtMs, nowMs));
+  return and(isNull(apiKeys.revokedAtMs), state === "expired" ? isExpired : isInForce);
+}
+
+function isAfter({ tables: { apiKeys } }: Database, token: string | undefined) {
+  if (token === undefined) return undefined;
+  const [, time, id = ""] = /^(\d{1,15})\.([\w-]{1,128})$/.exec(token) ?? [];
+  if (time === undefined) throw new GatewayError("wrong_shape", { path: "page" });
+  const { createdAtMs } = apiKeys;
+  return or(gt(createdAtMs, Number(time)), and(eq(createdAtMs, Number(time)), gt(apiKeys.id, id)));
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import type { Markup } from "../../domain/money.ts";
+import type { Limits } from "../../limiter/limiter.ts";
+
+/** An API key as it is stored. The secret itself is not stored, only its digest. */
+export interface ApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  /** First 10 characters of the secret, for display: "sk-tg-3fK9". Not unique. */
+  readonly hint: string;
+  /** Limits of this key that override the configured defaults. */
+  readonly limits: Limits;
+  /** Ids of the models that the key may use; `undefined` allows every model. */
+  readonly models: readonly string[] | undefined;
+  /** Whether the output limit of a request may be lowered to what the wallet can pay. */
+  readonly allowsClamp: boolean;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | undefined;
+  readonly revokedAtMs: number | undefined;
+  /** Id of the person or management key that created it; `undefined` for a key of the command line. */
+  readonly createdBy: string | undefined;
+  /** From 1; increases with each change. */
+  readonly version: number;
+  /** The secret before the latest rotation; it may have ended. */
+  readonly previous: PreviousSecret | undefined;
+}
+
+/** A secret that a rotation replaced. */
+interface PreviousSecret {
+  readonly hint: string;
+  /** Unix milliseconds from which it is no longer accepted. */
+  readonly endsAtMs: number;
+}
+
+/** The authenticated sender of a request: a key in force, and whether the account that pays is suspended. */
+export interface Caller {
+  readonly key: ApiKey;
+  readonly accountSuspended: boolean;
+  /** The account's factor over upstream costs; `undefined` for the prices of the models. */
+  readonly markup?: Markup | undefined;
+  /** When the secret of this caller ends, in Unix milliseconds; set for one that a rotation replaced. */
+  readonly secretEndsAtMs?: number | undefined;
+}
+
+/** Finds the caller of a secret. Throws `unknown_key` for a missing, unknown, expired or revoked secret. */
+export type Authenticate = (secret: string | undefined) => Promise<Caller>;
+
+const PREFIX = "sk-tg-";
+const HINT_LENGTH = PREFIX.length + 4;
+/** Our own secrets, and those of keys that were imported from another gateway. */
+const SECRET = /^sk-(?:tg-[\w-]{43}|(?!tg-)[\w-]{20,128})$/;
+
+/** Creates 32 random bytes in base64url: 43 characters. */
+export function createToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Creates the secret of a key: the prefix and a token. */
+export function createSecret(): string {
+  return PREFIX + createToken();
+}
+
+/** Whether a text has the form of a secret. Texts of another form are neither hashed nor looked up. */
+export function isSecret(text: string): boolean {
+  return SECRET.test(text);
+}
+
+/** SHA-256 of a secret in hex, which is stored and looked up in place of the secret. */
+export function digestOf(secret: string): string {
+  return Bun.CryptoHasher.hash("sha256", secret, "hex");
+}
+
+/** First 10 characters of a secret, which may be displayed. */
+export function hintOf(secret: string): string {
+  return secret.slice(0, HINT_LENGTH);
+}

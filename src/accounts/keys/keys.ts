@@ -1,0 +1,270 @@
+import { and, asc, eq, inArray, isNull, or, sql } from "drizzle-orm";
+import type { Database, Db } from "../../db/database.ts";
+import type { apiKeys } from "../../db/sqlite/schema.ts";
+import { type Nanos, printUsd } from "../../domain/money.ts";
+import type { LimitPeriod } from "../../domain/period.ts";
+import { GatewayError } from "../../errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Limits } from "../../limiter/limiter.ts";
+import { printTime } from "../../time.ts";
+import { type AuditActor, COMMAND_LINE, recordChange } from "../audit-trail.ts";
+import { requirePresentRight } from "../people/present-rights.ts";
+import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
+
+export interface IssueParts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "setSpendLimit">;
+  readonly now?: () => number;
+  /** Who issues the key, for the audit trail. Default: the command line. */
+  readonly actor?: AuditActor;
+  readonly issued?: OnIssued;
+}
+
+/** Runs in the transaction that stores a new secret. Must await queries of `tx` alone. */
+export type OnIssued = (tx: Db, issued: IssuedKey) => Promise<void>;
+
+export interface NewKey {
+  /** A UUID that is issued at most once. Default: a new UUIDv7. */
+  readonly id?: string | undefined;
+  /** Id of an account that exists. */
+  readonly accountId: string;
+  readonly name: string;
+  /** Limits that override the configured defaults. */
+  readonly limits?: Limits | undefined;
+  /** Ids of the models that the key may use. Default: every model. */
+  readonly models?: readonly string[] | undefined;
+  readonly allowsClamp?: boolean | undefined;
+  readonly expiresAtMs?: number | undefined;
+  /** Maximum spending of the key per period. Default: bounded by the wallet alone. */
+  readonly spendingLimit?: SpendingLimit | undefined;
+}
+
+/** The most that a key may spend per period; periods are in UTC without a time zone. */
+export interface SpendingLimit {
+  readonly amount: Nanos;
+  readonly period: LimitPeriod;
+  /** An IANA name. */
+  readonly timeZone?: string | undefined;
+}
+
+export interface IssuedKey {
+  readonly key: ApiKey;
+  /** "sk-tg-" and 43 characters. Returned only here: the secret cannot be derived from what is stored. */
+  readonly secret: string;
+}
+
+/**
+ * Issues a key with its limits. Rejects with `conflict` when the id is taken, and with LedgerError when the
+ * account has no wallet.
+ */
+export async function issueKey(parts: IssueParts, request: NewKey): Promise<IssuedKey> {
+  const secret = createSecret();
+  const stored = { digest: digestOf(secret), hint: hintOf(secret) };
+  const onStored = async (tx: Db, key: ApiKey) => parts.issued?.(tx, { key, secret });
+  const key = await storeKey(parts, request, { ...stored, action: "key.created", onStored });
+  if (!key) throw new GatewayError("conflict");
+  return { key, secret };
+}
+
+/** What another gateway stores of a key: the SHA-256 of its secret in hex, and a text to show. */
+export interface ForeignKey extends NewKey {
+  readonly digest: string;
+  readonly hint: string;
+}
+
+/**
+ * Stores a key of another gateway, whose secret callers keep. Returns `undefined` when its digest is stored
+ * already. Rejects with LedgerError when the account has no wallet.
+ */
+export async function importKey(
+  parts: Omit<IssueParts, "issued">,
+  { digest, hint, ...request }: ForeignKey,
+): Promise<ApiKey | undefined> {
+  const { db, tables } = parts.database;
+  const isStored = or(eq(tables.apiKeys.digest, digest), eq(tables.apiKeys.previousDigest, digest));
+  if ((await db.select().from(tables.apiKeys).where(isStored)).length > 0) return undefined;
+  return storeKey(parts, request, { digest, hint, action: "key.imported" });
+}
+
+interface StoredSecret {
+  readonly digest: string;
+  readonly hint: string;
+  readonly action: "key.created" | "key.imported";
+  readonly onStored?: (tx: Db, key: ApiKey) => Promise<void>;
+}
+
+/** Stores a key with its limits and its audit entry. Returns `undefined` when id or digest are taken. */
+async function storeKey(
+  { database, ledger, now = Date.now, actor = COMMAND_LINE }: IssueParts,
+  request: NewKey,
+  { digest, hint, action, onStored }: StoredSecret,
+): Promise<ApiKey | undefined> {
+  const createdAtMs = now();
+  const { id = Bun.randomUUIDv7("hex", createdAtMs) } = request;
+  const { accountId, name, limits, models, allowsClamp, expiresAtMs, spendingLimit } = request;
+  // The spending limit comes first, so that the key is never in force without it.
+  if (spendingLimit) {
+    await ledger.setSpendLimit({ ...spendingLimit, walletId: accountId, limitId: id, keyId: id });
+  }
+  const createdBy = actor.kind === "person" || actor.kind === "management_key" ? actor.id : undefined;
+  const attributes = { accountId, name, models, allowsClamp, expiresAtMs, createdBy };
+  const row = { id, createdAtMs, ...attributes, ...limits, digest, hint };
+  return database.transact(async (tx) => {
+    await requirePresentRight(database, tx, actor, { accountId, roles: ["owner", "developer"] });
+    const [inserted] = await tx.insert(database.tables.apiKeys).values(row).onConflictDoNothing().returning();
+    if (!inserted) return undefined;
+    const key = readKey(inserted);
+    const after = { ...describeKey(key), ...describeSpendingLimit(spendingLimit) };
+    await recordChange(database, tx, actor, { accountId, action, target: id, after }, createdAtMs);
+    await onStored?.(tx, key);
+    return key;
+  });
+}
+
+/** What the audit trail shows of a key, in the words of the API. */
+export function describeKey({ name, hint, models, allowsClamp, expiresAtMs, limits, previous }: ApiKey) {
+  return {
+    name,
+    hint,
+    models,
+    allows_clamp: allowsClamp,
+    expires_at: printTime(expiresAtMs) ?? undefined,
+    requests_per_minute: limits.requestsPerMinute,
+    tokens_per_minute: limits.tokensPerMinute,
+    concurrent_requests: limits.concurrentRequests,
+    previous_ends_at: printTime(previous?.endsAtMs) ?? undefined,
+  };
+}
+
+/** What the audit trail shows of a spending limit; nothing without one. */
+export function describeSpendingLimit(limit: SpendingLimit | undefined): object {
+  if (!limit) return {};
+  const { amount, period, timeZone } = limit;
+  return { spending_limit: { amount_usd: printUsd(amount), period, time_zone: timeZone } };
+}
+
+/**
+ * Finds every key with this id, hint or secret; also by the secret before its latest rotation. Only a hint can
+ * match several keys.
+ */
+export async function findKeys(
+  { db, tables: { apiKeys } }: Database,
+  text: string,
+): Promise<readonly ApiKey[]> {
+  const digest = digestOf(text);
+  const isMatch = or(
+    eq(apiKeys.id, text),
+    eq(apiKeys.hint, text),
+    eq(apiKeys.digest, digest),
+    eq(apiKeys.previousHint, text),
+    eq(apiKeys.previousDigest, digest),
+  );
+  const rows = await db.select().from(apiKeys).where(isMatch);
+  return rows.map(readKey);
+}
+
+/** Lists the keys of one account, or of all accounts, oldest first. Includes revoked keys. */
+export async function listKeys(
+  { db, tables: { apiKeys } }: Database,
+  accountId?: string,
+): Promise<readonly ApiKey[]> {
+  const isWanted = accountId === undefined ? undefined : eq(apiKeys.accountId, accountId);
+  const order = [asc(apiKeys.createdAtMs), asc(apiKeys.id)];
+  const rows = await db
+    .select()
+    .from(apiKeys)
+    .where(isWanted)
+    .orderBy(...order);
+  return rows.map(readKey);
+}
+
+/** Finds a key of an account by its id. */
+export async function findKey(
+  { db, tables: { apiKeys } }: Database,
+  { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
+): Promise<ApiKey | undefined> {
+  const isMatch = and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId));
+  const [row] = await db.select().from(apiKeys).where(isMatch);
+  return row && readKey(row);
+}
+
+/**
+ * Revokes a key with both of its secrets, permanently. Every process rejects it within one second and ends
+ * its running requests within two more. Returns `false` when the key is unknown or was revoked before.
+ */
+export async function revokeKey(
+  { database, now = Date.now, actor = COMMAND_LINE }: Omit<IssueParts, "ledger" | "issued">,
+  keyId: string,
+): Promise<boolean> {
+  const { apiKeys } = database.tables;
+  const revokedAtMs = now();
+  return database.transact(async (tx) => {
+    const [revoked] = await tx
+      .update(apiKeys)
+      .set({ revokedAtMs, version: sql`${apiKeys.version} + 1` })
+      .where(and(eq(apiKeys.id, keyId), isNull(apiKeys.revokedAtMs)))
+      .returning({ accountId: apiKeys.accountId, hint: apiKeys.hint });
+    if (!revoked) return false;
+    const { accountId, hint } = revoked;
+    const change = { accountId, action: "key.revoked", target: keyId, before: { hint } };
+    await recordChange(database, tx, actor, change, revokedAtMs);
+    return true;
+  });
+}
+
+/**
+ * Returns which of these keys were revoked or deleted, or belong to a suspended account. Takes at most 1,000
+ * ids and runs one query. Expired keys are not returned: a request that began before the expiry may finish.
+ */
+export async function findEndedKeys(
+  { db, tables: { accounts, apiKeys } }: Database,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, "revoked" | "suspended">> {
+  const rows = await db
+    .select({ id: apiKeys.id, state: accounts.state })
+    .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .where(and(inArray(apiKeys.id, [...keyIds]), isNull(apiKeys.revokedAtMs)));
+  const states = new Map(rows.map(({ id, state }) => [id, state]));
+  const ended = new Map<string, "revoked" | "suspended">();
+  for (const id of keyIds) {
+    const state = states.get(id);
+    if (state === undefined) ended.set(id, "revoked");
+    else if (state === "suspended") ended.set(id, "suspended");
+  }
+  return ended;
+}
+
+type KeyRow = typeof apiKeys.$inferSelect;
+
+/** Converts a row to a key, without its digest. The key is frozen, because callers share it. */
+export function readKey(row: KeyRow): ApiKey {
+  return Object.freeze({
+    id: row.id,
+    accountId: row.accountId,
+    name: row.name,
+    hint: row.hint,
+    limits: Object.freeze(readLimits(row)),
+    models: row.models ? Object.freeze(row.models) : undefined,
+    allowsClamp: row.allowsClamp,
+    createdAtMs: row.createdAtMs,
+    expiresAtMs: row.expiresAtMs ?? undefined,
+    revokedAtMs: row.revokedAtMs ?? undefined,
+    createdBy: row.createdBy ?? undefined,
+    version: row.version,
+    previous: readPrevious(row),
+  });
+}
+
+function readPrevious({ previousHint: hint, previousEndsAtMs: endsAtMs }: KeyRow) {
+  return hint === null || endsAtMs === null ? undefined : Object.freeze({ hint, endsAtMs });
+}
+
+/** Omits limits that the key does not set, so that spreading the result over the defaults keeps those. */
+function readLimits({ requestsPerMinute, tokensPerMinute, concurrentRequests }: KeyRow): Limits {
+  return {
+    ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
+    ...(tokensPerMinute === null ? {} : { tokensPerMinute }),
+    ...(concurrentRequests === null ? {} : { concurrentRequests }),
+  };
+}

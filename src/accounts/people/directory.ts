@@ -1,0 +1,165 @@
+import { and, asc, count, eq, gt, inArray } from "drizzle-orm";
+import type { Database, Db } from "../../db/database.ts";
+import type { people } from "../../db/sqlite/people-schema.ts";
+import { GatewayError } from "../../errors.ts";
+import { type AuditActor, recordChange } from "../audit-trail.ts";
+import { containsText } from "../contains-text.ts";
+import { endRightsOfOperator } from "./left-rights.ts";
+import { lastSeen } from "./members.ts";
+import { deleteSessions } from "./sessions.ts";
+
+/** A person as operators see it. */
+export interface ListedPerson {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly isOperator: boolean;
+  readonly createdAtMs: number;
+  readonly lastSeenAtMs: number | undefined;
+  readonly accounts: number;
+  readonly sessions: number;
+}
+
+export interface DirectoryPage {
+  /** Part of a name or an e-mail, in any case. */
+  readonly text?: string | undefined;
+  /** The id of the last item of the previous page. */
+  readonly after?: string | undefined;
+  readonly size: number;
+}
+
+/** Lists people by id, which is the order of their sign-up. */
+export async function listPeople(
+  database: Database,
+  { text, after, size }: DirectoryPage,
+): Promise<readonly ListedPerson[]> {
+  const { db, tables } = database;
+  const { people } = tables;
+  const rows = await db
+    .select()
+    .from(people)
+    .where(
+      and(
+        containsText([people.name, people.email], text),
+        after === undefined ? undefined : gt(people.id, after),
+      ),
+    )
+    .orderBy(asc(people.id))
+    .limit(size);
+  return describePeople(database, rows);
+}
+
+async function describePeople(
+  database: Database,
+  rows: readonly (typeof people.$inferSelect)[],
+): Promise<readonly ListedPerson[]> {
+  const ids = rows.map(({ id }) => id);
+  const { members, sessions } = database.tables;
+  const [seen, accountsOf, sessionsOf] = await Promise.all([
+    lastSeen(database, ids),
+    countBy(database.db, { table: members, column: members.personId, ids }),
+    countBy(database.db, { table: sessions, column: sessions.userId, ids }),
+  ]);
+  return rows.map(({ id, name, email, emailVerified, isOperator, createdAt }) => ({
+    id,
+    name,
+    email,
+    emailVerified,
+    isOperator,
+    createdAtMs: createdAt.getTime(),
+    lastSeenAtMs: seen.get(id),
+    accounts: accountsOf.get(id) ?? 0,
+    sessions: sessionsOf.get(id) ?? 0,
+  }));
+}
+
+type MembersTable = Database["tables"]["members"];
+type SessionsTable = Database["tables"]["sessions"];
+
+interface Counted {
+  readonly table: MembersTable | SessionsTable;
+  readonly column: MembersTable["personId"] | SessionsTable["userId"];
+  readonly ids: readonly string[];
+}
+
+async function countBy(db: Db, { table, column, ids }: Counted): Promise<ReadonlyMap<string, number>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: column, count: count() })
+    .from(table)
+    .where(inArray(column, [...ids]))
+    .groupBy(column);
+  return new Map(rows.map((row) => [row.id, Number(row.count)]));
+}
+
+const ONE_OPERATOR = "The platform keeps an operator: make another person operator first.";
+
+interface DirectoryParts {
+  readonly database: Database;
+  readonly now: () => number;
+}
+
+interface OperatorChange {
+  readonly personId: string;
+  readonly isOperator: boolean;
+  /** Id of the operator who takes over the platform's keys of a former one. Without one, they are revoked. */
+  readonly keysTo?: string | undefined;
+}
+
+/**
+ * Makes a person an operator, or takes it back, with the platform's keys that the person made. A change ends the
+ * person's sessions, with whatever they acted in or watch; without a change nothing happens. Rejects with
+ * `unknown_item`, with `conflict` when no operator would be left, and with `wrong_shape` for a wrong `keysTo`.
+ */
+export async function setOperator(
+  { database, now }: DirectoryParts,
+  actor: AuditActor,
+  { personId, isOperator, keysTo }: OperatorChange,
+): Promise<ListedPerson> {
+  const { people } = database.tables;
+  const row = await database.transact(async (tx) => {
+    // Locks every operator, so that two of them cannot demote each other at once.
+    const operators = await tx
+      .update(people)
+      .set({ isOperator: true })
+      .where(eq(people.isOperator, true))
+      .returning({ id: people.id });
+    const isOnly = operators.length === 1 && operators[0]?.id === personId;
+    if (!isOperator && isOnly) throw new GatewayError("conflict", { message: ONE_OPERATOR });
+    const [changed] = await tx.update(people).set({ isOperator }).where(eq(people.id, personId)).returning();
+    if (!changed) throw new GatewayError("unknown_item");
+    const wasOperator = operators.some(({ id }) => id === personId);
+    if (wasOperator === isOperator) return changed;
+    await deleteSessions(database, tx, { personId });
+    const nowMs = now();
+    const action = isOperator ? "operator.added" : "operator.removed";
+    const change = { action, target: personId, after: { email: changed.email } };
+    await recordChange(database, tx, actor, change, nowMs);
+    if (!isOperator) await endRightsOfOperator({ database, tx, actor, nowMs, keysTo }, personId);
+    return changed;
+  });
+  const [person] = await describePeople(database, [row]);
+  if (!person) throw new GatewayError("unknown_item");
+  return person;
+}
+
+/** Signs a person out everywhere. Returns the number of ended sessions. Rejects with `unknown_item`. */
+export async function endSessions(
+  { database, now }: DirectoryParts,
+  actor: AuditActor,
+  personId: string,
+): Promise<number> {
+  const { people, sessions } = database.tables;
+  return database.transact(async (tx) => {
+    const [person] = await tx.select({ id: people.id }).from(people).where(eq(people.id, personId));
+    if (!person) throw new GatewayError("unknown_item");
+    const ended = await tx
+      .delete(sessions)
+      .where(eq(sessions.userId, personId))
+      .returning({ id: sessions.id });
+    const change = { action: "sessions.ended", target: personId, after: { ended: ended.length } };
+    await recordChange(database, tx, actor, change, now());
+    return ended.length;
+  });
+}

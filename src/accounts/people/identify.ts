@@ -1,0 +1,81 @@
+import type { Database } from "../../db/database.ts";
+import type { Actor } from "../actor.ts";
+import { digestOf } from "../keys/key.ts";
+import { findManagementKey } from "../keys/management-keys.ts";
+import { readCookieSecret } from "../shared-secret.ts";
+import { isActing } from "./acting.ts";
+import { cookieFormOf, isSigned, readSessionCookie } from "./session-cookie.ts";
+import { findSession, type Session, touchSession } from "./sessions.ts";
+
+export interface IdentifyParts {
+  readonly database: Database;
+  /** Returns the origin of the console, on which the name of the cookie depends. */
+  readonly publicUrl: () => string;
+  readonly now: () => number;
+  /** Called when the time of last use could not be written. */
+  onFault(error: unknown): void;
+}
+
+/** Finds the sender of a request by its management key or its session; `undefined` without a valid one. */
+export type Identify = (request: Request, address: string | undefined) => Promise<Actor | undefined>;
+
+/**
+ * Creates the function that identifies callers. A session costs one query. Every request reads it anew, so that
+ * an ended session, another role or another operator counts at once.
+ */
+export function createIdentify({ database, publicUrl, now, onFault }: IdentifyParts): Identify {
+  const readSecret = once(() => readCookieSecret(database));
+  return async ({ headers }, address) => {
+    const authorization = headers.get("authorization");
+    // A header that asks for another kind of authentication is not answered by a cookie beside it.
+    if (authorization !== null) return identifyKey(database, authorization, { address, nowMs: now() });
+    const sent = readSessionCookie(headers, cookieFormOf(publicUrl()));
+    if (!sent || !isSigned(sent, await readSecret())) return undefined;
+    const nowMs = now();
+    const session = await findSession(database, digestOf(sent.token), nowMs);
+    if (!session) return undefined;
+    touchSession(database, session, nowMs).catch(onFault);
+    return actorOf(session, address, nowMs);
+  };
+}
+
+const BEARER = /^bearer[ \t]+(\S+)[ \t]*$/i;
+
+async function identifyKey(
+  database: Database,
+  authorization: string,
+  { address, nowMs }: { readonly address: string | undefined; readonly nowMs: number },
+): Promise<Actor | undefined> {
+  const [, secret] = BEARER.exec(authorization) ?? [];
+  const actor = secret && (await findManagementKey(database, secret, nowMs));
+  return actor ? { ...actor, address } : undefined;
+}
+
+/** The actor of a session. */
+function actorOf(session: Session, address: string | undefined, nowMs: number): Actor {
+  const { person, acting, confirmedAtMs } = session;
+  const { mustChangePassword } = person;
+  return {
+    kind: "person",
+    id: person.id,
+    name: person.email,
+    isOperator: person.isOperator,
+    role: undefined,
+    // A former operator does not act any more.
+    acting: person.isOperator && acting && isActing(acting, nowMs) ? acting : undefined,
+    session: { id: session.id, mustChangePassword, confirmedAtMs },
+    address,
+  };
+}
+
+/** Remembers the first value; a failure is not remembered. */
+function once<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let reading: Promise<Value> | undefined;
+  return () => {
+    reading ??= read().catch((error) => {
+      reading = undefined;
+      throw error;
+    });
+    return reading;
+  };
+}
