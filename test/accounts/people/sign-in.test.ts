@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { COMMAND_LINE, listAuditEntries } from "../../../src/accounts/audit-trail.ts";
-import { digestOf, digestOf } from "../../../src/accounts/keys/key.ts";
+import { digestOf } from "../../../src/accounts/keys/key.ts";
 import {
   type CredentialParts,
   changePassword,
