@@ -112,3 +112,18 @@ export async function findAccountNames(
   }
   return names;
 }
+
+/** Finds the names of people and management keys by their ids. */
+export async function findAuthorNames(
+  { db, tables: { people, managementKeys } }: Database,
+  authorIds: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(authorIds)];
+  if (ids.length === 0) return new Map();
+  const rows = await Promise.all(
+    [people, managementKeys].map((table) =>
+      db.select({ id: table.id, name: table.name }).from(table).where(inArray(table.id, ids)),
+    ),
+  );
+  return new Map(rows.flat().map(({ id, name }) => [id, name]));
+}

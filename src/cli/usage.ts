@@ -1,9 +1,9 @@
 import { findKeyNames } from "../accounts/find-items.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
 import type { UsageDimension, UsageRow } from "../ledger/usage-records.ts";
 import { printTime } from "../time.ts";
 import { addSums, NO_SUMS, printMargin, printSums, type Sums, sumsOf } from "../usage/sums.ts";
-import { DAY_MS } from "../usage/view.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";

@@ -1,8 +1,8 @@
 import { findKeyNames } from "../accounts/find-items.ts";
 import type { Database } from "../db/database.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, parseUsd } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { DAY_MS } from "./view.ts";
 
 /** The latest days that are judged, today included. */
 const DAYS_JUDGED = 28;

@@ -1,9 +1,9 @@
 import { thirtyDaysFrom } from "../accounts/account-list.ts";
 import type { ApiKey } from "../accounts/keys/key.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import type { UsageRow } from "../ledger/usage-records.ts";
-import { DAY_MS } from "./view.ts";
 
 /** What a key has spent in the last 30 days, and when it was last used. */
 export interface KeyActivity {

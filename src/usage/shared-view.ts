@@ -1,12 +1,12 @@
 import { findAccountNames } from "../accounts/find-items.ts";
 import { openLink, type SharedLink } from "../accounts/shared-links.ts";
 import type { Database } from "../db/database.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { SpendLimitUsage } from "../ledger/records.ts";
 import type { Range } from "./range.ts";
 import { NO_SUMS, type Sums, sumsOf } from "./sums.ts";
-import { DAY_MS } from "./view.ts";
 
 /** What a shared link shows: the usage of the last 30 UTC days. */
 export interface SharedView {

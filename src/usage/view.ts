@@ -1,10 +1,9 @@
+import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import type { ReceiptFilter } from "../ledger/records.ts";
 import type { UsageDimension } from "../ledger/usage-records.ts";
 import { type Range, readRange } from "./range.ts";
 
-const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
 const RANGE_MS = 30 * DAY_MS;
 /** Up to this length the default is hours. */
 const HOURLY_MS = 2 * DAY_MS;

@@ -115,6 +115,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "demo/demo-model.ts",
       "domain",
       "errors.ts",
+      "forecast",
       "gateway",
       "http",
       "ledger/audit/audit.ts",
@@ -169,6 +170,21 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/records.ts",
       "ledger/usage-records.ts",
       "refusals",
+    ],
+    packages: [],
+  },
+  forecast: {
+    holds: "what binds a key, its next decline, simulated limits, estimated costs",
+    imports: [
+      "accounts",
+      "db",
+      "domain",
+      "errors.ts",
+      "gateway",
+      "ledger/ledger.ts",
+      "ledger/records.ts",
+      "limiter",
+      "usage",
     ],
     packages: [],
   },
@@ -275,7 +291,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   refusals: {
     holds: "refused requests, counted in memory and kept for 7 days",
-    imports: ["db", "domain", "errors.ts", "telemetry", "time.ts"],
+    imports: ["db", "domain", "errors.ts", "ledger/ledger.ts", "ledger/records.ts", "telemetry", "time.ts"],
     packages: ["drizzle-orm"],
   },
   "limiter/redis": {

@@ -26,11 +26,19 @@ export interface ApiKey {
   readonly previous: PreviousSecret | undefined;
 }
 
+type KeyState = "active" | "revoked" | "expired";
+
 /** A secret that a rotation replaced. */
 interface PreviousSecret {
   readonly hint: string;
   /** Unix milliseconds from which it is no longer accepted. */
   readonly endsAtMs: number;
+}
+
+/** Whether a key may be used, as of its row. */
+export function stateOfKey({ revokedAtMs, expiresAtMs }: ApiKey, nowMs: number): KeyState {
+  if (revokedAtMs !== undefined) return "revoked";
+  return expiresAtMs !== undefined && expiresAtMs <= nowMs ? "expired" : "active";
 }
 
 /** The authenticated sender of a request: a key in force, and whether the account that pays is suspended. */

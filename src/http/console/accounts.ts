@@ -4,12 +4,12 @@ import type { Actor } from "../../accounts/actor.ts";
 import { createOnce } from "../../accounts/idempotency.ts";
 import { normaliseEmail } from "../../accounts/people/people.ts";
 import { GatewayError } from "../../errors.ts";
+import { readAccountDecline } from "../../forecast/next-decline.ts";
 import { countUnread } from "../../notices/notices.ts";
 import { type AccountShape, account, accountNow, email, name } from "./account-shapes.ts";
 import { readConflict } from "./conflict.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { readAccountDecline } from "./next-decline.ts";
 import { printAccount } from "./print-accounts.ts";
 import { errorEnvelope, id } from "./shapes.ts";
 
@@ -26,10 +26,10 @@ export function accountsRoutes(parts: ConsoleParts) {
       "/accounts/:account",
       async (context) => {
         const [refusal, unread] = await Promise.all([
-          readAccountDecline(parts, context.account),
+          readAccountDecline(parts.ledger, parts.gateway(), context.account),
           countUnread(parts.database, context.account.id),
         ]);
-        return { ...printAccount(context.account), next_refusal: refusal, unread_notices: unread };
+        return { ...printAccount(context.account), next_refusal: refusal ?? null, unread_notices: unread };
       },
       { needs: "account.read", params: t.Object({ account: id }), response: accountNow },
     )

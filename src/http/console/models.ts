@@ -2,16 +2,17 @@ import { Elysia, type Static, t } from "elysia";
 import type { Account } from "../../accounts/accounts.ts";
 import { DEMO_MODEL } from "../../demo/demo-model.ts";
 import { type ClientSurface, type Model, printPrices, type Route } from "../../domain/model.ts";
+import { printPrice, printUsd } from "../../domain/money.ts";
 import { printUnitPrice, type UnitName } from "../../domain/units.ts";
 import { GatewayError } from "../../errors.ts";
+import { type Estimate, estimateCost } from "../../forecast/estimate.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { WireProtocol } from "../../wire/protocol.ts";
 import { findProtocolPair } from "../../wire/protocol-pair.ts";
 import { WIRES } from "../../wire/registry.ts";
 import type { ConsoleParts } from "./console-parts.ts";
-import { estimateCost } from "./estimate.ts";
 import { createGuard } from "./guard.ts";
-import { accountParams } from "./key-shapes.ts";
+import { accountParams } from "./keys/shapes.ts";
 import { usd } from "./shapes.ts";
 
 const price = t.String({ description: "USD per million tokens" });
@@ -149,5 +150,19 @@ async function estimateOf(
   const { text, input_tokens: given, output_tokens: outputTokens } = body;
   const counted = given ?? (text ? (await tokens.count({ input: text, output: "" })).inputTokens : 0);
   const textBytes = text === undefined ? undefined : Buffer.byteLength(text);
-  return estimateCost(found, { inputTokens: counted, textBytes, outputTokens });
+  return printEstimate(estimateCost(found, { inputTokens: counted, textBytes, outputTokens }));
+}
+
+export function printEstimate({ cost, hold, lines, rounding }: Estimate): Static<typeof estimate> {
+  return {
+    cost_usd: printUsd(cost),
+    hold_usd: printUsd(hold),
+    lines: lines.map(({ name, tokens: number, price: picos, amount }) => ({
+      class: name,
+      tokens: number,
+      price: printPrice(picos),
+      amount_usd: printUsd(amount),
+    })),
+    rounding_usd: printUsd(rounding),
+  };
 }

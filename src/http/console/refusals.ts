@@ -4,6 +4,7 @@ import { findKeys } from "../../accounts/keys/keys.ts";
 import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import { causesOf, codeOf, explainRefusal, leftFor, neededBy } from "../../refusals/explain.ts";
+import { findHoldsOf } from "../../refusals/holds-of-moment.ts";
 import {
   type FoundRefusal,
   findRefusal,
@@ -16,7 +17,6 @@ import { printTime, waitAtMost } from "../../time.ts";
 import { readRange } from "../../usage/range.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { findHoldsOf } from "./holds-of-moment.ts";
 import {
   type RefusalDetailJson,
   type RefusalJson,

@@ -8,7 +8,7 @@ import { apiDescriptionRoutes } from "./api-description.ts";
 import { auditTrailRoutes } from "./audit-trail.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { findRoutes } from "./find.ts";
-import { keysRoutes } from "./keys.ts";
+import { keysRoutes } from "./keys/routes.ts";
 import { fromLedgerError } from "./ledger-errors.ts";
 import { managementKeysRoutes } from "./management-keys.ts";
 import { modelsRoutes } from "./models.ts";

@@ -6,8 +6,8 @@ import { createSharedViews, type SharedView } from "../../usage/shared-view.ts";
 import { printSums, type Sums } from "../../usage/sums.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { spendingLimit } from "./key-shapes.ts";
-import { printSpendingLimit } from "./key-view.ts";
+import { printSpendingLimit } from "./keys/print.ts";
+import { spendingLimit } from "./keys/shapes.ts";
 import { contextOf } from "./request-context.ts";
 import { id, nothing, time, usd } from "./shapes.ts";
 

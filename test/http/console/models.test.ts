@@ -5,11 +5,15 @@ import type { Actor } from "../../../src/accounts/actor.ts";
 import { costOf } from "../../../src/domain/model.ts";
 import { parsePrice, parseUsd, printUsd } from "../../../src/domain/money.ts";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
-import { estimateCost } from "../../../src/http/console/estimate.ts";
+import * as forecast from "../../../src/forecast/estimate.ts";
+import { printEstimate } from "../../../src/http/console/models.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../../support/test-catalog.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
 
 const EMBEDDINGS = scriptedModel("vectors", "openai", { outputTokensMax: 0, outputTokensDefault: 0 });
+
+const estimateCost = (...asked: Parameters<typeof forecast.estimateCost>) =>
+  printEstimate(forecast.estimateCost(...asked));
 
 let console: TestConsole;
 let account: Account;

@@ -1,17 +1,15 @@
-import type { ApiKey } from "../../accounts/keys/key.ts";
-import type { LimitWindow } from "../../domain/limit-windows.ts";
-import { formatCents, formatExact, type Nanos, printUsd } from "../../domain/money.ts";
-import { limitsOf } from "../../gateway/admit.ts";
-import type { Money } from "../../gateway/decline.ts";
-import type { Balances, SpendLimitUsage } from "../../ledger/records.ts";
-import type { Limits, LimitUsage } from "../../limiter/limiter.ts";
-import { printTime } from "../../time.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import type { keyPage } from "./key-shapes.ts";
-import type { KeyFacts } from "./key-view.ts";
+import type { ApiKey } from "../accounts/keys/key.ts";
+import type { LimitWindow } from "../domain/limit-windows.ts";
+import { formatCents, formatExact, type Nanos } from "../domain/money.ts";
+import { limitsOf } from "../gateway/admit.ts";
+import type { Money } from "../gateway/decline.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
+import type { Limits, LimitUsage } from "../limiter/limiter.ts";
 
-type KeyPage = typeof keyPage.static;
-type LimitName = KeyPage["bound_by"]["limit"];
+/** The limits that can refuse a request. */
+type LimitName = `${"key" | "account"}_${"spending" | "requests" | "tokens" | "concurrency"}` | "wallet";
 
 /** What all keys of an account are bound by. */
 export interface SharedLimits {
@@ -36,30 +34,38 @@ export interface BindingLimit {
 }
 
 /** Reads what binds all keys of an account. A limiter reports the windows of an account for any key. */
-export async function readSharedLimits(parts: ConsoleParts, accountId: string): Promise<SharedLimits> {
-  const { limiter, accountLimits } = parts.gateway();
+export async function readSharedLimits(
+  ledger: Pick<Ledger, "balances">,
+  { limiter, accountLimits }: Pick<Gateway, "limiter" | "accountLimits">,
+  accountId: string,
+): Promise<SharedLimits> {
   const [balances, usage] = await Promise.all([
-    parts.ledger.balances(accountId),
+    ledger.balances(accountId),
     // Read apart from the keys: of key and account, a limiter reports the tighter one.
     limiter.usage({ accountId, keyId: accountId, keyLimits: {}, accountLimits }).catch(() => undefined),
   ]);
   return { balances, usage };
 }
 
+/** What binds one key alone, and the spending limits of its account. */
+interface OwnLimits {
+  /** `undefined` while the limiter is away. */
+  readonly usage: LimitUsage | undefined;
+  readonly spendLimits: readonly SpendLimitUsage[];
+}
+
 /** Lists the limits of a key, of its account and of its wallet; the tightest first. */
 export function limitsThatBind(
-  parts: ConsoleParts,
+  { keyLimits, accountLimits }: Pick<Gateway, "keyLimits" | "accountLimits">,
   key: ApiKey,
-  { facts, shared }: { readonly facts: KeyFacts; readonly shared: SharedLimits },
+  { own, shared, nowMs }: { readonly own: OwnLimits; readonly shared: SharedLimits; readonly nowMs: number },
 ): readonly BindingLimit[] {
-  const { keyLimits, accountLimits } = parts.gateway();
-  const { usage: own, spendLimits } = facts;
   const { usage, balances } = shared;
-  const nowMs = parts.now();
-  const ofKey = { limits: limitsOf({ key }, keyLimits), usage: own, running: own?.running ?? 0, nowMs };
+  const running = own.usage?.running ?? 0;
+  const ofKey = { limits: limitsOf({ key }, keyLimits), usage: own.usage, running, nowMs };
   const ofAccount = { limits: accountLimits, usage, running: usage?.accountRunning ?? 0, nowMs };
   return tightestFirst([
-    ...moneyLimits({ wallet: balances, limits: spendLimits }),
+    ...moneyLimits({ wallet: balances, limits: own.spendLimits }),
     ...rates("key", ofKey),
     ...rates("account", ofAccount),
   ]);
@@ -68,29 +74,6 @@ export function limitsThatBind(
 /** Lists the spending limits, then the wallet. */
 export function moneyLimits({ wallet: balances, limits }: Money): readonly BindingLimit[] {
   return [...limits.map(spending), wallet(balances)];
-}
-
-/** Converts a limit to JSON. */
-export function printLimit(limit: BindingLimit): KeyPage["limits"][number] {
-  const { owner, unit, used, max, left, resetsAtMs } = limit;
-  const print = unit === "usd" ? printUsd : String;
-  return {
-    limit: limit.limit,
-    owner,
-    unit,
-    used: print(used),
-    max: print(max),
-    remaining: print(atLeastZero(left)),
-    share: shareOf(limit),
-    resets_at: printTime(resetsAtMs),
-  };
-}
-
-/** Converts the limit that binds first to JSON, with a sentence. */
-export function printBinding(limit: BindingLimit): KeyPage["bound_by"] {
-  const printed = printLimit(limit);
-  const unit = limit.unit === "usd" ? "USD" : limit.unit;
-  return { ...printed, text: `${limit.title} binds first: ${printed.remaining} ${unit} left.` };
 }
 
 /** The used share from which a window or a slot can bind before money: they are empty again in a minute. */
@@ -172,8 +155,8 @@ function concurrency(owner: "key" | "account", max: number, running: number): Bi
 }
 
 /**
- * Sorts by the used share; windows and slots of which little is used come last. Among limits of money the one with less left comes first, whatever its share: a
- * nearly empty wallet binds before half of a large spending limit.
+ * Sorts by the used share; windows and slots of which little is used come last. Among limits of money the one with
+ * less left comes first, whatever its share: a nearly empty wallet binds before half of a large spending limit.
  */
 function tightestFirst(limits: readonly BindingLimit[]): readonly BindingLimit[] {
   const money = limits
@@ -193,7 +176,7 @@ function tightestFirst(limits: readonly BindingLimit[]): readonly BindingLimit[]
 }
 
 /** The used share of a limit, from 0; 1 where nothing is left, also of a limit of 0. */
-function shareOf({ used, max, left }: BindingLimit): number {
+export function shareOf({ used, max, left }: BindingLimit): number {
   if (left <= 0n || max <= 0n) return 1;
   return Math.max(Number((used * 10_000n) / max) / 10_000, 0);
 }
@@ -202,6 +185,6 @@ function compare(one: bigint, other: bigint): number {
   return one < other ? -1 : Number(one > other);
 }
 
-function atLeastZero(amount: Nanos): Nanos {
+export function atLeastZero(amount: Nanos): Nanos {
   return amount > 0n ? amount : 0n;
 }

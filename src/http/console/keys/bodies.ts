@@ -1,12 +1,13 @@
 import type { Static } from "elysia";
-import type { KeyChanges } from "../../accounts/keys/key-changes.ts";
-import type { NewKey, SpendingLimit } from "../../accounts/keys/keys.ts";
-import { type Nanos, parseUsd } from "../../domain/money.ts";
-import { isTimeZone } from "../../domain/period.ts";
-import { GatewayError } from "../../errors.ts";
-import { readMs } from "../../usage/range.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import type { keyChangeBody, newKeyBody, spendingLimitBody } from "./key-shapes.ts";
+import type { KeyChanges } from "../../../accounts/keys/key-changes.ts";
+import type { NewKey, SpendingLimit } from "../../../accounts/keys/keys.ts";
+import { type Nanos, parseUsd } from "../../../domain/money.ts";
+import { isTimeZone } from "../../../domain/period.ts";
+import { GatewayError } from "../../../errors.ts";
+import type { TriedLimits } from "../../../forecast/simulation.ts";
+import { readMs } from "../../../usage/range.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import type { keyChangeBody, newKeyBody, simulationBody, spendingLimitBody } from "./shapes.ts";
 
 /** Reads the body of a new key. Throws `wrong_shape`, also for an unknown model and an expiry in the past. */
 export function readNewKey(
@@ -49,8 +50,18 @@ export function readChanges(
   };
 }
 
+/** Reads the limits to try on past requests. */
+export function readLimits(body: Static<typeof simulationBody>): TriedLimits {
+  return {
+    requestsPerMinute: body.requests_per_minute ?? undefined,
+    tokensPerMinute: body.tokens_per_minute ?? undefined,
+    concurrentRequests: body.concurrent_requests ?? undefined,
+    spendingLimit: readSpendingLimit(body.spending_limit) ?? undefined,
+  };
+}
+
 /** Reads a spending limit. Throws `wrong_shape` for an amount that is too large and for an unknown zone. */
-export function readSpendingLimit<Absent extends null | undefined>(
+function readSpendingLimit<Absent extends null | undefined>(
   limit: Static<typeof spendingLimitBody> | Absent,
 ): SpendingLimit | Absent {
   if (!limit) return limit;

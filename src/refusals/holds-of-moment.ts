@@ -1,5 +1,5 @@
-import type { Ledger } from "../../ledger/ledger.ts";
-import type { Receipt } from "../../ledger/records.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Receipt } from "../ledger/records.ts";
 
 /** A hold that was open at a moment. */
 type OpenHold = Pick<Receipt, "holdId" | "granted">;

@@ -1,7 +1,93 @@
-import type { SpendingLimit } from "../../accounts/keys/keys.ts";
-import type { Nanos } from "../../domain/money.ts";
-import { periodStart } from "../../domain/period.ts";
-import { advance, createWindow, take } from "../../limiter/window.ts";
+import type { ApiKey } from "../accounts/keys/key.ts";
+import type { SpendingLimit } from "../accounts/keys/keys.ts";
+import { DAY_MS } from "../domain/id-time.ts";
+import type { Nanos } from "../domain/money.ts";
+import { periodStart } from "../domain/period.ts";
+import { totalTokensOf } from "../domain/usage.ts";
+import { GatewayError } from "../errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { PAGE_SIZE_MAX, type Receipt } from "../ledger/records.ts";
+import { advance, createWindow, take } from "../limiter/window.ts";
+
+const REPLAYED_MS = 7 * DAY_MS;
+/** The most receipts that are replayed; of more, the newest. */
+const RECEIPTS_MAX = 50_000;
+
+/** The past requests of a key, and which of them other limits would have refused. */
+export interface Simulation {
+  /** The time of the requests that were read. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly requests: number;
+  readonly declines: readonly TriedDeclines[];
+  /** Whether only the newest 50,000 requests were read. */
+  readonly isCut: boolean;
+}
+
+/** Creates a simulator, which runs one simulation per account at a time. Rejects with `too_concurrent`. */
+export function createSimulator({
+  ledger,
+  now,
+}: {
+  readonly ledger: Pick<Ledger, "receipts">;
+  readonly now: () => number;
+}) {
+  const running = new Set<string>();
+  return async (key: ApiKey, limits: TriedLimits): Promise<Simulation> => {
+    if (running.has(key.accountId)) throw new GatewayError("too_concurrent", { retryAfterS: 1 });
+    running.add(key.accountId);
+    try {
+      return await simulate(ledger, key, { limits, toMs: now() });
+    } finally {
+      running.delete(key.accountId);
+    }
+  };
+}
+
+/** Replays the last 7 days of a key against other limits. */
+async function simulate(
+  ledger: Pick<Ledger, "receipts">,
+  key: ApiKey,
+  { limits, toMs }: { readonly limits: TriedLimits; readonly toMs: number },
+): Promise<Simulation> {
+  const { requests, isCut } = await readRequests(ledger, key, toMs);
+  const [oldest] = requests;
+  return {
+    fromMs: isCut && oldest ? oldest.arrivedAtMs : toMs - REPLAYED_MS,
+    toMs,
+    requests: requests.length,
+    declines: await replayLimits(requests, limits),
+    isCut,
+  };
+}
+
+/** Reads the requests of a key, sorted by arrival. */
+async function readRequests(
+  ledger: Pick<Ledger, "receipts">,
+  { id: keyId, accountId: walletId }: ApiKey,
+  toMs: number,
+): Promise<{ readonly requests: readonly PastRequest[]; readonly isCut: boolean }> {
+  const requests: PastRequest[] = [];
+  const filter = { walletId, keyId, fromMs: toMs - REPLAYED_MS };
+  let token: string | undefined;
+  do {
+    const page = await ledger.receipts(filter, { size: PAGE_SIZE_MAX, ...(token && { token }) });
+    for (const receipt of page.items) requests.push(readRequest(receipt, toMs));
+    token = page.nextToken;
+  } while (token !== undefined && requests.length < RECEIPTS_MAX);
+  requests.sort((one, other) => one.arrivedAtMs - other.arrivedAtMs);
+  return { requests, isCut: token !== undefined };
+}
+
+function readRequest({ createdAtMs, resolvedAtMs, granted, captured, outcome }: Receipt, toMs: number) {
+  return {
+    arrivedAtMs: createdAtMs,
+    endedAtMs: resolvedAtMs ?? toMs,
+    tokens: outcome?.usage ? totalTokensOf(outcome.usage) : 0,
+    cost: captured,
+    hadHold: granted > 0n,
+  };
+}
 
 /** Requests that are replayed before others get the event loop: a few milliseconds of work. */
 const REQUESTS_PER_TURN = 1_000;

@@ -1,8 +1,8 @@
 import { type TSchema, t } from "elysia";
-import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
-import { nextRefusal } from "./account-shapes.ts";
-import { errorEnvelope, id, pageOf, pageQuery, time, usd } from "./shapes.ts";
-import { offsetHours } from "./usage/shapes.ts";
+import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
+import { nextRefusal } from "../account-shapes.ts";
+import { errorEnvelope, id, pageOf, pageQuery, time, usd } from "../shapes.ts";
+import { offsetHours } from "../usage/shapes.ts";
 
 /** A limit per minute or of concurrent requests; 0 admits nothing. */
 const bound = t.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

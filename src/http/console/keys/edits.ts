@@ -1,16 +1,17 @@
 import type { Static } from "elysia";
-import type { Account } from "../../accounts/accounts.ts";
-import type { Actor } from "../../accounts/actor.ts";
-import { createOnce } from "../../accounts/idempotency.ts";
-import type { ApiKey } from "../../accounts/keys/key.ts";
-import { endPreviousSecret, rotateKey, updateKey } from "../../accounts/keys/key-changes.ts";
-import { findKey, type IssuedKey, issueKey, type OnIssued, revokeKey } from "../../accounts/keys/keys.ts";
-import { GatewayError } from "../../errors.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import type { AccountAccess } from "./guard.ts";
-import { readChanges, readNewKey } from "./key-bodies.ts";
-import type { issuedKey, keyChangeBody, newKeyBody } from "./key-shapes.ts";
-import { type KeyView, newKeyFacts, readFacts, viewKey, viewOf } from "./key-view.ts";
+import type { Account } from "../../../accounts/accounts.ts";
+import type { Actor } from "../../../accounts/actor.ts";
+import { createOnce } from "../../../accounts/idempotency.ts";
+import type { ApiKey } from "../../../accounts/keys/key.ts";
+import { endPreviousSecret, rotateKey, updateKey } from "../../../accounts/keys/key-changes.ts";
+import { findKey, type IssuedKey, issueKey, type OnIssued, revokeKey } from "../../../accounts/keys/keys.ts";
+import { GatewayError } from "../../../errors.ts";
+import { type KeyFacts, newKeyFacts, readFacts } from "../../../forecast/bound-keys.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import type { AccountAccess } from "../guard.ts";
+import { readChanges, readNewKey } from "./bodies.ts";
+import { type KeyView, printKey } from "./print.ts";
+import type { issuedKey, keyChangeBody, newKeyBody } from "./shapes.ts";
 
 type IssuedView = Static<typeof issuedKey>;
 
@@ -41,7 +42,7 @@ export async function createKey(
   const wanted = readNewKey(parts, account.id, body);
   const facts = await newKeyFacts(parts, actor.id, wanted.spendingLimit);
   return createOnce<IssuedView>(parts, { request, body }, actor, async (keep) => {
-    const print = ({ key, secret }: IssuedKey) => ({ key: viewOf(parts, key, facts), secret });
+    const print = ({ key, secret }: IssuedKey) => ({ key: show(parts, key, facts), secret });
     const issued: OnIssued = (tx, created) => keep(tx, print(created));
     return print(await issueKey({ ...parts, actor, issued }, wanted));
   });
@@ -78,7 +79,7 @@ export async function rotate(
   const key = await requireKey(parts, account, params.key);
   requireOwn(key, { actor, role });
   const facts = (await readFacts(parts, account.id, [key]))(key);
-  const print = (rotated: IssuedKey) => ({ key: viewOf(parts, rotated.key, facts), secret: rotated.secret });
+  const print = (rotated: IssuedKey) => ({ key: show(parts, rotated.key, facts), secret: rotated.secret });
   return orCurrent(parts, { account, key }, () =>
     createOnce<IssuedView>(parts, { request, body }, actor, async (keep) => {
       const issued: OnIssued = (tx, rotated) => keep(tx, print(rotated));
@@ -108,6 +109,16 @@ export async function revoke(
   requireOwn(key, { actor, role });
   await revokeKey({ ...parts, actor }, key.id);
   return viewKey(parts, await requireKey(parts, account, key.id));
+}
+
+/** Reads and prints one key. */
+async function viewKey(parts: ConsoleParts, key: ApiKey): Promise<KeyView> {
+  const factsOf = await readFacts(parts, key.accountId, [key]);
+  return show(parts, key, factsOf(key));
+}
+
+function show({ gateway, now }: ConsoleParts, key: ApiKey, facts: KeyFacts): KeyView {
+  return printKey(key, facts, { keyLimits: gateway().keyLimits, nowMs: now() });
 }
 
 /** Developers change the keys that they created. Throws `not_permitted`. */

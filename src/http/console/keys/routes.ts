@@ -1,10 +1,15 @@
 import { Elysia, status, t } from "elysia";
-import { listKeyPage } from "../../accounts/keys/key-list.ts";
-import { viewBoundKey, viewBoundKeys } from "./bound-keys.ts";
-import { describeConflict } from "./conflict.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
-import { createKey, editKey, endPrevious, requireKey, revoke, rotate } from "./key-edits.ts";
+import type { Account } from "../../../accounts/accounts.ts";
+import type { ApiKey } from "../../../accounts/keys/key.ts";
+import { listKeyPage } from "../../../accounts/keys/key-list.ts";
+import { bindKeys } from "../../../forecast/bound-keys.ts";
+import { createSimulator } from "../../../forecast/simulation.ts";
+import { describeConflict } from "../conflict.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
+import { readLimits } from "./bodies.ts";
+import { createKey, editKey, endPrevious, requireKey, revoke, rotate } from "./edits.ts";
+import { type KeyView, printBoundKey, printNamedKey, printSimulation } from "./print.ts";
 import {
   accountParams,
   conflictWith,
@@ -21,9 +26,7 @@ import {
   simulationBody,
   versionBody,
   viewerQuery,
-} from "./key-shapes.ts";
-import { type KeyView, nameKeys } from "./key-view.ts";
-import { createSimulator } from "./simulate-key.ts";
+} from "./shapes.ts";
 
 const editedKey = { 200: key, 409: conflictWith(key) };
 
@@ -45,11 +48,7 @@ export function keysRoutes(parts: ConsoleParts) {
     )
     .get(
       "/accounts/:account/key-names",
-      async ({ account }) => {
-        const list = { accountId: account.id, nowMs: parts.now() };
-        const { items } = await listKeyPage(parts.database, list);
-        return { items: await nameKeys(parts, account.id, items) };
-      },
+      async ({ account }) => ({ items: await nameKeys(parts, account.id) }),
       { needs: "keys.read", params: accountParams, response: t.Object({ items: t.Array(namedKey) }) },
     )
     .post("/accounts/:account/keys", (context) => createKey(parts, context), {
@@ -99,9 +98,45 @@ export function keysRoutes(parts: ConsoleParts) {
     })
     .post(
       "/accounts/:account/keys/:key/simulate",
-      async ({ account, params, body }) => simulate(await requireKey(parts, account, params.key), body),
+      async ({ account, params, body }) => {
+        const simulated = await requireKey(parts, account, params.key);
+        return printSimulation(await simulate(simulated, readLimits(body)));
+      },
       { needs: "keys.read", params: keyParams, body: simulationBody, response: simulation },
     );
+}
+
+/** Lists the names of all keys: one read of all spending limits, and nothing for each key. */
+async function nameKeys({ database, ledger, now }: ConsoleParts, accountId: string) {
+  const nowMs = now();
+  const { items } = await listKeyPage(database, { accountId, nowMs });
+  const limits = (await ledger.spendLimits(accountId)).filter(({ limitId, keyId }) => limitId === keyId);
+  const limitOf = new Map(limits.map((limit) => [limit.limitId, limit]));
+  return items.map((each) => printNamedKey(each, limitOf.get(each.id), nowMs));
+}
+
+/** Shows keys of one account with what binds them. */
+export async function viewBoundKeys(
+  parts: ConsoleParts,
+  account: Account,
+  keys: readonly ApiKey[],
+  offsetHours?: number,
+) {
+  const bound = await bindKeys(parts, account, keys, offsetHours);
+  const now = { keyLimits: parts.gateway().keyLimits, nowMs: parts.now() };
+  return bound.map((each) => printBoundKey(each, now));
+}
+
+/** Shows one key with what binds it. */
+export async function viewBoundKey(
+  parts: ConsoleParts,
+  account: Account,
+  each: ApiKey,
+  offsetHours?: number,
+) {
+  const [shown] = await viewBoundKeys(parts, account, [each], offsetHours);
+  if (!shown) throw new Error("One key has one view");
+  return shown;
 }
 
 /** Answers 409 with the key as it is now, for an edit of an older version. */

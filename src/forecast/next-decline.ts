@@ -1,15 +1,18 @@
-import type { Account } from "../../accounts/accounts.ts";
-import type { ApiKey } from "../../accounts/keys/key.ts";
-import { formatExact } from "../../domain/money.ts";
-import { type Cause, ERRORS } from "../../errors.ts";
-import { causeOf, type Money, shortageOf } from "../../gateway/decline.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { type BindingLimit, moneyLimits } from "./key-limits.ts";
-import type { keyPage } from "./key-shapes.ts";
-import { stateOfKey } from "./key-view.ts";
-import { type FindSmallRequest, quoteSmallPriced, type SmallRequest } from "./small-request.ts";
+import type { Account } from "../accounts/accounts.ts";
+import { type ApiKey, stateOfKey } from "../accounts/keys/key.ts";
+import { formatExact } from "../domain/money.ts";
+import { type Cause, ERRORS } from "../errors.ts";
+import { causeOf, type Money, shortageOf } from "../gateway/decline.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { type FindSmallRequest, quoteSmallPriced, type SmallRequest } from "./estimate.ts";
+import { type BindingLimit, moneyLimits } from "./limits.ts";
 
-type NextDecline = (typeof keyPage.static)["next_refusal"];
+/** Why a request would be refused. */
+interface Refusal {
+  readonly code: string;
+  readonly text: string;
+}
 
 /** A key with everything that can refuse its requests. */
 export interface LimitedKey {
@@ -22,7 +25,7 @@ export interface LimitedKey {
 
 /** What a request would be refused for, and the limit that refuses it, if it is one. */
 export interface PredictedDecline {
-  readonly refusal: NonNullable<NextDecline>;
+  readonly refusal: Refusal;
   readonly limit?: BindingLimit;
 }
 
@@ -41,20 +44,21 @@ export function predictDecline(find: FindSmallRequest, limited: LimitedKey): Pre
 }
 
 /**
- * Reads what every request of an account that costs money would be refused for, whatever its key; `null` while
- * a short one to the cheapest model would be admitted.
+ * Reads what every request of an account that costs money would be refused for, whatever its key; `undefined`
+ * while a short one to the cheapest model would be admitted.
  */
 export async function readAccountDecline(
-  { ledger, gateway }: Pick<ConsoleParts, "ledger" | "gateway">,
+  ledger: Pick<Ledger, "wallet" | "spendLimits">,
+  gateway: Pick<Gateway, "catalog">,
   { id, state }: Account,
-): Promise<NextDecline> {
+): Promise<Refusal | undefined> {
   // No key has the account's id, so that only the limits that bind every key are read.
   const [wallet, limits] = await Promise.all([ledger.wallet(id), ledger.spendLimits(id, id)]);
   if (state === "suspended" || wallet?.state === "frozen") return SUSPENDED.refusal;
-  const request = quoteSmallPriced(gateway());
-  if (!wallet || !request) return null;
+  const request = quoteSmallPriced(gateway);
+  if (!wallet || !request) return undefined;
   const money = { wallet: wallet.balances, limits };
-  return predictByMoney(money, moneyLimits(money), request)?.refusal ?? null;
+  return predictByMoney(money, moneyLimits(money), request)?.refusal;
 }
 
 function predictByRates(
