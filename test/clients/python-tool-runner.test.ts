@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { installPythonPackages } from "../support/installed-programs.ts";
+import { requirePythonPackages } from "../support/installed-programs.ts";
 import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
 import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
-import { tempFolder } from "../support/temp-folder.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
 const INSTALL_MAX_MS = 300_000;
@@ -11,8 +10,10 @@ const INSTALL_MAX_MS = 300_000;
 const PACKAGE = "anthropic==2.12.0";
 
 const { upstream, settings } = translatingGateway();
-const packages = tempFolder();
-beforeAll(() => installPythonPackages(packages, [PACKAGE]), INSTALL_MAX_MS);
+let packages: string;
+beforeAll(async () => {
+  packages = await requirePythonPackages([PACKAGE]);
+}, INSTALL_MAX_MS);
 
 const asks = (id: string, city: string) =>
   answerNeutrally(

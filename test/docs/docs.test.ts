@@ -9,7 +9,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/problems.ts";
 import { ERRORS } from "../../src/errors.ts";
 import { freePort } from "../support/free-port.ts";
-import { installPythonPackages } from "../support/installed-programs.ts";
+import { requirePythonPackages } from "../support/installed-programs.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { until } from "../support/until.ts";
 import { PROGRAMS, WEBHOOK_BODY, WEBHOOK_CHECK } from "./console-blocks.ts";
@@ -220,11 +220,9 @@ describe("the command lines of the operations page", () => {
 describe("the Python of the ledger page", () => {
   test("takes a hold and settles it", async () => {
     const project = join(folder, "service");
-    const packages = join(folder, "packages");
     mkdirSync(project);
     symlinkSync(join(REPOSITORY, "proto"), join(project, "proto"));
-    await installPythonPackages(
-      packages,
+    const packages = await requirePythonPackages(
       /`pip install ([^`]+)`/.exec(LEDGER_API.text)?.[1]?.split(" ") ?? [],
     );
     const { stdout: accounts } = await shell.paste("bun tollgate account list --json", {});

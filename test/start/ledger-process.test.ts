@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runTollgate } from "../cli/run-tollgate.ts";
@@ -12,29 +12,46 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "../support/until.ts";
 import { readSamples } from "../telemetry/samples.ts";
 
-let ledger: LedgerProcess;
+interface Books {
+  readonly ledger: LedgerProcess;
+  /** The folder of the ledger process, with its database. */
+  readonly folder: string;
+}
+
+/** The ledger of the tests that only read. */
+let shared: Books;
+beforeAll(async () => {
+  shared = await openBooks();
+});
+/** Every ledger of this file. */
+const opened: LedgerProcess[] = [];
+afterAll(() => Promise.all(opened.map(close)));
+
 let gateway: ServedProcess | undefined;
-/** The folder of the ledger process, with its database. */
-let folder: string;
-beforeEach(async () => {
-  folder = tempFolder();
-  ledger = await serveLedgerProcess({ folder });
+afterEach(async () => {
+  await close(gateway);
   gateway = undefined;
 });
-afterEach(async () => {
-  for (const running of [gateway, ledger]) {
-    running?.signal("SIGKILL");
-    await running?.exitCode;
-  }
-});
 
-function tokenOfLedger(): string {
+async function openBooks(): Promise<Books> {
+  const folder = tempFolder();
+  const ledger = await serveLedgerProcess({ folder });
+  opened.push(ledger);
+  return { ledger, folder };
+}
+
+async function close(running: LedgerProcess | ServedProcess | undefined): Promise<void> {
+  running?.signal("SIGKILL");
+  await running?.exitCode;
+}
+
+function tokenOfLedger({ folder } = shared): string {
   return readFileSync(join(folder, "data/ledger-token"), "utf8").trim();
 }
 
 /** The environment of another process that uses this ledger. */
-function remote(more: Record<string, string> = {}): Record<string, string> {
-  return { LEDGER_URL: `grpc://${ledger.address}`, LEDGER_TOKEN: tokenOfLedger(), ...more };
+function remote(more: Record<string, string> = {}, books = shared): Record<string, string> {
+  return { LEDGER_URL: `grpc://${books.ledger.address}`, LEDGER_TOKEN: tokenOfLedger(books), ...more };
 }
 
 const run = (environment: Record<string, string>, ...commandLine: string[]) =>
@@ -50,8 +67,11 @@ async function ask(secret: string): Promise<Response> {
 
 describe("a gateway with LEDGER_URL", () => {
   test("books money in the ledger process, and loses no charge when that process restarts", async () => {
+    const books = await openBooks();
+    const { folder } = books;
+    let { ledger } = books;
     const elsewhere = tempFolder();
-    gateway = await startServedProcess({ folder: elsewhere, environment: remote() });
+    gateway = await startServedProcess({ folder: elsewhere, environment: remote({}, books) });
     const { stderr } = gateway;
     await until(() => stderr() !== "");
     const secret = /sk-tg-[\w-]{43}/.exec(stderr())?.[0] ?? "";
@@ -70,6 +90,7 @@ describe("a gateway with LEDGER_URL", () => {
     expect((await ask(secret)).status).toBe(500);
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
     ledger = await serveLedgerProcess({ folder, environment: { LEDGER_LISTEN: ledger.address } });
+    opened.push(ledger);
     let status = 500;
     for (let waited = 0; waited < 100 && status === 500; waited++) {
       await Bun.sleep(50);
@@ -78,7 +99,7 @@ describe("a gateway with LEDGER_URL", () => {
     expect(status).toBe(200);
     gateway.signal("SIGTERM");
     expect(await gateway.exitCode).toBe(0);
-    expect(gateway.stdout()).not.toContain(tokenOfLedger());
+    expect(gateway.stdout()).not.toContain(tokenOfLedger(books));
   });
 });
 
@@ -97,7 +118,9 @@ describe("a gateway without LEDGER_URL", () => {
 
 describe("the command line with LEDGER_URL", () => {
   test("books money in the remote ledger", async () => {
-    const environment = remote({ DATABASE_URL: `sqlite:${join(tempFolder(), "accounts.db")}` });
+    const books = await openBooks();
+    const database = { DATABASE_URL: `sqlite:${join(tempFolder(), "accounts.db")}` };
+    const environment = remote(database, books);
     const created = await run(environment, "account", "create", "--name", "acme", "--json");
     expect(created.json()).toMatchObject({ name: "acme", available_usd: "0.00" });
     const topUp = ["topup", "--account", "acme", "--amount", "7.50", "--id", "wire", "--json"];
@@ -111,7 +134,7 @@ describe("the command line with LEDGER_URL", () => {
     });
     const key = ["key", "create", "--account", "acme", "--name", "k", "--spending-limit", "5.00", "--json"];
     expect((await run(environment, ...key)).json()).toMatchObject({ spending_limit: { amount_usd: "5.00" } });
-    expect((await runTollgate(folder, ["audit", "--json"])).json()).toMatchObject({
+    expect((await runTollgate(books.folder, ["audit", "--json"])).json()).toMatchObject({
       wallets: 1,
       transfers: 1,
     });
@@ -134,7 +157,7 @@ describe("the command line with LEDGER_URL", () => {
 
   test("checks the connection to the ledger", async () => {
     const check = async (more: Record<string, string>) => (await run(remote(more), "check", "--json")).json();
-    expect(await check({})).toMatchObject({ ok: true, problems: [], ledger: ledger.address });
+    expect(await check({})).toMatchObject({ ok: true, problems: [], ledger: shared.ledger.address });
     expect((await check({ LEDGER_TOKEN: "canary-canary-canary" })).problems).toEqual([
       "LEDGER_TOKEN: is rejected, expected the token of that ledger",
     ]);
@@ -149,17 +172,19 @@ describe("the command line with LEDGER_URL", () => {
 describe("the ledger process", () => {
   test("stores a token in its data folder, and logs no token", () => {
     expect(tokenOfLedger()).toMatch(/^[\w-]{43}$/);
+    const { ledger } = shared;
     expect(ledger.stdout() + ledger.stderr()).not.toContain(tokenOfLedger());
   });
 
   test("ends on SIGTERM", async () => {
+    const { ledger } = await openBooks();
     ledger.signal("SIGTERM");
     expect(await ledger.exitCode).toBe(0);
     expect(ledger.stdout()).toContain('"stopped"');
   });
 
   test.each([
-    ["on a port that is taken", () => ({ LEDGER_LISTEN: ledger.address })],
+    ["on a port that is taken", () => ({ LEDGER_LISTEN: shared.ledger.address })],
     ["with LEDGER_LISTEN off", () => ({ LEDGER_LISTEN: "off" })],
     ["with LEDGER_URL", () => remote({ LEDGER_LISTEN: "127.0.0.1:0" })],
   ])("does not start %s", async (_, environment) => {
@@ -171,10 +196,7 @@ describe("the ledger process", () => {
 
 describe("the ledger with TLS", () => {
   let secured: LedgerProcess | undefined;
-  afterEach(async () => {
-    secured?.signal("SIGKILL");
-    await secured?.exitCode;
-  });
+  afterEach(() => close(secured));
 
   test("accepts a client certificate of its authority, and no other connection", async () => {
     const certificates = makeCertificates();
@@ -213,7 +235,7 @@ function makeCertificates() {
 
 describe("the metrics of a ledger process", () => {
   test("are served on METRICS_LISTEN, and nowhere without it", async () => {
-    expect(ledger.stdout()).not.toContain('"metrics"');
+    expect(shared.ledger.stdout()).not.toContain('"metrics"');
     const environment = { METRICS_LISTEN: "127.0.0.1:0" };
     const other = await serveLedgerProcess({ folder: tempFolder(), environment });
     try {

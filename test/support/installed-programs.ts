@@ -1,5 +1,8 @@
-import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** Python packages that tests use, beside the installed packages. */
+const CACHE = join(import.meta.dir, "../../node_modules/.cache/python");
 
 /** A server program, and where to find or get it. */
 export interface WantedProgram {
@@ -125,12 +128,26 @@ async function succeeds(command: readonly string[]): Promise<boolean> {
   }
 }
 
-/** Installs Python packages into a folder for `PYTHONPATH`. Rejects when pip fails. */
-export async function installPythonPackages(folder: string, packages: readonly string[]): Promise<void> {
+/** Returns a folder for `PYTHONPATH` with Python packages, installed once a month. Rejects when pip fails. */
+export async function requirePythonPackages(packages: readonly string[]): Promise<string> {
+  await requirePython();
+  const month = new Date().toISOString().slice(0, 7);
+  const folder = join(CACHE, `${month}-${Bun.hash(packages.join(" ")).toString(36)}`);
+  if (existsSync(folder)) return folder;
+  const draft = `${folder}.${crypto.randomUUID()}`;
+  await installPythonPackages(draft, packages);
+  // Another run may have installed them meanwhile.
+  if (!existsSync(folder)) renameSync(draft, folder);
+  return folder;
+}
+
+async function installPythonPackages(folder: string, packages: readonly string[]): Promise<void> {
   await requirePip();
   const flags = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
   const command = ["python3", "-m", "pip", "install", ...flags, "--target", folder, ...packages];
-  console.error(`A test in Python needs ${packages.join(", ")}, which pip installs now, for this run alone.`);
+  console.error(
+    `A test in Python needs ${packages.join(", ")}, which pip installs now, for this checkout alone.`,
+  );
   const pip = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
   const complaint = await new Response(pip.stderr).text();
   if ((await pip.exited) !== 0) throw new Error(`Cannot install them: ${complaint}`);
