@@ -198,7 +198,7 @@ function addViewCommands(program: Command): void {
     .argument("<request-id>", "id of the request, as in the header x-request-id")
     .action((id: string, options: JsonOption) =>
       onStorage(async () => {
-        const { runReceipt } = await import("./receipt.ts");
+        const { runReceipt } = await import("./receipts.ts");
         return (storage) => runReceipt(storage, id);
       })(options),
     );

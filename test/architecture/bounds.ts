@@ -1,10 +1,10 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 47, lines: 4350 },
+  cli: { files: 46, lines: 4350 },
   app: { files: 29, lines: 2350 },
   config: { files: 33, lines: 4100 },
   http: { files: 20, lines: 1750 },
-  "http/console": { files: 65, lines: 6950 },
+  "http/console": { files: 64, lines: 6950 },
   backup: { files: 6, lines: 850 },
   usage: { files: 9, lines: 1050 },
   forecast: { files: 5, lines: 800 },
