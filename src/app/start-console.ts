@@ -125,6 +125,7 @@ function createParts(
     signIns: metrics.signIns,
     settings,
     mails,
+    wakeWebhooks: onOrder,
     ...createPeople({ database, ledger, gateway, settings, mails, log, now: Date.now }),
     addressOf: createAddressOf(settings.trustedProxies),
     pages: createPages(builder.current),

@@ -1,7 +1,7 @@
+import { startWebhookWorker } from "../delivery/webhook-worker.ts";
 import type { ConsoleParts } from "../http/console/console-parts.ts";
 import type { AttemptTotals } from "../notices/upstream-attempts.ts";
 import { startNoticeWatch } from "../notices/watch.ts";
-import { startWebhookWorker } from "../notices/webhook-worker.ts";
 import type { CountedUpstreams } from "../telemetry/upstream-metrics.ts";
 
 type UpstreamCounts = Pick<CountedUpstreams, "attempts">;

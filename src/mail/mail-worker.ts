@@ -1,14 +1,14 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
-import { describeFault, type Log } from "../telemetry/log.ts";
-import { repeat } from "../time.ts";
 import {
   AHEAD_MS_MAX,
   type DeliveryOptions,
   type DeliveryQueue,
   type DueItem,
   startDeliveryWorker,
-} from "./delivery-worker.ts";
+} from "../delivery/delivery-worker.ts";
+import { describeFault, type Log } from "../telemetry/log.ts";
+import { repeat } from "../time.ts";
 import { isUrgent, type MailOrder, type MailTemplate, type MintLink, URGENT } from "./mails.ts";
 import { writeMail } from "./templates.ts";
 import { SEND_MS_MAX, type SendMail } from "./transport.ts";

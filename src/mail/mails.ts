@@ -56,8 +56,6 @@ export interface Mails {
    * it may have.
    */
   enqueue(tx: Db, order: MailOrder, options?: EnqueueOptions): Promise<void>;
-  /** Announces a delivery of another kind, such as a webhook, to the workers of this process. */
-  announce(): void;
 }
 
 /** `onOrder` wakes the workers of this process. Those of other processes look every five seconds. */
@@ -67,7 +65,6 @@ export function createMails(
   onOrder: () => void = () => undefined,
 ): Mails {
   return {
-    announce: onOrder,
     async enqueue(tx, { template, address, data }, { id } = {}) {
       const nowMs = now();
       if (!isMailAddress(address) || (await hasEnough(tx, { tables, template, address, nowMs }))) return;

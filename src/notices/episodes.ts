@@ -23,6 +23,8 @@ export interface Crossing {
 export interface EpisodeParts {
   readonly database: Database;
   readonly mails: Mails;
+  /** Wakes the worker of webhooks in this process. Those of other processes look every five seconds. */
+  readonly wakeWebhooks?: (() => void) | undefined;
   readonly now: () => number;
 }
 
@@ -104,7 +106,7 @@ interface NewNotice extends Crossing {
 }
 
 async function writeNotice(
-  { database, mails, now }: EpisodeParts,
+  { database, mails, wakeWebhooks, now }: EpisodeParts,
   tx: Db,
   rule: NoticeRule,
   { id, subject, data, endedAtMs }: NewNotice,
@@ -123,7 +125,7 @@ async function writeNotice(
   const body = printEvent(rule, { id, subject, data, raisedAtMs });
   const call = { id: Bun.randomUUIDv7("hex", raisedAtMs), noticeId: id, url: rule.webhookUrl, body };
   await tx.insert(webhookCalls).values({ ...call, createdAtMs: raisedAtMs, nextAtMs: raisedAtMs });
-  mails.announce();
+  wakeWebhooks?.();
 }
 
 /** The ids of a notice's mails: their number is in the id, so that a mail belongs to one notice. */

@@ -2,12 +2,12 @@ import { and, asc, count, eq, inArray } from "drizzle-orm";
 import { EditConflict } from "../accounts/accounts.ts";
 import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db } from "../db/database.ts";
+import { findUrlProblem } from "../delivery/webhook-address.ts";
 import { isMailAddress } from "../domain/mail-address.ts";
 import { NANOS_MAX, parseUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { closeNoticesOf } from "./episodes.ts";
 import { type NoticeRule, printThreshold, type RuleKind, readRule, writeRule } from "./rule.ts";
-import { findUrlProblem } from "./webhook-address.ts";
 
 export interface RuleParts {
   readonly database: Database;

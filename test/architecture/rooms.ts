@@ -42,6 +42,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "catalog",
       "config",
       "db",
+      "delivery/webhook-worker.ts",
       "demo",
       "domain",
       "errors.ts",
@@ -112,6 +113,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       "accounts",
       "db",
+      "delivery/webhook-worker.ts",
       "demo/demo-model.ts",
       "domain",
       "errors.ts",
@@ -227,9 +229,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     packages: [],
   },
   notices: {
-    holds: "thresholds, the notices they raise, and webhooks",
-    imports: ["accounts", "db", "domain", "errors.ts", "ledger", "mail", "telemetry", "time.ts"],
-    packages: ["drizzle-orm", "node:crypto", "node:dns", "node:net", "node:tls"],
+    holds: "thresholds, and the notices they raise",
+    imports: ["accounts", "db", "delivery", "domain", "errors.ts", "ledger", "mail", "telemetry", "time.ts"],
+    packages: ["drizzle-orm"],
   },
   exports: {
     holds: "exports of usage: lines, their sinks, and the worker that sends them",
@@ -238,8 +240,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   mail: {
     holds: "the outbox of mails, their texts, and SMTP",
-    imports: ["db", "domain", "program-files.ts", "telemetry", "time.ts"],
+    imports: ["db", "delivery", "domain", "program-files.ts", "telemetry", "time.ts"],
     packages: ["drizzle-orm", "node:net", "nodemailer"],
+  },
+  delivery: {
+    holds: "the worker of outboxes, and webhooks: their receivers, calls and signatures",
+    imports: ["accounts/shared-secret.ts", "db", "domain", "telemetry", "time.ts"],
+    packages: ["drizzle-orm", "node:crypto", "node:dns", "node:net", "node:tls"],
   },
   accounts: {
     holds: "accounts, keys and authentication",

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { SYSTEM } from "../../src/accounts/audit-trail.ts";
+import { startWebhookWorker } from "../../src/delivery/webhook-worker.ts";
 import { startMailWorker } from "../../src/mail/mail-worker.ts";
 import { createSmtpTransport } from "../../src/mail/transport.ts";
 import { listDeliveries } from "../../src/notices/notices.ts";
 import type { NoticeRule } from "../../src/notices/rule.ts";
 import { createRule } from "../../src/notices/rules.ts";
-import { startWebhookWorker } from "../../src/notices/webhook-worker.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { startMailCatcher } from "../support/mail-catcher.ts";

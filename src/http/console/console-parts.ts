@@ -41,6 +41,8 @@ export interface ConsoleParts {
   readonly running: RunningRequests;
   readonly settings: ConsoleSettings;
   readonly mails: Mails;
+  /** Called when a webhook of a notice is ordered. */
+  wakeWebhooks(): void;
   /** Finds the sender of a request by its session or management key; `undefined` without a valid one. */
   identify(request: Request, address: string | undefined): Promise<Actor | undefined>;
   /** Returns the caller's address: that of the connection, or the one that a trusted proxy reports. */

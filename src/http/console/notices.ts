@@ -1,5 +1,6 @@
 import { Elysia, type Static, t } from "elysia";
 import type { Actor } from "../../accounts/actor.ts";
+import { readWebhookSecret } from "../../delivery/webhook-worker.ts";
 import { GatewayError } from "../../errors.ts";
 import { raiseTest } from "../../notices/episodes.ts";
 import {
@@ -21,7 +22,6 @@ import {
   type RuleParts,
   updateRule,
 } from "../../notices/rules.ts";
-import { readWebhookSecret } from "../../notices/webhook-secret.ts";
 import { readConflict } from "./conflict.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import type { AccountAccess } from "./guard.ts";

@@ -1,18 +1,19 @@
+import { createHmac } from "node:crypto";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { and, asc, eq, gt, isNotNull, lte, or, sql } from "drizzle-orm";
+import { readSharedSecret } from "../accounts/shared-secret.ts";
 import type { Database } from "../db/database.ts";
 import { signBody } from "../domain/signature.ts";
+import type { Log } from "../telemetry/log.ts";
 import {
   AHEAD_MS_MAX,
   type DeliveryOptions,
   type DeliveryQueue,
   type DueItem,
   startDeliveryWorker,
-} from "../mail/delivery-worker.ts";
-import type { Log } from "../telemetry/log.ts";
+} from "./delivery-worker.ts";
 import { findReceiver, hostOf } from "./webhook-address.ts";
-import { readWebhookSecret } from "./webhook-secret.ts";
 
 /** Receivers may be slow, and a waiting call costs little. */
 const CONCURRENT_MAX = 64;
@@ -51,6 +52,15 @@ export function startWebhookWorker({ database, ...options }: WebhookWorkerOption
       return true;
     },
   });
+}
+
+/**
+ * Returns the secret that signs the webhooks of a rule: "whsec_" and 43 characters. It is derived from one
+ * shared value, so that no secret of a rule is stored.
+ */
+export async function readWebhookSecret(database: Database, ruleId: string): Promise<string> {
+  const shared = await readSharedSecret(database, "webhook_secret");
+  return `whsec_${createHmac("sha256", shared).update(`notice_rule:${ruleId}`).digest("base64url")}`;
 }
 
 /** Keeps what the receiver answered last, for the list of deliveries. */
