@@ -65,12 +65,12 @@ test.each(Object.entries(BOUNDS))("src/%s has at most its bound of files and lin
   expect(lines).toBeLessThanOrEqual(bound.lines);
 });
 
-test("every room of folders has a bound, and no bound is a tenth above its room", () => {
+test("every room of folders has a bound, and no bound is a quarter above its room", () => {
   const rooms = Object.keys(ROOMS).filter((room) => room !== "gen" && !room.endsWith(".ts"));
   expect(Object.keys(BOUNDS).sort()).toEqual(rooms.sort());
   const loose = Object.entries(BOUNDS).filter(([room, bound]) => {
     const { files, lines } = sizes[room] ?? { files: 0, lines: 0 };
-    return bound.files > files * 1.1 + 1 || bound.lines > lines * 1.1 + 50;
+    return bound.files > files * 1.25 + 1 || bound.lines > lines * 1.25 + 50;
   });
   expect(loose.map(([room]) => room)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 46, lines: 4350 },
+  cli: { files: 46, lines: 4300 },
   app: { files: 29, lines: 2350 },
   config: { files: 33, lines: 4100 },
   http: { files: 20, lines: 1750 },
@@ -12,9 +12,9 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   gateway: { files: 31, lines: 4050 },
   notices: { files: 9, lines: 1200 },
   exports: { files: 7, lines: 800 },
-  mail: { files: 5, lines: 600 },
-  delivery: { files: 3, lines: 450 },
-  accounts: { files: 34, lines: 4900 },
+  mail: { files: 5, lines: 550 },
+  delivery: { files: 3, lines: 500 },
+  accounts: { files: 34, lines: 4950 },
   "ledger-grpc": { files: 33, lines: 3850 },
   "settlement-outbox": { files: 7, lines: 1100 },
   ledger: { files: 96, lines: 10650 },
