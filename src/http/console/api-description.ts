@@ -1,9 +1,9 @@
 import { type AnyElysia, Elysia, t } from "elysia";
 import { loadPart } from "../../program-files.ts";
+import { describeShared, describeV1, referToErrors } from "../v1-description.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { findSummary, placeOf } from "./route-summaries.ts";
-import { describeShared, describeV1, referToErrors } from "./v1-description.ts";
 
 const VERSION = "3.1.0";
 

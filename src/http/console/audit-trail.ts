@@ -10,10 +10,10 @@ import type { Database } from "../../db/database.ts";
 import { printCsvRow } from "../../domain/csv.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
-import { auditEntry } from "./account-shapes.ts";
+import { type AuditNames, printAuditEntry } from "./accounts/print.ts";
+import { auditEntry } from "./accounts/shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { type AuditNames, printAuditEntry } from "./print-accounts.ts";
 import { id, pageOf, pageQuery } from "./shapes.ts";
 import { csvHeaders, streamText } from "./text-stream.ts";
 

@@ -7,10 +7,10 @@ import {
   type ManagementScope,
   revokeManagementKey,
 } from "../../accounts/keys/management-keys.ts";
-import { listOf, managementKey, name } from "./account-shapes.ts";
+import { printManagementKey } from "./accounts/print.ts";
+import { listOf, managementKey, name } from "./accounts/shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { printManagementKey } from "./print-accounts.ts";
 import { id, nothing, roleName as role } from "./shapes.ts";
 
 const issued = t.Object({

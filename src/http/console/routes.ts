@@ -3,7 +3,7 @@ import { GatewayError, toGatewayError } from "../../errors.ts";
 import { LedgerError } from "../../ledger/ledger.ts";
 import { WIRES } from "../../wire/registry.ts";
 import { errorResponse, logInternalError } from "../errors.ts";
-import { accountsRoutes } from "./accounts.ts";
+import { accountsRoutes } from "./accounts/routes.ts";
 import { apiDescriptionRoutes } from "./api-description.ts";
 import { auditTrailRoutes } from "./audit-trail.ts";
 import type { ConsoleParts } from "./console-parts.ts";
@@ -12,19 +12,19 @@ import { keysRoutes } from "./keys/routes.ts";
 import { fromLedgerError } from "./ledger-errors.ts";
 import { managementKeysRoutes } from "./management-keys.ts";
 import { modelsRoutes } from "./models.ts";
-import { noticesRoutes } from "./notices.ts";
-import { operatorRoutes } from "./operator.ts";
+import { noticesRoutes } from "./notices/routes.ts";
+import { operatorRoutes } from "./operator/routes.ts";
 import { printPath, replaceChecks } from "./own-checks.ts";
-import { paymentsRoutes } from "./payments.ts";
+import { paymentsRoutes } from "./payments/routes.ts";
 import { playgroundRoutes } from "./playground.ts";
 import { refusalsRoutes } from "./refusals.ts";
 import { contextOf } from "./request-context.ts";
 import { requestsRoutes } from "./requests.ts";
-import { sessionRoutes } from "./session.ts";
+import { sessionRoutes } from "./session/routes.ts";
 import { sharedLinksRoutes } from "./shared-links.ts";
 import { teamRoutes } from "./team.ts";
 import { usageRoutes } from "./usage/routes.ts";
-import { walletRoutes } from "./wallet.ts";
+import { walletRoutes } from "./wallet/routes.ts";
 
 /** Assembles the API of the console. Its type is that of the browser's client. */
 export function createConsoleApi(parts: ConsoleParts) {

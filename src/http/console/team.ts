@@ -13,7 +13,7 @@ import { changeRole, listMembers, type Member, removeMember } from "../../accoun
 import { findPerson, findPersonById } from "../../accounts/people/people.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
-import { email, listOf } from "./account-shapes.ts";
+import { email, listOf } from "./accounts/shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { type AccountAccess, createGuard } from "./guard.ts";
 import { id, nothing, roleName as role, time } from "./shapes.ts";

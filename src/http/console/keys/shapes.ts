@@ -1,6 +1,6 @@
 import { type TSchema, t } from "elysia";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
-import { nextRefusal } from "../account-shapes.ts";
+import { nextRefusal } from "../accounts/shapes.ts";
 import { errorEnvelope, id, pageOf, pageQuery, time, usd } from "../shapes.ts";
 import { offsetHours } from "../usage/shapes.ts";
 

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { ConsoleParts } from "./console-parts.ts";
+import type { ConsoleParts } from "../console-parts.ts";
 import { meRoutes } from "./me.ts";
 import { mySessionsRoutes } from "./my-sessions.ts";
 import { signInRoutes } from "./sign-in.ts";

@@ -1,5 +1,5 @@
 import { t } from "elysia";
-import { id, time, usd } from "./shapes.ts";
+import { id, time, usd } from "../shapes.ts";
 
 /** The state of one key of an upstream. */
 const keyState = {

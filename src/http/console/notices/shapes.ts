@@ -1,8 +1,8 @@
 import { type Static, t } from "elysia";
-import type { Delivery, Notice } from "../../notices/notices.ts";
-import { type NoticeRule, printThreshold } from "../../notices/rule.ts";
-import { printTime } from "../../time.ts";
-import { id, time } from "./shapes.ts";
+import type { Delivery, Notice } from "../../../notices/notices.ts";
+import { type NoticeRule, printThreshold } from "../../../notices/rule.ts";
+import { printTime } from "../../../time.ts";
+import { id, time } from "../shapes.ts";
 
 export const ruleKind = t.Union([
   t.Literal("balance_below"),

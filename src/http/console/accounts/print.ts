@@ -1,8 +1,8 @@
-import type { Account } from "../../accounts/accounts.ts";
-import type { AuditEntry } from "../../accounts/audit-trail.ts";
-import type { ManagementKey } from "../../accounts/keys/management-keys.ts";
-import { printTime } from "../../time.ts";
-import type { AccountShape, AuditEntryShape, ManagementKeyShape } from "./account-shapes.ts";
+import type { Account } from "../../../accounts/accounts.ts";
+import type { AuditEntry } from "../../../accounts/audit-trail.ts";
+import type { ManagementKey } from "../../../accounts/keys/management-keys.ts";
+import { printTime } from "../../../time.ts";
+import type { AccountShape, AuditEntryShape, ManagementKeyShape } from "./shapes.ts";
 
 export function printAccount({ id, name, state, email, createdAtMs, version }: Account): AccountShape {
   return { id, name, state, email: email ?? null, created_at: printTime(createdAtMs), version };

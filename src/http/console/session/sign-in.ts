@@ -1,20 +1,20 @@
 import { Elysia, t } from "elysia";
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../../accounts/actor.ts";
 import {
   orderPasswordReset,
   resetPassword,
   type SignedIn,
   signInPerson,
   verifyEmail,
-} from "../../accounts/people/credentials.ts";
-import { cookieFormOf, printCookie } from "../../accounts/people/session-cookie.ts";
-import { endSession } from "../../accounts/people/sessions.ts";
-import { signUp } from "../../accounts/people/sign-up.ts";
-import { VERSION } from "../../domain/version.ts";
-import { type Cause, GatewayError } from "../../errors.ts";
-import type { SignInMetrics, SignInResult } from "../../telemetry/metrics.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+} from "../../../accounts/people/credentials.ts";
+import { cookieFormOf, printCookie } from "../../../accounts/people/session-cookie.ts";
+import { endSession } from "../../../accounts/people/sessions.ts";
+import { signUp } from "../../../accounts/people/sign-up.ts";
+import { VERSION } from "../../../domain/version.ts";
+import { type Cause, GatewayError } from "../../../errors.ts";
+import type { SignInMetrics, SignInResult } from "../../../telemetry/metrics.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import {
   emailField,
   nameField,
@@ -23,9 +23,9 @@ import {
   printPerson,
   setupShape,
   tokenField,
-} from "./person-shapes.ts";
-import { visitorOf } from "./request-context.ts";
-import { nothing } from "./shapes.ts";
+} from "../person-shapes.ts";
+import { visitorOf } from "../request-context.ts";
+import { nothing } from "../shapes.ts";
 
 /** Routes for everybody: what the console offers, sign-in and sign-up, and the links of mails. */
 export function signInRoutes(parts: ConsoleParts) {

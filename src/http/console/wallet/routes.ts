@@ -1,24 +1,24 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { Elysia, t } from "elysia";
-import type { Database } from "../../db/database.ts";
-import { printUsd } from "../../domain/money.ts";
-import type { PageRequest, RunningHold, TransferRange } from "../../ledger/records.ts";
-import { findReasons } from "../../payments/bookings.ts";
-import { printOverview, readOverview } from "../../payments/overview.ts";
-import { proveWallet, type WalletProof } from "../../payments/proof.ts";
+import type { Database } from "../../../db/database.ts";
+import { printUsd } from "../../../domain/money.ts";
+import type { PageRequest, RunningHold, TransferRange } from "../../../ledger/records.ts";
+import { findReasons } from "../../../payments/bookings.ts";
+import { printOverview, readOverview } from "../../../payments/overview.ts";
+import { proveWallet, type WalletProof } from "../../../payments/proof.ts";
 import {
   listMonths,
   type MonthSummary,
   openStatement,
   printStatement,
   readMonth,
-} from "../../payments/statement.ts";
-import { printHold, printTransfer } from "../../payments/wallet-lines.ts";
-import { printTime } from "../../time.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
-import { pageQuery } from "./shapes.ts";
-import { csvHeaders, streamText } from "./text-stream.ts";
+} from "../../../payments/statement.ts";
+import { printHold, printTransfer } from "../../../payments/wallet-lines.ts";
+import { printTime } from "../../../time.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
+import { pageQuery } from "../shapes.ts";
+import { csvHeaders, streamText } from "../text-stream.ts";
 import {
   holdsShape,
   month,
@@ -27,7 +27,7 @@ import {
   transfersQuery,
   transfersShape,
   walletShape,
-} from "./wallet-shapes.ts";
+} from "./shapes.ts";
 
 const PAGE_SIZE = 50;
 /** Pages of the ledger that one request reads, of 50,000 transfers each. */

@@ -1,11 +1,11 @@
 import { inArray } from "drizzle-orm";
 import { Elysia } from "elysia";
-import { createOnce } from "../../accounts/idempotency.ts";
-import type { Database, Db } from "../../db/database.ts";
-import { parseUsd, printUsd } from "../../domain/money.ts";
-import { GatewayError } from "../../errors.ts";
-import { createCheckout, findCheckout, stateOfCheckout } from "../../payments/checkouts.ts";
-import { printOverview, readOverview } from "../../payments/overview.ts";
+import { createOnce } from "../../../accounts/idempotency.ts";
+import type { Database, Db } from "../../../db/database.ts";
+import { parseUsd, printUsd } from "../../../domain/money.ts";
+import { GatewayError } from "../../../errors.ts";
+import { createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
+import { printOverview, readOverview } from "../../../payments/overview.ts";
 import {
   createCodes,
   type IssuedCode,
@@ -15,15 +15,14 @@ import {
   redeemCode,
   revokeCode,
   stateOfCode,
-} from "../../payments/redeem-codes.ts";
-import { type CheckoutPage, createStripeClient, type StripeClient } from "../../payments/stripe.ts";
-import { printTime } from "../../time.ts";
-import { readAmount } from "./amounts.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
-import { contextOf } from "./request-context.ts";
-import { pageQuery } from "./shapes.ts";
-import { receiveEvent } from "./stripe-webhook.ts";
+} from "../../../payments/redeem-codes.ts";
+import { type CheckoutPage, createStripeClient, type StripeClient } from "../../../payments/stripe.ts";
+import { printTime } from "../../../time.ts";
+import { readAmount } from "../amounts.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
+import { contextOf } from "../request-context.ts";
+import { pageQuery } from "../shapes.ts";
 import {
   checkoutBody,
   checkoutShape,
@@ -35,7 +34,8 @@ import {
   revokedCodeShape,
   walletShape,
   webhookShape,
-} from "./wallet-shapes.ts";
+} from "../wallet/shapes.ts";
+import { receiveEvent } from "./stripe-webhook.ts";
 
 const PAGE_SIZE = 50;
 /** The ids of codes and of checkout sessions. Other texts are neither looked up nor stored. */

@@ -1,16 +1,16 @@
 import { Elysia } from "elysia";
-import type { Actor } from "../../accounts/actor.ts";
-import { recordChange } from "../../accounts/audit-trail.ts";
-import { printUsd } from "../../domain/money.ts";
-import { VERSION } from "../../domain/version.ts";
-import { GatewayError } from "../../errors.ts";
-import type { MailServerState } from "../../mail/server-watch.ts";
-import { type AttemptTotals, sumAttempts } from "../../notices/upstream-attempts.ts";
-import type { Backlog } from "../../telemetry/background-metrics.ts";
-import { printTime } from "../../time.ts";
-import type { Upstream, UpstreamKey } from "../../upstream/upstream.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+import type { Actor } from "../../../accounts/actor.ts";
+import { recordChange } from "../../../accounts/audit-trail.ts";
+import { printUsd } from "../../../domain/money.ts";
+import { VERSION } from "../../../domain/version.ts";
+import { GatewayError } from "../../../errors.ts";
+import type { MailServerState } from "../../../mail/server-watch.ts";
+import { type AttemptTotals, sumAttempts } from "../../../notices/upstream-attempts.ts";
+import type { Backlog } from "../../../telemetry/background-metrics.ts";
+import { printTime } from "../../../time.ts";
+import type { Upstream, UpstreamKey } from "../../../upstream/upstream.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { forced, health, keyPath, path, probe, upstream } from "./health-shapes.ts";
 
 /** The state of this gateway, its upstreams, limiter and ledger. Nothing secret. */

@@ -1,8 +1,8 @@
-import { applyEvent } from "../../payments/checkouts.ts";
-import { noticeReversal } from "../../payments/reversals.ts";
-import type { StripeClient } from "../../payments/stripe.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { readRequestBody } from "./request-body.ts";
+import { applyEvent } from "../../../payments/checkouts.ts";
+import { noticeReversal } from "../../../payments/reversals.ts";
+import type { StripeClient } from "../../../payments/stripe.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { readRequestBody } from "../request-body.ts";
 
 const BODY_BOUNDS = {
   bytesMax: 256 * 1024,

@@ -1,6 +1,6 @@
 import { type TSchema, t } from "elysia";
-import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
-import { id, roleName, time, usd } from "./shapes.ts";
+import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
+import { id, roleName, time, usd } from "../shapes.ts";
 
 // Shapes of accounts, people and their management keys that several routes share.
 

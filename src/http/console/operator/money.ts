@@ -1,13 +1,13 @@
 import { Elysia, t } from "elysia";
-import { printUsd } from "../../domain/money.ts";
-import type { Posting } from "../../ledger/ledger.ts";
-import { bookCorrection, bookRefund, bookTopUp } from "../../payments/bookings.ts";
-import { reason, wallet } from "./account-shapes.ts";
-import { readAmount } from "./amounts.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
-import { throwBookingError } from "./ledger-errors.ts";
-import { id, usd } from "./shapes.ts";
+import { printUsd } from "../../../domain/money.ts";
+import type { Posting } from "../../../ledger/ledger.ts";
+import { bookCorrection, bookRefund, bookTopUp } from "../../../payments/bookings.ts";
+import { reason, wallet } from "../accounts/shapes.ts";
+import { readAmount } from "../amounts.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
+import { throwBookingError } from "../ledger-errors.ts";
+import { id, usd } from "../shapes.ts";
 
 const path = t.Object({ id });
 const bookingId = t.String({

@@ -1,5 +1,5 @@
 // OpenAPI of the routes of /v1, beside that of the console.
-import { ERRORS, type ErrorRow } from "../../errors.ts";
+import { ERRORS, type ErrorRow } from "../errors.ts";
 import { type ErrorSurface, type Json, V1_ROUTES, type V1Route } from "./v1-routes.ts";
 
 const ERROR_CODES: readonly string[] = [...new Set(rows().map(({ code }) => code))];

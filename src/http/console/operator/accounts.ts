@@ -1,17 +1,17 @@
 import { Elysia, t } from "elysia";
-import { type ListedAccount, listAccountsWithUsage } from "../../accounts/account-list.ts";
-import { setMarkup } from "../../accounts/accounts.ts";
-import { beginActing, endActing } from "../../accounts/people/acting.ts";
-import { resumeAccount, suspendAccount } from "../../accounts/suspension.ts";
-import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../domain/money.ts";
-import { GatewayError } from "../../errors.ts";
-import { LedgerError } from "../../ledger/ledger.ts";
-import { printTime } from "../../time.ts";
-import { account, acting, reason } from "./account-shapes.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
-import { printAccount } from "./print-accounts.ts";
-import { id, nothing, pageOf, pageQuery, usd } from "./shapes.ts";
+import { type ListedAccount, listAccountsWithUsage } from "../../../accounts/account-list.ts";
+import { setMarkup } from "../../../accounts/accounts.ts";
+import { beginActing, endActing } from "../../../accounts/people/acting.ts";
+import { resumeAccount, suspendAccount } from "../../../accounts/suspension.ts";
+import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../../domain/money.ts";
+import { GatewayError } from "../../../errors.ts";
+import { LedgerError } from "../../../ledger/ledger.ts";
+import { printTime } from "../../../time.ts";
+import { printAccount } from "../accounts/print.ts";
+import { account, acting, reason } from "../accounts/shapes.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
+import { id, nothing, pageOf, pageQuery, usd } from "../shapes.ts";
 
 const factor = t.String({
   pattern: MARKUP_PATTERN,

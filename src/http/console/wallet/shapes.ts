@@ -1,7 +1,7 @@
 // The schemas of wallet and payments: what the routes take and answer.
 import { t } from "elysia";
-import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
-import { id, pageOf, pageQuery, time, usd } from "./shapes.ts";
+import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
+import { id, pageOf, pageQuery, time, usd } from "../shapes.ts";
 
 const transferKind = t.Union([
   t.Literal("top_up"),

@@ -1,12 +1,12 @@
 import { Elysia, t } from "elysia";
-import { endSession, endSessions, listSessions, type Session } from "../../accounts/people/sessions.ts";
-import { GatewayError } from "../../errors.ts";
-import { printTime } from "../../time.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+import { endSession, endSessions, listSessions, type Session } from "../../../accounts/people/sessions.ts";
+import { GatewayError } from "../../../errors.ts";
+import { printTime } from "../../../time.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
+import { sessionShape } from "../person-shapes.ts";
+import { id, nothing } from "../shapes.ts";
 import { requireSession } from "./me.ts";
-import { sessionShape } from "./person-shapes.ts";
-import { id, nothing } from "./shapes.ts";
 
 /** Routes of a signed-in person about its sessions. */
 export function mySessionsRoutes(parts: ConsoleParts) {

@@ -1,9 +1,14 @@
 import { Elysia, t } from "elysia";
-import { endSessions, type ListedPerson, listPeople, setOperator } from "../../accounts/people/directory.ts";
-import { printTime } from "../../time.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
-import { id, pageOf, pageQuery, time } from "./shapes.ts";
+import {
+  endSessions,
+  type ListedPerson,
+  listPeople,
+  setOperator,
+} from "../../../accounts/people/directory.ts";
+import { printTime } from "../../../time.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
+import { id, pageOf, pageQuery, time } from "../shapes.ts";
 
 const listedPerson = t.Object({
   id,

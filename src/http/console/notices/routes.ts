@@ -1,8 +1,8 @@
 import { Elysia, type Static, t } from "elysia";
-import type { Actor } from "../../accounts/actor.ts";
-import { readWebhookSecret } from "../../delivery/webhook-worker.ts";
-import { GatewayError } from "../../errors.ts";
-import { raiseTest } from "../../notices/episodes.ts";
+import type { Actor } from "../../../accounts/actor.ts";
+import { readWebhookSecret } from "../../../delivery/webhook-worker.ts";
+import { GatewayError } from "../../../errors.ts";
+import { raiseTest } from "../../../notices/episodes.ts";
 import {
   countTests,
   countUnread,
@@ -11,8 +11,8 @@ import {
   listDeliveries,
   listNotices,
   readNoticeAt,
-} from "../../notices/notices.ts";
-import type { NoticeRule } from "../../notices/rule.ts";
+} from "../../../notices/notices.ts";
+import type { NoticeRule } from "../../../notices/rule.ts";
 import {
   createRule,
   deleteRule,
@@ -21,11 +21,13 @@ import {
   type NewRule,
   type RuleParts,
   updateRule,
-} from "../../notices/rules.ts";
-import { readConflict } from "./conflict.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import type { AccountAccess } from "./guard.ts";
-import { createGuard } from "./guard.ts";
+} from "../../../notices/rules.ts";
+import { readConflict } from "../conflict.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import type { AccountAccess } from "../guard.ts";
+import { createGuard } from "../guard.ts";
+import { PERMISSIONS } from "../permissions.ts";
+import { errorEnvelope, id, nothing, pageOf, pageQuery } from "../shapes.ts";
 import {
   delivery,
   emails,
@@ -37,9 +39,7 @@ import {
   ruleKind,
   threshold,
   webhookUrl,
-} from "./notice-shapes.ts";
-import { PERMISSIONS } from "./permissions.ts";
-import { errorEnvelope, id, nothing, pageOf, pageQuery } from "./shapes.ts";
+} from "./shapes.ts";
 
 const ruleParams = t.Object({ account: id, rule: id });
 const noticeParams = t.Object({ account: id, notice: id });

@@ -1,21 +1,26 @@
 import { Elysia, t } from "elysia";
-import { findAccount } from "../../accounts/accounts.ts";
-import type { Actor, SessionState } from "../../accounts/actor.ts";
+import { findAccount } from "../../../accounts/accounts.ts";
+import type { Actor, SessionState } from "../../../accounts/actor.ts";
 import {
   changePassword,
   confirmPassword,
   orderEmailVerification,
-} from "../../accounts/people/credentials.ts";
-import { findPersonById, listMemberships, type Person, renamePerson } from "../../accounts/people/people.ts";
-import { cookieFormOf, printCookie, readSessionCookie } from "../../accounts/people/session-cookie.ts";
-import { listSessions, needsRenewal, renewSession } from "../../accounts/people/sessions.ts";
-import { GatewayError } from "../../errors.ts";
-import { printTime } from "../../time.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard, isConfirmed } from "./guard.ts";
-import { meShape, nameField, passwordField, personShape, printPerson } from "./person-shapes.ts";
-import { visitorOf } from "./request-context.ts";
-import { nothing } from "./shapes.ts";
+} from "../../../accounts/people/credentials.ts";
+import {
+  findPersonById,
+  listMemberships,
+  type Person,
+  renamePerson,
+} from "../../../accounts/people/people.ts";
+import { cookieFormOf, printCookie, readSessionCookie } from "../../../accounts/people/session-cookie.ts";
+import { listSessions, needsRenewal, renewSession } from "../../../accounts/people/sessions.ts";
+import { GatewayError } from "../../../errors.ts";
+import { printTime } from "../../../time.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard, isConfirmed } from "../guard.ts";
+import { meShape, nameField, passwordField, personShape, printPerson } from "../person-shapes.ts";
+import { visitorOf } from "../request-context.ts";
+import { nothing } from "../shapes.ts";
 
 /** Routes of a signed-in person about itself. Management keys are no person: they get `not_permitted`. */
 export function meRoutes(parts: ConsoleParts) {
