@@ -40,8 +40,8 @@ function hoursEqualJournal({ idTimeMs }: Dialect, range: WalletRange): Invariant
         SELECT wallet_id, ${hour} AS start_ms,
           sum(CASE WHEN kind = 5 THEN 0 ELSE amount / ${PART} END) AS journal_captured_high,
           sum(CASE WHEN kind = 5 THEN 0 ELSE amount % ${PART} END) AS journal_captured_low,
-          sum(CASE WHEN kind = 5 THEN (${CREDITED}) / ${PART} ELSE 0 END) AS journal_refunded_high,
-          sum(CASE WHEN kind = 5 THEN (${CREDITED}) % ${PART} ELSE 0 END) AS journal_refunded_low
+          sum(CASE WHEN kind = 5 THEN amount / ${PART} ELSE 0 END) AS journal_refunded_high,
+          sum(CASE WHEN kind = 5 THEN amount % ${PART} ELSE 0 END) AS journal_refunded_low
         FROM transfers WHERE hold_id IS NOT NULL AND ${range("wallet_id")} GROUP BY 1, 2
       ) AS journal USING (wallet_id, start_ms)
       WHERE start_ms >= (SELECT hours_from_ms FROM usage_cursor) AND start_ms < (SELECT hours_to_ms FROM usage_cursor)
@@ -138,8 +138,8 @@ function journalSumsEqualJournal({ transferOrder }: Dialect, range: WalletRange)
   const names = ["topped_up", "charged", "refunded"];
   const kinds = ["kind = 1", "kind NOT IN (1, 5)", "kind = 5"];
   const sums = names.flatMap((name, index) => [
-    `sum(CASE WHEN ${kinds[index]} THEN amount / ${PART} ELSE 0 END) AS journal_${name}_high`,
-    `sum(CASE WHEN ${kinds[index]} THEN amount % ${PART} ELSE 0 END) AS journal_${name}_low`,
+    `sum(CASE WHEN ${kinds[index]} THEN (${CREDITED}) / ${PART} ELSE 0 END) AS journal_${name}_high`,
+    `sum(CASE WHEN ${kinds[index]} THEN (${CREDITED}) % ${PART} ELSE 0 END) AS journal_${name}_low`,
   ]);
   return {
     id: "U5",

@@ -236,6 +236,22 @@ function describeRollUps(name: string, open: OpenLedger): void {
       expect([transfers, charged]).toEqual([5_103, before.charged + 2n]);
       expect(await env.audit()).toEqual([]);
     });
+
+    test("an audit takes corrections off the sums of a journal", async () => {
+      const { ledger, clock } = env;
+      clock.nowMs = Date.UTC(2027, 8, 1, 10, 30);
+      const walletId = await newWallet(env, "corrected");
+      await ledger.topUp({ walletId, topUpId: "too much", amount: -3_000_000_007n });
+      const topUps = Array.from({ length: 5_000 }, (_, number) => `more ${number}`);
+      await Promise.all(topUps.map((topUpId) => ledger.topUp({ walletId, topUpId, amount: 2n })));
+      while (await env.rollUp());
+      const [sums] = await rivals.one.run({
+        sql: `SELECT topped_up_high AS high, topped_up_low AS low FROM journal_sums WHERE wallet_id = '${walletId}'`,
+        values: [],
+      });
+      expect(BigInt(String(sums?.high)) * 1_000_000_000n + BigInt(String(sums?.low))).toBe(-2_999_989_007n);
+      expect(await env.audit()).toEqual([]);
+    });
   });
 }
 
