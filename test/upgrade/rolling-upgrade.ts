@@ -8,6 +8,7 @@ import { readPostgresUrl } from "../../src/db/postgres/connection.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { createEmptyDatabase } from "../support/test-database.ts";
 import { TOLLGATE } from "../support/tollgate-command.ts";
+import { until } from "../support/until.ts";
 import { fillReceipts } from "./old-replicas.ts";
 
 const USAGE = `bun run upgrade:rolling [--schema N …] [--receipts COUNT]
@@ -114,15 +115,17 @@ interface Stage extends Pick<Scene, "receipts" | "program"> {
 /** Two old gateways serve requests while a new one starts, and stop before it. */
 async function upgradeBesideLoad({ receipts, program, admin, start }: Stage): Promise<Played> {
   const first = await start("first", program);
-  const secret = /sk-tg-[\w-]+/.exec(first.stderr() + first.stdout())?.[0] ?? "";
+  const readSecret = () => /sk-tg-[\w-]{43}/.exec(first.stderr() + first.stdout())?.[0] ?? "";
+  // Older programs print the key after they are ready.
+  await until(() => readSecret() !== "");
   await fillReceipts(admin, receipts, Date.now());
   const old = [first, await start("second", program)];
-  const load = old.map((gateway) => startLoad(gateway, secret));
+  const load = old.map((gateway) => startLoad(gateway, readSecret()));
   await Bun.sleep(BEFORE_MS);
   const beganAt = performance.now();
   const current = await start("new", TOLLGATE);
   const migratedMs = performance.now() - beganAt;
-  load.push(startLoad(current, secret));
+  load.push(startLoad(current, readSecret()));
   await Bun.sleep(AFTER_MS);
   const oldAnswers = await Promise.all(load.slice(0, 2).map((each) => each.stop()));
   for (const gateway of old) await stop(gateway);
