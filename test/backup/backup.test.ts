@@ -12,9 +12,15 @@ import type { ServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "../support/until.ts";
 
+/** A load of a fast machine stays below these limits. */
+const SETTINGS = `drain_s: 10
+limits: { requests_per_minute: 1000000 }
+account_limits: { requests_per_minute: 1000000 }
+`;
+
 let fixture: ProcessFixture;
 beforeEach(async () => {
-  fixture = await openProcessFixture("drain_s: 10");
+  fixture = await openProcessFixture(SETTINGS);
 });
 afterEach(() => fixture.close());
 

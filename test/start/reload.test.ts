@@ -10,8 +10,8 @@ import { until } from "../support/until.ts";
 import { askChat } from "./paid-key.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
-const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
-account_limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
+const LIMITS = `limits: { requests_per_minute: 1000000, concurrent_requests: 1000 }
+account_limits: { requests_per_minute: 1000000, concurrent_requests: 1000 }
 drain_s: 10`;
 
 const RELOADS = 10;
