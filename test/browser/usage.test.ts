@@ -3,6 +3,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { parseUsd } from "../../src/domain/money.ts";
 import { findAccessibilityFaults } from "../support/axe.ts";
 import { startChromium } from "../support/chromium.ts";
+import { gate } from "../support/script.ts";
 import { browse, openPageAs, settled } from "./world/open-page.ts";
 import { startWorld, type World } from "./world/world.ts";
 
@@ -78,9 +79,17 @@ test("the CSV of a view sums up to its table, and the view survives a reload and
   const path = `/console/accounts/${acme.accountId}/usage?range=7d`;
   const watched = await openPageAs(browser, { url, path, person: owner });
   const { page } = watched;
+  const { opened, open } = gate();
+  await page.route(/\/usage\?.*group=key/, async (route) => {
+    await opened;
+    await route.continue();
+  });
   await page.getByRole("combobox", { name: "Divide by" }).click();
   await page.getByRole("option", { name: "key" }).click();
   await page.waitForURL(/group=key/);
+  // Until the new rows are here, the table names what its rows are.
+  await page.getByRole("table", { name: "Cost and tokens by model" }).waitFor();
+  open();
   const table = page.getByRole("table", { name: "Cost and tokens by key" });
   await table.waitFor();
   const address = await page.getByRole("link", { name: "CSV" }).getAttribute("href");

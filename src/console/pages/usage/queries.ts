@@ -2,7 +2,8 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
 import { type GroupName, printQuery, type UsageQuery } from "./view.ts";
 
-export type UsageAnswer = Awaited<ReturnType<typeof fetchUsage>>;
+/** The figures of a view, and the query that they answer: while another loads, the last ones are shown. */
+export type UsageAnswer = Awaited<ReturnType<typeof fetchUsage>> & { readonly query: UsageQuery };
 export type UsageRow = UsageAnswer["rows"][number];
 export type UsageTotal = UsageAnswer["total"];
 export type UsageGroup = UsageAnswer["groups"][number];
@@ -22,7 +23,7 @@ export function hasMargin<Sums extends object>(sums: Sums): sums is Sums & Margi
 export const usageQuery = (account: string | undefined, query: UsageQuery) =>
   queryOptions({
     queryKey: ["account", account ?? "all", "usage", query],
-    queryFn: () => fetchUsage(account, query),
+    queryFn: async (): Promise<UsageAnswer> => ({ ...(await fetchUsage(account, query)), query }),
     placeholderData: keepPreviousData,
   });
 

@@ -51,12 +51,8 @@ export function UsageBody({ title, account, search, query, unusualDays = [], chi
             </Panel>
           ) : (
             <>
-              <Charts
-                usage={data}
-                query={isPlaceholderData ? shownBy(data, query) : query}
-                unusualDays={unusualDays}
-              />
-              <UsageTable usage={data} query={query} table={search.table} />
+              <Charts usage={data} query={data.query} unusualDays={unusualDays} />
+              <UsageTable usage={data} query={data.query} table={search.table} />
               <Latencies total={data.total} />
               {children?.(data)}
             </>
@@ -65,13 +61,6 @@ export function UsageBody({ title, account, search, query, unusualDays = [], chi
       )}
     </div>
   );
-}
-
-/** While another view loads, the rows of the last one keep their unit of time. */
-function shownBy({ rows }: UsageAnswer, query: UsageQuery): UsageQuery {
-  const times = [...new Set(rows.flatMap(({ time }) => (time === null ? [] : [Date.parse(time)])))];
-  const [first = 0, second = first] = times;
-  return { ...query, by: second - first === 3_600_000 ? "hour" : "day" };
 }
 
 function Nothing({ search }: { readonly search: UsageSearch }) {
