@@ -159,10 +159,11 @@ function createSettingsReader(
 
 /** The routes that requests may take, for their metrics. */
 function routesOf({ models }: LiveConfig, upstreams: GatewaySettings["upstreams"]) {
-  return models.flatMap(({ id: model, routes, outputTokensMax }) =>
-    routes.map(({ upstream }) => {
-      const provider = upstreams.get(upstream)?.provider ?? "";
-      return { model, upstream, provider, isEmbedding: outputTokensMax === 0 };
-    }),
+  return models.flatMap(({ id: model, routes }) =>
+    routes.map(({ upstream }) => ({
+      model,
+      upstream,
+      provider: upstreams.get(upstream)?.provider ?? "",
+    })),
   );
 }

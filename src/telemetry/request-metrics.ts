@@ -2,6 +2,7 @@ import { Histogram, REQUEST_SECONDS, SHORT_SECONDS } from "./histogram.ts";
 import { requestFamilies } from "./request-series.ts";
 import {
   createRouteTallies,
+  OperationTally,
   type RouteTallies,
   type RouteTally,
   type SettledRequest,
@@ -50,7 +51,6 @@ interface AnnouncedRoute {
   readonly upstream: string;
   /** The upstream's `gen_ai.provider.name`. */
   readonly provider: string;
-  readonly isEmbedding: boolean;
 }
 
 /** {@link RequestMetrics} that can be printed. */
@@ -66,38 +66,40 @@ const SETTLE_FAILURES: readonly SettleFailure[] = ["stored", "declined", "lost",
 
 /** Counts in plain numbers until they are read. */
 export function countRequests(): CountedRequests {
-  const chat = createRouteTallies("chat");
-  const embeddings = createRouteTallies("embeddings");
+  const tallies = createRouteTallies();
   const added = new Map<string, Histogram>();
   const settleFailures = new Map(SETTLE_FAILURES.map((failure) => [failure, 0]));
   return {
     ended({ surface, isEmbedding, model, upstream, code, ms, addedMs, settled }) {
-      const tallies = isEmbedding ? embeddings : chat;
       const route = tallies.find(model, upstream);
       const counts = route.counts.get(surface) ?? addSurface(tallies, route, surface);
       counts.set(code, (counts.get(code) ?? 0) + 1);
+      const name = isEmbedding ? "embeddings" : "chat";
+      route[name] ??= new OperationTally();
+      const operation = route[name];
       if (settled) {
         route.settled ??= new SettledTally();
         route.settled.add(settled);
+        if (settled.usage) operation.addTokens(settled.usage);
       }
       if (upstream === "") return;
-      obtain(route.durations, code, REQUEST_SECONDS).observe(ms / 1000);
+      obtain(operation.durations, code, REQUEST_SECONDS).observe(ms / 1000);
       if (code !== "ok") return;
-      if (settled?.firstOutputMs !== undefined) route.firstOutput.observe(settled.firstOutputMs / 1000);
+      if (settled?.firstOutputMs !== undefined) operation.firstOutput.observe(settled.firstOutputMs / 1000);
       obtain(added, surface, SHORT_SECONDS).observe(addedMs / 1000);
     },
     settleFailed(failure) {
       settleFailures.set(failure, (settleFailures.get(failure) ?? 0) + 1);
     },
     announce(routes) {
-      for (const { model, upstream, provider, isEmbedding } of routes) {
-        const route = (isEmbedding ? embeddings : chat).find(model, upstream);
+      for (const { model, upstream, provider } of routes) {
+        const route = tallies.find(model, upstream);
         route.provider = provider;
         route.settled ??= new SettledTally();
       }
     },
     families: [
-      ...requestFamilies({ routes: () => [...chat.all(), ...embeddings.all()], added }),
+      ...requestFamilies({ routes: tallies.all, added }),
       counter(
         "tollgate_settle_failures_total",
         "Settlements that the ledger did not take at once, by what became of them.",

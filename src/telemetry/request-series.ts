@@ -1,5 +1,5 @@
 import type { Histogram } from "./histogram.ts";
-import type { RouteTally, SettledTally } from "./route-tally.ts";
+import type { OperationTally, RouteTally, SettledTally } from "./route-tally.ts";
 import { counter, type Family, histogram, type Labels } from "./series.ts";
 
 /** The tallies of all requests, read at each scrape. */
@@ -33,14 +33,23 @@ function countFamily({ routes }: RequestTallies): Family {
   );
 }
 
-/** The labels of OpenTelemetry's semantic conventions, and the upstream by its name in the configuration. */
-function conventionalLabels({ operation, model, provider, upstream }: RouteTally): Labels {
-  return {
-    gen_ai_operation_name: operation,
-    gen_ai_request_model: model,
-    gen_ai_provider_name: provider,
-    upstream,
-  };
+/**
+ * The tallies of each operation, with the labels of OpenTelemetry's semantic conventions and the upstream by its
+ * name in the configuration.
+ */
+function* operationsOf(routes: readonly RouteTally[]): Generator<readonly [Labels, OperationTally]> {
+  for (const { model, provider, upstream, ...route } of routes) {
+    for (const operation of ["chat", "embeddings"] as const) {
+      const labels = {
+        gen_ai_operation_name: operation,
+        gen_ai_request_model: model,
+        gen_ai_provider_name: provider,
+        upstream,
+      };
+      const tally = route[operation];
+      if (tally) yield [labels, tally];
+    }
+  }
 }
 
 function timeFamilies({ routes, added }: RequestTallies): readonly Family[] {
@@ -49,9 +58,9 @@ function timeFamilies({ routes, added }: RequestTallies): readonly Family[] {
       "gen_ai_server_request_duration_seconds",
       "Time from a request's arrival to the end of its reply, of requests that called an upstream.",
       function* () {
-        for (const route of routes()) {
-          for (const [code, durations] of route.durations) {
-            yield [{ ...conventionalLabels(route), error_type: code === "ok" ? "" : code }, durations];
+        for (const [labels, tally] of operationsOf(routes())) {
+          for (const [code, durations] of tally.durations) {
+            yield [{ ...labels, error_type: code === "ok" ? "" : code }, durations];
           }
         }
       },
@@ -59,7 +68,7 @@ function timeFamilies({ routes, added }: RequestTallies): readonly Family[] {
     histogram(
       "gen_ai_server_time_to_first_token_seconds",
       "Time from a request's arrival to the first output, of finished streams.",
-      () => routes().map((route) => [conventionalLabels(route), route.firstOutput]),
+      () => [...operationsOf(routes())].map(([labels, { firstOutput }]) => [labels, firstOutput]),
     ),
     histogram(
       "tollgate_added_latency_seconds",
@@ -95,11 +104,9 @@ function tokenFamilies({ routes }: RequestTallies): readonly Family[] {
       "gen_ai_client_token_usage",
       "Charged tokens of a request; input has the tokens of all input classes.",
       function* () {
-        for (const route of routes()) {
-          if (!route.settled) continue;
-          const labels = conventionalLabels(route);
-          yield [{ ...labels, gen_ai_token_type: "input" }, route.settled.inputPerRequest];
-          yield [{ ...labels, gen_ai_token_type: "output" }, route.settled.outputPerRequest];
+        for (const [labels, { inputTokens, outputTokens }] of operationsOf(routes())) {
+          yield [{ ...labels, gen_ai_token_type: "input" }, inputTokens];
+          yield [{ ...labels, gen_ai_token_type: "output" }, outputTokens];
         }
       },
     ),

@@ -36,8 +36,6 @@ export class SettledTally implements ChargedTokens {
   cacheWriteTokens = 0;
   cacheWrite1hTokens = 0;
   outputTokens = 0;
-  readonly inputPerRequest = new Histogram(TOKEN_COUNTS);
-  readonly outputPerRequest = new Histogram(TOKEN_COUNTS);
 
   add({ granted, charged, upstreamCost, usage }: SettledRequest): void {
     this.granted += Number(granted);
@@ -54,44 +52,54 @@ export class SettledTally implements ChargedTokens {
     this.cacheWriteTokens += cacheWriteTokens;
     this.cacheWrite1hTokens += cacheWrite1hTokens;
     this.outputTokens += outputTokens;
-    this.inputPerRequest.observe(inputTokens + cachedInputTokens + cacheWriteTokens + cacheWrite1hTokens);
-    this.outputPerRequest.observe(outputTokens);
+  }
+}
+
+/** The requests of one operation on a route. */
+export class OperationTally {
+  /** By code. Requests that called no upstream are left out: they would hide how long the others take. */
+  readonly durations = new Map<string, Histogram>();
+  readonly firstOutput = new Histogram(FIRST_TOKEN_SECONDS);
+  readonly inputTokens = new Histogram(TOKEN_COUNTS);
+  readonly outputTokens = new Histogram(TOKEN_COUNTS);
+
+  addTokens(usage: ChargedTokens): void {
+    const { inputTokens, cachedInputTokens, cacheWriteTokens, cacheWrite1hTokens, outputTokens } = usage;
+    this.inputTokens.observe(inputTokens + cachedInputTokens + cacheWriteTokens + cacheWrite1hTokens);
+    this.outputTokens.observe(outputTokens);
   }
 }
 
 /** The requests of one model at one upstream, which is "" for those that called none. */
 export interface RouteTally {
-  readonly operation: "chat" | "embeddings";
   readonly model: string;
   readonly upstream: string;
   /** The upstream's `gen_ai.provider.name`; "" until the route is announced. */
   provider: string;
   /** Requests by surface and code. */
   readonly counts: Map<string, Map<string, number>>;
-  /** By code. Requests that called no upstream are left out: they would hide how long the others take. */
-  readonly durations: Map<string, Histogram>;
-  readonly firstOutput: Histogram;
+  chat: OperationTally | undefined;
+  embeddings: OperationTally | undefined;
   settled: SettledTally | undefined;
 }
 
-/** The routes of one operation. */
+/** The routes of all models. */
 export interface RouteTallies {
   /** Creates the tally of a route that is new. */
   find(model: string, upstream: string): RouteTally;
   all(): readonly RouteTally[];
 }
 
-export function createRouteTallies(operation: RouteTally["operation"]): RouteTallies {
+export function createRouteTallies(): RouteTallies {
   const byModel = new Map<string, Map<string, RouteTally>>();
   function add(model: string, upstream: string): RouteTally {
     const created: RouteTally = {
-      operation,
       model,
       upstream,
       provider: "",
       counts: new Map(),
-      durations: new Map(),
-      firstOutput: new Histogram(FIRST_TOKEN_SECONDS),
+      chat: undefined,
+      embeddings: undefined,
       settled: undefined,
     };
     const byUpstream = byModel.get(model) ?? new Map<string, RouteTally>();

@@ -32,7 +32,7 @@ const LABELS =
 /** The samples after these requests. */
 async function samplesAfter(...requests: readonly Partial<EndedRequest>[]) {
   const { requests: metrics, print } = createMetrics();
-  metrics.announce([{ model: "m", upstream: "up", provider: "x_ai", isEmbedding: false }]);
+  metrics.announce([{ model: "m", upstream: "up", provider: "x_ai" }]);
   for (const request of requests) metrics.ended({ ...ENDED, ...request });
   return readSamples(await print());
 }
@@ -135,6 +135,21 @@ test("embeddings are an operation of their own", async () => {
   expect([...samples.keys()].join()).toContain('gen_ai_operation_name="embeddings",gen_ai_request_model="m"');
 });
 
+test("requests of two operations on one route have one series of money, and the provider's name", async () => {
+  const { requests: metrics, print } = createMetrics();
+  metrics.announce([{ model: "m", upstream: "up", provider: "x_ai" }]);
+  metrics.ended({ ...ENDED, surface: "images" });
+  metrics.ended({ ...ENDED, surface: "embeddings", isEmbedding: true });
+  const text = await print();
+  const money = text.split("\n").filter((line) => line.startsWith("tollgate_captured_usd_total{"));
+  expect(money).toEqual([`tollgate_captured_usd_total{${ROUTE}} 2`]);
+  const samples = readSamples(text);
+  const counts = [LABELS, LABELS.replace("chat", "embeddings")].map((labels) =>
+    samples.get(`gen_ai_client_token_usage_count{${labels},gen_ai_token_type="input"}`),
+  );
+  expect(counts).toEqual([1, 1]);
+});
+
 test("added latency is counted by surface", async () => {
   const samples = await samplesAfter({}, { surface: "messages", addedMs: 3 });
   expect(samples.get('tollgate_added_latency_seconds_bucket{surface="chat",le="0.001"}')).toBe(0);
@@ -191,7 +206,7 @@ test("a million small costs add up exactly", async () => {
 
 test("the sums of a configured route are printed as 0 before its first request", async () => {
   const { requests, print } = createMetrics();
-  const route = { model: "m", upstream: "up", provider: "openai", isEmbedding: false };
+  const route = { model: "m", upstream: "up", provider: "openai" };
   requests.announce([route]);
   requests.ended(ENDED);
   requests.announce([route, { ...route, upstream: "other" }]);
