@@ -1,8 +1,9 @@
-import { and, count, desc, eq, inArray, isNull, like, lt, sql } from "drizzle-orm";
+import { and, count, desc, eq, gte, inArray, isNull, lt, lte, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import { firstIdOf } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import { mailIdOf, type NoticeData } from "./episodes.ts";
-import type { NoticeRule } from "./rule.ts";
+import { type NoticeRule, RULE_EMAILS_MAX } from "./rule.ts";
 
 /** A notice of an account. */
 export interface Notice {
@@ -90,13 +91,14 @@ export async function countTests(
   accountId: string,
   sinceMs: number,
 ): Promise<number> {
-  const isTest = like(notices.data, '{"kind":"test"%');
-  const isRecent = sql`${notices.raisedAtMs} > ${sinceMs}`;
-  const [row] = await db
-    .select({ n: count() })
+  const isRecent = gte(notices.id, firstIdOf(sinceMs));
+  // A test begins no episode: it has ended as it is raised.
+  const hasEnded = lte(notices.endedAtMs, notices.raisedAtMs);
+  const rows = await db
+    .select()
     .from(notices)
-    .where(and(eq(notices.accountId, accountId), isTest, isRecent));
-  return row?.n ?? 0;
+    .where(and(eq(notices.accountId, accountId), isRecent, hasEnded));
+  return rows.filter((row) => readNotice(row).data.kind === "test").length;
 }
 
 /** The rules among these that have an episode now. */
@@ -128,7 +130,7 @@ export async function listDeliveries(
   if (raised.length === 0) return [];
   const ids = raised.map((notice) => notice.id);
   const mailIds = ids.flatMap((noticeId) =>
-    Array.from({ length: 10 }, (_, index) => mailIdOf(noticeId, index)),
+    Array.from({ length: RULE_EMAILS_MAX }, (_, index) => mailIdOf(noticeId, index)),
   );
   const [calls, letters] = await Promise.all([
     db.select().from(webhookCalls).where(inArray(webhookCalls.noticeId, ids)),

@@ -7,6 +7,9 @@ import { printUsd } from "../domain/money.ts";
  */
 export type RuleKind = "balance_below" | "key_limit" | "upstream_errors";
 
+/** The addresses that one rule may mail. */
+export const RULE_EMAILS_MAX = 10;
+
 /** A threshold, and who is notified when it is crossed. */
 export interface NoticeRule {
   readonly id: string;

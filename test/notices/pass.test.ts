@@ -3,7 +3,8 @@ import { SYSTEM } from "../../src/accounts/audit-trail.ts";
 import { connectDatabase } from "../../src/db/database.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { createMails } from "../../src/mail/mails.ts";
-import { countUnread, listDeliveries, listNotices } from "../../src/notices/notices.ts";
+import { raiseTest } from "../../src/notices/episodes.ts";
+import { countTests, countUnread, listDeliveries, listNotices } from "../../src/notices/notices.ts";
 import { NoticePass } from "../../src/notices/pass.ts";
 import { createRule, deleteRule, type NewRule, updateRule } from "../../src/notices/rules.ts";
 import { publishAttempts } from "../../src/notices/upstream-attempts.ts";
@@ -62,6 +63,18 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     storage.clock.nowMs += ms;
     await pass.run();
   };
+
+  test("the tests of the last hour are counted by their kind, in whatever order its JSON names it", async () => {
+    const rule = await addRule();
+    await raiseTest({ ...parts(), mails: createMails(storage.database, storage.now) }, rule);
+    const { notices } = storage.database.tables;
+    const reordered = JSON.stringify({ text: "", threshold: "0", value: "0", kind: "test" });
+    await storage.database.transact((tx) => tx.update(notices).set({ data: reordered }));
+    await topUp("9.5");
+    await pass.run();
+    expect(await countTests(storage.database, accountId, storage.now() - 3_600_000)).toBe(1);
+    expect(await countTests(storage.database, accountId, storage.now() + 1)).toBe(0);
+  });
 
   test("a balance below the threshold raises one notice, with its mails and its webhook", async () => {
     await topUp("9.5");

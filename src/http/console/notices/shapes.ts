@@ -1,6 +1,6 @@
 import { type Static, t } from "elysia";
 import type { Delivery, Notice } from "../../../notices/notices.ts";
-import { type NoticeRule, printThreshold } from "../../../notices/rule.ts";
+import { type NoticeRule, printThreshold, RULE_EMAILS_MAX } from "../../../notices/rule.ts";
 import { printTime } from "../../../time.ts";
 import { id, time } from "../shapes.ts";
 
@@ -14,7 +14,9 @@ export const threshold = t.String({
   pattern: "^\\d{1,10}(\\.\\d{1,9})?$",
   description: "USD for balance_below; whole percent from 1 to 100 for the other kinds",
 });
-export const emails = t.Array(t.String({ minLength: 3, maxLength: 254 }), { maxItems: 10 });
+export const emails = t.Array(t.String({ minLength: 3, maxLength: 254 }), {
+  maxItems: RULE_EMAILS_MAX,
+});
 export const webhookUrl = t.Nullable(t.String({ minLength: 1, maxLength: 2048 }));
 
 /** `ended_at` is null while the threshold is crossed. `subject` is the id of an account or key, or an upstream. */
