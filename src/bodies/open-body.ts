@@ -3,7 +3,7 @@ import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import { type CountOptions, printCountRequest } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerContext, PrintOptions } from "../wire/codecs.ts";
-import { lazily } from "../wire/lazily.ts";
+import { lazily } from "../wire/host-reasoning.ts";
 import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
 import { hashBeginning } from "../wire/prompt-beginning.ts";
 import type { WireProtocol } from "../wire/protocol.ts";

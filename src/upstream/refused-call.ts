@@ -1,5 +1,5 @@
-import { isBanned, isFlagged } from "../wire/flagged-content.ts";
 import { isJsonObject, parseJsonObject, readText } from "../wire/json/read.ts";
+import { isBanned, isFlagged } from "../wire/upstream-fault.ts";
 
 /**
  * What an upstream refused a call for: its content, its size, or the key and its account. `undefined` where the

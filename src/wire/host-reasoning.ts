@@ -1,7 +1,6 @@
 import { shortHash } from "./identifiers.ts";
 import { isJsonObject, type JsonObject } from "./json/read.ts";
 import { type JsonMeasure, measureJson } from "./json/scan.ts";
-import { lazily } from "./lazily.ts";
 
 /** Marks the gateway's own encoding and its version: signatures of providers never begin like this. */
 const PREFIX = "tgh1_";
@@ -57,5 +56,23 @@ export function readBase64Json(text: string, max: JsonMeasure): unknown {
     return JSON.parse(json);
   } catch {
     return undefined;
+  }
+}
+
+/** Returns a function that makes a value on its first call and keeps it, or keeps what `make` threw. */
+export function lazily<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | { readonly thrown: unknown } | undefined;
+  return () => {
+    made ??= attempt(make);
+    if ("thrown" in made) throw made.thrown;
+    return made.value;
+  };
+}
+
+function attempt<Value>(make: () => Value) {
+  try {
+    return { value: make() };
+  } catch (thrown) {
+    return { thrown };
   }
 }

@@ -1,12 +1,11 @@
-import { isFlaggedError } from "./flagged-content.ts";
 import { findMember } from "./json/edit.ts";
 import { EVENT_MAX, type JsonObject, parseJsonObject, readText } from "./json/read.ts";
 import { NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "./reply-part.ts";
 import { printSse, type SseEvent } from "./sse.ts";
-import { UpstreamFault } from "./upstream-fault.ts";
+import { isFlaggedError, UpstreamFault } from "./upstream-fault.ts";
 
 /** The events of a stream whose events have a `type`, and that ends with one of them. */
-export interface TypedStream {
+interface TypedStream {
   /** The type of the last event, which is held back until the settlement. */
   readonly finish: string;
   /** How many such events may come, one for each image. Default: 1. */

@@ -1,8 +1,7 @@
 import type { UpstreamFormat } from "../protocol.ts";
 import { findUntranslatable } from "./egress/print-messages.ts";
 import { printRequest } from "./egress/print-request.ts";
-import { readEvents, readReply } from "./egress/read-answer.ts";
-import { readPromptTooLong } from "./error.ts";
+import { readEvents, readPromptTooLong, readReply } from "./egress/read-answer.ts";
 
 /**
  * AWS Bedrock's Converse, one format for the models of every vendor. Its event stream arrives here as SSE.

@@ -1,7 +1,6 @@
-import { isFlaggedError } from "../flagged-content.ts";
 import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
 import type { SseEvent } from "../sse.ts";
-import { UpstreamFault } from "../upstream-fault.ts";
+import { isFlaggedError, UpstreamFault } from "../upstream-fault.ts";
 
 export const END_MARK = "[DONE]";
 /** The largest number of choices that a request may ask for. */

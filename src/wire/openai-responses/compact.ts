@@ -7,7 +7,7 @@ import { reject } from "../request-body.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 import { openaiResponses } from "./protocol.ts";
 import { dropUnreadable, parseRequest, SENT_ONCE } from "./request.ts";
-import { readUsage } from "./usage.ts";
+import { readUsage } from "./response.ts";
 
 /**
  * OpenAI's compaction of a conversation, whose body and answer are like those of responses. It is passed through

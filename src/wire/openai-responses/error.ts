@@ -2,8 +2,7 @@ import type { GatewayError } from "../../errors.ts";
 import { parseJsonObject } from "../json/read.ts";
 import type { SentStream } from "../protocol.ts";
 import { createSseDecoder } from "../sse.ts";
-import type { PromptTooLong } from "../upstream-fault.ts";
-import { findPromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
+import { findPromptTooLong, type PromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
 import { printFailure, printResponseEvent } from "./response.ts";
 
 /** Status of errors that are sent inside a stream, because agents retry a plain 402 answer six times. */

@@ -1,4 +1,6 @@
+import { printBase64Json, readBase64Json } from "../host-reasoning.ts";
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
+import type { JsonMeasure } from "../json/scan.ts";
 import { reject } from "../request-body.ts";
 
 /**
@@ -28,4 +30,51 @@ function requireItem(item: unknown, path: string): JsonObject {
     if (typeof item.content !== "string" && !Array.isArray(item.content)) reject(`${path}.content`);
   } else if (typeof item.type !== "string" && !isReference(item)) reject(`${path}.type`);
   return item;
+}
+
+/** Prefix of the summaries that the gateway encodes, and their version. */
+const PREFIX = "tgc1_";
+/** Characters of a summary. No answer contains so much text. */
+const CHARS_MAX = 8 * 1024 * 1024;
+/** Reject anything larger before parsing: a valid summary has 1 key and 1 value. */
+const STRUCTURE_MAX: JsonMeasure = { members: 4, values: 4 };
+
+const COMPACTIONS: readonly unknown[] = ["compaction", "compaction_summary", "context_compaction"];
+
+/** What a model is asked for in place of the trigger, which only OpenAI's models understand. */
+export const COMPACTION_PROMPT =
+  "The conversation above will be replaced by a summary. Write that summary for the assistant that goes on " +
+  "with the work: the user's goals and constraints, decisions and their reasons, what was done with which " +
+  "files, commands and results, and the next steps. Keep names, paths and values exact. Answer with the " +
+  "summary alone, and call no tool.";
+
+const SUMMARY_HEAD = "Summary of the conversation so far, which it replaces:\n\n";
+
+/** Whether the input ends with the item by which a client asks to replace the conversation by a summary. */
+export function asksForCompaction(items: readonly JsonObject[]): boolean {
+  return isCompactionTrigger(items.at(-1));
+}
+
+/** Whether an item is the trigger of a compaction. */
+export function isCompactionTrigger(item: JsonObject | undefined): boolean {
+  return item?.type === "compaction_trigger";
+}
+
+/** Whether an item holds a conversation that was replaced. */
+export function isCompaction({ type }: JsonObject): boolean {
+  return COMPACTIONS.includes(type);
+}
+
+/** Prints the one item of a compaction. The gateway encodes the summary and does not encrypt it. */
+export function printCompaction(id: string, summary: string): object {
+  return { id, type: "compaction", encrypted_content: PREFIX + printBase64Json({ summary }) };
+}
+
+/** Returns the text that stands for a replaced conversation; `undefined` where another provider replaced it. */
+export function readCompaction({ encrypted_content: content }: JsonObject): string | undefined {
+  const isOurs = typeof content === "string" && content.startsWith(PREFIX) && content.length <= CHARS_MAX;
+  const decoded = isOurs ? readBase64Json(content.slice(PREFIX.length), STRUCTURE_MAX) : undefined;
+  return isJsonObject(decoded) && typeof decoded.summary === "string"
+    ? SUMMARY_HEAD + decoded.summary
+    : undefined;
 }

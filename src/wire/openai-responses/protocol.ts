@@ -2,8 +2,7 @@ import { openaiLimitHeaders } from "../limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { printError, printErrorFrame, readPromptTooLong, sendsErrorInStream, statusOf } from "./error.ts";
 import { printEvents, printReply } from "./ingress/print-answer.ts";
-import { readWhole } from "./passthrough/reply.ts";
-import { readStream } from "./passthrough/stream.ts";
+import { readStream, readWhole } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 
 /**

@@ -20,11 +20,10 @@ import {
   rejectUnpricedTools,
   SEARCH_FIELDS,
 } from "../unpriced-tools.ts";
-import { isCompaction, readCompaction } from "./compaction.ts";
 import { isEncodedReasoning } from "./encrypted-reasoning.ts";
 import { readEchoedFields } from "./ingress/echoed-fields.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { isReference, requireItems } from "./items.ts";
+import { isCompaction, isReference, readCompaction, requireItems } from "./items.ts";
 import { countReadings, sizeOfInput } from "./size.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { editMembers, once } from "../json/edit.ts";
 import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
-import { readUsage } from "../openai-responses/usage.ts";
+import { readUsage } from "../openai-responses/response.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyReader } from "../reply-part.ts";
 import { parseBody, readNumber, reject, requireModel, requireText } from "../request-body.ts";

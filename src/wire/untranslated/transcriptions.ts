@@ -2,7 +2,7 @@ import type { UnitDemand } from "../../domain/units.ts";
 import { type Form, type FormField, type FormFile, readField } from "../form.ts";
 import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
 import type { RequestFacts } from "../model-request.ts";
-import { readUsage } from "../openai-responses/usage.ts";
+import { readUsage } from "../openai-responses/response.ts";
 import type { ReplyPart, ReplyReader } from "../reply-part.ts";
 import { reject, requireName } from "../request-body.ts";
 import { readTypedStream } from "../typed-stream.ts";

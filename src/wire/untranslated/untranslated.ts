@@ -1,8 +1,13 @@
 import { GatewayError } from "../../errors.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
 import type { ModelRequest, RequestFacts } from "../model-request.ts";
-import { printError, printErrorFrame, readPromptTooLong, statusOf } from "../openai-chat/error.ts";
-import { openaiChat } from "../openai-chat/protocol.ts";
+import {
+  openaiChat,
+  printError,
+  printErrorFrame,
+  readPromptTooLong,
+  statusOf,
+} from "../openai-chat/protocol.ts";
 import type { WireProtocol } from "../protocol.ts";
 
 type Own = "surface" | "path" | "parseRequest" | "printUpstreamRequest" | "readWhole";

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Effort, Part, Reasoning, Tool, Turn } from "../../../src/domain/chat-request.ts";
 import type { ModelTraits } from "../../../src/domain/model.ts";
-import { findUntranslatable } from "../../../src/wire/anthropic-messages/egress/print-messages.ts";
-import { printRequest } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
+import {
+  findUntranslatable,
+  printRequest,
+} from "../../../src/wire/anthropic-messages/egress/print-request.ts";
 
 const NO_REASONING: Reasoning = {
   effort: undefined,

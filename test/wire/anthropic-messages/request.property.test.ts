@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/errors.ts";
-import { findUntranslatable } from "../../../src/wire/anthropic-messages/egress/print-messages.ts";
-import { printRequest } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
+import {
+  findUntranslatable,
+  printRequest,
+} from "../../../src/wire/anthropic-messages/egress/print-request.ts";
 import { readChatRequest } from "../../../src/wire/anthropic-messages/ingress/read-request.ts";
 
 const MAX_TOKENS = 4000;

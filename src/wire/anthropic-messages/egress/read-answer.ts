@@ -4,8 +4,13 @@ import type { EventReader } from "../../codecs.ts";
 import { editElements, sliceMember } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
-import { finishEvents, readStopReason } from "../finish-reason.ts";
-import { parseEvent, parseMessage, requireEventType } from "../parse-answer.ts";
+import {
+  finishEvents,
+  parseEvent,
+  parseMessage,
+  readStopReason,
+  requireEventType,
+} from "../finish-reason.ts";
 import { createUsageReader, readThinkingTokens, readUsage } from "../usage.ts";
 import { createBlockReader } from "./read-blocks.ts";
 

@@ -2,10 +2,8 @@ import { editMembers } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
 import type { RequestFacts } from "../../model-request.ts";
 import { joinPromptText } from "../../prompt-size.ts";
-import type { ReplyPart } from "../../reply-part.ts";
-import { type Content, NO_CONTENT } from "../../reply-part.ts";
-import { isRefusal } from "../finish-reason.ts";
-import { parseMessage } from "../parse-answer.ts";
+import { type Content, NO_CONTENT, type ReplyPart } from "../../reply-part.ts";
+import { isRefusal, parseMessage } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
 
 /**

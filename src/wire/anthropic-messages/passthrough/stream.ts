@@ -5,8 +5,7 @@ import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
-import { isRefusal, readStopReason } from "../finish-reason.ts";
-import { parseEvent, requireEventType } from "../parse-answer.ts";
+import { isRefusal, parseEvent, readStopReason, requireEventType } from "../finish-reason.ts";
 import { createUsageReader } from "../usage.ts";
 import { readBlock, readDelta } from "./reply.ts";
 

@@ -9,14 +9,13 @@ import type {
   ToolResultPart,
 } from "../../../domain/chat-request.ts";
 import { isBlank, type Message } from "../../arrange-messages.ts";
-import { joinElements, joinMembers } from "../../json/members.ts";
+import { joinElements, joinMembers } from "../../json/read.ts";
 import { findRejectedMedia, type Media } from "../../media-parts.ts";
 import type { ModelFeatures } from "../model-id.ts";
 import type { PrintReasoning } from "../reasoning.ts";
-import type { NameDocument } from "./document-names.ts";
 
 /** What the printed messages of one request depend on beside the messages. */
-export interface MessageOptions {
+interface MessageOptions {
   readonly features: ModelFeatures;
   readonly printReasoning: PrintReasoning;
   readonly nameDocument: NameDocument;
@@ -128,4 +127,36 @@ export function findUntranslatable(request: ChatRequest): string | undefined {
   return findRejectedMedia(request, (media: ImagePart | DocumentPart, role) => {
     return role === "user" && formatOf(media) !== undefined;
   });
+}
+
+/** Returns the name of a document under a client's title, in the characters that Converse accepts. */
+type NameDocument = (title: string | undefined) => string;
+
+const NAME_CHARS_MAX = 100;
+const UNNAMED = "document";
+
+/**
+ * Creates the namer of one request: Converse refuses two documents of one name, so later ones are numbered.
+ *
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
+ */
+export function createDocumentNamer(): NameDocument {
+  /** How many documents have a name. */
+  const used = new Map<string, number>();
+  return (title) => {
+    const name = cleanName(title);
+    let number = (used.get(name) ?? 0) + 1;
+    while (number > 1 && used.has(`${name} ${number}`)) number += 1;
+    const unique = number === 1 ? name : `${name} ${number}`;
+    used.set(name, number);
+    if (number > 1) used.set(unique, 1);
+    return unique;
+  };
+}
+
+/** Keeps letters, digits, hyphens, parentheses and brackets, with single spaces between them. */
+function cleanName(title = ""): string {
+  const [stem = ""] = title.slice(0, NAME_CHARS_MAX).split(/\.[a-z]{2,4}$/i);
+  const cleaned = stem.replaceAll(/[^a-z0-9()[\]-]+/gi, " ").trim();
+  return cleaned === "" ? UNNAMED : cleaned;
 }

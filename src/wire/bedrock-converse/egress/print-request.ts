@@ -3,15 +3,13 @@ import { arrangeMessages, listCalledTools, markEnd } from "../../arrange-message
 import { type PrintedThinking, printThinking } from "../../claude-thinking.ts";
 import { isClaudeModel, type PrintOptions } from "../../codecs.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
-import { joinElements, joinMembers, printMembers } from "../../json/members.ts";
+import { joinElements, joinMembers, printMembers } from "../../json/read.ts";
 import { markPrefixes } from "../../mark-prefixes.ts";
-import { printFormat } from "../../output-format.ts";
 import { printStopSequences } from "../../request-fields.ts";
-import { isOpenSchema, strictSchema } from "../../strict-schema.ts";
+import { isOpenSchema, printFormat, strictSchema } from "../../strict-schema.ts";
 import { featuresOf, type ModelFeatures } from "../model-id.ts";
 import { createReasoningPrinter } from "../reasoning.ts";
-import { createDocumentNamer } from "./document-names.ts";
-import { printCachePoint, printMessage } from "./print-messages.ts";
+import { createDocumentNamer, printCachePoint, printMessage } from "./print-messages.ts";
 
 /**
  * Prints the body of a Converse request. The URL has the model and the stream flag. Settings that the model

@@ -1,4 +1,4 @@
-import type { ChatEvent, OutputEvent } from "../../../domain/chat-event.ts";
+import type { ChatEvent, FinishEvent, FinishReason, OutputEvent } from "../../../domain/chat-event.ts";
 import type { EventReader, Source } from "../../codecs.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { editElements, sliceMember } from "../../json/edit.ts";
@@ -13,9 +13,12 @@ import {
 } from "../../json/read.ts";
 import { BLOCKS_MAX, printCallInput, textEvents } from "../../output-events.ts";
 import type { SseEvent } from "../../sse.ts";
-import { UpstreamFault } from "../../upstream-fault.ts";
-import { readPromptTooLong } from "../error.ts";
-import { readFinish } from "../finish-reason.ts";
+import {
+  findPromptTooLong,
+  type PromptTooLong,
+  type TooLongPhrases,
+  UpstreamFault,
+} from "../../upstream-fault.ts";
 import { keepRedacted, keepSignature } from "../reasoning.ts";
 import { readUsageEvents } from "../usage.ts";
 
@@ -185,4 +188,53 @@ function createBlockReader(source: Source | undefined) {
       return [call, ...readInput(index, { input: printCallInput(block.toolUse.input, rawInput) })];
     },
   };
+}
+
+/** Bedrock puts the words of the model's own host behind its own: those of Claude, vLLM and others. */
+const TOO_LONG: TooLongPhrases = {
+  phrase:
+    /is too long|exceed context limit|exceeds? (?:the )?(?:model's )?(?:maximum )?context|maximum context length|too many (?:input|total text|prompt) /i,
+  tokens: [
+    /prompt is too long\D{0,40}(\d[\d,]{0,11}) tokens/i,
+    /(?:requested|resulted in|prompt contains|input (?:has|contains)|length of) (\d[\d,]{0,11})(?: input)? tokens/i,
+    /exceed context limit: (\d[\d,]{0,11}) \+/i,
+    /(\d[\d,]{0,11}) in the messages/i,
+    /(\d[\d,]{0,11}) input tokens/i,
+  ],
+};
+
+/**
+ * Returns whether an error of Bedrock rejects the prompt as too long.
+ *
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
+ */
+export function readPromptTooLong(text: string): PromptTooLong | undefined {
+  return findPromptTooLong(text, TOO_LONG);
+}
+
+/**
+ * Stop reasons with a neutral counterpart; every other one is an ordinary end. Converse does not report which
+ * stop sequence matched.
+ *
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+ */
+const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["tool_use", "tool_calls"],
+  ["guardrail_intervened", "content_filter"],
+  ["content_filtered", "content_filter"],
+]);
+
+/** Stop reasons of answers that the model garbled: no client can use them, and another try may succeed. */
+const MALFORMED: ReadonlySet<string> = new Set(["malformed_model_output", "malformed_tool_use"]);
+
+/**
+ * Reads a stop reason. Throws {@link UpstreamFault} for a missing one and for a malformed answer. Unknown reasons pass, because
+ * new models have new ones.
+ */
+function readFinish(reason: unknown): FinishEvent {
+  if (typeof reason !== "string" || reason === "") throw new UpstreamFault("The answer has no stop reason");
+  if (MALFORMED.has(reason)) throw new UpstreamFault("The model's output is malformed");
+  return { kind: "finish", reason: FINISHES.get(reason) ?? "stop", stopSequence: undefined };
 }

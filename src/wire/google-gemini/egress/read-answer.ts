@@ -1,4 +1,5 @@
-import type { ChatEvent, OutputEvent } from "../../../domain/chat-event.ts";
+import type { ChatEvent, OutputEvent, UsageEvent } from "../../../domain/chat-event.ts";
+import { isCount, type Usage } from "../../../domain/usage.ts";
 import type { EventReader, Source } from "../../codecs.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { isTooDeep } from "../../json/bounds.ts";
@@ -10,13 +11,17 @@ import {
   type JsonObject,
   parseJsonObject,
   readArray,
+  readCount,
   readText,
 } from "../../json/read.ts";
-import { UpstreamFault } from "../../upstream-fault.ts";
-import { readPromptTooLong } from "../error.ts";
+import {
+  findPromptTooLong,
+  type PromptTooLong,
+  type TooLongPhrases,
+  UpstreamFault,
+} from "../../upstream-fault.ts";
 import { BLOCKED, readFinish } from "../finish-reason.ts";
 import { encodeSignature } from "../thought-signature.ts";
-import { readUsageEvents } from "../usage.ts";
 
 /**
  * Reads a streamed answer of one candidate into events. The stream has no end mark: it ends with its
@@ -168,4 +173,56 @@ function readArguments(args: unknown): string {
   if (!isJsonObject(args) || isTooDeep(args))
     throw new UpstreamFault("The arguments of a call are no object");
   return JSON.stringify(args);
+}
+
+const TOO_LONG: TooLongPhrases = {
+  phrase: /input token count.{0,40}exceeds|exceeds the maximum (?:number of tokens|token limit)/i,
+  tokens: [/input token count\D{0,20}(\d[\d,]{0,11})/i],
+};
+
+/**
+ * Returns whether an upstream error rejects the prompt as too long.
+ *
+ * @see https://ai.google.dev/gemini-api/docs/troubleshooting
+ */
+export function readPromptTooLong(text: string): PromptTooLong | undefined {
+  return findPromptTooLong(text, TOO_LONG);
+}
+
+/**
+ * Returns the usage event of a `usageMetadata`; no event for anything but an object with a prompt count.
+ *
+ * @see https://ai.google.dev/api/generate-content#UsageMetadata
+ */
+function readUsageEvents(reported: unknown): readonly UsageEvent[] {
+  if (!isJsonObject(reported) || typeof reported.promptTokenCount !== "number") return [];
+  const { thoughtsTokenCount: thoughts } = reported;
+  const reasoningTokens = isCount(thoughts) ? thoughts : undefined;
+  return [{ kind: "usage", usage: readUsage(reported), reasoningTokens }];
+}
+
+/**
+ * Splits the counts into disjoint classes: the prompt includes the cached tokens, and the candidates exclude
+ * the thoughts. Counts of 0 are omitted on the wire. Impossible counts are kept.
+ */
+function readUsage(reported: JsonObject): Usage {
+  const prompt = readCount(reported.promptTokenCount);
+  const toolResults = readCount(reported.toolUsePromptTokenCount);
+  const cached = isCount(reported.cachedContentTokenCount) ? reported.cachedContentTokenCount : 0;
+  // More cached than prompt tokens were counted beside the prompt, so both are charged.
+  const uncached = prompt >= cached ? prompt - cached : prompt;
+  return {
+    inputTokens: uncached + toolResults,
+    cachedInputTokens: cached,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    outputTokens: readOutput(reported, prompt + toolResults),
+  };
+}
+
+/** Some models report thoughts in the total alone, so what exceeds the input there is output. */
+function readOutput(reported: JsonObject, input: number): number {
+  const output = readCount(reported.candidatesTokenCount) + readCount(reported.thoughtsTokenCount);
+  const { totalTokenCount: total } = reported;
+  return isCount(total) && total - input > output && input >= 0 ? total - input : output;
 }

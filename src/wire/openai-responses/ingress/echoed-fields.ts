@@ -1,8 +1,7 @@
 import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../../json/read.ts";
 import type { EchoedFields, EchoedTool } from "../../model-request.ts";
-import { asksForCompaction } from "../compaction.ts";
-import { requireItems } from "../items.ts";
+import { asksForCompaction, requireItems } from "../items.ts";
 import { type OfferedTool, readOfferedTools } from "./read-tools.ts";
 
 /** Value of `include` with which a client asks for reasoning that it can send back. */

@@ -1,8 +1,7 @@
 import type { ChatReply, OutputEvent, ReplyBlock } from "../../../domain/chat-event.ts";
 import type { EventPrinter, ReplyHead } from "../../codecs.ts";
 import { printSse } from "../../sse.ts";
-import { finishStatusOf } from "../finish-reason.ts";
-import { BEGUN, type Progress, printResponse, printResponseEvent } from "../response.ts";
+import { BEGUN, finishStatusOf, type Progress, printResponse, printResponseEvent } from "../response.ts";
 import { NOTHING_ECHOED } from "./echoed-fields.ts";
 import { createOutputPrinter } from "./print-output.ts";
 

@@ -15,15 +15,15 @@ import type { ValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import { reject, rejectUntranslatable, requireName, requireText } from "../../request-body.ts";
 import { decodeTextSource, readCallArguments, readFileData, readMediaUrl } from "../../request-fields.ts";
+import { decodeReasoning } from "../encrypted-reasoning.ts";
 import {
   asksForCompaction,
   COMPACTION_PROMPT,
   isCompaction,
   isCompactionTrigger,
+  isMessage,
   readCompaction,
-} from "../compaction.ts";
-import { decodeReasoning } from "../encrypted-reasoning.ts";
-import { isMessage } from "../items.ts";
+} from "../items.ts";
 import { joinName } from "./read-tools.ts";
 
 type Role = Turn["role"];

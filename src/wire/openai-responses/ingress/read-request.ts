@@ -11,8 +11,7 @@ import {
   TEMPERATURES,
 } from "../../request-body.ts";
 import { isEffort, readEndUser } from "../../request-fields.ts";
-import { asksForCompaction } from "../compaction.ts";
-import { requireItems } from "../items.ts";
+import { asksForCompaction, requireItems } from "../items.ts";
 import { readMessages } from "./read-messages.ts";
 import { readOfferedTools, readToolChoice } from "./read-tools.ts";
 

@@ -1,22 +1,21 @@
-import { isFlagged } from "../../flagged-content.ts";
 import { editMembers, type Path } from "../../json/edit.ts";
 import {
+  ANSWER_MAX,
   EVENT_MAX,
   isJsonObject,
   isSet,
   type JsonObject,
   parseJsonObject,
+  readArray,
   readText,
 } from "../../json/read.ts";
 import type { RequestFacts } from "../../model-request.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
-import { UpstreamFault } from "../../upstream-fault.ts";
+import { isFlagged, UpstreamFault } from "../../upstream-fault.ts";
 import { readPromptTooLong } from "../error.ts";
-import { isFiltered, requireFinished } from "../finish-reason.ts";
-import { readUsage } from "../usage.ts";
-import { isCall, nameOf, readItem, readOutput } from "./reply.ts";
+import { isFiltered, readUsage, requireFinished } from "../response.ts";
 
 const EVENT_NAME = /^[\w.]{1,64}$/;
 const FINISHES: readonly string[] = ["response.completed", "response.incomplete"];
@@ -156,4 +155,61 @@ function createOutputReader() {
         : readDone(event, event.item);
     },
   };
+}
+
+/**
+ * Reads a whole response. Replaces the model name in the body and keeps every other byte. Throws
+ * {@link UpstreamFault} for anything but a finished response.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
+ */
+export function readWhole(request: RequestFacts, text: string): ReplyPart {
+  const body = parseJsonObject(text, ANSWER_MAX);
+  if (body === undefined || !Array.isArray(body.output)) throw new UpstreamFault("The answer is no response");
+  requireFinished(body);
+  const { generated, isReadable } = readOutput(body.output);
+  return {
+    text: editMembers(text, { model: () => JSON.stringify(request.model) }),
+    isOutput: true,
+    isReadable: isReadable || isFiltered(body),
+    generated,
+    usage: readUsage(body.usage),
+  };
+}
+
+/** Reads the `output` list of a response. */
+function readOutput(output: unknown): Content {
+  const items = readArray(output).filter(isJsonObject).map(readItem);
+  return {
+    generated: items.map((item) => item.generated).join(""),
+    isReadable: items.some((item) => item.isReadable),
+  };
+}
+
+/** Reads a whole item. */
+function readItem(item: JsonObject): Content {
+  if (item.type === "reasoning") {
+    return { generated: readParts(item.content) || readParts(item.summary), isReadable: false };
+  }
+  if (item.type === "message") {
+    const text = readParts(item.content);
+    return { generated: text, isReadable: text !== "" };
+  }
+  return { generated: nameOf(item) + readText(item.arguments) + readText(item.input), isReadable: true };
+}
+
+/** Returns the name of the tool that an item calls, or "" for any other item. */
+function nameOf(item: JsonObject): string {
+  return isCall(item) ? readText(item.name) : "";
+}
+
+/** Whether an item is a tool call: every item that is neither a message nor reasoning. */
+function isCall({ type }: JsonObject): boolean {
+  return type !== "message" && type !== "reasoning";
+}
+
+function readParts(parts: unknown): string {
+  return readArray(parts)
+    .map((part) => (isJsonObject(part) ? readText(part.text) + readText(part.refusal) : ""))
+    .join("");
 }
