@@ -27,18 +27,9 @@ export const openaiEmbeddings = createUntranslated({
 const FORMATS: readonly unknown[] = ["float", "base64"];
 const PROMPTS_MAX = 2_048;
 const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
-const CHECKED = [
-  "model",
-  "input",
-  "dimensions",
-  "encoding_format",
-  "stream",
-  "service_tier",
-  "speed",
-  "user",
-];
+const CHECKED = ["model", "input", "dimensions", "encoding_format", "stream", "user"];
 /** Fields that the gateway checks or edits. */
-const FIELDS = new Set([...CHECKED, ...UNPRICED_RULE.names]);
+const FIELDS = new Set([...CHECKED, ...Object.keys(TIER_FIELDS), ...UNPRICED_RULE.names]);
 
 /**
  * Parses and checks an embeddings body. The upstream checks the value of `dimensions` and unknown fields.
