@@ -39,9 +39,8 @@ test("every room of the table has a file, and every import that it may make is m
   expect(unused).toEqual([]);
 });
 
-test("no files import each other in a circle, types included", () => {
-  expect(findCircles(ownSources)).toEqual([]);
-});
+test("no files import each other in a circle, types included", () =>
+  expect(findCircles(ownSources)).toEqual([]));
 
 /** Prints code for customers, which reads their environment. */
 const ENVIRONMENT_PRINTER = "console/pages/keys/snippets.ts";

@@ -39,9 +39,7 @@ describe("createResponseParser", () => {
       "a chunk that is too long",
       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhello\r\n0\r\n\r\n",
     ],
-  ])("throws on %s", (_name, text) => {
-    expect(() => read(text, 1000)).toThrow();
-  });
+  ])("throws on %s", (_name, text) => expect(() => read(text, 1000)).toThrow());
 });
 
 test("printRequest prints the path and the headers of a target", () => {
@@ -83,9 +81,8 @@ describe("requestBody", () => {
     expect(JSON.parse(body(bytes)).model).toBe(FAST_MODEL);
   });
 
-  test("is not padded to a size that it has anyway", () => {
-    expect(body(1)).toBe(requestBody({ model: FAST_MODEL, stream: false }));
-  });
+  test("is not padded to a size that it has anyway", () =>
+    expect(body(1)).toBe(requestBody({ model: FAST_MODEL, stream: false })));
 });
 
 describe("faultOf", () => {
@@ -98,9 +95,7 @@ describe("faultOf", () => {
     ["the end", STREAM_FRAMES.slice(0, -1)],
     ["the usage", STREAM_FRAMES.toSpliced(-2, 1)],
     ["one event", STREAM_FRAMES.slice(1)],
-  ])("reports a stream without %s", (_name, frames) => {
-    expect(faultOf(frames.join(""), true)).toBeString();
-  });
+  ])("reports a stream without %s", (_name, frames) => expect(faultOf(frames.join(""), true)).toBeString());
 
   test("accepts a stream whose finish event reports the usage", () => {
     const [finish = "", usage = ""] = STREAM_FRAMES.slice(-3);
@@ -127,7 +122,5 @@ describe("percentiles", () => {
     [[10, 9, 100], 10],
     [[4, 1, 3, 2], 2.5],
     [[], Number.NaN],
-  ])("the median of %p is %p", (values, expected) => {
-    expect(medianOf(values)).toBe(expected);
-  });
+  ])("the median of %p is %p", (values, expected) => expect(medianOf(values)).toBe(expected));
 });

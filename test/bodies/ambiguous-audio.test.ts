@@ -44,9 +44,7 @@ describe("ten minutes of sound that decoders find and a count may miss", () => {
       "frames of FLAC in a packet that does not begin with one",
       flacPackets([Buffer.alloc(1), repeated(FLAC_FRAME, 2_344)]),
     ],
-  ])("counts in full: %s", (_, bytes) => {
-    expect(readPlayTime(bytes)).toBeGreaterThanOrEqual(SECONDS * 0.999);
-  });
+  ])("counts in full: %s", (_, bytes) => expect(readPlayTime(bytes)).toBeGreaterThanOrEqual(SECONDS * 0.999));
 });
 
 test("samples of AAC at the highest bitrate count once each, in MP4, its fragments and ADTS", () => {

@@ -33,9 +33,7 @@ describe("the play time of an audio file", () => {
     ["AAC in MP4 by its samples", mp4Bytes(1_000), 64],
     ["Vorbis in Ogg by packets of long blocks", oggVorbisBytes(1_000), 64],
     ["AMR by its frames", Buffer.concat([Buffer.from("#!AMR\n"), Buffer.alloc(1_300, 4)]), 2],
-  ])("is counted of %s", (_, bytes, seconds) => {
-    expect(readPlayTime(bytes)).toBeCloseTo(seconds, 1);
-  });
+  ])("is counted of %s", (_, bytes, seconds) => expect(readPlayTime(bytes)).toBeCloseTo(seconds, 1));
 
   test.each([
     [

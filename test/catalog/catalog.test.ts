@@ -17,9 +17,8 @@ describe("a catalog", () => {
     }
   });
 
-  test("lists models in the order of the configuration", () => {
-    expect(catalog.list().map(({ id }) => id)).toEqual(["b", "a", "constructor/x"]);
-  });
+  test("lists models in the order of the configuration", () =>
+    expect(catalog.list().map(({ id }) => id)).toEqual(["b", "a", "constructor/x"]));
 
   test("replaces prices by a markup over the cost where it is known, and computes each once", () => {
     const cost = readPrice({ input: "2", output: "10" });

@@ -224,9 +224,7 @@ describe("readList", () => {
     ["a commitment", "bedrock/us-east-1/1-month-commitment/x", { ...CHAT, litellm_provider: "bedrock" }],
     ["a realtime model", "m", { ...CHAT, supported_endpoints: ["/v1/realtime"] }],
     ["a model that ended three years ago", "m", { ...CHAT, deprecation_date: "2023-11-01" }],
-  ])("leaves out %s", (_, key, entry) => {
-    expect(read({ [key]: entry })).toEqual({ models: [], skipped: [] });
-  });
+  ])("leaves out %s", (_, key, entry) => expect(read({ [key]: entry })).toEqual({ models: [], skipped: [] }));
 
   test.each([
     ["has no cost", { input_cost_per_token: undefined, output_cost_per_token: undefined }],

@@ -266,9 +266,7 @@ describe("an import of keys", () => {
   };
   let database: Awaited<ReturnType<typeof connectDatabase>> | undefined;
   afterEach(() => database?.close());
-  beforeEach(async () => {
-    await run("account", "create", "--name", "acme");
-  });
+  beforeEach(() => run("account", "create", "--name", "acme"));
 
   async function openDatabase() {
     database = await connectDatabase({ dialect: "sqlite", path: join(folder, "data/tollgate.db") });

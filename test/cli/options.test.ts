@@ -23,9 +23,7 @@ describe("option values", () => {
     [parseNames, "a, b/c,a", ["a", "b/c"]],
     [parseTime, "2024-02-29", Date.UTC(2024, 1, 29)],
     [parseTime, "2026-10-25T02:30+02:00", Date.UTC(2026, 9, 25, 0, 30)],
-  ])("%p parses %p", (parse: (text: string) => unknown, text, value) => {
-    expect(parse(text)).toEqual(value);
-  });
+  ])("%p parses %p", (parse: (text: string) => unknown, text, value) => expect(parse(text)).toEqual(value));
 
   test.each([
     [parseAmount, "-1"],

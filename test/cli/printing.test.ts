@@ -12,7 +12,5 @@ describe("a table on the terminal", () => {
     expect(lines.map((line) => Bun.stringWidth(line.replace(/\S+$/, "")))).toEqual([10, 10, 10, 10]);
   });
 
-  test("without rows is its titles", () => {
-    expect(printTable(["NAME", "KEYS"], [])).toBe("NAME  KEYS");
-  });
+  test("without rows is its titles", () => expect(printTable(["NAME", "KEYS"], [])).toBe("NAME  KEYS"));
 });

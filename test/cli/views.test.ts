@@ -78,9 +78,8 @@ describe("wallet", () => {
     expect(text).toContain("6.50 USD");
   });
 
-  test("of an unknown account is refused", async () => {
-    await expect(runWallet(storage, { account: "nothing" })).rejects.toThrow("There is no account");
-  });
+  test("of an unknown account is refused", () =>
+    expect(runWallet(storage, { account: "nothing" })).rejects.toThrow("There is no account"));
 });
 
 describe("usage", () => {

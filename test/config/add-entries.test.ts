@@ -31,9 +31,7 @@ describe("addEntries", () => {
       "upstreams:\n  a: |\n    t\n\nmodels:\n",
       `upstreams:\n  a: |\n    t\n  ${UP}\n\nmodels:\n  ${NEW}\n`,
     ],
-  ])("extends %s", (_, before, after) => {
-    expect(addEntries(before, ADDITIONS)).toBe(after);
-  });
+  ])("extends %s", (_, before, after) => expect(addEntries(before, ADDITIONS)).toBe(after));
 
   test("keeps every line of the example file", () => {
     const example = readFileSync(join(import.meta.dir, "../../tollgate.example.yaml"), "utf8");

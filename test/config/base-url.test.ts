@@ -21,9 +21,7 @@ describe("findBaseUrlProblem", () => {
     "http://2130706433",
     "http://127.0.0.1.",
     "http://１２７.0.0.1",
-  ])("accepts %p", (url) => {
-    expect(findBaseUrlProblem(url)).toBeUndefined();
-  });
+  ])("accepts %p", (url) => expect(findBaseUrlProblem(url)).toBeUndefined());
 
   test.each([
     ["http://api.openai.com/v1", "is not encrypted"],
@@ -61,9 +59,7 @@ describe("findBaseUrlProblem", () => {
     ["http://evil.example#@localhost", "has a query or a fragment"],
     ["api.example/v1", "is not a URL"],
     ["https://", "is not a URL"],
-  ])("reports that %p %s", (url, wrong) => {
-    expect(findBaseUrlProblem(url)?.[0]).toBe(wrong);
-  });
+  ])("reports that %p %s", (url, wrong) => expect(findBaseUrlProblem(url)?.[0]).toBe(wrong));
 
   test("normaliseBaseUrl removes every slash at the end", () => {
     expect(normaliseBaseUrl("https://API.example/v1//")).toBe("https://api.example/v1");

@@ -184,9 +184,8 @@ describe("loadConfig", () => {
     expect(model?.price.input).toBe(1n);
   });
 
-  test("the slash at the end of a base URL is removed", () => {
-    expect(loadYaml(MINIMAL).upstreams[0]?.baseUrl).toBe("https://up.example/v1");
-  });
+  test("the slash at the end of a base URL is removed", () =>
+    expect(loadYaml(MINIMAL).upstreams[0]?.baseUrl).toBe("https://up.example/v1"));
 
   test("the example file loads without problems and has the default values", () => {
     const environment = {

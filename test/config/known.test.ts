@@ -243,9 +243,8 @@ describe("findKnownWarnings", () => {
     ]);
   });
 
-  test("does not warn of a price that the file writes itself", () => {
-    expect(on("2030-01-01", { values: { model: "m" } })).toEqual([]);
-  });
+  test("does not warn of a price that the file writes itself", () =>
+    expect(on("2030-01-01", { values: { model: "m" } })).toEqual([]));
 
   test("warns of a model from its last day on", () => {
     expect(on("2026-02-01", { ends: "2026-02-02" })).not.toContainEqual(expect.arrayContaining(["ended"]));

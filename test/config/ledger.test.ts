@@ -45,9 +45,7 @@ describe("LEDGER_LISTEN", () => {
     ["[::1]:65535", { host: "::1", port: 65535 }],
     ["ledger.internal:1", { host: "ledger.internal", port: 1 }],
     ["off", undefined],
-  ])("accepts %p", (text, listen) => {
-    expect(loadLedger({ LEDGER_LISTEN: text }).listen).toEqual(listen);
-  });
+  ])("accepts %p", (text, listen) => expect(loadLedger({ LEDGER_LISTEN: text }).listen).toEqual(listen));
 
   test.each([
     "50051",
@@ -61,9 +59,7 @@ describe("LEDGER_LISTEN", () => {
     "h:1/",
     "h :1",
     "on",
-  ])("rejects %p", (text) => {
-    expect(placesIn({ LEDGER_LISTEN: text })).toEqual(["LEDGER_LISTEN"]);
-  });
+  ])("rejects %p", (text) => expect(placesIn({ LEDGER_LISTEN: text })).toEqual(["LEDGER_LISTEN"]));
 });
 
 describe("LEDGER_URL", () => {
@@ -86,25 +82,18 @@ describe("LEDGER_URL", () => {
     "grpc://h:1/x",
     "grpc://h:1?x",
     "http://h:1",
-  ])("rejects %p", (url) => {
-    expect(placesIn({ ...REMOTE, LEDGER_URL: url })).toEqual(["LEDGER_URL"]);
-  });
+  ])("rejects %p", (url) => expect(placesIn({ ...REMOTE, LEDGER_URL: url })).toEqual(["LEDGER_URL"]));
 });
 
 describe("LEDGER_TOKEN", () => {
-  test("is used unchanged", () => {
-    expect(loadLedger({ LEDGER_TOKEN: TOKEN }).tokens).toEqual([TOKEN]);
-  });
+  test("is used unchanged", () => expect(loadLedger({ LEDGER_TOKEN: TOKEN }).tokens).toEqual([TOKEN]));
 
-  test("is none when it is not set, so that serving the ledger creates it", () => {
-    expect(loadLedger({}).tokens).toEqual([]);
-  });
+  test("is none when it is not set, so that serving the ledger creates it", () =>
+    expect(loadLedger({}).tokens).toEqual([]));
 
   test.each(["x".repeat(15), "with a space in it", "line\nbreak-in-the-token", "ümlaut-in-the-token"])(
     "rejects %p",
-    (token) => {
-      expect(placesIn({ LEDGER_TOKEN: token })).toEqual(["LEDGER_TOKEN"]);
-    },
+    (token) => expect(placesIn({ LEDGER_TOKEN: token })).toEqual(["LEDGER_TOKEN"]),
   );
 
   test("is required for a remote ledger, as a variable or in the data folder", () => {

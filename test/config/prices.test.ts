@@ -103,9 +103,7 @@ describe("a price in the file", () => {
 
   test.each(["0.0001", "1", "1.15", "999.9999", "1000", "1000.0000", "001.5"])(
     "accepts the markup %j",
-    (markup) => {
-      expect(problemsOf(yamlOf(`${COST}\n    price: { markup: "${markup}" }`))).toEqual([]);
-    },
+    (markup) => expect(problemsOf(yamlOf(`${COST}\n    price: { markup: "${markup}" }`))).toEqual([]),
   );
 });
 
@@ -168,7 +166,6 @@ models:
     expect(find(routesOf(name))).toEqual([]);
   });
 
-  test("leaves out a known model, which has a warning of its own", () => {
-    expect(find(routesOf("gpt-4o-search-preview", "\n    known: openai/gpt-4o-search-preview"))).toEqual([]);
-  });
+  test("leaves out a known model, which has a warning of its own", () =>
+    expect(find(routesOf("gpt-4o-search-preview", "\n    known: openai/gpt-4o-search-preview"))).toEqual([]));
 });

@@ -5,9 +5,8 @@ import { loadYaml, problemsOf } from "./temp-config.ts";
 const { text: YAML } = readPage("docs/prompt-caching.md").snippet("prompt_caching:");
 const KEYS = { ANTHROPIC_API_KEY: "k" };
 
-test("the configuration on the page of prompt caching turns it on", () => {
-  expect(loadYaml(YAML, KEYS).models[0]?.promptCaching).toBe("auto");
-});
+test("the configuration on the page of prompt caching turns it on", () =>
+  expect(loadYaml(YAML, KEYS).models[0]?.promptCaching).toBe("auto"));
 
 test("prompt caching is off by default, and with off", () => {
   expect(loadYaml(YAML.replace("prompt_caching: auto", ""), KEYS).models[0]?.promptCaching).toBeUndefined();

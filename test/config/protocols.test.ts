@@ -22,9 +22,8 @@ describe("an upstream without api_key", () => {
     ]);
   });
 
-  test("is one problem when the key has a wrong form", () => {
-    expect(problemsOf('upstreams: { o: { protocol: openai, api_key: "a b" } }')).toHaveLength(1);
-  });
+  test("is one problem when the key has a wrong form", () =>
+    expect(problemsOf('upstreams: { o: { protocol: openai, api_key: "a b" } }')).toHaveLength(1));
 });
 
 describe("an upstream at AWS Bedrock", () => {

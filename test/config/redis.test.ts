@@ -76,9 +76,7 @@ describe("REDIS_URL", () => {
       "rediss+cluster://user:pass@a,b:7001,[::1]/",
       { ...CLUSTER, hosts: NODES, username: "user", password: "pass", tls: NO_FILES },
     ],
-  ])("%p is parsed", (url, location) => {
-    expect(loadRedis({ REDIS_URL: url })).toEqual(location);
-  });
+  ])("%p is parsed", (url, location) => expect(loadRedis({ REDIS_URL: url })).toEqual(location));
 
   test.each([
     ["is not a Redis URL", "h:6379"],
@@ -210,9 +208,8 @@ describe("REDIS_TLS_CERT, _KEY and _CA", () => {
 });
 
 describe("limiter", () => {
-  test("counts in this process as the only gateway by default", () => {
-    expect(loadYaml("").limiter).toEqual({ redis: undefined, onFailure: "local", replicas: undefined });
-  });
+  test("counts in this process as the only gateway by default", () =>
+    expect(loadYaml("").limiter).toEqual({ redis: undefined, onFailure: "local", replicas: undefined }));
 
   test("is read from the file, and its Redis from the environment", () => {
     const { limiter } = loadYaml("limiter: { on_failure: deny, replicas: 3 }", { REDIS_URL: "redis://h" });
@@ -225,9 +222,7 @@ describe("limiter", () => {
     ["replicas: 1.5", "limiter.replicas"],
     ["replicas: many", "limiter.replicas"],
     ["redis_url: redis://h", "limiter.redis_url"],
-  ])("rejects %p", (yaml, place) => {
-    expect(placesOf(problemsOf(`limiter: { ${yaml} }`))).toEqual([place]);
-  });
+  ])("rejects %p", (yaml, place) => expect(placesOf(problemsOf(`limiter: { ${yaml} }`))).toEqual([place]));
 });
 
 describe("METRICS_LISTEN", () => {

@@ -46,9 +46,8 @@ describe("a placeholder whose variable is not set", () => {
     expect(() => keyOf(text)).toThrow("upstreams.up.api_key: has a wrong value");
   });
 
-  test("takes the environment when NAME_FILE is empty", () => {
-    expect(keyOf("unused", { UP_KEY: "k-2", UP_KEY_FILE: "" })).toBe("k-2");
-  });
+  test("takes the environment when NAME_FILE is empty", () =>
+    expect(keyOf("unused", { UP_KEY: "k-2", UP_KEY_FILE: "" })).toBe("k-2"));
 
   test.each([
     ["does not exist", { UP_KEY_FILE: "secret" }, undefined],
@@ -113,9 +112,10 @@ describe("a secret of the environment", () => {
     ]);
   });
 
-  test("that a command does not use is not read by it", () => {
-    expect(loadStorageConfig({ SMTP_URL_FILE: "/nowhere" }, { folder: "/" }).database.dialect).toBe("sqlite");
-  });
+  test("that a command does not use is not read by it", () =>
+    expect(loadStorageConfig({ SMTP_URL_FILE: "/nowhere" }, { folder: "/" }).database.dialect).toBe(
+      "sqlite",
+    ));
 
   test("is a problem without its content when the content is wrong", () => {
     const problems = problemsWith({ LEDGER_TOKEN_FILE: "secret" }, `${CANARY} has a blank\n`);

@@ -63,9 +63,8 @@ describe("a pipe", () => {
     writer.kill();
   });
 
-  test("without a writer is unreadable at a start after the time limit", () => {
-    expect(readSourceNow(makePipe(), { pipeMsMax: 50 }).kind).toBe("unreadable");
-  });
+  test("without a writer is unreadable at a start after the time limit", () =>
+    expect(readSourceNow(makePipe(), { pipeMsMax: 50 }).kind).toBe("unreadable"));
 
   test("that is written without end is too_large", () => {
     const path = makePipe();
@@ -74,7 +73,6 @@ describe("a pipe", () => {
     writer.kill();
   });
 
-  test("is unreadable in a running gateway, which does not wait for a writer", async () => {
-    expect((await readSource(makePipe())).kind).toBe("unreadable");
-  });
+  test("is unreadable in a running gateway, which does not wait for a writer", async () =>
+    expect((await readSource(makePipe())).kind).toBe("unreadable"));
 });

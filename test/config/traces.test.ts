@@ -20,9 +20,8 @@ describe("the variables of OpenTelemetry", () => {
     expect(read(environment)).toEqual({ traces: undefined, problems: [] });
   });
 
-  test("need an endpoint alone", () => {
-    expect(read(ENDPOINT).traces).toEqual(tracesTo("http://collector:4318", { delayMs: 5_000 }));
-  });
+  test("need an endpoint alone", () =>
+    expect(read(ENDPOINT).traces).toEqual(tracesTo("http://collector:4318", { delayMs: 5_000 })));
 
   test("of traces override the general ones", () => {
     const { traces } = read({

@@ -17,9 +17,8 @@ describe("a price by unit", () => {
     expect(readUnitPrice(texts)?.unit).toMatchObject(unit);
   });
 
-  test("needs neither a window nor an output limit", () => {
-    expect(problemsOf(modelOf('price: { search: "0.002" }'))).toEqual([]);
-  });
+  test("needs neither a window nor an output limit", () =>
+    expect(problemsOf(modelOf('price: { search: "0.002" }'))).toEqual([]));
 
   test.each([
     ['price: { search: "0.002", input: "1.00" }', "stands beside other prices"],

@@ -22,9 +22,8 @@ describe("variables in the file", () => {
     expect(config.keyLimits.requestsPerMinute).toBe(12);
   });
 
-  test("stay text in a credential of digits", () => {
-    expect(loadYaml(upstream(`    api_key: \${K}\n`), { K: "123456" }).upstreams[0]?.apiKey).toBe("123456");
-  });
+  test("stay text in a credential of digits", () =>
+    expect(loadYaml(upstream(`    api_key: \${K}\n`), { K: "123456" }).upstreams[0]?.apiKey).toBe("123456"));
 
   test("become neither YAML syntax nor other variables", () => {
     const hostile = `k,extra:1}#'"\${HOME}`;
@@ -33,9 +32,8 @@ describe("variables in the file", () => {
     ).toBe(hostile);
   });
 
-  test("need not be set when a comment names them", () => {
-    expect(problemsOf(`# api_key: \${MISSING}\ndrain_s: 1 # \${MISSING}\n`)).toEqual([]);
-  });
+  test("need not be set when a comment names them", () =>
+    expect(problemsOf(`# api_key: \${MISSING}\ndrain_s: 1 # \${MISSING}\n`)).toEqual([]));
 
   test("are problems by name when they are missing, empty or malformed", () => {
     expect(problemsOf(upstream(`    api_key: \${ONE}\${TWO}\n`), { TWO: "" })).toEqual([

@@ -108,7 +108,5 @@ describe("rows of a usage view", () => {
     expect(series[5]).toMatchObject({ id: "(other)", name: "All others", values: [0, 96, 0, 0] });
   });
 
-  test("no rows are no series", () => {
-    expect(stackRows([], options)).toMatchObject({ series: [] });
-  });
+  test("no rows are no series", () => expect(stackRows([], options)).toMatchObject({ series: [] }));
 });

@@ -53,9 +53,7 @@ describe("amounts", () => {
     ["-0.000000001", "−<$0.01"],
     ["-0.005", "−$0.01"],
     ["-12.344999999", "−$12.34"],
-  ])("%s USD is shown as %s", (usd, shown) => {
-    expect(formatCents(readUsd(usd))).toBe(shown);
-  });
+  ])("%s USD is shown as %s", (usd, shown) => expect(formatCents(readUsd(usd))).toBe(shown));
 
   test("the exact amount keeps every nano", () => {
     expect(formatExact(1_000_000_000_000_000_001n)).toBe("$1,000,000,000.000000001");
@@ -86,9 +84,7 @@ describe("counts and durations", () => {
     [1_000, "1.00\u00a0s"],
     [12_340, "12.3\u00a0s"],
     [200_000, "3\u00a0min 20\u00a0s"],
-  ])("%p ms is shown as %s", (ms, shown) => {
-    expect(formatMs(ms)).toBe(shown);
-  });
+  ])("%p ms is shown as %s", (ms, shown) => expect(formatMs(ms)).toBe(shown));
 
   test.each([
     [-5, "0 s"],
@@ -97,9 +93,7 @@ describe("counts and durations", () => {
     [3_600_000, "1 h"],
     [11_100_000, "3 h 5 min"],
     [4 * 86_400_000 + 7_200_000, "4 d 2 h"],
-  ])("a duration of %p ms is shown as %s", (ms, shown) => {
-    expect(formatDuration(ms)).toBe(shown);
-  });
+  ])("a duration of %p ms is shown as %s", (ms, shown) => expect(formatDuration(ms)).toBe(shown));
 
   test("counts are grouped, shortened and shared in one way everywhere", () => {
     expect(formatCount(1_234_567)).toBe("1,234,567");

@@ -41,9 +41,8 @@ describe("the form of a key", () => {
     expect(readKeyForm(form).spending_limit?.amount_usd).toBe("five");
   });
 
-  test("a limit of 0 is a limit", () => {
-    expect(readKeyForm(formOf({ name: "a", requests_per_minute: "0" })).requests_per_minute).toBe(0);
-  });
+  test("a limit of 0 is a limit", () =>
+    expect(readKeyForm(formOf({ name: "a", requests_per_minute: "0" })).requests_per_minute).toBe(0));
 
   test("the chosen models are sorted, so that their order is no change", () => {
     const form = formOf({ name: "a", scope: "some" });

@@ -15,9 +15,8 @@ describe("reading server-sent events", () => {
     }
   });
 
-  test("an event without its end is not reported", () => {
-    expect(createEventReader()('event: delta\ndata: {"text":"a"}\n')).toEqual([]);
-  });
+  test("an event without its end is not reported", () =>
+    expect(createEventReader()('event: delta\ndata: {"text":"a"}\n')).toEqual([]));
 });
 
 describe("an answer of the playground", () => {

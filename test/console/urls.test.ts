@@ -6,9 +6,7 @@ import { filters, parseSearch, printSearch, rangeAnd } from "../../src/console/s
 describe("the path after a sign-in", () => {
   test.each(["/", "/accounts/1/keys?state=active", "/accounts/1/requests?metadata=a%3Db"])(
     "%s is a page of the console",
-    (path) => {
-      expect(safePath(path)).toBe(path);
-    },
+    (path) => expect(safePath(path)).toBe(path),
   );
 
   test.each([
@@ -26,9 +24,7 @@ describe("the path after a sign-in", () => {
     "/../v1/models",
     "/accounts/../../v1/models",
     "/%2e%2E/v1/models",
-  ])("%p leads to the overview instead", (path) => {
-    expect(safePath(path)).toBe("/");
-  });
+  ])("%p leads to the overview instead", (path) => expect(safePath(path)).toBe("/"));
 });
 
 describe("a range in the URL", () => {
@@ -92,9 +88,7 @@ describe("filters in the URL", () => {
     expect(parseSearch(printSearch(search))).toEqual(search);
   });
 
-  test("a search without texts is empty", () => {
-    expect(printSearch({ key: undefined, page: 5 })).toBe("");
-  });
+  test("a search without texts is empty", () => expect(printSearch({ key: undefined, page: 5 })).toBe(""));
 
   test("only named filters are read, and empty ones are left out", () => {
     const read = filters("key", "model");

@@ -31,9 +31,8 @@ describe("a usage view in the URL", () => {
     },
   );
 
-  test("a month begins on its first UTC day", () => {
-    expect(resolveUsage({ range: "month" }, BERLIN).from).toBe("2026-11-01T00:00:00.000Z");
-  });
+  test("a month begins on its first UTC day", () =>
+    expect(resolveUsage({ range: "month" }, BERLIN).from).toBe("2026-11-01T00:00:00.000Z"));
 
   test("hours give way to days where they are too many", () => {
     expect(resolveUsage({ range: "90d", by: "hour" }, BERLIN).by).toBe("day");
@@ -57,9 +56,7 @@ describe("a comparison with the period before", () => {
     [1_200, 100, "×12"],
     [5, 0, undefined],
     [5, undefined, undefined],
-  ])("%p after %p is %p", (now, before, text) => {
-    expect(printChange(now, before)).toBe(text);
-  });
+  ])("%p after %p is %p", (now, before, text) => expect(printChange(now, before)).toBe(text));
 
   test("a share of nothing is a dash, and a small one is not 0%", () => {
     expect(printShare(0, 0)).toBe("–");

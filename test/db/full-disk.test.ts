@@ -34,6 +34,5 @@ describe("a fault on a full disk", () => {
   });
 });
 
-test("the disk of a missing folder is that of its nearest existing one", () => {
-  expect(isFull("/missing/folder/of/a/test")).toBe(isFull("/"));
-});
+test("the disk of a missing folder is that of its nearest existing one", () =>
+  expect(isFull("/missing/folder/of/a/test")).toBe(isFull("/")));

@@ -259,9 +259,7 @@ describe("the URL of a webhook", () => {
     ["https://vault.internal/", "an internal name"],
     ["not a url", "no URL"],
     [`https://e.example/${"a".repeat(3_000)}`, "too long a text"],
-  ])("%s is refused: %s", (url) => {
-    expect(findUrlProblem(url, STRICT)).toBeString();
-  });
+  ])("%s is refused: %s", (url) => expect(findUrlProblem(url, STRICT)).toBeString());
 
   test.each([
     "https://hooks.example.com/x?y=z",

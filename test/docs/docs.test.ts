@@ -250,9 +250,8 @@ describe("the file of the configuration page", () => {
     expect(upstreams.map(({ apiKey }) => apiKey)).toEqual(["a", "b"]);
   });
 
-  test("is rejected without its variables, naming both", () => {
-    expect(() => load({})).toThrow(/2 problems.*OPENAI_API_KEY.*ANTHROPIC_API_KEY/s);
-  });
+  test("is rejected without its variables, naming both", () =>
+    expect(() => load({})).toThrow(/2 problems.*OPENAI_API_KEY.*ANTHROPIC_API_KEY/s));
 
   const variables = CONFIGURATION.table("environment").flatMap(([names, defaults]) => {
     const values = codesOf(defaults);

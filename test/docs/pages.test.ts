@@ -10,9 +10,8 @@ import { REPOSITORY, readPage, readPages } from "./pages.ts";
 
 const README_WORDS_MAX = 900;
 
-test("the README has at most 900 words", () => {
-  expect(readPage("README.md").text.split(/\s+/).length).toBeLessThanOrEqual(README_WORDS_MAX);
-});
+test("the README has at most 900 words", () =>
+  expect(readPage("README.md").text.split(/\s+/).length).toBeLessThanOrEqual(README_WORDS_MAX));
 
 test("every link between pages leads to a file", () => {
   const dead = readPages().flatMap(({ path, text }) =>

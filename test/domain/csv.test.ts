@@ -26,6 +26,5 @@ test.each([
   expect(printCsv(["n"], [[text]])).toBe(`n\r\n${printed}\r\n`);
 });
 
-test("a negative amount stays a number", () => {
-  expect(printCsv(["n"], [["-0.5"], [-3]])).toBe("n\r\n-0.5\r\n-3\r\n");
-});
+test("a negative amount stays a number", () =>
+  expect(printCsv(["n"], [["-0.5"], [-3]])).toBe("n\r\n-0.5\r\n-3\r\n"));

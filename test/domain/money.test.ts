@@ -47,9 +47,7 @@ describe("amounts", () => {
     [5_100_000_000n, "5.10"],
     [-12_500n, "-0.0000125"],
     [NANOS_MAX, "4000000000.00"],
-  ])("%p nano-USD are printed as %p", (nanos, printed) => {
-    expect(printUsd(nanos)).toBe(printed);
-  });
+  ])("%p nano-USD are printed as %p", (nanos, printed) => expect(printUsd(nanos)).toBe(printed));
 
   test.each([
     "",
@@ -68,9 +66,7 @@ describe("amounts", () => {
     "4000000000.000000001",
     "10000000000",
     "5\n",
-  ])("the text %p is rejected as an amount", (text) => {
-    expect(() => parseUsd(text)).toThrow(RangeError);
-  });
+  ])("the text %p is rejected as an amount", (text) => expect(() => parseUsd(text)).toThrow(RangeError));
 
   test("a price with more than six decimals is rejected", () => {
     expect(parsePrice("0.000001")).toBe(1n);
@@ -79,16 +75,12 @@ describe("amounts", () => {
 
   test.each(["0.0001", "0.99", "1.00", "1.15", "12.3456", "1000.00"])(
     "the markup %p survives printing",
-    (text) => {
-      expect(printMarkup(parseMarkup(text))).toBe(text);
-    },
+    (text) => expect(printMarkup(parseMarkup(text))).toBe(text),
   );
 
   test.each(["0", "0.0000", "0.00001", "1000.0001", "-1", "", "1e1"])(
     "the text %p is rejected as a markup",
-    (text) => {
-      expect(() => parseMarkup(text)).toThrow(RangeError);
-    },
+    (text) => expect(() => parseMarkup(text)).toThrow(RangeError),
   );
 
   test("a price times a markup is rounded up by less than one pico, and never above int64", () => {

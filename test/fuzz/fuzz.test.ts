@@ -12,9 +12,8 @@ describe("mutated requests and answers of every format, through a gateway,", () 
     result = await runFuzz({ seed: SEED, first: 0, count: 800 });
   });
 
-  test("end in a way that the contract allows, and leave a correct ledger", () => {
-    expect(result.violations).toEqual([]);
-  });
+  test("end in a way that the contract allows, and leave a correct ledger", () =>
+    expect(result.violations).toEqual([]));
 
   test.each(CLIENTS)("include successful %s requests to each upstream that supports them", (client) => {
     const kinds = UPSTREAM_KINDS.filter((kind) => client !== "embeddings" || kind !== "anthropic");
@@ -22,9 +21,8 @@ describe("mutated requests and answers of every format, through a gateway,", () 
   });
 });
 
-test("bodies with thousands of levels or elements are decoded and encoded, or rejected", () => {
-  expect(runHugeBodies({ levels: 30_000, elements: 1_500 }).violations).toEqual([]);
-});
+test("bodies with thousands of levels or elements are decoded and encoded, or rejected", () =>
+  expect(runHugeBodies({ levels: 30_000, elements: 1_500 }).violations).toEqual([]));
 
 describe("mutated requests and answers, through the codecs alone,", () => {
   let result: CodecsResult;
@@ -32,9 +30,8 @@ describe("mutated requests and answers, through the codecs alone,", () => {
     result = await runCodecs({ seed: SEED, first: 10_000, count: 1_500 });
   });
 
-  test("throw only declared errors, and are encoded to valid bodies", () => {
-    expect(result.violations).toEqual([]);
-  });
+  test("throw only declared errors, and are encoded to valid bodies", () =>
+    expect(result.violations).toEqual([]));
 
   test("are encoded often enough to be meaningful", () => {
     expect(result.printed).toBeGreaterThan(1_000);

@@ -84,9 +84,8 @@ test("declines that are more than a second apart are not added up", () => {
   expect(memory.recall("k", 10n)).toBeUndefined();
 });
 
-test("the declines of one key do not affect another key", () => {
-  expect(remembering(OF_WALLET).recall("other", 10n)).toBeUndefined();
-});
+test("the declines of one key do not affect another key", () =>
+  expect(remembering(OF_WALLET).recall("other", 10n)).toBeUndefined());
 
 test("the memory stays bounded after a million keys with one decline each", () => {
   const { memory } = memoryAt();

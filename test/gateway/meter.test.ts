@@ -139,7 +139,5 @@ describe("the accrued cost", () => {
       },
       40_000_000n,
     ],
-  ])("%s", (_name, options, accrued) => {
-    expect(createMeteredRequest(options).meter.accrued()).toBe(accrued);
-  });
+  ])("%s", (_name, options, accrued) => expect(createMeteredRequest(options).meter.accrued()).toBe(accrued));
 });

@@ -173,7 +173,5 @@ describe("a request cannot be planned", () => {
       "not_built",
     ],
     ["when no upstream of the model is configured", { upstreams: [undefined] }, "not_built"],
-  ])("%s", async (_name, options, cause) => {
-    await expect(plan(options)).rejects.toThrow(cause);
-  });
+  ])("%s", (_name, options, cause) => expect(plan(options)).rejects.toThrow(cause));
 });

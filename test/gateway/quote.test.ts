@@ -87,9 +87,7 @@ describe("quoteRequest()", () => {
     ["a huge translated body is bounded by the window", { images: 1 }, { textBytes: 1_000_000 }, 10_000],
     ["a tool that runs at the upstream takes the whole window", { serverTools: true }, {}, 10_000],
     ["a tool that translation leaves out does not", { serverTools: true }, { isPassthrough: false }, 50],
-  ])("%s", (_name, input, options, tokens) => {
-    expect(quoteInput(input, options)).toBe(tokens);
-  });
+  ])("%s", (_name, input, options, tokens) => expect(quoteInput(input, options)).toBe(tokens));
 
   test.each([
     ["no limit named", {}, false, 1_000, 256],
@@ -181,9 +179,8 @@ test("a quote whose output is free fits its grant unchanged", () => {
 });
 
 describe("clampToMinute()", () => {
-  test("an output limit of the gateway is lowered to what a minute admits", () => {
-    expect(tokensOf(clampToMinute(quote(), 800))).toBe(800);
-  });
+  test("an output limit of the gateway is lowered to what a minute admits", () =>
+    expect(tokensOf(clampToMinute(quote(), 800))).toBe(800));
 
   test("a quote that no minute admits is refused, because waiting for a 429 would not help", () => {
     expect(() => clampToMinute(quote({ outputTokensMax: 1_000 }), 800)).toThrow("too_many_tokens");

@@ -52,9 +52,8 @@ describe.each(SURFACES)("on $path", (surface) => {
 
   test.each(["Bearer", "Bearer   ", "bearer", "Token sk-tg-1", "Bearer sk-tg 1", "Bearer,sk-tg-1"])(
     "case 2: %p is rejected with unknown_key in the envelope of the surface",
-    async (authorization) => {
-      await expectError(await postWith(surface, { authorization }), surface, "unknown_key");
-    },
+    async (authorization) =>
+      await expectError(await postWith(surface, { authorization }), surface, "unknown_key"),
   );
 
   test("case 2: a bearer token is accepted in any case and with extra white space", async () => {

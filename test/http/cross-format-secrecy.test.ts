@@ -117,6 +117,4 @@ describe.each(TRANSLATED_PAIRS)("a $surface.name client of an $upstream upstream
   });
 });
 
-test("no log line contains a canary of an upstream answer", () => {
-  secrets.expectNone(gateway.log.text());
-});
+test("no log line contains a canary of an upstream answer", () => secrets.expectNone(gateway.log.text()));

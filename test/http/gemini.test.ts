@@ -361,9 +361,8 @@ describe.each(SURFACES)("media, formats and refusals on $path", (surface) => {
     expect(await response.text()).toContain("prompt is too long: 1200293 tokens > 200000 maximum");
   });
 
-  test("case 116: a key that Google rejects with 400 is the operator's fault", async () => {
-    await expectError(await ask(surface, { model: "g-revoked" }), surface, "upstream_unavailable");
-  });
+  test("case 116: a key that Google rejects with 400 is the operator's fault", async () =>
+    await expectError(await ask(surface, { model: "g-revoked" }), surface, "upstream_unavailable"));
 
   test("case 117: a request that Google rejects is the client's, and is not tried again", async () => {
     google.on(MODEL, () => googleError(400, "INVALID_ARGUMENT", "Unsupported MIME type: secret/text"));

@@ -35,20 +35,16 @@ describe("errors of the ledger", () => {
     { needed_nanos: "1.5", available_nanos: "0", unheld_nanos: "0" },
     { needed_nanos: "9".repeat(19), available_nanos: "0", unheld_nanos: "0" },
     { needed_nanos: "9".repeat(100_000), available_nanos: "0", unheld_nanos: "0" },
-  ])("the amounts %j are ignored", (metadata) => {
-    expect(decodeShortfall(metadata)).toBeUndefined();
-  });
+  ])("the amounts %j are ignored", (metadata) => expect(decodeShortfall(metadata)).toBeUndefined());
 
-  test("a reason that is not the ledger's becomes unavailable", () => {
-    expect(decodeError(roundTrip("google.rpc.Status", encodeError("internal")))?.code).toBe("unavailable");
-  });
+  test("a reason that is not the ledger's becomes unavailable", () =>
+    expect(decodeError(roundTrip("google.rpc.Status", encodeError("internal")))?.code).toBe("unavailable"));
 
   test("an undecodable detail is not an error of the ledger", () => {
     const details = [{ type_url: "type.googleapis.com/google.rpc.ErrorInfo", value: Buffer.from([0xff]) }];
     expect(decodeError(roundTrip("google.rpc.Status", { code: 9, details }))).toBeUndefined();
   });
 
-  test("a status without details is not an error of the ledger", () => {
-    expect(decodeError(roundTrip("google.rpc.Status", { code: 14, message: "gone" }))).toBeUndefined();
-  });
+  test("a status without details is not an error of the ledger", () =>
+    expect(decodeError(roundTrip("google.rpc.Status", { code: 14, message: "gone" }))).toBeUndefined());
 });

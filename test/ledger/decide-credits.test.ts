@@ -81,7 +81,6 @@ describe("top-ups and refunds", () => {
     else expect(got).toMatchObject(result as object);
   });
 
-  test("a refund and a top-up may share an id", () => {
-    expect(lastDecision([...charged, refund(3n, "t1")])).toMatchObject({ replayed: false });
-  });
+  test("a refund and a top-up may share an id", () =>
+    expect(lastDecision([...charged, refund(3n, "t1")])).toMatchObject({ replayed: false }));
 });

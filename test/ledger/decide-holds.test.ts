@@ -71,9 +71,7 @@ describe("a hold is declined", () => {
       [create, fund(5n), hold(5n), settle(6n), hold(0n, { holdId: holdIdOf("next") })],
       "insufficient_balance",
     ],
-  ])("%s", (_, given, declined) => {
-    expect(lastDecision(given)).toBe(declined);
-  });
+  ])("%s", (_, given, declined) => expect(lastDecision(given)).toBe(declined));
 
   test("on a frozen wallet, unless it is a replay", () => {
     const held = [create, fund(10n), hold(5n), freeze];
@@ -171,9 +169,7 @@ describe("a hold grants", () => {
       ],
       6n,
     ],
-  ])("%s", (_, given, granted) => {
-    expect(lastDecision(given)).toMatchObject({ granted, replayed: false });
-  });
+  ])("%s", (_, given, granted) => expect(lastDecision(given)).toMatchObject({ granted, replayed: false }));
 
   test("the first amount again when repeated, also after the settlement", () => {
     const given = [create, fund(5n), hold(9n, { minimum: 2n }), settle(5n), hold(9n, { minimum: 2n })];

@@ -62,15 +62,13 @@ describe("a spending limit", () => {
     expect(lastDecision(given)).toBe("spending_limit_exceeded");
   });
 
-  test("does not move from one key to another", () => {
-    expect(lastDecision([create, limit(10n), limit(10n, { keyId: "k2" })])).toBe("conflict");
-  });
+  test("does not move from one key to another", () =>
+    expect(lastDecision([create, limit(10n), limit(10n, { keyId: "k2" })])).toBe("conflict"));
 });
 
 describe("a deleted limit", () => {
-  test("binds no key", () => {
-    expect(lastDecision([...spent, deleteLimit(), hold(90n, next)])).toMatchObject({ granted: 90n });
-  });
+  test("binds no key", () =>
+    expect(lastDecision([...spent, deleteLimit(), hold(90n, next)])).toMatchObject({ granted: 90n }));
 
   test("is restored with its counter", () => {
     const back = [...spent, deleteLimit(), limit(15n)];
@@ -122,9 +120,7 @@ describe("a limit in a time zone", () => {
 
   test.each(["Mars/Olympus", "+01:00", "", "Europe/Berlin\u0000"])(
     "is declined for the zone %j",
-    (timeZone) => {
-      expect(lastDecision([create, limit(10n, { timeZone })])).toBe("invalid_time_zone");
-    },
+    (timeZone) => expect(lastDecision([create, limit(10n, { timeZone })])).toBe("invalid_time_zone"),
   );
 });
 
@@ -169,6 +165,5 @@ describe("a limit whose period changes", () => {
   });
 });
 
-test("a limit may be as large as the largest amount", () => {
-  expect(lastDecision([create, fund(MOST), limit(MOST), hold(MOST)])).toMatchObject({ granted: MOST });
-});
+test("a limit may be as large as the largest amount", () =>
+  expect(lastDecision([create, fund(MOST), limit(MOST), hold(MOST)])).toMatchObject({ granted: MOST }));

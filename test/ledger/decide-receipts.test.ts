@@ -142,6 +142,5 @@ describe("the facts of an outcome", () => {
   });
 });
 
-test("a release frees a hold whatever was accrued", () => {
-  expect(lastDecision([...held, extend(9n), release])).toMatchObject({ state: "released", captured: 0n });
-});
+test("a release frees a hold whatever was accrued", () =>
+  expect(lastDecision([...held, extend(9n), release])).toMatchObject({ state: "released", captured: 0n }));

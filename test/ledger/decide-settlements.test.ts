@@ -53,9 +53,7 @@ describe("a settlement", () => {
       [...held, extend(8n), 2 * AFTER_EXPIRY, settle(3n)],
       { state: "settled", captured: 3n },
     ],
-  ])("%s", (_, given, result) => {
-    expect(lastDecision(given)).toMatchObject(result);
-  });
+  ])("%s", (_, given, result) => expect(lastDecision(given)).toMatchObject(result));
 
   test.each<[string, readonly Given[], string]>([
     ["of a negative cost", [...held, settle(-1n)], "invalid_amount"],
@@ -85,9 +83,7 @@ describe("a settlement", () => {
       ],
       "balance_overflow",
     ],
-  ])("is declined: %s", (_, given, declined) => {
-    expect(lastDecision(given)).toBe(declined);
-  });
+  ])("is declined: %s", (_, given, declined) => expect(lastDecision(given)).toBe(declined));
 
   test("after an expiry marks the hold late", () => {
     const stored = emptyWallet();
@@ -115,9 +111,7 @@ describe("a release", () => {
       [...held, extend(5n), AFTER_EXPIRY, expire, release],
       { state: "expired", captured: 5n, replayed: true },
     ],
-  ])("%s", (_, given, result) => {
-    expect(lastDecision(given)).toMatchObject(result as object);
-  });
+  ])("%s", (_, given, result) => expect(lastDecision(given)).toMatchObject(result as object));
 
   test("is declined after a settlement and without a hold or wallet", () => {
     expect(lastDecision([...held, settle(1n), release])).toBe("hold_settled");
@@ -152,9 +146,7 @@ describe("a heartbeat", () => {
     ["expired", [...held, AFTER_EXPIRY, expire, extend(1n)], "hold_expired"],
     ["settled", [...held, settle(1n), extend(1n)], "hold_settled"],
     ["released", [...held, release, extend(1n)], "hold_released"],
-  ])("does not reopen a hold that is %s", (_, given, declined) => {
-    expect(lastDecision(given)).toBe(declined);
-  });
+  ])("does not reopen a hold that is %s", (_, given, declined) => expect(lastDecision(given)).toBe(declined));
 });
 
 describe("an expiry", () => {

@@ -166,9 +166,8 @@ describe("the wallet reads", () => {
     }
   });
 
-  test("return the current balances", async () => {
-    expect(await same((reads) => reads.balances(walletId))).toEqual(await open.ledger.balances(walletId));
-  });
+  test("return the current balances", async () =>
+    expect(await same((reads) => reads.balances(walletId))).toEqual(await open.ledger.balances(walletId)));
 });
 
 describe("the spending limit reads", () => {

@@ -11,9 +11,7 @@ import { AT_ONCE_MS, createOpener, runScript, settle, untilConnected } from "./r
 const { open, closeAll } = createOpener();
 const servers: RedisServer[] = [];
 afterEach(closeAll);
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.stop()));
-});
+afterAll(() => Promise.all(servers.map((server) => server.stop())));
 
 async function start(options: RedisServerOptions = {}): Promise<RedisServer> {
   const server = await startRedisServer(options);

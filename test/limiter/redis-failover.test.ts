@@ -10,9 +10,7 @@ import { AT_ONCE_MS, createOpener, runScript, settle, untilConnected } from "./r
 const { open, closeAll } = createOpener();
 const started: { stop(): Promise<void> }[] = [];
 afterEach(closeAll);
-afterAll(async () => {
-  await Promise.all(started.map((each) => each.stop()));
-});
+afterAll(() => Promise.all(started.map((each) => each.stop())));
 
 describe("a connection through sentinels", () => {
   const start = async (options: RedisSentinelOptions = {}) => {

@@ -135,9 +135,7 @@ describe("resetMs", () => {
     ).toBe(54_000);
   });
 
-  test("is 0 when nothing is counted", () => {
-    expect(resetMs(createWindow(), 6000, "requests")).toBe(0);
-  });
+  test("is 0 when nothing is counted", () => expect(resetMs(createWindow(), 6000, "requests")).toBe(0));
 });
 
 describe("correct", () => {

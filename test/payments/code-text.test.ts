@@ -9,9 +9,8 @@ import {
 } from "../../src/payments/redeem-codes.ts";
 
 describe("the text of a redeem code", () => {
-  test("has 20 symbols in four groups", () => {
-    expect(printCode(createCode())).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){3}$/);
-  });
+  test("has 20 symbols in four groups", () =>
+    expect(printCode(createCode())).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){3}$/));
 
   test("uses every symbol about equally often", () => {
     const counts = new Map<string, number>();

@@ -150,11 +150,9 @@ describe("the runway", () => {
     expect(runwayOf({ available: usd(available), spent: usd(spent), spanMs })).toBe(days);
   });
 
-  test("of a wallet below zero is over", () => {
-    expect(runwayOf({ available: -1n, spent: 1n, spanMs: DAY_MS })).toBe(0);
-  });
+  test("of a wallet below zero is over", () =>
+    expect(runwayOf({ available: -1n, spent: 1n, spanMs: DAY_MS })).toBe(0));
 
-  test("after more refunds than charges is unknown", () => {
-    expect(runwayOf({ available: 1n, spent: -1n, spanMs: DAY_MS })).toBeUndefined();
-  });
+  test("after more refunds than charges is unknown", () =>
+    expect(runwayOf({ available: 1n, spent: -1n, spanMs: DAY_MS })).toBeUndefined());
 });

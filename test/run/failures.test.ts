@@ -59,9 +59,8 @@ describe("a report of Bun", () => {
     expect(third).toBe("test timed out");
   });
 
-  test("yields a file that could not be loaded as a failure without a test", () => {
-    expect(namesOf(findFailures(report, names)).at(-1)).toBe("loads-nothing.test.ts");
-  });
+  test("yields a file that could not be loaded as a failure without a test", () =>
+    expect(namesOf(findFailures(report, names)).at(-1)).toBe("loads-nothing.test.ts"));
 
   test("yields a file whose worker process has crashed", async () => {
     const crashed = ["exits.test.ts", "passes.test.ts"] as const;

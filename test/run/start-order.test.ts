@@ -5,9 +5,8 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { findGone, printTimings } from "./start-order.ts";
 import { findTestFiles } from "./unit-files.ts";
 
-test("every file that is started first exists", async () => {
-  expect(findGone(await findTestFiles())).toEqual([]);
-});
+test("every file that is started first exists", async () =>
+  expect(findGone(await findTestFiles())).toEqual([]));
 
 test("Bun starts the longest files first", async () => {
   const cwd = tempFolder();

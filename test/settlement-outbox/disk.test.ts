@@ -19,6 +19,5 @@ test("a folder in which no file can be created is not writable", async () => {
   expect((await checkOutboxDisk(folder)).problem).toBe("not_writable");
 });
 
-test("a missing folder rejects", async () => {
-  expect(await checkOutboxDisk(tempFolder()).catch(() => "rejected")).toBe("rejected");
-});
+test("a missing folder rejects", async () =>
+  expect(await checkOutboxDisk(tempFolder()).catch(() => "rejected")).toBe("rejected"));

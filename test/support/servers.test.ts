@@ -60,9 +60,8 @@ describe("a private PostgreSQL", () => {
     await expect(starting).rejects.toThrow(/did not start: (.|\n)*shared_buffers/);
   });
 
-  test("ends with the process that started it, also when that is killed", async () => {
-    await expectEndWithStarter("postgres");
-  });
+  test("ends with the process that started it, also when that is killed", () =>
+    expectEndWithStarter("postgres"));
 });
 
 describe("the shared Redis", () => {
@@ -131,9 +130,8 @@ describe("a private Redis", () => {
     );
   });
 
-  test("ends with the process that started it, also when it is frozen and its starter is killed", async () => {
-    await expectEndWithStarter("redis");
-  });
+  test("ends with the process that started it, also when it is frozen and its starter is killed", () =>
+    expectEndWithStarter("redis"));
 });
 
 /** Kills the process that started a server, and waits until the server and its folder are gone. */

@@ -85,9 +85,8 @@ describe("a token counter", () => {
     expect(Math.abs((await tokensOf(shared, text)) - exact)).toBeLessThan(exact / 50);
   });
 
-  test("counts a special token in a text as text", async () => {
-    expect(await tokensOf(shared, "a <|endoftext|> b <|im_start|>")).toBeGreaterThan(8);
-  });
+  test("counts a special token in a text as text", async () =>
+    expect(await tokensOf(shared, "a <|endoftext|> b <|im_start|>")).toBeGreaterThan(8));
 
   test.each([
     ["a lone high surrogate", "\ud800"],

@@ -18,9 +18,7 @@ describe("estimateTokens", () => {
     ["abcde", 2],
     ["汉", 1],
     ["😀a", 2],
-  ])("returns for %p %p tokens", (text, expected) => {
-    expect(estimateTokens(text)).toBe(expected);
-  });
+  ])("returns for %p %p tokens", (text, expected) => expect(estimateTokens(text)).toBe(expected));
 });
 
 describe("countPieces", () => {

@@ -29,9 +29,7 @@ describe("readVocabulary", () => {
 
   test.each([["IQ== 1\n"], ["IQ== 0\nIg== 0\n"], ["IQ==\n"]])(
     "throws RangeError for a file with other ranks: %j",
-    (text) => {
-      expect(() => readVocabulary(Buffer.from(text))).toThrow(RangeError);
-    },
+    (text) => expect(() => readVocabulary(Buffer.from(text))).toThrow(RangeError),
   );
 });
 
@@ -55,7 +53,5 @@ describe("countByVocabulary", () => {
     ["a special token", "a <|endoftext|> b <|im_start|>"],
     ["contractions", "I'll they'RE o'clock it's"],
     ["code", readFileSync(import.meta.path, "utf8")],
-  ])("counts %s as the library does", (_name, text) => {
-    expect(count(text)).toBe(exact(text));
-  });
+  ])("counts %s as the library does", (_name, text) => expect(count(text)).toBe(exact(text)));
 });

@@ -104,9 +104,8 @@ describe("the cooldown requested by a response", () => {
     },
   );
 
-  test("is compared with the gateway's clock when the response's date is unreadable", () => {
-    expect(read({ date: "noon", "retry-after": http(NOW_MS + 5_000) })).toBe(5_000);
-  });
+  test("is compared with the gateway's clock when the response's date is unreadable", () =>
+    expect(read({ date: "noon", "retry-after": http(NOW_MS + 5_000) })).toBe(5_000));
 
   test.each(["soon", "-1", "0", "1e9", ""])("is undefined for a retry-after of %p", (pause) => {
     expect(read({ "retry-after": pause })).toBeUndefined();

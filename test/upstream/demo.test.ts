@@ -115,13 +115,11 @@ describe("a whole answer of the demo model", () => {
     expect(usage.prompt_tokens).toBeGreaterThan(50_000);
   });
 
-  test("is equal for equal requests", async () => {
-    expect(await (await send("chat", {})).text()).toBe(await (await send("chat", {})).text());
-  });
+  test("is equal for equal requests", async () =>
+    expect(await (await send("chat", {})).text()).toBe(await (await send("chat", {})).text()));
 
-  test("is status 400 for a body that is no JSON object", async () => {
-    expect((await send("chat", "[]")).status).toBe(400);
-  });
+  test("is status 400 for a body that is no JSON object", async () =>
+    expect((await send("chat", "[]")).status).toBe(400));
 });
 
 describe("a stream of the demo model", () => {
@@ -177,9 +175,8 @@ describe("a stream of the demo model", () => {
     await expect(reader?.closed).rejects.toThrow("gone");
   });
 
-  test("does not begin after its signal has aborted", async () => {
-    await expect(send("chat", {}, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
-  });
+  test("does not begin after its signal has aborted", () =>
+    expect(send("chat", {}, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone"));
 
   test("yields to the event loop between two events", async () => {
     const messages = [{ role: "user", content: "word ".repeat(200) }];

@@ -42,6 +42,5 @@ test("a weekday that usually costs nothing is an anomaly when it does", () => {
   expect(found).toEqual([{ dayMs: TODAY - DAY, cost: USD, usual: 0n }]);
 });
 
-test("days of more than four weeks ago are not listed", () => {
-  expect(findAnomalies(costs({ 28: 50n * USD }), NOW)).toEqual([]);
-});
+test("days of more than four weeks ago are not listed", () =>
+  expect(findAnomalies(costs({ 28: 50n * USD }), NOW)).toEqual([]));

@@ -46,6 +46,5 @@ test("percentiles never decrease, and nothing has none", () => {
   );
 });
 
-test("a duration above the last bound counts as that bound", () => {
-  expect(percentilesOf(histogramOf([45_000, 90_000]))).toEqual({ p50: 30_000, p95: 30_000, p99: 30_000 });
-});
+test("a duration above the last bound counts as that bound", () =>
+  expect(percentilesOf(histogramOf([45_000, 90_000]))).toEqual({ p50: 30_000, p95: 30_000, p99: 30_000 }));

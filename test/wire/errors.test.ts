@@ -75,13 +75,10 @@ describe("readPromptTooLong", () => {
       6000,
     ],
     ["The maximum context length is exceeded.", undefined],
-  ])("reads the tokens of %j", (message, tokens) => {
-    expect(chat(message)).toEqual({ tokens });
-  });
+  ])("reads the tokens of %j", (message, tokens) => expect(chat(message)).toEqual({ tokens }));
 
-  test("recognises OpenAI's error code without a known message", () => {
-    expect(chat("Too much.", "context_length_exceeded")).toEqual({ tokens: undefined });
-  });
+  test("recognises OpenAI's error code without a known message", () =>
+    expect(chat("Too much.", "context_length_exceeded")).toEqual({ tokens: undefined }));
 
   test("reads the tokens of Anthropic's message", () => {
     expect(messages("prompt is too long: 212384 tokens > 200000 maximum")).toEqual({ tokens: 212_384 });

@@ -89,7 +89,6 @@ describe("shortenIdentifiers", () => {
     expect(shorten(request).request).toEqual(request);
   });
 
-  test("does not change an undeclared name when it restores names", () => {
-    expect(shorten(requestOf(["f"])).restoreName("constructor")).toBe("constructor");
-  });
+  test("does not change an undeclared name when it restores names", () =>
+    expect(shorten(requestOf(["f"])).restoreName("constructor")).toBe("constructor"));
 });

@@ -127,9 +127,7 @@ describe("editMembers", () => {
     ],
     ["adds a member at the end", ' { "a": 1 } ', ' { "a": 1,"model":"y" } '],
     ["adds a member to an empty object", "{ }", '{"model":"y" }'],
-  ])("%s", (_, text, result) => {
-    expect(editMembers(text, { model: () => '"y"' })).toBe(result);
-  });
+  ])("%s", (_, text, result) => expect(editMembers(text, { model: () => '"y"' })).toBe(result));
 
   test.each([
     ['{"a":1,"b":2,"c":3}', { a: 1 }, '{"b":2,"c":3}'],

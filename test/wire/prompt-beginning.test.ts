@@ -49,9 +49,8 @@ describe.each([
     expect(new Set(hashes).size).toBe(50);
   });
 
-  test("does not depend on cache marks, which clients move", () => {
-    expect(hashOf("cats", 0, true)).toBe(hashOf("cats", 4, false));
-  });
+  test("does not depend on cache marks, which clients move", () =>
+    expect(hashOf("cats", 0, true)).toBe(hashOf("cats", 4, false)));
 });
 
 describe("hashBeginning()", () => {

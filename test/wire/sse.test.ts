@@ -105,9 +105,7 @@ describe("createSseDecoder", () => {
     ["many blank lines", "\n\n\ndata: a\n\n\n\n", [{ event: undefined, data: "a" }]],
     ["an unknown field", "dataset: a\ndata: b\n\n", [{ event: undefined, data: "b" }]],
     ["a colon in the data", "data: a: b\n\n", [{ event: undefined, data: "a: b" }]],
-  ])("decodes %s", (_, text, events) => {
-    expect(decodeText(text)).toEqual(events);
-  });
+  ])("decodes %s", (_, text, events) => expect(decodeText(text)).toEqual(events));
 
   test("returns an event as soon as its blank line arrives, even if that ends in CR", () => {
     const decoder = createSseDecoder();

@@ -70,9 +70,8 @@ describe("a body that creates a thread", () => {
     expect(print(inside)).not.toContain("thread");
   });
 
-  test("has a bounded input", () => {
-    expect(WIRES.messages.parseRequest(withThread).input.unbounded).toBe(false);
-  });
+  test("has a bounded input", () =>
+    expect(WIRES.messages.parseRequest(withThread).input.unbounded).toBe(false));
 
   test("is translated like a body without a thread", () => {
     const request = WIRES.messages.parseRequest(withThread);

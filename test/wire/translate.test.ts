@@ -51,9 +51,7 @@ describe("an event that the client does not see", () => {
     expect(stream(event).part).toEqual({ ...SILENT, isOutput: true, generated });
   });
 
-  test("is not reported as output if there is no event", () => {
-    expect(stream().part).toEqual(SILENT);
-  });
+  test("is not reported as output if there is no event", () => expect(stream().part).toEqual(SILENT));
 });
 
 describe("an answer with tool calls", () => {
@@ -81,9 +79,8 @@ describe("an answer with tool calls", () => {
     expect(stream(...called("no json"), finish("tool_calls")).ending).toThrow(UpstreamFault);
   });
 
-  test("throws an UpstreamFault if it never finished", () => {
-    expect(() => whole(...called("{}"))).toThrow(UpstreamFault);
-  });
+  test("throws an UpstreamFault if it never finished", () =>
+    expect(() => whole(...called("{}"))).toThrow(UpstreamFault));
 });
 
 const STOP: ChatEvent = { kind: "finish", reason: "stop", stopSequence: undefined };
@@ -141,11 +138,8 @@ describe("collectReply", () => {
     ]);
   });
 
-  test("makes no block of an empty text", () => {
-    expect(blocksOf({ kind: "text", text: "" })).toEqual([]);
-  });
+  test("makes no block of an empty text", () => expect(blocksOf({ kind: "text", text: "" })).toEqual([]));
 
-  test("throws an UpstreamFault for an answer without a finish", () => {
-    expect(() => collectReply([{ kind: "text", text: "a" }])).toThrow(UpstreamFault);
-  });
+  test("throws an UpstreamFault for an answer without a finish", () =>
+    expect(() => collectReply([{ kind: "text", text: "a" }])).toThrow(UpstreamFault));
 });

@@ -122,13 +122,10 @@ describe("cached tokens", () => {
     ["Mistral", { num_cached_tokens: 30 }],
     ["vLLM forks", { prompt_token_details: { cached_tokens: 30 } }],
     ["LiteLLM", { cache_read_input_tokens: 30, cache_creation_input_tokens: 0 }],
-  ])("are read as %s spells them", (_name, more) => {
-    expectBilled("chat", { ...counts, ...more }, usage);
-  });
+  ])("are read as %s spells them", (_name, more) => expectBilled("chat", { ...counts, ...more }, usage));
 
-  test("are read outside the details of a responses answer", () => {
-    expectBilled("responses", { input_tokens: 50, output_tokens: 7, cached_tokens: 30 }, usage);
-  });
+  test("are read outside the details of a responses answer", () =>
+    expectBilled("responses", { input_tokens: 50, output_tokens: 7, cached_tokens: 30 }, usage));
 
   test.each<[string, object]>([
     ["OpenAI", { prompt_tokens_details: { cached_tokens: 30, cache_write_tokens: 15 } }],

@@ -96,9 +96,7 @@ describe("createThrottle", () => {
     expect(await failures(1, { address: "192.0.2.7" })).toBe(0);
   });
 
-  test("counts callers without an address together", async () => {
-    expect(await failures(30, {})).toBe(10);
-  });
+  test("counts callers without an address together", async () => expect(await failures(30, {})).toBe(10));
 
   test("bounds attempts that run at the same time", async () => {
     const attempts = Array.from({ length: 50 }, () =>

@@ -63,11 +63,9 @@ describe("readPlan", () => {
     expect(readPlan([]).form).toEqual(SQLITE);
   });
 
-  test("rejects an unknown database", () => {
-    expect(() => readPlan(["--database", "mysql"])).toThrow("it must be sqlite or postgres");
-  });
+  test("rejects an unknown database", () =>
+    expect(() => readPlan(["--database", "mysql"])).toThrow("it must be sqlite or postgres"));
 
-  test("rejects keeping a quick run", () => {
-    expect(() => readPlan(["--quick", "--keep"])).toThrow("Cannot keep a quick run");
-  });
+  test("rejects keeping a quick run", () =>
+    expect(() => readPlan(["--quick", "--keep"])).toThrow("Cannot keep a quick run"));
 });

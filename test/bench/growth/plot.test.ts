@@ -53,9 +53,7 @@ describe("drawPlot", () => {
     expect(svg).not.toContain("NaN");
   });
 
-  test("has colours for dark pages", () => {
-    expect(svg).toContain("@media (prefers-color-scheme: dark)");
-  });
+  test("has colours for dark pages", () => expect(svg).toContain("@media (prefers-color-scheme: dark)"));
 });
 
 describe("ticksOf", () => {
@@ -69,9 +67,7 @@ describe("ticksOf", () => {
     ],
     [[0.31], [0, 0.1, 0.2, 0.3, 0.4]],
     [[5_000], [0, 1_000, 2_000, 3_000, 4_000, 5_000]],
-  ])("cover %p from 0 in equal steps", (values, expected) => {
-    expect(ticks(values)).toEqual(expected);
-  });
+  ])("cover %p from 0 in equal steps", (values, expected) => expect(ticks(values)).toEqual(expected));
 
   test("of a logarithmic axis are the decades around the values", () => {
     expect(ticks([0.5, 4_000], true)).toEqual([0.1, 1, 10, 100, 1_000, 10_000]);
@@ -85,6 +81,4 @@ test.each([
   [999, "999"],
   [1_000, "1K"],
   [12_345, "12.3K"],
-])("%p is printed as %p", (value, expected) => {
-  expect(printNumber(value)).toBe(expected);
-});
+])("%p is printed as %p", (value, expected) => expect(printNumber(value)).toBe(expected));

@@ -27,9 +27,8 @@ describe("findWorse", () => {
     ]);
   });
 
-  test("does not compare a cell that the kept run lacks", () => {
-    expect(findWorse(kept, exampleCell({ connections: 128, ratio: 0.01, cpuRatio: 99 }))).toEqual([]);
-  });
+  test("does not compare a cell that the kept run lacks", () =>
+    expect(findWorse(kept, exampleCell({ connections: 128, ratio: 0.01, cpuRatio: 99 }))).toEqual([]));
 });
 
 describe("findKept", () => {
@@ -48,7 +47,6 @@ describe("findKept", () => {
     expect(findKept(lines, machine, { database: "postgres", hasRedis: false })?.date).toBe("2026-11-23");
   });
 
-  test("finds nothing on a machine of another kind", () => {
-    expect(findKept([kept], { ...machine, cpu: "Other" }, form)).toBeUndefined();
-  });
+  test("finds nothing on a machine of another kind", () =>
+    expect(findKept([kept], { ...machine, cpu: "Other" }, form)).toBeUndefined());
 });

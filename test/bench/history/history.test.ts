@@ -39,9 +39,8 @@ describe("a line of the history", () => {
 describe("the kind of a machine", () => {
   const { machine } = exampleLine();
 
-  test("does not depend on kernel and Bun version", () => {
-    expect(machineKind({ ...machine, kernel: "7", bun: "2" })).toBe(machineKind(machine));
-  });
+  test("does not depend on kernel and Bun version", () =>
+    expect(machineKind({ ...machine, kernel: "7", bun: "2" })).toBe(machineKind(machine)));
 
   test("depends on processor, cores and memory", () => {
     for (const other of [{ cpu: "Other" }, { cores: 4 }, { memoryGb: 8 }]) {
@@ -51,9 +50,8 @@ describe("the kind of a machine", () => {
 });
 
 describe("the table of the history", () => {
-  test("has a placeholder before the first kept run", () => {
-    expect(printHistory([])).toBe("No run has been kept yet.");
-  });
+  test("has a placeholder before the first kept run", () =>
+    expect(printHistory([])).toBe("No run has been kept yet."));
 
   test("lists the newest run first, with every figure", () => {
     const older = exampleLine({ date: "2026-11-20T10:00:00.000Z" });
@@ -117,13 +115,11 @@ function rowsOf(markdown: string): readonly string[][] {
 describe("replaceBlock", () => {
   const page = "before\n<!-- history: generated -->\n\nold\n\n<!-- end of history -->\nafter\n";
 
-  test("replaces the text between the markers and nothing else", () => {
-    expect(replaceBlock(page, "history", "new")).toBe(page.replace("old", "new"));
-  });
+  test("replaces the text between the markers and nothing else", () =>
+    expect(replaceBlock(page, "history", "new")).toBe(page.replace("old", "new")));
 
-  test("changes nothing when the content is unchanged", () => {
-    expect(replaceBlock(page, "history", "old")).toBe(page);
-  });
+  test("changes nothing when the content is unchanged", () =>
+    expect(replaceBlock(page, "history", "old")).toBe(page));
 
   test("throws when a marker is missing", () => {
     expect(() => replaceBlock(page, "growth", "new")).toThrow('no block "growth"');

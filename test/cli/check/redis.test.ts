@@ -171,9 +171,8 @@ describe("findRedisProblem with sentinels", () => {
     expect(await findProblem(sentinels.url.replace("//", `//127.0.0.1:${freePort()},`))).toBeUndefined();
   });
 
-  test("reports an unknown master", async () => {
-    expect(await findProblem(`${sentinels.url}-of-another`)).toStartWith("REDIS_URL: names a master that ");
-  });
+  test("reports an unknown master", async () =>
+    expect(await findProblem(`${sentinels.url}-of-another`)).toStartWith("REDIS_URL: names a master that "));
 
   test("reports a sentinel in place of a server, and a server in place of a sentinel", async () => {
     const { sentinel } = sentinels;
@@ -196,9 +195,8 @@ describe("findRedisProblem with a cluster", () => {
   const askNodes = (command: string) =>
     Promise.all(cluster.nodes.map((node) => node.ask("CLUSTER", command)));
 
-  test("accepts a cluster whose masters all answer", async () => {
-    expect(await findProblem(cluster.url)).toBeUndefined();
-  });
+  test("accepts a cluster whose masters all answer", async () =>
+    expect(await findProblem(cluster.url)).toBeUndefined());
 
   test("reports a node in place of its cluster, and a server that is not a cluster", async () => {
     expect(await findProblem(cluster.nodes[0]?.url ?? "")).toStartWith(

@@ -89,9 +89,8 @@ describe("GET /console/api/openapi.json", () => {
     expect(parameters.map(({ name }) => name)).toEqual(["account", "idempotency-key"]);
   });
 
-  test("an integer is described as an integer alone", () => {
-    expect(JSON.stringify(description.paths)).not.toContain('"format":"integer"');
-  });
+  test("an integer is described as an integer alone", () =>
+    expect(JSON.stringify(description.paths)).not.toContain('"format":"integer"'));
 
   test("every described route outside of the console exists", async () => {
     const { url } = opened.gateway;

@@ -24,9 +24,7 @@ describe("createAddressOf", () => {
     ["IPv4 written as IPv6 is the same address", "::ffff:10.1.2.3", "::ffff:203.0.113.9", "203.0.113.9"],
     ["IPv6 proxies are known by their network", "2001:db8::5", "2001:db9::1", "2001:db9::1"],
     ["an unknown peer stays unknown", undefined, "203.0.113.9", undefined],
-  ])("%s", (_name, peer, forwarded, address) => {
-    expect(seen(peer, forwarded)).toBe(address);
-  });
+  ])("%s", (_name, peer, forwarded, address) => expect(seen(peer, forwarded)).toBe(address));
 
   test("trusts nobody when no proxy is configured", () => {
     const untrusting = createAddressOf([]);

@@ -19,9 +19,7 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     owner = await addMember(database, account, "owner");
     await addMember(database, account, "viewer", { email: "ann@example.com" });
   });
-  afterEach(async () => {
-    await console.stop();
-  });
+  afterEach(() => console.stop());
 
   const call = (method: string, path: string, body?: unknown, actor: Actor | undefined = owner) =>
     console.call(actor, method, `/accounts/${account}${path}`, body);
@@ -63,9 +61,7 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     [{ ...RULE, webhook_url: "http://hooks.example.com/" }],
     [{ ...RULE, webhook_url: "https://169.254.169.254/" }],
     [{ ...RULE, kind: "other" }],
-  ])("%j is refused", async (rule) => {
-    expect((await call("POST", "/notice-rules", rule)).status).toBe(422);
-  });
+  ])("%j is refused", async (rule) => expect((await call("POST", "/notice-rules", rule)).status).toBe(422));
 
   test("a rule mails nobody but members with a confirmed address, unless an operator enters another", async () => {
     const { database } = console.parts;

@@ -97,9 +97,7 @@ describe.each(DIALECTS)("the wallet's routes in %s", (dialect) => {
     "/statement.csv?month=2026-13",
     "/statement.csv?month=2026-1",
     "/statement.csv?month=../../etc/passwd",
-  ])("%s is refused", async (path) => {
-    expect((await get(path)).status).toBe(422);
-  });
+  ])("%s is refused", async (path) => expect((await get(path)).status).toBe(422));
 
   test("running holds name their key and their age", async () => {
     const holdId = await hold("0.25");

@@ -69,13 +69,10 @@ describe("after all faults", () => {
     expect(seen.filter(({ target }) => target.includes(ELSEWHERE))).toEqual([]);
   });
 
-  test("no connection to a server that never answers is open", () => {
-    expect(env.muteSockets()).toBe(0);
-  });
+  test("no connection to a server that never answers is open", () => expect(env.muteSockets()).toBe(0));
 
-  test("the log contains no upstream text, no address and no key", () => {
-    secrets.expectNone(env.gateway.log.text());
-  });
+  test("the log contains no upstream text, no address and no key", () =>
+    secrets.expectNone(env.gateway.log.text()));
 });
 
 /** Runs at most `count` tasks at a time. The others wait in order. */

@@ -85,9 +85,8 @@ export function describeBadInput(env: LedgerEnv): void {
       }
     });
 
-    test("is also a minimum above the amount", async () => {
-      expect(await env.errorCode(() => env.hold("h1", 5n, { minimum: 6n }))).toBe("invalid_amount");
-    });
+    test("is also a minimum above the amount", async () =>
+      expect(await env.errorCode(() => env.hold("h1", 5n, { minimum: 6n }))).toBe("invalid_amount"));
 
     test("is also 0 for top-ups, charges and refunds", async () => {
       await env.hold("h1", 10n);

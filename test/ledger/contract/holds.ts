@@ -20,13 +20,13 @@ export function describeHolds(env: LedgerEnv): void {
       expect(await env.hold("h2", 1n)).toMatchObject({ balances: { available: 0n } });
     });
 
-    test("takes less than its amount when that is at least its minimum", async () => {
-      expect(await env.hold("h1", 120n, { minimum: 100n })).toMatchObject({ granted: 100n });
-    });
+    test("takes less than its amount when that is at least its minimum", async () =>
+      expect(await env.hold("h1", 120n, { minimum: 100n })).toMatchObject({ granted: 100n }));
 
-    test("is declined one nano below its minimum", async () => {
-      expect(await env.errorCode(() => env.hold("h1", 120n, { minimum: 101n }))).toBe("insufficient_balance");
-    });
+    test("is declined one nano below its minimum", async () =>
+      expect(await env.errorCode(() => env.hold("h1", 120n, { minimum: 101n }))).toBe(
+        "insufficient_balance",
+      ));
 
     test("of 0 is granted at balance 0 and declined below", async () => {
       await env.charge("c1", 100n);

@@ -12,9 +12,8 @@ const BOUNDS = {
   neededFromMs: undefined,
 };
 
-test("the boundary is the start of the hour, an hour before the kept days", () => {
-  expect(boundaryOf(BOUNDS)).toBe(Date.UTC(2026, 4, 16, 11));
-});
+test("the boundary is the start of the hour, an hour before the kept days", () =>
+  expect(boundaryOf(BOUNDS)).toBe(Date.UTC(2026, 4, 16, 11)));
 
 test.each([
   ["the hours that are summed up", { rolledUpToMs: NOW_MS - 40 * DAY_MS }],
@@ -24,9 +23,8 @@ test.each([
   expect(boundaryOf({ ...BOUNDS, ...change })).toBe(Date.UTC(2026, 4, 6, 12));
 });
 
-test("with one day kept, no id that a new hold may have is before the boundary", () => {
-  expect(boundaryOf({ ...BOUNDS, receiptsDays: 1 })).toBeLessThan(NOW_MS - DAY_MS);
-});
+test("with one day kept, no id that a new hold may have is before the boundary", () =>
+  expect(boundaryOf({ ...BOUNDS, receiptsDays: 1 })).toBeLessThan(NOW_MS - DAY_MS));
 
 const NEVER = { seenAtMs: 0, pausedUntilMs: 0 };
 

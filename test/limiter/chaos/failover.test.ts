@@ -25,9 +25,7 @@ const IDLE_MS = 25_000;
 const IDLE_ELSEWHERE_MS = 120_000;
 
 const opened: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((close) => close()));
-});
+afterEach(() => Promise.all(opened.splice(0).map((close) => close())));
 
 async function openLoadGroup(location: RedisLocation, onFailure: "local" | "deny"): Promise<LoadGroup> {
   const group = await startLoadGroup({ location, onFailure, replicas: PROCESSES });

@@ -53,9 +53,7 @@ describe("allowHeaderBetas", () => {
       ["*"],
       "context-1m-2025-08-07,fast-mode-2026-02-01",
     ],
-  ])("%s", (_name, header, allowed, sent) => {
-    expect(allowHeaderBetas(header, allowed)).toBe(sent);
-  });
+  ])("%s", (_name, header, allowed, sent) => expect(allowHeaderBetas(header, allowed)).toBe(sent));
 });
 
 describe("betas in a body", () => {
@@ -80,9 +78,7 @@ describe("betas in a body", () => {
     ["a string is split like a header", '"a,context-1m-2025-08-07"', [], '{"a":1,"betas":["a"],"z":2}'],
     ["a nested list, which no host accepts, is dropped", '[["context-1m-2025-08-07"]]', [], '{"a":1,"z":2}'],
     ["an object is dropped", '{"0":"context-1m-2025-08-07"}', [], '{"a":1,"z":2}'],
-  ])("%s", (_name, betas, allowed, sent) => {
-    expect(edit(betas, allowed)).toBe(sent);
-  });
+  ])("%s", (_name, betas, allowed, sent) => expect(edit(betas, allowed)).toBe(sent));
 
   test("are read from both fields, and an ordinary body has none", () => {
     expect(readBodyBetas({ betas: ["a"], anthropic_beta: "b, c" })).toEqual(["a", "b", "c"]);

@@ -20,9 +20,8 @@ describe("readCount", () => {
     for (const tokens of [0, 1, 212_384]) expect(readCount(printCount(tokens))).toBe(tokens);
   });
 
-  test("ignores other fields of an upstream's answer", () => {
-    expect(readCount('{"input_tokens":7,"context_management":{"original_input_tokens":9}}')).toBe(7);
-  });
+  test("ignores other fields of an upstream's answer", () =>
+    expect(readCount('{"input_tokens":7,"context_management":{"original_input_tokens":9}}')).toBe(7));
 
   test.each([
     "",
@@ -38,7 +37,5 @@ describe("readCount", () => {
     '{"input_tokens":7',
     '{"type":"error","error":{"message":"no"}}',
     "[".repeat(60_000),
-  ])("returns undefined for %p", (text) => {
-    expect(readCount(text)).toBeUndefined();
-  });
+  ])("returns undefined for %p", (text) => expect(readCount(text)).toBeUndefined());
 });

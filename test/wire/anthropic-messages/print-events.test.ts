@@ -231,9 +231,8 @@ describe("a printed stream", () => {
     });
   });
 
-  test("starts and ends even without output", () => {
-    expect(shapeOf(stream([text("")]).end)).toEqual(["message_start", "message_delta", "message_stop"]);
-  });
+  test("starts and ends even without output", () =>
+    expect(shapeOf(stream([text("")]).end)).toEqual(["message_start", "message_delta", "message_stop"]));
 
   test("prints a thousand calls that waited for the first", () => {
     const calls = Array.from({ length: 1000 }, (_, number) => call(number));

@@ -340,9 +340,8 @@ describe("the settings of a messages body", () => {
     });
   });
 
-  test("omit empty stop sequences, which no other format accepts", () => {
-    expect(read({ stop_sequences: ["", "a", ""] }).stopSequences).toEqual(["a"]);
-  });
+  test("omit empty stop sequences, which no other format accepts", () =>
+    expect(read({ stop_sequences: ["", "a", ""] }).stopSequences).toEqual(["a"]));
 
   test("omit fields that the client does not miss", () => {
     const plain = read({});

@@ -134,9 +134,7 @@ describe("the usage of a whole message", () => {
       { input_tokens: -1, output_tokens: 0.5 },
       { inputTokens: -1, outputTokens: 0.5 },
     ],
-  ])("%s", (_, usage, expected) => {
-    expect(usageOf(usage)).toMatchObject(expected);
-  });
+  ])("%s", (_, usage, expected) => expect(usageOf(usage)).toMatchObject(expected));
 
   test.each([
     { usage: undefined },
@@ -144,7 +142,5 @@ describe("the usage of a whole message", () => {
     { usage: [] },
     { usage: {} },
     { usage: { input_tokens: "10" } },
-  ])("is undefined without a readable total, row %#", ({ usage }) => {
-    expect(usageOf(usage)).toBeUndefined();
-  });
+  ])("is undefined without a readable total, row %#", ({ usage }) => expect(usageOf(usage)).toBeUndefined());
 });

@@ -27,9 +27,7 @@ describe("parseRequest", () => {
     });
   });
 
-  test("accepts a request without an output limit", () => {
-    expect(parse({}).outputTokensMax).toBeUndefined();
-  });
+  test("accepts a request without an output limit", () => expect(parse({}).outputTokensMax).toBeUndefined());
 
   test("accepts a coding agent's request with system messages, adaptive thinking and context management", () => {
     const request = parse({
@@ -143,26 +141,21 @@ describe("the input size", () => {
         ],
       },
     ],
-  ])("is unbounded with %s", (_, block) => {
-    expect(inputOf(block).unbounded).toBe(true);
-  });
+  ])("is unbounded with %s", (_, block) => expect(inputOf(block).unbounded).toBe(true));
 
   test.each<[string, object]>([
     ["an MCP server", { mcp_servers: [{ url: "https://example.com" }] }],
     ["a new container", { container: { skills: [] } }],
     ["a document in the system prompt", { system: [{ type: "document", source: { type: "url" } }] }],
-  ])("is unbounded with %s", (_, members) => {
-    expect(parse(members).input.unbounded).toBe(true);
-  });
+  ])("is unbounded with %s", (_, members) => expect(parse(members).input.unbounded).toBe(true));
 
   test("reports a tool that runs at the upstream", () => {
     const tools = [{ type: "web_search_20250305", name: "web_search" }];
     expect(parse({ tools }).input).toMatchObject({ serverTools: true, unbounded: false });
   });
 
-  test("reports the tools of an MCP server as running at the upstream", () => {
-    expect(parse({ mcp_servers: [{ url: "https://example.com" }] }).input.serverTools).toBe(true);
-  });
+  test("reports the tools of an MCP server as running at the upstream", () =>
+    expect(parse({ mcp_servers: [{ url: "https://example.com" }] }).input.serverTools).toBe(true));
 
   test.each([
     [[{ type: "compact_20260112" }], 2],

@@ -83,13 +83,11 @@ describe("a passthrough stream", () => {
     expect(played.early).toEndWith(finish(null));
   });
 
-  test("reads nothing after its last event", () => {
-    expect(run(`${START + TEXT + FINISH + STOP}data: [DONE]\n\n${START}`).ending).toBe(FINISH + STOP);
-  });
+  test("reads nothing after its last event", () =>
+    expect(run(`${START + TEXT + FINISH + STOP}data: [DONE]\n\n${START}`).ending).toBe(FINISH + STOP));
 
-  test("stays finished when a later event is malformed", () => {
-    expect(run(`${START + TEXT + FINISH}event: message_stop\ndata: {"ty`).finished).toBe(true);
-  });
+  test("stays finished when a later event is malformed", () =>
+    expect(run(`${START + TEXT + FINISH}event: message_stop\ndata: {"ty`).finished).toBe(true));
 
   test("names every event, even when the upstream sends no name or another one", () => {
     const nameless = (START + TEXT + FINISH + STOP).replaceAll(/event: .*\n/g, "");
@@ -182,9 +180,7 @@ describe("the meaning of an event", () => {
     expect(run(START + stream).parts[1]).toMatchObject(meaning);
   });
 
-  test("has no output for message_start", () => {
-    expect(run(START).parts[0]).toMatchObject(nothing);
-  });
+  test("has no output for message_start", () => expect(run(START).parts[0]).toMatchObject(nothing));
 
   test("is readable for a refusal without text", () => {
     expect(run(START + finish("refusal") + STOP)).toMatchObject({
@@ -204,9 +200,8 @@ describe("the meaning of an event", () => {
     });
   });
 
-  test("does not change unknown stop reasons", () => {
-    expect(run(START + TEXT + finish("pause_turn") + STOP).ending).toContain('"pause_turn"');
-  });
+  test("does not change unknown stop reasons", () =>
+    expect(run(START + TEXT + finish("pause_turn") + STOP).ending).toContain('"pause_turn"'));
 });
 
 describe("the usage of a stream", () => {

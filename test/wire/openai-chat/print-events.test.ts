@@ -237,9 +237,8 @@ describe("a whole answer", () => {
     });
   });
 
-  test("omits usage that was not reported", () => {
-    expect(whole({ events: [text("a")] })).not.toHaveProperty("usage");
-  });
+  test("omits usage that was not reported", () =>
+    expect(whole({ events: [text("a")] })).not.toHaveProperty("usage"));
 
   test("has null content and parsable arguments if it consists of calls", () => {
     const { choices } = whole({

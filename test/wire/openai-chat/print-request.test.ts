@@ -408,9 +408,8 @@ describe("printTools", () => {
 describe("response_format", () => {
   const schemaFormat = { kind: "schema", description: undefined, strict: undefined } as const;
 
-  test("is json_object for any JSON", () => {
-    expect(print({ format: { kind: "json" } }).response_format).toEqual({ type: "json_object" });
-  });
+  test("is json_object for any JSON", () =>
+    expect(print({ format: { kind: "json" } }).response_format).toEqual({ type: "json_object" }));
 
   test("has a name for a schema, and is strict if possible", () => {
     const format = { ...schemaFormat, name: undefined, schema: CLOSED };
@@ -443,13 +442,10 @@ describe("reasoning_effort", () => {
     [{ thinking: "adaptive", effort: "low" }, "low"],
     [{ thinking: "disabled" }, undefined],
     [{ thinking: "disabled", effort: "high" }, undefined],
-  ])("is for %j the effort %p", (reasoning, effort) => {
-    expect(effortOf(reasoning)).toBe(effort);
-  });
+  ])("is for %j the effort %p", (reasoning, effort) => expect(effortOf(reasoning)).toBe(effort));
 
-  test("is omitted for models without reasoning", () => {
-    expect(print({ reasoning: { ...NO_REASONING, effort: "high" } })).not.toHaveProperty("reasoning_effort");
-  });
+  test("is omitted for models without reasoning", () =>
+    expect(print({ reasoning: { ...NO_REASONING, effort: "high" } })).not.toHaveProperty("reasoning_effort"));
 });
 
 test("a request with twenty thousand turns is printed in linear time", () => {

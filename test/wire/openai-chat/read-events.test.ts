@@ -115,9 +115,7 @@ describe("a stream", () => {
 
   test.each([[{ ...USAGE, prompt_tokens: "10", completion_tokens: "3" }], ["much"], [null], [[]]])(
     "has no usage if it is reported as %j",
-    (usage) => {
-      expect(read(STOP + data({ choices: [], usage })) as unknown).toEqual([finish("stop")]);
-    },
+    (usage) => expect(read(STOP + data({ choices: [], usage })) as unknown).toEqual([finish("stop")]),
   );
 
   test("reports only usage after its finish", () => {
@@ -125,13 +123,11 @@ describe("a stream", () => {
     expect(read(STOP + tail + DONE).map(({ kind }) => kind)).toEqual(["finish", "usage"]);
   });
 
-  test("stays finished if invalid JSON follows", () => {
-    expect(read(`${STOP}data: {"choi\n\n`) as unknown).toEqual([finish("stop")]);
-  });
+  test("stays finished if invalid JSON follows", () =>
+    expect(read(`${STOP}data: {"choi\n\n`) as unknown).toEqual([finish("stop")]));
 
-  test("reports output of the finish chunk before the finish", () => {
-    expect(read(chunk({ content: "a" }, "length")) as unknown).toEqual([text("a"), finish("length")]);
-  });
+  test("reports output of the finish chunk before the finish", () =>
+    expect(read(chunk({ content: "a" }, "length")) as unknown).toEqual([text("a"), finish("length")]));
 });
 
 describe("a finish reason", () => {

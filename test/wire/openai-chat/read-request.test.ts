@@ -201,9 +201,7 @@ describe("readTurns", () => {
       { role: "system", content: [{ type: "image_url", image_url: { url: PNG } }] },
       "untranslatable messages[0].content[0].type",
     ],
-  ])("rejects %j with %s", (message, error) => {
-    expect(errorOfMessages(message)).toBe(error);
-  });
+  ])("rejects %j with %s", (message, error) => expect(errorOfMessages(message)).toBe(error));
 });
 
 describe("reasoning that a client sends back", () => {
@@ -445,9 +443,7 @@ describe("readTools", () => {
       "wrong_shape tool_choice.allowed_tools.mode",
     ],
     ["a string as a boolean", { parallel_tool_calls: "no" }, "wrong_shape parallel_tool_calls"],
-  ])("rejects %s", (_, members, error) => {
-    expect(errorOf(members)).toBe(error);
-  });
+  ])("rejects %s", (_, members, error) => expect(errorOf(members)).toBe(error));
 
   test("rejects a schema that nests too deep", () => {
     const prefix = '{"model":"m","messages":[{"role":"user"}],"tools":[{"function":{"name":"f","parameters":';
@@ -529,9 +525,7 @@ describe("readChatRequest", () => {
     [{ temperature: 2.1 }, "wrong_shape temperature"],
     [{ top_p: -1 }, "wrong_shape top_p"],
     [{ top_k: 1.5 }, "wrong_shape top_k"],
-  ])("case 66: rejects %j with its path", (members, error) => {
-    expect(errorOf(members)).toBe(error);
-  });
+  ])("case 66: rejects %j with its path", (members, error) => expect(errorOf(members)).toBe(error));
 
   test("case 66: drops fields whose loss no client notices", () => {
     const dropped = {
@@ -572,7 +566,5 @@ describe("readChatRequest", () => {
     ]);
   });
 
-  test("case 59: reads a body without an output limit", () => {
-    expect(read({}).turns).toHaveLength(1);
-  });
+  test("case 59: reads a body without an output limit", () => expect(read({}).turns).toHaveLength(1));
 });

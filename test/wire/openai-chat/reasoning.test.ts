@@ -196,9 +196,8 @@ describe("encoded host state", () => {
   const base64 = (text: string) => `tgh1_${Buffer.from(text).toString("base64url")}`;
   const detail = { type: "reasoning.text", signature: "s" };
 
-  test("is sent back if it is valid", () => {
-    expect(messageFor([reasoning({ redacted: good })], ORIGIN)).toHaveProperty("extra_content");
-  });
+  test("is sent back if it is valid", () =>
+    expect(messageFor([reasoning({ redacted: good })], ORIGIN)).toHaveProperty("extra_content"));
 
   test.each<[string, string]>([
     ["if half of it is missing", good.slice(0, good.length / 2)],
@@ -265,7 +264,5 @@ describe("a messages body that passes through to Anthropic", () => {
     `[{"role":"user","content":[{"type":"text","text":"tgh1_x"},{"type":"tool_result","tool_use_id":"a","content":"tgh1_"}]}]`,
     `[ {"role":"assistant","content":[{"type":"thinking","thinking":"tgh1_","signature":"c2ln"}]} ]`,
     '[{"role":"user","content":[]},{"role":"user","content":[]}]',
-  ])("is unchanged: %s", (messages) => {
-    expect(print(messages)).toBe(wrap(messages));
-  });
+  ])("is unchanged: %s", (messages) => expect(print(messages)).toBe(wrap(messages)));
 });

@@ -161,9 +161,7 @@ describe("usage", () => {
       { prompt_tokens: "10", completion_tokens: 3 },
       { inputTokens: Number.NaN, outputTokens: 3 },
     ],
-  ])("%s", (_, usage, expected) => {
-    expect(usageOf(usage)).toMatchObject(expected);
-  });
+  ])("%s", (_, usage, expected) => expect(usageOf(usage)).toMatchObject(expected));
 
   test.each([
     { usage: undefined },
@@ -172,7 +170,5 @@ describe("usage", () => {
     { usage: "10" },
     { usage: {} },
     { usage: { prompt_tokens: "10", completion_tokens: null } },
-  ])("is undefined in row %#", ({ usage }) => {
-    expect(usageOf(usage)).toBeUndefined();
-  });
+  ])("is undefined in row %#", ({ usage }) => expect(usageOf(usage)).toBeUndefined());
 });

@@ -77,9 +77,7 @@ describe("parseRequest", () => {
     ["[]", "wrong_shape"],
     ["null", "wrong_shape"],
     ['"text"', "wrong_shape"],
-  ])("rejects the body %j with %s", (text, cause) => {
-    expect(errorOf(openaiChat, text).kind).toBe(cause);
-  });
+  ])("rejects the body %j with %s", (text, cause) => expect(errorOf(openaiChat, text).kind).toBe(cause));
 
   test.each<[string, object]>([
     ["model", { model: undefined }],
@@ -224,13 +222,10 @@ describe("the input size", () => {
       },
     ],
     ["a tool that runs at the upstream", { tools: [{ type: "mcp" }] }],
-  ])("is unbounded with %s", (_, members) => {
-    expect(parse(members).input.unbounded).toBe(true);
-  });
+  ])("is unbounded with %s", (_, members) => expect(parse(members).input.unbounded).toBe(true));
 
-  test("includes server tools with a tool that runs at the upstream", () => {
-    expect(parse({ tools: [{ type: "mcp" }] }).input.serverTools).toBe(true);
-  });
+  test("includes server tools with a tool that runs at the upstream", () =>
+    expect(parse({ tools: [{ type: "mcp" }] }).input.serverTools).toBe(true));
 
   test("is unbounded with a tool whose type is not a string", () => {
     const type = { toString: 1, valueOf: 1 };
@@ -322,9 +317,8 @@ describe("printUpstreamRequest", () => {
     expect(print(`{"model":"m","messages":[{"role":"user"}],"stream":true${options}}`)).toContain(sent);
   });
 
-  test("does not request usage for a whole answer", () => {
-    expect(print('{"model":"m","messages":[{"role":"user"}]}')).not.toContain("stream_options");
-  });
+  test("does not request usage for a whole answer", () =>
+    expect(print('{"model":"m","messages":[{"role":"user"}]}')).not.toContain("stream_options"));
 
   test("writes repeated keys once, with the value that was checked", () => {
     const text =

@@ -181,9 +181,8 @@ describe("a chunk", () => {
     expect(parts[0]).toMatchObject(meaning);
   });
 
-  test("is readable if it finishes with content_filter", () => {
-    expect(run(ROLE + chunk({}, "content_filter")).isReadable).toBe(true);
-  });
+  test("is readable if it finishes with content_filter", () =>
+    expect(run(ROLE + chunk({}, "content_filter")).isReadable).toBe(true));
 
   test("is not readable if it only finishes with stop", () => {
     const { isReadable, isOutput } = run(ROLE + chunk({ reasoning_content: "hm" }) + STOP + DONE);

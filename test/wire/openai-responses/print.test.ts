@@ -226,9 +226,8 @@ describe("a printed stream", () => {
     expect(ms).toBeLessThan(5_000);
   });
 
-  test("begins and ends even without output", () => {
-    expect(typesOf(stream([], {}, "content_filter"))).toEqual(["created", "in_progress", "incomplete"]);
-  });
+  test("begins and ends even without output", () =>
+    expect(typesOf(stream([], {}, "content_filter"))).toEqual(["created", "in_progress", "incomplete"]));
 });
 
 describe("the printed items", () => {

@@ -107,9 +107,8 @@ describe("parseRequest", () => {
     expect(errorOf(openaiResponses, twice).kind).toBe("wrong_shape");
   });
 
-  test("throws unpriced_field for a service tier with its own price", () => {
-    expect(errorOf(openaiResponses, { ...ASK, service_tier: "priority" }).kind).toBe("unpriced_field");
-  });
+  test("throws unpriced_field for a service tier with its own price", () =>
+    expect(errorOf(openaiResponses, { ...ASK, service_tier: "priority" }).kind).toBe("unpriced_field"));
 
   test("rejects a body that is no JSON object", () => {
     expect(errorOf(openaiResponses, "{").kind).toBe("not_json");
@@ -150,9 +149,7 @@ describe("the input size", () => {
     ["inline data that is no image", { input: [message([{ type: "input_image", image_url: "data:,x" }])] }],
     ["audio", { input: [message([{ type: "input_audio" }])] }],
     ["an unknown item", { input: [{ type: "future_call" }] }],
-  ])("is unbounded with %s", (_, members) => {
-    expect(inputOf(members).unbounded).toBe(true);
-  });
+  ])("is unbounded with %s", (_, members) => expect(inputOf(members).unbounded).toBe(true));
 
   test.each<[string, object]>([
     ["a web search", { tools: [{ type: "web_search" }] }],

@@ -26,9 +26,7 @@ describe("readWhole", () => {
   test.each([
     ["numbers", [0.5]],
     ["base64", "AAAAPw=="],
-  ])("accepts a vector of %s", (_, embedding) => {
-    expect(read(bodyOf(embedding)).isReadable).toBe(true);
-  });
+  ])("accepts a vector of %s", (_, embedding) => expect(read(bodyOf(embedding)).isReadable).toBe(true));
 
   test("accepts an empty list as not readable", () => {
     expect(read('{"object":"list","data":[],"usage":{"prompt_tokens":3}}')).toMatchObject({
@@ -120,7 +118,5 @@ describe("usage", () => {
     { usage: {} },
     { usage: 7 },
     { usage: { prompt_tokens: "3" } },
-  ])("is undefined for %j", (more) => {
-    expect(read(bodyOf([1], more)).usage).toBeUndefined();
-  });
+  ])("is undefined for %j", (more) => expect(read(bodyOf([1], more)).usage).toBeUndefined());
 });

@@ -110,9 +110,8 @@ describe("printUpstreamRequest", () => {
     expect(sent(text)).toBe(text.replace('"m"', '"theirs"'));
   });
 
-  test("omits `stream`", () => {
-    expect(sent('{"model":"m","stream":true,"input":"a"}')).toBe('{"model":"theirs","input":"a"}');
-  });
+  test("omits `stream`", () =>
+    expect(sent('{"model":"m","stream":true,"input":"a"}')).toBe('{"model":"theirs","input":"a"}'));
 
   test("writes repeated fields once, with the value that was checked", () => {
     const text = '{"input":["dear","er"],"model":"x","model":"m","input":"a"}';
