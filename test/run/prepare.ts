@@ -1,3 +1,4 @@
+import { join, resolve } from "node:path";
 import { requireChromium } from "../support/chromium.ts";
 import { stopServers } from "../support/guarded-process.ts";
 import { requireNode, requirePip, requirePython } from "../support/installed-programs.ts";
@@ -27,6 +28,19 @@ export async function installPrograms(): Promise<void> {
   ]) {
     await install().catch(() => undefined);
   }
+}
+
+/**
+ * Builds the executable that is released, in a folder, for the tests that start processes: it starts in half the
+ * time of the sources. Returns its path, or nothing where it cannot be built: the sources are started then.
+ */
+export async function buildExecutable(folder: string): Promise<string | undefined> {
+  const outfile = join(folder, "tollgate");
+  const build = Bun.spawn([process.execPath, "deploy/executable.ts", `--outfile=${outfile}`], {
+    cwd: resolve(import.meta.dir, "../.."),
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  return (await build.exited) === 0 ? outfile : undefined;
 }
 
 /** Removes what `startSharedServers` left on a server that outlives this process, and stops the others. */

@@ -11,7 +11,13 @@ import { TEST_MS } from "../support/timeouts.ts";
 import { findFailures, formatFailures } from "./failures.ts";
 import { joinReports } from "./join-reports.ts";
 import { createMemoryFolder, removeMemoryFolder } from "./memory-folder.ts";
-import { installPrograms, type SharedServers, startSharedServers, stopSharedServers } from "./prepare.ts";
+import {
+  buildExecutable,
+  installPrograms,
+  type SharedServers,
+  startSharedServers,
+  stopSharedServers,
+} from "./prepare.ts";
 import { printTimings } from "./start-order.ts";
 import { findTestFiles, findUnitFiles } from "./unit-files.ts";
 
@@ -74,6 +80,8 @@ async function runWhatIsAsked(options: readonly string[]): Promise<readonly Run[
 
 async function runAll(): Promise<readonly Run[]> {
   const servers = await startServers();
+  const program = process.env.TEST_EXECUTABLE ?? (await buildExecutable(memoryFolder ?? REPORTS));
+  const environment = program ? { ...servers, TEST_EXECUTABLE: program } : servers;
   writeFileSync(`${REPORTS}/timings.json`, printTimings(allFiles));
   const apart = [...FEW, ...ALONE];
   const together = [
@@ -82,10 +90,10 @@ async function runAll(): Promise<readonly Run[]> {
     ...apart.map((path) => `--path-ignore-patterns=${path}`),
   ];
   const others = allFiles.filter((file) => !apart.includes(file));
-  const [check, first] = await Promise.all([runCheck(), runTests("together", together, others, servers)]);
+  const [check, first] = await Promise.all([runCheck(), runTests("together", together, others, environment)]);
   checked = check;
-  const few = await runTests("few", [`--parallel=${FEW.length}`, ...FEW], FEW, servers);
-  return [first, few, await runTests("alone", ALONE, ALONE, servers)];
+  const few = await runTests("few", [`--parallel=${FEW.length}`, ...FEW], FEW, environment);
+  return [first, few, await runTests("alone", ALONE, ALONE, environment)];
 }
 
 /** Runs the checks. Keeps their output until the end, because test files print at the same time. */
@@ -120,14 +128,14 @@ async function runTests(
   name: string,
   options: readonly string[],
   files: readonly string[],
-  servers: SharedServers,
+  environment: Readonly<Record<string, string>>,
 ): Promise<Run> {
   const report = `${REPORTS}/${name}.xml`;
   // The report of an earlier run would be taken for this one's when this one breaks off.
   rmSync(report, { force: true });
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const child = Bun.spawn([process.execPath, "test", `--timeout=${TEST_MS}`, ...reporter, ...options], {
-    env: { ...process.env, ...servers },
+    env: { ...process.env, ...environment },
     stdio: ["inherit", "inherit", "inherit"],
   });
   return { exitCode: await child.exited, report, files };

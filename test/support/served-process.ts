@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { TOLLGATE } from "./tollgate-command.ts";
+import { SOURCES, TOLLGATE } from "./tollgate-command.ts";
 
 const REPOSITORY = resolve(import.meta.dir, "../..");
 /** Long enough for a busy machine. */
@@ -31,7 +31,7 @@ export interface ServeOptions {
   /** The working directory. The database is created below it. */
   readonly folder: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** The words that start the program. Default: {@link TOLLGATE}. */
+  /** The words that start the program. Default: {@link SOURCES} with `BUN_OPTIONS`, else {@link TOLLGATE}. */
   readonly program?: readonly string[];
   /** A command that wraps the process, such as a shell that sets a limit and then executes it. */
   readonly through?: readonly string[];
@@ -62,9 +62,10 @@ export async function serveLedgerProcess(options: ServeOptions): Promise<LedgerP
 
 function launch(
   name: string,
-  { folder, environment, program = TOLLGATE, throughScript, through = [] }: ServeOptions,
+  { folder, environment, program, throughScript, through = [] }: ServeOptions,
 ): RunningProcess {
-  const command = throughScript ? [process.execPath, "run", "--silent", "tollgate"] : program;
+  const words = program ?? (environment?.BUN_OPTIONS ? SOURCES : TOLLGATE);
+  const command = throughScript ? [process.execPath, "run", "--silent", "tollgate"] : words;
   const child = Bun.spawn([...through, ...command, name], {
     cwd: throughScript ? REPOSITORY : folder,
     env: {
