@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { runProgram } from "../support/run-program.ts";
 import type { Package } from "./agent/agent.ts";
 
 /** Folder of installed agents. Programs in it are run, so that no other user may be able to write to it. */
@@ -49,17 +50,12 @@ async function install(pack: Package): Promise<void> {
   console.error(`Installing npm's ${pack.name} ${pack.version} into ${folder}`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }));
-  const child = Bun.spawn([process.execPath, "add", "--exact", `${pack.name}@${pack.version}`], {
-    cwd: folder,
-    // Bun's default cache would remain in the user's home.
-    env: { ...process.env, BUN_INSTALL_CACHE_DIR: join(folder, "cache") },
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  const errors = await new Response(child.stderr).text();
-  if ((await child.exited) !== 0)
-    throw new Error(`npm's ${pack.name} ${pack.version} cannot be installed: ${summaryOf(errors)}`);
+  const command = [process.execPath, "add", "--exact", `${pack.name}@${pack.version}`];
+  // Bun's default cache would remain in the user's home.
+  const env = { ...process.env, BUN_INSTALL_CACHE_DIR: join(folder, "cache") };
+  const { exitCode, stderr } = await runProgram(command, { cwd: folder, env });
+  if (exitCode !== 0)
+    throw new Error(`npm's ${pack.name} ${pack.version} cannot be installed: ${summaryOf(stderr)}`);
 }
 
 /** Returns the lines that Bun marks as errors, or its last three lines. */

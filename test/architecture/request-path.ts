@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
+import { runProgram } from "../support/run-program.ts";
 
 const REPOSITORY = resolve(import.meta.dir, "../..");
 /** So many that no background work runs as often. */
@@ -27,18 +28,11 @@ type LinesOfFiles = ReadonlyMap<string, ReadonlyMap<string, number>>;
 async function countLines(requests: number): Promise<LinesOfFiles> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-coverage-"));
   const coverage = ["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`];
-  const run = Bun.spawn(
-    [process.execPath, "test", ...coverage, "./test/architecture/plain-requests-child.ts"],
-    {
-      cwd: REPOSITORY,
-      env: { ...Bun.env, TEST_REQUESTS: String(requests) },
-      stdout: "ignore",
-      stderr: "pipe",
-    },
-  );
+  const command = [process.execPath, "test", ...coverage, "./test/architecture/plain-requests-child.ts"];
+  const env = { ...Bun.env, TEST_REQUESTS: String(requests) };
   try {
-    const output = await new Response(run.stderr).text();
-    if ((await run.exited) !== 0) throw new Error(`Plain chat requests failed:\n${output}`);
+    const { exitCode, stderr } = await runProgram(command, { cwd: REPOSITORY, env });
+    if (exitCode !== 0) throw new Error(`Plain chat requests failed:\n${stderr}`);
     return readLcov(readFileSync(join(folder, "lcov.info"), "utf8"));
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,9 +1,7 @@
+import { type RanProgram, runProgram } from "../support/run-program.ts";
 import { TOLLGATE } from "../support/tollgate-command.ts";
 
-export interface Finished {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
+export interface Finished extends RanProgram {
   /** Parses stdout. Throws unless it is exactly one JSON object on one line. */
   json(): Record<string, unknown>;
 }
@@ -16,18 +14,9 @@ export async function runTollgate(
   commandLine: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Finished> {
-  const child = Bun.spawn([...TOLLGATE, ...commandLine], {
-    cwd: folder,
-    env: { LEDGER_LISTEN: "off", METRICS_LISTEN: "off", ...environment },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { exitCode, stdout, stderr, json: () => parseObject(stdout) };
+  const env = { LEDGER_LISTEN: "off", METRICS_LISTEN: "off", ...environment };
+  const ran = await runProgram([...TOLLGATE, ...commandLine], { cwd: folder, env });
+  return { ...ran, json: () => parseObject(ran.stdout) };
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { requirePythonPackages } from "../support/installed-programs.ts";
 import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
 import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
+import { runProgram } from "../support/run-program.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
 const INSTALL_MAX_MS = 300_000;
@@ -48,16 +49,9 @@ describe("the tool runner of Anthropic's Python SDK", () => {
 async function runPython(model: string): Promise<unknown> {
   const { baseURL, apiKey } = settings();
   const script = join(import.meta.dir, "python-tool-runner.py");
-  const child = Bun.spawn(["python3", script, baseURL.replace("/v1", ""), apiKey, model], {
-    env: { ...process.env, PYTHONPATH: packages },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [printed, errors] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  if ((await child.exited) !== 0) throw new Error(errors);
-  return JSON.parse(printed);
+  const command = ["python3", script, baseURL.replace("/v1", ""), apiKey, model];
+  const env = { ...process.env, PYTHONPATH: packages };
+  const { exitCode, stdout, stderr } = await runProgram(command, { env });
+  if (exitCode !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
 }

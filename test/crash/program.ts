@@ -1,3 +1,4 @@
+import { runProgram } from "../support/run-program.ts";
 import { TOLLGATE } from "../support/tollgate-command.ts";
 
 /** Long enough for a busy machine. */
@@ -70,16 +71,8 @@ export async function runCommand(
   args: readonly string[],
   { folder, environment }: Pick<ProgramOptions, "folder" | "environment">,
 ): Promise<string> {
-  const child = Bun.spawn([...TOLLGATE, ...args], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? "", ...environment },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  if ((await child.exited) !== 0) throw new Error(`tollgate ${args.join(" ")} failed: ${stdout}${stderr}`);
+  const env = { PATH: process.env.PATH ?? "", ...environment };
+  const { exitCode, stdout, stderr } = await runProgram([...TOLLGATE, ...args], { cwd: folder, env });
+  if (exitCode !== 0) throw new Error(`tollgate ${args.join(" ")} failed: ${stdout}${stderr}`);
   return stdout;
 }

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageManager } from "../../package.json";
+import { type RanProgram, runProgram } from "../support/run-program.ts";
 import { REPOSITORY } from "./pages.ts";
 
 /** Stands in for npx: runs the installed Bun, and fails for any version but the one of package.json. */
@@ -19,18 +20,12 @@ for model in "$ANTHROPIC_MODEL" "$ANTHROPIC_DEFAULT_HAIKU_MODEL"; do
 done
 `;
 
-interface Pasted {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** A reader's shell: in the repository, and in an empty project that has the packages installed. */
 export interface ReaderShell {
   /** Runs lines in the repository, unchanged. */
-  paste(text: string, environment: Readonly<Record<string, string>>): Promise<Pasted>;
+  paste(text: string, environment: Readonly<Record<string, string>>): Promise<RanProgram>;
   /** Runs a TypeScript snippet as a file of the reader's project. */
-  run(text: string, environment: Readonly<Record<string, string>>): Promise<Pasted>;
+  run(text: string, environment: Readonly<Record<string, string>>): Promise<RanProgram>;
   /** Environment of both; calls may add to it. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -57,11 +52,11 @@ export function createReaderShell(folder: string): ReaderShell {
   return {
     environment,
     paste: (text, extra) =>
-      finish(["sh", "-ec", text], { cwd: REPOSITORY, env: { ...environment, ...extra } }),
+      runProgram(["sh", "-ec", text], { cwd: REPOSITORY, env: { ...environment, ...extra } }),
     run(text, extra) {
       const file = join(project, `${Bun.hash(text)}.ts`);
       writeFileSync(file, text);
-      return finish([process.execPath, file], { cwd: project, env: { ...environment, ...extra } });
+      return runProgram([process.execPath, file], { cwd: project, env: { ...environment, ...extra } });
     },
   };
 }
@@ -69,17 +64,4 @@ export function createReaderShell(folder: string): ReaderShell {
 function writeProgram(path: string, text: string): void {
   writeFileSync(path, text);
   chmodSync(path, 0o755);
-}
-
-async function finish(
-  command: string[],
-  options: { cwd: string; env: Record<string, string> },
-): Promise<Pasted> {
-  const child = Bun.spawn(command, { ...options, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { exitCode, stdout, stderr };
 }

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { signBody } from "../../src/domain/signature.ts";
+import { NO_USAGE } from "../../src/domain/usage.ts";
 import { createHttpSink, createOtlpSink, printLogs } from "../../src/exports/post-sink.ts";
 import type { Receipt } from "../../src/ledger/records.ts";
 import { batchOf, namesIn } from "./lines.ts";
@@ -138,13 +139,7 @@ test("a collector gets one log record per line, and rejected records are counted
 
 test("a collector gets the charged input of all classes, and the configured model under no name of the answer", () => {
   const price = { input: 1n, output: 1n, cachedInput: 1n, cacheWrite: 1n, cacheWrite1h: 1n };
-  const usage = {
-    inputTokens: 10,
-    cachedInputTokens: 90,
-    cacheWriteTokens: 5,
-    cacheWrite1hTokens: 0,
-    outputTokens: 7,
-  };
+  const usage = { ...NO_USAGE, inputTokens: 10, cachedInputTokens: 90, cacheWriteTokens: 5, outputTokens: 7 };
   const route = { upstream: "up", upstreamModel: "gpt-x" };
   const outcome = { outcome: "ok", source: "reported", price, usage, attempts: [], ...route } as const;
   const receipt: Receipt = {

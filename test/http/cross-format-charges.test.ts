@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { NO_USAGE } from "../../src/domain/usage.ts";
 import type { Cause } from "../../src/errors.ts";
 import type { Receipt } from "../../src/ledger/records.ts";
 import { dataOf } from "../support/client.ts";
@@ -213,13 +214,7 @@ describe("for every pair of formats", () => {
           outcome: "ok",
           upstream: `scripted-${upstream}`,
           upstreamModel: model,
-          usage: {
-            inputTokens: 10,
-            cachedInputTokens: 4,
-            cacheWriteTokens: 3,
-            cacheWrite1hTokens: 0,
-            outputTokens: 7,
-          },
+          usage: { ...NO_USAGE, inputTokens: 10, cachedInputTokens: 4, cacheWriteTokens: 3, outputTokens: 7 },
         },
       });
       expect(response.headers.get("x-tollgate-cost-usd")).toBe("0.00002815");

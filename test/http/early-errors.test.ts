@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CHAT } from "../support/client.ts";
 import { requireNode, requirePip } from "../support/installed-programs.ts";
 import { type RawAnswer, sendRaw } from "../support/raw-client.ts";
+import { runProgram } from "../support/run-program.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -135,10 +136,9 @@ function upload({ path, headers, bytes = LARGE }: Refusal, isChunked: boolean): 
 
 /** Returns the stdout of a program. Throws when it writes to stderr. */
 async function outputOf(command: readonly string[]): Promise<string> {
-  const program = Bun.spawn([...command], { stdout: "pipe", stderr: "pipe" });
-  const [output, complaint] = await Promise.all([textOf(program.stdout), textOf(program.stderr)]);
-  if (complaint !== "") throw new Error(complaint);
-  return output;
+  const { stdout, stderr } = await runProgram(command);
+  if (stderr !== "") throw new Error(stderr);
+  return stdout;
 }
 
 /** More options of curl. */
@@ -215,7 +215,3 @@ describe("a client that waits for the response before it sends its body", () => 
     },
   );
 });
-
-function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
-  return new Response(stream).text();
-}

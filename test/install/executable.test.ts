@@ -3,6 +3,7 @@ import { chmodSync, chownSync, readdirSync, readFileSync, writeFileSync } from "
 import { join } from "node:path";
 import { createTokenCounter } from "../../src/tokens/count-tokens.ts";
 import { REPOSITORY } from "../docs/pages.ts";
+import { type RanProgram, runProgram } from "../support/run-program.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "../support/until.ts";
@@ -54,18 +55,8 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
 }
 
 /** Runs a command of the executable in the folder of the gateway. */
-async function run(...words: readonly string[]) {
-  const child = Bun.spawn([...AS_NOBODY, program, ...words], {
-    cwd: folder,
-    env: EMPTY,
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { exitCode: await child.exited, stdout, stderr };
+function run(...words: readonly string[]): Promise<RanProgram> {
+  return runProgram([...AS_NOBODY, program, ...words], { cwd: folder, env: EMPTY });
 }
 
 function ask(url: string, content: string): Promise<Response> {

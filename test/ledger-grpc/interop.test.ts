@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openLedger } from "../ledger/samples.ts";
 import { requireNode, requirePython } from "../support/installed-programs.ts";
+import { runProgram } from "../support/run-program.ts";
 import { serve, TOKEN } from "./served.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -66,11 +67,7 @@ async function runCaller(command: readonly string[]): Promise<unknown> {
 
 /** Runs a program and returns its stdout. Throws with its stderr when it fails. */
 async function run(command: readonly string[]): Promise<string> {
-  const child = Bun.spawn([...command], { cwd: ROOT, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  if ((await child.exited) !== 0) throw new Error(`${command[0]} failed: ${stderr}`);
+  const { exitCode, stdout, stderr } = await runProgram(command, { cwd: ROOT });
+  if (exitCode !== 0) throw new Error(`${command[0]} failed: ${stderr}`);
   return stdout;
 }

@@ -1,4 +1,5 @@
 import { requireProgram } from "./installed-programs.ts";
+import { runProgram } from "./run-program.ts";
 
 /** Returns the path of a program of Debian's package prometheus. Throws where it cannot be installed. */
 export function requirePrometheus(name: "prometheus" | "promtool" = "promtool"): Promise<string> {
@@ -21,11 +22,6 @@ export async function runPromtool(arguments_: readonly string[], input = ""): Pr
     return undefined;
   });
   if (!promtool) return undefined;
-  const child = Bun.spawn([promtool, ...arguments_], {
-    stdin: Buffer.from(input),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const streams = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  return { exitCode: await child.exited, output: streams.join("") };
+  const { exitCode, stdout, stderr } = await runProgram([promtool, ...arguments_], { input });
+  return { exitCode, output: `${stdout}${stderr}` };
 }

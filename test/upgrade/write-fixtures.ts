@@ -2,11 +2,13 @@
 //
 // Lets an older Tollgate, a checkout with its packages installed, write true data into an empty database of each
 // dialect. The rows become test/fixtures/upgrades/DIALECT-NN.sql, where NN counts that version's migrations.
+
 import { Database } from "bun:sqlite";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { freePort } from "../support/free-port.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
+import { runProgram } from "../support/run-program.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "../support/until.ts";
 import { FIXTURES, type FixtureFacts, MIGRATION_FOLDERS, printFixture } from "./fixtures.ts";
@@ -96,15 +98,10 @@ async function useGateway(folder: string, databaseUrl: string): Promise<FixtureF
     ...{ LEDGER_LISTEN: "off", METRICS_LISTEN: "off", PORT: String(freePort()), LOG_LEVEL: "warn" },
   };
   const run = async (...commandLine: string[]) => {
-    const child = Bun.spawn([process.execPath, ENTRY, ...commandLine, "--json"], {
-      ...{ cwd: folder, env: environment, stdout: "pipe", stderr: "pipe" },
-    });
-    const [printed, failed] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    if ((await child.exited) !== 0) throw new Error(`${commandLine.join(" ")}: ${printed}${failed}`);
-    return JSON.parse(printed);
+    const command = [process.execPath, ENTRY, ...commandLine, "--json"];
+    const { exitCode, stdout, stderr } = await runProgram(command, { cwd: folder, env: environment });
+    if (exitCode !== 0) throw new Error(`${commandLine.join(" ")}: ${stdout}${stderr}`);
+    return JSON.parse(stdout);
   };
   const account = await run("account", "create", "--name", "acme", "--email", "acme@example.com");
   await run("account", "create", "--name", "umbrella");

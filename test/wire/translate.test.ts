@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishEvent } from "../../src/domain/chat-event.ts";
+import { NO_USAGE } from "../../src/domain/usage.ts";
 import { printEvents, printReply } from "../../src/wire/anthropic-messages/ingress/print-answer.ts";
 import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
 import type { EventReader } from "../../src/wire/codecs.ts";
@@ -62,13 +63,7 @@ describe("an answer with tool calls", () => {
   });
 
   test("is metered if the client format cannot represent it", () => {
-    const usage = {
-      inputTokens: 9,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      cacheWrite1hTokens: 0,
-      outputTokens: 7,
-    };
+    const usage = { ...NO_USAGE, inputTokens: 9, outputTokens: 7 };
     const part = whole(...called("no json"), finish("tool_calls"), {
       kind: "usage",
       usage,

@@ -7,6 +7,7 @@ import { auditDatabase } from "../../../src/ledger/audit/audit.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { connectLedger } from "../../../src/ledger-grpc/client/client.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { openBenchStorage } from "./bench-storage.ts";
 
 export type StoreName = "sqlite" | "postgres";
@@ -106,13 +107,9 @@ export interface Pgbench {
 /** Creates the tables of pgbench in the database of `url`. `binaries` is the folder of pgbench. */
 async function preparePgbench(binaries: string, url: string): Promise<Pgbench> {
   const call = async (...args: string[]) => {
-    const child = Bun.spawn([join(binaries, "pgbench"), ...args, url], { stdout: "pipe", stderr: "pipe" });
-    const [output, complained] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    if ((await child.exited) !== 0) throw new Error(`pgbench failed: ${complained}`);
-    return output;
+    const { exitCode, stdout, stderr } = await runProgram([join(binaries, "pgbench"), ...args, url]);
+    if (exitCode !== 0) throw new Error(`pgbench failed: ${stderr}`);
+    return stdout;
   };
   await call("--initialize", "--quiet", `--scale=${SCALE}`);
   return {

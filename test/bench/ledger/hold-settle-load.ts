@@ -1,3 +1,4 @@
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import type { HoldRequest, Ledger } from "../../../src/ledger/ledger.ts";
 import type { OutcomeFacts } from "../../../src/ledger/records.ts";
 import { medianOf, type Percentiles, percentilesOf } from "../measurements.ts";
@@ -84,13 +85,7 @@ const FACTS: OutcomeFacts = {
   upstream: "bench",
   upstreamModel: "bench",
   price: { input: 3_000n, output: 15_000n, cachedInput: 300n, cacheWrite: 3_750n, cacheWrite1h: 6_000n },
-  usage: {
-    inputTokens: 1_200,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    cacheWrite1hTokens: 0,
-    outputTokens: 300,
-  },
+  usage: { ...NO_USAGE, inputTokens: 1_200, outputTokens: 300 },
   firstOutputMs: 300,
   totalMs: 4_000,
   attempts: [{ upstream: "bench", status: 200, ms: 4_000 }],

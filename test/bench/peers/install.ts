@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { runProgram } from "../../support/run-program.ts";
 import type { PinnedPackage } from "./packages.ts";
 
 /**
@@ -48,10 +49,9 @@ async function installFromPyPI({ name, version }: PinnedPackage, folder: string)
 async function run(command: readonly string[], folder: string): Promise<void> {
   if (Bun.which(command[0] ?? "", { cwd: folder }) === null)
     throw new Error(`cannot be installed: there is no ${command[0]}`);
-  const child = Bun.spawn([...command], { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const texts = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()));
-  if ((await child.exited) === 0) return;
-  const reason = texts.join("").trim().split("\n").at(-1) ?? "";
+  const { exitCode, stdout, stderr } = await runProgram(command, { cwd: folder });
+  if (exitCode === 0) return;
+  const reason = `${stdout}${stderr}`.trim().split("\n").at(-1) ?? "";
   throw new Error(`cannot be installed: ${reason.slice(0, REASON_LENGTH_MAX)}`);
 }
 

@@ -4,6 +4,7 @@ import { findAccount } from "../../../src/accounts/accounts.ts";
 import { listKeyPage } from "../../../src/accounts/keys/key-list.ts";
 import { resolveRange } from "../../../src/console/ranges.ts";
 import { printUsd } from "../../../src/domain/money.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import type { ConsoleParts } from "../../../src/http/console/console-parts.ts";
 import { viewBoundKey, viewBoundKeys } from "../../../src/http/console/keys/routes.ts";
 import { printAnomalies } from "../../../src/http/console/usage/print.ts";
@@ -304,13 +305,7 @@ test("a view with more points than the ledger returns has its dearest groups, an
   const names = Array.from({ length: 40 }, (_, index) => `model-${index}`);
   const histogram = Array.from({ length: 10 }, () => 1);
   const row = (group: Record<string, string | number>, requests: number, captured: bigint) => {
-    const usage = {
-      inputTokens: 1,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      cacheWrite1hTokens: 0,
-      outputTokens: 0,
-    };
+    const usage = { ...NO_USAGE, inputTokens: 1 };
     const states = { open: 0, settled: requests, released: 0, expired: 0 };
     return {
       group,

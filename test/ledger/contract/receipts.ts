@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import type { OutcomeFacts } from "../../../src/ledger/records.ts";
 import { FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
@@ -54,13 +55,7 @@ export function describeReceipts(env: LedgerEnv): void {
       const zeros: OutcomeFacts = {
         ...NOTHING_KNOWN,
         price: { input: 0n, output: 0n, cachedInput: 0n, cacheWrite: 0n, cacheWrite1h: 0n },
-        usage: {
-          inputTokens: 0,
-          cachedInputTokens: 0,
-          cacheWriteTokens: 0,
-          cacheWrite1hTokens: 0,
-          outputTokens: 0,
-        },
+        usage: NO_USAGE,
         upstream: "",
         upstreamModel: "",
         firstOutputMs: 0,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import type { UsageQuery } from "../../../src/ledger/records.ts";
 import { HISTOGRAM_BOUNDS_MS, type UsageDimension } from "../../../src/ledger/usage-records.ts";
 import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
@@ -6,13 +7,6 @@ import type { LedgerEnv } from "./env.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_START_MS = NOON_MS - 12 * HOUR_MS;
-const NO_USAGE = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  outputTokens: 0,
-};
 
 /** Counts durations by bucket, one by one. */
 function histogramOf(durations: readonly (number | undefined)[]): readonly number[] {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { readEvents, readReply } from "../../../src/wire/anthropic-messages/egress/read-answer.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf } from "../play.ts";
@@ -169,13 +170,7 @@ describe("a streamed message of an upstream", () => {
     };
     expect(run(START + finish("end_turn", {}, usage)).events.at(-1)).toEqual({
       kind: "usage",
-      usage: {
-        inputTokens: 10,
-        cachedInputTokens: 4,
-        cacheWriteTokens: 3,
-        cacheWrite1hTokens: 0,
-        outputTokens: 7,
-      },
+      usage: { ...NO_USAGE, inputTokens: 10, cachedInputTokens: 4, cacheWriteTokens: 3, outputTokens: 7 },
       reasoningTokens: 5,
     });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { requestOf } from "../play.ts";
@@ -27,13 +28,7 @@ describe("a whole message that passes through", () => {
       isOutput: true,
       isReadable: true,
       generated: "hmHi",
-      usage: {
-        inputTokens: 10,
-        cachedInputTokens: 0,
-        cacheWriteTokens: 0,
-        cacheWrite1hTokens: 0,
-        outputTokens: 3,
-      },
+      usage: { ...NO_USAGE, inputTokens: 10, outputTokens: 3 },
     });
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf, play, requestOf } from "../play.ts";
@@ -207,13 +208,7 @@ describe("the meaning of an event", () => {
 describe("the usage of a stream", () => {
   test("is cumulative: the end replaces counts of the start and keeps those that it omits", () => {
     const { parts, usage } = run(START + TEXT + finish("end_turn", { output_tokens: 42 }) + STOP);
-    const expected = {
-      inputTokens: 10,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      cacheWrite1hTokens: 0,
-      outputTokens: 42,
-    };
+    const expected = { ...NO_USAGE, inputTokens: 10, outputTokens: 42 };
     expect(parts[0]?.usage).toEqual({ ...expected, outputTokens: 1 });
     expect(usage).toEqual(expected);
   });

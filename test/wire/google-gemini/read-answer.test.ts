@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { readEvents, readReply } from "../../../src/wire/google-gemini/egress/read-answer.ts";
 import { encodeSignature } from "../../../src/wire/google-gemini/thought-signature.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
@@ -8,13 +9,7 @@ import { eventsOf } from "../play.ts";
 
 const SOURCE = { origin: "google gemini-3", isClaude: false };
 const FINISH = { kind: "finish", reason: "stop", stopSequence: undefined } as const;
-const OUR_USAGE = {
-  inputTokens: 5,
-  cachedInputTokens: 2,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  outputTokens: 7,
-};
+const OUR_USAGE = { ...NO_USAGE, inputTokens: 5, cachedInputTokens: 2, outputTokens: 7 };
 
 /** Reads chunks as a stream. */
 function read(...chunks: readonly Json[]): readonly ChatEvent[] {

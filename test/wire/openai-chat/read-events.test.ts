@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { readEvents, readReply } from "../../../src/wire/openai-chat/egress/read-answer.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
@@ -9,13 +10,7 @@ import { eventsOf } from "../play.ts";
 
 const DONE = "data: [DONE]\n\n";
 const USAGE = { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13 };
-const OUR_USAGE = {
-  inputTokens: 10,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  outputTokens: 3,
-};
+const OUR_USAGE = { ...NO_USAGE, inputTokens: 10, outputTokens: 3 };
 
 function data(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;

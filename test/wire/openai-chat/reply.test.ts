@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { requestOf } from "../play.ts";
@@ -31,13 +32,7 @@ describe("readWhole", () => {
       isOutput: true,
       isReadable: true,
       generated: "Hi, model",
-      usage: {
-        inputTokens: 10,
-        cachedInputTokens: 0,
-        cacheWriteTokens: 0,
-        cacheWrite1hTokens: 0,
-        outputTokens: 3,
-      },
+      usage: { ...NO_USAGE, inputTokens: 10, outputTokens: 3 },
     });
   });
 

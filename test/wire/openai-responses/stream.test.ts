@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { responsesLines } from "../../support/scripted-responses.ts";
@@ -194,13 +195,7 @@ describe("a whole response that passes through", () => {
       isOutput: true,
       isReadable: true,
       generated: "Hi",
-      usage: {
-        inputTokens: 10,
-        cachedInputTokens: 4,
-        cacheWriteTokens: 3,
-        cacheWrite1hTokens: 0,
-        outputTokens: 7,
-      },
+      usage: { ...NO_USAGE, inputTokens: 10, cachedInputTokens: 4, cacheWriteTokens: 3, outputTokens: 7 },
     });
   });
 
