@@ -11,8 +11,7 @@ import { ConfigError } from "../config/problems.ts";
 import { areSameSources, followSources, type Sources } from "../config/sources.ts";
 import { type Watcher, watch } from "../config/watch.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { warnOfKnownModels } from "./known-warnings.ts";
-import { warnOfPrices } from "./price-warnings.ts";
+import { warnOfKnownModels, warnOfPrices } from "./warnings.ts";
 
 interface ReloadOptions<Settings> {
   /** The configuration that the process was started with. */

@@ -4,9 +4,10 @@ import { isOnePerson } from "../accounts/people/members.ts";
 import { createBodies } from "../bodies/bodies.ts";
 import { createCooperativeYield } from "../bodies/cooperative-yield.ts";
 import { createCatalog } from "../catalog/catalog.ts";
-import type { Config, LiveConfig } from "../config/config.ts";
+import type { Config, LedgerProcessConfig, LiveConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import { createDemoUpstream } from "../demo/demo.ts";
+import { VERSION } from "../domain/version.ts";
 import { createCallerWatch } from "../gateway/caller-watch.ts";
 import { createDeclineMemory } from "../gateway/decline.ts";
 import type { Gateway, GatewaySettings } from "../gateway/gateway.ts";
@@ -19,13 +20,13 @@ import { type OpenSettlementOutbox, openSettlementOutbox } from "../settlement-o
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { findOpenFiles } from "../telemetry/open-files.ts";
+import { createRequestTracing, type RequestTracing } from "../telemetry/request-tracing.ts";
 import type { Traces } from "../telemetry/trace-export.ts";
 import { SharedTimer } from "../time.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams } from "../upstream/upstreams.ts";
 import type { RunningLedger } from "./start-ledger.ts";
 import type { RunningLimiter } from "./start-limiter.ts";
-import { createFollower } from "./start-traces.ts";
 
 /** Delay before the counting worker loads: 100 ms of CPU that the first requests should not wait for. */
 const WARM_UP_MS = 200;
@@ -166,4 +167,35 @@ function routesOf({ models }: LiveConfig, upstreams: GatewaySettings["upstreams"
       provider: upstreams.get(upstream)?.provider ?? "",
     })),
   );
+}
+
+/** Time for the last export, at the end of a drain. */
+export const EXPORT_MS_MAX = 2_000;
+
+/** Starts to export traces. Resolves with `undefined`, and loads nothing, where they are off. */
+export async function startTraces(
+  { traces: config }: Pick<LedgerProcessConfig, "traces">,
+  { serviceName, log }: { readonly serviceName: string; readonly log: Pick<Log, "warn"> },
+): Promise<Traces | undefined> {
+  if (!config) return undefined;
+  const { startTraces: start } = await import("../telemetry/trace-export.ts");
+  return start(config, { serviceName, version: VERSION, log });
+}
+
+interface FollowerParts {
+  readonly traces: Traces | undefined;
+  readonly log: Log;
+  /** Monotonic milliseconds. */
+  readonly clock: () => number;
+}
+
+/** Returns a function that decides how requests are followed under a configuration. */
+function createFollower(
+  { logLevel, traces: config }: Config,
+  { traces, log, clock }: FollowerParts,
+): (live: LiveConfig) => RequestTracing | undefined {
+  const capturesContent = config?.capturesContent ?? false;
+  const startSpan = traces?.startRequest;
+  return ({ debugKeys }) =>
+    createRequestTracing({ log, logLevel, debugKeys, startSpan, capturesContent, clock });
 }

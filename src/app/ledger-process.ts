@@ -6,10 +6,10 @@ import { createLedgerMetrics, type LedgerProcessMetrics } from "../telemetry/met
 import { type MetricsServer, serveMetrics } from "../telemetry/serve-metrics.ts";
 import { createLedgerReader, readExports } from "./background-state.ts";
 import { startLedgerReload } from "./config-reload.ts";
+import { EXPORT_MS_MAX, startTraces } from "./gateway-parts.ts";
 import { followStorageSecrets } from "./live-secrets.ts";
 import { type Hangups, untilSignal } from "./signals.ts";
 import { type RunningLedger, startLedger } from "./start-ledger.ts";
-import { EXPORT_MS_MAX, startTraces } from "./start-traces.ts";
 
 /** Runs the ledger's gRPC service in a process of its own. Resolves when a signal has ended it. */
 export async function runLedgerProcess(loaded: Loaded<LedgerProcessConfig>, hangups: Hangups): Promise<void> {

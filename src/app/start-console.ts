@@ -18,13 +18,11 @@ import { loadPart } from "../program-files.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { startAccountSweep } from "./account-sweep.ts";
 import { createAuditJob } from "./audit-job.ts";
 import { type ConsoleBuilder, createConsoleBuilder } from "./console-build.ts";
 import { createConsoleInside } from "./console-inside.ts";
-import { startMails } from "./start-mails.ts";
-import { startNotices } from "./start-notices.ts";
-import { createPeople, startSessionSweep } from "./start-people.ts";
+import { startMails, startNotices } from "./start-deliveries.ts";
+import { createPeople, startAccountSweep, startSessionSweep } from "./start-people.ts";
 
 interface Foundation {
   readonly database: Database;

@@ -1,3 +1,4 @@
+import { sweepAnswers } from "../accounts/idempotency.ts";
 import type { CredentialParts, MailOrders } from "../accounts/people/credentials.ts";
 import { createIdentify, type Identify } from "../accounts/people/identify.ts";
 import { createPasswords } from "../accounts/people/passwords.ts";
@@ -5,6 +6,7 @@ import { sweepSessions } from "../accounts/people/sessions.ts";
 import { createSignIn } from "../accounts/people/sign-in.ts";
 import type { SignUpParts } from "../accounts/people/sign-up.ts";
 import { createThrottle, type Throttle } from "../accounts/people/throttle.ts";
+import { freezeSuspended, type SuspensionParts } from "../accounts/suspension.ts";
 import type { Database } from "../db/database.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { ConsoleSettings } from "../http/console/console-parts.ts";
@@ -59,5 +61,26 @@ export function startSessionSweep({
     run: () => sweepSessions(database, now()),
     onFault: (fault) => log.error(describeFault(fault), "session sweep failed"),
     beginsNow: true,
+  });
+}
+
+const EVERY_MS = 60_000;
+
+/**
+ * Repairs once a minute what a killed process left: freezes the wallets of suspended accounts, and deletes the
+ * kept answers that are older than 24 h. Several gateways may do so at once.
+ */
+export function startAccountSweep(
+  parts: SuspensionParts & { readonly log: Log },
+  everyMs: number = EVERY_MS,
+): { close(): Promise<void> } {
+  return repeat({
+    everyMs,
+    async run() {
+      const frozen = await freezeSuspended(parts);
+      if (frozen > 0) parts.log.warn({ wallets: frozen }, "wallets of suspended accounts frozen");
+      await sweepAnswers(parts);
+    },
+    onFault: (fault) => parts.log.error(describeFault(fault), "sweep of accounts failed"),
   });
 }

@@ -7,9 +7,15 @@ import { MIGRATIONS } from "../db/sqlite/database.ts";
 import { isOpenElsewhere } from "../db/sqlite/in-use.ts";
 import type { LongWork } from "../domain/long-work.ts";
 import { outboxFolder } from "../settlement-outbox/folder.ts";
-import { beginEpoch } from "./epoch.ts";
 import { copyInChunks, copyPrivately, createPrivateFolder, digestOf, sizeOf, syncToDisk } from "./files.ts";
-import { DATABASE_FILE, type Manifest, OUTBOX_FOLDER, readManifest, TOKEN_FILE } from "./manifest.ts";
+import {
+  beginEpoch,
+  DATABASE_FILE,
+  type Manifest,
+  OUTBOX_FOLDER,
+  readManifest,
+  TOKEN_FILE,
+} from "./manifest.ts";
 import { type RestoreReport, readRestoreReport } from "./report.ts";
 
 /** Where a backup is restored to: a SQLite file that does not exist yet, and its data folder. */

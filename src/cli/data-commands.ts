@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { RestoreCommandOptions } from "./backup.ts";
 import { printResult } from "./command.ts";
 import {
   ACCOUNT,
@@ -12,7 +13,6 @@ import type { TimeBounds } from "./export.ts";
 import type { ConfigImportOptions } from "./import/config.ts";
 import type { KeyImportOptions } from "./import/keys.ts";
 import { parseDays, parseNames } from "./options.ts";
-import type { RestoreCommandOptions } from "./restore.ts";
 
 /** Adds the commands that check, shrink, copy, export and import data. */
 export function addDataCommands(program: Command): void {
@@ -45,7 +45,7 @@ function addBackupCommands(program: Command): void {
     .option("--in-place", "finish a restore that other tools made, such as pg_restore")
     .option("--original-is-stopped", "confirm that no gateway uses the original any more")
     .action(async (from: string | undefined, options: RestoreCommandOptions & JsonOption) =>
-      printResult(await (await import("./restore.ts")).runRestore(from, options), options),
+      printResult(await (await import("./backup.ts")).runRestore(from, options), options),
     );
 }
 

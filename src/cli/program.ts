@@ -4,7 +4,7 @@ import { printResult } from "./command.ts";
 import { addDataCommands } from "./data-commands.ts";
 import { ACCOUNT, type JsonOption, onStorage, withJson, withRange } from "./define-command.ts";
 import type { HealthOptions } from "./health.ts";
-import type { KeyUpdateOptions } from "./key-edit.ts";
+import type { KeyUpdateOptions } from "./key.ts";
 import { addModelCommands } from "./model-commands.ts";
 import {
   orWord,
@@ -111,7 +111,7 @@ function addKeyCommands(key: Command): void {
     .argument("<key>", KEY_ARGUMENT)
     .action((idOrHint: string, options: JsonOption) =>
       onStorage(async () => {
-        const { runKeyRotate } = await import("./key-edit.ts");
+        const { runKeyRotate } = await import("./key.ts");
         return (storage) => runKeyRotate(storage, idOrHint);
       })(options),
     );
@@ -157,7 +157,7 @@ function addKeyUpdate(key: Command): void {
     .option("--expires-in-days <n|never>", "days until the key expires", orWord("never", parseDays))
     .action((idOrHint: string, options: KeyUpdateOptions & JsonOption) =>
       onStorage<KeyUpdateOptions>(async () => {
-        const { runKeyUpdate } = await import("./key-edit.ts");
+        const { runKeyUpdate } = await import("./key.ts");
         return (storage, changes) => runKeyUpdate(storage, idOrHint, changes);
       })(options),
     );
@@ -206,7 +206,7 @@ function addViewCommands(program: Command): void {
     .option("--month <month>", "such as 2026-11, in UTC (default: the month before this one)")
     .option("--account <account>", "id or name of one account")
     .option("--csv", "print CSV, with the total in its last row")
-    .action(onStorage(async () => (await import("./statement.ts")).runStatement));
+    .action(onStorage(async () => (await import("./wallet.ts")).runStatement));
   withRange(withJson(program, "receipts", "list the newest receipts of an account"))
     .requiredOption(...ACCOUNT)
     .option("--key <key>", "id, hint or secret of a key")
@@ -226,12 +226,12 @@ function addCodeCommands(code: Command): void {
     .option("--count <n>", "codes to create, up to 100 (default: 1)", parseCount)
     .option("--note <text>", "what they are for, shown to operators", parseName)
     .option("--expires-in-days <n>", "days until they expire (default: never)", parseDays)
-    .action(onStorage(async () => (await import("./code.ts")).runCodeCreate));
+    .action(onStorage(async () => (await import("./money.ts")).runCodeCreate));
 }
 
 function addOperatorCommands(operator: Command): void {
   withJson(operator, "create", "create an operator, or make a person one, and print a one-time password")
     .requiredOption("--email <email>", "e-mail address to sign in with", parseEmail)
     .option("--name <name>", "name of a new person", parseName)
-    .action(onStorage(async () => (await import("./operator.ts")).runOperatorCreate));
+    .action(onStorage(async () => (await import("./account.ts")).runOperatorCreate));
 }

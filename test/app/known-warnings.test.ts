@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { warnOfKnownModels } from "../../src/app/known-warnings.ts";
+import { warnOfKnownModels } from "../../src/app/warnings.ts";
 import type { FilledIn } from "../../src/config/known.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 

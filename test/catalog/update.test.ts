@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readKnownModels } from "../../src/catalog/known-models.ts";
-import { compareLists } from "../../src/catalog/update/compare.ts";
 import { correctList } from "../../src/catalog/update/corrections.ts";
 import { printScaled } from "../../src/catalog/update/decimal.ts";
 import { readList } from "../../src/catalog/update/read-list.ts";
-import { readSecondList } from "../../src/catalog/update/second-list.ts";
+import { compareLists, readSecondList } from "../../src/catalog/update/second-list.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const SOURCE = { list: "a list", checked: "2026-11-22" };

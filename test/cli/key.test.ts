@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { runKeyCreate, runKeyList, runKeyRevoke } from "../../src/cli/key.ts";
-import { runKeyRotate, runKeyUpdate } from "../../src/cli/key-edit.ts";
+import { runKeyCreate, runKeyList, runKeyRevoke, runKeyRotate, runKeyUpdate } from "../../src/cli/key.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/accounts/accounts.ts";
 import { issueKey } from "../../src/accounts/keys/keys.ts";
-import { runCodeCreate } from "../../src/cli/code.ts";
+import { runCodeCreate } from "../../src/cli/money.ts";
 import { runReceipt, runReceipts } from "../../src/cli/receipts.ts";
-import { runStatement } from "../../src/cli/statement.ts";
 import { runUsage } from "../../src/cli/usage.ts";
-import { runWallet } from "../../src/cli/wallet.ts";
+import { runStatement, runWallet } from "../../src/cli/wallet.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { redeemCode } from "../../src/payments/redeem-codes.ts";
 import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";

@@ -2,7 +2,7 @@ import { Database as SqliteFile } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { beginEpoch } from "../../src/backup/epoch.ts";
+import { beginEpoch } from "../../src/backup/manifest.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import { claimInstance, readInstance } from "../../src/db/instance.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccount } from "../../src/accounts/accounts.ts";
 import { type IssuedKey, issueKey, type NewKey } from "../../src/accounts/keys/keys.ts";
-import { type RunningGateway, startGateway } from "../../src/app/start-gateway.ts";
+import { type RunningGateway, startGateway } from "../../src/app/gateway-process.ts";
 import type { Config } from "../../src/config/config.ts";
 import { connectDatabase } from "../../src/db/database.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";

@@ -1,6 +1,5 @@
 import type { KnownCost, KnownMode, KnownModel, KnownUnitCost } from "../known-models.ts";
 import { printScaled } from "./decimal.ts";
-import { type ListEntry, largestIn, numberIn } from "./list-entry.ts";
 
 const PER_MILLION = 1_000_000;
 const PRICE_DECIMALS = 6;
@@ -139,4 +138,47 @@ export function readRegionalFactor(entry: ListEntry): string | undefined {
     "regional_processing_uplift_multiplier_us",
   );
   return factor === undefined || factor <= 1 ? undefined : printScaled(factor, 1, FACTOR_DECIMALS);
+}
+
+/** Geographies of Bedrock's inference profiles whose costs are those of a single region too. */
+const GEOGRAPHIES = ["us", "eu", "au", "jp", "apac"];
+
+/**
+ * Gives Bedrock's bare ids the costs of a geography where only the global profile is cheaper: the list has the
+ * global cost for both, but a request in one region costs as much as one in its geography.
+ *
+ * @see https://platform.claude.com/docs/en/build-with-claude/claude-in-amazon-bedrock#regions
+ */
+export function withInRegionCosts(models: readonly KnownModel[]): readonly KnownModel[] {
+  const byId = new Map(models.map((model) => [model.id, model]));
+  return models.map((model) => {
+    const [provider, name = ""] = model.id.split("/");
+    const global = byId.get(`bedrock/global.${name}`);
+    if (provider !== "bedrock" || !global || !Bun.deepEquals(global.cost, model.cost)) return model;
+    const geography = GEOGRAPHIES.map((prefix) => byId.get(`bedrock/${prefix}.${name}`)).find(Boolean);
+    if (!geography?.cost) return model;
+    const { cost, long } = geography;
+    return { ...model, cost, ...(long ? { long } : {}) };
+  });
+}
+
+/** One entry of the published list. Members that are not read here are left out. */
+export type ListEntry = Readonly<Record<string, unknown>>;
+
+/** Returns a number of an entry, `undefined` where it has none. */
+export function numberIn(entry: ListEntry, name: string): number | undefined {
+  const value = entry[name];
+  return typeof value === "number" ? value : undefined;
+}
+
+/** Returns a text of an entry that is not empty. */
+export function textIn(entry: ListEntry, name: string): string | undefined {
+  const value = entry[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Returns the largest of the named numbers that an entry has. */
+function largestIn(entry: ListEntry, ...names: readonly string[]): number | undefined {
+  const found = names.map((name) => numberIn(entry, name)).filter((value) => value !== undefined);
+  return found.length === 0 ? undefined : Math.max(...found);
 }

@@ -1,4 +1,4 @@
-import { type ListEntry, textIn } from "./list-entry.ts";
+import { type ListEntry, textIn } from "./list-cost.ts";
 
 /** Where a model of the list belongs in the catalog. */
 export interface ListId {

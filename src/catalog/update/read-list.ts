@@ -1,16 +1,18 @@
 import { DAY_MS } from "../../domain/id-time.ts";
 import { CAPABILITIES, type Capability } from "../../domain/model.ts";
 import type { KnownMode, KnownModel } from "../known-models.ts";
-import { withInRegionCosts } from "./in-region.ts";
 import {
+  type ListEntry,
+  numberIn,
   readImageCost,
   readLongCost,
   readOtherCost,
   readRegionalFactor,
   readTokenCost,
   readUnitCost,
+  textIn,
+  withInRegionCosts,
 } from "./list-cost.ts";
-import { type ListEntry, numberIn, textIn } from "./list-entry.ts";
 import { type ListId, readListId } from "./list-id.ts";
 
 /** What an update took from a list. */

@@ -5,11 +5,10 @@ import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { programFile } from "../../program-files.ts";
 import { KNOWN_MODELS_FILE, type KnownModel, type KnownSource, readKnownModels } from "../known-models.ts";
-import { compareLists } from "./compare.ts";
 import { correctList } from "./corrections.ts";
 import { type MergedCatalog, mergeCatalog } from "./merge.ts";
 import { type ListSource, type ReadList, readList } from "./read-list.ts";
-import { readSecondList } from "./second-list.ts";
+import { compareLists, readSecondList } from "./second-list.ts";
 
 /** The order of a line's members, the id first: `readKnownModels` finds a line by it. */
 const MEMBERS = [

@@ -3,8 +3,7 @@ import { CommandError, type CommandResult } from "../command.ts";
 import { requireAccount, type Storage } from "../storage.ts";
 import { LITELLM_KEYS } from "./litellm-keys.ts";
 import { ONE_API_KEYS } from "./one-api-keys.ts";
-import { type KeyReader, type ReadKey, readKey } from "./read-key.ts";
-import { readTable } from "./table.ts";
+import { type KeyReader, type ReadKey, readKey, readTable } from "./table.ts";
 
 /** Gateways whose keys can be imported. */
 export type KeyFormat = "litellm" | "one-api";

@@ -1,6 +1,5 @@
 import { type KnownModels, readKnownModels } from "../../catalog/known-models.ts";
 import { findBaseUrlProblem } from "../../config/upstream-rules.ts";
-import { type CloudTarget, placeholderOf, readCloud } from "./clouds.ts";
 import {
   type Facts,
   findPrices,
@@ -11,9 +10,8 @@ import {
   readFacts,
   readKnownFacts,
 } from "./litellm-facts.ts";
-import { findOtherFallbacks, readFallbacks } from "./litellm-fallbacks.ts";
-import { findLostMembers, findLostSettings } from "./litellm-lost.ts";
-import { splitModel } from "./providers.ts";
+import { findLostMembers, findLostSettings, findOtherFallbacks, readFallbacks } from "./litellm-lost.ts";
+import { type CloudTarget, placeholderOf, readCloud, splitModel } from "./providers.ts";
 import { numberOf, type Row, textOf } from "./table.ts";
 
 /** A part of tollgate.yaml, and what of the other configuration has no place in it. */

@@ -1,8 +1,18 @@
 import type { ForeignKey } from "../../accounts/keys/keys.ts";
 import { type Nanos, parseUsd } from "../../domain/money.ts";
 import type { LimitPeriod } from "../../domain/period.ts";
-import { isDeleted, isFilled, type KeyReader, objectOf, type ReadKey } from "./read-key.ts";
-import { isTrue, listOf, numberOf, type Row, textOf } from "./table.ts";
+import {
+  isDeleted,
+  isFilled,
+  isTrue,
+  type KeyReader,
+  listOf,
+  numberOf,
+  objectOf,
+  type ReadKey,
+  type Row,
+  textOf,
+} from "./table.ts";
 
 const PERIODS: Readonly<Record<string, LimitPeriod>> = {
   "1d": "day",

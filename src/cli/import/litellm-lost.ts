@@ -1,6 +1,5 @@
 import { isRow } from "./litellm-facts.ts";
-import { isFilled } from "./read-key.ts";
-import type { Row } from "./table.ts";
+import { isFilled, listOf, type Row } from "./table.ts";
 
 /** Members of an entry that are read, or that change neither who may use a model nor what it costs. */
 const READ = new Set([
@@ -23,7 +22,7 @@ const BOUND =
   /^(team_id|team_public_model_name|access_groups|blocked|tags|max_budget|budget_duration|custom_llm_provider|tiered_pricing)$|_cost_|_cost$|^cost_/;
 
 /** What an entry of `model_list` has beside the members that are read. */
-export interface LostMembers {
+interface LostMembers {
   /** Members without which the model must not be imported. */
   readonly bounds: readonly string[];
   readonly others: readonly string[];
@@ -68,4 +67,28 @@ export function findLostSettings(config: Row): readonly string[] {
   });
   const sections = BOUNDING_SECTIONS.filter((name) => isFilled(config[name]));
   return [...settings, ...sections].map((name) => `${name}: has no counterpart here`);
+}
+
+/** Settings of fallbacks without a counterpart. */
+const OTHER_FALLBACKS = ["default_fallbacks", "context_window_fallbacks", "content_policy_fallbacks"];
+
+/** Returns the settings of fallbacks that have no counterpart, each as a problem. */
+export function findOtherFallbacks({
+  litellm_settings: settings,
+  router_settings: router,
+}: Row): readonly string[] {
+  const sections = [settings, router].filter(isRow);
+  const found = OTHER_FALLBACKS.filter((name) => sections.some((section) => isSet(section[name])));
+  return found.map((name) => `${name}: has no counterpart, write routes for it`);
+}
+
+function isSet(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
+}
+
+/** Reads the fallbacks of models. */
+export function readFallbacks({ litellm_settings: settings, router_settings: router }: Row) {
+  const lists = [settings, router].filter(isRow).flatMap(({ fallbacks }) => fallbacks);
+  const pairs = lists.filter(isRow).flatMap((each) => Object.entries(each));
+  return new Map(pairs.map(([name, list]) => [name, listOf(list)] as const));
 }

@@ -1,6 +1,14 @@
 import { digestOf, isSecret } from "../../accounts/keys/key.ts";
-import { isDeleted, type KeyReader, type ReadKey } from "./read-key.ts";
-import { isTrue, listOf, numberOf, type Row, textOf } from "./table.ts";
+import {
+  isDeleted,
+  isTrue,
+  type KeyReader,
+  listOf,
+  numberOf,
+  type ReadKey,
+  type Row,
+  textOf,
+} from "./table.ts";
 
 /** One unit of quota: 500,000 are one USD. */
 const NANOS_PER_QUOTA = 2_000n;

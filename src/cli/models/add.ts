@@ -29,7 +29,7 @@ import { AdditionError, type Additions, addEntries, readFileValues } from "../..
 import { findKnownWarnings } from "../../config/known-warnings.ts";
 import { configPath } from "../../config/source.ts";
 import { CommandError, type CommandResult } from "../command.ts";
-import { findModel } from "./known.ts";
+import { findModel } from "./diff.ts";
 
 export interface ModelsAddOptions {
   /** Name of the upstream, an existing or a new one. Default: an upstream of the provider. */

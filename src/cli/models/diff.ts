@@ -1,10 +1,11 @@
 import { type KnownModel, type KnownModels, readKnownModels } from "../../catalog/known-models.ts";
+import { nearestIds } from "../../catalog/nearest.ts";
 import { readPrice } from "../../catalog/prices.ts";
 import { providerBehind } from "../../catalog/providers.ts";
 import { costsAt } from "../../catalog/regional.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { type Model, type Price, printPrices, type Route } from "../../domain/model.ts";
-import type { CommandResult } from "../command.ts";
+import { CommandError, type CommandResult } from "../command.ts";
 import { printTable } from "../printing.ts";
 
 /** A fact of the configuration that the catalog has otherwise. */
@@ -102,4 +103,28 @@ function pricePairs(name: string, own: Price, known: Price | undefined): readonl
   if (!known) return [];
   const catalog: Readonly<Record<string, string>> = printPrices(known);
   return Object.entries(printPrices(own)).map(([key, price]) => [`${name}.${key}`, price, catalog[key]]);
+}
+
+const NEAREST_MAX = 3;
+
+/** Finds a known model. Throws CommandError with the ids that are like an unknown one. */
+export function findModel(known: KnownModels, id: string): KnownModel {
+  const found = known.find(id);
+  if (found) return found;
+  const ids = known.list().map((model) => model.id);
+  throw new CommandError(`${id} is not a known model: see ${nearestIds(id, ids, NEAREST_MAX).join(", ")}.`);
+}
+
+/** Describes the cost of a model that is not sold by tokens: "0.006 per minute". */
+export function describeUnits({ unit_cost: costs = {} }: KnownModel): string {
+  const { image = {}, million_characters: characters, ...others } = costs;
+  const images = typeof image === "string" ? { image } : prefixed("image ", image);
+  const units = { ...images, "million characters": characters, ...others };
+  return Object.entries(units)
+    .flatMap(([unit, cost]) => (cost === undefined ? [] : [`${cost} per ${unit}`]))
+    .join(", ");
+}
+
+function prefixed(prefix: string, costs: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(costs).map(([name, cost]) => [prefix + name, cost]));
 }

@@ -8,7 +8,7 @@ import type { Capability } from "../../domain/model.ts";
 import { parsePrice } from "../../domain/money.ts";
 import type { CommandResult } from "../command.ts";
 import { printTable } from "../printing.ts";
-import { describeUnits, findModel } from "./known.ts";
+import { describeUnits, findModel } from "./diff.ts";
 
 export interface ModelsOptions {
   readonly provider?: string;
