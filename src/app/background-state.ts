@@ -2,7 +2,7 @@ import { count, isNotNull, min } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Platform } from "../http/console/platform.ts";
 import type { Readiness } from "../http/readiness.ts";
-import type { ExportBacklog } from "../ledger/exports/backlog.ts";
+import type { ExportBacklog } from "../ledger/exports/cursor.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Backlog, ReadBackground } from "../telemetry/background-metrics.ts";
 import { within } from "../time.ts";

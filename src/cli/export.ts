@@ -1,7 +1,6 @@
 import { printLine } from "../exports/line.ts";
-import { readExportBacklogs } from "../ledger/exports/backlog.ts";
 import { openExportConnection } from "../ledger/exports/connection.ts";
-import { forgetCursor } from "../ledger/exports/cursor.ts";
+import { forgetCursor, readExportBacklogs } from "../ledger/exports/cursor.ts";
 import { readRange } from "../ledger/exports/range.ts";
 import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";

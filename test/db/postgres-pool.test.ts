@@ -3,7 +3,7 @@ import { readPostgresUrl } from "../../src/db/postgres/connection.ts";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { apiKeys } from "../../src/db/postgres/schema.ts";
 import { createWatchedPool } from "../../src/db/postgres/watched-pool.ts";
-import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
+import { createPostgresReads } from "../../src/ledger/postgres/ledger.ts";
 import { openPostgresEnv } from "../ledger/postgres-env.ts";
 import { NOON_MS, WALLET } from "../ledger/samples.ts";
 import { openTcpProxy, type TcpProxy } from "../ledger-grpc/tcp-proxy.ts";

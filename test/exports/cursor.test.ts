@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { keepReceiptsFrom, readExportBacklogs } from "../../src/ledger/exports/backlog.ts";
-import { forgetCursor, joinMoves, moveCursor } from "../../src/ledger/exports/cursor.ts";
+import {
+  forgetCursor,
+  joinMoves,
+  keepReceiptsFrom,
+  moveCursor,
+  readExportBacklogs,
+} from "../../src/ledger/exports/cursor.ts";
 import { readPage } from "../../src/ledger/exports/page.ts";
 import { FACTS, holdIdOf } from "../ledger/samples.ts";
 import { createDraw } from "../support/seeded-random.ts";

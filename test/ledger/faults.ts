@@ -106,6 +106,50 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a shortfall reports a negative remainder without holds", "unheld > 0n ? unheld : 0n", "unheld"],
   ],
   "core/settle.ts": [
+    ["a hold expires a millisecond late", "hold.expiresAtMs <= nowMs", "hold.expiresAtMs < nowMs"],
+    [
+      "a hold of a clock that ran ahead keeps its expiry time",
+      "if (!isAhead(hold, nowMs)) return unchanged;",
+      "return unchanged;",
+    ],
+    [
+      "a hold of a clock that ran ahead expires at once",
+      "expiresAtMs: nowMs + hold.ttlMs }]",
+      "expiresAtMs: nowMs }]",
+    ],
+    [
+      "no clock skew is tolerated",
+      "hold.createdAtMs > nowMs + CLOCK_SKEW_MAX_MS",
+      "hold.createdAtMs > nowMs",
+    ],
+    [
+      "a hold of a clock that ran ahead is extended by every sweep",
+      "hold.expiresAtMs > nowMs + hold.ttlMs",
+      "true",
+    ],
+    [
+      "a resolved hold of a clock that ran ahead is extended",
+      'hold.state === "held" &&\n    hold.createdAtMs',
+      "hold.createdAtMs",
+    ],
+    ["a resolved hold expires", 'hold.state === "held" && hold.expiresAtMs', "hold.expiresAtMs"],
+    ["an expiry captures the whole hold", "hold.accrued < most ? hold.accrued : most", "hold.granted"],
+    ["an expiry may overflow the balance", "hold.accrued < most ? hold.accrued : most", "hold.accrued"],
+    [
+      "an expiry is booked as a settlement",
+      "const kind = TRANSFER_KINDS.expiryCapture",
+      "const kind = TRANSFER_KINDS.settlement",
+    ],
+    [
+      "each of several expiries starts from the first balance",
+      "resolveHold(after, due, expiryOf(after, due, nowMs))",
+      "resolveHold(money, due, expiryOf(money, due, nowMs))",
+    ],
+    [
+      "the counters of the first expiry are not stored",
+      "counters: [...(first.counters ?? []), ...(second.counters ?? [])]",
+      "counters: second.counters ?? []",
+    ],
     [
       "a late settlement returns the amount an expiry captured",
       "hold.captured > amount ?",
@@ -164,52 +208,6 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "the largest remainder bounds the bookable amount",
       "if (left < most) most = left;",
       "if (left > most) most = left;",
-    ],
-  ],
-  "core/expire.ts": [
-    ["a hold expires a millisecond late", "hold.expiresAtMs <= nowMs", "hold.expiresAtMs < nowMs"],
-    [
-      "a hold of a clock that ran ahead keeps its expiry time",
-      "if (!isAhead(hold, nowMs)) return unchanged;",
-      "return unchanged;",
-    ],
-    [
-      "a hold of a clock that ran ahead expires at once",
-      "expiresAtMs: nowMs + hold.ttlMs }]",
-      "expiresAtMs: nowMs }]",
-    ],
-    [
-      "no clock skew is tolerated",
-      "hold.createdAtMs > nowMs + CLOCK_SKEW_MAX_MS",
-      "hold.createdAtMs > nowMs",
-    ],
-    [
-      "a hold of a clock that ran ahead is extended by every sweep",
-      "hold.expiresAtMs > nowMs + hold.ttlMs",
-      "true",
-    ],
-    [
-      "a resolved hold of a clock that ran ahead is extended",
-      'hold.state === "held" &&\n    hold.createdAtMs',
-      "hold.createdAtMs",
-    ],
-    ["a resolved hold expires", 'hold.state === "held" && hold.expiresAtMs', "hold.expiresAtMs"],
-    ["an expiry captures the whole hold", "hold.accrued < most ? hold.accrued : most", "hold.granted"],
-    ["an expiry may overflow the balance", "hold.accrued < most ? hold.accrued : most", "hold.accrued"],
-    [
-      "an expiry is booked as a settlement",
-      "const kind = TRANSFER_KINDS.expiryCapture",
-      "const kind = TRANSFER_KINDS.settlement",
-    ],
-    [
-      "each of several expiries starts from the first balance",
-      "resolveHold(after, due, expiryOf(after, due, nowMs))",
-      "resolveHold(money, due, expiryOf(money, due, nowMs))",
-    ],
-    [
-      "the counters of the first expiry are not stored",
-      "counters: [...(first.counters ?? []), ...(second.counters ?? [])]",
-      "counters: second.counters ?? []",
     ],
   ],
   "core/post.ts": [
@@ -275,7 +273,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ],
     ["a replayed charge returns a wrong receipt id", "receiptId: stored.holdId }", "receiptId: chargeId }"],
   ],
-  "core/count-period.ts": [
+  "core/wallet.ts": [
     ["what was spent before a limit is no opening", "missed > 0n ? missed : 0n", "0n"],
     [
       "what a counter knows is counted again",
@@ -292,8 +290,6 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a hold lists a limit twice", " || lists(hold, key)", ""],
     ["open holds are no part of a new limit", "held += hold.granted", ""],
     ["an opening is not kept", "opening > 0n ? [{ ...key, used: opening }] : []", "[]"],
-  ],
-  "core/wallet.ts": [
     [
       "creating an existing wallet replaces it",
       "if (book.wallet) return { result: balancesOf(book.wallet) };",

@@ -2,7 +2,7 @@
 // fill.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
-import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
+import { createPostgresReads } from "../../src/ledger/postgres/ledger.ts";
 import type { LedgerReads, Page, PageRequest, UsageQuery } from "../../src/ledger/records.ts";
 import { createSqliteReads, type SqliteReads } from "../../src/ledger/sqlite/reads.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";

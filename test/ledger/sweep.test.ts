@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startSweeper } from "../../src/ledger/engine/sweeper.ts";
+import { startSweeper } from "../../src/ledger/background-jobs.ts";
 
 test("the sweeper sweeps repeatedly, at once after a full sweep, and also after a failed one", async () => {
   const sweeps = [500, 500, 3, new Error("locked"), 0, 0];

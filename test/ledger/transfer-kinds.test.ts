@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { SQL } from "bun";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
-import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
+import { createPostgresReads } from "../../src/ledger/postgres/ledger.ts";
 import { SCANNED_MAX } from "../../src/ledger/queries/transfers.ts";
 import type { LedgerReads, TransferKindName, TransferRange } from "../../src/ledger/records.ts";
 import { createSqliteReads, type SqliteReads } from "../../src/ledger/sqlite/reads.ts";

@@ -10,9 +10,8 @@ import {
   type Values,
 } from "../queries/query.ts";
 import { createWorkerReader } from "../sqlite/reads.ts";
-import { droppedInvariants } from "./dropped-invariants.ts";
 import { type Invariant, invariantsOf, overdueHolds, type WalletRange } from "./invariants.ts";
-import { lateRollUps, totalsEqualWallets, usageInvariants } from "./usage-invariants.ts";
+import { droppedInvariants, lateRollUps, totalsEqualWallets, usageInvariants } from "./usage-invariants.ts";
 
 /** A ledger's database of either dialect. */
 export type AuditedDatabase =

@@ -1,5 +1,5 @@
 import type { Dialect } from "../queries/query.ts";
-import { partsOf } from "../queries/sum-parts.ts";
+import { partsOf } from "../queries/usage-columns.ts";
 import { ABOVE } from "../retention/sums.ts";
 
 /** A condition that always holds in a ledger. Its query returns the rows that violate it. */

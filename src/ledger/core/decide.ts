@@ -1,9 +1,8 @@
 import type { Book } from "./book.ts";
 import type { CommandKind, Decision, RequestOf, ResultOf, Rule } from "./command.ts";
-import { expire } from "./expire.ts";
 import { extend, hold } from "./hold.ts";
 import { charge, refund, topUp } from "./post.ts";
-import { release, settle } from "./settle.ts";
+import { expire, release, settle } from "./settle.ts";
 import { createWallet, deleteSpendLimit, setSpendLimit, setWalletState } from "./wallet.ts";
 
 /**

@@ -1,9 +1,9 @@
 import type { ExtendRequest, HoldGrant, HoldRequest, LedgerErrorCode } from "../ledger.ts";
 import { balancesOf, type Hold, type LimitPeriodKey } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
-import { expireDue, mergeChanges } from "./expire.ts";
 import { type BoundLimit, declineForHeadroom, type Headroom, headroomOf, limitsOf } from "./headroom.ts";
 import { changeCounters, type Money } from "./resolve.ts";
+import { expireDue, mergeChanges } from "./settle.ts";
 import {
   areRequestFacts,
   isAmount,

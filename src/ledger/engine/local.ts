@@ -1,14 +1,16 @@
-import { type ExportBacklog, keepReceiptsFrom, readExportBacklogs } from "../exports/backlog.ts";
+import { type ExportBacklog, keepReceiptsFrom, readExportBacklogs } from "../exports/cursor.ts";
 import { type Ledger, LedgerError } from "../ledger.ts";
 import type { LedgerReads } from "../records.ts";
-import type { RetentionPolicy } from "../retention/boundary.ts";
-import { type RetentionStep, retainOnce } from "../retention/job.ts";
-import type { RetentionStore } from "../retention/store.ts";
+import {
+  type RetentionPolicy,
+  type RetentionStep,
+  type RetentionStore,
+  retainOnce,
+} from "../retention/job.ts";
 import { rollUpOnce } from "../roll-ups/job.ts";
 import type { RollUpStore } from "../roll-ups/store.ts";
-import { type BatchOptions, createBatcher } from "./batcher.ts";
+import { type Batcher, type BatchOptions, createBatcher } from "./batcher.ts";
 import type { Store } from "./store.ts";
-import { sweepOnce } from "./sweeper.ts";
 
 /** A ledger in this process, with its background jobs: it expires holds, sums up usage and drops old receipts. */
 export interface LocalLedger extends Ledger {
@@ -70,4 +72,14 @@ export function createLocalLedger(parts: LocalLedgerParts): LocalLedger {
       return closing;
     },
   };
+}
+
+/** The most holds that one sweep expires. */
+export const DUE_MAX = 500;
+
+/** The commands go through the queue and are decided under the lock, so several sweepers may run at once. */
+async function sweepOnce(store: Store, submit: Batcher["submit"]): Promise<number> {
+  const due = await store.findDue(DUE_MAX);
+  await Promise.all(due.map((request) => submit("expire", request)));
+  return due.length;
 }

@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 import type { Database } from "../../db/database.ts";
 import { connect } from "../../db/sqlite/database.ts";
-import { createRunQuery } from "../postgres/reads.ts";
+import { createRunQuery } from "../postgres/run-query.ts";
 import {
   type Dialect,
   POSTGRES,

@@ -1,9 +1,13 @@
+import type { SQL } from "bun";
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import type { BatchOptions } from "../engine/batcher.ts";
 import { createLocalLedger, type LocalLedger } from "../engine/local.ts";
-import { createPostgresReads, createRunQuery } from "./reads.ts";
+import { POSTGRES } from "../queries/query.ts";
+import { createLedgerReads } from "../queries/reads.ts";
+import type { LedgerReads } from "../records.ts";
 import { createPostgresRetentionStore } from "./retention-store.ts";
 import { createPostgresRollUpStore } from "./roll-up-store.ts";
+import { createRunQuery } from "./run-query.ts";
 import { createPostgresStore } from "./store.ts";
 
 export interface PostgresLedgerOptions extends BatchOptions {
@@ -25,4 +29,16 @@ export function createPostgresLedger({ database, now, ...options }: PostgresLedg
   const retention = createPostgresRetentionStore(database, now);
   const clock = now ?? Date.now;
   return createLocalLedger({ store, reads, rollUps, retention, now: clock, options, close: store.close });
+}
+
+interface PostgresReadsParts {
+  /** A pool whose connections return integers as bigint. Its owner closes it. */
+  readonly client: SQL;
+  readonly now: () => number;
+}
+
+/** Creates the reads of a PostgreSQL ledger. */
+export function createPostgresReads({ client, now }: PostgresReadsParts): LedgerReads {
+  const run = createRunQuery(client);
+  return createLedgerReads({ dialect: POSTGRES, runShort: run, runLong: run }, now);
 }

@@ -3,10 +3,9 @@ import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { listPartitions } from "../../db/postgres/partitions.ts";
 import { firstIdOf, HOUR_MS } from "../../domain/id-time.ts";
 import { POSTGRES } from "../queries/query.ts";
-import type { DropProgress, DropUnit, RetentionStore } from "../retention/store.ts";
+import type { DropProgress, DropUnit, RetentionStore } from "../retention/job.ts";
 import { recordStatements } from "../retention/sums.ts";
-import { createClock, createJobLease } from "./job-lease.ts";
-import { createRunQuery } from "./reads.ts";
+import { createClock, createJobLease, createRunQuery } from "./run-query.ts";
 
 const JOB = "retention";
 /** Short, because every request queues behind a waiting lock of the table. */

@@ -4,7 +4,7 @@ import { POSTGRES, type RunQuery } from "../queries/query.ts";
 import { isOfTotals, type RollUpTable } from "../queries/roll-up-tables.ts";
 import { columnsOf } from "../roll-ups/aggregate.ts";
 import type { RollUpStore, RollUpValue, RollUpWrite } from "../roll-ups/store.ts";
-import { createClock, createJobLease } from "./job-lease.ts";
+import { createClock, createJobLease } from "./run-query.ts";
 
 export interface PostgresRollUpParts {
   /** A pool whose connections return integers as bigint. */

@@ -1,8 +1,7 @@
 import { firstIdOf } from "../../domain/id-time.ts";
 import { counterKey, type Wallet } from "../core/book.ts";
 import type { WorkingBook } from "../core/working-book.ts";
-import { staleHoursOf } from "../engine/stale-hours.ts";
-import { unchargedEndsOf } from "../engine/uncharged-ends.ts";
+import { staleHoursOf, unchargedEndsOf } from "../engine/follow-ups.ts";
 import {
   limitValues,
   requestValues,

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, ID_TIME_MAX, startOf } from "../../domain/id-time.ts";
+import type { RollUpState } from "../usage-records.ts";
 import { createValues, type Dialect, type Query, type Row, type RunQuery } from "./query.ts";
 
 /** Unix milliseconds, from `fromMs` to before `toMs`. */
@@ -193,4 +194,19 @@ export function joinStarts(starts: readonly number[], lengthMs: number, gapMs: n
 
 export function ceilOf(atMs: number, lengthMs: number): number {
   return Math.ceil(atMs / lengthMs) * lengthMs;
+}
+
+/** Reads which hours are summed up. */
+export function createRollUpsRead(run: RunQuery) {
+  return async (): Promise<RollUpState> => {
+    const sql = "SELECT usage_cursor.*, (SELECT count(*) FROM usage_stale) AS stale FROM usage_cursor";
+    const [row] = await run({ sql, values: [] });
+    const { hours } = readCursor(row);
+    return {
+      closedFromMs: hours.fromMs,
+      closedToMs: hours.toMs,
+      staleHours: Number(row?.stale ?? 0),
+      isBackfilling: hours.fromMs > 0,
+    };
+  };
 }

@@ -1,9 +1,10 @@
 import { JOURNAL_SUM_COLUMNS } from "../../db/usage-columns.ts";
+import type { Nanos } from "../../domain/money.ts";
 import { ACCOUNTS, TRANSFER_KINDS } from "../core/book.ts";
-import { createValues, type Dialect, type Query, type Row, type RunQuery } from "./query.ts";
-
-/** High and low parts are summed separately: a sum of 64-bit amounts may exceed 64 bits. */
-export const PART = 1_000_000_000n;
+import { LedgerError } from "../ledger.ts";
+import type { JournalTotals, JournalTotalsOptions } from "../records.ts";
+import { createValues, type Dialect, isStorable, type Query, type Row, type RunQuery } from "./query.ts";
+import { PART } from "./usage-columns.ts";
 
 const { topUp: TOP_UP, refund: REFUND } = TRANSFER_KINDS;
 
@@ -72,4 +73,46 @@ function readSums(row: Row | undefined, position: bigint): JournalSums {
   const read = (name: string) => BigInt((row?.[name] ?? 0) as bigint | string | number);
   const last = read("position");
   return { position: last > position ? last : position, sums: JOURNAL_SUM_COLUMNS.map(read) };
+}
+
+const SUMS = `kind, count(*) AS count, sum((${CREDITED}) / ${PART}) AS high, sum((${CREDITED}) % ${PART}) AS low`;
+
+/** Sums the whole journal of a wallet by what the transfers were for: exact to the last transfer. */
+export function createJournalTotalsRead(run: RunQuery, dialect: Dialect) {
+  return async (
+    walletId: string,
+    { derivesCharged = false }: JournalTotalsOptions = {},
+  ): Promise<JournalTotals> => {
+    if (!isStorable(walletId)) throw new LedgerError("invalid_query");
+    if (!derivesCharged) return totalsOf((await sumJournalOf(run, dialect, { walletId })).sums);
+    const values = createValues(dialect);
+    return deriveCharged(await run({ sql: derivedSums(values.add(walletId)), values: values.all }));
+  };
+}
+
+/** Reads the balance and the few transfers into the wallet, for which there is an index, in one statement. */
+function derivedSums(wallet: string): string {
+  return `SELECT posted, last_seq, sums.* FROM wallets LEFT JOIN (
+      SELECT ${SUMS} FROM transfers WHERE wallet_id = ${wallet} AND kind IN (${TOP_UP}, ${REFUND}) GROUP BY kind
+    ) AS sums ON true WHERE wallet_id = ${wallet}`;
+}
+
+function totalsOf([transfers = 0n, ...parts]: readonly bigint[]): JournalTotals {
+  const amount = (index: number) => (parts[2 * index] ?? 0n) * PART + (parts[2 * index + 1] ?? 0n);
+  return { toppedUp: amount(0), charged: amount(1), refunded: amount(2), transfers: Number(transfers) };
+}
+
+/** The numbers of transfers have no gaps, so that the last one is their count. */
+function deriveCharged(rows: readonly Row[]): JournalTotals {
+  const toppedUp = sumAmounts(rows, (kind) => kind === TOP_UP);
+  const refunded = sumAmounts(rows, (kind) => kind === REFUND);
+  const { posted = 0n, last_seq = 0n } = rows[0] ?? {};
+  const charged = toppedUp + refunded - BigInt(String(posted));
+  return { toppedUp, charged, refunded, transfers: Number(last_seq) };
+}
+
+function sumAmounts(rows: readonly Row[], matches: (kind: number) => boolean): Nanos {
+  return rows
+    .filter(({ kind }) => kind !== null && matches(Number(kind)))
+    .reduce((sum, { high, low }) => sum + BigInt(String(high)) * PART + BigInt(String(low)), 0n);
 }

@@ -14,11 +14,10 @@ import {
   snapshotQuery,
   type TimeRange,
 } from "./coverage.ts";
-import { PART } from "./journal-sums.ts";
 import { createValues, type Dialect, type Query, type Row, type Values } from "./query.ts";
-import { conditionsOf } from "./receipt-filter.ts";
+import { conditionsOf } from "./receipts.ts";
 import { rollUpConditions } from "./roll-up-tables.ts";
-import { partsOf } from "./sum-parts.ts";
+import { PART, partsOf } from "./usage-columns.ts";
 
 /** Reads in steps: each query is run by the store, which passes its rows back. */
 export type SpendRead = Generator<Query, PeriodSpend, readonly Row[]>;

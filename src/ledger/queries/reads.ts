@@ -1,13 +1,13 @@
 import type { LedgerReads } from "../records.ts";
+import { createRollUpsRead } from "./coverage.ts";
+import { createJournalTotalsRead } from "./journal-sums.ts";
 import type { Dialect, RunQuery } from "./query.ts";
 import { createReceiptList } from "./receipt-list.ts";
 import { createReceiptFind, createReceiptRead } from "./receipts.ts";
-import { createRollUpsRead } from "./roll-ups.ts";
 import { createRunningHoldList, createRunningTotalsRead } from "./running-holds.ts";
-import { createSpendLimitList } from "./spend-limits.ts";
-import { createJournalTotalsRead, createTransferList } from "./transfers.ts";
+import { createTransferList } from "./transfers.ts";
 import { createUsageRead } from "./usage.ts";
-import { createBalancesRead, createWalletList, createWalletRead } from "./wallets.ts";
+import { createBalancesRead, createSpendLimitList, createWalletList, createWalletRead } from "./wallets.ts";
 
 /** A ledger's database, for reads. */
 export interface LedgerDatabase {

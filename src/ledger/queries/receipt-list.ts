@@ -1,19 +1,21 @@
 import { firstIdOf, ID_TIME_MAX, timeOf } from "../../domain/id-time.ts";
 import type { Page, PageRequest, Receipt, ReceiptFilter, ReceiptPage } from "../records.ts";
 import { intersect, isEmpty, rangeOf, type TimeRange } from "./coverage.ts";
-import { createPage, type PagedList, printToken, readPage } from "./page.ts";
 import {
+  createPage,
   createValues,
   type Dialect,
   isStorable,
   isUuid,
+  type PagedList,
+  printToken,
   type Row,
   type RunQuery,
+  readPage,
   type Values,
 } from "./query.ts";
-import { conditionsOf } from "./receipt-filter.ts";
 import { hasSlowCondition, windowsOf } from "./receipt-windows.ts";
-import { readReceipt, receiptColumns } from "./receipts.ts";
+import { conditionsOf, readReceipt, receiptColumns } from "./receipts.ts";
 
 /** How long a search by a condition that roll-ups lack takes, before the page ends unfilled. */
 const SEARCH_MS = 150;

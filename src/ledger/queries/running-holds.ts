@@ -1,13 +1,15 @@
 import { LedgerError } from "../ledger.ts";
 import type { Page, PageRequest, RunningHold, RunningTotals } from "../records.ts";
-import { createPage, type PagedList, readPage } from "./page.ts";
 import {
+  createPage,
   createValues,
   type Dialect,
   isStorable,
   isUuid,
+  type PagedList,
   type Row,
   type RunQuery,
+  readPage,
   type Values,
 } from "./query.ts";
 
@@ -15,6 +17,8 @@ const COLUMNS = "wallet_id, hold_id, key_id, model, granted, accrued, created_at
 /** The condition of the index of open holds. */
 const OPEN = "state = 'held'";
 const UUID_LENGTH = 36;
+
+import { PART } from "./usage-columns.ts";
 
 /** Open holds, oldest first by the time in their ids. */
 export function createRunningHoldList(run: RunQuery, dialect: Dialect) {
@@ -34,9 +38,6 @@ export function createRunningHoldList(run: RunQuery, dialect: Dialect) {
     return createPage(list, page, { rows, read: readRunning, positionOf });
   };
 }
-
-/** High and low parts are summed separately: a sum of 64-bit amounts may exceed 64 bits. */
-const PART = 1_000_000_000n;
 
 export function createRunningTotalsRead(run: RunQuery, dialect: Dialect) {
   return async (walletId: string | undefined): Promise<readonly RunningTotals[]> => {

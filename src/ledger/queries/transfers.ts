@@ -1,19 +1,19 @@
 import { DAY_MS } from "../../domain/id-time.ts";
-import type { Nanos } from "../../domain/money.ts";
 import { ACCOUNTS, TRANSFER_KINDS } from "../core/book.ts";
 import { LedgerError } from "../ledger.ts";
-import type {
-  JournalLine,
-  JournalTotals,
-  JournalTotalsOptions,
-  Page,
-  PageRequest,
-  TransferRange,
-} from "../records.ts";
-import { CREDITED, PART, sumJournalOf } from "./journal-sums.ts";
-import { createPage, type PagedList, printToken, readPage } from "./page.ts";
-import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
-import { KIND_NAMES, selectKinds } from "./transfer-kinds.ts";
+import type { JournalLine, Page, PageRequest, TransferKindName, TransferRange } from "../records.ts";
+import {
+  createPage,
+  createValues,
+  type Dialect,
+  isStorable,
+  type PagedList,
+  printToken,
+  type Row,
+  type RunQuery,
+  readPage,
+  type Values,
+} from "./query.ts";
 
 /** The journal of a wallet, in the order of its numbers or the reverse. */
 export function createTransferList(run: RunQuery, dialect: Dialect) {
@@ -105,49 +105,6 @@ function isTime(ms: number | undefined): boolean {
   return ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48);
 }
 
-const SUMS = `kind, count(*) AS count, sum((${CREDITED}) / ${PART}) AS high, sum((${CREDITED}) % ${PART}) AS low`;
-const { topUp: TOP_UP, refund: REFUND } = TRANSFER_KINDS;
-
-/** Sums the whole journal of a wallet by what the transfers were for: exact to the last transfer. */
-export function createJournalTotalsRead(run: RunQuery, dialect: Dialect) {
-  return async (
-    walletId: string,
-    { derivesCharged = false }: JournalTotalsOptions = {},
-  ): Promise<JournalTotals> => {
-    if (!isStorable(walletId)) throw new LedgerError("invalid_query");
-    if (!derivesCharged) return totalsOf((await sumJournalOf(run, dialect, { walletId })).sums);
-    const values = createValues(dialect);
-    return deriveCharged(await run({ sql: derivedSums(values.add(walletId)), values: values.all }));
-  };
-}
-
-/** Reads the balance and the few transfers into the wallet, for which there is an index, in one statement. */
-function derivedSums(wallet: string): string {
-  return `SELECT posted, last_seq, sums.* FROM wallets LEFT JOIN (
-      SELECT ${SUMS} FROM transfers WHERE wallet_id = ${wallet} AND kind IN (${TOP_UP}, ${REFUND}) GROUP BY kind
-    ) AS sums ON true WHERE wallet_id = ${wallet}`;
-}
-
-function totalsOf([transfers = 0n, ...parts]: readonly bigint[]): JournalTotals {
-  const amount = (index: number) => (parts[2 * index] ?? 0n) * PART + (parts[2 * index + 1] ?? 0n);
-  return { toppedUp: amount(0), charged: amount(1), refunded: amount(2), transfers: Number(transfers) };
-}
-
-/** The numbers of transfers have no gaps, so that the last one is their count. */
-function deriveCharged(rows: readonly Row[]): JournalTotals {
-  const toppedUp = sumAmounts(rows, (kind) => kind === TOP_UP);
-  const refunded = sumAmounts(rows, (kind) => kind === REFUND);
-  const { posted = 0n, last_seq = 0n } = rows[0] ?? {};
-  const charged = toppedUp + refunded - BigInt(String(posted));
-  return { toppedUp, charged, refunded, transfers: Number(last_seq) };
-}
-
-function sumAmounts(rows: readonly Row[], matches: (kind: number) => boolean): Nanos {
-  return rows
-    .filter(({ kind }) => kind !== null && matches(Number(kind)))
-    .reduce((sum, { high, low }) => sum + BigInt(String(high)) * PART + BigInt(String(low)), 0n);
-}
-
 function isPosition(text: string): boolean {
   return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
 }
@@ -236,3 +193,43 @@ export function readJournalLine(given: Row): JournalLine {
     createdAtMs: Number(row.created_at_ms),
   };
 }
+
+/** Of transfers into the wallet; one out of it is a correction where it is none of the others. */
+const KIND_NAMES: ReadonlyMap<number, TransferKindName> = new Map<number, TransferKindName>([
+  [TRANSFER_KINDS.topUp, "top_up"],
+  [TRANSFER_KINDS.settlement, "settlement"],
+  [TRANSFER_KINDS.expiryCapture, "expiry_capture"],
+  [TRANSFER_KINDS.lateSettlement, "late_settlement"],
+  [TRANSFER_KINDS.refund, "refund"],
+  [TRANSFER_KINDS.charge, "charge"],
+]);
+
+/** What transfers of some kinds match, and whether there is an index of them. */
+interface KindsWanted {
+  readonly condition: string;
+  readonly isFew: boolean;
+}
+
+/** `undefined` for every kind. Throws `invalid_query` for a kind that is none. */
+function selectKinds(kinds: readonly TransferKindName[] = []): KindsWanted | undefined {
+  if (kinds.length === 0) return undefined;
+  const conditions = kinds.map((kind) => KIND_CONDITIONS[kind]);
+  if (conditions.some((condition) => condition === undefined)) throw new LedgerError("invalid_query");
+  const isFew = kinds.every((kind) => FEW.has(kind));
+  const few = isFew ? `${FEW_CONDITION} AND ` : "";
+  return { condition: `${few}(${conditions.join(" OR ")})`, isFew };
+}
+
+const KIND_CONDITIONS: Readonly<Record<TransferKindName, string>> = {
+  top_up: `(kind = ${TRANSFER_KINDS.topUp} AND credit_account = ${ACCOUNTS.wallet})`,
+  correction: `(kind = ${TRANSFER_KINDS.topUp} AND credit_account <> ${ACCOUNTS.wallet})`,
+  settlement: `kind = ${TRANSFER_KINDS.settlement}`,
+  expiry_capture: `kind = ${TRANSFER_KINDS.expiryCapture}`,
+  late_settlement: `kind = ${TRANSFER_KINDS.lateSettlement}`,
+  refund: `kind = ${TRANSFER_KINDS.refund}`,
+  charge: `kind = ${TRANSFER_KINDS.charge}`,
+};
+
+const FEW: ReadonlySet<TransferKindName> = new Set(["top_up", "correction", "refund"]);
+/** That of their index. */
+const FEW_CONDITION = `kind IN (${TRANSFER_KINDS.topUp}, ${TRANSFER_KINDS.refund})`;

@@ -14,7 +14,7 @@ import {
   type TimeRange,
 } from "./coverage.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
-import { conditionsOf } from "./receipt-filter.ts";
+import { conditionsOf } from "./receipts.ts";
 import {
   addAll,
   isOfDays,

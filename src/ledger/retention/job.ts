@@ -1,10 +1,62 @@
-import { firstIdOf, hourOf } from "../../domain/id-time.ts";
-import type { RollUpCursor } from "../queries/coverage.ts";
-import { readCursor } from "../queries/coverage.ts";
-import { createValues } from "../queries/query.ts";
-import { boundaryOf, lookAtClock, type RetentionPolicy, type SeenClock } from "./boundary.ts";
-import type { DropUnit, RetentionStore } from "./store.ts";
+import { DAY_MS, firstIdOf, HOUR_MS, hourOf, startOf } from "../../domain/id-time.ts";
+import { type RollUpCursor, readCursor, type TimeRange } from "../queries/coverage.ts";
+import { createValues, type Dialect, type RunQuery } from "../queries/query.ts";
 import { differencesSql } from "./sums.ts";
+
+/** Which receipts are kept. */
+export interface RetentionPolicy {
+  /** Receipts of requests that began this many days ago are dropped; from 1. */
+  readonly receiptsDays: number;
+  /**
+   * Returns the Unix milliseconds from which on a reader needs receipts, such as an export that lags. They are
+   * kept. Default: none does.
+   */
+  keepFromMs?(): Promise<number | undefined>;
+}
+
+/** Where receipts are dropped. */
+export interface RetentionStore {
+  readonly dialect: Dialect;
+  /** Runs a query of many rows, off the event loop. */
+  readonly run: RunQuery;
+  /** Unix milliseconds, by the clock that all processes of the database share. */
+  now(): Promise<number>;
+  /** Takes or renews the lease of the job for `leaseMs`. `false` while another process has it. */
+  takeLease(leaseMs: number): Promise<boolean>;
+  saveClock(clock: SeenClock): Promise<void>;
+  /**
+   * Finds what the next drop removes at once: at least the hour, at most what ends at the boundary.
+   * `undefined` while the hour is in a part of the storage that has newer receipts too.
+   */
+  unitOf(hourMs: number, boundaryMs: number): Promise<DropUnit | undefined>;
+  /**
+   * Drops the receipts of a unit that was compared with its usage, or some of them. What is dropped is recorded
+   * in the same transaction. Ends early when a receipt of it has changed meanwhile.
+   */
+  drop(unit: DropUnit): Promise<DropProgress>;
+  /** Returns freed space to the disk, in short steps. Returns how many bytes. */
+  shrink(): Promise<number>;
+  /** Resolves when a running step has ended, soon: it may be in the middle. */
+  close(): Promise<void>;
+}
+
+/** Receipts that are dropped together. */
+export interface DropUnit extends TimeRange {
+  /** The table that holds them, and nothing else; `undefined` for a table that has others. */
+  readonly table: string | undefined;
+}
+
+export interface DropProgress {
+  readonly receipts: number;
+  /** `partly`: the next step goes on. `changed`: a receipt has changed, and its hour must be summed up first. `busy`: others use the table. */
+  readonly state: "dropped" | "partly" | "changed" | "busy";
+}
+
+/** When retention last looked at the clock, and until when it drops nothing. 0: never, and not at all. */
+interface SeenClock {
+  readonly seenAtMs: number;
+  readonly pausedUntilMs: number;
+}
 
 /** Longer than a step of the job. */
 const LEASE_MS = 120_000;
@@ -58,7 +110,7 @@ export async function retainOnce(store: RetentionStore, policy: RetentionPolicy)
 const NOTHING = { receipts: 0, bytes: 0, isMore: false } as const;
 
 /** What is known of old receipts. */
-export interface RetentionState extends SeenClock {
+interface RetentionState extends SeenClock {
   readonly receiptsFromMs: number;
   readonly clearedToMs: number;
   readonly cursor: RollUpCursor;
@@ -127,4 +179,45 @@ async function differs({ run, dialect }: RetentionStore, { fromMs, toMs, table }
   const sql = differencesSql(dialect, { table: table ?? "holds", condition }, range);
   const [row] = await run({ sql, values: values.all });
   return Number(row?.differences) > 0;
+}
+
+/** What bounds a drop, in Unix milliseconds. */
+interface Bounds {
+  readonly nowMs: number;
+  readonly receiptsDays: number;
+  /** The end of the hours that are summed up. */
+  readonly rolledUpToMs: number;
+  /** The oldest hour that has an open hold, or waits to be summed up again. */
+  readonly unsettledMs: number | undefined;
+  /** The oldest receipt that a reader still needs. */
+  readonly neededFromMs: number | undefined;
+}
+
+/** A new hold may have an id of a day ago. This much more keeps its receipt from being dropped under it. */
+const MARGIN_MS = HOUR_MS;
+
+/** Returns the start of the hour before which receipts may be dropped. */
+export function boundaryOf(bounds: Bounds): number {
+  const { nowMs, receiptsDays, rolledUpToMs, unsettledMs, neededFromMs } = bounds;
+  const oldestMs = nowMs - receiptsDays * DAY_MS - MARGIN_MS;
+  return startOf(
+    Math.min(oldestMs, rolledUpToMs, unsettledMs ?? oldestMs, neededFromMs ?? oldestMs),
+    HOUR_MS,
+  );
+}
+
+/** A clock further ahead than this was set ahead, or nothing ran for days. */
+export const JUMP_MAX_MS = 3 * DAY_MS;
+/** After a jump ahead, the time for which the new clock must be seen before it is believed. */
+export const PAUSE_MS = DAY_MS;
+
+/**
+ * Compares the clock with the last look. A jump ahead pauses drops for a day, and a correction ends the pause:
+ * a wrong clock must not drop every receipt. The first look is compared with the newest receipt.
+ */
+export function lookAtClock(before: SeenClock, nowMs: number, newestMs: number | undefined): SeenClock {
+  const lastMs = before.seenAtMs || (newestMs ?? nowMs);
+  if (nowMs < lastMs - HOUR_MS) return { seenAtMs: nowMs, pausedUntilMs: 0 };
+  if (nowMs - lastMs > JUMP_MAX_MS) return { seenAtMs: nowMs, pausedUntilMs: nowMs + PAUSE_MS };
+  return { seenAtMs: nowMs, pausedUntilMs: before.pausedUntilMs > nowMs ? before.pausedUntilMs : 0 };
 }

@@ -1,10 +1,9 @@
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import type { SqliteDatabase } from "../../db/sqlite/database.ts";
-import { createRunQuery } from "../postgres/reads.ts";
+import { createRunQuery } from "../postgres/run-query.ts";
 import { createValues, POSTGRES, SQLITE } from "../queries/query.ts";
 import { createInlineReader } from "../sqlite/reads.ts";
-import { nextBoundary, readRetention } from "./job.ts";
-import type { RetentionStore } from "./store.ts";
+import { nextBoundary, type RetentionStore, readRetention } from "./job.ts";
 
 /** A ledger's database of either dialect. */
 export type ReportedDatabase =

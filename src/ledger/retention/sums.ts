@@ -9,7 +9,7 @@ import {
   rollUpCosts,
   sumsDiffer,
   UNCOUNTED_COSTS,
-} from "../queries/sum-parts.ts";
+} from "../queries/usage-columns.ts";
 
 /** Receipts in SQL: a table, and a condition on it. */
 export interface ReceiptSource {

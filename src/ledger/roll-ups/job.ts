@@ -1,14 +1,18 @@
 import { DAY_MS, firstIdOf, HOUR_MS, hourOf, startOf } from "../../domain/id-time.ts";
-import type { StaleHour } from "../engine/stale-hours.ts";
-import { compareStaleHours } from "../engine/stale-hours.ts";
+import { compareStaleHours, type StaleHour } from "../engine/follow-ups.ts";
 import { NO_TOTALS_MS, type RollUpCursor, readCursor, type TimeRange } from "../queries/coverage.ts";
 import { createValues } from "../queries/query.ts";
-import { findHold, findHour, sumDay, sumHour, sumTotalDay, sumTotalHours } from "./aggregate.ts";
-import { sumJournal } from "./journal.ts";
+import { findHold, findHour, sumDay, sumHour, sumJournal, sumTotalDay, sumTotalHours } from "./aggregate.ts";
 import { recomputeStale } from "./recompute.ts";
-import { GRACE_MS, type RollUpJob, writeGroups } from "./step.ts";
-import type { CursorRanges, RecomputedHour, RollUpGroup, RollUpStore } from "./store.ts";
-import { beginTotals, closeOlderTotals } from "./totals.ts";
+import {
+  type CursorRanges,
+  GRACE_MS,
+  type RecomputedHour,
+  type RollUpGroup,
+  type RollUpJob,
+  type RollUpStore,
+  writeGroups,
+} from "./store.ts";
 
 /** Longer than a step of the job. */
 const LEASE_MS = 60_000;
@@ -196,4 +200,36 @@ async function closeDay(
 
 function moveDays({ store, cursor }: RollUpJob, days: TimeRange): Promise<boolean> {
   return store.write({ version: cursor.version, cursor: { ...cursor, days } });
+}
+
+/** Begins with no totals: there are none yet, or another program has changed roll-ups without them. */
+function beginTotals({ store, cursor }: RollUpJob): Promise<boolean> {
+  const { version, hours } = cursor;
+  return store.write({ version, cursor: { ...cursor, totalsFromMs: hours.toMs }, beginsTotals: true });
+}
+
+/** Adds up the closed hours of one day before the totals, and the day, or skips to the last that has roll-ups. */
+async function closeOlderTotals(job: RollUpJob): Promise<boolean> {
+  const { store, cursor } = job;
+  const { hours, totalsFromMs } = cursor;
+  if (totalsFromMs <= hours.fromMs) return false;
+  const dayMs = startOf(totalsFromMs - 1, DAY_MS);
+  const fromMs = Math.max(dayMs, hours.fromMs);
+  const groups = await sumTotalHours(store, { fromMs, toMs: totalsFromMs });
+  if (groups.length === 0) return skipTotals(job);
+  const version = await writeGroups(store, cursor.version, { table: "usage_total_hours", groups });
+  if (version === undefined) return false;
+  const final = {
+    table: "usage_total_days",
+    groups: await sumTotalDay(store, dayMs),
+    cursor: { ...cursor, totalsFromMs: fromMs },
+  } as const;
+  return (await writeGroups(store, version, final)) !== undefined;
+}
+
+async function skipTotals({ store, cursor }: RollUpJob): Promise<boolean> {
+  const { version, hours, totalsFromMs } = cursor;
+  const lastMs = await findHour(store, "max", { fromMs: hours.fromMs, toMs: totalsFromMs });
+  const fromMs = lastMs === undefined ? hours.fromMs : startOf(lastMs, DAY_MS) + DAY_MS;
+  return store.write({ version, cursor: { ...cursor, totalsFromMs: Math.max(fromMs, hours.fromMs) } });
 }

@@ -1,8 +1,15 @@
 import { DAY_MS, HOUR_MS, hourOf, startOf } from "../../domain/id-time.ts";
 import { createValues } from "../queries/query.ts";
 import { columnsOf, countRolledUp, sumDay, sumHour, sumTotalDay, sumTotalHours } from "./aggregate.ts";
-import { GRACE_MS, type GroupsWrite, type RollUpJob, writeGroups } from "./step.ts";
-import type { RecomputedHour, RollUpGroup, RollUpStore } from "./store.ts";
+import {
+  GRACE_MS,
+  type GroupsWrite,
+  type RecomputedHour,
+  type RollUpGroup,
+  type RollUpJob,
+  type RollUpStore,
+  writeGroups,
+} from "./store.ts";
 
 /** The most stale hours that a step chooses from. */
 const STALE_MAX = 10_000;

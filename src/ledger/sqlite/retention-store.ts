@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { HOUR_MS } from "../../domain/id-time.ts";
 import { createWorkerQueue } from "../../workers/worker-queue.ts";
 import { type RunQuery, SQLITE } from "../queries/query.ts";
-import type { RetentionStore } from "../retention/store.ts";
+import type { RetentionStore } from "../retention/job.ts";
 import type { RetentionReply, RetentionWork } from "./retention-worker.ts";
 import { createJobLease, createShortTransact } from "./short-transactions.ts";
 

@@ -2,7 +2,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { parentPort } from "node:worker_threads";
 import { firstIdOf } from "../../domain/id-time.ts";
 import { SQLITE } from "../queries/query.ts";
-import type { DropProgress, DropUnit } from "../retention/store.ts";
+import type { DropProgress, DropUnit } from "../retention/job.ts";
 import { recordStatements } from "../retention/sums.ts";
 
 /** Work of the worker on one SQLite file. */

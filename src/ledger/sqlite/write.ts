@@ -1,8 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Hold, Resolution, Wallet } from "../core/book.ts";
 import type { WorkingBook, WriteSet } from "../core/working-book.ts";
-import { staleHoursOf } from "../engine/stale-hours.ts";
-import { unchargedEndsOf } from "../engine/uncharged-ends.ts";
+import { staleHoursOf, unchargedEndsOf } from "../engine/follow-ups.ts";
 import {
   limitValues,
   printLimitPeriods,

@@ -1,8 +1,8 @@
 import { openPostgres } from "../../../src/db/postgres/database.ts";
 import { auditPostgres } from "../../../src/ledger/audit/audit.ts";
-import { createPostgresLedger } from "../../../src/ledger/postgres/ledger.ts";
-import { createPostgresReads, createRunQuery } from "../../../src/ledger/postgres/reads.ts";
+import { createPostgresLedger, createPostgresReads } from "../../../src/ledger/postgres/ledger.ts";
 import { createPostgresRollUpStore } from "../../../src/ledger/postgres/roll-up-store.ts";
+import { createRunQuery } from "../../../src/ledger/postgres/run-query.ts";
 import { createPostgresStore } from "../../../src/ledger/postgres/store.ts";
 import { createTestDatabase } from "../../support/test-database.ts";
 import { NOON_MS } from "../samples.ts";

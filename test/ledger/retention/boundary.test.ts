@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { boundaryOf, JUMP_MAX_MS, lookAtClock, PAUSE_MS } from "../../../src/ledger/retention/boundary.ts";
+import { boundaryOf, JUMP_MAX_MS, lookAtClock, PAUSE_MS } from "../../../src/ledger/retention/job.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

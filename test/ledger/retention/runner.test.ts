@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { startRetention } from "../../../src/ledger/background-jobs.ts";
 import type { RetentionStep } from "../../../src/ledger/retention/job.ts";
-import { startRetention } from "../../../src/ledger/retention/runner.ts";
 
 const STEP: RetentionStep = { receipts: 0, bytes: 0, clearedToMs: 5, isMore: false };
 

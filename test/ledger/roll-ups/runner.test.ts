@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startRollUps } from "../../../src/ledger/roll-ups/runner.ts";
+import { startRollUps } from "../../../src/ledger/background-jobs.ts";
 
 test("the runner takes steps while there is work, goes on after a fault, and stops with the running step", async () => {
   const faults: unknown[] = [];

@@ -1,4 +1,31 @@
-import type { RunQuery } from "../queries/query.ts";
+import { SQL } from "bun";
+import { LedgerError } from "../ledger.ts";
+import type { Query, Row, RunQuery } from "../queries/query.ts";
+import { storeErrorOf } from "./faults.ts";
+
+/**
+ * The most tries of one query. After a restart of the server, every pooled connection is dead when next used.
+ */
+const TRIES_MAX = 8;
+
+/** Runs queries over a pool, again when the connection was dead. */
+export function createRunQuery(client: SQL): RunQuery {
+  const run: (query: Query, tries: number) => Promise<readonly Row[]> = async (query, tries) => {
+    try {
+      return [...(await client.unsafe(query.sql, [...query.values]))];
+    } catch (error) {
+      if (tries < TRIES_MAX && wasDead(error)) return run(query, tries + 1);
+      throw new LedgerError("unavailable", storeErrorOf(error));
+    }
+  };
+  return (query) => run(query, 1);
+}
+
+/** Whether the connection had ended before the query, so that another connection may work. */
+function wasDead(error: unknown): boolean {
+  if (!(error instanceof SQL.PostgresError)) return false;
+  return error.code === "ERR_POSTGRES_CONNECTION_CLOSED" || /^57P0[12]/.test(error.errno ?? "");
+}
 
 const NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 

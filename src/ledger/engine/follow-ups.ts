@@ -1,6 +1,8 @@
 import { firstIdOf, hourOf } from "../../domain/id-time.ts";
 import type { WorkingBook } from "../core/working-book.ts";
 
+// What a batch leaves to the jobs in the background. Stores write it in the transaction of the batch.
+
 /** An hour of a wallet whose roll-up must not be read until it is recomputed. */
 export interface StaleHour {
   readonly walletId: string;
@@ -33,4 +35,23 @@ export function staleHoursOf(books: ReadonlyMap<string, WorkingBook>, fenceId: s
 export function compareStaleHours(one: StaleHour, other: StaleHour): number {
   if (one.walletId !== other.walletId) return one.walletId < other.walletId ? -1 : 1;
   return one.startMs - other.startMs;
+}
+
+/** A receipt that ended, or whose end changed, without a transfer. The journal does not show it. */
+interface UnchargedEnd {
+  readonly walletId: string;
+  readonly holdId: string;
+}
+
+/** Returns the receipts that a batch ends without a transfer, for the exports of usage. */
+export function unchargedEndsOf(books: ReadonlyMap<string, WorkingBook>): readonly UnchargedEnd[] {
+  const ends: UnchargedEnd[] = [];
+  for (const [walletId, { writeSet }] of books) {
+    if (writeSet.resolutions.size === 0) continue;
+    const charged = new Set(writeSet.transfers.map(({ holdId }) => holdId));
+    for (const holdId of writeSet.resolutions.keys()) {
+      if (!charged.has(holdId)) ends.push({ walletId, holdId });
+    }
+  }
+  return ends;
 }
