@@ -15,7 +15,7 @@ import {
 } from "./load-result.ts";
 
 const PROCESSES = 4;
-const REQUESTS = 800;
+const REQUESTS = 400;
 const SLOTS = 32;
 /** More than the slots admit, which is 530 a second. */
 const LOAD: LoadRequest = {
