@@ -2,9 +2,8 @@ import { decodeBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
-import type { AnswerHead, PrintOptions } from "../wire/codecs.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
-import type { WireProtocol } from "../wire/protocol.ts";
+import type { AnswerHead, PrintOptions, WireProtocol } from "../wire/protocol.ts";
 import type { AnswerReader } from "../wire/protocol-pair.ts";
 import type { Planned, PlanQuestion } from "./open-body.ts";
 

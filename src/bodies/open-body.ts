@@ -2,13 +2,11 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import { type CountOptions, printCountRequest } from "../wire/anthropic-messages/count-tokens.ts";
-import type { AnswerContext, PrintOptions } from "../wire/codecs.ts";
 import { lazily } from "../wire/host-reasoning.ts";
 import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
 import { hashBeginning } from "../wire/prompt-beginning.ts";
-import type { WireProtocol } from "../wire/protocol.ts";
-import type { CodecSession } from "../wire/protocol-pair.ts";
-import { findProtocolPair } from "../wire/protocol-pair.ts";
+import type { AnswerContext, PrintOptions, WireProtocol } from "../wire/protocol.ts";
+import { type CodecSession, findProtocolPair } from "../wire/protocol-pair.ts";
 
 /** Asks for the translation of a request to one other format. */
 export interface PlanQuestion {

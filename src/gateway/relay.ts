@@ -1,8 +1,7 @@
 import type { AttemptTrace } from "../telemetry/request-trace.ts";
 import type { Permit } from "../upstream/circuit-phases.ts";
-import { type AnswerHead, isClaudeModel } from "../wire/codecs.ts";
-import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
-import { ResponseReader } from "../wire/response-facts.ts";
+import { type AnswerHead, isClaudeModel } from "../wire/protocol.ts";
+import { type ReplyPart, type ReplyReader, ResponseReader } from "../wire/reply-part.ts";
 import { createSseDecoder, type SseDecoder, type SseEvent, type SseListener } from "../wire/sse.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";

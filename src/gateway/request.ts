@@ -11,9 +11,8 @@ import type { Attempt, Balances } from "../ledger/records.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { SettledRequest } from "../telemetry/route-tally.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { PrintOptions } from "../wire/codecs.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
-import type { WireProtocol } from "../wire/protocol.ts";
+import type { PrintOptions, WireProtocol } from "../wire/protocol.ts";
 import type { AnswerReader } from "../wire/protocol-pair.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 

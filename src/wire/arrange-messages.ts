@@ -1,4 +1,13 @@
-import type { CacheMark, Part, ReasoningPart, TextPart, Turn } from "../domain/chat-request.ts";
+import type {
+  CacheMark,
+  ChatRequest,
+  DocumentPart,
+  ImagePart,
+  Part,
+  ReasoningPart,
+  TextPart,
+  Turn,
+} from "../domain/chat-request.ts";
 
 /** One message of a conversation in which user and assistant alternate and the user begins. */
 export interface Message {
@@ -101,4 +110,31 @@ export function listCalledTools(turns: readonly Turn[]): readonly string[] {
     parts.flatMap((part) => (part.kind === "tool_call" ? [part.name] : [])),
   );
   return [...new Set(names)];
+}
+
+/** A part of a message or of a tool result that holds a file. */
+export type Media = ImagePart | DocumentPart;
+
+/**
+ * Returns the path of the first image or document that `isAccepted` rejects, in messages and tool results;
+ * `undefined` if all are accepted.
+ */
+export function findRejectedMedia(
+  { turns }: ChatRequest,
+  isAccepted: (media: Media, role: Turn["role"]) => boolean,
+): string | undefined {
+  for (const { role, parts } of turns) {
+    const rejected = parts.flatMap(mediaIn).find((media) => !isAccepted(media, role));
+    if (rejected) return rejected.path;
+  }
+  return undefined;
+}
+
+function mediaIn(part: Part): readonly Media[] {
+  if (part.kind === "tool_result") return part.parts.filter(isMedia);
+  return isMedia(part) ? [part] : [];
+}
+
+function isMedia(part: Part): part is Media {
+  return part.kind === "image" || part.kind === "document";
 }

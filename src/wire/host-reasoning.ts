@@ -16,7 +16,7 @@ const ORIGIN_CHARS = 16;
  * model that `origin` identifies.
  */
 export function encodeHostReasoning(origin: string, data: JsonObject): string {
-  return PREFIX + printBase64Json({ origin: shortHash(origin, ORIGIN_CHARS), sealed: data });
+  return printPrefixedJson(PREFIX, { origin: shortHash(origin, ORIGIN_CHARS), sealed: data });
 }
 
 /** Returns whether {@link encodeHostReasoning} made a text, for any origin. No provider can read it. */
@@ -36,24 +36,26 @@ export function mayHoldHostReasoning(text: string): boolean {
 export function createHostReasoningDecoder(origin: string): (text: string) => JsonObject | undefined {
   const hash = lazily(() => shortHash(origin, ORIGIN_CHARS));
   return (text) => {
-    if (!isHostReasoning(text) || text.length > CHARS_MAX) return undefined;
-    const decoded = readBase64Json(text.slice(PREFIX.length), STRUCTURE_MAX);
-    if (!isJsonObject(decoded) || decoded.origin !== hash()) return undefined;
+    const decoded = readPrefixedJson(PREFIX, text, STRUCTURE_MAX);
+    if (decoded === undefined || decoded.origin !== hash()) return undefined;
     return isJsonObject(decoded.sealed) ? decoded.sealed : undefined;
   };
 }
 
-/** Encodes a value as letters, digits, _ and -. */
-export function printBase64Json(value: unknown): string {
-  return Buffer.from(JSON.stringify(value)).toString("base64url");
+/** Encodes a value as a prefix, which names the encoding and its version, and letters, digits, _ and -. */
+export function printPrefixedJson(prefix: string, value: object): string {
+  return prefix + Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-/** Decodes a text of {@link printBase64Json}. Returns `undefined` for any other text and above `max`. */
-export function readBase64Json(text: string, max: JsonMeasure): unknown {
-  const json = Buffer.from(text, "base64url").toString();
+/** Decodes {@link printPrefixedJson}. Returns `undefined` for foreign, damaged and oversized content. */
+export function readPrefixedJson(prefix: string, content: unknown, max: JsonMeasure): JsonObject | undefined {
+  if (typeof content !== "string" || !content.startsWith(prefix) || content.length > CHARS_MAX)
+    return undefined;
+  const json = Buffer.from(content.slice(prefix.length), "base64url").toString();
   if (measureJson(json, max) === undefined) return undefined;
   try {
-    return JSON.parse(json);
+    const value: unknown = JSON.parse(json);
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

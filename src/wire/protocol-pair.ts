@@ -2,6 +2,8 @@ import type { ChatReply } from "../domain/chat-event.ts";
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { ClientSurface, Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
+import { originalNames, shortenIdentifiers } from "./identifiers.ts";
+import type { ModelRequest, RequestFacts } from "./model-request.ts";
 import type {
   AnswerContext,
   AnswerHead,
@@ -9,13 +11,11 @@ import type {
   IngressCodec,
   PrintOptions,
   ReplyHead,
-} from "./codecs.ts";
-import { originalNames, shortenIdentifiers } from "./identifiers.ts";
-import type { ModelRequest, RequestFacts } from "./model-request.ts";
-import type { UpstreamFormat, WireProtocol } from "./protocol.ts";
+  UpstreamFormat,
+  WireProtocol,
+} from "./protocol.ts";
 import { FORMATS, WIRES } from "./registry.ts";
-import type { ReplyPart, ReplyReader } from "./reply-part.ts";
-import { ResponseReader } from "./response-facts.ts";
+import { type ReplyPart, type ReplyReader, ResponseReader } from "./reply-part.ts";
 import { translateStream, translateWhole } from "./translate.ts";
 
 /** A client's format together with an upstream's: passthrough if they are equal, else a translation. */

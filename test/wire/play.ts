@@ -1,13 +1,10 @@
 import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
-import type { ReplyHead } from "../../src/wire/codecs.ts";
 import type { ModelRequest } from "../../src/wire/model-request.ts";
-import type { WireProtocol } from "../../src/wire/protocol.ts";
-import type { CodecSession } from "../../src/wire/protocol-pair.ts";
-import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
+import type { ReplyHead, WireProtocol } from "../../src/wire/protocol.ts";
+import { type CodecSession, findProtocolPair } from "../../src/wire/protocol-pair.ts";
 import type { ReplyPart } from "../../src/wire/reply-part.ts";
-import type { SseEvent } from "../../src/wire/sse.ts";
-import { createSseDecoder } from "../../src/wire/sse.ts";
+import { createSseDecoder, type SseEvent } from "../../src/wire/sse.ts";
 
 /** Parses a request of the given format. */
 export function requestOf(wire: WireProtocol, members: object = {}): ModelRequest {

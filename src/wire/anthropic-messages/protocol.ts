@@ -6,8 +6,7 @@ import { findPromptTooLong, type PromptTooLong, type TooLongPhrases } from "../u
 import { findUntranslatable, printRequest } from "./egress/print-request.ts";
 import { readEvents, readReply } from "./egress/read-answer.ts";
 import { printEvents, printReply } from "./ingress/print-answer.ts";
-import { readWhole } from "./passthrough/reply.ts";
-import { readStream } from "./passthrough/stream.ts";
+import { readStream, readWhole } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 
 /**

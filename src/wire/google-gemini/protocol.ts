@@ -2,7 +2,7 @@ import type { UpstreamFormat } from "../protocol.ts";
 import { findUntranslatable } from "./egress/print-contents.ts";
 import { printRequest } from "./egress/print-request.ts";
 import { readEvents, readPromptTooLong, readReply } from "./egress/read-answer.ts";
-import { ID_CHARS_MAX } from "./thought-signature.ts";
+import { ID_CHARS_MAX } from "./thinking.ts";
 
 /**
  * Gemini's own format, at Google's Gemini API and at Vertex AI. Only upstreams speak it.

@@ -3,6 +3,7 @@ import { editElements, editMembers, type ValueEdit } from "../json/edit.ts";
 import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject, readArray } from "../json/read.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
 import type { RequestFacts } from "../model-request.ts";
+import { readUsage } from "../openai-usage.ts";
 import type { WireProtocol } from "../protocol.ts";
 import type { Content, ReplyPart } from "../reply-part.ts";
 import { printSse } from "../sse.ts";
@@ -12,16 +13,14 @@ import {
   type TooLongPhrases,
   UpstreamFault,
 } from "../upstream-fault.ts";
-import { faultOf } from "./chunk.ts";
+import { type FinishReason, faultOf, readFinishReason } from "./chunk.ts";
 import { readContent } from "./content.ts";
-import { ID_CHARS_MAX } from "./egress/print-reasoning.ts";
 import { findUntranslatable, printRequest } from "./egress/print-request.ts";
 import { readEvents, readReply } from "./egress/read-answer.ts";
-import { type FinishReason, readFinishReason } from "./finish-reason.ts";
 import { printEvents, printReply } from "./ingress/print-answer.ts";
 import { readStream } from "./passthrough/stream.ts";
+import { ID_CHARS_MAX } from "./reasoning.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
-import { readUsage } from "./usage.ts";
 
 /**
  * OpenAI's chat completions, which most hosts of open models speak too.

@@ -1,4 +1,5 @@
-import { printBase64Json, readBase64Json } from "../host-reasoning.ts";
+import type { ReasoningPart } from "../../domain/chat-request.ts";
+import { printPrefixedJson, readPrefixedJson } from "../host-reasoning.ts";
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
 import type { JsonMeasure } from "../json/scan.ts";
 import { reject } from "../request-body.ts";
@@ -33,11 +34,9 @@ function requireItem(item: unknown, path: string): JsonObject {
 }
 
 /** Prefix of the summaries that the gateway encodes, and their version. */
-const PREFIX = "tgc1_";
-/** Characters of a summary. No answer contains so much text. */
-const CHARS_MAX = 8 * 1024 * 1024;
+const SUMMARY_PREFIX = "tgc1_";
 /** Reject anything larger before parsing: a valid summary has 1 key and 1 value. */
-const STRUCTURE_MAX: JsonMeasure = { members: 4, values: 4 };
+const SUMMARY_MAX: JsonMeasure = { members: 4, values: 4 };
 
 const COMPACTIONS: readonly unknown[] = ["compaction", "compaction_summary", "context_compaction"];
 
@@ -67,14 +66,42 @@ export function isCompaction({ type }: JsonObject): boolean {
 
 /** Prints the one item of a compaction. The gateway encodes the summary and does not encrypt it. */
 export function printCompaction(id: string, summary: string): object {
-  return { id, type: "compaction", encrypted_content: PREFIX + printBase64Json({ summary }) };
+  return { id, type: "compaction", encrypted_content: printPrefixedJson(SUMMARY_PREFIX, { summary }) };
 }
 
 /** Returns the text that stands for a replaced conversation; `undefined` where another provider replaced it. */
 export function readCompaction({ encrypted_content: content }: JsonObject): string | undefined {
-  const isOurs = typeof content === "string" && content.startsWith(PREFIX) && content.length <= CHARS_MAX;
-  const decoded = isOurs ? readBase64Json(content.slice(PREFIX.length), STRUCTURE_MAX) : undefined;
-  return isJsonObject(decoded) && typeof decoded.summary === "string"
-    ? SUMMARY_HEAD + decoded.summary
-    : undefined;
+  const summary = readPrefixedJson(SUMMARY_PREFIX, content, SUMMARY_MAX)?.summary;
+  return typeof summary === "string" ? SUMMARY_HEAD + summary : undefined;
+}
+
+/** Prefix of the reasoning that the gateway encodes, and its version. */
+const REASONING_PREFIX = "tgr1_";
+/** Reject anything larger before parsing: a valid token has 2 keys and 2 values. */
+const REASONING_MAX: JsonMeasure = { members: 8, values: 8 };
+
+/** Reasoning that its provider accepts back: a signed text, or data that only the provider can read. */
+type Content = { readonly text: string; readonly signature: string } | { readonly data: string };
+
+/**
+ * Encodes reasoning as the `encrypted_content` of a reasoning item. The client keeps it and sends it back;
+ * the gateway stores nothing. The gateway encodes the content and does not encrypt it.
+ */
+export function encodeReasoning(reasoning: Content): string {
+  return printPrefixedJson(REASONING_PREFIX, reasoning);
+}
+
+/** Whether some encrypted content was encoded by the gateway. */
+export function isEncodedReasoning(content: unknown): content is string {
+  return typeof content === "string" && content.startsWith(REASONING_PREFIX);
+}
+
+/** Decodes `encrypted_content`. Returns `undefined` for foreign, damaged and oversized content. */
+export function decodeReasoning(content: unknown): ReasoningPart | undefined {
+  const reasoning = readPrefixedJson(REASONING_PREFIX, content, REASONING_MAX);
+  if (reasoning === undefined) return undefined;
+  const { text, signature, data } = reasoning;
+  if (typeof data === "string") return { kind: "reasoning", text: "", signature: undefined, redacted: data };
+  if (typeof text !== "string" || typeof signature !== "string") return undefined;
+  return { kind: "reasoning", text, signature, redacted: undefined };
 }

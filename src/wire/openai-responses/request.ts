@@ -20,10 +20,9 @@ import {
   rejectUnpricedTools,
   SEARCH_FIELDS,
 } from "../unpriced-tools.ts";
-import { isEncodedReasoning } from "./encrypted-reasoning.ts";
 import { readEchoedFields } from "./ingress/echoed-fields.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { isCompaction, isReference, readCompaction, requireItems } from "./items.ts";
+import { isCompaction, isEncodedReasoning, isReference, readCompaction, requireItems } from "./items.ts";
 import { countReadings, sizeOfInput } from "./size.ts";
 
 /**

@@ -1,4 +1,3 @@
-import { readInputUsage } from "../input-usage.ts";
 import { editMembers, once } from "../json/edit.ts";
 import { isSet, type JsonObject, parseJsonObject } from "../json/read.ts";
 import { skipSpace, skipString, skipValue } from "../json/scan.ts";
@@ -8,7 +7,7 @@ import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readPositive, reject, requireModel } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
-import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+import { createUntranslated, plainFacts, readInputUsage, untranslatedRequest } from "./untranslated.ts";
 
 /**
  * OpenAI's embeddings. No other provider's format is equivalent, so they are never translated.

@@ -1,4 +1,3 @@
-import { readInputUsage } from "../input-usage.ts";
 import { editMembers, once } from "../json/edit.ts";
 import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
 import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
@@ -7,7 +6,7 @@ import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readModel, reject, requireText } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
-import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+import { createUntranslated, plainFacts, readInputUsage, untranslatedRequest } from "./untranslated.ts";
 
 /**
  * OpenAI's moderations.

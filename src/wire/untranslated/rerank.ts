@@ -1,5 +1,4 @@
 import type { UnitDemand } from "../../domain/units.ts";
-import { readInputUsage } from "../input-usage.ts";
 import { editMembers, once } from "../json/edit.ts";
 import { ANSWER_MAX, isJsonObject, isSet, type JsonObject, parseJsonObject } from "../json/read.ts";
 import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
@@ -9,7 +8,7 @@ import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readFlag, readPositive, reject, requireModel, requireText } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
-import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+import { createUntranslated, plainFacts, readInputUsage, untranslatedRequest } from "./untranslated.ts";
 
 /** The rerank format that Cohere, Jina and Voyage share. */
 export const rerank = createUntranslated({

@@ -1,6 +1,6 @@
 import type { ChatRequest, Part, Reasoning, TextPart, Tool, Turn } from "../../../src/domain/chat-request.ts";
-import type { PrintOptions } from "../../../src/wire/codecs.ts";
 import { printRequest } from "../../../src/wire/google-gemini/egress/print-request.ts";
+import type { PrintOptions } from "../../../src/wire/protocol.ts";
 
 const NO_REASONING: Reasoning = {
   effort: undefined,

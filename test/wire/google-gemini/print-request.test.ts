@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findUntranslatable } from "../../../src/wire/google-gemini/egress/print-contents.ts";
 import { googleGemini } from "../../../src/wire/google-gemini/protocol.ts";
-import { encodeSignature, ID_CHARS_MAX } from "../../../src/wire/google-gemini/thought-signature.ts";
+import { encodeSignature, ID_CHARS_MAX } from "../../../src/wire/google-gemini/thinking.ts";
 import { shortenIdentifiers } from "../../../src/wire/identifiers.ts";
 import { findBodyProblem } from "../../support/google-rules.ts";
 import { call, chatOf, print, result, sealed, TOOL, text, turnOf } from "./chat-request.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { readEvents, readReply } from "../../../src/wire/google-gemini/egress/read-answer.ts";
-import { encodeSignature } from "../../../src/wire/google-gemini/thought-signature.ts";
+import { encodeSignature } from "../../../src/wire/google-gemini/thinking.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { chunkOf, eventsOf as framesOf, type Json, SHORT_ANSWER } from "../../support/scripted-google.ts";
 import { eventsOf } from "../play.ts";

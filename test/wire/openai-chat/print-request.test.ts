@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Part, Reasoning, TextPart, Turn } from "../../../src/domain/chat-request.ts";
-import type { PrintOptions } from "../../../src/wire/codecs.ts";
 import { findUntranslatable, printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
+import type { PrintOptions } from "../../../src/wire/protocol.ts";
 
 const NO_REASONING: Reasoning = {
   effort: undefined,

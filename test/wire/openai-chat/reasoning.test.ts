@@ -4,12 +4,12 @@ import type { Part, ReasoningPart, Turn } from "../../../src/domain/chat-request
 import type { ModelTraits } from "../../../src/domain/model.ts";
 import { printRequest as printMessages } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import type { Source } from "../../../src/wire/codecs.ts";
 import { encodeHostReasoning, isHostReasoning } from "../../../src/wire/host-reasoning.ts";
 import { shortenIdentifiers } from "../../../src/wire/identifiers.ts";
 import { printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
 import { readReply } from "../../../src/wire/openai-chat/egress/read-answer.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
+import type { Source } from "../../../src/wire/protocol.ts";
 import { requestOf } from "../play.ts";
 
 const ORIGIN = "router google/gemini-3-pro";

@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishReason, OutputEvent } from "../../../src/domain/chat-event.ts";
 import { ERRORS, GatewayError } from "../../../src/errors.ts";
-import type { ReplyHead } from "../../../src/wire/codecs.ts";
-import {
-  encodeReasoning,
-  isEncodedReasoning,
-} from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
+import { encodeReasoning, isEncodedReasoning } from "../../../src/wire/openai-responses/items.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
-import type { SentStream } from "../../../src/wire/protocol.ts";
+import type { ReplyHead, SentStream } from "../../../src/wire/protocol.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
 import { eventsOf, headOf as replyHeadOf } from "../play.ts";

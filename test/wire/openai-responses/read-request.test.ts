@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest } from "../../../src/domain/chat-request.ts";
 import { GatewayError } from "../../../src/errors.ts";
-import { encodeReasoning } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
+import { encodeReasoning } from "../../../src/wire/openai-responses/items.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 
 /** One character longer than a name may be. */

@@ -8,14 +8,20 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../../../domain/chat-request.ts";
-import { arrangeMessages, isBlank, listCalledTools, type Message, markEnd } from "../../arrange-messages.ts";
-import { type PrintedThinking, printThinking } from "../../claude-thinking.ts";
-import { isClaudeModel, type PrintOptions } from "../../codecs.ts";
+import {
+  arrangeMessages,
+  findRejectedMedia,
+  isBlank,
+  listCalledTools,
+  type Media,
+  type Message,
+  markEnd,
+} from "../../arrange-messages.ts";
+import { markPrefixes, type PrintedThinking, printThinking } from "../../claude-request.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
 import { joinElements, joinMembers, printMembers } from "../../json/read.ts";
-import { markPrefixes } from "../../mark-prefixes.ts";
-import { findRejectedMedia, type Media } from "../../media-parts.ts";
+import { isClaudeModel, type PrintOptions } from "../../protocol.ts";
 import { printCacheMark, printEndUser, printStopSequences } from "../../request-fields.ts";
 import { isOpenSchema, printFormat, strictSchema } from "../../strict-schema.ts";
 

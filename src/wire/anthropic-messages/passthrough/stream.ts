@@ -1,13 +1,13 @@
 import { editMembers, type Path } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray, readText } from "../../json/read.ts";
 import type { RequestFacts } from "../../model-request.ts";
+import { joinPromptText } from "../../prompt-size.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
-import { isRefusal, parseEvent, readStopReason, requireEventType } from "../finish-reason.ts";
-import { createUsageReader } from "../usage.ts";
-import { readBlock, readDelta } from "./reply.ts";
+import { isRefusal, parseEvent, parseMessage, readStopReason, requireEventType } from "../finish-reason.ts";
+import { createUsageReader, readUsage } from "../usage.ts";
 
 /**
  * Reads a streamed message. Replaces the model name in `message_start` and passes all other data byte for
@@ -36,7 +36,7 @@ export function readStream(request: RequestFacts): ReplyReader {
     if (isStarted) return SILENT;
     isStarted = true;
     const edited = renameModel(data, request.model);
-    const content = readStartContent(message);
+    const content = readBlocks(readArray(message.content).filter(isJsonObject));
     const text = ending.passStart(edited, readStopReason(message.stop_reason), content.isOutput);
     isWhole = ending.isFinished();
     const isReadable = content.isReadable || isAnswered();
@@ -103,9 +103,8 @@ function renameModel(data: string, model: string): string {
   return editMembers(data, { message });
 }
 
-/** Reads the blocks that `message_start` already contains. */
-function readStartContent({ content }: JsonObject) {
-  const contents = readArray(content).filter(isJsonObject).map(readBlock);
+function readBlocks(blocks: readonly JsonObject[]) {
+  const contents = blocks.map(readBlock);
   return {
     isOutput: contents.length > 0,
     isReadable: contents.some(({ isReadable }) => isReadable),
@@ -208,4 +207,42 @@ function createEnding() {
     passDelta,
     print: () => start + finish + stop,
   };
+}
+
+/**
+ * Reads a whole message. Replaces the model name in the body and keeps every other byte, thinking and
+ * signatures included. Throws `UpstreamFault` for anything but a complete message.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
+ */
+export function readWhole(request: RequestFacts, text: string): ReplyPart {
+  const { body, blocks, stopReason } = parseMessage(text);
+  const content = readBlocks(blocks);
+  return {
+    text: editMembers(text, { model: () => JSON.stringify(request.model) }),
+    isOutput: true,
+    // A request with an output limit of 0 only fills the cache, and its answer is an empty message.
+    isReadable: request.outputTokensMax === 0 || isRefusal(stopReason) || content.isReadable,
+    generated: content.generated,
+    usage: isJsonObject(body.usage) ? readUsage(body.usage) : undefined,
+  };
+}
+
+/** Reads a content block, whole or as it starts. Results of server tools do not count as generated. */
+function readBlock(block: JsonObject): Content {
+  const type = readText(block.type);
+  if (type === "text") return { generated: readText(block.text), isReadable: readText(block.text) !== "" };
+  if (type === "thinking") return { generated: readText(block.thinking), isReadable: false };
+  if (type === "redacted_thinking") return NO_CONTENT;
+  if (type.endsWith("_result")) return { generated: "", isReadable: true };
+  const input = isJsonObject(block.input) ? joinPromptText([block.input]) : "";
+  return { generated: readText(block.name) + input, isReadable: true };
+}
+
+/** Reads the `delta` of a `content_block_delta` event. Signatures and citations do not count as generated. */
+function readDelta(delta: JsonObject): Content {
+  const field = TEXT_FIELDS.get(readText(delta.type));
+  if (field === undefined) return NO_CONTENT;
+  const generated = readText(delta[field]);
+  return { generated, isReadable: delta.type !== "thinking_delta" && generated !== "" };
 }

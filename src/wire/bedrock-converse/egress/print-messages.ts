@@ -8,9 +8,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../../../domain/chat-request.ts";
-import { isBlank, type Message } from "../../arrange-messages.ts";
+import { findRejectedMedia, isBlank, type Media, type Message } from "../../arrange-messages.ts";
 import { joinElements, joinMembers } from "../../json/read.ts";
-import { findRejectedMedia, type Media } from "../../media-parts.ts";
 import type { ModelFeatures } from "../model-id.ts";
 import type { PrintReasoning } from "../reasoning.ts";
 

@@ -1,5 +1,4 @@
 import type { ChatEvent, FinishEvent, FinishReason, OutputEvent } from "../../../domain/chat-event.ts";
-import type { EventReader, Source } from "../../codecs.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { editElements, sliceMember } from "../../json/edit.ts";
 import {
@@ -12,6 +11,7 @@ import {
   readText,
 } from "../../json/read.ts";
 import { BLOCKS_MAX, printCallInput, textEvents } from "../../output-events.ts";
+import type { EventReader, Source } from "../../protocol.ts";
 import type { SseEvent } from "../../sse.ts";
 import {
   findPromptTooLong,

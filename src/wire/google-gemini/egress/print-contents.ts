@@ -9,7 +9,7 @@ import type {
   Turn,
 } from "../../../domain/chat-request.ts";
 import { parseJsonObject } from "../../json/read.ts";
-import { readSignatures, type Signatures } from "../thought-signature.ts";
+import { readSignatures, type Signatures } from "../thinking.ts";
 
 /** The model that contents are printed for. */
 interface ContentOptions {

@@ -5,11 +5,11 @@ import type {
   Tool,
   ToolChoice,
 } from "../../../domain/chat-request.ts";
-import type { PrintOptions } from "../../codecs.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
+import type { PrintOptions } from "../../protocol.ts";
+import { printThinking, takesBudget } from "../thinking.ts";
 import { printContents } from "./print-contents.ts";
-import { printThinking, takesBudget } from "./print-thinking.ts";
 
 /**
  * Prints the body of a `generateContent` call. The model and the stream flag are in its path. Drops cache

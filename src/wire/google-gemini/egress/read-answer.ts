@@ -1,6 +1,5 @@
 import type { ChatEvent, OutputEvent, UsageEvent } from "../../../domain/chat-event.ts";
 import { isCount, type Usage } from "../../../domain/usage.ts";
-import type { EventReader, Source } from "../../codecs.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { isTooDeep } from "../../json/bounds.ts";
 import {
@@ -14,6 +13,7 @@ import {
   readCount,
   readText,
 } from "../../json/read.ts";
+import type { EventReader, Source } from "../../protocol.ts";
 import {
   findPromptTooLong,
   type PromptTooLong,
@@ -21,7 +21,7 @@ import {
   UpstreamFault,
 } from "../../upstream-fault.ts";
 import { BLOCKED, readFinish } from "../finish-reason.ts";
-import { encodeSignature } from "../thought-signature.ts";
+import { encodeSignature } from "../thinking.ts";
 
 /**
  * Reads a streamed answer of one candidate into events. The stream has no end mark: it ends with its

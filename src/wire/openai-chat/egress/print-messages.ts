@@ -8,7 +8,7 @@ import type {
   Turn,
 } from "../../../domain/chat-request.ts";
 import { printCacheMark } from "../../request-fields.ts";
-import { type Host, printHostState } from "./print-reasoning.ts";
+import { type Host, printHostState } from "../reasoning.ts";
 
 /** How messages are printed for a host. */
 interface MessageOptions extends Host {

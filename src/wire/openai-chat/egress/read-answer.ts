@@ -1,5 +1,4 @@
 import type { ChatEvent, OutputEvent } from "../../../domain/chat-event.ts";
-import type { EventReader, Source } from "../../codecs.ts";
 import { isTooDeep } from "../../json/bounds.ts";
 import {
   ANSWER_MAX,
@@ -10,20 +9,23 @@ import {
   readArray,
   readText,
 } from "../../json/read.ts";
+import { readUsageEvents, usageOfChunk } from "../../openai-usage.ts";
+import type { EventReader, Source } from "../../protocol.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import {
   CHOICES_MAX,
   callIdPrefixOf,
   createCallFinder,
   END_MARK,
+  type FinishReason,
+  finishEvent,
   generateCallId,
   parseChunk,
+  readFinishReason,
   readIndex,
   requireChoice,
 } from "../chunk.ts";
-import { type FinishReason, finishEvent, readFinishReason } from "../finish-reason.ts";
 import { encodeHostState, readThoughtSignature } from "../reasoning.ts";
-import { readUsageEvents, usageOfChunk } from "../usage.ts";
 import { createDeltaReader } from "./read-deltas.ts";
 
 /**

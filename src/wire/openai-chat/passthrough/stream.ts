@@ -1,12 +1,12 @@
 import { editElements, editMembers, findMember, type Path, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import type { RequestFacts } from "../../model-request.ts";
+import { readUsage, usageOfChunk } from "../../openai-usage.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type RepeatedPart, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { CHOICES_MAX, callIdPrefixOf, END_MARK, parseChunk, readIndex, requireChoice } from "../chunk.ts";
-import { readUsage, usageOfChunk } from "../usage.ts";
 import { ChoiceReader, type ChoiceStep } from "./choice.ts";
 
 /**

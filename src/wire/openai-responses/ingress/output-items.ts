@@ -1,4 +1,4 @@
-import { encodeReasoning } from "../encrypted-reasoning.ts";
+import { encodeReasoning } from "../items.ts";
 
 /** Sends one event of a stream. For a whole answer it does nothing. */
 export type EmitEvent = (type: `response.${string}`, members: object) => void;

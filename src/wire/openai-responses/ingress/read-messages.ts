@@ -15,10 +15,10 @@ import type { ValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import { reject, rejectUntranslatable, requireName, requireText } from "../../request-body.ts";
 import { decodeTextSource, readCallArguments, readFileData, readMediaUrl } from "../../request-fields.ts";
-import { decodeReasoning } from "../encrypted-reasoning.ts";
 import {
   asksForCompaction,
   COMPACTION_PROMPT,
+  decodeReasoning,
   isCompaction,
   isCompactionTrigger,
   isMessage,

@@ -14,8 +14,7 @@ import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
 import { isFlagged, UpstreamFault } from "../../upstream-fault.ts";
-import { readPromptTooLong } from "../error.ts";
-import { isFiltered, readUsage, requireFinished } from "../response.ts";
+import { isFiltered, readPromptTooLong, readUsage, requireFinished } from "../response.ts";
 
 const EVENT_NAME = /^[\w.]{1,64}$/;
 const FINISHES: readonly string[] = ["response.completed", "response.incomplete"];

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Surface } from "../../src/domain/model.ts";
-import { ResponseReader } from "../../src/wire/response-facts.ts";
+import { ResponseReader } from "../../src/wire/reply-part.ts";
 
 function factsOf(surface: Surface, ...texts: readonly (string | object)[]) {
   const reader = new ResponseReader(surface);
