@@ -1,14 +1,13 @@
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import type { HoldHealth } from "../gateway/hold-health.ts";
-import { createBodyBudget } from "../http/body-budget.ts";
 import { createRunningRequests } from "../http/http-parts.ts";
-import { createIncomingBodies } from "../http/incoming-bodies.ts";
+import { createBodyBudget, createIncomingBodies } from "../http/incoming-bodies.ts";
 import { type Check, type CheckResult, createReadiness, type Readiness } from "../http/readiness.ts";
 import { type HttpServer, listen as listenHttp } from "../http/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter } from "../limiter/limiter.ts";
-import { checkOutboxDisk } from "../settlement-outbox/disk.ts";
+import { checkOutboxDisk } from "../settlement-outbox/folder.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";

@@ -3,8 +3,8 @@ import type { Database } from "../db/database.ts";
 import type { Limiter } from "../limiter/limiter.ts";
 import { createMemoryLimiter } from "../limiter/memory.ts";
 import { watchPeerGateways } from "../limiter/peer-gateways.ts";
-import { connectRedis } from "../limiter/redis/connection.ts";
 import { createRedisLimiter } from "../limiter/redis/limiter.ts";
+import { connectRedis } from "../limiter/redis/server.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
 

@@ -3,7 +3,7 @@ import type { DefaultModels, Model } from "../domain/model.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
-import type { TracesConfig } from "../telemetry/traces-config.ts";
+import type { TracesConfig } from "../telemetry/request-tracing.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
 import { createWorkerQueue } from "../workers/worker-queue.ts";
 import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";

@@ -1,4 +1,4 @@
-import type { TraceSampler, TracesConfig } from "../telemetry/traces-config.ts";
+import type { TraceSampler, TracesConfig } from "../telemetry/request-tracing.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 

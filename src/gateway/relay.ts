@@ -6,8 +6,7 @@ import { createSseDecoder, type SseDecoder, type SseEvent, type SseListener } fr
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens } from "./quote.ts";
-import { type BodyBytes, readBody } from "./read-bounded.ts";
-import { relayBytes } from "./relay-bytes.ts";
+import { type BodyBytes, readBody, relayBytes } from "./relay-bytes.ts";
 import {
   type Candidate,
   failed,

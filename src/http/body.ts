@@ -1,9 +1,8 @@
 import { createByteCollector } from "../domain/byte-blocks.ts";
 import { GatewayError } from "../errors.ts";
 import { within } from "../time.ts";
-import { BODY_BYTES_MAX, type BodyBudget } from "./body-budget.ts";
 import type { ConnectionIdle } from "./connection-idle.ts";
-import type { BodySender, IncomingBodies } from "./incoming-bodies.ts";
+import { BODY_BYTES_MAX, type BodyBudget, type BodySender, type IncomingBodies } from "./incoming-bodies.ts";
 
 /**
  * Up to this size a body is read in one piece, which is cheaper. Its bytes are counted once all have arrived.

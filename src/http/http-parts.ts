@@ -1,10 +1,9 @@
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { OpenFiles } from "../telemetry/open-files.ts";
-import type { BodyBudget } from "./body-budget.ts";
 import type { ConnectionIdle } from "./connection-idle.ts";
 import type { CorsOrigins } from "./cors.ts";
-import type { IncomingBodies } from "./incoming-bodies.ts";
+import type { BodyBudget, IncomingBodies } from "./incoming-bodies.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** The dependencies of the routes: the gateway, and the HTTP state of this process. */

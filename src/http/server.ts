@@ -2,8 +2,10 @@ import type { Server } from "bun";
 import { Elysia } from "elysia";
 import { reachableHost } from "../domain/addresses.ts";
 import { type Cause, GatewayError } from "../errors.ts";
+import { printReceipt } from "../ledger/print-receipt.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { WIRES } from "../wire/registry.ts";
+import { answerCaller } from "./answer-caller.ts";
 import { discardBody } from "./body.ts";
 import { createConnectionIdle } from "./connection-idle.ts";
 import { answerBrowser } from "./cors.ts";
@@ -14,7 +16,6 @@ import { newRequestId, pathOf } from "./identity.ts";
 import { inferenceHandlers } from "./inference.ts";
 import { keyRoute } from "./key.ts";
 import { modelRoutes } from "./models.ts";
-import { receiptRoute } from "./receipts.ts";
 import {
   type Handle,
   isNotBuilt,
@@ -165,4 +166,17 @@ function rejectUnrouted(request: Request): Promise<Response> {
 async function rejectAfterBody(request: Request, cause: Cause): Promise<Response> {
   await discardBody(request);
   return respondWithError(request, new GatewayError(cause), newRequestId());
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** `GET /v1/receipts/{request_id}`: the receipt of a request, for every key of the account that paid. */
+export function receiptRoute(parts: HttpParts) {
+  return new Elysia().get("/v1/receipts/:id", ({ request, params }) =>
+    answerCaller(request, parts, async ({ key }, { ledger }) => {
+      const receipt = UUID.test(params.id) ? await ledger.receipt(key.accountId, params.id) : undefined;
+      if (!receipt) throw new GatewayError("unknown_receipt");
+      return printReceipt(receipt);
+    }),
+  );
 }

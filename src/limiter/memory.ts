@@ -9,8 +9,14 @@ import {
   type Taken,
   type WindowSnapshot,
 } from "./admission.ts";
-import type { AdmissionRequest, LimitDecline, Limiter, Limits } from "./limiter.ts";
-import { isFull, rateWait } from "./rates.ts";
+import {
+  type AdmissionRequest,
+  isFull,
+  type LimitDecline,
+  type Limiter,
+  type Limits,
+  rateWait,
+} from "./limiter.ts";
 import { advance, correct, createSteadyClock, createWindow, resetMs, take, type Window } from "./window.ts";
 
 export interface MemoryLimiterOptions {

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, renameSync, rmSync } from "node:fs";
 import { connect } from "../db/sqlite/database.ts";
 import type { LedgerErrorCode } from "../ledger/ledger.ts";
 import { createLogSync } from "../ledger/sqlite/log-sync.ts";
-import { checkTables, countEntries, createTables, hasTables, isDamage, readOrigin } from "./tables.ts";
+import { checkTables, countEntries, createTables, hasTables, isDamage, readOrigin } from "./entry.ts";
 
 /** One outbox on disk: a SQLite database that this process holds the lock of. */
 export interface OutboxFile {

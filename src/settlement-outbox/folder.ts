@@ -1,8 +1,10 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { closeSync, existsSync, promises as fs, fsyncSync, mkdirSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { FREE_BYTES_MIN } from "../db/full-disk.ts";
 import type { Instance } from "../db/instance.ts";
 import { connect } from "../db/sqlite/database.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import { checkTables, countEntries, hasTables, isDamage, readOrigin } from "./entry.ts";
 import {
   adoptOutboxFile,
   createOutboxFile,
@@ -11,7 +13,6 @@ import {
   type NewEntry,
   type OutboxFile,
 } from "./file.ts";
-import { checkTables, countEntries, hasTables, isDamage, readOrigin } from "./tables.ts";
 
 /** The outbox files that this process holds: its own, and those it adopted from dead processes. */
 export interface OutboxFiles {
@@ -193,5 +194,45 @@ function outboxPaths(folder: string, suffix = ".db"): readonly string[] {
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
     throw error;
+  }
+}
+
+/** The disk that keeps the settlement outbox. */
+interface OutboxDisk {
+  /** Bytes that this process may still write. */
+  readonly freeBytes: number;
+  /** Why no settlement could be written; `undefined` when one can. */
+  readonly problem: "disk_full" | "read_only" | "not_writable" | undefined;
+}
+
+const PROBE = Buffer.alloc(4096);
+const PROBLEMS: Readonly<Record<string, OutboxDisk["problem"]>> = {
+  ENOSPC: "disk_full",
+  EDQUOT: "disk_full",
+  EROFS: "read_only",
+};
+
+/**
+ * Checks the disk of the settlement outbox, off the event loop: reads its free space, and writes and removes a
+ * file of 4 KiB. Rejects when the folder is gone.
+ */
+export async function checkOutboxDisk(dataFolder: string): Promise<OutboxDisk> {
+  const folder = outboxFolder(dataFolder);
+  const [{ bavail, bsize }, fault] = await Promise.all([fs.statfs(folder), tryWrite(folder)]);
+  const freeBytes = bavail * bsize;
+  return { freeBytes, problem: fault ?? (freeBytes < FREE_BYTES_MIN ? "disk_full" : undefined) };
+}
+
+async function tryWrite(folder: string): Promise<OutboxDisk["problem"]> {
+  // Named by process, so that a process killed in between leaves one file at most.
+  const path = join(folder, `probe-${process.pid}`);
+  try {
+    await fs.writeFile(path, PROBE, { mode: 0o600 });
+    return undefined;
+  } catch (fault) {
+    const code = fault instanceof Error && "code" in fault ? String(fault.code) : "";
+    return PROBLEMS[code] ?? "not_writable";
+  } finally {
+    await fs.rm(path, { force: true }).catch(() => undefined);
   }
 }

@@ -1,5 +1,4 @@
-import { Histogram, SHORT_SECONDS } from "./histogram.ts";
-import { counter, type Family, histogram } from "./series.ts";
+import { counter, type Family, Histogram, histogram, SHORT_SECONDS } from "./series.ts";
 
 /** Counts the transactions of a local ledger. Called once per batch of commands. */
 export interface LedgerMetrics {

@@ -1,7 +1,6 @@
 import type { Registry } from "prom-client";
 import { backgroundFamilies, type ReadBackground } from "./background-metrics.ts";
 import { countLedger, type LedgerMetrics } from "./ledger-metrics.ts";
-import { type Losses, lossFamilies } from "./loss-metrics.ts";
 import { collectProcess } from "./process-metrics.ts";
 import { type CountedRequests, countRequests, type RequestMetrics } from "./request-metrics.ts";
 import { counter, type Family, gauge, type Labels } from "./series.ts";
@@ -191,4 +190,26 @@ function rowsOf({ decisions }: LimiterState) {
   return stores
     .flatMap((store) => outcomes.map((outcome) => ({ store, outcome, count: decisions[store][outcome] })))
     .filter(({ store, outcome, count }) => count > 0 || INITIAL_OUTCOMES[store].includes(outcome));
+}
+
+/** What the telemetry of this process has lost since its start. */
+interface Losses {
+  readonly logLines: number;
+  readonly spans: number;
+}
+
+/** Returns one counter for each kind of loss. */
+function lossFamilies({ logLines, spans }: Losses): readonly Family[] {
+  return [
+    counter(
+      "tollgate_log_lines_dropped_total",
+      "Log lines that were dropped because stdout was not read.",
+      () => [[{}, logLines]],
+    ),
+    counter(
+      "tollgate_trace_spans_dropped_total",
+      "Spans that were not exported: the queue was full, or the receiver failed.",
+      () => [[{}, spans]],
+    ),
+  ];
 }

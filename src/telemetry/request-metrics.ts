@@ -1,4 +1,3 @@
-import { Histogram, REQUEST_SECONDS, SHORT_SECONDS } from "./histogram.ts";
 import { requestFamilies } from "./request-series.ts";
 import {
   createRouteTallies,
@@ -8,7 +7,7 @@ import {
   type SettledRequest,
   SettledTally,
 } from "./route-tally.ts";
-import { counter, type Family } from "./series.ts";
+import { counter, type Family, Histogram, REQUEST_SECONDS, SHORT_SECONDS } from "./series.ts";
 
 /** What is counted of a request when it has ended. */
 export interface EndedRequest {

@@ -1,6 +1,5 @@
-import type { Histogram } from "./histogram.ts";
 import type { OperationTally, RouteTally, SettledTally } from "./route-tally.ts";
-import { counter, type Family, histogram, type Labels } from "./series.ts";
+import { counter, type Family, type Histogram, histogram, type Labels } from "./series.ts";
 
 /** The tallies of all requests, read at each scrape. */
 interface RequestTallies {

@@ -1,4 +1,4 @@
-import { FIRST_TOKEN_SECONDS, Histogram, TOKEN_COUNTS } from "./histogram.ts";
+import { FIRST_TOKEN_SECONDS, Histogram, TOKEN_COUNTS } from "./series.ts";
 
 /** The money in nano-USD and the tokens of a settled request. */
 export interface SettledRequest {

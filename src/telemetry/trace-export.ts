@@ -12,8 +12,8 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { waitAtMost } from "../time.ts";
 import type { Log } from "./log.ts";
+import type { TraceSampler, TracesConfig } from "./request-tracing.ts";
 import { createSpans, type Spans } from "./spans.ts";
-import type { TraceSampler, TracesConfig } from "./traces-config.ts";
 
 /** Traces of one process, exported in the background. */
 export interface Traces extends Spans {

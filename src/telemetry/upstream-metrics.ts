@@ -1,5 +1,4 @@
-import { Histogram, REQUEST_SECONDS } from "./histogram.ts";
-import { counter, type Family, gauge, histogram, type Labels } from "./series.ts";
+import { counter, type Family, gauge, Histogram, histogram, type Labels, REQUEST_SECONDS } from "./series.ts";
 
 /**
  * Counts what upstreams do, by their names in the configuration. A call costs about 10 ns. The first call for

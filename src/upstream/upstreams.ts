@@ -7,7 +7,7 @@ import { findSharedSecrets, type KeyPool, type PooledKey, renewKeys } from "./ke
 import type { Upstream, UpstreamConfig } from "./upstream.ts";
 
 /** The upstreams of the latest configuration, with their state. */
-export interface Upstreams {
+interface Upstreams {
   /**
    * Returns the upstreams of a configuration and the built-in ones, by name. An upstream with an unchanged
    * configuration is kept with its state. When only its keys have changed, those that are left keep theirs. Any

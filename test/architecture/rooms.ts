@@ -77,7 +77,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "exports/export-config.ts",
       "limiter/limiter.ts",
       "limiter/redis/location.ts",
-      "telemetry/traces-config.ts",
+      "telemetry/request-tracing.ts",
       "upstream/upstream.ts",
       "workers",
     ],

@@ -37,7 +37,7 @@ const RETIRED: readonly RetiredWord[] = [
   {
     pattern: /\bdisbelie(f|ve)/i,
     use: "usage rejected",
-    except: /^src\/gateway\/(request|conclude)\.ts|^docs\/(billing|logs-and-traces)/,
+    except: /^src\/gateway\/(request|run-request)\.ts|^docs\/(billing|logs-and-traces)/,
   },
   { pattern: /unsayable/i, use: "unrepresentable" },
   { pattern: /\bhung[_ ]?up\b|\bhang-?ups?\b/i, use: "client disconnected", except: /^src\/(app|cli)\// },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Cause, GatewayError } from "../../src/errors.ts";
-import { conclude } from "../../src/gateway/conclude.ts";
 import { failed, type Outcome, unrepresentable } from "../../src/gateway/request.ts";
+import { conclude } from "../../src/gateway/run-request.ts";
 import { createRecordedReply } from "./gateway-parts.ts";
 import { createMeteredRequest, type MeteredOptions } from "./held-request.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Shutdown } from "../../src/gateway/shutdown.ts";
+import { Shutdown } from "../../src/gateway/gateway.ts";
 
 test("a shutdown calls each listener once, and none that was removed", () => {
   const shutdown = new Shutdown();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ClientSignal } from "../../src/http/client-signal.ts";
+import { ClientSignal } from "../../src/http/reply.ts";
 
 /** A signal of a client, with the names of the listeners that were called. */
 function connect() {

@@ -4,9 +4,8 @@ import type { Server } from "bun";
 import { bytesOf } from "../../src/domain/byte-blocks.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { createBodyReader } from "../../src/http/body.ts";
-import { type BodyBudget, createBodyBudget } from "../../src/http/body-budget.ts";
 import { createConnectionIdle } from "../../src/http/connection-idle.ts";
-import { createIncomingBodies } from "../../src/http/incoming-bodies.ts";
+import { type BodyBudget, createBodyBudget, createIncomingBodies } from "../../src/http/incoming-bodies.ts";
 import { sendRaw } from "../support/raw-client.ts";
 
 const BUDGET = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Batch } from "../../src/limiter/redis/batch.ts";
-import { createBatches } from "../../src/limiter/redis/batches.ts";
-import { windowsOf } from "../../src/limiter/redis/keys.ts";
+import { windowsOf } from "../../src/limiter/redis/scripts.ts";
+import { createBatches } from "../../src/limiter/redis/store.ts";
 
 const ids = { accountId: "account", keyId: "key" };
 const windows = windowsOf(ids);

@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from "ioredis";
-import { connectRedis, type RedisConnection } from "../../src/limiter/redis/connection.ts";
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
+import { connectRedis, type RedisConnection } from "../../src/limiter/redis/server.ts";
 import { until } from "../support/until.ts";
 import { startStallMeter } from "./chaos/stall-meter.ts";
 

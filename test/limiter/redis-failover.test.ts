@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { RedisConnection } from "../../src/limiter/redis/connection.ts";
+import type { RedisConnection } from "../../src/limiter/redis/server.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "../support/redis-cluster.ts";
 import { type RedisSentinelOptions, startRedisSentinel } from "../support/redis-sentinel.ts";

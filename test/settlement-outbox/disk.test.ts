@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkOutboxDisk } from "../../src/settlement-outbox/disk.ts";
+import { checkOutboxDisk } from "../../src/settlement-outbox/folder.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 test("a disk with space has no problem, and the check leaves no file", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keysOf } from "../../src/limiter/redis/keys.ts";
+import { keysOf } from "../../src/limiter/redis/scripts.ts";
 import { createLocation } from "../accounts/temp-storage.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { CHAT, objectOf, post, quotedTokens, SURFACES, windowOf } from "../support/client.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { TraceSpan } from "../../src/telemetry/request-trace.ts";
+import type { TracesConfig } from "../../src/telemetry/request-tracing.ts";
 import { startTraces, type Traces } from "../../src/telemetry/trace-export.ts";
-import type { TracesConfig } from "../../src/telemetry/traces-config.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { startOtlpReceiver } from "../support/otlp/receiver.ts";
 import { tracesTo } from "../support/otlp/traces-to.ts";

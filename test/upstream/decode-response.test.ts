@@ -12,7 +12,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from "node:zlib";
-import { readBounded } from "../../src/gateway/read-bounded.ts";
+import { readBounded } from "../../src/gateway/relay-bytes.ts";
 import { decodeResponse } from "../../src/upstream/content-coding.ts";
 import { until } from "../support/until.ts";
 

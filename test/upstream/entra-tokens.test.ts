@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createTokenSource, type EntraToken, EntraTokenError } from "../../src/upstream/entra-tokens.ts";
+import { createTokenSource, type EntraToken, EntraTokenError } from "../../src/upstream/azure-transport.ts";
 
 const HOUR_MS = 3_600_000;
 

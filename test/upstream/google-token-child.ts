@@ -1,4 +1,4 @@
-import { createGoogleTokenFetch } from "../../src/upstream/google-token.ts";
+import { createGoogleTokenFetch } from "../../src/upstream/vertex-transport.ts";
 
 // Prints the token that the environment of this process gives; a line of input asks for another one.
 const fetchToken = createGoogleTokenFetch({ project: "acme-prod", credentials: undefined });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createVerify, generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
-import { createGoogleTokenFetch } from "../../src/upstream/google-token.ts";
+import { createGoogleTokenFetch } from "../../src/upstream/vertex-transport.ts";
 import { SUBJECT_TOKEN, startScriptedGoogle, TOKEN } from "../support/scripted-google.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

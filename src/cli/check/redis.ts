@@ -1,6 +1,6 @@
 import { NO_SHARD } from "../../limiter/redis/cluster.ts";
-import { connectRedis, type RedisConnection } from "../../limiter/redis/connection.ts";
 import type { RedisLocation } from "../../limiter/redis/location.ts";
+import { connectRedis, type RedisConnection } from "../../limiter/redis/server.ts";
 import { createRedisStore } from "../../limiter/redis/store.ts";
 import { within } from "../../time.ts";
 

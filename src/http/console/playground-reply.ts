@@ -3,10 +3,9 @@ import { type GatewayError, toGatewayError } from "../../errors.ts";
 import type { AbortSource, HeldRequest } from "../../gateway/request.ts";
 import { WIRES } from "../../wire/registry.ts";
 import { createSseDecoder } from "../../wire/sse.ts";
-import { ClientSignal } from "../client-signal.ts";
 import { errorResponse } from "../errors.ts";
 import { createEventStream, type EventStream } from "../event-stream.ts";
-import type { HttpReply } from "../reply.ts";
+import { ClientSignal, type HttpReply } from "../reply.ts";
 import type { ReceiptJson } from "./request-shapes.ts";
 
 /** The cost is sent at most this often, in milliseconds. */

@@ -1,6 +1,6 @@
 import type { WindowSnapshot } from "../admission.ts";
 import type { AdmissionRequest, Limits } from "../limiter.ts";
-import { type CallerIds, type CallerWindows, leasesOf } from "./keys.ts";
+import { type CallerIds, type CallerWindows, leasesOf } from "./scripts.ts";
 
 /** The window of a key or an account, when Redis decided. Its limits are the caller's. */
 export type RedisSnapshot = Omit<WindowSnapshot, "limits">;

@@ -1,6 +1,5 @@
 import { Cluster, Command, type Redis } from "ioredis";
-import { connectionOptions, reconnectDelayMs } from "./connection-options.ts";
-import type { RedisLocation } from "./location.ts";
+import { connectionOptions, type RedisLocation, reconnectDelayMs } from "./location.ts";
 
 /** Shard of an account whose slot has no known node. */
 export const NO_SHARD = "unknown";

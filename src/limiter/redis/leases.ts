@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { NO_CORRECTION, type Release } from "./batch.ts";
-import type { CallerIds } from "./keys.ts";
-import { chunked } from "./scripts.ts";
+import { type CallerIds, chunked } from "./scripts.ts";
 
 /**
  * Leases of this process's running requests. A lease is one concurrency slot in Redis for 30 s after each

@@ -16,9 +16,9 @@ import {
   type Limiter,
   LimiterError,
   SHARED_LIMITER_TIMEOUT_MS,
+  shareOf,
 } from "../limiter.ts";
 import { createMemoryLimiter } from "../memory.ts";
-import { shareOf } from "../rates.ts";
 import type { RedisDecision, RedisSnapshot } from "./batch.ts";
 import { createResilientStore, type ResilientStore, type ResilientStoreOptions } from "./resilient-store.ts";
 

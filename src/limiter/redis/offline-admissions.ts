@@ -1,8 +1,7 @@
 import type { Correction } from "../admission.ts";
 import { advance, correct, createWindow, slotsOf, take, type Window } from "../window.ts";
 import { NO_CORRECTION } from "./batch.ts";
-import type { CallerIds } from "./keys.ts";
-import { CHUNK_SIZE, chunked } from "./scripts.ts";
+import { type CallerIds, CHUNK_SIZE, chunked } from "./scripts.ts";
 import type { OfflineSecond } from "./store.ts";
 
 /** Admissions that this process made while a shard was down. */

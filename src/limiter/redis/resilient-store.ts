@@ -3,10 +3,10 @@ import type { LimiterMetrics } from "../../telemetry/metrics.ts";
 import type { AdmissionRequest } from "../limiter.ts";
 import { createSteadyClock } from "../window.ts";
 import { NO_CORRECTION, type RedisDecision, type Release } from "./batch.ts";
-import type { RedisConnection } from "./connection.ts";
-import type { CallerIds } from "./keys.ts";
 import { createLeases } from "./leases.ts";
 import type { OfflineAdmission } from "./offline-admissions.ts";
+import type { CallerIds } from "./scripts.ts";
+import type { RedisConnection } from "./server.ts";
 import { createShards, type Shard } from "./shards.ts";
 import { createRedisStore, type RedisStore, type RedisStoreOptions, type RedisUsage } from "./store.ts";
 

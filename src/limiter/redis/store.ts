@@ -7,10 +7,18 @@ import {
   type RedisSnapshot,
   type Release,
 } from "./batch.ts";
-import { createBatches } from "./batches.ts";
-import type { RedisConnection } from "./connection.ts";
-import { type CallerIds, keysOf, probeWindowsOf, restoredKeyOf, windowsOf } from "./keys.ts";
-import { createScripts, REDIS_CLOCK, withTimeout } from "./scripts.ts";
+import {
+  type CallerIds,
+  CHUNK_SIZE,
+  createScripts,
+  keysOf,
+  probeWindowsOf,
+  REDIS_CLOCK,
+  restoredKeyOf,
+  windowsOf,
+  withTimeout,
+} from "./scripts.ts";
+import type { RedisConnection } from "./server.ts";
 
 /** Windows and running requests of a key and its account. */
 export interface RedisUsage {
@@ -103,4 +111,36 @@ async function runBatch(batch: Batch, reply: Promise<readonly number[]>): Promis
   } catch (fault) {
     batch.reject(fault);
   }
+}
+
+/** The batches of this event-loop turn. */
+interface Batches {
+  /** Returns the batch for one more request of a group. Requests of different groups share no call. */
+  open(group: string): Batch;
+}
+
+/**
+ * Sends the requests of one event-loop turn together: a busy caller is loaded and saved once for all of them.
+ * A batch has at most {@link CHUNK_SIZE} requests. `send` must not reject.
+ */
+export function createBatches(send: (batch: Batch) => void): Batches {
+  const pending = new Map<string, Batch>();
+
+  function flush(): void {
+    const batches = [...pending.values()];
+    pending.clear();
+    for (const batch of batches) send(batch);
+  }
+
+  return {
+    open(group) {
+      let batch = pending.get(group);
+      if (batch && batch.size < CHUNK_SIZE) return batch;
+      if (batch) send(batch);
+      if (pending.size === 0) setImmediate(flush);
+      batch = new Batch();
+      pending.set(group, batch);
+      return batch;
+    },
+  };
 }

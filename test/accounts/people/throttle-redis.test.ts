@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createThrottle, type Throttle } from "../../../src/accounts/people/throttle.ts";
 import type { Limiter } from "../../../src/limiter/limiter.ts";
-import { connectRedis } from "../../../src/limiter/redis/connection.ts";
 import { createRedisLimiter } from "../../../src/limiter/redis/limiter.ts";
+import { connectRedis } from "../../../src/limiter/redis/server.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
 import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";

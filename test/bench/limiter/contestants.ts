@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { createMemoryLimiter } from "../../../src/limiter/memory.ts";
-import { connectRedis } from "../../../src/limiter/redis/connection.ts";
 import { createRedisLimiter, type RedisLimiter } from "../../../src/limiter/redis/limiter.ts";
+import { connectRedis } from "../../../src/limiter/redis/server.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";
 

@@ -1,7 +1,7 @@
 import { heapStats } from "bun:jsc";
 import type { Limiter } from "../../../src/limiter/limiter.ts";
 import { createMemoryLimiter } from "../../../src/limiter/memory.ts";
-import { keysOf } from "../../../src/limiter/redis/keys.ts";
+import { keysOf } from "../../../src/limiter/redis/scripts.ts";
 import { requestOf, TOKENS, WIDE } from "./admission-load.ts";
 import type { Contestants } from "./contestants.ts";
 

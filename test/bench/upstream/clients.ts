@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Readable } from "node:stream";
-import { readBounded, textOf } from "../../../src/gateway/read-bounded.ts";
+import { readBounded, textOf } from "../../../src/gateway/relay-bytes.ts";
 import { createConnectionPools } from "../../../src/upstream/bun-fetch.ts";
 import { createHostPost, createHttpSender } from "../../../src/upstream/http-upstream.ts";
 import { callBodyOf, observerOf } from "../../support/call-body.ts";

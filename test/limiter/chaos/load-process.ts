@@ -2,8 +2,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { type Admission, type LimitDecline, LimiterError } from "../../../src/limiter/limiter.ts";
-import { connectRedis } from "../../../src/limiter/redis/connection.ts";
 import { createRedisLimiter } from "../../../src/limiter/redis/limiter.ts";
+import { connectRedis } from "../../../src/limiter/redis/server.ts";
 import type { Answer, CallerSettings, Command, Line, Load, Report } from "./commands.ts";
 import { startStallMeter } from "./stall-meter.ts";
 

@@ -5,7 +5,7 @@ import {
   type LimitDecline,
   LimiterError,
 } from "../../../src/limiter/limiter.ts";
-import { keysOf } from "../../../src/limiter/redis/keys.ts";
+import { keysOf } from "../../../src/limiter/redis/scripts.ts";
 import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";
 import { startTcpRelay } from "../../support/tcp-relay.ts";
 import { until } from "../../support/until.ts";

@@ -1,6 +1,6 @@
-import { connectRedis } from "../../../src/limiter/redis/connection.ts";
 import { createRedisLimiter, type RedisLimiter } from "../../../src/limiter/redis/limiter.ts";
 import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
+import { connectRedis } from "../../../src/limiter/redis/server.ts";
 
 /** A limiter with its log lines and metrics about Redis. */
 export interface WatchedLimiter extends RedisLimiter {

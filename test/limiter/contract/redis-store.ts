@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Release } from "../../../src/limiter/redis/batch.ts";
-import type { CallerIds } from "../../../src/limiter/redis/keys.ts";
+import type { CallerIds } from "../../../src/limiter/redis/scripts.ts";
 import { createRedisStore, type OfflineSecond, type RedisStore } from "../../../src/limiter/redis/store.ts";
 import { createManualClock } from "../manual-clock.ts";
 import { type ClockedRedis, connectClocked } from "./redis.ts";

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import type { Cluster, Redis } from "ioredis";
 import { parseRedisUrl } from "../../../src/config/redis.ts";
-import { connectRedis, type RedisConnection } from "../../../src/limiter/redis/connection.ts";
 import { createRedisLimiter } from "../../../src/limiter/redis/limiter.ts";
 import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
+import { connectRedis, type RedisConnection } from "../../../src/limiter/redis/server.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { testRedisUrl } from "../../support/redis-server.ts";
 import { createManualClock, type ManualClock } from "../manual-clock.ts";

@@ -1,4 +1,4 @@
-import type { TracesConfig } from "../../../src/telemetry/traces-config.ts";
+import type { TracesConfig } from "../../../src/telemetry/request-tracing.ts";
 
 /** Settings that export every span to a receiver within 20 ms. */
 export function tracesTo(url: string, more: Partial<TracesConfig> = {}): TracesConfig {
