@@ -1,6 +1,5 @@
 import { and, asc, eq, or, sql } from "drizzle-orm";
-import type { Database, Db } from "../db/database.ts";
-import type { accounts } from "../db/sqlite/schema.ts";
+import type { Database, Db, Tables } from "../db/database.ts";
 import { type Markup, printMarkup } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -125,7 +124,7 @@ export async function updateAccount(
 
 /** A change of columns and its audit entry. */
 interface AccountChange {
-  readonly columns: Partial<Pick<typeof accounts.$inferInsert, "state" | "markup">>;
+  readonly columns: Partial<Pick<Tables["accounts"]["$inferInsert"], "state" | "markup">>;
   readonly entry: Change;
 }
 
@@ -223,7 +222,7 @@ export async function listAccounts({ db, tables: { accounts } }: Database): Prom
 }
 
 /** Converts a row of the table to an account. */
-export function readAccount(row: typeof accounts.$inferSelect): Account {
+export function readAccount(row: Tables["accounts"]["$inferSelect"]): Account {
   return { ...row, email: row.email ?? undefined, markup: readMarkup(row.markup) };
 }
 

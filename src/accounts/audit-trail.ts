@@ -1,6 +1,5 @@
 import { and, desc, eq, gte, inArray, lt, or, type SQL } from "drizzle-orm";
-import type { Database, Db } from "../db/database.ts";
-import type { auditEntries } from "../db/sqlite/people-schema.ts";
+import type { Database, Db, Tables } from "../db/database.ts";
 import type { Actor } from "./actor.ts";
 import { containsText } from "./contains-text.ts";
 
@@ -57,7 +56,7 @@ export async function recordChange(
   });
 }
 
-export type AuditEntry = typeof auditEntries.$inferSelect;
+export type AuditEntry = Tables["auditEntries"]["$inferSelect"];
 
 /** Selects audit entries. An entry must match every condition given. */
 export interface AuditFilter {
@@ -100,7 +99,6 @@ function isActionOf(column: Database["tables"]["auditEntries"]["action"], action
   return or(eq(column, action), and(gte(column, `${action}.`), lt(column, `${action}/`)));
 }
 
-type Tables = Database["tables"];
 type NamedTable = Tables["accounts" | "apiKeys" | "invitations" | "managementKeys" | "people"];
 
 interface Named {

@@ -1,23 +1,19 @@
 import { SQLiteError } from "bun:sqlite";
-import type { InferInsertModel, InferSelectModel, Table } from "drizzle-orm";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import type { DatabaseLocation } from "./location.ts";
-import type * as postgresConsole from "./postgres/console-schema.ts";
 import type { PostgresDatabase } from "./postgres/database.ts";
-import type * as postgresPeople from "./postgres/people-schema.ts";
-import type * as postgresSchema from "./postgres/schema.ts";
-import * as consoleTables from "./sqlite/console-schema.ts";
+import { SQLITE_COLUMNS } from "./sqlite/columns.ts";
 import { connect, openDatabase, type SqliteDatabase } from "./sqlite/database.ts";
-import * as peopleTables from "./sqlite/people-schema.ts";
-import { accounts, apiKeys, gateways, instance } from "./sqlite/schema.ts";
+import * as accountTables from "./tables/accounts.ts";
+import * as consoleTables from "./tables/console.ts";
+import { declareTables } from "./tables/declare.ts";
+import * as peopleTables from "./tables/people.ts";
 
-/** The tables outside the ledger. */
-const TABLES = { accounts, apiKeys, gateways, instance, ...peopleTables, ...consoleTables };
-type Tables = typeof TABLES;
+const DECLARED = { ...accountTables, ...peopleTables, ...consoleTables };
+const SQLITE_TABLES = declareTables(DECLARED, SQLITE_COLUMNS);
 
-type PostgresTables = Pick<typeof postgresSchema, "accounts" | "apiKeys" | "gateways" | "instance"> &
-  typeof postgresPeople &
-  typeof postgresConsole;
+/** The tables outside the ledger, of either dialect. */
+export type Tables = typeof SQLITE_TABLES;
 
 /** Query builders of both dialects. */
 export type Db = Pick<BunSQLiteDatabase, "select" | "insert" | "update" | "delete">;
@@ -40,14 +36,14 @@ export type Database =
 /** Opens a database and migrates it. Rejects when it cannot be used, or a newer program migrated it. */
 export async function connectDatabase(location: DatabaseLocation): Promise<Database> {
   if (location.dialect === "sqlite") return overSqlite(openDatabase(location.path));
-  const [{ openPostgres }, { accounts, apiKeys, gateways, instance }, people, others] = await Promise.all([
+  const [{ openPostgres }, { POSTGRES_COLUMNS }] = await Promise.all([
     import("./postgres/database.ts"),
-    import("./postgres/schema.ts"),
-    import("./postgres/people-schema.ts"),
-    import("./postgres/console-schema.ts"),
+    import("./postgres/columns.ts"),
   ]);
-  const tables = { accounts, apiKeys, gateways, instance, ...people, ...others };
-  return overPostgres(await openPostgres(location.url, () => location.url), tables);
+  return overPostgres(
+    await openPostgres(location.url, () => location.url),
+    declareTables(DECLARED, POSTGRES_COLUMNS),
+  );
 }
 
 function overSqlite(sqlite: SqliteDatabase): Database {
@@ -56,7 +52,7 @@ function overSqlite(sqlite: SqliteDatabase): Database {
     dialect: "sqlite",
     sqlite,
     db: sqlite.db,
-    tables: TABLES,
+    tables: SQLITE_TABLES,
     transact,
     ping: async () => void sqlite.client.query("SELECT 1").get(),
     async close() {
@@ -66,30 +62,10 @@ function overSqlite(sqlite: SqliteDatabase): Database {
   };
 }
 
-/** The rows that a dialect reads and writes, by table. */
-type Rows<Tables extends Record<string, Table>> = {
-  readonly [Name in keyof Tables]: readonly [InferSelectModel<Tables[Name]>, InferInsertModel<Tables[Name]>];
-};
-
-/** `never`, so that nothing is assignable, unless the rows of both dialects are equal. */
-type TablesWithEqualRows = [Rows<Tables>, Rows<PostgresTables>] extends [Rows<PostgresTables>, Rows<Tables>]
-  ? PostgresTables
-  : never;
-
-/**
- * The only place that casts PostgreSQL to SQLite. Both query builders of Drizzle have the methods that
- * accounts, keys and gateways use, and both are awaitable. The compiler checks that the rows are equal.
- */
-function overPostgres(postgres: PostgresDatabase, tables: TablesWithEqualRows): Database {
-  return {
-    dialect: "postgres",
-    postgres,
-    db: postgres.db as unknown as Queries["db"],
-    tables: tables as unknown as Tables,
-    transact: (work) => postgres.db.transaction((tx) => work(tx as unknown as Db)),
-    ping: async () => void (await postgres.client.unsafe("SELECT 1")),
-    close: () => postgres.close(),
-  };
+function overPostgres(postgres: PostgresDatabase, tables: Tables): Database {
+  const { client, db, transact, close } = postgres;
+  const ping = async () => void (await client.unsafe("SELECT 1"));
+  return { dialect: "postgres", postgres, db, tables, transact, ping, close };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { noticeRules } from "../db/sqlite/console-schema.ts";
+import type { Tables } from "../db/database.ts";
 import { printUsd } from "../domain/money.ts";
 
 /**
@@ -31,7 +31,7 @@ export function printThreshold({ kind, threshold }: Pick<NoticeRule, "kind" | "t
 }
 
 /** Reads a row of the table. */
-export function readRule(row: typeof noticeRules.$inferSelect): NoticeRule {
+export function readRule(row: Tables["noticeRules"]["$inferSelect"]): NoticeRule {
   const { emails, webhookUrl, pausedAtMs } = row;
   return {
     ...row,
@@ -42,7 +42,7 @@ export function readRule(row: typeof noticeRules.$inferSelect): NoticeRule {
 }
 
 /** The row of a rule. */
-export function writeRule(rule: NoticeRule): typeof noticeRules.$inferInsert {
+export function writeRule(rule: NoticeRule): Tables["noticeRules"]["$inferInsert"] {
   const { emails, webhookUrl, pausedAtMs } = rule;
   return {
     ...rule,

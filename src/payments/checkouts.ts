@@ -1,7 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, or } from "drizzle-orm";
 import { type AuditActor, recordChange, SYSTEM } from "../accounts/audit-trail.ts";
-import type { Database, Db } from "../db/database.ts";
-import type { checkouts } from "../db/sqlite/console-schema.ts";
+import type { Database, Db, Tables } from "../db/database.ts";
 import { type Nanos, parseUsd, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { creditOnce, type PaymentParts } from "./credit.ts";
@@ -11,7 +10,7 @@ import { type CheckoutEvent, type CheckoutPage, centsToNanos, type StripeClient 
  * A payment by Stripe Checkout. Its id is our order id until the id of the session is known: the row is
  * committed before the order is sent to Stripe, so that no event can come before it.
  */
-export type Checkout = typeof checkouts.$inferSelect;
+export type Checkout = Tables["checkouts"]["$inferSelect"];
 
 const CHECKOUT_MIN: Nanos = parseUsd("5");
 const CHECKOUT_MAX: Nanos = parseUsd("10000");

@@ -1,14 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { and, asc, desc, eq, gt, isNotNull, isNull, lt, or } from "drizzle-orm";
 import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
-import type { Database, Db } from "../db/database.ts";
-import type { redeemCodes } from "../db/sqlite/console-schema.ts";
+import type { Database, Db, Tables } from "../db/database.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { creditOnce, type PaymentParts } from "./credit.ts";
 
 /** A redeem code as it is stored. Its text is not stored, only its digest. */
-export type RedeemCode = typeof redeemCodes.$inferSelect;
+export type RedeemCode = Tables["redeemCodes"]["$inferSelect"];
 
 export interface NewCodes {
   /** The amount of each code, above 0. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { getTableColumns } from "drizzle-orm";
-import * as postgres from "../../src/db/postgres/export-schema.ts";
-import * as sqlite from "../../src/db/sqlite/export-schema.ts";
+import * as postgres from "../../src/db/postgres/schema.ts";
+import * as sqlite from "../../src/db/sqlite/schema.ts";
 
 test("the tables of exports have the same columns in both databases", () => {
   const columns = (table: Parameters<typeof getTableColumns>[0]) =>

@@ -1,7 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
+import type { Database, Db, Tables } from "../../db/database.ts";
 import { endLease, tryLease } from "../../db/leases.ts";
-import type { apiKeys } from "../../db/sqlite/schema.ts";
 import { isTimeZone } from "../../domain/period.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -52,7 +51,7 @@ export interface UpdateParts extends KeyChangeParts {
   readonly keyLimits?: Limits;
 }
 
-type KeyRow = typeof apiKeys.$inferSelect;
+type KeyRow = Tables["apiKeys"]["$inferSelect"];
 
 /**
  * Changes a key. Rejects with `conflict` when it was changed since that version, is revoked, or another edit of

@@ -1,6 +1,5 @@
 import { and, asc, eq, inArray, isNull, or, sql } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
-import type { apiKeys } from "../../db/sqlite/schema.ts";
+import type { Database, Db, Tables } from "../../db/database.ts";
 import { type Nanos, printUsd } from "../../domain/money.ts";
 import type { LimitPeriod } from "../../domain/period.ts";
 import { GatewayError } from "../../errors.ts";
@@ -235,7 +234,7 @@ export async function findEndedKeys(
   return ended;
 }
 
-type KeyRow = typeof apiKeys.$inferSelect;
+type KeyRow = Tables["apiKeys"]["$inferSelect"];
 
 /** Converts a row to a key, without its digest. The key is frozen, because callers share it. */
 export function readKey(row: KeyRow): ApiKey {

@@ -1,6 +1,5 @@
 import { and, asc, eq, isNull } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
-import type { managementKeys } from "../../db/sqlite/people-schema.ts";
+import type { Database, Db, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Actor, Role } from "../actor.ts";
 import { type AuditActor, recordChange } from "../audit-trail.ts";
@@ -14,7 +13,7 @@ const SECRET = /^mk-tg-[\w-]{43}$/;
 const USE_RECORDED_MS = 60_000;
 
 /** A key as it is stored: without its secret. */
-export type ManagementKey = Omit<typeof managementKeys.$inferSelect, "digest">;
+export type ManagementKey = Omit<Tables["managementKeys"]["$inferSelect"], "digest">;
 
 /** Where a management key works: in one account, or on the whole platform. */
 export type ManagementScope =
@@ -141,6 +140,6 @@ function isOf(table: Database["tables"]["managementKeys"], accountId: string | u
   return accountId === undefined ? isNull(table.accountId) : eq(table.accountId, accountId);
 }
 
-function withoutDigest({ digest: _, ...key }: typeof managementKeys.$inferSelect): ManagementKey {
+function withoutDigest({ digest: _, ...key }: Tables["managementKeys"]["$inferSelect"]): ManagementKey {
   return key;
 }

@@ -1,6 +1,5 @@
 import { and, asc, count, eq, gt, inArray } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
-import type { people } from "../../db/sqlite/people-schema.ts";
+import type { Database, Db, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { type AuditActor, recordChange } from "../audit-trail.ts";
 import { containsText } from "../contains-text.ts";
@@ -52,7 +51,7 @@ export async function listPeople(
 
 async function describePeople(
   database: Database,
-  rows: readonly (typeof people.$inferSelect)[],
+  rows: readonly Tables["people"]["$inferSelect"][],
 ): Promise<readonly ListedPerson[]> {
   const ids = rows.map(({ id }) => id);
   const { members, sessions } = database.tables;

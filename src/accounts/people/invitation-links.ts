@@ -1,12 +1,11 @@
 import { and, eq, gt, inArray, isNull } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
-import type { invitations } from "../../db/sqlite/people-schema.ts";
+import type { Database, Db, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { type Account, findAccount } from "../accounts.ts";
 import { type AuditActor, recordChange } from "../audit-trail.ts";
 import { createToken, digestOf } from "../keys/key.ts";
 
-export type Invitation = typeof invitations.$inferSelect;
+export type Invitation = Tables["invitations"]["$inferSelect"];
 
 const TOKEN = /^[\w-]{43}$/;
 

@@ -1,10 +1,13 @@
 import type { SQL } from "bun";
-import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
+import { drizzle } from "drizzle-orm/bun-sql";
+import type { SqliteDatabase } from "../sqlite/database.ts";
 import { type ConnectOptions, readPostgresUrl } from "./connection.ts";
 import { migrate } from "./migrate.ts";
 import { ensurePartitions } from "./partitions.ts";
-import * as schema from "./schema.ts";
 import { createWatchedPool } from "./watched-pool.ts";
+
+/** Cast to the types of SQLite: the builders of both dialects have the methods in use, and all are awaitable. */
+type QueryBuilders = Pick<SqliteDatabase["db"], "select" | "insert" | "update" | "delete">;
 
 /**
  * A PostgreSQL database with the current schema. `client` and `db` share one small pool. It is replaced when
@@ -13,7 +16,9 @@ import { createWatchedPool } from "./watched-pool.ts";
 export interface PostgresDatabase {
   /** Returns 8-byte integers as bigint. */
   readonly client: SQL;
-  readonly db: BunSQLDatabase<typeof schema>;
+  readonly db: QueryBuilders;
+  /** Runs queries in one transaction, which is rolled back when `work` rejects. */
+  transact<Result>(work: (tx: QueryBuilders) => Promise<Result>): Promise<Result>;
   /** Opens further connections to this database. The caller must close them. */
   connect(options: ConnectOptions): SQL;
   close(): Promise<void>;
@@ -38,7 +43,14 @@ export async function openPostgres(
   const connect = readPostgresUrl(url, currentUrl);
   await prepare(connect);
   const { client, close } = createWatchedPool(connect, { max: POOL_MAX, session: POOL_SESSION });
-  return { client, db: drizzle(client, { schema }), connect, close };
+  const db = drizzle(client);
+  return {
+    client,
+    db: db as unknown as QueryBuilders,
+    transact: (work) => db.transaction((tx) => work(tx as unknown as QueryBuilders)),
+    connect,
+    close,
+  };
 }
 
 /** The build of an index may take hours. The lock of a machine that vanished ends after 40 s. */

@@ -1,11 +1,20 @@
-import { customType } from "drizzle-orm/sqlite-core";
+import {
+  check,
+  customType,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 import type { Nanos } from "../../domain/money.ts";
 
 /**
  * Money in an integer column. Reading throws RangeError for an unsafe number, when the connection reads
  * integers as numbers: failing is better than rounding money.
  */
-export const nanos = customType<{ data: Nanos; driverData: bigint | number }>({
+const nanos = customType<{ data: Nanos; driverData: bigint | number }>({
   dataType: () => "integer",
   fromDriver(value) {
     if (typeof value === "number" && !Number.isSafeInteger(value)) {
@@ -14,3 +23,34 @@ export const nanos = customType<{ data: Nanos; driverData: bigint | number }>({
     return BigInt(value);
   },
 });
+
+/** The kinds of columns. Those of one name have equal values in both dialects. */
+export const SQLITE_KINDS = {
+  text: (name: string) => text(name),
+  /** Whole numbers up to 2^53. */
+  whole: (name: string) => integer(name),
+  small: (name: string) => integer(name),
+  flag: (name: string) => integer(name, { mode: "boolean" }),
+  nanos: (name: string) => nanos(name),
+  /** A time that better-auth reads and writes as a Date. */
+  moment: (name: string) => integer(name, { mode: "timestamp_ms" }),
+  uuid: (name: string) => text(name),
+  /** JSON that stays as printed. */
+  json: (name: string) => text(name),
+  /** A value that is printed as JSON, and parsed when it is read. */
+  printedJson: (name: string) => text(name, { mode: "json" }),
+};
+
+/** Declares the tables of SQLite. */
+export const SQLITE_COLUMNS = {
+  ...SQLITE_KINDS,
+  isSqlite: true as boolean,
+  createTable: sqliteTable,
+  index,
+  uniqueIndex,
+  primaryKey,
+  check,
+};
+
+/** Declares tables of either dialect, typed as those of SQLite. */
+export type Columns = typeof SQLITE_COLUMNS;

@@ -17,7 +17,6 @@ import usageExports from "./migrations/0011_exports.sql" with { type: "text" };
 import instance from "./migrations/0012_instance.sql" with { type: "text" };
 import upstreamCost from "./migrations/0013_upstream_cost.sql" with { type: "text" };
 import units from "./migrations/0014_units.sql" with { type: "text" };
-import * as schema from "./schema.ts";
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -26,7 +25,7 @@ const BUSY_MS = 2_000;
 export interface SqliteDatabase {
   readonly path: string;
   readonly client: Database;
-  readonly db: BunSQLiteDatabase<typeof schema>;
+  readonly db: BunSQLiteDatabase;
   close(): void;
 }
 
@@ -44,7 +43,7 @@ export function openDatabase(path: string): SqliteDatabase {
     client.close();
     throw error;
   }
-  return { path, client, db: drizzle(client, { schema }), close: () => client.close() };
+  return { path, client, db: drizzle(client), close: () => client.close() };
 }
 
 /** Opens a connection to an existing database. With `busyMs` 0 a locked database throws at once. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { getTableColumns } from "drizzle-orm";
-import * as postgres from "../../../src/db/postgres/usage-schema.ts";
-import * as sqlite from "../../../src/db/sqlite/usage-schema.ts";
+import * as postgres from "../../../src/db/postgres/schema.ts";
+import * as sqlite from "../../../src/db/sqlite/schema.ts";
 import { SUMS_OF_RECEIPTS, SUMS_OF_SUMS } from "../../../src/ledger/queries/usage-columns.ts";
 import { columnsOf } from "../../../src/ledger/roll-ups/aggregate.ts";
 import { HISTOGRAM_BOUNDS_MS } from "../../../src/ledger/usage-records.ts";

@@ -1,0 +1,81 @@
+// Accounts, their keys, the gateways of a database, and the database itself.
+import type { Columns } from "../sqlite/columns.ts";
+
+/** Accounts. The wallet of an account has its id. */
+export const accounts = (t: Columns) =>
+  t.createTable("accounts", {
+    id: t.text("id").primaryKey(),
+    name: t.text("name").notNull().unique(),
+    email: t.text("email"),
+    state: t.text("state").$type<"active" | "suspended">().notNull().default("active"),
+    createdAtMs: t.whole("created_at_ms").notNull(),
+    /** Increases with each change; an edit of an older version is a conflict. */
+    version: t.whole("version").notNull().default(1),
+    /** The factor over upstream costs in ten-thousandths; null for the prices of the models. */
+    markup: t.whole("markup"),
+  });
+
+/**
+ * The keys of accounts. `digest` is the SHA-256 of the secret in hex; `models` is a JSON array, null for all
+ * models.
+ */
+export const apiKeys = (t: Columns) =>
+  t.createTable(
+    "api_keys",
+    {
+      id: t.text("id").primaryKey(),
+      accountId: t.text("account_id").notNull(),
+      name: t.text("name").notNull(),
+      hint: t.text("hint").notNull(),
+      digest: t.text("digest").notNull().unique(),
+      requestsPerMinute: t.whole("requests_per_minute"),
+      tokensPerMinute: t.whole("tokens_per_minute"),
+      concurrentRequests: t.whole("concurrent_requests"),
+      models: t.printedJson("models").$type<readonly string[]>(),
+      allowsClamp: t.flag("allows_clamp").notNull().default(false),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      expiresAtMs: t.whole("expires_at_ms"),
+      revokedAtMs: t.whole("revoked_at_ms"),
+      /** The person or management key that created the key; null for one of the command line. */
+      createdBy: t.text("created_by"),
+      /** Increases with each change; an edit of an older version is a conflict. */
+      version: t.whole("version").notNull().default(1),
+      /** Digest and hint of the secret before the last rotation, which is valid until `previousEndsAtMs`. */
+      previousDigest: t.text("previous_digest").unique(),
+      previousHint: t.text("previous_hint"),
+      previousEndsAtMs: t.whole("previous_ends_at_ms"),
+    },
+    (table) => [t.index("api_keys_account").on(table.accountId)],
+  );
+
+/**
+ * The running gateways of this database. Each renews its row, so that gateways that count limits separately
+ * know of each other.
+ */
+export const gateways = (t: Columns) =>
+  t.createTable("gateways", {
+    id: t.text("id").primaryKey(),
+    /** Whether the gateway counts limits in Redis, which gateways share. */
+    hasRedis: t.flag("has_redis").notNull(),
+    seenAtMs: t.whole("seen_at_ms").notNull(),
+  });
+
+/**
+ * One row: which database this is. A restore gives the copy an id of its own, so that no settlement of the
+ * original reaches it by accident.
+ */
+export const instance = (t: Columns) =>
+  t.createTable("instance", {
+    /** Always "this". */
+    id: t.text("id").primaryKey(),
+    /** 32 hex digits, random. */
+    instanceId: t.text("instance_id").notNull(),
+    /** Grows by one with each restore. */
+    epoch: t.whole("epoch").notNull().default(1),
+    /** The instance whose backup was restored, and the times of both. */
+    restoredFrom: t.text("restored_from"),
+    backupAtMs: t.whole("backup_at_ms"),
+    restoredAtMs: t.whole("restored_at_ms"),
+    /** Where the database was last served: tells a copy from its original. */
+    servedAt: t.text("served_at"),
+  });

@@ -1,0 +1,171 @@
+// Mails, payments, refused requests, notices and shared links: the other tables of the console.
+import type { Columns } from "../sqlite/columns.ts";
+
+/** Mails to send. `data` is JSON without secrets: a token is made when the mail is sent. */
+export const mails = (t: Columns) =>
+  t.createTable(
+    "mails",
+    {
+      id: t.text("id").primaryKey(),
+      template: t.text("template").notNull(),
+      address: t.text("address").notNull(),
+      data: t.text("data").notNull(),
+      attempts: t.whole("attempts").notNull().default(0),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      /** Null when the mail was sent or given up. */
+      nextAtMs: t.whole("next_at_ms"),
+      sentAtMs: t.whole("sent_at_ms"),
+      failedAtMs: t.whole("failed_at_ms"),
+    },
+    (table) => [t.index("mails_next").on(table.nextAtMs)],
+  );
+
+/** Codes that add money to a wallet, each once. `digest` is the SHA-256 of the code in hex. */
+export const redeemCodes = (t: Columns) =>
+  t.createTable("redeem_codes", {
+    id: t.text("id").primaryKey(),
+    digest: t.text("digest").notNull().unique(),
+    hint: t.text("hint").notNull(),
+    amount: t.nanos("amount").notNull(),
+    note: t.text("note"),
+    createdBy: t.text("created_by").notNull(),
+    createdAtMs: t.whole("created_at_ms").notNull(),
+    expiresAtMs: t.whole("expires_at_ms"),
+    redeemedAtMs: t.whole("redeemed_at_ms"),
+    accountId: t.text("account_id"),
+    creditedAtMs: t.whole("credited_at_ms"),
+  });
+
+/** Payments by Stripe Checkout. The id is that of the checkout session, and of its top-up. */
+export const checkouts = (t: Columns) =>
+  t.createTable(
+    "checkouts",
+    {
+      id: t.text("id").primaryKey(),
+      accountId: t.text("account_id").notNull(),
+      amount: t.nanos("amount").notNull(),
+      currency: t.text("currency").notNull(),
+      createdBy: t.text("created_by").notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      paidAtMs: t.whole("paid_at_ms"),
+      creditedAtMs: t.whole("credited_at_ms"),
+      expiredAtMs: t.whole("expired_at_ms"),
+    },
+    (table) => [t.index("checkouts_account").on(table.accountId)],
+  );
+
+/** Refused requests per key, cause, model and minute. `facts` is JSON of the last one. Kept for 7 days. */
+export const refusedRequests = (t: Columns) =>
+  t.createTable(
+    "refused_requests",
+    {
+      accountId: t.text("account_id").notNull(),
+      keyId: t.text("key_id").notNull(),
+      cause: t.text("cause").notNull(),
+      model: t.text("model").notNull(),
+      minuteMs: t.whole("minute_ms").notNull(),
+      /** The process that counted, so that no two processes write one row. */
+      gatewayId: t.text("gateway_id").notNull(),
+      count: t.whole("count").notNull(),
+      lastRequestId: t.text("last_request_id").notNull(),
+      facts: t.text("facts").notNull(),
+    },
+    (table) => [
+      t.primaryKey({
+        columns: [table.accountId, table.minuteMs, table.keyId, table.cause, table.model, table.gatewayId],
+      }),
+      t.index("refused_requests_id").on(table.lastRequestId),
+      t.index("refused_requests_minute").on(table.minuteMs),
+    ],
+  );
+
+/** What an account wants to be notified of. `threshold` is nanos, percent or a count, by kind. */
+export const noticeRules = (t: Columns) =>
+  t.createTable(
+    "notice_rules",
+    {
+      id: t.text("id").primaryKey(),
+      accountId: t.text("account_id").notNull(),
+      kind: t.text("kind").$type<"balance_below" | "key_limit" | "upstream_errors">().notNull(),
+      threshold: t.nanos("threshold").notNull(),
+      /** JSON arrays of text. */
+      emails: t.text("emails").notNull(),
+      webhookUrl: t.text("webhook_url"),
+      version: t.whole("version").notNull().default(1),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      /** Since when the rule is not evaluated. */
+      pausedAtMs: t.whole("paused_at_ms"),
+    },
+    (table) => [t.index("notice_rules_account").on(table.accountId)],
+  );
+
+/** Notices, each once per `episode`, which ends when the threshold is no longer crossed. */
+export const notices = (t: Columns) =>
+  t.createTable(
+    "notices",
+    {
+      id: t.text("id").primaryKey(),
+      accountId: t.text("account_id").notNull(),
+      ruleId: t.text("rule_id").notNull(),
+      /** The subject of the rule: the account, a key or an upstream. */
+      subject: t.text("subject").notNull(),
+      data: t.text("data").notNull(),
+      raisedAtMs: t.whole("raised_at_ms").notNull(),
+      endedAtMs: t.whole("ended_at_ms"),
+      readAtMs: t.whole("read_at_ms"),
+    },
+    (table) => [t.index("notices_account").on(table.accountId, table.id)],
+  );
+
+/** The notices that are raised and not ended: at most one per rule and subject. */
+export const openNotices = (t: Columns) =>
+  t.createTable(
+    "open_notices",
+    {
+      ruleId: t.text("rule_id").notNull(),
+      subject: t.text("subject").notNull(),
+      noticeId: t.text("notice_id").notNull(),
+    },
+    (table) => [t.primaryKey({ columns: [table.ruleId, table.subject] })],
+  );
+
+/** Webhook calls to make, one per notice. */
+export const webhookCalls = (t: Columns) =>
+  t.createTable(
+    "webhook_calls",
+    {
+      id: t.text("id").primaryKey(),
+      noticeId: t.text("notice_id").notNull(),
+      url: t.text("url").notNull(),
+      body: t.text("body").notNull(),
+      attempts: t.whole("attempts").notNull().default(0),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      nextAtMs: t.whole("next_at_ms"),
+      deliveredAtMs: t.whole("delivered_at_ms"),
+      failedAtMs: t.whole("failed_at_ms"),
+      /** HTTP status of the last try; null when the receiver sent none. */
+      lastStatus: t.whole("last_status"),
+    },
+    (table) => [
+      t.index("webhook_calls_next").on(table.nextAtMs),
+      t.uniqueIndex("webhook_calls_once").on(table.noticeId, table.url),
+    ],
+  );
+
+/** Read-only links to the usage of one key or of a whole account. `digest` is that of the link's token. */
+export const sharedLinks = (t: Columns) =>
+  t.createTable(
+    "shared_links",
+    {
+      id: t.text("id").primaryKey(),
+      digest: t.text("digest").notNull().unique(),
+      accountId: t.text("account_id").notNull(),
+      keyId: t.text("key_id"),
+      showsNames: t.flag("shows_names").notNull().default(false),
+      createdBy: t.text("created_by").notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      expiresAtMs: t.whole("expires_at_ms").notNull(),
+      revokedAtMs: t.whole("revoked_at_ms"),
+    },
+    (table) => [t.index("shared_links_account").on(table.accountId)],
+  );

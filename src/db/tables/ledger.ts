@@ -1,0 +1,161 @@
+// Wallets, the journal, holds and spending limits. The ledger's stores query them in SQL. Partitions, triggers and
+// storage, which Drizzle cannot express, are in migrations written by hand.
+import { sql } from "drizzle-orm";
+import type { Columns } from "../sqlite/columns.ts";
+
+/** Cached balances: `posted` is the sum of the journal, `held` the sum of the open holds. Locked first. */
+export const wallets = (t: Columns) =>
+  t.createTable(
+    "wallets",
+    {
+      walletId: t.text("wallet_id").primaryKey(),
+      posted: t.nanos("posted").notNull(),
+      held: t.nanos("held").notNull(),
+      creditLimit: t.nanos("credit_limit").notNull(),
+      state: t.text("state").$type<"active" | "frozen">().notNull(),
+      lastSeq: t.whole("last_seq").notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+    },
+    (table) => [t.check("wallets_held", sql`${table.held} >= 0`)],
+  );
+
+/**
+ * The journal. Each row debits one account of the wallet's book and credits another; rows never change.
+ * SQLite has them in the order of time, so that one transaction writes rows of many wallets to adjacent pages.
+ */
+export const transfers = (t: Columns) =>
+  t.createTable(
+    "transfers",
+    {
+      walletId: t.text("wallet_id").notNull(),
+      seq: t.whole("seq").notNull(),
+      transferId: t.text("transfer_id").notNull(),
+      kind: t.small("kind").notNull(),
+      debitAccount: t.small("debit_account").notNull(),
+      creditAccount: t.small("credit_account").notNull(),
+      amount: t.nanos("amount").notNull(),
+      postedAfter: t.nanos("posted_after").notNull(),
+      holdId: t.uuid("hold_id"),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+    },
+    (table) => [
+      ...(t.isSqlite
+        ? [
+            t.uniqueIndex("transfers_once").on(table.transferId, table.kind, table.walletId),
+            // Each entry ends with the number of its row, so that it is in the order of the wallet's transfers.
+            t.index("transfers_wallet").on(table.walletId),
+          ]
+        : [
+            t.primaryKey({ columns: [table.walletId, table.seq] }),
+            t.uniqueIndex("transfers_once").on(table.walletId, table.transferId, table.kind),
+          ]),
+      // Top-ups and refunds: few, so that settlements cost nothing more.
+      t.index("transfers_in").on(table.walletId, table.kind, table.amount).where(sql`kind IN (1, 5)`),
+      t.check("transfers_amount", sql`${table.amount} > 0`),
+      t.check("transfers_accounts", sql`${table.debitAccount} <> ${table.creditAccount}`),
+    ],
+  );
+
+/**
+ * Requests from hold to receipt, and charges, which are settled from the start. SQLite has them in the order of
+ * the time in their ids, PostgreSQL in partitions by its month. `limits` is a JSON array of
+ * `[limitId, periodStartMs]` or null. Prices are pico-USD per token. The columns of the outcome are null while
+ * the hold is open.
+ */
+export const holds = (t: Columns) =>
+  t.createTable(
+    "holds",
+    {
+      walletId: t.text("wallet_id").notNull(),
+      holdId: t.uuid("hold_id").notNull(),
+      keyId: t.text("key_id").notNull(),
+      state: t.text("state").$type<"held" | "settled" | "released" | "expired">().notNull(),
+      late: t.flag("late").notNull(),
+      requested: t.nanos("requested").notNull(),
+      minimum: t.nanos("minimum").notNull(),
+      granted: t.nanos("granted").notNull(),
+      accrued: t.nanos("accrued").notNull(),
+      /** The amount of the settlement; less than `captured` when the expiry had captured more. */
+      actual: t.nanos("actual"),
+      captured: t.nanos("captured").notNull(),
+      refunded: t.nanos("refunded").notNull(),
+      ttlMs: t.whole("ttl_ms").notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      expiresAtMs: t.whole("expires_at_ms").notNull(),
+      resolvedAtMs: t.whole("resolved_at_ms"),
+      limits: t.json("limits"),
+      surface: t.text("surface").notNull(),
+      model: t.text("model").notNull(),
+      metadata: t.json("metadata"),
+      /** JSON that the settlement or release added to `metadata`. */
+      settleMetadata: t.json("settle_metadata"),
+      outcome: t.text("outcome"),
+      source: t.text("source").$type<"reported" | "estimated" | "expired" | "none">(),
+      upstream: t.text("upstream"),
+      upstreamModel: t.text("upstream_model"),
+      priceInput: t.nanos("price_input"),
+      priceOutput: t.nanos("price_output"),
+      priceCachedInput: t.nanos("price_cached_input"),
+      priceCacheWrite: t.nanos("price_cache_write"),
+      priceCacheWrite1h: t.nanos("price_cache_write_1h"),
+      inputTokens: t.whole("input_tokens"),
+      cachedInputTokens: t.whole("cached_input_tokens"),
+      cacheWriteTokens: t.whole("cache_write_tokens"),
+      cacheWrite1hTokens: t.whole("cache_write_1h_tokens"),
+      outputTokens: t.whole("output_tokens"),
+      firstOutputMs: t.whole("first_output_ms"),
+      totalMs: t.whole("total_ms"),
+      attempts: t.json("attempts"),
+      /** What the upstream bills the operator, in nanos; null where that is unknown. */
+      upstreamCost: t.nanos("upstream_cost"),
+      /** What the request is charged by instead of tokens; null for a model that is priced by tokens. */
+      unitName: t.text("unit_name"),
+      units: t.whole("units"),
+      /** Pico-USD per unit. */
+      unitPrice: t.nanos("unit_price"),
+    },
+    (table) => [
+      t.primaryKey({ columns: t.isSqlite ? [table.holdId, table.walletId] : [table.walletId, table.holdId] }),
+      t.index("holds_open").on(table.expiresAtMs).where(sql`state = 'held'`),
+      t.check("holds_refunded", sql`${table.refunded} BETWEEN 0 AND ${table.captured}`),
+    ],
+  );
+
+/**
+ * Spending limits. Without a key a limit binds the whole wallet; without a zone its periods are in UTC. A
+ * deleted limit keeps its row, so that its id and counters never become those of another key.
+ */
+export const spendLimits = (t: Columns) =>
+  t.createTable(
+    "spend_limits",
+    {
+      walletId: t.text("wallet_id").notNull(),
+      limitId: t.text("limit_id").notNull(),
+      keyId: t.text("key_id"),
+      period: t.text("period").$type<"total" | "day" | "week" | "month">().notNull(),
+      timeZone: t.text("time_zone"),
+      amount: t.nanos("amount").notNull(),
+      deletedAtMs: t.whole("deleted_at_ms"),
+    },
+    (table) => [
+      t.primaryKey({ columns: [table.walletId, table.limitId] }),
+      t.index("spend_limits_key").on(table.walletId, table.keyId),
+    ],
+  );
+
+/** The used and held amounts of a limit in one period. A new period is a new row, so nothing is reset. */
+export const limitCounters = (t: Columns) =>
+  t.createTable(
+    "limit_counters",
+    {
+      walletId: t.text("wallet_id").notNull(),
+      limitId: t.text("limit_id").notNull(),
+      periodStartMs: t.whole("period_start_ms").notNull(),
+      used: t.nanos("used").notNull(),
+      held: t.nanos("held").notNull(),
+    },
+    (table) => [
+      t.primaryKey({ columns: [table.walletId, table.limitId, table.periodStartMs] }),
+      t.check("limit_counters_counts", sql`${table.used} >= 0 AND ${table.held} >= 0`),
+    ],
+  );
