@@ -90,7 +90,7 @@ function isOfSamePeriod(stored: StoredLimit, limit: SpendLimit): boolean {
  * opening of the counter: they are too many to list the limit. Open holds come to list it, so that their ends
  * count once. A later refund or late settlement of an ended receipt leaves the counter unchanged.
  */
-export function countPeriod(book: Book, limit: SpendLimit, nowMs: number): Changes {
+function countPeriod(book: Book, limit: SpendLimit, nowMs: number): Changes {
   const { limitId, period, timeZone } = limit;
   const key = { limitId, periodStartMs: periodStart(period, nowMs, timeZone) };
   const spend = book.spends.get(spendKey(key, limit.keyId));
