@@ -3,16 +3,14 @@ import fc from "fast-check";
 import type { CacheMark, ChatRequest, Part, Tool, Turn } from "../../src/domain/chat-request.ts";
 import type { ModelTraits } from "../../src/domain/model.ts";
 import { printRequest } from "../../src/wire/anthropic-messages/egress/print-request.ts";
+import { callOf, chatOf, resultOf, textOf as text, turnOf } from "./chat-request.ts";
 
 /** Enough for every model: 5,000 tokens at 4 bytes each. */
 const LONG = "A rule. ".repeat(2_500);
 const MARK = { type: "ephemeral" };
 
-const text = (words: string, cache?: CacheMark): Part => ({ kind: "text", text: words, cache });
-const turn = (role: Turn["role"], ...parts: (string | Part)[]): Turn => ({
-  role,
-  parts: parts.map((part) => (typeof part === "string" ? text(part) : part)),
-});
+const turn = (role: Turn["role"], ...parts: (string | Part)[]) =>
+  turnOf(role, ...parts.map((part) => (typeof part === "string" ? text(part) : part)));
 const tool = (description = "Looks up.", cache?: CacheMark): Tool => ({
   name: "look_up",
   description,
@@ -21,20 +19,8 @@ const tool = (description = "Looks up.", cache?: CacheMark): Tool => ({
   isFreeForm: false,
   cache,
 });
-const call = (id: string): Part => ({
-  kind: "tool_call",
-  id,
-  name: "look_up",
-  input: "{}",
-  cache: undefined,
-});
-const result = (callId: string, words: string): Part => ({
-  kind: "tool_result",
-  callId,
-  parts: [{ kind: "text", text: words, cache: undefined }],
-  isError: false,
-  cache: undefined,
-});
+const call = (id: string) => callOf(id, "look_up", "{}");
+const result = (callId: string, words: string) => resultOf(callId, text(words));
 
 interface Printed {
   readonly tools?: readonly Block[];
@@ -49,22 +35,8 @@ function print(
   members: Partial<ChatRequest>,
   { model = "claude-sonnet-4-5", marksPrefixes = true, traits = TRAITS } = {},
 ): Printed {
-  const request: ChatRequest = {
-    turns: [turn("user", "hi")],
-    tools: [],
-    toolChoice: undefined,
-    parallelToolCalls: undefined,
-    reasoning: { effort: undefined, thinking: undefined, budgetTokens: undefined, isShown: true },
-    format: undefined,
-    stopSequences: [],
-    temperature: undefined,
-    topP: undefined,
-    topK: undefined,
-    endUser: undefined,
-    ...members,
-  };
   const options = { model, outputTokensMax: 100, outputLimitField: undefined, stream: false, traits };
-  return JSON.parse(printRequest(request, { ...options, marksPrefixes }));
+  return JSON.parse(printRequest(chatOf(members), { ...options, marksPrefixes }));
 }
 
 /** Every block of a prompt in the order in which it is read. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Part, ToolChoice } from "../../src/domain/chat-request.ts";
 import { originalNames, shortenIdentifiers } from "../../src/wire/identifiers.ts";
+import { callOf, chatOf, resultOf, turnOf } from "./chat-request.ts";
 
 const LIMITS = { nameCharsMax: 64, idCharsMax: 40 };
 const LONG = `mcp__${"server_".repeat(12)}read_file`;
@@ -10,8 +11,8 @@ function requestOf(
   parts: readonly Part[] = [],
   toolChoice?: ToolChoice,
 ): ChatRequest {
-  return {
-    turns: [{ role: "assistant", parts }],
+  return chatOf({
+    turns: [turnOf("assistant", ...parts)],
     tools: names.map((name) => ({
       name,
       description: undefined,
@@ -21,24 +22,10 @@ function requestOf(
       cache: undefined,
     })),
     toolChoice,
-    parallelToolCalls: undefined,
-    reasoning: { effort: undefined, thinking: undefined, budgetTokens: undefined, isShown: true },
-    format: undefined,
-    stopSequences: [],
-    temperature: undefined,
-    topP: undefined,
-    topK: undefined,
-    endUser: undefined,
-  };
+  });
 }
 
-function call(id: string, name: string): Part {
-  return { kind: "tool_call", id, name, input: "{}", cache: undefined };
-}
-
-function result(callId: string): Part {
-  return { kind: "tool_result", callId, parts: [], isError: false, cache: undefined };
-}
+const call = (id: string, name: string) => callOf(id, name, "{}");
 
 /** Shortens a request for a host. Returns it with the function that restores its names. */
 function shorten(request: ChatRequest) {
@@ -77,7 +64,7 @@ describe("shortenIdentifiers", () => {
 
   test("gives a call and its result one id if the id is too long or has other characters", () => {
     for (const id of [`toolu_${"x".repeat(60)}`, "call:1/2"]) {
-      const { request } = shorten(requestOf([], [call(id, "f"), result(id)]));
+      const { request } = shorten(requestOf([], [call(id, "f"), resultOf(id)]));
       const [made, given] = request.turns[0]?.parts ?? [];
       expect(made).toMatchObject({ id: expect.stringMatching(/^[\w-]{1,40}$/) });
       expect(given).toMatchObject({ callId: made?.kind === "tool_call" ? made.id : "" });
@@ -85,7 +72,7 @@ describe("shortenIdentifiers", () => {
   });
 
   test("keeps names and ids that hosts accept", () => {
-    const request = requestOf(["f"], [call("call_1", "f"), result("call_1")], { kind: "required" });
+    const request = requestOf(["f"], [call("call_1", "f"), resultOf("call_1")], { kind: "required" });
     expect(shorten(request).request).toEqual(request);
   });
 

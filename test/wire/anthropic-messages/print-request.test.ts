@@ -5,35 +5,13 @@ import {
   findUntranslatable,
   printRequest,
 } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
+import { callOf, chatOf, NO_REASONING, resultOf, textOf, turnOf } from "../chat-request.ts";
 
-const NO_REASONING: Reasoning = {
-  effort: undefined,
-  thinking: undefined,
-  budgetTokens: undefined,
-  isShown: true,
-};
 const EVERYTHING: ModelTraits = { reasoning: "adaptive", sampling: true };
-
-function requestOf(members: Partial<ChatRequest>): ChatRequest {
-  return {
-    turns: [turn("user", "hi")],
-    tools: [],
-    toolChoice: undefined,
-    parallelToolCalls: undefined,
-    reasoning: NO_REASONING,
-    format: undefined,
-    stopSequences: [],
-    temperature: undefined,
-    topP: undefined,
-    topK: undefined,
-    endUser: undefined,
-    ...members,
-  };
-}
 
 function print(members: Partial<ChatRequest>, options: { traits?: ModelTraits; max?: number } = {}) {
   const { traits = EVERYTHING, max = 10_000 } = options;
-  const printed = printRequest(requestOf(members), {
+  const printed = printRequest(chatOf(members), {
     model: "up",
     outputTokensMax: max,
     outputLimitField: "max_completion_tokens",
@@ -43,22 +21,10 @@ function print(members: Partial<ChatRequest>, options: { traits?: ModelTraits; m
   return JSON.parse(printed);
 }
 
-const text = (words: string): Part => ({ kind: "text", text: words, cache: undefined });
-const turn = (role: Turn["role"], ...words: string[]): Turn => ({ role, parts: words.map(text) });
-const call = (id: string, input = "{}", name = "f"): Part => ({
-  kind: "tool_call",
-  id,
-  name,
-  input,
-  cache: undefined,
-});
-const result = (callId: string, ...words: string[]): Part => ({
-  kind: "tool_result",
-  callId,
-  parts: words.map((each) => ({ kind: "text", text: each, cache: undefined })),
-  isError: false,
-  cache: undefined,
-});
+const text = (words: string) => textOf(words);
+const turn = (role: Turn["role"], ...words: string[]) => turnOf(role, ...words.map(text));
+const call = (id: string, input = "{}", name = "f") => callOf(id, name, input);
+const result = (callId: string, ...words: string[]) => resultOf(callId, ...words.map(text));
 const thought = (signature: string | undefined, redacted?: string): Part => ({
   kind: "reasoning",
   text: "hm",
@@ -134,7 +100,7 @@ describe("a printed conversation", () => {
 
   test("case 53: contains the input of a call as an object with all its digits", () => {
     const printed = printRequest(
-      requestOf({
+      chatOf({
         turns: [turn("user", "hi"), { role: "assistant", parts: [call("a", '{"n":12345678901234567890}')] }],
       }),
       { model: "up", outputTokensMax: 100, outputLimitField: undefined, stream: false, traits: EVERYTHING },
@@ -234,7 +200,7 @@ describe("printed media", () => {
   });
   const inline = (mediaType: string) => ({ kind: "inline", mediaType, data: "AA==" });
   const remote = { kind: "url", url: "https://example.com/a" };
-  const find = (...parts: Part[]) => findUntranslatable(requestOf({ turns: [{ role: "user", parts }] }));
+  const find = (...parts: Part[]) => findUntranslatable(chatOf({ turns: [{ role: "user", parts }] }));
 
   test("case 65: pass as inline data or as an address that is never fetched", () => {
     const parts = [image(inline("image/png")), image(remote)];
@@ -272,7 +238,7 @@ describe("printed media", () => {
 
   test("are untranslatable outside user messages", () => {
     for (const role of ["system", "assistant"] as const) {
-      expect(findUntranslatable(requestOf({ turns: [{ role, parts: [image(remote)] }] }))).toBe("there");
+      expect(findUntranslatable(chatOf({ turns: [{ role, parts: [image(remote)] }] }))).toBe("there");
     }
   });
 });

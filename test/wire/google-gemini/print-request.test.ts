@@ -1,19 +1,47 @@
 import { describe, expect, test } from "bun:test";
+import type { ChatRequest, Part, Tool } from "../../../src/domain/chat-request.ts";
 import { findUntranslatable } from "../../../src/wire/google-gemini/egress/print-contents.ts";
+import { printRequest } from "../../../src/wire/google-gemini/egress/print-request.ts";
 import { googleGemini } from "../../../src/wire/google-gemini/protocol.ts";
 import { encodeSignature, ID_CHARS_MAX } from "../../../src/wire/google-gemini/thinking.ts";
 import { shortenIdentifiers } from "../../../src/wire/identifiers.ts";
+import type { PrintOptions } from "../../../src/wire/protocol.ts";
 import { findBodyProblem } from "../../support/google-rules.ts";
-import { call, chatOf, print, result, sealed, TOOL, text, turnOf } from "./chat-request.ts";
+import {
+  callOf as call,
+  chatOf,
+  IMAGE,
+  resultOf as result,
+  textOf as text,
+  turnOf,
+} from "../chat-request.ts";
 
 const GEMINI_3 = { model: "gemini-3-flash-preview", origin: "google gemini-3-flash-preview" };
-const IMAGE = {
-  kind: "image",
-  source: { kind: "inline", mediaType: "image/png", data: "aGk=" },
-  detail: undefined,
+const TOOL: Tool = {
+  name: "weather",
+  description: "Looks out",
+  schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  strict: undefined,
+  isFreeForm: false,
   cache: undefined,
-  path: "messages[0].content[0]",
-} as const;
+};
+
+function sealed(redacted: string): Part {
+  return { kind: "reasoning", text: "", signature: undefined, redacted };
+}
+
+/** Prints a request for Gemini 2.5 Flash, and parses the body. */
+function print(members: Partial<ChatRequest> = {}, options: Partial<PrintOptions> = {}) {
+  const defaults: PrintOptions = {
+    model: "gemini-2.5-flash",
+    outputTokensMax: 10_000,
+    outputLimitField: undefined,
+    stream: false,
+    traits: { reasoning: "effort", sampling: true },
+    origin: "google gemini-2.5-flash",
+  };
+  return JSON.parse(printRequest(chatOf(members), { ...defaults, ...options }));
+}
 
 describe("the body of a Gemini call", () => {
   test("has leading system turns as the instruction and later ones in their place", () => {

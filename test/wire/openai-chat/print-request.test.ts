@@ -1,14 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { ChatRequest, Part, Reasoning, TextPart, Turn } from "../../../src/domain/chat-request.ts";
+
+import type { ChatRequest, Part, Reasoning, Turn } from "../../../src/domain/chat-request.ts";
 import { findUntranslatable, printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
 import type { PrintOptions } from "../../../src/wire/protocol.ts";
+import { callOf, chatOf, IMAGE, NO_REASONING, resultOf as result, textOf, turnOf } from "../chat-request.ts";
 
-const NO_REASONING: Reasoning = {
-  effort: undefined,
-  thinking: undefined,
-  budgetTokens: undefined,
-  isShown: true,
-};
 const TOOL = {
   name: "weather",
   description: "Looks out",
@@ -24,52 +20,11 @@ const CLOSED = {
   additionalProperties: false,
 };
 
-function text(value: string): TextPart {
-  return { kind: "text", text: value, cache: { ttl: "5m" } };
-}
-
-function turnOf(role: Turn["role"], ...parts: Part[]): Turn {
-  return { role, parts };
-}
-
-function call(id: string): Part {
-  return { kind: "tool_call", id, name: "weather", input: '{"a":1}', cache: undefined };
-}
-
-function result(
-  callId: string,
-  ...parts: Exclude<Part, { kind: "tool_call" | "tool_result" | "reasoning" }>[]
-) {
-  return { kind: "tool_result", callId, parts, isError: false, cache: undefined } as const;
-}
-
-const IMAGE = {
-  kind: "image",
-  source: { kind: "inline", mediaType: "image/png", data: "aGk=" },
-  detail: undefined,
-  cache: undefined,
-  path: "messages[0].content[0]",
-} as const;
+const text = (value: string) => textOf(value, { ttl: "5m" });
+const call = (id: string) => callOf(id, "weather", '{"a":1}');
 
 function document(source: Extract<Part, { kind: "document" }>["source"], name?: string) {
   return { kind: "document", source, name, cache: undefined, path: "messages[0].content[2]" } as const;
-}
-
-function chatOf(members: Partial<ChatRequest> = {}): ChatRequest {
-  return {
-    turns: [turnOf("user", text("hi"))],
-    tools: [],
-    toolChoice: undefined,
-    parallelToolCalls: undefined,
-    reasoning: NO_REASONING,
-    format: undefined,
-    stopSequences: [],
-    temperature: undefined,
-    topP: undefined,
-    topK: undefined,
-    endUser: undefined,
-    ...members,
-  };
 }
 
 function print(members: Partial<ChatRequest> = {}, options: Partial<PrintOptions> = {}) {
@@ -80,7 +35,9 @@ function print(members: Partial<ChatRequest> = {}, options: Partial<PrintOptions
     stream: false,
     traits: { reasoning: "none", sampling: true },
   };
-  return JSON.parse(printRequest(chatOf(members), { ...defaults, ...options }));
+  return JSON.parse(
+    printRequest(chatOf({ turns: [turnOf("user", text("hi"))], ...members }), { ...defaults, ...options }),
+  );
 }
 
 function messagesOf(...turns: Turn[]) {
@@ -317,7 +274,7 @@ describe("printMessages", () => {
 });
 
 describe("a cache mark", () => {
-  const plain = (value: string): TextPart => ({ kind: "text", text: value, cache: undefined });
+  const plain = (value: string) => textOf(value);
   const marked = (value: string, ttl?: "1h") => ({
     type: "text",
     text: value,
