@@ -1,24 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { costOf, type Price, savedByCaching } from "../../src/domain/model.ts";
-import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
+import { costOf, savedByCaching } from "../../src/domain/model.ts";
+import { NO_USAGE } from "../../src/domain/usage.ts";
+import { priceOf, usageOf } from "./arbitraries.ts";
 
 const tokens = fc.oneof(fc.constant(0), fc.nat({ max: 2_000_000 }));
-const usage: fc.Arbitrary<Usage> = fc.record({
-  inputTokens: tokens,
-  cachedInputTokens: tokens,
-  cacheWriteTokens: tokens,
-  cacheWrite1hTokens: tokens,
-  outputTokens: tokens,
-});
-const picos = fc.bigInt({ min: 0n, max: 200_000_000n });
-const price: fc.Arbitrary<Price> = fc.record({
-  input: picos,
-  output: picos,
-  cachedInput: picos,
-  cacheWrite: picos,
-  cacheWrite1h: picos,
-});
+const usage = usageOf(tokens);
+const price = priceOf(fc.bigInt({ min: 0n, max: 200_000_000n }));
 
 test("prompt caching saves what cached tokens were cheaper, less what written tokens were dearer", () => {
   fc.assert(

@@ -7,6 +7,7 @@ import type { ClientDisconnect } from "../../src/gateway/gateway.ts";
 import { failed, type Outcome, unrepresentable } from "../../src/gateway/request.ts";
 import type { ChargeSource } from "../../src/ledger/records.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
+import { usageOf } from "../domain/arbitraries.ts";
 import { TEST_PRICE } from "../support/test-catalog.ts";
 import { createMeteredRequest, LONG_PRICE, type MeteredOptions } from "./held-request.ts";
 
@@ -235,15 +236,8 @@ describe("a report above the bound", () => {
 
   test("is never charged less than the bound costs at the mix of its classes", async () => {
     const tokens = fc.nat({ max: 1_000_000 });
-    const usages = fc.record({
-      inputTokens: tokens,
-      cachedInputTokens: tokens,
-      cacheWriteTokens: tokens,
-      cacheWrite1hTokens: tokens,
-      outputTokens: tokens,
-    });
     await fc.assert(
-      fc.asyncProperty(usages, async (usage) => {
+      fc.asyncProperty(usageOf(tokens), async (usage) => {
         const { amount } = await charge(FINISHED, { usage });
         expect(amount).toBeGreaterThanOrEqual(byMix(usage) - 1n);
         expect(amount).toBeLessThanOrEqual(costOf(usage, TEST_PRICE) > 0n ? 22_200_000n : 0n);

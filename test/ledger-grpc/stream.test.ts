@@ -82,14 +82,7 @@ describe("StreamMutations", () => {
   });
 
   test("ends with INVALID_ARGUMENT after an undecodable message, once earlier ones are answered", async () => {
-    const held = Promise.withResolvers<typeof BALANCES>();
-    const asked = Promise.withResolvers<void>();
-    const ledger = stubLedger({
-      createWallet() {
-        asked.resolve();
-        return held.promise;
-      },
-    });
+    const { ledger, asked, held } = pausedLedger();
     await using served = await serve({ ledger });
     const stream = listen(rawStream(served));
     stream.call.write(
@@ -154,14 +147,7 @@ describe("StreamMutations", () => {
   });
 
   test("of a vanished caller does not block the server", async () => {
-    const held = Promise.withResolvers<typeof BALANCES>();
-    const asked = Promise.withResolvers<void>();
-    const ledger = stubLedger({
-      createWallet() {
-        asked.resolve();
-        return held.promise;
-      },
-    });
+    const { ledger, asked, held } = pausedLedger();
     await using served = await serve({ ledger });
     const stream = listen(served.stream());
     stream.write({ sequence: 1, mutations: [create("w")] });
@@ -174,14 +160,7 @@ describe("StreamMutations", () => {
   });
 
   test("answers its read messages when the server stops, then ends with UNAVAILABLE", async () => {
-    const held = Promise.withResolvers<typeof BALANCES>();
-    const asked = Promise.withResolvers<void>();
-    const ledger = stubLedger({
-      createWallet() {
-        asked.resolve();
-        return held.promise;
-      },
-    });
+    const { ledger, asked, held } = pausedLedger();
     await using served = await serve({ ledger });
     const stream = listen(served.stream());
     stream.write({ sequence: 1, mutations: [create("w")] });
@@ -193,6 +172,19 @@ describe("StreamMutations", () => {
     await stopped;
   });
 });
+
+/** A ledger whose wallets are created when `held` resolves. `asked` resolves with the first call. */
+function pausedLedger() {
+  const held = Promise.withResolvers<typeof BALANCES>();
+  const asked = Promise.withResolvers<void>();
+  const ledger = stubLedger({
+    createWallet() {
+      asked.resolve();
+      return held.promise;
+    },
+  });
+  return { ledger, asked, held };
+}
 
 /** Collects the answers of a stream and its final status. */
 function listen(call: Stream) {

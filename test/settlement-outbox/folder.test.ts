@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { type OutboxEntry, parseEntry, printEntry } from "../../src/settlement-outbox/entry.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { createCommitGroup } from "../../src/settlement-outbox/outbox.ts";
+import { priceOf } from "../domain/arbitraries.ts";
 import { WALLET } from "../ledger/samples.ts";
 import { breakSyncs } from "../support/broken-log.ts";
 import { until } from "../support/until.ts";
@@ -225,13 +226,7 @@ test("every entry survives printing and parsing", () => {
     {
       outcome: text,
       source: fc.constantFrom("reported" as const, "none" as const),
-      price: fc.record({
-        input: picos,
-        output: picos,
-        cachedInput: picos,
-        cacheWrite: picos,
-        cacheWrite1h: picos,
-      }),
+      price: priceOf(picos),
       upstreamCost: picos,
       upstream: text,
       totalMs: fc.nat(),

@@ -6,23 +6,11 @@ import type { Usage } from "../../../src/domain/usage.ts";
 import { printLines as linesOf } from "../../../src/http/console/requests.ts";
 import type { OutcomeFacts } from "../../../src/ledger/records.ts";
 import { sourceText } from "../../../src/usage/receipt-lines.ts";
+import { priceOf, usageOf } from "../../domain/arbitraries.ts";
 
 const tokens = fc.oneof(fc.constant(0), fc.nat({ max: 2_000_000 }));
-const usage: fc.Arbitrary<Usage> = fc.record({
-  inputTokens: tokens,
-  cachedInputTokens: tokens,
-  cacheWriteTokens: tokens,
-  cacheWrite1hTokens: tokens,
-  outputTokens: tokens,
-});
-const picos = fc.bigInt({ min: 0n, max: 200_000_000n });
-const price: fc.Arbitrary<Price> = fc.record({
-  input: picos,
-  output: picos,
-  cachedInput: picos,
-  cacheWrite: picos,
-  cacheWrite1h: picos,
-});
+const usage = usageOf(tokens);
+const price = priceOf(fc.bigInt({ min: 0n, max: 200_000_000n }));
 const outcome = (facts: { usage?: Usage; price?: Price }): OutcomeFacts => ({
   outcome: "ok",
   source: "reported",
