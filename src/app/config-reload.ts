@@ -8,8 +8,7 @@ import {
   rereadLedgerConfig,
 } from "../config/config.ts";
 import { ConfigError } from "../config/problems.ts";
-import { areSameSources, followSources, type Sources } from "../config/sources.ts";
-import { type Watcher, watch } from "../config/watch.ts";
+import { areSameSources, followSources, type Sources, type Watcher, watch } from "../config/sources.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { warnOfKnownModels, warnOfPrices } from "./warnings.ts";
 

@@ -1,6 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { findKnownWarnings } from "../config/known-warnings.ts";
-import { findPricesBelowCost, findUnpricedSearches } from "../config/price-warnings.ts";
+import { findKnownWarnings, findPricesBelowCost, findUnpricedSearches } from "../config/warnings.ts";
 import type { Model } from "../domain/model.ts";
 import type { Log } from "../telemetry/log.ts";
 

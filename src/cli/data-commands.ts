@@ -1,18 +1,19 @@
 import type { Command } from "commander";
 import type { RestoreCommandOptions } from "./backup.ts";
 import { printResult } from "./command.ts";
+import type { TimeBounds } from "./export.ts";
+import type { ConfigImportOptions } from "./import/config.ts";
+import type { KeyImportOptions } from "./import/keys.ts";
 import {
   ACCOUNT,
   type JsonOption,
   onLocalStorage,
   onStorage,
+  parseDays,
+  parseNames,
   withJson,
   withRange,
-} from "./define-command.ts";
-import type { TimeBounds } from "./export.ts";
-import type { ConfigImportOptions } from "./import/config.ts";
-import type { KeyImportOptions } from "./import/keys.ts";
-import { parseDays, parseNames } from "./options.ts";
+} from "./options.ts";
 
 /** Adds the commands that check, shrink, copy, export and import data. */
 export function addDataCommands(program: Command): void {

@@ -2,10 +2,9 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { CAPABILITIES, type Capability } from "../domain/model.ts";
 import { parsePrice } from "../domain/money.ts";
 import { printResult } from "./command.ts";
-import { JSON_OPTION, type JsonOption, withJson } from "./define-command.ts";
 import type { ModelsAddOptions } from "./models/add.ts";
 import type { ModelsOptions } from "./models/list.ts";
-import { parseCount, parseNames } from "./options.ts";
+import { JSON_OPTION, type JsonOption, parseCount, parseNames, withJson } from "./options.ts";
 
 const MODES = ["chat", "embedding", "rerank", "moderation", "image", "speech", "transcription"];
 

@@ -2,11 +2,13 @@ import { Command, Option } from "commander";
 import { COMMIT, VERSION } from "../domain/version.ts";
 import { printResult } from "./command.ts";
 import { addDataCommands } from "./data-commands.ts";
-import { ACCOUNT, type JsonOption, onStorage, withJson, withRange } from "./define-command.ts";
 import type { HealthOptions } from "./health.ts";
 import type { KeyUpdateOptions } from "./key.ts";
 import { addModelCommands } from "./model-commands.ts";
 import {
+  ACCOUNT,
+  type JsonOption,
+  onStorage,
   orWord,
   parseAmount,
   parseCount,
@@ -17,6 +19,8 @@ import {
   parseNames,
   parseOrigin,
   parsePositiveAmount,
+  withJson,
+  withRange,
 } from "./options.ts";
 import type { Storage } from "./storage.ts";
 

@@ -8,7 +8,6 @@ import {
 } from "../catalog/known-models.ts";
 import { nearestIds } from "../catalog/nearest.ts";
 import { costsAt, type UpstreamPlace } from "../catalog/regional.ts";
-import { countOr, isMembers, type Members, mergedCost, missing } from "./members.ts";
 import type { Path, Problems } from "./problems.ts";
 
 /** What the catalog of known models filled in at one place of the file. */
@@ -31,7 +30,7 @@ export interface FilledIn {
 }
 
 /** A document whose models have everything that the catalog knows of them. */
-export interface FilledDocument {
+interface FilledDocument {
   readonly document: object;
   readonly filled: readonly FilledIn[];
 }
@@ -256,4 +255,31 @@ function isReached(
   { above_input_tokens: above }: { readonly above_input_tokens: number },
 ): boolean {
   return typeof window === "number" && above < window;
+}
+
+/** The members of a mapping of the file. */
+type Members = Readonly<Record<string, unknown>>;
+
+/** Returns the members that are neither written nor unknown. */
+function missing(written: Members, known: Members): Members {
+  return Object.fromEntries(
+    Object.entries(known).filter(([key, value]) => value !== undefined && written[key] === undefined),
+  );
+}
+
+/** Fills the classes that a written cost leaves out. */
+function mergedCost(written: Members, key: string, cost: object | undefined): Members {
+  const own = written[key];
+  if (!cost || (own !== undefined && !isMembers(own))) return {};
+  if (own && Object.keys(cost).every((name) => Object.hasOwn(own, name))) return {};
+  return { [key]: { ...cost, ...own } };
+}
+
+function countOr(written: unknown, known: number | undefined): number | undefined {
+  const text = typeof written === "string" && /^\d{1,15}$/.test(written) ? Number(written) : written;
+  return typeof text === "number" ? text : known;
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

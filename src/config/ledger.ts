@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Endpoint, parseEndpoint, readListen } from "./endpoint.ts";
+import { type Endpoint, parseEndpoint, readListen, readTlsFiles, type TlsFiles } from "./endpoint.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
-import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** The gRPC service of a ledger in another process. */
 export interface RemoteLedger {

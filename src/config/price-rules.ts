@@ -1,4 +1,4 @@
-import { UNIT_KEYS } from "../catalog/unit-prices.ts";
+import { UNIT_KEYS } from "../catalog/prices.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ModelEntry, Partly } from "./schema.ts";
 

@@ -1,9 +1,8 @@
 import { isIPv6 } from "node:net";
 import type { RedisHost, RedisLocation } from "../limiter/redis/location.ts";
-import { parseEndpoint } from "./endpoint.ts";
+import { nameTlsVariables, parseEndpoint, readTlsFiles } from "./endpoint.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
-import { nameTlsVariables, readTlsFiles } from "./tls-files.ts";
 
 /** Reads `REDIS_URL` and `REDIS_TLS_*`. Returns `undefined` without a Redis. */
 export function readRedis(

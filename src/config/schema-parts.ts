@@ -1,7 +1,6 @@
 import { type TObject, type TProperties, Type } from "@sinclair/typebox";
 
 // Each `description` completes a problem: "…, expected <description>".
-export const DAY_MS = 86_400_000;
 export const TOKENS_MAX = 100_000_000;
 
 export const Text = (description: string) => Type.String({ minLength: 1, description });

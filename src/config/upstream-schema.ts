@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { BetaNames, Betas, Count, DAY_MS, Mapping, Text } from "./schema-parts.ts";
+import { DAY_MS } from "../domain/id-time.ts";
+import { BetaNames, Betas, Count, Mapping, Text } from "./schema-parts.ts";
 
 const ApiKey = Type.String({
   pattern: "^[\\x21-\\x7e]+$",

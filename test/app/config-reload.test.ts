@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, w
 import { join } from "node:path";
 import { startConfigReload } from "../../src/app/config-reload.ts";
 import { type LiveConfig, loadWithSource } from "../../src/config/config.ts";
-import type { Watcher } from "../../src/config/watch.ts";
+import type { Watcher } from "../../src/config/sources.ts";
 import { configFolder } from "../config/temp-config.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { until } from "../support/until.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startConfigReload, startLedgerReload } from "../../src/app/config-reload.ts";
 import { followSecrets } from "../../src/app/live-secrets.ts";
 import { type Config, loadConfig, loadLedgerConfig, loadWithSource } from "../../src/config/config.ts";
-import type { Watcher } from "../../src/config/watch.ts";
+import type { Watcher } from "../../src/config/sources.ts";
 import { configFolder } from "../config/temp-config.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { until } from "../support/until.ts";

@@ -5,7 +5,7 @@ import { type KnownModel, readKnownModels } from "../../src/catalog/known-models
 import { CommandError } from "../../src/cli/command.ts";
 import { runModelsAdd } from "../../src/cli/models/add.ts";
 import { loadConfig } from "../../src/config/config.ts";
-import { describeKnownWarning, findKnownWarnings } from "../../src/config/known-warnings.ts";
+import { describeKnownWarning, findKnownWarnings } from "../../src/config/warnings.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const folder = tempFolder();

@@ -3,7 +3,7 @@ import { readKnownModels } from "../../src/catalog/known-models.ts";
 import { readPrice } from "../../src/catalog/prices.ts";
 import { loadWithSource, rereadConfig } from "../../src/config/config.ts";
 import type { FilledIn } from "../../src/config/known.ts";
-import { describeFilled, findKnownWarnings } from "../../src/config/known-warnings.ts";
+import { describeFilled, findKnownWarnings } from "../../src/config/warnings.ts";
 import { configFolder, loadYaml, placesOf, problemsOf } from "./temp-config.ts";
 
 const UPSTREAMS = `

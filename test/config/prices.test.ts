@@ -4,7 +4,7 @@ import {
   describeUnpricedSearch,
   findPricesBelowCost,
   findUnpricedSearches,
-} from "../../src/config/price-warnings.ts";
+} from "../../src/config/warnings.ts";
 import { parsePrice, printPrice } from "../../src/domain/money.ts";
 import { loadYaml, placesOf, problemsOf } from "./temp-config.ts";
 

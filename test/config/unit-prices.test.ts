@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readUnitPrice } from "../../src/catalog/unit-prices.ts";
+import { readUnitPrice } from "../../src/catalog/prices.ts";
 import { problemsOf } from "./temp-config.ts";
 
 const UPSTREAMS = "upstreams: { up: { protocol: openai, api_key: k } }\n";

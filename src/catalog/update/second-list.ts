@@ -1,8 +1,7 @@
 import { printPrices } from "../../domain/model.ts";
 import { type KnownCost, type KnownModel, providerOf, upstreamModelOf } from "../known-models.ts";
 import { readPrice } from "../prices.ts";
-import { printScaled } from "./decimal.ts";
-import { type ListEntry, numberIn, textIn } from "./list-cost.ts";
+import { type ListEntry, numberIn, printScaled, textIn } from "./list-cost.ts";
 
 /** What a second list has of one model. A class of the cost that it does not have is left out. */
 interface SecondFacts {

@@ -3,15 +3,17 @@ import { openRemoteLedger } from "../../app/storage.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import type { ConsoleConfig } from "../../config/console.ts";
 import type { FilledIn } from "../../config/known.ts";
-import { describeFilled, describeKnownWarning, findKnownWarnings } from "../../config/known-warnings.ts";
 import type { LedgerConfig } from "../../config/ledger.ts";
+import { ConfigError, formatPath } from "../../config/problems.ts";
 import {
+  describeFilled,
+  describeKnownWarning,
   describePriceBelowCost,
   describeUnpricedSearch,
+  findKnownWarnings,
   findPricesBelowCost,
   findUnpricedSearches,
-} from "../../config/price-warnings.ts";
-import { ConfigError, formatPath } from "../../config/problems.ts";
+} from "../../config/warnings.ts";
 import { describeLocation } from "../../db/location.ts";
 import { LedgerLinkError } from "../../ledger-grpc/client/link-error.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";

@@ -2,15 +2,18 @@ import { type KnownModels, readKnownModels } from "../../catalog/known-models.ts
 import { findBaseUrlProblem } from "../../config/upstream-rules.ts";
 import {
   type Facts,
+  findLostMembers,
+  findLostSettings,
+  findOtherFallbacks,
   findPrices,
   hasPrice,
   isRow,
   limitsOf,
   type PricePart,
   readFacts,
+  readFallbacks,
   readKnownFacts,
 } from "./litellm-facts.ts";
-import { findLostMembers, findLostSettings, findOtherFallbacks, readFallbacks } from "./litellm-lost.ts";
 import { type CloudTarget, placeholderOf, readCloud, splitModel } from "./providers.ts";
 import { numberOf, type Row, textOf } from "./table.ts";
 

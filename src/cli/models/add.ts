@@ -26,8 +26,8 @@ import {
   upstreamOf,
 } from "../../catalog/providers.ts";
 import { AdditionError, type Additions, addEntries, readFileValues } from "../../config/add-entries.ts";
-import { findKnownWarnings } from "../../config/known-warnings.ts";
 import { configPath } from "../../config/source.ts";
+import { findKnownWarnings } from "../../config/warnings.ts";
 import { CommandError, type CommandResult } from "../command.ts";
 import { findModel } from "./diff.ts";
 
