@@ -1,6 +1,5 @@
 import { treaty } from "@elysiajs/eden";
 import type { ConsoleApi } from "../http/console/routes.ts";
-import { confirmPassword } from "./confirm-password.ts";
 
 /** The envelope of every failure. */
 interface ErrorBody {
@@ -80,4 +79,18 @@ function isErrorBody(body: unknown): body is ErrorBody {
   if (typeof body !== "object" || body === null || !("error" in body)) return false;
   const { error } = body;
   return typeof error === "object" && error !== null && "code" in error && "message" in error;
+}
+
+type Confirm = () => Promise<boolean>;
+
+let handler: Confirm | undefined;
+
+/** Asks for the password again. Resolves with `false` when it was not given. */
+function confirmPassword(): Promise<boolean> {
+  return handler?.() ?? Promise.resolve(false);
+}
+
+/** Sets what asks: the dialog of the shell. */
+export function setConfirmPassword(confirm: Confirm | undefined): void {
+  handler = confirm;
 }

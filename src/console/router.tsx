@@ -1,11 +1,20 @@
-import type { QueryClient } from "@tanstack/react-query";
-import { createRouter } from "@tanstack/react-router";
-import { Loading, NotFound, PageError } from "./page-states.tsx";
-import { buildPages, moneyPages, teamPages, trafficPages } from "./routes/account-pages.ts";
-import { entrancePages, shared } from "./routes/entrance-pages.ts";
-import { operatorPages } from "./routes/operator-pages.ts";
-import { home, ownPages } from "./routes/own-pages.ts";
-import { account, entrance, operator, root, shell } from "./routes/parents.ts";
+import { type QueryClient, useQueryErrorResetBoundary } from "@tanstack/react-query";
+import { createRouter, type ErrorComponentProps } from "@tanstack/react-router";
+import styles from "./page-states.module.css";
+import { ButtonLink } from "./parts/button.tsx";
+import { ErrorPanel, Skeleton } from "./parts/loaded.tsx";
+import { PageHeader } from "./parts/page-header.tsx";
+import {
+  buildPages,
+  entrancePages,
+  moneyPages,
+  operatorPages,
+  ownPages,
+  shared,
+  teamPages,
+  trafficPages,
+} from "./routes/pages.ts";
+import { account, entrance, home, operator, root, shell } from "./routes/parents.ts";
 import { parseSearch, printSearch } from "./search.ts";
 
 const tree = root.addChildren([
@@ -40,4 +49,35 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: ReturnType<typeof createConsoleRouter>;
   }
+}
+
+/** A page that is being loaded. */
+function Loading() {
+  return (
+    <div aria-busy="true">
+      <Skeleton shape="title" />
+      <Skeleton lines={2} />
+      <Skeleton shape="block" />
+    </div>
+  );
+}
+
+/** A page that failed. */
+function PageError({ error, reset }: ErrorComponentProps) {
+  const queries = useQueryErrorResetBoundary();
+  const retry = () => {
+    queries.reset();
+    reset();
+  };
+  return <ErrorPanel error={error} onRetry={retry} />;
+}
+
+/** Stands alone: no route, and so no frame, belongs to the path. */
+function NotFound() {
+  return (
+    <main className={styles.page}>
+      <PageHeader title="There is no such page" note="The address may be old, or mistyped." />
+      <ButtonLink to="/">Go to the overview</ButtonLink>
+    </main>
+  );
 }

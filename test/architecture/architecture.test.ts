@@ -43,7 +43,7 @@ test("no files import each other in a circle, types included", () =>
   expect(findCircles(ownSources)).toEqual([]));
 
 /** Prints code for customers, which reads their environment. */
-const ENVIRONMENT_PRINTER = "console/pages/keys/snippets.ts";
+const ENVIRONMENT_PRINTER = "console/snippets.ts";
 
 test("the environment is read by the configuration alone", () => {
   const readers = sources.filter(({ text }) => /\b(Bun|process|import\.meta)\.env\b/.test(text));

@@ -6,7 +6,7 @@ import {
   readKeyForm,
   valuesOf,
 } from "../../src/console/pages/keys/key-values.ts";
-import { printSnippets } from "../../src/console/pages/keys/snippets.ts";
+import { printSnippets } from "../../src/console/snippets.ts";
 import { formatDay } from "../../src/console/times.ts";
 
 const PLAIN: KeyValues = {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { NOTHING, ROWS_MAX, receive } from "../../src/console/pages/requests/live-rows.ts";
-import type { RequestRow } from "../../src/console/pages/requests/queries.ts";
+import type { RequestRow } from "../../src/console/queries/requests.ts";
 
 /** Rows of the requests with these numbers, the newest first. */
 function rowsOf(from: number, to: number): readonly RequestRow[] {

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { priceEach } from "../../src/console/pages/models/same-tokens.ts";
-import { addEvent, NEW_ANSWER, releasedOf } from "../../src/console/pages/playground/answer.ts";
-import { createEventReader } from "../../src/console/pages/playground/event-reader.ts";
+import {
+  addEvent,
+  createEventReader,
+  NEW_ANSWER,
+  releasedOf,
+} from "../../src/console/pages/playground/answer.ts";
 
 describe("reading server-sent events", () => {
   const stream = 'event: start\ndata: {"a":1}\n\n:\n\nevent: delta\ndata: {"text":"ä\\n\\nb"}\n\n';

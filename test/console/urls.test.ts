@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { safePath } from "../../src/console/entrance-links.ts";
 import { readRangeSearch, resolveRange } from "../../src/console/ranges.ts";
-import { safePath } from "../../src/console/safe-path.ts";
 import { filters, parseSearch, printSearch, rangeAnd } from "../../src/console/search.ts";
 
 describe("the path after a sign-in", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { printChange, printShare } from "../../src/console/pages/usage/compare.ts";
-import { resolveUsage, unitsOf } from "../../src/console/pages/usage/view.ts";
 import { RANGES, type RangeName } from "../../src/console/ranges.ts";
+import { resolveUsage, unitsOf } from "../../src/console/usage-view.ts";
 import { readView } from "../../src/usage/view.ts";
 
 const NOW = Date.parse("2026-11-22T12:30:00Z");

@@ -4,7 +4,7 @@ import styles from "./chart.module.css";
 import { type ChartProps, type ChartSeries, fillOf } from "./chart-parts.ts";
 import { classes } from "./classes.ts";
 import { DataTable } from "./data-table.tsx";
-import { Skeleton } from "./skeleton.tsx";
+import { Skeleton } from "./loaded.tsx";
 
 // Loaded after the first paint: the page's figures come first.
 const Drawing = lazyPart(() => import("./chart-drawing.tsx"), "ChartDrawing");

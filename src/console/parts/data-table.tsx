@@ -1,9 +1,9 @@
-import { Link, type LinkProps } from "@tanstack/react-router";
+import { Link, type LinkProps, useSearch } from "@tanstack/react-router";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { classes } from "./classes.ts";
 import styles from "./data-table.module.css";
-import { ErrorPanel } from "./error-panel.tsx";
-import { Skeleton } from "./skeleton.tsx";
+import { ErrorPanel, Skeleton } from "./loaded.tsx";
+import stack from "./stack.module.css";
 
 /** Pixels after the text of a header. */
 const HEAD_SPACE = 12;
@@ -176,4 +176,30 @@ function Waiting<Row>({ columns, skeletonRows = 5 }: DataTableProps<Row>) {
 
 function classOfCell<Row>({ align, isNarrow }: Column<Row>): string {
   return classes(align === "end" && styles.end, (isNarrow || align === "end") && styles.nowrap);
+}
+
+interface PagerProps {
+  readonly next: string | null;
+  /** Names the pages by time, for rows that are sorted newest first. */
+  readonly isNewestFirst?: boolean;
+}
+
+/** Leads to the next page of rows, and back to the first one. The URL holds the page. */
+export function Pager({ next, isNewestFirst = false }: PagerProps) {
+  const { page } = useSearch({ strict: false }) as { readonly page?: string };
+  if (next === null && page === undefined) return null;
+  return (
+    <nav className={stack.pages} aria-label="Pages of rows">
+      {page !== undefined && (
+        <Link to="." search={(all: object) => ({ ...all, page: undefined }) as never}>
+          {isNewestFirst ? "← Newest" : "← First page"}
+        </Link>
+      )}
+      {next !== null && (
+        <Link to="." search={(all: object) => ({ ...all, page: next }) as never}>
+          {isNewestFirst ? "Older →" : "Next page →"}
+        </Link>
+      )}
+    </nav>
+  );
 }

@@ -1,6 +1,7 @@
 import {
   type ComponentProps,
   createContext,
+  type FormEvent,
   type ReactNode,
   useContext,
   useEffect,
@@ -9,8 +10,8 @@ import {
   useState,
 } from "react";
 import { ApiError } from "../api.ts";
-import { describeError } from "./error-panel.tsx";
 import styles from "./field.module.css";
+import { describeError } from "./loaded.tsx";
 
 interface FieldText {
   readonly label: string;
@@ -201,4 +202,16 @@ function wiring(id: string, { hint, error }: { hint?: ReactNode; error?: string 
     "aria-invalid": error ? true : undefined,
     "aria-describedby": described || undefined,
   } as const;
+}
+
+/** The texts of a form by the names of its fields. */
+export type FormValues = Readonly<Record<string, string>>;
+
+/** Stops the browser's own submission and returns the texts of a form by the names of its fields. */
+export function readForm(event: FormEvent<HTMLFormElement>): FormValues {
+  event.preventDefault();
+  const entries = [...new FormData(event.currentTarget)];
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
+  );
 }

@@ -1,8 +1,7 @@
 import type { ReactNode } from "react";
-import { type FormValues, readForm } from "../form-values.ts";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions } from "./dialog.tsx";
-import { Failure, Form } from "./field.tsx";
+import { Failure, Field, Form, type FormValues, readForm } from "./field.tsx";
 
 interface FormDialogProps {
   readonly title: string;
@@ -43,5 +42,45 @@ export function FormDialog(props: FormDialogProps) {
         </DialogActions>
       </Form>
     </Dialog>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  /** What it does, and whether it can be undone. */
+  readonly note: ReactNode;
+  /** Text of the button that does it: "Suspend". */
+  readonly action: string;
+  readonly isDanger?: boolean;
+  /** Asks for a reason, which the audit trail shows. */
+  readonly hasReason?: boolean;
+  /** The running call. */
+  readonly call: { readonly isPending: boolean; readonly error: unknown };
+  readonly onConfirm: (reason: string) => void;
+  readonly onClose: () => void;
+}
+
+const REASON_MAX = 500;
+
+/** Asks before a change that others notice. */
+export function Confirm({ hasReason = false, onConfirm, ...props }: ConfirmProps) {
+  return (
+    <FormDialog {...props} isKept={hasReason} onSubmit={({ reason = "" }) => onConfirm(reason)}>
+      {hasReason && <ReasonField />}
+    </FormDialog>
+  );
+}
+
+/** Asks why an operator does something. */
+export function ReasonField() {
+  return (
+    <Field
+      label="Reason"
+      name="reason"
+      hint="Shown in the audit trail."
+      maxLength={REASON_MAX}
+      autoComplete="off"
+      required
+    />
   );
 }

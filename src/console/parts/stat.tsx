@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Skeleton } from "./skeleton.tsx";
+import { Skeleton } from "./loaded.tsx";
 import styles from "./stat.module.css";
 
 interface StatProps {

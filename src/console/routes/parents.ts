@@ -2,9 +2,8 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
 import { ApiError } from "../api.ts";
 import { type Me, meQuery } from "../session.ts";
-import { AccountFrame } from "../shell/account-frame.tsx";
 import { Entrance } from "../shell/entrance.tsx";
-import { Shell } from "../shell/shell.tsx";
+import { AccountFrame, Shell } from "../shell/shell.tsx";
 
 /** What every route can reach before its page is drawn. */
 interface Context {
@@ -28,6 +27,17 @@ export const shell = createRoute({
     return { me };
   },
   component: Shell,
+});
+
+/** Leads to the account that the person acts in or belongs to. */
+export const home = createRoute({
+  getParentRoute: () => shell,
+  path: "/",
+  beforeLoad: ({ context: { me } }) => {
+    const first = me.acting?.account_id ?? me.accounts[0]?.id;
+    if (first) throw redirect({ to: "/accounts/$account", params: { account: first }, replace: true });
+    throw redirect({ to: me.person.is_operator ? "/operator/accounts" : "/profile", replace: true });
+  },
 });
 
 /** Pages of one account. */

@@ -1,14 +1,17 @@
-import { Outlet, useRouterState } from "@tanstack/react-router";
+import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { Suspense, useEffect, useRef, useState } from "react";
-import { setConfirmPassword } from "../confirm-password.ts";
-import { IconButton } from "../parts/button.tsx";
+import { setConfirmPassword } from "../api.ts";
+import { ButtonLink, IconButton } from "../parts/button.tsx";
+import { Empty } from "../parts/loaded.tsx";
+import { PageHeader } from "../parts/page-header.tsx";
 import { lazyPart } from "../reachable.ts";
-import { useAccountInView } from "./account-in-view.ts";
+import { useIsInAccount, useMe } from "../session.ts";
+import { useAccountInView, useNavigation } from "./account-in-view.ts";
 import { Brand } from "./brand.tsx";
+import type { NavGroup } from "./navigation.ts";
 import styles from "./shell.module.css";
 import { SideNavigation } from "./side-navigation.tsx";
 import { Strips } from "./strips.tsx";
-import { type Overlay, useShortcuts } from "./use-shortcuts.ts";
 
 const Palette = lazyPart(() => import("./palette.tsx"), "Palette");
 const KeysHelp = lazyPart(() => import("./keys-help.tsx"), "KeysHelp");
@@ -98,5 +101,88 @@ function Drawer({ onClose, onSearch }: { readonly onClose: () => void; readonly 
     >
       <SideNavigation onSearch={search} />
     </dialog>
+  );
+}
+
+/** What opens over the page. */
+type Overlay = "palette" | "keys" | undefined;
+
+/** How long after `g` the second letter may come. */
+const SEQUENCE_MS = 1_200;
+
+/** `Ctrl K` opens the palette, `?` the list of keys, `g` and a letter a page. Letters do nothing in dialogs and texts. */
+function useShortcuts(open: (overlay: Overlay) => void): void {
+  const navigate = useNavigate();
+  const account = useAccountInView()?.id;
+  const groups = useNavigation();
+  const pressedG = useRef(0);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        open("palette");
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isEdited(event.target) || isBelowDialog()) return;
+      if (event.key === "?") open("keys");
+      const isSecond = event.timeStamp - pressedG.current < SEQUENCE_MS;
+      pressedG.current = event.key === "g" ? event.timeStamp : 0;
+      const page = isSecond ? pageOf(event.key, groups) : undefined;
+      if (!page?.to) return;
+      event.preventDefault();
+      void navigate({ to: page.to, params: { account: account ?? "" } } as never);
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [open, navigate, account, groups]);
+}
+
+function pageOf(letter: string, groups: readonly NavGroup[]) {
+  return groups.flatMap(({ pages }) => pages).find((page) => page.letter === letter);
+}
+
+/** A page that is left below a dialog would lose what was typed into it. */
+function isBelowDialog(): boolean {
+  return document.querySelector('dialog[open], [role="dialog"], [role="alertdialog"]') !== null;
+}
+
+function isEdited(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+/** Pages of one account, or a message for a person who is not one of its members. */
+export function AccountFrame() {
+  return useIsInAccount() ? <Outlet /> : <NotInAccount />;
+}
+
+function NotInAccount() {
+  const { person, accounts } = useMe();
+  const [first] = accounts;
+  return (
+    <>
+      <PageHeader title="You are not in this account" />
+      <div role="alert">
+        <Empty
+          icon="team"
+          title={person.is_operator ? "Your session inside this account has ended" : "You have no access"}
+          actions={
+            <>
+              {person.is_operator && <ButtonLink to="/operator/accounts">All accounts</ButtonLink>}
+              {first && (
+                <ButtonLink to="/accounts/$account" params={{ account: first.id }}>
+                  {`Go to ${first.name}`}
+                </ButtonLink>
+              )}
+              <ButtonLink to="/profile">Your profile</ButtonLink>
+            </>
+          }
+        >
+          {person.is_operator
+            ? "Operators act inside an account for 30 minutes. Begin again from the list of accounts."
+            : "There is no account with this address, or an owner has removed you. An owner can invite you again."}
+        </Empty>
+      </div>
+    </>
   );
 }

@@ -1,11 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { Empty } from "../../parts/empty.tsx";
-import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { Field } from "../../parts/field.tsx";
+import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
-import { Skeleton } from "../../parts/skeleton.tsx";
 import { useAccountInView } from "../../shell/account-in-view.ts";
 import styles from "./api-docs.module.css";
 import { descriptionQuery, type Route } from "./description.ts";

@@ -1,12 +1,14 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
 import { DownloadLink } from "../../parts/button.tsx";
+import { SearchField, Select } from "../../parts/filters.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import styles from "../../parts/stack.module.css";
-import { queryOf, TrailFilters } from "./trail-filters.tsx";
-import { TrailTable } from "./trail-table.tsx";
+import { type RangeSearch, resolveRange } from "../../ranges.ts";
+import type { Filters } from "../../search.ts";
+import { describeAction, TrailTable } from "./trail-table.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/audit-trail");
 
@@ -32,4 +34,75 @@ export function AuditTrailPage() {
       <TrailTable data={data} error={error} onRetry={() => void refetch()} />
     </div>
   );
+}
+
+const operatorRoute = getRouteApi("/shell/operator/audit-trail");
+
+/** Every change of the platform, in all accounts. */
+export function OperatorAuditTrailPage() {
+  const search = operatorRoute.useSearch();
+  const query = queryOf(search);
+  const { data, error, refetch } = useQuery({
+    queryKey: ["operator", "audit-trail", query],
+    queryFn: () => call(() => api.operator["audit-trail"].get({ query })),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <div className={styles.page}>
+      <PageHeader
+        title="Audit trail of the platform"
+        note="Every change in all accounts: who, what and when."
+      >
+        <RangePicker usual={undefined} />
+      </PageHeader>
+      <TrailFilters search={search} isPlatform />
+      <TrailTable data={data} error={error} onRetry={() => void refetch()} hasAccounts />
+    </div>
+  );
+}
+
+/** The filters of an audit trail, as the URL holds them. */
+type TrailSearch = RangeSearch & Filters<"actor" | "action" | "page">;
+
+const IN_ACCOUNTS = [
+  ...["account", "checkout", "code", "invitation", "key", "management_key", "member", "notice_rule"],
+  ...["shared_link", "wallet"],
+];
+const ON_PLATFORM = ["operator", "password", "person", "session", "sessions", "upstream"];
+
+/** Who changed, and what was changed. Every value of `action` that is in the URL can be chosen. */
+function TrailFilters({ search, isPlatform }: { search: TrailSearch; isPlatform: boolean }) {
+  const navigate = useNavigate();
+  const { actor, action = "" } = search;
+  const nouns = isPlatform ? [...IN_ACCOUNTS, ...ON_PLATFORM].sort() : IN_ACCOUNTS;
+  const listed = action === "" || nouns.includes(action) ? nouns : [action, ...nouns];
+  return (
+    <div className={styles.filters}>
+      <SearchField name="actor" value={actor} label="Name or id of the author" />
+      <Select
+        label="What"
+        value={action}
+        options={[
+          { value: "", text: "every change" },
+          ...listed.map((each) => ({ value: each, text: describeAction(each) })),
+        ]}
+        onChange={(next) => {
+          const change = { action: next || undefined, page: undefined };
+          void navigate({ to: ".", search: (all: object) => ({ ...all, ...change }) as never });
+        }}
+      />
+    </div>
+  );
+}
+
+/** The query of the API for a search. Without a range in the URL it selects all times. */
+function queryOf({ actor, action, page, ...range }: TrailSearch) {
+  const hasRange = range.range !== undefined || range.from !== undefined;
+  const { from, to } = resolveRange(range);
+  return {
+    ...(actor && { actor }),
+    ...(action && { action }),
+    ...(page && { page }),
+    ...(hasRange && { from, to }),
+  };
 }

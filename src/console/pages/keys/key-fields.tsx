@@ -1,13 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { formatCount } from "../../format.ts";
-import { AmountField } from "../../parts/amount-field.tsx";
 import { Choice, Field, FieldRow, useIsRefused } from "../../parts/field.tsx";
-import { LastDayField } from "../../parts/last-day-field.tsx";
+import { AmountField, LastDayField } from "../../parts/typed-fields.tsx";
+import { keysPageQuery, modelsQuery } from "../../queries/keys.ts";
 import { formatDay } from "../../times.ts";
 import { type KeyValues, PERIOD_TEXTS } from "./key-values.ts";
 import styles from "./keys.module.css";
-import { keysPageQuery, modelsQuery } from "./queries.ts";
 
 const PERIODS = (["day", "week", "month", "total"] as const).map((value) => ({
   value,

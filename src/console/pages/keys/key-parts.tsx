@@ -1,10 +1,10 @@
 import { formatCompact, formatCount } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Money } from "../../parts/money.tsx";
+import type { Key, ListedKey } from "../../queries/keys.ts";
 import { PERIOD_TEXTS } from "./key-values.ts";
 import styles from "./keys.module.css";
 import { LimitBar, shortNameOf } from "./limit-bar.tsx";
-import type { Key, ListedKey } from "./queries.ts";
 
 const TONES: Readonly<Record<Key["state"], Tone>> = { active: "good", expired: "warn", revoked: "bad" };
 

@@ -1,20 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Empty } from "../../parts/empty.tsx";
+import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { SearchField, Select } from "../../parts/filters.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
-import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { SearchField } from "../../parts/search-field.tsx";
-import { Select } from "../../parts/select.tsx";
 import { Time } from "../../parts/time.tsx";
+import { keysPageQuery, type ListedKey } from "../../queries/keys.ts";
 import { useMay } from "../../session.ts";
-import { CreateKey } from "./create-key.tsx";
+import { useAction, useIdempotencyKey } from "../../use-action.ts";
+import { KeyFields } from "./key-fields.tsx";
 import { KeyState, NextRequest, Rates, SpendingLimit } from "./key-parts.tsx";
+import { type KeyValues, readKeyForm } from "./key-values.ts";
 import styles from "./keys.module.css";
-import { keysPageQuery, type ListedKey } from "./queries.ts";
+import { IssuedSecret } from "./snippet-tabs.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/keys");
 
@@ -132,5 +135,39 @@ export function KeysPage() {
       </Panel>
       {mayCreate && search.create && <CreateKey account={account} onClose={() => set("create", "")} />}
     </div>
+  );
+}
+
+interface CreateKeyProps {
+  readonly account: string;
+  readonly onClose: () => void;
+}
+
+/** Creates a key, then shows its secret once. */
+function CreateKey({ account, onClose }: CreateKeyProps) {
+  const headersFor = useIdempotencyKey();
+  const create = useAction({
+    act: (values: KeyValues) => {
+      const headers = headersFor(values);
+      return call(() => api.accounts({ account }).keys.post(values, { headers }));
+    },
+    renews: [["account", account, "keys"]],
+    isForm: true,
+  });
+  if (create.data) {
+    const title = `Key “${create.data.key.name}” is ready`;
+    return <IssuedSecret account={account} title={title} issued={create.data} onClose={onClose} />;
+  }
+  return (
+    <FormDialog
+      title="Create a key"
+      action="Create key"
+      isWide
+      call={create}
+      onSubmit={(_, form) => create.mutate(readKeyForm(new FormData(form)))}
+      onClose={onClose}
+    >
+      <KeyFields account={account} />
+    </FormDialog>
   );
 }

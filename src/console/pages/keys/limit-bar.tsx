@@ -1,9 +1,12 @@
-import { formatCount, readUsd } from "../../format.ts";
+import { formatCount, plural, readUsd } from "../../format.ts";
 import { Bar } from "../../parts/bar.tsx";
+import { Icon } from "../../parts/icons.tsx";
 import { Money } from "../../parts/money.tsx";
+import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
+import type { KeyPageData } from "../../queries/keys.ts";
+import pageStyles from "./key.module.css";
 import styles from "./keys.module.css";
-import type { KeyPageData } from "./queries.ts";
 
 export type Limit = KeyPageData["limits"][number];
 
@@ -76,4 +79,61 @@ function unitOf({ limit, unit }: Limit): string {
 function shortUnitOf({ limit, unit }: Limit): string {
   if (unit === "usd") return "";
   return limit.endsWith("_concurrency") ? "at once" : unit;
+}
+
+/** Limits that are shown at once; the others are behind a press. */
+const SHOWN_MAX = 3;
+
+/** What binds the key, tightest first, and what its next request would be refused for. */
+export function BindingLimits({ shown }: { readonly shown: KeyPageData }) {
+  const { limits } = shown;
+  const others = limits.slice(SHOWN_MAX);
+  return (
+    <Panel title="What binds this key" note="The tightest limit comes first.">
+      <div className={pageStyles.stack}>
+        <NextRequest shown={shown} />
+        <LimitBars limits={limits.slice(0, SHOWN_MAX)} />
+        {others.length > 0 && (
+          <details className={pageStyles.others}>
+            <summary>{plural(others.length, "more limit")} with more room</summary>
+            <LimitBars limits={others} />
+          </details>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function NextRequest({ shown: { next_refusal, bound_by } }: { readonly shown: KeyPageData }) {
+  if (next_refusal) {
+    return (
+      <div className={pageStyles.refused} role="status">
+        <Icon name="refusal" size={20} />
+        <div>
+          <strong>The next request would be refused.</strong> {next_refusal.text}{" "}
+          <code>{next_refusal.code}</code>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <div className={pageStyles.admitted} role="status">
+      <Icon name="check" size={20} />
+      <div>
+        <strong>The next request would be admitted.</strong> {bound_by.text}
+      </div>
+    </div>
+  );
+}
+
+function LimitBars({ limits }: { readonly limits: readonly Limit[] }) {
+  return (
+    <ul className={pageStyles.limits}>
+      {limits.map((limit) => (
+        <li key={limit.limit}>
+          <LimitBar limit={limit} />
+        </li>
+      ))}
+    </ul>
+  );
 }

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { CodeBlock } from "../../parts/code-block.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
+import { type Key, type ModelRow, modelsQuery } from "../../queries/keys.ts";
 import { setupQuery } from "../../session.ts";
+import { printSnippets } from "../../snippets.ts";
 import styles from "./keys.module.css";
-import { type Key, type ModelRow, modelsQuery } from "./queries.ts";
-import { printSnippets } from "./snippets.ts";
 
 interface SnippetTabsProps {
   readonly account: string;
@@ -44,4 +45,26 @@ function chooseModel(catalog: readonly ModelRow[], allowed: Key["models"]): stri
   const chats = catalog.filter(({ max_output_tokens }) => max_output_tokens > 0);
   const usable = chats.find(({ id }) => allowed === null || allowed.includes(id));
   return usable?.id ?? allowed?.[0] ?? "demo";
+}
+
+interface IssuedSecretProps {
+  readonly account: string;
+  readonly title: string;
+  readonly issued: { readonly key: Key; readonly secret: string };
+  readonly onClose: () => void;
+}
+
+/** Shows the secret of a key, once, with code that uses it. */
+export function IssuedSecret({ account, title, issued: { key, secret }, onClose }: IssuedSecretProps) {
+  return (
+    <SecretDialog
+      title={title}
+      note="This is the only time that the secret is shown: only its digest is stored."
+      label="secret"
+      secret={secret}
+      onClose={onClose}
+    >
+      <SnippetTabs account={account} models={key.models} secret={secret} />
+    </SecretDialog>
+  );
 }

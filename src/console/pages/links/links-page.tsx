@@ -4,16 +4,18 @@ import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Confirm } from "../../parts/confirm.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Empty } from "../../parts/empty.tsx";
+import { Choice } from "../../parts/field.tsx";
+import { Confirm, FormDialog } from "../../parts/form-dialog.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
+import { keyNamesQuery } from "../../queries/overview.ts";
 import { useMay } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
-import { NewLink } from "./new-link.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/links");
 
@@ -128,4 +130,74 @@ function revokeColumn(choose: (link: SharedLink) => void): Column<SharedLink> {
         </Button>
       ),
   };
+}
+
+interface NewLinkProps {
+  readonly account: string;
+  readonly queryKey: readonly string[];
+  readonly onClose: () => void;
+}
+
+const DAY_MS = 86_400_000;
+const LIVES = [
+  { value: "1", text: "a day" },
+  { value: "7", text: "a week" },
+  { value: "30", text: "30 days" },
+  { value: "90", text: "90 days" },
+] as const;
+
+/** Creates a link, then shows it once. */
+function NewLink({ account, queryKey, onClose }: NewLinkProps) {
+  const { data: keys } = useQuery(keyNamesQuery(account));
+  const create = useAction({
+    act: ({ key = "", names, days }: Readonly<Record<string, string>>) =>
+      call(() =>
+        api.accounts({ account }).links.post({
+          ...(key !== "" && { key }),
+          shows_names: names === "yes",
+          expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
+        }),
+      ),
+    renews: [queryKey],
+    isForm: true,
+  });
+  if (create.data) {
+    return (
+      <SecretDialog
+        title="The link is ready"
+        note="This is the only time that the link is shown: only its digest is stored."
+        label="link"
+        secret={create.data.url}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <FormDialog
+      title="Create a shared link"
+      note="Whoever has it reads usage of the last 30 days. It can be revoked."
+      action="Create"
+      call={create}
+      onSubmit={(values) => create.mutate(values)}
+      onClose={onClose}
+    >
+      <Choice
+        label="Shows"
+        name="key"
+        options={[
+          { value: "", text: "the whole account" },
+          ...(keys?.items ?? []).map(({ id, name }) => ({ value: id, text: `the key ${name}` })),
+        ]}
+      />
+      <Choice
+        label="Names of account and keys"
+        name="names"
+        options={[
+          { value: "no", text: "hidden" },
+          { value: "yes", text: "shown" },
+        ]}
+      />
+      <Choice label="Expires after" name="days" defaultValue="7" options={LIVES} />
+    </FormDialog>
+  );
 }

@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Confirm } from "../../parts/confirm.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Empty } from "../../parts/empty.tsx";
+import { Confirm } from "../../parts/form-dialog.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
+import { titleOf } from "../../queries/team.ts";
 import { useAction } from "../../use-action.ts";
-import { titleOf } from "../team/queries.ts";
 
 /** A key that opens the console's API to programs. */
 export interface ManagementKey {

@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Choice, Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { LastDayField } from "../../parts/last-day-field.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import { LastDayField } from "../../parts/typed-fields.tsx";
+import { ROLES } from "../../queries/team.ts";
 import { setupQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
-import { ROLES } from "../team/queries.ts";
 
 interface NewManagementKeyProps {
   /** Sends the values of the form: `name`, `role` and `expires_at`, a day or "". */

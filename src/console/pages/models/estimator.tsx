@@ -2,14 +2,13 @@ import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { printUsd } from "../../../domain/money.ts";
 import { api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
 import { plural } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
-import { Empty } from "../../parts/empty.tsx";
-import { Choice, Failure, Field, FieldRow, Form, TextArea } from "../../parts/field.tsx";
+import { Choice, Failure, Field, FieldRow, Form, readForm, TextArea } from "../../parts/field.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import type { ModelRow } from "../keys/queries.ts";
+import type { ModelRow } from "../../queries/keys.ts";
 import styles from "./models.module.css";
 import { priceEach } from "./same-tokens.ts";
 

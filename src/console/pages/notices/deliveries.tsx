@@ -3,10 +3,10 @@ import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Empty } from "../../parts/empty.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { describeRule, type Rule } from "./queries.ts";
+import { describeRule, type Rule } from "../../queries/notices.ts";
 
 interface DeliveriesProps {
   readonly account: string;

@@ -1,16 +1,15 @@
 import { type ReactNode, useState } from "react";
 import { api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
-import { AmountField, readAmount } from "../../parts/amount-field.tsx";
 import { Button } from "../../parts/button.tsx";
 import { currentOf } from "../../parts/conflict-dialog.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Choice, Failure, Field, Form } from "../../parts/field.tsx";
+import { Choice, Failure, Field, Form, readForm } from "../../parts/field.tsx";
 import styles from "../../parts/stack.module.css";
+import { AmountField, readAmount } from "../../parts/typed-fields.tsx";
+import { describeRule, type Rule, rulesQuery } from "../../queries/notices.ts";
 import { useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
-import { describeRule, type Rule, rulesQuery } from "./queries.ts";
-import { WebhookContract } from "./webhook-contract.tsx";
+import { WebhookContract } from "./webhook.tsx";
 
 interface RuleFormProps {
   readonly account: string;

@@ -3,19 +3,19 @@ import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Confirm } from "../../parts/confirm.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Empty } from "../../parts/empty.tsx";
+import { Confirm } from "../../parts/form-dialog.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { showToast } from "../../parts/toast.tsx";
+import { describeRule, type Rule, rulesQuery } from "../../queries/notices.ts";
 import { useMay } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { Deliveries } from "./deliveries.tsx";
-import { describeRule, type Rule, rulesQuery } from "./queries.ts";
 import { RuleForm } from "./rule-form.tsx";
-import { WebhookSecret } from "./webhook-secret.tsx";
+import { WebhookSecret } from "./webhook.tsx";
 
 /** What is open over the page, and for which rule. */
 type Chosen =

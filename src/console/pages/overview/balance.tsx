@@ -1,15 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { formatCount, plural } from "../../format.ts";
-import { Available } from "../../parts/available.tsx";
-import { ErrorPanel } from "../../parts/error-panel.tsx";
-import { Money } from "../../parts/money.tsx";
+import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { Available, Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { Skeleton } from "../../parts/skeleton.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
+import { walletQuery } from "../../queries/overview.ts";
 import styles from "./overview.module.css";
-import { walletQuery } from "./queries.ts";
 
 type Wallet = Awaited<ReturnType<NonNullable<ReturnType<typeof walletQuery>["queryFn"]>>>;
 

@@ -8,9 +8,9 @@ import { CodeBlock } from "../../parts/code-block.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { keyNamesQuery, latestQuery, modelsQuery, walletQuery } from "../../queries/overview.ts";
 import { setupQuery, useMay } from "../../session.ts";
 import styles from "./overview.module.css";
-import { keyNamesQuery, latestQuery, modelsQuery, walletQuery } from "./queries.ts";
 
 interface StepProps {
   readonly number: number;

@@ -1,20 +1,23 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { Suspense, useEffect, useState } from "react";
+import { outcomeOf } from "../../outcomes.ts";
+import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
+import { CostChart } from "../../parts/cost-chart.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Empty, Skeleton } from "../../parts/loaded.tsx";
+import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
-import { Skeleton } from "../../parts/skeleton.tsx";
+import { Time } from "../../parts/time.tsx";
+import { type Latest, latestQuery } from "../../queries/overview.ts";
 import { lazyPart } from "../../reachable.ts";
 import { useAccount, useMay } from "../../session.ts";
+import { LatestRefusals, NearLimits, OpenNotices } from "./attention.tsx";
 import { Balance } from "./balance.tsx";
-import { CostChart } from "./cost-chart.tsx";
-import { LatestRefusals } from "./latest-refusals.tsx";
-import { LatestRequests } from "./latest-requests.tsx";
-import { NearLimits } from "./near-limits.tsx";
-import { OpenNotices } from "./open-notices.tsx";
 import styles from "./overview.module.css";
-import { type Latest, latestQuery } from "./queries.ts";
 
 const route = getRouteApi("/shell/accounts/$account/");
 // Accounts with requests never show them.
@@ -109,4 +112,63 @@ function useRenewal(account: string, latest: Latest["items"] | undefined): void 
     for (const name of ["usage", "wallet", "keys"])
       void client.invalidateQueries({ queryKey: ["account", account, name] });
   }, [account, client, seen, state]);
+}
+
+type Row = Awaited<ReturnType<NonNullable<ReturnType<typeof latestQuery>["queryFn"]>>>["items"][number];
+
+const COLUMNS: readonly Column<Row>[] = [
+  { id: "at", header: "Time", isNarrow: true, cell: ({ at }) => <Time at={at} as="relative" /> },
+  { id: "model", header: "Model", isNarrow: true, card: "bare", cell: ({ model }) => model },
+  {
+    id: "key",
+    header: "Key",
+    isNarrow: true,
+    card: "bare",
+    cell: ({ key_name, key_id }) => key_name ?? key_id,
+  },
+  {
+    id: "outcome",
+    header: "Outcome",
+    isNarrow: true,
+    card: "bare",
+    cell: (row) => <Badge tone={outcomeOf(row).tone}>{outcomeOf(row).text}</Badge>,
+  },
+  {
+    id: "cost",
+    header: "Charge",
+    align: "end",
+    card: "corner",
+    cell: ({ charged_usd }) => <Money usd={charged_usd} isAligned />,
+  },
+];
+
+/** The 5 newest requests; each leads to its receipt. */
+function LatestRequests({ account }: { readonly account: string }) {
+  const { data, error, refetch } = useQuery(latestQuery(account));
+  return (
+    <Panel
+      title="Latest requests"
+      note="Each leads to its receipt: what it cost, and why."
+      isFlush
+      actions={
+        <Link to="/accounts/$account/requests" params={{ account }}>
+          All requests
+        </Link>
+      }
+    >
+      <DataTable
+        caption="Latest requests"
+        columns={COLUMNS}
+        rows={data?.items}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => ({
+          to: "/accounts/$account/requests/$request",
+          params: { account, request: id },
+        })}
+        empty={<Empty icon="requests" title="No requests yet" />}
+        error={data ? undefined : error}
+        onRetry={() => void refetch()}
+      />
+    </Panel>
+  );
 }

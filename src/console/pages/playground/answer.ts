@@ -1,6 +1,5 @@
 import type { Nanos } from "../../../domain/money.ts";
 import { readUsd } from "../../format.ts";
-import type { ServerEvent } from "./event-reader.ts";
 
 /** One answer of a model, as far as it has come. */
 export interface Answer {
@@ -97,4 +96,34 @@ export function settle(answer: Answer, receipt: Receipt | null | undefined): Ans
 export function releasedOf({ granted, spent, isSettled }: Answer): Nanos | undefined {
   if (!isSettled || granted === undefined) return undefined;
   return granted > spent ? granted - spent : 0n;
+}
+
+/** One server-sent event. */
+export interface ServerEvent {
+  readonly event: string;
+  readonly data: string;
+}
+
+/**
+ * Returns a function that takes the next piece of a stream and returns the events that it completes.
+ *
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+export function createEventReader(): (piece: string) => readonly ServerEvent[] {
+  let rest = "";
+  return (piece) => {
+    const blocks = (rest + piece).replaceAll("\r\n", "\n").split("\n\n");
+    rest = blocks.pop() ?? "";
+    return blocks.flatMap((block) => readBlock(block) ?? []);
+  };
+}
+
+/** Comments, which keep the connection open, are no events. */
+function readBlock(block: string): ServerEvent | undefined {
+  const lines = block.split("\n");
+  const valuesOf = (name: string) =>
+    lines.flatMap((line) => (line.startsWith(`${name}:`) ? [line.slice(name.length + 1).trimStart()] : []));
+  const data = valuesOf("data");
+  if (data.length === 0) return undefined;
+  return { event: valuesOf("event").at(-1) ?? "message", data: data.join("\n") };
 }

@@ -1,9 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ApiError } from "../../api.ts";
-import { receiptQuery } from "../receipt/queries.ts";
-import { type Answer, addEvent, NEW_ANSWER, settle } from "./answer.ts";
-import { createEventReader, type ServerEvent } from "./event-reader.ts";
+import { receiptQuery } from "../../queries/requests.ts";
+import { type Answer, addEvent, createEventReader, NEW_ANSWER, type ServerEvent, settle } from "./answer.ts";
 
 export interface Message {
   readonly role: "system" | "user" | "assistant";

@@ -1,8 +1,19 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { ApiError, api, call } from "../../api.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
-import { useMe } from "../../session.ts";
-import { Accounts } from "./accounts.tsx";
-import { Details } from "./details.tsx";
-import { Password } from "./password.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { NewPasswordField } from "../../parts/typed-fields.tsx";
+import { titleOf } from "../../queries/team.ts";
+import { type Me, meQuery, setupQuery, useMe } from "../../session.ts";
+import { useAction } from "../../use-action.ts";
 import styles from "./profile.module.css";
 import { Sessions } from "./sessions.tsx";
 
@@ -17,5 +28,170 @@ export function ProfilePage() {
       <Sessions />
       <Accounts />
     </div>
+  );
+}
+
+/** Name, and whether the e-mail address is proven. */
+function Details() {
+  const { person } = useMe();
+  const rename = useAction({
+    act: (name: string) => call(() => api.me.patch({ name })),
+    renews: [meQuery.queryKey],
+    done: "Name changed",
+    isForm: true,
+  });
+  const verify = useAction({
+    act: () => call(() => api.me["email-verification"].post()),
+    done: `A link was sent to ${person.email}`,
+  });
+  return (
+    <Panel
+      title="Details"
+      actions={
+        person.email_verified ? (
+          <Badge tone="good">Address verified</Badge>
+        ) : (
+          <Button isBusy={verify.isPending} onClick={() => verify.mutate()}>
+            Verify the address
+          </Button>
+        )
+      }
+    >
+      <div className={styles.form}>
+        <Form error={rename.error} onSubmit={(event) => rename.mutate(readForm(event).name ?? "")}>
+          <Failure error={rename.error} />
+          <Field
+            label="Name"
+            name="name"
+            autoComplete="name"
+            defaultValue={person.name}
+            maxLength={100}
+            required
+          />
+          <Field label="E-mail" value={person.email} readOnly disabled />
+          <Button type="submit" className={styles.submit} isBusy={rename.isPending}>
+            Save
+          </Button>
+        </Form>
+      </div>
+    </Panel>
+  );
+}
+
+interface Passwords {
+  readonly current: string;
+  readonly password: string;
+}
+
+/** Changes the password; every other session ends with it. */
+function Password() {
+  const { person } = useMe();
+  const form = useRef<HTMLDivElement>(null);
+  const change = useAction({
+    act: (passwords: Passwords) => call(() => api.me.password.post(passwords)),
+    renews: [meQuery.queryKey, ["me", "sessions"]],
+    done: "Password changed. Other sessions have ended.",
+    isForm: true,
+    onDone: () => form.current?.querySelector("form")?.reset(),
+  });
+  const isWrong = change.error instanceof ApiError && change.error.code === "invalid_credentials";
+  return (
+    <Panel title="Password" note="All of your other sessions end with a change.">
+      <div ref={form} className={styles.form}>
+        <Form
+          error={change.error}
+          onSubmit={(event) => {
+            const { current = "", password = "" } = readForm(event);
+            change.mutate({ current, password });
+          }}
+        >
+          {!isWrong && <Failure error={change.error} />}
+          <input type="hidden" name="username" autoComplete="username" value={person.email} readOnly />
+          <Field
+            label="Present password"
+            name="current"
+            type="password"
+            autoComplete="current-password"
+            error={isWrong ? "This is not your present password." : undefined}
+            required
+          />
+          <NewPasswordField />
+          <Button type="submit" className={styles.submit} isBusy={change.isPending}>
+            Change the password
+          </Button>
+        </Form>
+      </div>
+    </Panel>
+  );
+}
+
+type Membership = Me["accounts"][number];
+
+const COLUMNS: readonly Column<Membership>[] = [
+  { id: "name", header: "Account", cell: ({ name }) => name },
+  { id: "role", header: "Your role", cell: ({ role }) => titleOf(role) },
+  {
+    id: "state",
+    header: "State",
+    cell: ({ state }) => <Badge tone={state === "active" ? "good" : "bad"}>{state}</Badge>,
+  },
+];
+
+/** The accounts that the person belongs to, and a new one. */
+function Accounts() {
+  const { accounts, person } = useMe();
+  const { data: setup } = useQuery(setupQuery);
+  const [isOpen, setIsOpen] = useState(false);
+  const mayCreate = person.is_operator || setup?.sign_up === "open";
+  return (
+    <Panel
+      title="Accounts"
+      isFlush
+      actions={
+        mayCreate && (
+          <Button icon="plus" onClick={() => setIsOpen(true)}>
+            New account
+          </Button>
+        )
+      }
+    >
+      <DataTable
+        caption="Accounts"
+        columns={COLUMNS}
+        rows={accounts}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => ({ to: "/accounts/$account", params: { account: id } })}
+        empty={
+          <Empty icon="accounts" title="You belong to no account">
+            Ask an owner of one for an invitation.
+          </Empty>
+        }
+      />
+      {isOpen && <NewAccount onClose={() => setIsOpen(false)} />}
+    </Panel>
+  );
+}
+
+function NewAccount({ onClose }: { readonly onClose: () => void }) {
+  const navigate = useNavigate();
+  // One key for each opening of the dialog: a repeated press makes one account.
+  const [key] = useState(() => crypto.randomUUID());
+  const create = useAction({
+    act: (name: string) => call(() => api.accounts.post({ name }, { headers: { "idempotency-key": key } })),
+    renews: [meQuery.queryKey],
+    isForm: true,
+    onDone: ({ id }) => navigate({ to: "/accounts/$account", params: { account: id } }),
+  });
+  return (
+    <FormDialog
+      title="New account"
+      note="It has a wallet, keys and members of its own."
+      action="Create"
+      call={create}
+      onSubmit={({ name = "" }) => create.mutate(name)}
+      onClose={onClose}
+    >
+      <Field label="Name" name="name" maxLength={100} required />
+    </FormDialog>
   );
 }

@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useId, useRef } from "react";
-import { Select } from "../../parts/select.tsx";
-import { modelsQuery } from "../overview/queries.ts";
-import { KeyFilter } from "./key-filter.tsx";
-import { viewOutcome } from "./outcomes.ts";
-import type { RequestsSearch } from "./queries.ts";
+import { viewOutcome } from "../../outcomes.ts";
+import { KeyFilter, Select } from "../../parts/filters.tsx";
+import { modelsQuery } from "../../queries/overview.ts";
+import type { RequestsSearch } from "../../queries/requests.ts";
 import styles from "./requests.module.css";
 
 const OUTCOMES = ["ok", "client_closed", "empty_completion", "upstream_unavailable", "upstream_timeout"];

@@ -1,4 +1,4 @@
-import type { RequestRow } from "./queries.ts";
+import type { RequestRow } from "../../queries/requests.ts";
 
 /** Rows that are kept and shown at most. */
 export const ROWS_MAX = 150;

@@ -1,20 +1,27 @@
-import { getRouteApi } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { formatCount, formatMs, plural } from "../../format.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { outcomeOf } from "../../outcomes.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
-import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Time } from "../../parts/time.tsx";
+import {
+  countQuery,
+  FILTERS,
+  hasFilter,
+  hasRange,
+  type RequestRow,
+  type RequestsSearch,
+} from "../../queries/requests.ts";
 import { Filters } from "./filters.tsx";
-import { LiveSwitch } from "./live-switch.tsx";
-import { Nothing } from "./nothing.tsx";
-import { outcomeOf } from "./outcomes.ts";
-import type { RequestRow, RequestsSearch } from "./queries.ts";
 import styles from "./requests.module.css";
-import { useLiveList } from "./use-live-list.ts";
+import { type LiveList, type LiveState, useLiveList } from "./use-live-list.ts";
 
 const route = getRouteApi("/shell/accounts/$account/requests");
 
@@ -137,4 +144,86 @@ function Requests({ account }: { readonly account: string }) {
 
 function count(tokens: number | null): string {
   return tokens === null ? "–" : formatCount(tokens);
+}
+
+const STATES: Readonly<Record<Exclude<LiveState, "off">, { readonly text: string; readonly tone: Tone }>> = {
+  paused: { text: "Paused", tone: "neutral" },
+  connecting: { text: "Connecting…", tone: "info" },
+  live: { text: "Live", tone: "good" },
+  refused: { text: "Not connected", tone: "warn" },
+};
+
+/** The state of the live list; pauses and continues it. The URL holds the choice. */
+function LiveSwitch({ list: { state, waiting, notShown } }: { readonly list: LiveList }) {
+  const navigate = useNavigate();
+  if (state === "off") return null;
+  const isPaused = state === "paused";
+  const turn = () =>
+    void navigate({
+      to: ".",
+      search: (all: object) => ({ ...all, live: isPaused ? undefined : "0" }) as never,
+      replace: true,
+      resetScroll: false,
+    });
+  return (
+    <>
+      {waiting > 0 && (
+        <span title="Shown as soon as the pointer or the focus leaves the list">
+          <Badge tone="info">{formatCount(waiting)} new</Badge>
+        </span>
+      )}
+      {notShown > 0 && (
+        <span title="They came while this list followed. Older pages have them.">
+          <Badge tone="warn">{formatCount(notShown)} not shown</Badge>
+        </span>
+      )}
+      <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>
+      <Button onClick={turn}>{isPaused ? "Follow" : "Pause"}</Button>
+    </>
+  );
+}
+
+interface NothingProps {
+  readonly account: string;
+  readonly search: RequestsSearch;
+}
+
+/** Stands where requests would be when there are none: no traffic, or filters that exclude all of it. */
+function Nothing({ account, search }: NothingProps) {
+  if (!hasFilter(search) && !hasRange(search)) {
+    return (
+      <Empty icon="requests" title="No requests here yet">
+        Requests appear by themselves as soon as a key of this account sends one.
+      </Empty>
+    );
+  }
+  return <Excluded account={account} search={search} />;
+}
+
+/** The count of requests that the filters excluded, and how to see them. */
+function Excluded({ account, search }: NothingProps) {
+  const navigate = useNavigate();
+  const isFiltered = hasFilter(search);
+  const { data } = useQuery(countQuery(account, isFiltered ? search : {}));
+  const names = isFiltered ? FILTERS : (["range", "from", "to"] as const);
+  const cleared = Object.fromEntries([...names, "page"].map((name) => [name, undefined]));
+  const count = data?.total.requests;
+  const place = isFiltered && hasRange(search) ? "in this range" : "in the last year";
+  return (
+    <Empty
+      icon="search"
+      title={isFiltered ? "No request matches these filters" : "No requests in this range"}
+      actions={
+        <Button
+          onClick={() =>
+            void navigate({ to: ".", search: (all: object) => ({ ...all, ...cleared }) as never })
+          }
+        >
+          {isFiltered ? "Clear the filters" : "Show all times"}
+        </Button>
+      }
+    >
+      {count !== undefined && `Without them there are ${formatCount(count)} ${place}.`}
+    </Empty>
+  );
 }

@@ -1,18 +1,22 @@
-import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { ApiError, api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
+import { Button, ButtonLink } from "../../parts/button.tsx";
+import { ConflictDialog, currentOf, type FieldInWords } from "../../parts/conflict-dialog.tsx";
 import { Copy } from "../../parts/copy.tsx";
-import { ErrorPanel } from "../../parts/error-panel.tsx";
+import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
+import { Confirm } from "../../parts/form-dialog.tsx";
+import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { Skeleton } from "../../parts/skeleton.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { useAccount } from "../../session.ts";
-import { AccountDetails } from "./details.tsx";
-import { Leave } from "./leave.tsx";
-import { type Account, accountQuery } from "./queries.ts";
+import { type Account, accountQuery } from "../../queries/account.ts";
+import { membersQuery } from "../../queries/team.ts";
+import { meQuery, useAccount, useMay } from "../../session.ts";
+import { useAction } from "../../use-action.ts";
 
 const route = getRouteApi("/shell/accounts/$account/settings");
 
@@ -63,5 +67,155 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+type Details = Pick<Account, "name" | "email">;
+
+/** What this person changed, of the version that it was made from. */
+interface Edit {
+  readonly version: number;
+  readonly changes: Partial<Details>;
+}
+
+/** Name and address of the account. When another edit came first, shows both versions. */
+function AccountDetails({ opened }: { readonly opened: Account }) {
+  const mayWrite = useMay("account.write");
+  const [base, setBase] = useState(opened);
+  const save = useAction({
+    act: ({ version, changes }: Edit) =>
+      call(() => api.accounts({ account: opened.id }).patch({ version, ...changes })),
+    renews: [accountQuery(opened.id).queryKey, meQuery.queryKey],
+    done: "Account saved",
+    isForm: true,
+    onDone: (saved) => setBase(saved),
+  });
+  const current = currentOf<Account>(save.error);
+  const isTaken = !current && save.error instanceof ApiError && save.error.code === "conflict";
+  const changes = save.variables?.changes;
+  return (
+    <div className={styles.narrow}>
+      <Form
+        key={base.version}
+        error={save.error}
+        onSubmit={(event) => {
+          const { name = "", email = "" } = readForm(event);
+          save.mutate({
+            version: base.version,
+            changes: changesOf(base, { name: name.trim(), email: email || null }),
+          });
+        }}
+      >
+        <Field
+          label="Name"
+          name="name"
+          error={isTaken ? "Another account has this name." : undefined}
+          defaultValue={base.name}
+          maxLength={100}
+          disabled={!mayWrite}
+          required
+        />
+        <Field
+          label="E-mail"
+          name="email"
+          type="email"
+          hint="For the operator of this platform: where to reach you about the account."
+          defaultValue={base.email ?? ""}
+          maxLength={254}
+          disabled={!mayWrite}
+          isOptional
+        />
+        {!current && !isTaken && <Failure error={save.error} />}
+        {mayWrite ? (
+          <Button type="submit" look="primary" className={styles.start} isBusy={save.isPending}>
+            Save
+          </Button>
+        ) : (
+          <p className={styles.soft}>Owners may change these.</p>
+        )}
+      </Form>
+      {current && changes && (
+        <ConflictDialog
+          thing="account"
+          mine={describe({ ...current, ...changes })}
+          theirs={describe(current)}
+          isBusy={save.isPending}
+          onKeepMine={() => save.mutate({ version: current.version, changes })}
+          onTakeTheirs={() => {
+            setBase(current);
+            save.reset();
+          }}
+          onClose={() => save.reset()}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Only what differs is sent, so that the change of another field by somebody else stays. */
+function changesOf(before: Details, after: Details): Partial<Details> {
+  return {
+    ...(after.name !== before.name && { name: after.name }),
+    ...(after.email !== before.email && { email: after.email }),
+  };
+}
+
+function describe({ name, email }: Details): readonly FieldInWords[] {
+  return [
+    ["Name", name],
+    ["E-mail", email ?? "none"],
+  ];
+}
+
+/** Lets a member leave the account. The only owner reads what must be done first. */
+function Leave() {
+  const { id, name, role } = useAccount();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [isOpen, setIsOpen] = useState(false);
+  const { data } = useQuery(membersQuery(id));
+  const leave = useAction({
+    act: () => call(() => api.accounts({ account: id }).leave.post()),
+    done: `You left ${name}`,
+    isForm: true,
+    onDone: async () => {
+      // First away, then read again: the pages of an account that was left have nothing to show.
+      await navigate({ to: "/profile" });
+      await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+    },
+  });
+  const owners = data?.items.filter((member) => member.role === "owner").length;
+  if (role === "owner" && owners === 1) {
+    return (
+      <Panel
+        title="Leave the account"
+        note="You are its only owner, and an account keeps one. Make another member owner first."
+      >
+        <ButtonLink to="/accounts/$account/team" params={{ account: id }}>
+          Go to the team
+        </ButtonLink>
+      </Panel>
+    );
+  }
+  return (
+    <Panel
+      title="Leave the account"
+      note="You no longer see it. Keys and links that you made are revoked; an owner who removes you may take them over."
+    >
+      <Button look="danger" onClick={() => setIsOpen(true)}>
+        Leave…
+      </Button>
+      {isOpen && (
+        <Confirm
+          title={`Leave ${name}`}
+          note="You no longer see its keys, usage and wallet. An owner can invite you again."
+          action="Leave"
+          isDanger
+          call={leave}
+          onConfirm={() => leave.mutate()}
+          onClose={() => setIsOpen(false)}
+        />
+      )}
+    </Panel>
   );
 }

@@ -3,14 +3,17 @@ import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Empty } from "../../parts/empty.tsx";
+import { Choice, Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { showToast } from "../../parts/toast.tsx";
+import { type Invitation, invitationsQuery, ROLES, readRole, titleOf } from "../../queries/team.ts";
+import { setupQuery, useAccount } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
-import { InvitationLink } from "./invitation-link.tsx";
-import { type Invitation, invitationsQuery, titleOf } from "./queries.ts";
 
 interface InvitationsProps {
   readonly account: string;
@@ -113,4 +116,68 @@ function actionsColumn({ isBusy, resend, revoke }: InvitationActions): Column<In
       </span>
     ),
   };
+}
+
+/** Sends an invitation by mail, or shows its link once where no mail can be sent. */
+export function Invite({ account, onClose }: { readonly account: string; readonly onClose: () => void }) {
+  const { data: setup } = useQuery(setupQuery);
+  const { role: ownRole } = useAccount();
+  const invite = useAction({
+    act: ({ email = "", role }: Readonly<Record<string, string>>) =>
+      call(() => api.accounts({ account }).invitations.post({ email, role: readRole(role) })),
+    renews: [invitationsQuery(account).queryKey],
+    isForm: true,
+    onDone: ({ link }) => {
+      if (link !== null) return;
+      showToast("Invitation sent");
+      onClose();
+    },
+  });
+  if (invite.data?.link) return <InvitationLink link={invite.data.link} onClose={onClose} />;
+  const isMailed = setup?.has_mail !== false;
+  return (
+    <FormDialog
+      title="Invite a person"
+      note={`${whoGets(isMailed, ownRole)}, which is valid for 7 days and can be accepted once.`}
+      action={isMailed ? "Send the invitation" : "Invite"}
+      call={invite}
+      onSubmit={(values) => invite.mutate(values)}
+      onClose={onClose}
+    >
+      <Field
+        label="E-mail"
+        name="email"
+        type="email"
+        maxLength={254}
+        refusal="This is no plain e-mail address."
+        required
+      />
+      <Choice label="Role" name="role" options={ROLES} />
+    </FormDialog>
+  );
+}
+
+function whoGets(isMailed: boolean, ownRole: string): string {
+  if (isMailed) return "The address gets a link";
+  // An acting operator sees no secret of the account.
+  if (ownRole === "acting") return "This server sends no mail: its log gets a link";
+  return "This server sends no mail: you get a link to pass on";
+}
+
+interface InvitationLinkProps {
+  readonly link: string;
+  readonly onClose: () => void;
+}
+
+/** Shows the link of an invitation once, to the inviter of a server that sends no mail. */
+function InvitationLink({ link, onClose }: InvitationLinkProps) {
+  return (
+    <SecretDialog
+      title="Pass this link on"
+      note="This server sends no mail. Only the invited address can accept, for 7 days. The link is shown this once."
+      label="link"
+      secret={link}
+      onClose={onClose}
+    />
+  );
 }

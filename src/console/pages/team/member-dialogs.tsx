@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
-import type { FormValues } from "../../form-values.ts";
-import { Choice } from "../../parts/field.tsx";
+import { Choice, type FormValues } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { type Member, membersQuery, ROLES, readRole, rolesUpTo } from "../../queries/team.ts";
 import { meQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
-import { type Member, membersQuery, ROLES, readRole, rolesUpTo } from "./queries.ts";
 
 /** What is about to be done with a member. */
 export interface MemberTask {

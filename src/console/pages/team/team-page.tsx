@@ -4,17 +4,16 @@ import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Empty } from "../../parts/empty.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
+import { type Member, membersQuery, titleOf } from "../../queries/team.ts";
 import { useAccount, useMay, useMe } from "../../session.ts";
-import { Invitations } from "./invitations.tsx";
-import { Invite } from "./invite.tsx";
+import { Invitations, Invite } from "./invitations.tsx";
 import { MemberDialog, type MemberTask } from "./member-dialogs.tsx";
-import { type Member, membersQuery, titleOf } from "./queries.ts";
 
 const route = getRouteApi("/shell/accounts/$account/team");
 

@@ -1,6 +1,7 @@
 import { formatCents, formatCompact, formatCount, formatMs, formatUsdNumber, readUsd } from "../../format.ts";
 import { Chart } from "../../parts/chart.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import type { UsageAnswer, UsageTotal } from "../../queries/usage.ts";
 import {
   costSeries,
   dayOf,
@@ -8,10 +9,9 @@ import {
   printBuckets,
   requestSeries,
   tokenSeries,
-} from "./chart-data.ts";
-import type { UsageAnswer, UsageTotal } from "./queries.ts";
+} from "../../series.ts";
+import type { UsageQuery } from "../../usage-view.ts";
 import styles from "./usage.module.css";
-import type { UsageQuery } from "./view.ts";
 
 interface ChartsProps {
   readonly usage: UsageAnswer;

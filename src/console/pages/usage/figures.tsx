@@ -3,8 +3,8 @@ import { formatCompact, formatCount, formatMs } from "../../format.ts";
 import { Money } from "../../parts/money.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
+import { hasMargin, type Margin, type UsageAnswer, type UsageTotal } from "../../queries/usage.ts";
 import { printChange, printShare, printUsdChange, shareOf } from "./compare.ts";
-import { hasMargin, type Margin, type UsageAnswer, type UsageTotal } from "./queries.ts";
 import styles from "./usage.module.css";
 
 interface FiguresProps {

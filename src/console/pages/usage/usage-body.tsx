@@ -1,19 +1,28 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { ButtonLink, DownloadLink } from "../../parts/button.tsx";
-import { Empty } from "../../parts/empty.tsx";
-import { ErrorPanel } from "../../parts/error-panel.tsx";
+import { viewOutcome } from "../../outcomes.ts";
+import { Button, ButtonLink, DownloadLink } from "../../parts/button.tsx";
+import { KeyFilter, Select } from "../../parts/filters.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
-import { Skeleton } from "../../parts/skeleton.tsx";
+import { modelsQuery } from "../../queries/overview.ts";
+import { csvAddress, type UsageAnswer, usageQuery } from "../../queries/usage.ts";
+import {
+  FILTERS,
+  type FilterName,
+  GROUPS,
+  type UsageQuery,
+  type UsageSearch,
+  unitsOf,
+} from "../../usage-view.ts";
 import { Charts, Latencies } from "./charts.tsx";
-import { Controls } from "./controls.tsx";
 import { Figures } from "./figures.tsx";
-import { csvAddress, type UsageAnswer, usageQuery } from "./queries.ts";
 import styles from "./usage.module.css";
 import { UsageTable } from "./usage-table.tsx";
-import { FILTERS, type UsageQuery, type UsageSearch } from "./view.ts";
 
 interface UsageBodyProps {
   readonly title: string;
@@ -98,4 +107,91 @@ function Nothing({ search }: { readonly search: UsageSearch }) {
       Usage appears here with the first request of a key.
     </Empty>
   );
+}
+
+interface ControlsProps {
+  /** `undefined`: all accounts. */
+  readonly account: string | undefined;
+  readonly search: UsageSearch;
+  readonly query: UsageQuery;
+}
+
+/** What the view is divided by, and its filters. The URL holds all of it. */
+function Controls({ account, search, query }: ControlsProps) {
+  const set = useSetSearch();
+  const groups = Object.keys(GROUPS).filter((name) => name !== (account === undefined ? "key" : "account"));
+  const units = unitsOf(query);
+  const isCompared = search.compare !== "0";
+  return (
+    <div className={styles.controls}>
+      <Select
+        label="Divide by"
+        value={query.group}
+        options={[...groups, "none"].map((value) => ({ value, text: value === "none" ? "nothing" : value }))}
+        onChange={(group) => set({ group, table: undefined })}
+      />
+      {units.length > 1 && (
+        <Select
+          label="Per"
+          value={query.by}
+          options={units.map((value) => ({ value, text: value }))}
+          onChange={(by) => set({ by })}
+        />
+      )}
+      {account !== undefined && <KeyFilter account={account} />}
+      {account !== undefined && <ModelFilter account={account} chosen={search.model} />}
+      {account === undefined && search.model && <Chip name="model" text={search.model} />}
+      {search.upstream && <Chip name="upstream" text={search.upstream} />}
+      {search.outcome && <Chip name="outcome" text={viewOutcome(search.outcome).text} />}
+      <Button
+        look="quiet"
+        aria-pressed={isCompared}
+        onClick={() => set({ compare: isCompared ? "0" : undefined })}
+      >
+        {isCompared ? "Hide the comparison" : "Compare with the period before"}
+      </Button>
+    </div>
+  );
+}
+
+function ModelFilter({
+  account,
+  chosen = "",
+}: {
+  readonly account: string;
+  readonly chosen: string | undefined;
+}) {
+  const { data } = useQuery(modelsQuery(account));
+  const set = useSetSearch();
+  const known = data?.items.map(({ id }) => id) ?? [];
+  const ids = chosen === "" || known.includes(chosen) ? known : [...known, chosen];
+  return (
+    <Select
+      label="Model"
+      value={chosen}
+      options={[{ value: "", text: "any model" }, ...ids.map((id) => ({ value: id, text: id }))]}
+      onChange={(model) => set({ model: model === "" ? undefined : model })}
+    />
+  );
+}
+
+/** A filter that a row of the table has set. A press removes it. */
+function Chip({ name, text }: { readonly name: FilterName; readonly text: string }) {
+  return (
+    <Link
+      to="."
+      search={(all: object) => ({ ...all, [name]: undefined }) as never}
+      className={styles.chip}
+      aria-label={`Remove the filter: ${name} ${text}`}
+    >
+      <span className={styles.soft}>{name}</span> {text}
+      <Icon name="close" size={12} />
+    </Link>
+  );
+}
+
+/** Changes members of the URL's search. */
+function useSetSearch(): (changes: Partial<Record<keyof UsageSearch, string | undefined>>) => void {
+  const navigate = useNavigate();
+  return (changes) => void navigate({ to: ".", search: (all: object) => ({ ...all, ...changes }) as never });
 }

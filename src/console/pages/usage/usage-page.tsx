@@ -1,11 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
-import { Anomalies } from "./anomalies.tsx";
-import { dayOf } from "./chart-data.ts";
-import { anomaliesQuery } from "./queries.ts";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { formatCount, readUsd } from "../../format.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Select } from "../../parts/filters.tsx";
+import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { Money } from "../../parts/money.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { modelsQuery } from "../../queries/overview.ts";
+import { anomaliesQuery, type WhatIf, whatIfQuery } from "../../queries/usage.ts";
+import { dayOf } from "../../series.ts";
+import { formatTime } from "../../times.ts";
+import { resolveUsage, type UsageSearch } from "../../usage-view.ts";
+import { printUsdChange } from "./compare.ts";
+import styles from "./usage.module.css";
 import { UsageBody } from "./usage-body.tsx";
-import { resolveUsage, type UsageSearch } from "./view.ts";
-import { WhatIfPanel } from "./what-if.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/usage");
 
@@ -39,5 +47,136 @@ export function UsagePage() {
         </>
       )}
     </UsageBody>
+  );
+}
+
+const operatorRoute = getRouteApi("/shell/operator/usage");
+
+/** Cost, requests, tokens and times of all accounts, by account and otherwise. */
+export function OperatorUsagePage() {
+  const search: UsageSearch = operatorRoute.useSearch();
+  const query = resolveUsage(search, { isOperator: true });
+  return <UsageBody title="Usage of all accounts" account={undefined} search={search} query={query} />;
+}
+
+type Anomaly = Awaited<
+  ReturnType<NonNullable<ReturnType<typeof anomaliesQuery>["queryFn"]>>
+>["items"][number];
+
+/** Days that cost more than three times what is usual for their weekday. */
+function Anomalies({ items }: { readonly items: readonly Anomaly[] }) {
+  if (items.length === 0) return null;
+  return (
+    <Panel
+      title={
+        items.length === 1 ? "One day cost more than usual" : `${items.length} days cost more than usual`
+      }
+      note="More than three times the median of the same weekday in the 8 weeks before. UTC days."
+    >
+      <ul className={styles.anomalies}>
+        {items.map(({ day, cost_usd, usual_usd, key_id, key_name }) => (
+          <li key={day}>
+            <Link
+              to="."
+              search={(all: object) => ({ ...all, range: undefined, from: day, to: day }) as never}
+            >
+              {formatTime(`${day}T12:00:00Z`, "date")}
+            </Link>
+            <span>
+              <Money usd={cost_usd} />, usually <Money usd={usual_usd} />
+              {key_id && `. Most by ${key_name ?? key_id}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+interface WhatIfProps {
+  readonly account: string;
+  /** The model whose prices are applied, as the URL holds it. */
+  readonly model: string | undefined;
+  readonly range: Omit<WhatIf, "model">;
+}
+
+/** What the tokens of the range would have cost at the prices of another model. */
+function WhatIfPanel({ account, model, range }: WhatIfProps) {
+  const { data } = useQuery(modelsQuery(account));
+  const navigate = useNavigate();
+  const options = data?.items.map(({ id }) => ({ value: id, text: id })) ?? [];
+  const choose = (whatif: string) =>
+    void navigate({
+      to: ".",
+      search: (all: object) => ({ ...all, whatif: whatif === "" ? undefined : whatif }) as never,
+      resetScroll: false,
+    });
+  return (
+    <Panel
+      title="What if another model had answered?"
+      note="The tokens of all models in this range, at one model's prices. Cached tokens stay cached."
+      actions={
+        <Select
+          label="Prices of"
+          value={model ?? ""}
+          options={[{ value: "", text: "choose a model" }, ...options]}
+          onChange={choose}
+        />
+      }
+    >
+      {model ? (
+        <Answer account={account} body={{ ...range, model }} />
+      ) : (
+        <p className={styles.soft}>Choose a model to compare.</p>
+      )}
+    </Panel>
+  );
+}
+
+type Row = NonNullable<
+  Awaited<ReturnType<NonNullable<ReturnType<typeof whatIfQuery>["queryFn"]>>>
+>["by_key"][number];
+
+const COLUMNS: readonly Column<Row>[] = [
+  { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
+  { id: "requests", header: "Requests", align: "end", cell: ({ requests }) => formatCount(requests) },
+  { id: "actual", header: "Charged", align: "end", cell: ({ actual_usd }) => <Money usd={actual_usd} /> },
+  {
+    id: "what-if",
+    header: "Would have cost",
+    align: "end",
+    cell: ({ what_if_usd }) => <Money usd={what_if_usd} />,
+  },
+  {
+    id: "change",
+    header: "Difference",
+    align: "end",
+    cell: ({ actual_usd, what_if_usd }) => printUsdChange(what_if_usd, actual_usd) ?? "–",
+  },
+];
+
+function Answer({ account, body }: { readonly account: string; readonly body: WhatIf }) {
+  const { data, error, refetch } = useQuery(whatIfQuery(account, body));
+  if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton shape="block" />;
+  const change = printUsdChange(data.what_if_usd, data.actual_usd);
+  const isLess = readUsd(data.what_if_usd) < readUsd(data.actual_usd);
+  return (
+    <div className={styles.whatIf}>
+      <p className={styles.verdict}>
+        <Money usd={data.actual_usd} /> were charged. At the prices of {body.model} it would have been{" "}
+        <strong>
+          <Money usd={data.what_if_usd} />
+        </strong>
+        {change && (isLess ? `, ${change.replace("−", "")} less.` : `: ${change}.`)}
+      </p>
+      <DataTable
+        caption={`Cost at the prices of ${body.model} by key`}
+        columns={COLUMNS}
+        rows={data.by_key}
+        rowKey={({ key_id }) => key_id}
+        empty={null}
+      />
+    </div>
   );
 }

@@ -1,15 +1,15 @@
 import { useNavigate } from "@tanstack/react-router";
 import { formatCompact, formatCount, formatMs, formatUsdNumber, usdNumber } from "../../format.ts";
+import { viewOutcome } from "../../outcomes.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { viewOutcome } from "../requests/outcomes.ts";
+import { hasMargin, type Margin, type UsageAnswer, type UsageGroup } from "../../queries/usage.ts";
+import { FILTERS, GROUPS, type UsageQuery } from "../../usage-view.ts";
 import { printShare, shareOf } from "./compare.ts";
 import { inputOf } from "./figures.tsx";
-import { hasMargin, type Margin, type UsageAnswer, type UsageGroup } from "./queries.ts";
 import styles from "./usage.module.css";
-import { FILTERS, GROUPS, type UsageQuery } from "./view.ts";
 
 interface UsageTableProps {
   readonly usage: UsageAnswer;

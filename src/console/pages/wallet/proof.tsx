@@ -5,8 +5,8 @@ import { Icon } from "../../parts/icons.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
+import { fetchProof, type Proof } from "../../queries/wallet.ts";
 import { useAction } from "../../use-action.ts";
-import { fetchProof, type Proof } from "./queries.ts";
 import styles from "./wallet.module.css";
 
 /** Adds up every entry and every hold of the wallet, and compares the sums with its balances. */

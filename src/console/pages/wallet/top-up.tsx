@@ -1,14 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { ApiError, api, call } from "../../api.ts";
-import { readForm } from "../../form-values.ts";
-import { useIdempotencyKey } from "../../idempotency-key.ts";
-import { AmountField, readAmount } from "../../parts/amount-field.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure, Field, Form } from "../../parts/field.tsx";
+import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
+import { AmountField, readAmount } from "../../parts/typed-fields.tsx";
 import { setupQuery } from "../../session.ts";
-import { useAction } from "../../use-action.ts";
+import { useAction, useIdempotencyKey } from "../../use-action.ts";
 import styles from "./wallet.module.css";
 
 interface TopUpProps {

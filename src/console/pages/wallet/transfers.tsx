@@ -1,23 +1,28 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
+import { formatCount, formatDuration } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Empty } from "../../parts/empty.tsx";
+import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { Select } from "../../parts/filters.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
-import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
-import { Select } from "../../parts/select.tsx";
 import stack from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import {
+  type Hold,
+  holdsQuery,
   isTransferKind,
+  type Statement,
+  statementsQuery,
   TRANSFER_KINDS,
   type Transfer,
   transfersQuery,
   USUAL_RANGE,
   type WalletSearch,
-} from "./queries.ts";
+} from "../../queries/wallet.ts";
 import styles from "./wallet.module.css";
 
 const TONES: Readonly<Record<Transfer["kind"], Tone>> = {
@@ -132,4 +137,109 @@ function Subject({ account, transfer }: { readonly account: string; readonly tra
       <code>{request_id}</code>
     </Link>
   );
+}
+
+const COLUMNS: readonly Column<Hold>[] = [
+  { id: "request", header: "Request", cell: ({ request_id }) => <code>{request_id}</code> },
+  { id: "model", header: "Model", cell: ({ model }) => model },
+  { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
+  {
+    id: "age",
+    header: "Age",
+    align: "end",
+    cell: ({ created_at }) => formatDuration(Date.now() - Date.parse(created_at)),
+  },
+  {
+    id: "expires",
+    header: "Expires",
+    isNarrow: true,
+    cell: ({ expires_at }) => <Time at={expires_at} as="second" />,
+  },
+  {
+    id: "granted",
+    header: "Held",
+    align: "end",
+    cell: ({ granted_usd }) => <Money usd={granted_usd} isAligned />,
+  },
+  {
+    id: "accrued",
+    header: "Spent so far",
+    align: "end",
+    cell: ({ accrued_usd }) => <Money usd={accrued_usd} isAligned />,
+  },
+];
+
+/** The requests that hold money now. */
+export function Holds({ account, page }: { readonly account: string; readonly page: string | undefined }) {
+  const { data, error, refetch } = useQuery(holdsQuery(account, page));
+  return (
+    <Panel isFlush>
+      <DataTable
+        caption="Running requests that hold money"
+        columns={COLUMNS}
+        rows={data?.items}
+        rowKey={({ request_id }) => request_id}
+        rowLink={({ request_id }) => ({
+          to: "/accounts/$account/requests/$request",
+          params: { account, request: request_id },
+        })}
+        empty={
+          <Empty icon="wallet" title="No request holds money now">
+            Each request holds the most that it can cost. What it does not spend is released at its end.
+          </Empty>
+        }
+        error={data ? undefined : error}
+        onRetry={() => void refetch()}
+        footer={<Pager next={data?.next ?? null} isNewestFirst />}
+      />
+    </Panel>
+  );
+}
+
+const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
+
+/** One statement per UTC month. Its lines sum to the change of balance. */
+export function Statements({ account }: { readonly account: string }) {
+  const { data, error, refetch } = useQuery(statementsQuery(account));
+  return (
+    <Panel isFlush>
+      <DataTable
+        caption="Statements by month"
+        columns={statementColumns(account)}
+        rows={data?.items}
+        rowKey={({ month }) => month}
+        empty={<Empty icon="wallet" title="No statement yet" />}
+        error={data ? undefined : error}
+        onRetry={() => void refetch()}
+      />
+    </Panel>
+  );
+}
+
+function statementColumns(account: string): readonly Column<Statement>[] {
+  return [
+    {
+      id: "month",
+      header: "Month (UTC)",
+      cell: ({ month }) => MONTH.format(new Date(`${month}-01T00:00:00Z`)),
+    },
+    { id: "opening", header: "Opening", align: "end", cell: (row) => <Money usd={row.opening_usd} /> },
+    { id: "closing", header: "Closing", align: "end", cell: (row) => <Money usd={row.closing_usd} /> },
+    { id: "lines", header: "Lines", align: "end", cell: ({ lines }) => formatCount(lines) },
+    {
+      id: "file",
+      header: "File",
+      isNarrow: true,
+      cell: ({ month }) => (
+        <a className={styles.file} href={csvPath(account, month)} download={`statement-${month}.csv`}>
+          <Icon name="download" /> CSV<span hidden> of {month}</span>
+        </a>
+      ),
+    },
+  ];
+}
+
+function csvPath(account: string, month: string): string {
+  const query = new URLSearchParams({ month });
+  return `/console/api/accounts/${encodeURIComponent(account)}/wallet/statement.csv?${query}`;
 }

@@ -1,20 +1,24 @@
-import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { formatCount, plural } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
+import { Button, IconButton } from "../../parts/button.tsx";
+import { classes } from "../../parts/classes.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { Money } from "../../parts/money.tsx";
+import { CreditDialog } from "../../parts/money-dialogs.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Stat, Stats } from "../../parts/stat.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
+import { Time } from "../../parts/time.tsx";
+import { checkoutQuery, type Wallet, walletQuery } from "../../queries/wallet.ts";
 import { setupQuery, useAccount, useMay, useMe } from "../../session.ts";
-import { CreditDialog } from "../operator-accounts/money-dialogs.tsx";
-import { CheckoutBanner } from "./checkout-banner.tsx";
-import { Equation } from "./equation.tsx";
-import { Holds } from "./holds.tsx";
 import { WalletProof } from "./proof.tsx";
-import { walletQuery } from "./queries.ts";
-import { Statements } from "./statements.tsx";
 import { TopUp } from "./top-up.tsx";
-import { Transfers } from "./transfers.tsx";
+import { Holds, Statements, Transfers } from "./transfers.tsx";
 import styles from "./wallet.module.css";
 
 const route = getRouteApi("/shell/accounts/$account/wallet");
@@ -84,4 +88,132 @@ function Rows({ account }: { readonly account: string }) {
       }))}
     />
   );
+}
+
+interface CheckoutBannerProps {
+  readonly account: string;
+  readonly checkout: string;
+  /** Takes the payment out of the address. */
+  readonly onClose: () => void;
+}
+
+/** Shows the state of the payment after the return from Stripe Checkout. */
+function CheckoutBanner({ account, checkout, onClose }: CheckoutBannerProps) {
+  const { data, error } = useQuery(checkoutQuery(account, checkout));
+  const queryClient = useQueryClient();
+  const state = data?.state;
+  useEffect(() => {
+    if (state === "paid") void queryClient.invalidateQueries({ queryKey: ["account", account, "wallet"] });
+  }, [state, account, queryClient]);
+  const tone = error || state === "expired" ? styles.bad : state === "paid" && styles.good;
+  return (
+    <div className={classes(styles.banner, tone)} role="status">
+      <Icon name={state === "paid" ? "check" : "info"} size={20} />
+      <p>
+        {error && "This payment is not known here."}
+        {!error && !data && "Looking for the payment…"}
+        {state === "open" && "The payment is on its way: the wallet is credited when Stripe confirms it."}
+        {state === "expired" && "The payment was not made in time: nothing was charged."}
+        {state === "paid" && data && (
+          <>
+            Paid: <Money usd={data.amount_usd} /> are in the wallet.
+          </>
+        )}
+      </p>
+      <IconButton icon="close" label="Close this message" size="small" onClick={onClose} />
+    </div>
+  );
+}
+
+/** posted − held + credit = available, each term a link to the rows that make it; below it, how fast it goes. */
+function Equation({ account }: { readonly account: string }) {
+  const { data, error, refetch } = useQuery(walletQuery(account));
+  if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />;
+  return (
+    <>
+      <Panel>{data ? <Terms account={account} wallet={data} /> : <Skeleton shape="title" lines={2} />}</Panel>
+      <Figures wallet={data} />
+    </>
+  );
+}
+
+function Terms({ account, wallet }: { readonly account: string; readonly wallet: Wallet }) {
+  const { posted_usd, held_usd, credit_usd, available_usd, running, oldest_hold_at } = wallet;
+  const to = { to: "/accounts/$account/wallet", params: { account } } as const;
+  return (
+    <div className={styles.equation} role="group" aria-label="Available balance">
+      <Link {...to} className={styles.term} title="Every entry of the wallet">
+        <span className={styles.label}>Posted</span>
+        <span className={styles.amount}>
+          <Money usd={posted_usd} />
+        </span>
+      </Link>
+      <span className={styles.sign}>−</span>
+      <Link {...to} search={{ tab: "holds" }} className={styles.term} title="Requests that hold money now">
+        <span className={styles.label}>
+          Held{running > 0 && ` by ${formatCount(running)} running`}
+          {oldest_hold_at && (
+            <>
+              , oldest <Time at={oldest_hold_at} as="relative" />
+            </>
+          )}
+        </span>
+        <span className={styles.amount}>
+          <Money usd={held_usd} />
+        </span>
+      </Link>
+      <span className={styles.sign}>+</span>
+      <span className={styles.term} title="How far below zero an operator lets this wallet go">
+        <span className={styles.label}>Credit limit</span>
+        <span className={styles.amount}>
+          <Money usd={credit_usd} />
+        </span>
+      </span>
+      <span className={styles.sign}>=</span>
+      <span className={classes(styles.term, styles.result)}>
+        <span className={styles.label}>Available</span>
+        <span className={styles.amount}>
+          <Money usd={available_usd} />
+        </span>
+      </span>
+    </div>
+  );
+}
+
+function Figures({ wallet }: { readonly wallet: Wallet | undefined }) {
+  return (
+    <Stats label="Wallet in figures">
+      <Stat
+        name="Runway"
+        value={wallet && formatRunway(wallet.runway_days)}
+        note={wallet?.runway_days === null ? "No spending in 7 days" : "At the rate of the last 7 days"}
+      />
+      <Stat name="Spent today" value={wallet && <Money usd={wallet.spent_today_usd} />} note="UTC day" />
+      <Stat
+        name="Spent this month"
+        value={wallet && <Money usd={wallet.spent_month_usd} />}
+        note="UTC month"
+      />
+      <Stat
+        name="Topped up so far"
+        value={wallet && <Money usd={wallet.totals.topped_up_usd} />}
+        note={
+          wallet && (
+            <>
+              <Money usd={wallet.totals.charged_usd} /> charged, <Money usd={wallet.totals.refunded_usd} />{" "}
+              refunded
+            </>
+          )
+        }
+      />
+    </Stats>
+  );
+}
+
+function formatRunway(days: number | null): string {
+  if (days === null) return "–";
+  if (days < 1) return "Under a day";
+  const whole = Math.floor(days);
+  if (whole > 999) return "Over 999 days";
+  return plural(whole, "day");
 }

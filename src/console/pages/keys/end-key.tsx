@@ -1,0 +1,103 @@
+import { useState } from "react";
+import { api, call } from "../../api.ts";
+import { Field } from "../../parts/field.tsx";
+import { Confirm, FormDialog } from "../../parts/form-dialog.tsx";
+import type { Key } from "../../queries/keys.ts";
+import { useAction, useIdempotencyKey } from "../../use-action.ts";
+import { IssuedSecret } from "./snippet-tabs.tsx";
+
+interface EndKeyProps {
+  readonly account: string;
+  readonly shown: Key;
+  readonly onClose: () => void;
+}
+
+/** Gives the key a new secret. The old one works for 24 hours more. */
+export function RotateKey({ account, shown, onClose }: EndKeyProps) {
+  const headersFor = useIdempotencyKey();
+  const rotate = useAction({
+    act: () => {
+      const body = { version: shown.version };
+      const headers = headersFor(body);
+      return call(() => api.accounts({ account }).keys({ key: shown.id }).rotate.post(body, { headers }));
+    },
+    renews: [["account", account, "keys"]],
+    isForm: true,
+  });
+  if (rotate.data) {
+    const title = `New secret of “${shown.name}”`;
+    return <IssuedSecret account={account} title={title} issued={rotate.data} onClose={onClose} />;
+  }
+  return (
+    <Confirm
+      title={`Rotate “${shown.name}”?`}
+      note="The key gets a new secret. The old one works for 24 hours more, so that clients can change over."
+      action="Rotate"
+      call={rotate}
+      onConfirm={() => rotate.mutate()}
+      onClose={onClose}
+    />
+  );
+}
+
+/** Ends the secret that the latest rotation replaced, before its 24 hours are over. */
+export function EndPrevious({ account, shown, onClose }: EndKeyProps) {
+  const end = useAction({
+    act: () =>
+      call(() =>
+        api.accounts({ account }).keys({ key: shown.id })["end-previous"].post({ version: shown.version }),
+      ),
+    renews: [["account", account, "keys"]],
+    done: "Old secret ended",
+    isForm: true,
+    onDone: onClose,
+  });
+  return (
+    <Confirm
+      title="End the old secret now?"
+      note={
+        <>
+          Requests with <code>{shown.previous?.hint}</code> are refused from now on; those that run go on. The
+          new secret stays.
+        </>
+      }
+      action="End it now"
+      isDanger
+      call={end}
+      onConfirm={() => end.mutate()}
+      onClose={onClose}
+    />
+  );
+}
+
+/** Revokes the key, once its name is typed. */
+export function RevokeKey({ account, shown, onClose }: EndKeyProps) {
+  const [typed, setTyped] = useState("");
+  const revoke = useAction({
+    act: () => call(() => api.accounts({ account }).keys({ key: shown.id }).revoke.post()),
+    renews: [["account", account, "keys"]],
+    done: "Key revoked",
+    isForm: true,
+    onDone: onClose,
+  });
+  const isSure = typed.trim() === shown.name.trim();
+  return (
+    <FormDialog
+      title={`Revoke “${shown.name}”?`}
+      note="Every request with it is refused from now on. This cannot be undone."
+      action="Revoke"
+      isDanger
+      isBlocked={!isSure}
+      call={revoke}
+      onSubmit={() => revoke.mutate()}
+      onClose={onClose}
+    >
+      <Field
+        label={`Type “${shown.name}” to confirm`}
+        value={typed}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        autoComplete="off"
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,133 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { api, call } from "../../api.ts";
+import { Field, type FormValues } from "../../parts/field.tsx";
+import { Confirm, FormDialog, ReasonField } from "../../parts/form-dialog.tsx";
+import { CorrectionDialog, CreditDialog, RefundDialog } from "../../parts/money-dialogs.tsx";
+import { ACCOUNTS_KEY, type ListedAccount } from "../../queries/operator.ts";
+import { meQuery } from "../../session.ts";
+import { useAction } from "../../use-action.ts";
+
+/** What an operator is about to do with an account. */
+export interface AccountTask {
+  readonly kind: "credit" | "correct" | "refund" | "markup" | "act" | "suspend" | "resume";
+  readonly account: ListedAccount;
+}
+
+interface DialogProps {
+  readonly account: ListedAccount;
+  readonly onClose: () => void;
+}
+
+/** The dialog of a task. */
+export function AccountDialog({
+  task: { kind, account },
+  onClose,
+}: {
+  task: AccountTask;
+  onClose: () => void;
+}) {
+  if (kind === "credit") return <CreditDialog account={account} onClose={onClose} />;
+  if (kind === "correct") return <CorrectionDialog account={account} onClose={onClose} />;
+  if (kind === "refund") return <RefundDialog account={account} onClose={onClose} />;
+  if (kind === "markup") return <MarkupDialog account={account} onClose={onClose} />;
+  if (kind === "act") return <ActDialog account={account} onClose={onClose} />;
+  return <StateDialog account={account} state={kind} onClose={onClose} />;
+}
+
+const STATES = {
+  suspend: {
+    action: "Suspend",
+    done: "Account suspended",
+    note: "New requests of its keys are refused. Running ones end as usual.",
+  },
+  resume: { action: "Resume", done: "Account resumed", note: "Its keys are accepted again." },
+} as const;
+
+function StateDialog({ account, state, onClose }: DialogProps & { readonly state: "suspend" | "resume" }) {
+  const { action, done, note } = STATES[state];
+  const change = useAction({
+    act: (reason: string) => call(() => api.operator.accounts({ id: account.id })[state].post({ reason })),
+    renews: [ACCOUNTS_KEY, ["account", account.id]],
+    done,
+    isForm: true,
+    onDone: onClose,
+  });
+  return (
+    <Confirm
+      title={`${action} ${account.name}`}
+      note={note}
+      action={action}
+      isDanger={state === "suspend"}
+      hasReason
+      call={change}
+      onConfirm={(reason) => change.mutate(reason)}
+      onClose={onClose}
+    />
+  );
+}
+
+/** Opens the account as its members see it. Nothing is kept of another account's pages. */
+function ActDialog({ account, onClose }: DialogProps) {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const act = useAction({
+    act: (reason: string) => call(() => api.operator.accounts({ id: account.id }).act.post({ reason })),
+    renews: [meQuery.queryKey],
+    isForm: true,
+    onDone: async () => {
+      queryClient.removeQueries({ queryKey: ["account"] });
+      await navigate({ to: "/accounts/$account", params: { account: account.id } });
+    },
+  });
+  return (
+    <Confirm
+      title={`Act inside ${account.name}`}
+      note="For 30 minutes you see this account and may change it. Its owners see it in their audit trail."
+      action="Open the account"
+      hasReason
+      call={act}
+      onConfirm={(reason) => act.mutate(reason)}
+      onClose={onClose}
+    />
+  );
+}
+
+interface MarkupProps {
+  readonly account: ListedAccount;
+  readonly onClose: () => void;
+}
+
+/** Sets the factor over upstream costs that an account pays. */
+function MarkupDialog({ account, onClose }: MarkupProps) {
+  const set = useAction({
+    act: ({ markup = "", reason = "" }: FormValues) => {
+      const body = { markup: markup.trim() || null, reason };
+      return call(() => api.operator.accounts({ id: account.id }).markup.put(body));
+    },
+    renews: [ACCOUNTS_KEY],
+    done: "Markup set",
+    isForm: true,
+    onDone: onClose,
+  });
+  return (
+    <FormDialog
+      title={`Set the markup of ${account.name}`}
+      note="It replaces the prices of models whose upstream cost is known, for requests from now on."
+      action="Set the markup"
+      call={set}
+      onSubmit={(values) => set.mutate(values)}
+      onClose={onClose}
+    >
+      <Field
+        label="Factor over the upstream cost"
+        name="markup"
+        hint="Such as 1.15. Empty: the account pays the prices of the models."
+        defaultValue={account.markup ?? ""}
+        inputMode="decimal"
+        autoComplete="off"
+      />
+      <ReasonField />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,221 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { api, call } from "../../api.ts";
+import { formatCount, formatMs } from "../../format.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Copy } from "../../parts/copy.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Empty } from "../../parts/loaded.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import styles from "../../parts/stack.module.css";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { Time } from "../../parts/time.tsx";
+import { useAction } from "../../use-action.ts";
+
+type Checked = Audit["checked"][number];
+
+const KEY = ["operator", "audit"];
+const WATCH_MS = 2_000;
+
+const auditQuery = queryOptions({
+  queryKey: KEY,
+  queryFn: () => call(() => api.operator.audit.get()),
+  refetchInterval: ({ state }) => (state.data?.is_running ? WATCH_MS : false),
+});
+
+/** Whether the books add up: each invariant of the ledger, checked over every wallet. */
+export function OperatorAuditPage() {
+  const { data, error, refetch } = useQuery(auditQuery);
+  const run = useAction({ act: () => call(() => api.operator.audit.post()), renews: [KEY] });
+  const hasResult = data !== undefined && data.ran_at !== null;
+  return (
+    <div className={styles.page}>
+      <PageHeader
+        title="Ledger audit"
+        badges={data && <Verdict audit={data} />}
+        note="Reads the whole journal and checks that every balance, limit and sum of usage follows from it."
+      >
+        {hasResult && <Copy text={printReport(data)} label="Copy the report" hasText />}
+        <Button
+          look="primary"
+          icon="play"
+          isBusy={run.isPending || data?.is_running === true}
+          onClick={() => run.mutate()}
+        >
+          {data?.is_running ? "Running…" : "Run now"}
+        </Button>
+      </PageHeader>
+      <Stats label="The last run">
+        <Stat name="Finished" value={data && <Time at={data.ran_at} as="relative" />} />
+        <Stat name="Took" value={data && formatMs(data.duration_ms)} />
+        <Stat name="Wallets" value={data && formatCount(data.wallets)} />
+        <Stat name="Transfers" value={data && formatCount(data.transfers)} />
+        <Stat name="Holds" value={data && formatCount(data.holds)} />
+      </Stats>
+      {data && data.findings.length > 0 && <Findings findings={data.findings} />}
+      <Panel title="Invariants" isFlush>
+        <DataTable
+          caption="Invariants"
+          columns={INVARIANTS}
+          rows={data?.checked}
+          rowKey={({ invariant }) => invariant}
+          empty={
+            <Empty icon="audit" title={data?.is_running ? "The first run is under way" : "Not checked yet"}>
+              {data?.is_running
+                ? "Its result appears here by itself."
+                : "Run the audit to see its result here."}
+            </Empty>
+          }
+          error={data ? undefined : error}
+          onRetry={() => void refetch()}
+          skeletonRows={10}
+        />
+      </Panel>
+    </div>
+  );
+}
+
+function Verdict({ audit: { ran_at, checked, findings } }: { readonly audit: Audit }) {
+  if (ran_at === null) return null;
+  const broken = checked.filter(({ ok }) => !ok).length;
+  if (broken > 0) return <Badge tone="bad">{`${broken} broken`}</Badge>;
+  if (findings.length === 0) return <Badge tone="good">all hold</Badge>;
+  return <Badge tone="warn">{findings.length === 1 ? "1 warning" : `${findings.length} warnings`}</Badge>;
+}
+
+const INVARIANTS: readonly Column<Checked>[] = [
+  {
+    id: "text",
+    header: "What must hold",
+    cell: ({ invariant, text }) => (
+      <span className={styles.named}>
+        {sentence(text)}
+        <small>{invariant}</small>
+      </span>
+    ),
+  },
+  { id: "rows", header: "Violations", align: "end", cell: ({ rows }) => formatFound(rows) },
+  { id: "warnings", header: "Warnings", align: "end", cell: ({ warnings }) => formatFound(warnings) },
+  {
+    id: "ok",
+    header: "Result",
+    isNarrow: true,
+    cell: (line) => <Badge tone={RESULTS[judge(line)].tone}>{RESULTS[judge(line)].text}</Badge>,
+  },
+];
+
+const RESULTS = {
+  holds: { tone: "good", text: "holds" },
+  warned: { tone: "warn", text: "warning" },
+  broken: { tone: "bad", text: "broken" },
+} as const;
+
+/** The audit reports at most 100 rows of an invariant. */
+const FOUND_MAX = 100;
+
+function formatFound(rows: number): string {
+  return rows < FOUND_MAX ? formatCount(rows) : `${FOUND_MAX} or more`;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function Findings({ findings }: { readonly findings: readonly Finding[] }) {
+  return (
+    <Panel
+      title="Findings"
+      note="Violations need a look at once. Warnings are about lateness: every amount is exact. At most 100 of each."
+      isFlush
+    >
+      <DataTable
+        caption="Findings"
+        columns={FINDINGS}
+        rows={findings}
+        rowKey={({ kind, wallet_id, subject, text }) => `${kind} ${wallet_id} ${subject} ${text}`}
+        empty={null}
+      />
+    </Panel>
+  );
+}
+
+const FINDINGS: readonly Column<Finding>[] = [
+  {
+    id: "text",
+    header: "What was found",
+    cell: ({ kind, severity, text }) => (
+      <span className={styles.line}>
+        <Badge tone={severity === "error" ? "bad" : "warn"}>{kind}</Badge>
+        {severity === "error" ? `Violated: ${text}` : `Not so: ${text}`}
+      </span>
+    ),
+  },
+  {
+    id: "wallet",
+    header: "Wallet",
+    cell: ({ wallet_id }) => (wallet_id === "" ? "all" : <code>{wallet_id}</code>),
+  },
+  { id: "subject", header: "Row", cell: (finding) => <Subject finding={finding} /> },
+];
+
+/** A hold, transfer or limit. Findings about usage are about an hour or day. */
+function Subject({ finding: { kind, subject } }: { readonly finding: Finding }) {
+  if (subject === null) return "–";
+  if (!kind.startsWith("U")) return <code>{subject}</code>;
+  const atMs = Number(subject);
+  return atMs > 0 ? <Time at={new Date(atMs).toISOString()} /> : "nothing summed up yet";
+}
+
+/** One violation of an invariant. */
+interface Finding {
+  readonly kind: string;
+  readonly severity: "error" | "warning";
+  readonly wallet_id: string;
+  readonly subject: string | null;
+  readonly text: string;
+}
+
+/** The last run of the audit. */
+interface Audit {
+  readonly is_running: boolean;
+  readonly ran_at: string | null;
+  readonly duration_ms: number | null;
+  readonly wallets: number;
+  readonly holds: number;
+  readonly transfers: number;
+  readonly findings: readonly Finding[];
+  readonly checked: readonly {
+    readonly invariant: string;
+    readonly text: string;
+    /** Violations and warnings, each at most 100. */
+    readonly rows: number;
+    readonly warnings: number;
+    readonly ok: boolean;
+  }[];
+}
+
+const WORDS = { holds: "ok     ", warned: "WARNING", broken: "BROKEN " } as const;
+
+/** Whether an invariant holds, holds with warnings, or is broken. */
+function judge({ ok, warnings }: Audit["checked"][number]): keyof typeof WORDS {
+  if (!ok) return "broken";
+  return warnings > 0 ? "warned" : "holds";
+}
+
+/** Prints a run as plain text, one line per invariant and per finding. */
+function printReport({ ran_at, duration_ms, checked, findings, ...counts }: Audit): string {
+  const { wallets, transfers, holds } = counts;
+  return [
+    `Ledger audit of ${ran_at ?? "never"}, ${duration_ms ?? 0} ms`,
+    `${wallets} wallets, ${transfers} transfers, ${holds} holds`,
+    "",
+    ...checked.map((line) => `${WORDS[judge(line)]} ${line.invariant}: ${line.text} (${line.rows})`),
+    ...(findings.length > 0 ? ["", "Findings"] : []),
+    ...findings.map(
+      ({ kind, severity, wallet_id, subject, text }) =>
+        `${severity} ${kind} ${wallet_id}${subject === null ? "" : ` ${subject}`}: ${text}`,
+    ),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,192 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, call } from "../../api.ts";
+import { formatCount } from "../../format.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { SearchField } from "../../parts/filters.tsx";
+import { Confirm } from "../../parts/form-dialog.tsx";
+import { Empty } from "../../parts/loaded.tsx";
+import { Menu } from "../../parts/menu.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import styles from "../../parts/stack.module.css";
+import { Time } from "../../parts/time.tsx";
+import { useMe } from "../../session.ts";
+import { useAction } from "../../use-action.ts";
+
+const route = getRouteApi("/shell/operator/people");
+const KEY = ["operator", "people"];
+
+interface Search {
+  readonly q?: string;
+  readonly page?: string;
+}
+interface Task {
+  readonly kind: "operator" | "sessions";
+  readonly person: Person;
+}
+
+type Person = Awaited<ReturnType<typeof fetchPeople>>["items"][number];
+
+const fetchPeople = (query: Search) => call(() => api.operator.people.get({ query }));
+
+/** Everybody who can sign in. */
+export function OperatorPeoplePage() {
+  const search: Search = route.useSearch();
+  const { person: me } = useMe();
+  const [task, setTask] = useState<Task>();
+  const { data, error, refetch } = useQuery({
+    queryKey: [...KEY, search],
+    queryFn: () => fetchPeople(search),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <div className={styles.page}>
+      <PageHeader title="People" note="Everybody who can sign in to this console.">
+        <SearchField name="q" value={search.q} label="Name or e-mail" />
+      </PageHeader>
+      <Panel isFlush>
+        <DataTable
+          caption="People"
+          columns={[...columnsFor(me.id), actionsColumn(me.id, setTask)]}
+          rows={data?.items}
+          rowKey={({ id }) => id}
+          empty={<Empty icon="search" title="Nobody matches" />}
+          error={data ? undefined : error}
+          onRetry={() => void refetch()}
+          footer={<Pager next={data?.next ?? null} />}
+        />
+      </Panel>
+      {task?.kind === "operator" && (
+        <OperatorDialog person={task.person} onClose={() => setTask(undefined)} />
+      )}
+      {task?.kind === "sessions" && (
+        <SessionsDialog person={task.person} onClose={() => setTask(undefined)} />
+      )}
+    </div>
+  );
+}
+
+const columnsFor = (myId: string): readonly Column<Person>[] => [
+  {
+    id: "name",
+    header: "Person",
+    cell: ({ id, name, email, is_operator }) => (
+      <span className={styles.named}>
+        <span className={styles.line}>
+          {name}
+          {is_operator && <Badge tone="accent">operator</Badge>}
+          {id === myId && <Badge>you</Badge>}
+        </span>
+        <small>{email}</small>
+      </span>
+    ),
+  },
+  {
+    id: "verified",
+    header: "Address",
+    cell: ({ email_verified }) =>
+      email_verified ? <Badge tone="good">verified</Badge> : <Badge>not verified</Badge>,
+  },
+  { id: "accounts", header: "Accounts", align: "end", cell: ({ accounts }) => formatCount(accounts) },
+  { id: "sessions", header: "Sessions", align: "end", cell: ({ sessions }) => formatCount(sessions) },
+  {
+    id: "seen",
+    header: "Last seen",
+    isNarrow: true,
+    cell: ({ last_seen_at }) =>
+      last_seen_at ? (
+        <Time at={last_seen_at} as="relative" />
+      ) : (
+        <span className={styles.soft}>signed out</span>
+      ),
+  },
+  {
+    id: "joined",
+    header: "Joined",
+    isNarrow: true,
+    cell: ({ created_at }) => <Time at={created_at} as="date" />,
+  },
+];
+
+function actionsColumn(myId: string, start: (task: Task) => void): Column<Person> {
+  return {
+    id: "actions",
+    header: "",
+    align: "end",
+    cell: (person) => (
+      <Menu
+        label={`Actions of ${person.name}`}
+        items={[
+          {
+            text: "End sessions…",
+            icon: "leave",
+            isDisabled: person.sessions === 0,
+            onSelect: () => start({ kind: "sessions", person }),
+          },
+          {
+            text: person.is_operator ? "Withdraw operator…" : "Make operator…",
+            icon: "person",
+            isDanger: person.is_operator,
+            isDisabled: person.id === myId,
+            onSelect: () => start({ kind: "operator", person }),
+          },
+        ]}
+      />
+    ),
+  };
+}
+
+interface DialogProps {
+  readonly person: Person;
+  readonly onClose: () => void;
+}
+
+function OperatorDialog({ person, onClose }: DialogProps) {
+  const wanted = !person.is_operator;
+  const change = useAction({
+    act: () => call(() => api.operator.people({ person: person.id }).operator.post({ is_operator: wanted })),
+    renews: [KEY],
+    done: wanted ? `${person.name} is an operator` : `${person.name} is no longer an operator`,
+    isForm: true,
+    onDone: onClose,
+  });
+  return (
+    <Confirm
+      title={wanted ? `Make ${person.name} an operator` : `Withdraw operator from ${person.name}`}
+      note={
+        wanted
+          ? "Operators see every account, add credit, suspend accounts and act inside them. The person is signed out, and signs in again as an operator."
+          : "The person is signed out, and keeps the accounts that they are a member of. Management keys of the platform that they made are revoked, with those made by them."
+      }
+      action={wanted ? "Make operator" : "Withdraw"}
+      isDanger={!wanted}
+      call={change}
+      onConfirm={() => change.mutate()}
+      onClose={onClose}
+    />
+  );
+}
+
+function SessionsDialog({ person, onClose }: DialogProps) {
+  const end = useAction({
+    act: () => call(() => api.operator.people({ person: person.id })["end-sessions"].post()),
+    renews: [KEY],
+    done: `${person.name} is signed out everywhere`,
+    isForm: true,
+    onDone: onClose,
+  });
+  return (
+    <Confirm
+      title={`End the sessions of ${person.name}`}
+      note="The person is signed out of every browser, and can sign in again."
+      action="End sessions"
+      isDanger
+      call={end}
+      onConfirm={() => end.mutate()}
+      onClose={onClose}
+    />
+  );
+}

@@ -1,0 +1,198 @@
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { api, call } from "../../api.ts";
+import { formatCount } from "../../format.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { ButtonLink } from "../../parts/button.tsx";
+import { Chart } from "../../parts/chart.tsx";
+import { printTimes } from "../../parts/chart-parts.ts";
+import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { KeyFilter, Select } from "../../parts/filters.tsx";
+import { Empty, Skeleton } from "../../parts/loaded.tsx";
+import { Amount } from "../../parts/money.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { RangePicker } from "../../parts/range-picker.tsx";
+import { Time } from "../../parts/time.tsx";
+import { type RangeSearch, resolveRange } from "../../ranges.ts";
+import { stackRows } from "../../series.ts";
+import styles from "./requests.module.css";
+
+const route = getRouteApi("/shell/accounts/$account/refusals");
+const CODES = [
+  "insufficient_balance",
+  "spending_limit_exceeded",
+  "rate_limit_exceeded",
+  "concurrency_exceeded",
+  "model_not_found",
+  "forbidden",
+  "invalid_request",
+  "invalid_api_key",
+] as const;
+
+type Row = Awaited<ReturnType<typeof fetchRefusals>>["items"][number];
+
+const fetchRefusals = (account: string, query: Record<string, string>) =>
+  call(() => api.accounts({ account }).refusals.get({ query }));
+
+const refusalsQuery = (account: string, search: RefusalsSearch) => {
+  const { from, to } = resolveRange(search, { usual: "7d" });
+  const { key, code, page } = search;
+  const query = { from, to, ...(key && { key }), ...(code && { code }), ...(page && { page }) };
+  return queryOptions({
+    queryKey: ["account", account, "refusals", query],
+    queryFn: () => fetchRefusals(account, query),
+    placeholderData: keepPreviousData,
+  });
+};
+
+const COLUMNS: readonly Column<Row>[] = [
+  { id: "minute", header: "Minute", isNarrow: true, cell: ({ minute }) => <Time at={minute} as="moment" /> },
+  {
+    id: "code",
+    header: "Refused with",
+    isNarrow: true,
+    card: "line",
+    cell: ({ code }) => <Badge tone="bad">{code.replaceAll("_", " ")}</Badge>,
+  },
+  { id: "text", header: "Why", card: "line", cell: ({ text }) => text },
+  { id: "key", header: "Key", isNarrow: true, cell: ({ key_name, key_id }) => key_name ?? key_id },
+  { id: "model", header: "Model", isNarrow: true, cell: ({ model }) => model ?? "–" },
+  { id: "needed", header: "Needed", align: "end", cell: ({ needed }) => <Amount quantity={needed} /> },
+  { id: "available", header: "Available", align: "end", cell: ({ had }) => <Amount quantity={had} /> },
+  {
+    id: "count",
+    header: "Times",
+    align: "end",
+    card: "corner",
+    cell: ({ count }) => `${formatCount(count)}×`,
+  },
+];
+
+/** Requests that were refused before they cost anything, by minute, key and cause. */
+export function RefusalsPage() {
+  const { account } = route.useParams();
+  const search: RefusalsSearch = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data, error, refetch } = useQuery(refusalsQuery(account, search));
+  const filter = (code: string) =>
+    void navigate({
+      search: (all) => ({ ...all, code: code === "" ? undefined : code, page: undefined }) as never,
+    });
+  return (
+    <div className={styles.page}>
+      <PageHeader title="Refusals" note="Refused requests cost nothing. They are kept for 7 days.">
+        <RangePicker names={["24h", "7d"]} usual="7d" />
+      </PageHeader>
+      <div className={styles.filters}>
+        <Select
+          label="Refused with"
+          value={search.code ?? ""}
+          options={[
+            { value: "", text: "any code" },
+            ...CODES.map((value) => ({ value, text: value.replaceAll("_", " ") })),
+          ]}
+          onChange={filter}
+        />
+        <KeyFilter account={account} />
+      </div>
+      <RefusalsChart account={account} search={search} />
+      <Panel isFlush>
+        <DataTable
+          caption="Refused requests"
+          columns={COLUMNS}
+          rows={data?.items}
+          rowKey={({ minute, key_id, cause, model }) => `${minute} ${key_id} ${cause} ${model}`}
+          rowLink={({ last_request_id }) => ({
+            to: "/accounts/$account/refusals/$request",
+            params: { account, request: last_request_id },
+          })}
+          empty={<Nothing isFiltered={search.key !== undefined || search.code !== undefined} />}
+          error={data ? undefined : error}
+          onRetry={() => void refetch()}
+          footer={<Pager next={data?.next ?? null} isNewestFirst />}
+        />
+      </Panel>
+    </div>
+  );
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  const cleared = { key: undefined, code: undefined, page: undefined };
+  if (!isFiltered) {
+    return (
+      <Empty icon="check" title="Nothing was refused in this range">
+        Every request with a key of this account was let through.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      icon="filter"
+      title="No refusal matches these filters"
+      actions={
+        <ButtonLink to="." search={(all: object) => ({ ...all, ...cleared }) as never}>
+          Clear the filters
+        </ButtonLink>
+      }
+    />
+  );
+}
+
+/** The filters of the list, as the URL holds them. */
+interface RefusalsSearch extends RangeSearch {
+  readonly key?: string;
+  readonly code?: string;
+  readonly page?: string;
+}
+
+const refusedQuery = (account: string, search: RefusalsSearch) => {
+  const { from, to } = resolveRange(search, { usual: "7d" });
+  const { key, code } = search;
+  const asked = { from, to, by: "hour", group: "outcome" } as const;
+  const query = { ...asked, ...(key && { key }), ...(code && { outcome: code }) };
+  return queryOptions({
+    queryKey: ["account", account, "usage", query],
+    queryFn: () => call(() => api.accounts({ account }).usage.get({ query })),
+    placeholderData: keepPreviousData,
+  });
+};
+
+interface RefusalsChartProps {
+  readonly account: string;
+  readonly search: RefusalsSearch;
+}
+
+/** Refused requests per hour, stacked by what they were refused with. The list below has what a fault here hides. */
+function RefusalsChart({ account, search }: RefusalsChartProps) {
+  const { data, error } = useQuery(refusedQuery(account, search));
+  if ((error && !data) || data?.total.refused === 0) return null;
+  const count = data && formatCount(data.total.refused);
+  return (
+    <Panel title="Refused requests per hour" note={count && `${count} in this range.`}>
+      {data ? <Bars usage={data} /> : <Skeleton shape="block" />}
+    </Panel>
+  );
+}
+
+type Usage = Awaited<ReturnType<NonNullable<ReturnType<typeof refusedQuery>["queryFn"]>>>;
+
+function Bars({ usage: { rows, from, to, total } }: { readonly usage: Usage }) {
+  const { times, series } = stackRows(
+    rows
+      .filter(({ refused }) => refused > 0)
+      .map((row) => ({ ...row, group_name: row.group?.replaceAll("_", " ") ?? "unknown" })),
+    { from, to, resolution: "hour", name: "Refused", value: ({ refused }) => refused },
+  );
+  const names = series.map(({ name }) => name).join(", ");
+  return (
+    <Chart
+      kind="bars"
+      label={`Refused requests per hour by reason (${names}): ${formatCount(total.refused)} in total.`}
+      places={printTimes(times, "hour")}
+      series={series}
+      format={formatCount}
+      height={160}
+    />
+  );
+}

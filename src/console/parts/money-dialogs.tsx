@@ -1,0 +1,158 @@
+import { useState } from "react";
+import { api, call } from "../api.ts";
+import { formatCents, readUsd } from "../format.ts";
+import { ACCOUNTS_KEY } from "../queries/operator.ts";
+import { newKey, useAction } from "../use-action.ts";
+import { Field, type FormValues } from "./field.tsx";
+import { FormDialog, ReasonField } from "./form-dialog.tsx";
+import { showToast } from "./toast.tsx";
+import { AmountField, readAmount } from "./typed-fields.tsx";
+
+interface MoneyProps {
+  readonly account: { readonly id: string; readonly name: string };
+  readonly onClose: () => void;
+}
+
+interface Booked {
+  readonly available_usd: string;
+  readonly replayed: boolean;
+}
+
+const ID_MAX = 128;
+
+/** Tops an account up by hand, under an id that is booked once. */
+export function CreditDialog({ account, onClose }: MoneyProps) {
+  const book = useBooking(
+    ({ id = "", reason = "", amount_usd }) => {
+      const body = { id: id.trim(), amount_usd: readAmount(amount_usd), reason };
+      return call(() => api.operator.accounts({ id: account.id })["top-ups"].post(body));
+    },
+    { account, done: "Credit added", onClose },
+  );
+  return (
+    <FormDialog
+      title={`Add credit to ${account.name}`}
+      note="It is available at once, and listed among the entries of the wallet."
+      action="Add credit"
+      call={book}
+      onSubmit={(values) => book.mutate(values)}
+      onClose={onClose}
+    >
+      <AmountField required />
+      <ReasonField />
+      <BookingId />
+    </FormDialog>
+  );
+}
+
+/** Takes off what was credited by mistake. The button names the balance that it leads to. */
+export function CorrectionDialog({
+  account,
+  onClose,
+}: MoneyProps & { readonly account: { readonly available_usd: string } }) {
+  const [typed, setTyped] = useState("");
+  const book = useBooking(
+    ({ id = "", reason = "", amount_usd }) => {
+      const body = { id: id.trim(), amount_usd: readAmount(amount_usd), reason };
+      return call(() => api.operator.accounts({ id: account.id }).corrections.post(body));
+    },
+    { account, done: "Correction booked", onClose },
+  );
+  const available = readUsd(account.available_usd);
+  const after = formatCents(
+    available - (/^\d+(\.\d{1,9})?$/.test(readAmount(typed)) ? readUsd(readAmount(typed)) : 0n),
+  );
+  return (
+    <FormDialog
+      title={`Correct the balance of ${account.name}`}
+      note={`${formatCents(available)} are available now. The balance may become negative; new requests are then refused.`}
+      action={`Leave ${after} available`}
+      isDanger
+      call={book}
+      onSubmit={(values) => book.mutate(values)}
+      onClose={onClose}
+    >
+      <AmountField
+        label="USD to take off"
+        required
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <ReasonField />
+      <BookingId />
+    </FormDialog>
+  );
+}
+
+/** Gives the charge of one request back, or a part of it. */
+export function RefundDialog({ account, onClose }: MoneyProps) {
+  const book = useBooking(
+    ({ id = "", receipt = "", reason = "", amount_usd }) => {
+      const amount = readAmount(amount_usd);
+      const body = { id: id.trim(), receipt: receipt.trim(), reason, ...(amount && { amount_usd: amount }) };
+      return call(() => api.operator.accounts({ id: account.id }).refunds.post(body));
+    },
+    { account, done: "Refund booked", onClose },
+  );
+  return (
+    <FormDialog
+      title={`Refund a request of ${account.name}`}
+      note="The money returns to the wallet at once."
+      action="Refund"
+      call={book}
+      onSubmit={(values) => book.mutate(values)}
+      onClose={onClose}
+    >
+      <Field
+        label="Request id"
+        name="receipt"
+        hint="The id of its receipt: answers carry it as x-request-id."
+        autoComplete="off"
+        spellCheck={false}
+        required
+      />
+      <AmountField hint="Empty gives the whole charge back." isOptional />
+      <ReasonField />
+      <BookingId />
+    </FormDialog>
+  );
+}
+
+interface BookingOptions extends MoneyProps {
+  readonly done: string;
+}
+
+/** A booking: afterwards, the account's figures are read again and a toast shows what is available. */
+function useBooking(
+  act: (values: FormValues) => Promise<Booked>,
+  { account, done, onClose }: BookingOptions,
+) {
+  return useAction({
+    act,
+    renews: [ACCOUNTS_KEY, ["account", account.id]],
+    isForm: true,
+    onDone: ({ available_usd, replayed }) => {
+      const available = `${formatCents(readUsd(available_usd))} available.`;
+      showToast(
+        replayed ? `This id was booked before: nothing changed. ${available}` : `${done}: ${available}`,
+      );
+      onClose();
+    },
+  });
+}
+
+/** An id of one's own is an invoice's, say; the proposed one makes a repeated press book once. */
+function BookingId() {
+  const [proposed] = useState(() => `console-${newKey().slice(0, 16)}`);
+  return (
+    <Field
+      label="Id of the booking"
+      name="id"
+      defaultValue={proposed}
+      hint="Booked once, however often it is sent. An invoice number fits."
+      maxLength={ID_MAX}
+      autoComplete="off"
+      spellCheck={false}
+      required
+    />
+  );
+}

@@ -1,0 +1,243 @@
+import { createRoute } from "@tanstack/react-router";
+import { lazyPart } from "../reachable.ts";
+import { filters, rangeAnd } from "../search.ts";
+import { account, entrance, operator, root, shell } from "./parents.ts";
+
+export const trafficPages = [
+  createRoute({
+    getParentRoute: () => account,
+    path: "/",
+    validateSearch: rangeAnd(),
+    component: lazyPart(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/usage",
+    validateSearch: rangeAnd(
+      "by",
+      "group",
+      "key",
+      "model",
+      "upstream",
+      "outcome",
+      "compare",
+      "table",
+      "whatif",
+    ),
+    component: lazyPart(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/requests",
+    validateSearch: rangeAnd(
+      "key",
+      "model",
+      "upstream",
+      "outcome",
+      "surface",
+      "state",
+      "metadata",
+      "page",
+      "live",
+    ),
+    component: lazyPart(() => import("../pages/requests/requests-page.tsx"), "RequestsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/requests/$request",
+    component: lazyPart(() => import("../pages/requests/receipt-page.tsx"), "ReceiptPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/refusals",
+    validateSearch: rangeAnd("key", "code", "page"),
+    component: lazyPart(() => import("../pages/requests/refusals-page.tsx"), "RefusalsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/refusals/$request",
+    component: lazyPart(() => import("../pages/requests/refusal-page.tsx"), "RefusalPage"),
+  }),
+];
+export const buildPages = [
+  createRoute({
+    getParentRoute: () => account,
+    path: "/keys",
+    validateSearch: filters("state", "q", "page", "create"),
+    component: lazyPart(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/keys/$key",
+    validateSearch: rangeAnd("tab"),
+    component: lazyPart(() => import("../pages/keys/key-page.tsx"), "KeyPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/models",
+    validateSearch: rangeAnd("q", "model"),
+    component: lazyPart(() => import("../pages/models/models-page.tsx"), "ModelsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/playground",
+    validateSearch: filters("key", "model", "other"),
+    component: lazyPart(() => import("../pages/playground/playground-page.tsx"), "PlaygroundPage"),
+  }),
+];
+export const moneyPages = [
+  createRoute({
+    getParentRoute: () => account,
+    path: "/wallet",
+    validateSearch: rangeAnd("tab", "page", "kind", "checkout", "topup"),
+    component: lazyPart(() => import("../pages/wallet/wallet-page.tsx"), "WalletPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/notices",
+    validateSearch: filters("tab", "page"),
+    component: lazyPart(() => import("../pages/notices/notices-page.tsx"), "NoticesPage"),
+  }),
+];
+export const teamPages = [
+  createRoute({
+    getParentRoute: () => account,
+    path: "/team",
+    component: lazyPart(() => import("../pages/team/team-page.tsx"), "TeamPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/links",
+    component: lazyPart(() => import("../pages/links/links-page.tsx"), "LinksPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/management-keys",
+    component: lazyPart(
+      () => import("../pages/management-keys/management-keys-page.tsx"),
+      "ManagementKeysPage",
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/audit-trail",
+    validateSearch: rangeAnd("actor", "action", "page"),
+    component: lazyPart(() => import("../pages/audit-trail/audit-trail-page.tsx"), "AuditTrailPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/settings",
+    component: lazyPart(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
+  }),
+];
+
+export const ownPages = [
+  createRoute({
+    getParentRoute: () => shell,
+    path: "/profile",
+    component: lazyPart(() => import("../pages/profile/profile-page.tsx"), "ProfilePage"),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: "/api/docs",
+    validateSearch: filters("route"),
+    component: lazyPart(() => import("../pages/api-docs/api-docs-page.tsx"), "ApiDocsPage"),
+  }),
+];
+
+export const entrancePages = [
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/sign-in",
+    validateSearch: filters("next", "ended"),
+    component: lazyPart(() => import("../pages/entrance/sign-in-page.tsx"), "SignInPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/sign-up",
+    validateSearch: filters("next", "email"),
+    component: lazyPart(() => import("../pages/entrance/sign-up-page.tsx"), "SignUpPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/forgot",
+    component: lazyPart(() => import("../pages/entrance/password-pages.tsx"), "ForgotPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/reset",
+    component: lazyPart(() => import("../pages/entrance/password-pages.tsx"), "ResetPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/accept",
+    component: lazyPart(() => import("../pages/entrance/accept-page.tsx"), "AcceptPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/verify",
+    component: lazyPart(() => import("../pages/entrance/sign-up-page.tsx"), "VerifyPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/change-password",
+    validateSearch: filters("next"),
+    component: lazyPart(() => import("../pages/entrance/password-pages.tsx"), "ChangePasswordPage"),
+  }),
+];
+export const shared = createRoute({
+  getParentRoute: () => root,
+  path: "/shared/$token",
+  component: lazyPart(() => import("../pages/shared/shared-page.tsx"), "SharedPage"),
+});
+
+export const operatorPages = [
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/accounts",
+    validateSearch: filters("q", "page"),
+    component: lazyPart(() => import("../pages/operator/accounts-page.tsx"), "OperatorAccountsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/people",
+    validateSearch: filters("q", "page"),
+    component: lazyPart(() => import("../pages/operator/people-page.tsx"), "OperatorPeoplePage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/usage",
+    validateSearch: rangeAnd("by", "group", "model", "upstream", "outcome", "compare", "table"),
+    component: lazyPart(() => import("../pages/usage/usage-page.tsx"), "OperatorUsagePage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/health",
+    component: lazyPart(() => import("../pages/operator/health-page.tsx"), "OperatorHealthPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/audit",
+    component: lazyPart(() => import("../pages/operator/audit-page.tsx"), "OperatorAuditPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/audit-trail",
+    validateSearch: rangeAnd("actor", "action", "page"),
+    component: lazyPart(() => import("../pages/audit-trail/audit-trail-page.tsx"), "OperatorAuditTrailPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/codes",
+    validateSearch: filters("page"),
+    component: lazyPart(() => import("../pages/operator/codes-page.tsx"), "OperatorCodesPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/management-keys",
+    component: lazyPart(
+      () => import("../pages/management-keys/management-keys-page.tsx"),
+      "OperatorManagementKeysPage",
+    ),
+  }),
+];
