@@ -1,4 +1,4 @@
-import { isJsonObject } from "./json/read.ts";
+import { isJsonObject, type JsonObject } from "./json/read.ts";
 import type { InputSize } from "./model-request.ts";
 
 /** The size of one part of a prompt beside the text of the body. */
@@ -30,6 +30,13 @@ export function imageSize(inlineChars: number): PartSize {
 export function imageCharsOf(url: string): number {
   const head = IMAGE_URL.exec(url.slice(0, IMAGE_URL_HEAD_CHARS));
   return head ? url.length - head[0].length : 0;
+}
+
+/** Returns the size of an image by its URL; unbounded for data that is no image. */
+export function sizeOfImageUrl(url: unknown): PartSize {
+  if (typeof url !== "string") return UNBOUNDED_SIZE;
+  const inlineChars = imageCharsOf(url);
+  return inlineChars === 0 && /^\s*data:/i.test(url) ? UNBOUNDED_SIZE : imageSize(inlineChars);
 }
 
 export function sumOfSizes(sizes: readonly PartSize[]): PartSize {
@@ -74,6 +81,11 @@ const UNREAD = new Set([
 ]);
 /** Member names that belong to the wire format; other names come from the client and are read as words. */
 const FRAMING = new Set(["content", "text", "id", "tool_call_id", "tool_use_id", "function"]);
+
+/** Returns the text of a prompt for a local token count: what a model reads of some fields of a body. */
+export function promptTextOf(body: JsonObject, fields: readonly string[]): string {
+  return joinPromptText(fields.map((name) => body[name]));
+}
 
 /**
  * Joins everything that a model reads as text with line feeds, media excluded. That is all strings and

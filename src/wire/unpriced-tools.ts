@@ -21,6 +21,13 @@ const MODEL = new Set(["model"]);
  */
 const HOLDERS = ["svg", "parameters"];
 
+/** Rejects plugins, searches and tools that have a price of their own. Throws `unpriced_field`. */
+export function rejectUnpricedAbilities(body: JsonObject): void {
+  rejectUnpricedPlugins(body);
+  rejectSearches(body);
+  rejectUnpricedTools(readArray(body.tools));
+}
+
 /**
  * Rejects tools that run at the provider with a model of the caller's choice. Throws `unpriced_field` with a
  * path below `path`, as in `tools[0].model`.

@@ -94,8 +94,6 @@ interface Message {
 /**
  * Parses a whole message. Throws {@link UpstreamFault} for any other JSON and for a message without a stop
  * reason.
- *
- * @see https://docs.anthropic.com/en/api/messages
  */
 export function parseMessage(text: string): Message {
   const body = parseJsonObject(text, ANSWER_MAX);

@@ -5,8 +5,8 @@ import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import {
   imageSize,
   inputSizeOf,
-  joinPromptText,
   type PartSize,
+  promptTextOf,
   REMOTE_TOOL_SIZE,
   SERVER_TOOL_SIZE,
   sumOfSizes,
@@ -24,13 +24,7 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
-import {
-  rejectSearches,
-  rejectTool,
-  rejectUnpricedPlugins,
-  rejectUnpricedTools,
-  SEARCH_FIELDS,
-} from "../unpriced-tools.ts";
+import { rejectTool, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { findUnhosted, hostEdits } from "./host-edits.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
@@ -93,7 +87,7 @@ export function parseRequest(text: string): ModelRequest {
     },
     betas: readBodyBetas(body),
     unhosted: findUnhosted(body),
-    promptText: () => promptTextOf(reread()),
+    promptText: () => promptTextOf(reread(), ["system", "messages", "tools"]),
     readChat: () => readChatRequest(reread()),
   };
 }
@@ -143,16 +137,10 @@ function isForeignReasoning(block: string): boolean {
   return type === "redacted_thinking" && isHostReasoning(readText(data));
 }
 
-function promptTextOf(body: JsonObject): string {
-  return joinPromptText([body.system, body.messages, body.tools]);
-}
-
 /** Throws `unpriced_field` with the path of the first field that may change the model or the price. */
 function rejectUnpriced(body: JsonObject, messages: readonly JsonObject[], repeatsKeys: boolean): void {
   UNPRICED_RULE.reject(body, repeatsKeys);
-  rejectUnpricedPlugins(body);
-  rejectSearches(body);
-  rejectUnpricedTools(readArray(body.tools));
+  rejectUnpricedAbilities(body);
   for (const [position, message] of messages.entries()) {
     if (message.role === "system") rejectAddedTools(message.content, `messages[${position}].content`);
   }

@@ -93,8 +93,6 @@ export function readPromptTooLong(text: string): PromptTooLong | undefined {
 /**
  * Reads a whole chat answer. The body passes through except the model's name and finish reasons that clients
  * do not know. Throws {@link UpstreamFault} for anything else.
- *
- * @see https://platform.openai.com/docs/api-reference/chat
  */
 function readWhole(request: RequestFacts, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);

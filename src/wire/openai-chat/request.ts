@@ -3,12 +3,11 @@ import { type Edits, editMembers, once } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import {
-  imageCharsOf,
-  imageSize,
   inputSizeOf,
-  joinPromptText,
   type PartSize,
+  promptTextOf,
   REMOTE_TOOL_SIZE,
+  sizeOfImageUrl,
   sumOfSizes,
   TEXT_SIZE,
   UNBOUNDED_SIZE,
@@ -25,13 +24,7 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
-import {
-  rejectPaidTools,
-  rejectSearches,
-  rejectUnpricedPlugins,
-  rejectUnpricedTools,
-  SEARCH_FIELDS,
-} from "../unpriced-tools.ts";
+import { rejectPaidTools, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { CHOICES_MAX } from "./chunk.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 
@@ -89,7 +82,7 @@ export function parseRequest(text: string): ModelRequest {
     choices: readPositive(body, "n", CHOICES_MAX) ?? 1,
     wantsUsage: readObject(body, "stream_options")?.include_usage === true,
     input: inputSizeOf(text, sizeOfChat(body, messages), repeatsKeys),
-    promptText: () => promptTextOf(reread()),
+    promptText: () => promptTextOf(reread(), ["messages", "tools", "functions"]),
     readChat: () => readChatRequest(reread()),
   };
 }
@@ -118,10 +111,6 @@ function readThinkingTokens({ thinking, reasoning }: JsonObject): number {
   return readBudget(
     isJsonObject(thinking) ? thinking.budget_tokens : isJsonObject(reasoning) && reasoning.max_tokens,
   );
-}
-
-function promptTextOf(body: JsonObject): string {
-  return joinPromptText([body.messages, body.tools, body.functions]);
 }
 
 function smallerOf(one: number | undefined, other: number | undefined): number | undefined {
@@ -157,9 +146,7 @@ function findStored(body: JsonObject): string | undefined {
 /** Throws `unpriced_field` with the path of a field that may change the model or the price. */
 function rejectUnpriced(body: JsonObject, repeatsKeys: boolean): void {
   UNPRICED_RULE.reject(body, repeatsKeys);
-  rejectUnpricedPlugins(body);
-  rejectSearches(body);
-  rejectUnpricedTools(readArray(body.tools));
+  rejectUnpricedAbilities(body);
   rejectPaidTools(readArray(body.tools));
 }
 
@@ -183,14 +170,7 @@ function sizeOfMessage(message: JsonObject): PartSize {
 
 function sizeOfPart(part: unknown): PartSize {
   if (!isJsonObject(part)) return TEXT_SIZE;
-  if (part.type === "image_url") return sizeOfImage(part.image_url);
+  if (part.type === "image_url")
+    return sizeOfImageUrl(isJsonObject(part.image_url) ? part.image_url.url : part.image_url);
   return typeof part.type === "string" && TEXT_PARTS.has(part.type) ? TEXT_SIZE : UNBOUNDED_SIZE;
-}
-
-function sizeOfImage(image: unknown): PartSize {
-  const url = isJsonObject(image) ? image.url : image;
-  if (typeof url !== "string") return UNBOUNDED_SIZE;
-  const inlineChars = imageCharsOf(url);
-  if (inlineChars === 0 && /^\s*data:/i.test(url)) return UNBOUNDED_SIZE;
-  return imageSize(inlineChars);
 }

@@ -2,7 +2,7 @@ import { GatewayError } from "../../errors.ts";
 import { type Edits, editMembers, keepElements } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
-import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
+import { inputSizeOf, promptTextOf } from "../prompt-size.ts";
 import {
   parseBody,
   readFlag,
@@ -14,12 +14,7 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
-import {
-  rejectSearches,
-  rejectUnpricedPlugins,
-  rejectUnpricedTools,
-  SEARCH_FIELDS,
-} from "../unpriced-tools.ts";
+import { rejectUnpricedAbilities, rejectUnpricedTools, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { readEchoedFields } from "./ingress/echoed-fields.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { isCompaction, isEncodedReasoning, isReference, readCompaction, requireItems } from "./items.ts";
@@ -77,7 +72,7 @@ export function parseRequest(text: string): ModelRequest {
     choices: 1,
     wantsUsage: true,
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
-    promptText: () => promptTextOf(reread()),
+    promptText: () => promptTextOf(reread(), ["instructions", "input", "tools"]),
     readChat: () => readChatRequest(reread()),
     readEchoedFields: () => readEchoedFields(reread()),
   };
@@ -138,10 +133,6 @@ function isUnreadable(text: string): boolean {
   return !isSet(item.encrypted_content) || isEncodedReasoning(item.encrypted_content);
 }
 
-function promptTextOf(body: JsonObject): string {
-  return joinPromptText([body.instructions, body.input, body.tools]);
-}
-
 /** Fields that refer to data stored for the operator's account, which may belong to another user. */
 const STORED_FIELDS = ["previous_response_id", "conversation"];
 
@@ -180,9 +171,7 @@ function findContainer(tools: unknown, path: string): string | undefined {
 /** Throws `unpriced_field` with the path of the first field that may change the model or the price. */
 function rejectUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
   UNPRICED_RULE.reject(body, false);
-  rejectUnpricedPlugins(body);
-  rejectSearches(body);
-  rejectUnpricedTools(readArray(body.tools));
+  rejectUnpricedAbilities(body);
   // The items `additional_tools` and `tool_search_output` define tools too.
   for (const [position, { tools }] of items.entries()) {
     if (tools !== undefined) rejectUnpricedTools(readArray(tools), `input[${position}].tools`);

@@ -92,8 +92,6 @@ export const BEGUN: Progress = { status: "in_progress", output: [], reason: unde
 /**
  * Prints a response object with every member of the format, empty ones included, and the fields that it
  * echoes.
- *
- * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function printResponse(
   head: ReplyHead,
@@ -159,8 +157,6 @@ function timeOf(requestId: string): number {
 
 /**
  * Reads the usage of a response as {@link splitUsage} does. Returns `undefined` when it is not an object.
- *
- * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
@@ -210,11 +206,7 @@ interface FinishStatus {
   readonly reason: string | undefined;
 }
 
-/**
- * Returns the `status` and the `incomplete_details.reason` for a finish reason.
- *
- * @see https://platform.openai.com/docs/api-reference/responses
- */
+/** Returns the `status` and the `incomplete_details.reason` for a finish reason. */
 export function finishStatusOf(reason: FinishReason): FinishStatus {
   if (reason === "length") return { status: "incomplete", reason: "max_output_tokens" };
   if (reason === "content_filter") return { status: "incomplete", reason };

@@ -1,9 +1,8 @@
 import { isJsonObject, type JsonObject, readArray, readText } from "../json/read.ts";
 import {
-  imageCharsOf,
-  imageSize,
   type PartSize,
   SERVER_TOOL_SIZE,
+  sizeOfImageUrl,
   sumOfSizes,
   TEXT_SIZE,
   UNBOUNDED_SIZE,
@@ -74,13 +73,6 @@ function sizeOfParts(parts: unknown): PartSize {
 
 function sizeOfPart(part: unknown): PartSize {
   if (!isJsonObject(part)) return TEXT_SIZE;
-  if (part.type === "input_image") return sizeOfImage(part.image_url);
+  if (part.type === "input_image") return sizeOfImageUrl(part.image_url);
   return TEXT_PARTS.has(readText(part.type)) ? TEXT_SIZE : UNBOUNDED_SIZE;
-}
-
-function sizeOfImage(url: unknown): PartSize {
-  if (typeof url !== "string") return UNBOUNDED_SIZE;
-  const inlineChars = imageCharsOf(url);
-  if (inlineChars === 0 && /^\s*data:/i.test(url)) return UNBOUNDED_SIZE;
-  return imageSize(inlineChars);
 }

@@ -1,13 +1,19 @@
-import { editMembers, once } from "../json/edit.ts";
+import { editMembers } from "../json/edit.ts";
 import { isSet, type JsonObject, parseJsonObject } from "../json/read.ts";
 import { skipSpace, skipString, skipValue } from "../json/scan.ts";
-import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
+import type { ModelRequest, RequestFacts } from "../model-request.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readPositive, reject, requireModel } from "../request-body.ts";
-import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
-import { createUntranslated, plainFacts, readInputUsage, untranslatedRequest } from "./untranslated.ts";
+import {
+  createUntranslated,
+  plainFacts,
+  printsOnce,
+  readInputUsage,
+  UNPRICED_RULE,
+  untranslatedRequest,
+} from "./untranslated.ts";
 
 /**
  * OpenAI's embeddings. No other provider's format is equivalent, so they are never translated.
@@ -19,21 +25,18 @@ export const openaiEmbeddings = createUntranslated({
   path: "/v1/embeddings",
   upstreamPath: "/embeddings",
   parseRequest,
-  printUpstreamRequest,
+  printUpstreamRequest: printsOnce(["input", "dimensions", "encoding_format"]),
   readWhole,
 });
 
 const FORMATS: readonly unknown[] = ["float", "base64"];
 const PROMPTS_MAX = 2_048;
-const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
 const CHECKED = ["model", "input", "dimensions", "encoding_format", "stream", "user"];
 /** Fields that the gateway checks or edits. */
-const FIELDS = new Set([...CHECKED, ...Object.keys(TIER_FIELDS), ...UNPRICED_RULE.names]);
+const FIELDS = new Set([...CHECKED, ...UNPRICED_RULE.names]);
 
 /**
  * Parses and checks an embeddings body. The upstream checks the value of `dimensions` and unknown fields.
- *
- * @see https://platform.openai.com/docs/api-reference/embeddings
  */
 function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
@@ -45,19 +48,6 @@ function parseRequest(text: string): ModelRequest {
   const input = { ...inputSizeOf(text, TEXT_SIZE, repeatsKeys), prompts, tokenIds };
   // Most tokens of text begin with a space, while a line feed would be a token of its own.
   return untranslatedRequest(text, plainFacts({ model, input }), () => texts.join(" "));
-}
-
-/** Prints the body for an upstream: its model name, and no `stream`, because embeddings are not streamed. */
-function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
-  return editMembers(request.text, {
-    model: () => JSON.stringify(model),
-    stream: () => undefined,
-    input: once,
-    dimensions: once,
-    encoding_format: once,
-    service_tier: once,
-    speed: once,
-  });
 }
 
 function checkOptions(body: JsonObject): void {
@@ -121,8 +111,6 @@ function requireFilled(value: unknown, path: string): readonly unknown[] {
 /**
  * Reads a list of embeddings. The body passes through except the model's name. Throws {@link UpstreamFault}
  * for anything else; an empty list is valid and not readable.
- *
- * @see https://platform.openai.com/docs/api-reference/embeddings
  */
 function readWhole(request: RequestFacts, text: string): ReplyPart {
   const data = findData(text);

@@ -16,9 +16,9 @@ import {
 } from "../request-body.ts";
 import { printSse } from "../sse.ts";
 import { readTypedStream } from "../typed-stream.ts";
-import { createUnpricedRule, rejectUnpricedField, TIER_FIELDS } from "../unpriced-fields.ts";
+import { rejectUnpricedField, TIER_FIELDS } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
-import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+import { createUntranslated, plainFacts, UNPRICED_RULE, untranslatedRequest } from "./untranslated.ts";
 
 /**
  * OpenAI's generation of images from a text.
@@ -46,7 +46,6 @@ const EVENT_CHARS_MAX = 32 * 1024 * 1024;
 /** Formats of one image. A GIF has up to 16; for an SVG, another model of the caller's choice is paid. */
 const FORMATS: readonly unknown[] = ["png", "jpeg", "jpg", "webp"];
 const NAME = /^[\w.:-]{1,64}$/;
-const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
 const CHECKED = ["prompt", "n", "size", "quality", "response_format", "output_format", "svg", "complexity"];
 const SENT_ONCE = [...CHECKED, ...Object.keys(TIER_FIELDS)];
 /** Fields that the gateway checks or edits. */

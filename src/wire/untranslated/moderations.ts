@@ -1,12 +1,18 @@
-import { editMembers, once } from "../json/edit.ts";
+import { editMembers } from "../json/edit.ts";
 import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
-import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
+import type { ModelRequest, RequestFacts } from "../model-request.ts";
 import { imageCharsOf, imageSize, inputSizeOf, sumOfSizes, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readModel, reject, requireText } from "../request-body.ts";
-import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
-import { createUntranslated, plainFacts, readInputUsage, untranslatedRequest } from "./untranslated.ts";
+import {
+  createUntranslated,
+  plainFacts,
+  printsOnce,
+  readInputUsage,
+  UNPRICED_RULE,
+  untranslatedRequest,
+} from "./untranslated.ts";
 
 /**
  * OpenAI's moderations.
@@ -18,20 +24,15 @@ export const openaiModerations = createUntranslated({
   path: "/v1/moderations",
   upstreamPath: "/moderations",
   parseRequest,
-  printUpstreamRequest,
+  printUpstreamRequest: printsOnce(["input"]),
   readWhole,
 });
 
 const INPUTS_MAX = 2_048;
-const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
 /** Fields that the gateway checks or edits. */
 const FIELDS = new Set(["model", "input", "stream", ...UNPRICED_RULE.names]);
 
-/**
- * Parses and checks a moderation body: a text, or 1 to 2,048 texts or parts with a text or an image.
- *
- * @see https://platform.openai.com/docs/api-reference/moderations
- */
+/** Parses and checks a moderation body: a text, or 1 to 2,048 texts or parts with a text or an image. */
 function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
   const model = readModel(body);
@@ -42,17 +43,6 @@ function parseRequest(text: string): ModelRequest {
   return untranslatedRequest(text, plainFacts({ model, input }), () =>
     parts.map((part) => part.text).join(" "),
   );
-}
-
-/** Prints the body for an upstream: its model name, and no `stream`, because verdicts are not streamed. */
-function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
-  return editMembers(request.text, {
-    model: () => JSON.stringify(model),
-    stream: () => undefined,
-    input: once,
-    service_tier: once,
-    speed: once,
-  });
 }
 
 /** One text or image to judge. */

@@ -1,14 +1,20 @@
 import type { UnitDemand } from "../../domain/units.ts";
-import { editMembers, once } from "../json/edit.ts";
+import { editMembers } from "../json/edit.ts";
 import { ANSWER_MAX, isJsonObject, isSet, type JsonObject, parseJsonObject } from "../json/read.ts";
-import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
+import type { ModelRequest, RequestFacts } from "../model-request.ts";
 import { readDetails } from "../openai-usage.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readFlag, readPositive, reject, requireModel, requireText } from "../request-body.ts";
-import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
-import { createUntranslated, plainFacts, readInputUsage, untranslatedRequest } from "./untranslated.ts";
+import {
+  createUntranslated,
+  plainFacts,
+  printsOnce,
+  readInputUsage,
+  UNPRICED_RULE,
+  untranslatedRequest,
+} from "./untranslated.ts";
 
 /** The rerank format that Cohere, Jina and Voyage share. */
 export const rerank = createUntranslated({
@@ -18,7 +24,7 @@ export const rerank = createUntranslated({
   aliases: ["/v2/rerank"],
   upstreamPath: "/rerank",
   parseRequest,
-  printUpstreamRequest,
+  printUpstreamRequest: printsOnce(["query", "documents", "top_n", "top_k", "return_documents"]),
   readWhole,
 });
 
@@ -30,7 +36,6 @@ const CHUNK_TOKENS = 500;
 const QUERY_TOKENS_MAX = 256;
 const BYTES_PER_TOKEN_MIN = 2;
 
-const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
 /** Fields that the gateway checks or edits. */
 const FIELDS = new Set([
   "model",
@@ -69,21 +74,6 @@ function parseRequest(text: string): ModelRequest {
   return untranslatedRequest(text, facts, () => documents.map((each) => `${query} ${each}`).join(" "));
 }
 
-/** Prints the body for an upstream: its model name, and no `stream`, because reranking is not streamed. */
-function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
-  return editMembers(request.text, {
-    model: () => JSON.stringify(model),
-    stream: () => undefined,
-    query: once,
-    documents: once,
-    top_n: once,
-    top_k: once,
-    return_documents: once,
-    service_tier: once,
-    speed: once,
-  });
-}
-
 function readDocuments({ documents }: JsonObject): readonly string[] {
   if (!Array.isArray(documents) || documents.length === 0 || documents.length > DOCUMENTS_MAX) {
     reject("documents");
@@ -119,8 +109,6 @@ function tokensMaxOf(text: string): number {
 /**
  * Reads a list of ranked documents: `results`, or `data` of Voyage. The body passes through except the model's
  * name. Throws {@link UpstreamFault} for anything else; an empty list is valid and not readable.
- *
- * @see https://docs.cohere.com/reference/rerank
  */
 function readWhole(request: RequestFacts, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);

@@ -1,14 +1,18 @@
-import { editMembers, once } from "../json/edit.ts";
 import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import type { ModelRequest } from "../model-request.ts";
 import { readUsage } from "../openai-responses/response.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyReader } from "../reply-part.ts";
 import { parseBody, readNumber, reject, requireModel, requireText } from "../request-body.ts";
 import { readTypedStream } from "../typed-stream.ts";
-import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
-import { createUntranslated, plainFacts, untranslatedRequest } from "./untranslated.ts";
+import {
+  createUntranslated,
+  plainFacts,
+  printsOnce,
+  UNPRICED_RULE,
+  untranslatedRequest,
+} from "./untranslated.ts";
 
 /**
  * OpenAI's speech from a text. Without `stream_format: sse` the answer is the bytes of an audio file.
@@ -21,7 +25,7 @@ export const openaiSpeech = createUntranslated({
   upstreamPath: "/audio/speech",
   headers: { accept: "*/*" },
   parseRequest,
-  printUpstreamRequest,
+  printUpstreamRequest: printsOnce(["input", "voice", "instructions", "response_format", "stream_format"]),
   readStream,
   readWhole() {
     throw new UpstreamFault("Speech is not text");
@@ -30,7 +34,6 @@ export const openaiSpeech = createUntranslated({
 
 /** Speech of 15 characters a second has about 21 tokens a second. */
 const TOKENS_PER_CHARACTER = 1.5;
-const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
 /** Fields that the gateway checks or edits. */
 const FIELDS = new Set([
   "model",
@@ -46,8 +49,6 @@ const FIELDS = new Set([
 /**
  * Parses and checks a speech body. A character is a Unicode code point of `input`. The upstream checks the
  * names of voices and formats, and unknown fields.
- *
- * @see https://platform.openai.com/docs/api-reference/audio/createSpeech
  */
 function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
@@ -75,21 +76,6 @@ function parseRequest(text: string): ModelRequest {
     units: { name: "character", held: characters },
   });
   return untranslatedRequest(text, facts, () => `${told} ${spoken}`);
-}
-
-/** Prints the body for an upstream: its model name, and each checked field once. */
-function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
-  return editMembers(request.text, {
-    model: () => JSON.stringify(model),
-    stream: () => undefined,
-    input: once,
-    voice: once,
-    instructions: once,
-    response_format: once,
-    stream_format: once,
-    service_tier: once,
-    speed: once,
-  });
 }
 
 /** Counts without a list of all characters, which would take many times the memory of the text. */

@@ -43,11 +43,7 @@ const TOKENS_PER_SECOND = 10;
 /** Decoders differ by less than this share of the play time. */
 const PLAY_TIME_TOLERANCE = 100;
 
-/**
- * Checks a transcription form. The upstream checks the other fields.
- *
- * @see https://platform.openai.com/docs/api-reference/audio/createTranscription
- */
+/** Checks a transcription form. The upstream checks the other fields. */
 function readForm(form: Form): RequestFacts {
   const { file } = form;
   for (const field of form.fields) checkName(field);

@@ -1,5 +1,6 @@
 import { isCount, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { GatewayError } from "../../errors.ts";
+import { editMembers, once } from "../json/edit.ts";
 import { isJsonObject, readCount } from "../json/read.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
 import type { ModelRequest, RequestFacts } from "../model-request.ts";
@@ -11,6 +12,7 @@ import {
   statusOf,
 } from "../openai-chat/protocol.ts";
 import type { WireProtocol } from "../protocol.ts";
+import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 
 type Own = "surface" | "path" | "parseRequest" | "printUpstreamRequest" | "readWhole";
 type Optional = "aliases" | "headers" | "readStream" | "form";
@@ -44,6 +46,17 @@ export function createUntranslated({ upstreamPath, ...own }: UntranslatedFormat)
     sendsErrorInStream: () => false,
     keepAlive: openaiChat.keepAlive,
   };
+}
+
+const TIERS = Object.keys(TIER_FIELDS);
+/** The rule of formats whose bodies are sent with each field of a service tier once. */
+export const UNPRICED_RULE = createUnpricedRule(new Set(TIERS));
+
+/** Creates the printer of a body for an upstream: its model name, each checked field once, and no `stream`. */
+export function printsOnce(fields: readonly string[]): WireProtocol["printUpstreamRequest"] {
+  const edits = Object.fromEntries([...fields, ...TIERS].map((name) => [name, once]));
+  return ({ text }, { model }) =>
+    editMembers(text, { ...edits, model: () => JSON.stringify(model), stream: () => undefined });
 }
 
 /** The facts of a request without an output limit, a reasoning budget or a choice of answers. */

@@ -107,11 +107,7 @@ export function readEvents(): EventReader {
   };
 }
 
-/**
- * Reads a whole message into events. Throws `UpstreamFault` for anything but a complete message.
- *
- * @see https://docs.anthropic.com/en/api/messages
- */
+/** Reads a whole message into events. Throws `UpstreamFault` for anything but a complete message. */
 export function readReply(text: string): readonly ChatEvent[] {
   const { body, blocks, stopReason } = parseMessage(text);
   const reader = createBlockReader();

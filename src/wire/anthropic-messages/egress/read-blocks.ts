@@ -106,9 +106,7 @@ export function createBlockReader() {
   };
 }
 
-/**
- * Returns the id of the server tool whose code made a call; `undefined` for a call by the model.
- */
+/** Returns the id of the server tool whose code made a call; `undefined` for a call by the model. */
 function readCallingTool({ caller }: JsonObject): string | undefined {
   if (!isJsonObject(caller) || !isSet(caller.type) || caller.type === "direct") return undefined;
   return readText(caller.tool_id);

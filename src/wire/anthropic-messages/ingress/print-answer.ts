@@ -68,8 +68,6 @@ function printEvent(event: { readonly type: string; readonly [member: string]: u
 /**
  * Prints a whole answer as a message. A call with an incomplete input is left out of an answer that was cut
  * off; elsewhere it throws `UpstreamFault`.
- *
- * @see https://docs.anthropic.com/en/api/messages
  */
 export function printReply(head: ReplyHead, reply: ChatReply): string {
   const { request, id, inputTokens } = head;

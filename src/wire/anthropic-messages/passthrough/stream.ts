@@ -212,8 +212,6 @@ function createEnding() {
 /**
  * Reads a whole message. Replaces the model name in the body and keeps every other byte, thinking and
  * signatures included. Throws `UpstreamFault` for anything but a complete message.
- *
- * @see https://docs.anthropic.com/en/api/messages
  */
 export function readWhole(request: RequestFacts, text: string): ReplyPart {
   const { body, blocks, stopReason } = parseMessage(text);

@@ -215,8 +215,6 @@ export function readPromptTooLong(text: string): PromptTooLong | undefined {
 /**
  * Stop reasons with a neutral counterpart; every other one is an ordinary end. Converse does not report which
  * stop sequence matched.
- *
- * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
 const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
   ["max_tokens", "length"],

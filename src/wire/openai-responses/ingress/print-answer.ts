@@ -54,11 +54,7 @@ export function printEvents(head: ReplyHead): EventPrinter {
   };
 }
 
-/**
- * Prints a whole answer as a response object.
- *
- * @see https://platform.openai.com/docs/api-reference/responses
- */
+/** Prints a whole answer as a response object. */
 export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
   const echoed = head.echoed ?? NOTHING_ECHOED;
   const output = createOutputPrinter(head, echoed, () => {});

@@ -159,8 +159,6 @@ function createOutputReader() {
 /**
  * Reads a whole response. Replaces the model name in the body and keeps every other byte. Throws
  * {@link UpstreamFault} for anything but a finished response.
- *
- * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function readWhole(request: RequestFacts, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);
