@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { Glob } from "bun";
 
 const ROOT = join(import.meta.dir, "..");
 const OPTIONS = [
@@ -12,8 +13,8 @@ const OPTIONS = [
 ];
 
 /**
- * Empties a folder and generates into it: the types of the protos, and ledger.binpb, the descriptors that
- * reflection serves. Rejects when a generator fails.
+ * Empties a folder and generates into it: the types of the protos, all of them in messages.ts too, and
+ * ledger.binpb, the descriptors that reflection serves. Rejects when a generator fails.
  */
 export async function generate(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
@@ -34,6 +35,11 @@ export async function generate(folder: string): Promise<void> {
   ]);
   // Index files for another way of loading protos.
   await Promise.all(["ledger.ts", "error_details.ts"].map((file) => rm(join(folder, file))));
+  const files = (await Array.fromAsync(new Glob("**/*.ts").scan(folder))).sort();
+  await Bun.write(
+    join(folder, "messages.ts"),
+    files.map((file) => `export type * from "./${file}";\n`).join(""),
+  );
 }
 
 async function run(program: string, words: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { logVerbosity, type ServiceDefinition, setLogVerbosity } from "@grpc/grpc-js";
 import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
-import type { LedgerServiceDefinition } from "../gen/tollgate/ledger/v1/LedgerService.ts";
+import type * as Proto from "../gen/messages.ts";
 import { programFile } from "../program-files.ts";
 
 // The library would write addresses and faults to stderr. Callers receive every fault as an error.
@@ -22,7 +22,7 @@ const protos = loadSync(["tollgate/ledger/v1/ledger.proto", "google/rpc/error_de
 });
 
 // Safe because src/gen is generated from the same protos.
-export const ledgerService = protos[LEDGER_SERVICE] as unknown as LedgerServiceDefinition;
+export const ledgerService = protos[LEDGER_SERVICE] as unknown as Proto.LedgerServiceDefinition;
 
 /** Returns the serializer of a message by its full name. Throws when there is no such message. */
 export function messageType<Message extends object, Output extends object>(

@@ -1,6 +1,5 @@
 import type { TraceContext } from "../../domain/trace-context.ts";
-import type { Mutation } from "../../gen/tollgate/ledger/v1/Mutation.ts";
-import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { HoldOptions, Ledger } from "../../ledger/ledger.ts";
 import type { LedgerReads } from "../../ledger/records.ts";
 import { encodeId } from "../codec/fields.ts";
@@ -89,12 +88,12 @@ type LedgerCommands = Omit<Ledger, keyof LedgerReads | "ping" | "close">;
  */
 function createRemoteCommands(submit: Mutations["submit"]): LedgerCommands {
   const send = <Answer>(
-    encode: () => Mutation,
-    decode: (result: MutationResult__Output) => Answer,
+    encode: () => Proto.Mutation,
+    decode: (result: Proto.MutationResult__Output) => Answer,
     { deadlineMs, trace }: HoldOptions = {},
   ) =>
     new Promise<Answer>((resolve, reject) => {
-      const accept = (result: MutationResult__Output) => resolve(decode(result));
+      const accept = (result: Proto.MutationResult__Output) => resolve(decode(result));
       const mutation = trace ? withTrace(encode(), trace) : encode();
       submit({ mutation, accept, reject, deadlineMs });
     });
@@ -121,7 +120,7 @@ function createRemoteCommands(submit: Mutations["submit"]): LedgerCommands {
   };
 }
 
-function withTrace(mutation: Mutation, { traceparent, tracestate = "" }: TraceContext): Mutation {
+function withTrace(mutation: Proto.Mutation, { traceparent, tracestate = "" }: TraceContext): Proto.Mutation {
   return { ...mutation, traceparent, tracestate };
 }
 

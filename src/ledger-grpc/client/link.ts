@@ -10,16 +10,14 @@ import {
   type StatusObject,
   status,
 } from "@grpc/grpc-js";
-import type { Mutation } from "../../gen/tollgate/ledger/v1/Mutation.ts";
-import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
-import type { StreamMutationsResponse__Output } from "../../gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
+import type * as Proto from "../../gen/messages.ts";
 import { ledgerService } from "../service.ts";
 import { LedgerLinkError, type LinkFault } from "./link-error.ts";
 import type { TokenChoice } from "./token-choice.ts";
 
 /** One connection to the ledger, with one stream of mutations. When either fails, both end. */
 export interface Link {
-  send(sequence: number, mutations: readonly Mutation[]): void;
+  send(sequence: number, mutations: readonly Proto.Mutation[]): void;
   /** Makes one unary call beside the stream. Rejects with the ServiceError of grpc-js. */
   call<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
@@ -33,7 +31,7 @@ export interface Link {
 export interface LinkEvents {
   /** The server accepted the token and answered the first message. */
   onUp(): void;
-  onAnswer(sequence: number, results: readonly MutationResult__Output[]): void;
+  onAnswer(sequence: number, results: readonly Proto.MutationResult__Output[]): void;
   /** Called once, last. */
   onEnd(error: LedgerLinkError): void;
 }
@@ -81,7 +79,7 @@ export function openLink(endpoint: Endpoint, events: LinkEvents): Link {
   /** Returns the fault of a status. A denied token is `lost`, hence retried, while there is another to try. */
   const faultOfCall = (code: status): LinkFault =>
     code === status.UNAUTHENTICATED && endpoint.token.deny(token) ? "lost" : faultOf(code);
-  stream.on("data", ({ sequence, results }: StreamMutationsResponse__Output) => {
+  stream.on("data", ({ sequence, results }: Proto.StreamMutationsResponse__Output) => {
     if (isOver) return;
     if (Number(sequence) === HELLO) {
       endpoint.token.accept();

@@ -1,5 +1,4 @@
-import type { Mutation } from "../../gen/tollgate/ledger/v1/Mutation.ts";
-import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
+import type * as Proto from "../../gen/messages.ts";
 import { LedgerError } from "../../ledger/ledger.ts";
 import { encodeDuration } from "../codec/fields.ts";
 import { decodeError } from "../codec/status.ts";
@@ -116,9 +115,9 @@ export function createSendQueue(windowMax: number): SendQueue {
 
 /** A mutation as submitted, with the callbacks of its caller. */
 export interface Submission {
-  readonly mutation: Mutation;
+  readonly mutation: Proto.Mutation;
   /** Called with the result of a mutation that the ledger applied. */
-  readonly accept: (result: MutationResult__Output) => void;
+  readonly accept: (result: Proto.MutationResult__Output) => void;
   readonly reject: (error: LedgerError) => void;
   /** Unix milliseconds after which the mutation must not be applied; only a hold has a deadline. */
   readonly deadlineMs: number | undefined;
@@ -142,7 +141,7 @@ function isSendable(pending: Pending, nowMs: number): boolean {
 }
 
 /** Encodes a deadline as the time that is left, because the clocks of two hosts differ. */
-export function withTimeout({ mutation, deadlineMs }: Pending): Mutation {
+export function withTimeout({ mutation, deadlineMs }: Pending): Proto.Mutation {
   if (deadlineMs === undefined || !mutation.createHold) return mutation;
   return {
     ...mutation,
@@ -151,7 +150,10 @@ export function withTimeout({ mutation, deadlineMs }: Pending): Mutation {
 }
 
 /** Answers every mutation of a message with its result. A mutation that was given up stays rejected. */
-export function answerMessage(message: readonly Pending[], results: readonly MutationResult__Output[]): void {
+export function answerMessage(
+  message: readonly Pending[],
+  results: readonly Proto.MutationResult__Output[],
+): void {
   for (const [index, pending] of message.entries()) {
     const result = results[index];
     if (!result) continue;
@@ -160,7 +162,7 @@ export function answerMessage(message: readonly Pending[], results: readonly Mut
   }
 }
 
-function acceptPending(pending: Pending, result: MutationResult__Output): void {
+function acceptPending(pending: Pending, result: Proto.MutationResult__Output): void {
   if (pending.isAnswered) return;
   pending.isAnswered = true;
   try {

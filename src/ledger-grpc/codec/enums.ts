@@ -1,13 +1,6 @@
 import type { LimitPeriod } from "../../domain/period.ts";
 import type { UnitName } from "../../domain/units.ts";
-import type { ChargeSource as WireChargeSource } from "../../gen/tollgate/ledger/v1/ChargeSource.ts";
-import type { HoldState as WireHoldState } from "../../gen/tollgate/ledger/v1/HoldState.ts";
-import type { SpendLimitPeriod } from "../../gen/tollgate/ledger/v1/SpendLimitPeriod.ts";
-import type { TransferKind } from "../../gen/tollgate/ledger/v1/TransferKind.ts";
-import type { UnitName as WireUnitName } from "../../gen/tollgate/ledger/v1/UnitName.ts";
-import type { UsageDimension as WireUsageDimension } from "../../gen/tollgate/ledger/v1/UsageDimension.ts";
-import type { UsageResolution } from "../../gen/tollgate/ledger/v1/UsageResolution.ts";
-import type { WalletState as WireWalletState } from "../../gen/tollgate/ledger/v1/WalletState.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { ChargeSource, HoldState, TransferKindName, WalletState } from "../../ledger/records.ts";
 import type { UsageDimension, UsageReport } from "../../ledger/usage-records.ts";
 import { type FieldFault, InvalidField } from "./fields.ts";
@@ -22,19 +15,19 @@ export interface EnumCodec<Ours extends string, Wire extends string> {
   decodeOptional(wire: string | number, field: string, fault?: FieldFault): Ours | undefined;
 }
 
-export const holdStates = codecOf<HoldState, Extract<WireHoldState, string>>("HOLD_STATE_UNSPECIFIED", {
+export const holdStates = codecOf<HoldState, Extract<Proto.HoldState, string>>("HOLD_STATE_UNSPECIFIED", {
   held: "HOLD_STATE_HELD",
   settled: "HOLD_STATE_SETTLED",
   released: "HOLD_STATE_RELEASED",
   expired: "HOLD_STATE_EXPIRED",
 });
 
-export const walletStates = codecOf<WalletState, Extract<WireWalletState, string>>(
+export const walletStates = codecOf<WalletState, Extract<Proto.WalletState, string>>(
   "WALLET_STATE_UNSPECIFIED",
   { active: "WALLET_STATE_ACTIVE", frozen: "WALLET_STATE_FROZEN" },
 );
 
-export const chargeSources = codecOf<ChargeSource, Extract<WireChargeSource, string>>(
+export const chargeSources = codecOf<ChargeSource, Extract<Proto.ChargeSource, string>>(
   "CHARGE_SOURCE_UNSPECIFIED",
   {
     reported: "CHARGE_SOURCE_REPORTED",
@@ -44,14 +37,14 @@ export const chargeSources = codecOf<ChargeSource, Extract<WireChargeSource, str
   },
 );
 
-export const unitNames = codecOf<UnitName, Extract<WireUnitName, string>>("UNIT_NAME_UNSPECIFIED", {
+export const unitNames = codecOf<UnitName, Extract<Proto.UnitName, string>>("UNIT_NAME_UNSPECIFIED", {
   search: "UNIT_NAME_SEARCH",
   image: "UNIT_NAME_IMAGE",
   character: "UNIT_NAME_CHARACTER",
   second: "UNIT_NAME_SECOND",
 });
 
-export const limitPeriods = codecOf<LimitPeriod, Extract<SpendLimitPeriod, string>>(
+export const limitPeriods = codecOf<LimitPeriod, Extract<Proto.SpendLimitPeriod, string>>(
   "SPEND_LIMIT_PERIOD_UNSPECIFIED",
   {
     total: "SPEND_LIMIT_PERIOD_TOTAL",
@@ -61,7 +54,7 @@ export const limitPeriods = codecOf<LimitPeriod, Extract<SpendLimitPeriod, strin
   },
 );
 
-export const transferKinds = codecOf<TransferKindName, Extract<TransferKind, string>>(
+export const transferKinds = codecOf<TransferKindName, Extract<Proto.TransferKind, string>>(
   "TRANSFER_KIND_UNSPECIFIED",
   {
     top_up: "TRANSFER_KIND_TOP_UP",
@@ -74,7 +67,7 @@ export const transferKinds = codecOf<TransferKindName, Extract<TransferKind, str
   },
 );
 
-export const usageDimensions = codecOf<UsageDimension, Extract<WireUsageDimension, string>>(
+export const usageDimensions = codecOf<UsageDimension, Extract<Proto.UsageDimension, string>>(
   "USAGE_DIMENSION_UNSPECIFIED",
   {
     hour: "USAGE_DIMENSION_HOUR",
@@ -89,7 +82,7 @@ export const usageDimensions = codecOf<UsageDimension, Extract<WireUsageDimensio
   },
 );
 
-export const usageResolutions = codecOf<UsageReport["resolution"], Extract<UsageResolution, string>>(
+export const usageResolutions = codecOf<UsageReport["resolution"], Extract<Proto.UsageResolution, string>>(
   "USAGE_RESOLUTION_UNSPECIFIED",
   { hour: "USAGE_RESOLUTION_HOUR", day: "USAGE_RESOLUTION_DAY" },
 );

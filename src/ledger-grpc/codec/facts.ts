@@ -1,18 +1,7 @@
 import type { Price as OurPrice } from "../../domain/model.ts";
 import type { UnitPrice } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
-import type { Attempt as WireAttempt } from "../../gen/tollgate/ledger/v1/Attempt.ts";
-import type {
-  OutcomeFacts__Output,
-  OutcomeFacts as WireOutcomeFacts,
-} from "../../gen/tollgate/ledger/v1/OutcomeFacts.ts";
-import type { Price, Price__Output } from "../../gen/tollgate/ledger/v1/Price.ts";
-import type {
-  RequestFacts__Output,
-  RequestFacts as WireRequestFacts,
-} from "../../gen/tollgate/ledger/v1/RequestFacts.ts";
-import type { TokenUsage, TokenUsage__Output } from "../../gen/tollgate/ledger/v1/TokenUsage.ts";
-import type { UnitPrice__Output } from "../../gen/tollgate/ledger/v1/UnitPrice.ts";
+import type * as Proto from "../../gen/messages.ts";
 import { ATTEMPTS_MAX, type Attempt, type OutcomeFacts, type RequestFacts } from "../../ledger/records.ts";
 import { chargeSources, unitNames } from "./enums.ts";
 import {
@@ -26,16 +15,16 @@ import {
   sparse,
 } from "./fields.ts";
 
-export function encodeRequestFacts({ surface, model }: RequestFacts): WireRequestFacts {
+export function encodeRequestFacts({ surface, model }: RequestFacts): Proto.RequestFacts {
   return { surface: encodeText(surface), model: encodeText(model) };
 }
 
-export function decodeRequestFacts(wire: RequestFacts__Output | null): RequestFacts {
+export function decodeRequestFacts(wire: Proto.RequestFacts__Output | null): RequestFacts {
   return { surface: wire?.surface ?? "grpc", model: wire?.model ?? "" };
 }
 
-export function encodeOutcome(facts: OutcomeFacts): WireOutcomeFacts {
-  return sparse<WireOutcomeFacts>({
+export function encodeOutcome(facts: OutcomeFacts): Proto.OutcomeFacts {
+  return sparse<Proto.OutcomeFacts>({
     outcome: encodeText(facts.outcome),
     source: chargeSources.encode(facts.source),
     upstream: facts.upstream === undefined ? undefined : encodeText(facts.upstream),
@@ -55,7 +44,10 @@ export type OutcomeDefaults = Pick<OutcomeFacts, "outcome" | "source">;
 export const SETTLED_OUTCOME: OutcomeDefaults = Object.freeze({ outcome: "ok", source: "reported" });
 export const RELEASED_OUTCOME: OutcomeDefaults = Object.freeze({ outcome: "client_closed", source: "none" });
 
-export function decodeOutcome(wire: OutcomeFacts__Output | null, defaults: OutcomeDefaults): OutcomeFacts {
+export function decodeOutcome(
+  wire: Proto.OutcomeFacts__Output | null,
+  defaults: OutcomeDefaults,
+): OutcomeFacts {
   if (!wire) return { ...defaults, attempts: [] };
   const { firstOutputMs, totalMs, upstreamCostNanos } = wire;
   return {
@@ -79,8 +71,8 @@ export function decodeOutcome(wire: OutcomeFacts__Output | null, defaults: Outco
   };
 }
 
-function encodeAttempt({ upstream, key, reason, report, status, ms }: Attempt): WireAttempt {
-  return sparse<WireAttempt>({
+function encodeAttempt({ upstream, key, reason, report, status, ms }: Attempt): Proto.Attempt {
+  return sparse<Proto.Attempt>({
     upstream: encodeText(upstream),
     key: key === undefined ? undefined : encodeText(key),
     reason: reason === undefined ? undefined : encodeText(reason),
@@ -90,9 +82,9 @@ function encodeAttempt({ upstream, key, reason, report, status, ms }: Attempt): 
   });
 }
 
-function encodePrice(price: OurPrice): Price {
+function encodePrice(price: OurPrice): Proto.Price {
   const { unit } = price;
-  return sparse<Price>({
+  return sparse<Proto.Price>({
     inputPicos: encodeNanos(price.input),
     outputPicos: encodeNanos(price.output),
     cachedInputPicos: encodeNanos(price.cachedInput),
@@ -102,7 +94,7 @@ function encodePrice(price: OurPrice): Price {
   });
 }
 
-function decodePrice(wire: Price__Output): OurPrice {
+function decodePrice(wire: Proto.Price__Output): OurPrice {
   return {
     input: decodeNanos(wire.inputPicos),
     output: decodeNanos(wire.outputPicos),
@@ -113,12 +105,12 @@ function decodePrice(wire: Price__Output): OurPrice {
   };
 }
 
-function decodeUnitPrice({ name, picos }: UnitPrice__Output): UnitPrice {
+function decodeUnitPrice({ name, picos }: Proto.UnitPrice__Output): UnitPrice {
   return { name: unitNames.decode(name, "outcome.price.unit.name"), picos: decodeNanos(picos) };
 }
 
-export function encodeUsage(usage: Usage): TokenUsage {
-  return sparse<TokenUsage>({
+export function encodeUsage(usage: Usage): Proto.TokenUsage {
+  return sparse<Proto.TokenUsage>({
     inputTokens: encodeCount(usage.inputTokens),
     cachedInputTokens: encodeCount(usage.cachedInputTokens),
     cacheWriteTokens: encodeCount(usage.cacheWriteTokens),
@@ -128,7 +120,7 @@ export function encodeUsage(usage: Usage): TokenUsage {
   });
 }
 
-export function decodeUsage(wire: TokenUsage__Output): Usage {
+export function decodeUsage(wire: Proto.TokenUsage__Output): Usage {
   return {
     inputTokens: decodeNumber(wire.inputTokens),
     cachedInputTokens: decodeNumber(wire.cachedInputTokens),

@@ -1,7 +1,6 @@
 import type { Long } from "@grpc/proto-loader";
 import type { Nanos } from "../../domain/money.ts";
-import type { Duration, Duration__Output } from "../../gen/google/protobuf/Duration.ts";
-import type { Timestamp, Timestamp__Output } from "../../gen/google/protobuf/Timestamp.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { LedgerErrorCode } from "../../ledger/ledger.ts";
 
 // Encodes and decodes single fields. An encoder never throws: it replaces a value that the wire cannot carry
@@ -111,14 +110,18 @@ const TIME_MAX_MS = 253_402_300_799_999;
 const DURATION_MAX_S = 315_576_000_000;
 
 /** Encodes Unix milliseconds, clamped to the range of a Timestamp; NaN becomes 0. */
-export function encodeTime(ms: number): Timestamp {
+export function encodeTime(ms: number): Proto.Timestamp {
   const bounded = Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, TIME_MIN_MS), TIME_MAX_MS);
   const seconds = Math.floor(bounded / 1000);
   return { seconds, nanos: Math.floor((bounded - seconds * 1000) * NANOS_PER_MS) };
 }
 
 /** Returns Unix milliseconds, a fraction rounded up. Throws {@link InvalidField} when out of range. */
-export function decodeTime({ seconds, nanos }: Timestamp__Output, field: string, fault?: FieldFault): number {
+export function decodeTime(
+  { seconds, nanos }: Proto.Timestamp__Output,
+  field: string,
+  fault?: FieldFault,
+): number {
   const ms = decodeNumber(seconds) * 1000 + Math.ceil(nanos / NANOS_PER_MS);
   const isInRange = ms >= TIME_MIN_MS && ms <= TIME_MAX_MS + 1 && nanos >= 0 && nanos < NANOS_PER_S;
   if (!isInRange) throw new InvalidField(field, fault ?? "invalid_request");
@@ -129,7 +132,7 @@ export function decodeTime({ seconds, nanos }: Timestamp__Output, field: string,
  * Encodes milliseconds, clamped to the range of a Duration; NaN becomes 0. No ledger accepts either as a
  * `ttl`.
  */
-export function encodeDuration(ms: number): Duration {
+export function encodeDuration(ms: number): Proto.Duration {
   const bounded = Number.isNaN(ms) ? 0 : Math.min(Math.max(ms / 1000, -DURATION_MAX_S), DURATION_MAX_S);
   const seconds = Math.trunc(bounded);
   const isBeyond = Math.abs(seconds) === DURATION_MAX_S;
@@ -137,7 +140,11 @@ export function encodeDuration(ms: number): Duration {
 }
 
 /** Returns milliseconds. Throws {@link InvalidField} when the field is absent or out of range. */
-export function decodeDuration(wire: Duration__Output | null, field: string, fault: FieldFault): number {
+export function decodeDuration(
+  wire: Proto.Duration__Output | null,
+  field: string,
+  fault: FieldFault,
+): number {
   const { seconds, nanos } = required(wire, field, fault);
   const whole = decodeNumber(seconds);
   const isOneSign = whole === 0 || nanos === 0 || whole > 0 === nanos > 0;

@@ -1,19 +1,4 @@
-import type {
-  CreateHoldRequest,
-  CreateHoldRequest__Output,
-} from "../../gen/tollgate/ledger/v1/CreateHoldRequest.ts";
-import type {
-  ExtendHoldRequest,
-  ExtendHoldRequest__Output,
-} from "../../gen/tollgate/ledger/v1/ExtendHoldRequest.ts";
-import type {
-  ReleaseHoldRequest,
-  ReleaseHoldRequest__Output,
-} from "../../gen/tollgate/ledger/v1/ReleaseHoldRequest.ts";
-import type {
-  SettleHoldRequest,
-  SettleHoldRequest__Output,
-} from "../../gen/tollgate/ledger/v1/SettleHoldRequest.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { ExtendRequest, HoldRequest, ReleaseRequest, SettleRequest } from "../../ledger/ledger.ts";
 import {
   decodeOutcome,
@@ -35,8 +20,8 @@ import {
 import { decodeMetadata, encodeMetadata } from "./metadata.ts";
 
 /** `timeoutMs` bounds how long the hold may wait to be decided, from now; `undefined` sets no bound. */
-export function encodeHoldRequest(request: HoldRequest, timeoutMs?: number): CreateHoldRequest {
-  return sparse<CreateHoldRequest>({
+export function encodeHoldRequest(request: HoldRequest, timeoutMs?: number): Proto.CreateHoldRequest {
+  return sparse<Proto.CreateHoldRequest>({
     walletId: encodeId(request.walletId),
     holdId: encodeId(request.holdId),
     keyId: encodeId(request.keyId),
@@ -49,7 +34,7 @@ export function encodeHoldRequest(request: HoldRequest, timeoutMs?: number): Cre
   });
 }
 
-export function decodeHoldRequest(wire: CreateHoldRequest__Output): HoldRequest {
+export function decodeHoldRequest(wire: Proto.CreateHoldRequest__Output): HoldRequest {
   return {
     walletId: wire.walletId,
     holdId: wire.holdId,
@@ -63,11 +48,11 @@ export function decodeHoldRequest(wire: CreateHoldRequest__Output): HoldRequest 
 }
 
 /** Returns how many milliseconds after its arrival the hold may still be decided. */
-export function decodeHoldTimeout({ timeout }: CreateHoldRequest__Output): number | undefined {
+export function decodeHoldTimeout({ timeout }: Proto.CreateHoldRequest__Output): number | undefined {
   return timeout ? decodeDuration(timeout, "timeout", "invalid_request") : undefined;
 }
 
-export function encodeExtendRequest(request: ExtendRequest): ExtendHoldRequest {
+export function encodeExtendRequest(request: ExtendRequest): Proto.ExtendHoldRequest {
   return {
     walletId: encodeId(request.walletId),
     holdId: encodeId(request.holdId),
@@ -76,7 +61,7 @@ export function encodeExtendRequest(request: ExtendRequest): ExtendHoldRequest {
   };
 }
 
-export function decodeExtendRequest(wire: ExtendHoldRequest__Output): ExtendRequest {
+export function decodeExtendRequest(wire: Proto.ExtendHoldRequest__Output): ExtendRequest {
   return {
     walletId: wire.walletId,
     holdId: wire.holdId,
@@ -85,8 +70,8 @@ export function decodeExtendRequest(wire: ExtendHoldRequest__Output): ExtendRequ
   };
 }
 
-export function encodeSettleRequest(request: SettleRequest): SettleHoldRequest {
-  return sparse<SettleHoldRequest>({
+export function encodeSettleRequest(request: SettleRequest): Proto.SettleHoldRequest {
+  return sparse<Proto.SettleHoldRequest>({
     walletId: encodeId(request.walletId),
     holdId: encodeId(request.holdId),
     amountNanos: encodeNanos(request.amount),
@@ -95,7 +80,7 @@ export function encodeSettleRequest(request: SettleRequest): SettleHoldRequest {
   });
 }
 
-export function decodeSettleRequest(wire: SettleHoldRequest__Output): SettleRequest {
+export function decodeSettleRequest(wire: Proto.SettleHoldRequest__Output): SettleRequest {
   return {
     walletId: wire.walletId,
     holdId: wire.holdId,
@@ -105,8 +90,8 @@ export function decodeSettleRequest(wire: SettleHoldRequest__Output): SettleRequ
   };
 }
 
-export function encodeReleaseRequest(request: ReleaseRequest): ReleaseHoldRequest {
-  return sparse<ReleaseHoldRequest>({
+export function encodeReleaseRequest(request: ReleaseRequest): Proto.ReleaseHoldRequest {
+  return sparse<Proto.ReleaseHoldRequest>({
     walletId: encodeId(request.walletId),
     holdId: encodeId(request.holdId),
     outcome: encodeOutcome(request.facts),
@@ -114,7 +99,7 @@ export function encodeReleaseRequest(request: ReleaseRequest): ReleaseHoldReques
   });
 }
 
-export function decodeReleaseRequest(wire: ReleaseHoldRequest__Output): ReleaseRequest {
+export function decodeReleaseRequest(wire: Proto.ReleaseHoldRequest__Output): ReleaseRequest {
   return {
     walletId: wire.walletId,
     holdId: wire.holdId,

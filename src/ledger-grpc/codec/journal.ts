@@ -1,12 +1,4 @@
-import type {
-  ListTransfersRequest,
-  ListTransfersRequest__Output,
-} from "../../gen/tollgate/ledger/v1/ListTransfersRequest.ts";
-import type {
-  SumTransfersResponse,
-  SumTransfersResponse__Output,
-} from "../../gen/tollgate/ledger/v1/SumTransfersResponse.ts";
-import type { Transfer, Transfer__Output } from "../../gen/tollgate/ledger/v1/Transfer.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { JournalLine, JournalTotals, TransferRange } from "../../ledger/records.ts";
 import { transferKinds } from "./enums.ts";
 import {
@@ -21,7 +13,7 @@ import {
 } from "./fields.ts";
 import { decodeBound, encodeBound } from "./receipts.ts";
 
-type WireRange = Pick<ListTransfersRequest, "startTime" | "endTime" | "oldestFirst" | "kinds">;
+type WireRange = Pick<Proto.ListTransfersRequest, "startTime" | "endTime" | "oldestFirst" | "kinds">;
 
 export function encodeTransferRange({ kinds = [], fromMs, toMs, order }: TransferRange): WireRange {
   return sparse<WireRange>({
@@ -32,7 +24,7 @@ export function encodeTransferRange({ kinds = [], fromMs, toMs, order }: Transfe
   });
 }
 
-export function decodeTransferRange(wire: ListTransfersRequest__Output): TransferRange {
+export function decodeTransferRange(wire: Proto.ListTransfersRequest__Output): TransferRange {
   return {
     fromMs: decodeBound(wire.startTime, "start_time"),
     toMs: decodeBound(wire.endTime, "end_time"),
@@ -42,8 +34,8 @@ export function decodeTransferRange(wire: ListTransfersRequest__Output): Transfe
 }
 
 /** A correction is a top-up of a negative amount, also to clients that know no corrections. */
-export function encodeTransfer(line: JournalLine): Transfer {
-  return sparse<Transfer>({
+export function encodeTransfer(line: JournalLine): Proto.Transfer {
+  return sparse<Proto.Transfer>({
     sequence: line.seq,
     transferId: line.transferId,
     kind: transferKinds.encode(line.kind === "correction" ? "top_up" : line.kind),
@@ -54,7 +46,7 @@ export function encodeTransfer(line: JournalLine): Transfer {
   });
 }
 
-export function decodeTransfer(wire: Transfer__Output): JournalLine {
+export function decodeTransfer(wire: Proto.Transfer__Output): JournalLine {
   const kind = transferKinds.decode(wire.kind, "transfer.kind");
   const amount = decodeNanos(wire.amountNanos);
   return {
@@ -68,7 +60,7 @@ export function decodeTransfer(wire: Transfer__Output): JournalLine {
   };
 }
 
-export function encodeJournalTotals(totals: JournalTotals): SumTransfersResponse {
+export function encodeJournalTotals(totals: JournalTotals): Proto.SumTransfersResponse {
   return {
     toppedUpNanos: encodeNanos(totals.toppedUp),
     chargedNanos: encodeNanos(totals.charged),
@@ -77,7 +69,7 @@ export function encodeJournalTotals(totals: JournalTotals): SumTransfersResponse
   };
 }
 
-export function decodeJournalTotals(wire: SumTransfersResponse__Output): JournalTotals {
+export function decodeJournalTotals(wire: Proto.SumTransfersResponse__Output): JournalTotals {
   return {
     toppedUp: decodeNanos(wire.toppedUpNanos),
     charged: decodeNanos(wire.chargedNanos),

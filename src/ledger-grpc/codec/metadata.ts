@@ -1,5 +1,4 @@
-import type { Struct, Struct__Output } from "../../gen/google/protobuf/Struct.ts";
-import type { Value, Value__Output } from "../../gen/google/protobuf/Value.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { Metadata } from "../../ledger/records.ts";
 import { InvalidField } from "./fields.ts";
 
@@ -15,13 +14,13 @@ const METADATA_DEPTH_MAX = 30;
 const LENGTH_MAX = 65_536;
 
 /** Above 4 KiB, which every ledger declines. */
-const OVERLONG: Struct = Object.freeze({ fields: { "": { stringValue: "-".repeat(5_000) } } });
+const OVERLONG: Proto.Struct = Object.freeze({ fields: { "": { stringValue: "-".repeat(5_000) } } });
 
 /**
  * Encodes the metadata of a request as printed JSON would read. Metadata that cannot be encoded becomes
  * overlong, which is declined.
  */
-export function encodeMetadata(metadata: Metadata | undefined): Struct | undefined {
+export function encodeMetadata(metadata: Metadata | undefined): Proto.Struct | undefined {
   if (metadata === undefined) return undefined;
   try {
     return encodeObject(toJson(metadata), METADATA_DEPTH_MAX);
@@ -31,13 +30,13 @@ export function encodeMetadata(metadata: Metadata | undefined): Struct | undefin
 }
 
 /** Encodes the metadata of a receipt. Throws RangeError when it is nested too deep. */
-export function encodeStoredMetadata(metadata: Metadata | undefined): Struct | undefined {
+export function encodeStoredMetadata(metadata: Metadata | undefined): Proto.Struct | undefined {
   // Safe because stored metadata was parsed from JSON.
   return metadata && encodeObject(metadata as JsonObject, METADATA_DEPTH_MAX);
 }
 
 /** Decodes metadata in the order of its names. Throws {@link InvalidField} for NaN and infinities. */
-export function decodeMetadata(wire: Struct__Output | null, field = "metadata"): Metadata | undefined {
+export function decodeMetadata(wire: Proto.Struct__Output | null, field = "metadata"): Metadata | undefined {
   return wire ? decodeObject(wire, field) : undefined;
 }
 
@@ -54,9 +53,9 @@ function toJson(metadata: Metadata): JsonObject {
   return JSON.parse(printed);
 }
 
-function encodeObject(object: JsonObject, depthLeft: number): Struct {
+function encodeObject(object: JsonObject, depthLeft: number): Proto.Struct {
   if (depthLeft === 0) throw tooDeep();
-  const fields: Record<string, Value> = {};
+  const fields: Record<string, Proto.Value> = {};
   for (const [name, value] of Object.entries(object)) {
     if (name === "__proto__")
       throw new RangeError("Cannot send metadata with the name __proto__: it would be lost");
@@ -65,7 +64,7 @@ function encodeObject(object: JsonObject, depthLeft: number): Struct {
   return { fields };
 }
 
-function encodeValue(value: Json, depthLeft: number): Value {
+function encodeValue(value: Json, depthLeft: number): Proto.Value {
   if (value === null) return { nullValue: "NULL_VALUE" };
   if (typeof value === "number") return { numberValue: value };
   if (typeof value === "string") return { stringValue: value.toWellFormed() };
@@ -78,11 +77,11 @@ function encodeValue(value: Json, depthLeft: number): Value {
   return { listValue: { values: value.map((each) => encodeValue(each, depthLeft - 1)) } };
 }
 
-function decodeObject({ fields }: Struct__Output, field: string): Record<string, unknown> {
+function decodeObject({ fields }: Proto.Struct__Output, field: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, decodeValue(value, field)]));
 }
 
-function decodeValue(value: Value__Output | undefined, field: string): unknown {
+function decodeValue(value: Proto.Value__Output | undefined, field: string): unknown {
   switch (value?.kind) {
     case "nullValue":
       return null;

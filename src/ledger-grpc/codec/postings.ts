@@ -1,15 +1,4 @@
-import type {
-  CreateChargeRequest,
-  CreateChargeRequest__Output,
-} from "../../gen/tollgate/ledger/v1/CreateChargeRequest.ts";
-import type {
-  CreateRefundRequest,
-  CreateRefundRequest__Output,
-} from "../../gen/tollgate/ledger/v1/CreateRefundRequest.ts";
-import type {
-  CreateTopUpRequest,
-  CreateTopUpRequest__Output,
-} from "../../gen/tollgate/ledger/v1/CreateTopUpRequest.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { ChargeRequest, RefundRequest, TopUpRequest } from "../../ledger/ledger.ts";
 import {
   decodeOutcome,
@@ -21,16 +10,16 @@ import {
 import { decodeNanos, encodeId, encodeNanos, required, sparse } from "./fields.ts";
 import { decodeMetadata, encodeMetadata } from "./metadata.ts";
 
-export function encodeTopUpRequest({ walletId, topUpId, amount }: TopUpRequest): CreateTopUpRequest {
+export function encodeTopUpRequest({ walletId, topUpId, amount }: TopUpRequest): Proto.CreateTopUpRequest {
   return { walletId: encodeId(walletId), topUpId: encodeId(topUpId), amountNanos: encodeNanos(amount) };
 }
 
-export function decodeTopUpRequest(wire: CreateTopUpRequest__Output): TopUpRequest {
+export function decodeTopUpRequest(wire: Proto.CreateTopUpRequest__Output): TopUpRequest {
   return { walletId: wire.walletId, topUpId: wire.topUpId, amount: decodeNanos(wire.amountNanos) };
 }
 
-export function encodeChargeRequest(request: ChargeRequest): CreateChargeRequest {
-  return sparse<CreateChargeRequest>({
+export function encodeChargeRequest(request: ChargeRequest): Proto.CreateChargeRequest {
+  return sparse<Proto.CreateChargeRequest>({
     walletId: encodeId(request.walletId),
     chargeId: encodeId(request.chargeId),
     keyId: encodeId(request.keyId),
@@ -41,7 +30,7 @@ export function encodeChargeRequest(request: ChargeRequest): CreateChargeRequest
   });
 }
 
-export function decodeChargeRequest(wire: CreateChargeRequest__Output): ChargeRequest {
+export function decodeChargeRequest(wire: Proto.CreateChargeRequest__Output): ChargeRequest {
   return {
     walletId: wire.walletId,
     chargeId: wire.chargeId,
@@ -53,7 +42,7 @@ export function decodeChargeRequest(wire: CreateChargeRequest__Output): ChargeRe
   };
 }
 
-export function encodeRefundRequest(request: RefundRequest): CreateRefundRequest {
+export function encodeRefundRequest(request: RefundRequest): Proto.CreateRefundRequest {
   return {
     walletId: encodeId(request.walletId),
     refundId: encodeId(request.refundId),
@@ -62,7 +51,7 @@ export function encodeRefundRequest(request: RefundRequest): CreateRefundRequest
   };
 }
 
-export function decodeRefundRequest(wire: CreateRefundRequest__Output): RefundRequest {
+export function decodeRefundRequest(wire: Proto.CreateRefundRequest__Output): RefundRequest {
   return {
     walletId: wire.walletId,
     refundId: wire.refundId,

@@ -1,10 +1,4 @@
-import type { Timestamp, Timestamp__Output } from "../../gen/google/protobuf/Timestamp.ts";
-import type { Hold, Hold__Output } from "../../gen/tollgate/ledger/v1/Hold.ts";
-import type { HoldFilter, HoldFilter__Output } from "../../gen/tollgate/ledger/v1/HoldFilter.ts";
-import type {
-  ListHoldsResponse,
-  ListHoldsResponse__Output,
-} from "../../gen/tollgate/ledger/v1/ListHoldsResponse.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { PageRequest, Receipt, ReceiptFilter, ReceiptPage } from "../../ledger/records.ts";
 import { holdStates } from "./enums.ts";
 import {
@@ -29,8 +23,8 @@ import { decodeMetadata, encodeStoredMetadata } from "./metadata.ts";
 
 const PAGE_SIZE_DEFAULT = 100;
 
-export function encodeReceipt(receipt: Receipt): Hold {
-  return sparse<Hold>({
+export function encodeReceipt(receipt: Receipt): Proto.Hold {
+  return sparse<Proto.Hold>({
     walletId: receipt.walletId,
     holdId: receipt.holdId,
     keyId: receipt.keyId,
@@ -47,7 +41,7 @@ export function encodeReceipt(receipt: Receipt): Hold {
   });
 }
 
-export function decodeReceipt(wire: Hold__Output | null): Receipt {
+export function decodeReceipt(wire: Proto.Hold__Output | null): Receipt {
   const hold = required(wire, "hold");
   return {
     walletId: hold.walletId,
@@ -66,9 +60,9 @@ export function decodeReceipt(wire: Hold__Output | null): Receipt {
   };
 }
 
-export function encodeReceiptFilter(filter: ReceiptFilter): HoldFilter {
+export function encodeReceiptFilter(filter: ReceiptFilter): Proto.HoldFilter {
   const text = (each: string | undefined) => (each === undefined ? undefined : encodeText(each));
-  return sparse<HoldFilter>({
+  return sparse<Proto.HoldFilter>({
     walletId: filter.walletId === undefined ? "" : encodeText(filter.walletId),
     allWallets: filter.walletId === undefined || undefined,
     startTime: encodeBound(filter.fromMs),
@@ -87,12 +81,12 @@ export function encodeReceiptFilter(filter: ReceiptFilter): HoldFilter {
 }
 
 /** Encodes a bound of time, of 48 bits as in hold ids. Any other number becomes -1 ms, which is declined. */
-export function encodeBound(ms: number | undefined): Timestamp | undefined {
+export function encodeBound(ms: number | undefined): Proto.Timestamp | undefined {
   if (ms === undefined) return undefined;
   return encodeTime(Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48 ? ms : -1);
 }
 
-export function decodeReceiptFilter(wire: HoldFilter__Output | null): ReceiptFilter {
+export function decodeReceiptFilter(wire: Proto.HoldFilter__Output | null): ReceiptFilter {
   const filter = required(wire, "filter", "invalid_query");
   const isAll = filter.allWallets;
   if (isAll && filter.walletId !== "") throw new InvalidField("filter.all_wallets", "invalid_query");
@@ -110,19 +104,19 @@ export function decodeReceiptFilter(wire: HoldFilter__Output | null): ReceiptFil
   };
 }
 
-export function decodeBound(wire: Timestamp__Output | null, field: string): number | undefined {
+export function decodeBound(wire: Proto.Timestamp__Output | null, field: string): number | undefined {
   return wire ? decodeTime(wire, field, "invalid_query") : undefined;
 }
 
-export function encodeReceiptPage({ items, nextToken, searchedToMs }: ReceiptPage): ListHoldsResponse {
-  return sparse<ListHoldsResponse>({
+export function encodeReceiptPage({ items, nextToken, searchedToMs }: ReceiptPage): Proto.ListHoldsResponse {
+  return sparse<Proto.ListHoldsResponse>({
     holds: items.map(encodeReceipt),
     nextPageToken: nextToken ?? "",
     searchedToTime: searchedToMs === undefined ? undefined : encodeTime(searchedToMs),
   });
 }
 
-export function decodeReceiptPage(wire: ListHoldsResponse__Output): ReceiptPage {
+export function decodeReceiptPage(wire: Proto.ListHoldsResponse__Output): ReceiptPage {
   const searched = wire.searchedToTime;
   return {
     items: wire.holds.map(decodeReceipt),

@@ -1,4 +1,4 @@
-import type { MutationResult, MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { ChargePosting, HoldGrant, Posting, Settlement } from "../../ledger/ledger.ts";
 import type { Balances } from "../../ledger/records.ts";
 import { holdStates } from "./enums.ts";
@@ -6,23 +6,23 @@ import { decodeNanos, encodeNanos } from "./fields.ts";
 import { decodeBalances, encodeBalances } from "./wallets.ts";
 
 /** Encodes the result of a mutation without an answer. */
-export function encodeDoneResult(): MutationResult {
+export function encodeDoneResult(): Proto.MutationResult {
   return {};
 }
 
-export function encodeBalancesResult(balances: Balances): MutationResult {
+export function encodeBalancesResult(balances: Balances): Proto.MutationResult {
   return { balances: encodeBalances(balances) };
 }
 
-export function decodeBalancesResult({ balances }: MutationResult__Output): Balances {
+export function decodeBalancesResult({ balances }: Proto.MutationResult__Output): Balances {
   return decodeBalances(balances);
 }
 
-export function encodeGrantResult({ granted, balances, replayed }: HoldGrant): MutationResult {
+export function encodeGrantResult({ granted, balances, replayed }: HoldGrant): Proto.MutationResult {
   return { grantedNanos: encodeNanos(granted), balances: encodeBalances(balances), replayed };
 }
 
-export function decodeGrantResult(wire: MutationResult__Output): HoldGrant {
+export function decodeGrantResult(wire: Proto.MutationResult__Output): HoldGrant {
   return {
     granted: decodeNanos(wire.grantedNanos),
     balances: decodeBalances(wire.balances),
@@ -30,7 +30,12 @@ export function decodeGrantResult(wire: MutationResult__Output): HoldGrant {
   };
 }
 
-export function encodeSettlementResult({ state, captured, balances, replayed }: Settlement): MutationResult {
+export function encodeSettlementResult({
+  state,
+  captured,
+  balances,
+  replayed,
+}: Settlement): Proto.MutationResult {
   return {
     holdState: holdStates.encode(state),
     capturedNanos: encodeNanos(captured),
@@ -39,7 +44,7 @@ export function encodeSettlementResult({ state, captured, balances, replayed }: 
   };
 }
 
-export function decodeSettlementResult(wire: MutationResult__Output): Settlement {
+export function decodeSettlementResult(wire: Proto.MutationResult__Output): Settlement {
   return {
     state: holdStates.decode(wire.holdState, "hold_state"),
     captured: decodeNanos(wire.capturedNanos),
@@ -48,18 +53,18 @@ export function decodeSettlementResult(wire: MutationResult__Output): Settlement
   };
 }
 
-export function encodePostingResult({ balances, replayed }: Posting): MutationResult {
+export function encodePostingResult({ balances, replayed }: Posting): Proto.MutationResult {
   return { balances: encodeBalances(balances), replayed };
 }
 
-export function decodePostingResult({ balances, replayed }: MutationResult__Output): Posting {
+export function decodePostingResult({ balances, replayed }: Proto.MutationResult__Output): Posting {
   return { balances: decodeBalances(balances), replayed };
 }
 
-export function encodeChargeResult({ receiptId, ...posting }: ChargePosting): MutationResult {
+export function encodeChargeResult({ receiptId, ...posting }: ChargePosting): Proto.MutationResult {
   return { ...encodePostingResult(posting), receiptId };
 }
 
-export function decodeChargeResult(wire: MutationResult__Output): ChargePosting {
+export function decodeChargeResult(wire: Proto.MutationResult__Output): ChargePosting {
   return { ...decodePostingResult(wire), receiptId: wire.receiptId };
 }

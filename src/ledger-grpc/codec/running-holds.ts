@@ -1,11 +1,4 @@
-import type {
-  RunningHold__Output,
-  RunningHold as WireRunningHold,
-} from "../../gen/tollgate/ledger/v1/RunningHold.ts";
-import type {
-  RunningTotals__Output,
-  RunningTotals as WireRunningTotals,
-} from "../../gen/tollgate/ledger/v1/RunningTotals.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { RunningHold, RunningTotals } from "../../ledger/records.ts";
 import {
   decodeNanos,
@@ -17,7 +10,7 @@ import {
   required,
 } from "./fields.ts";
 
-export function encodeRunningHold(hold: RunningHold): WireRunningHold {
+export function encodeRunningHold(hold: RunningHold): Proto.RunningHold {
   const { walletId, holdId, keyId, model, granted, accrued, createdAtMs, expiresAtMs } = hold;
   return {
     walletId,
@@ -31,7 +24,7 @@ export function encodeRunningHold(hold: RunningHold): WireRunningHold {
   };
 }
 
-export function decodeRunningHold(wire: RunningHold__Output): RunningHold {
+export function decodeRunningHold(wire: Proto.RunningHold__Output): RunningHold {
   const { walletId, holdId, keyId, model, createTime, expireTime } = wire;
   return {
     walletId,
@@ -45,7 +38,7 @@ export function decodeRunningHold(wire: RunningHold__Output): RunningHold {
   };
 }
 
-export function encodeRunningTotals(totals: RunningTotals): WireRunningTotals {
+export function encodeRunningTotals(totals: RunningTotals): Proto.RunningTotals {
   return {
     walletId: totals.walletId,
     count: encodeCount(totals.count),
@@ -54,7 +47,7 @@ export function encodeRunningTotals(totals: RunningTotals): WireRunningTotals {
   };
 }
 
-export function decodeRunningTotals(wire: RunningTotals__Output): RunningTotals {
+export function decodeRunningTotals(wire: Proto.RunningTotals__Output): RunningTotals {
   const oldest = required(wire.oldestCreateTime, "totals.oldest_create_time");
   return {
     walletId: wire.walletId,

@@ -1,16 +1,6 @@
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
-import type { Any } from "../../gen/google/protobuf/Any.ts";
-import type { BadRequest, BadRequest__Output } from "../../gen/google/rpc/BadRequest.ts";
-import type { ErrorInfo, ErrorInfo__Output } from "../../gen/google/rpc/ErrorInfo.ts";
-import type {
-  PreconditionFailure,
-  PreconditionFailure__Output,
-} from "../../gen/google/rpc/PreconditionFailure.ts";
-import type { QuotaFailure, QuotaFailure__Output } from "../../gen/google/rpc/QuotaFailure.ts";
-import type { ResourceInfo, ResourceInfo__Output } from "../../gen/google/rpc/ResourceInfo.ts";
-import type { RetryInfo, RetryInfo__Output } from "../../gen/google/rpc/RetryInfo.ts";
-import type { Status, Status__Output } from "../../gen/google/rpc/Status.ts";
+import type * as Proto from "../../gen/messages.ts";
 import { LedgerError, type Shortfall } from "../../ledger/ledger.ts";
 import { messageType } from "../service.ts";
 import { encodeDuration } from "./fields.ts";
@@ -20,13 +10,15 @@ const DOMAIN = "tollgate.ledger";
 const DETAILS_KEY = "grpc-status-details-bin";
 const RETRY_MS = 100;
 
-const statusType = messageType<Status, Status__Output>("google.rpc.Status");
-const errorInfo = detailType<ErrorInfo, ErrorInfo__Output>("ErrorInfo");
-const badRequest = detailType<BadRequest, BadRequest__Output>("BadRequest");
-const precondition = detailType<PreconditionFailure, PreconditionFailure__Output>("PreconditionFailure");
-const quota = detailType<QuotaFailure, QuotaFailure__Output>("QuotaFailure");
-const resourceInfo = detailType<ResourceInfo, ResourceInfo__Output>("ResourceInfo");
-const retryInfo = detailType<RetryInfo, RetryInfo__Output>("RetryInfo");
+const statusType = messageType<Proto.Status, Proto.Status__Output>("google.rpc.Status");
+const errorInfo = detailType<Proto.ErrorInfo, Proto.ErrorInfo__Output>("ErrorInfo");
+const badRequest = detailType<Proto.BadRequest, Proto.BadRequest__Output>("BadRequest");
+const precondition = detailType<Proto.PreconditionFailure, Proto.PreconditionFailure__Output>(
+  "PreconditionFailure",
+);
+const quota = detailType<Proto.QuotaFailure, Proto.QuotaFailure__Output>("QuotaFailure");
+const resourceInfo = detailType<Proto.ResourceInfo, Proto.ResourceInfo__Output>("ResourceInfo");
+const retryInfo = detailType<Proto.RetryInfo, Proto.RetryInfo__Output>("RetryInfo");
 
 /** The field, resource and amounts that an error concerns, where known. */
 export interface ErrorSubject {
@@ -43,7 +35,7 @@ export interface ErrorSubject {
  *
  * @see https://google.aip.dev/193
  */
-export function encodeError(reason: Reason, subject: ErrorSubject = {}): Status {
+export function encodeError(reason: Reason, subject: ErrorSubject = {}): Proto.Status {
   const { code, message, detail } = REASONS[reason];
   const metadata = subject.shortfall && encodeShortfall(subject.shortfall);
   const info = errorInfo.pack({
@@ -68,7 +60,7 @@ export function encodeCallError(
  * Returns the ledger's error in a status. Returns `undefined` for a status that the ledger did not set, such
  * as that of a lost connection. A reason of the server, such as `internal`, becomes `unavailable`.
  */
-export function decodeError({ details }: Status__Output): LedgerError | undefined {
+export function decodeError({ details }: Proto.Status__Output): LedgerError | undefined {
   for (const each of details) {
     const info = errorInfo.unpack(each);
     if (info?.domain !== DOMAIN) continue;
@@ -91,7 +83,7 @@ export function decodeCallError(metadata: Metadata | undefined): LedgerError | u
   }
 }
 
-const DETAILS: Readonly<Record<DetailKind, (reason: Reason, subject: ErrorSubject) => Any>> = {
+const DETAILS: Readonly<Record<DetailKind, (reason: Reason, subject: ErrorSubject) => Proto.Any>> = {
   bad_request: (reason, { field = "" }) =>
     badRequest.pack({ fieldViolations: [{ field, description: REASONS[reason].message }] }),
   precondition: (reason, { resource = "" }) =>
@@ -127,7 +119,7 @@ function detailType<Message extends object, Output extends object>(name: string)
   const type = messageType<Message, Output>(`google.rpc.${name}`);
   const url = `type.googleapis.com/google.rpc.${name}`;
   return {
-    pack: (message: Message): Any => ({ type_url: url, value: type.serialize(message) }),
+    pack: (message: Message): Proto.Any => ({ type_url: url, value: type.serialize(message) }),
     /** Returns `undefined` for a detail of another type, or one that cannot be decoded. */
     unpack(any: { readonly type_url: string; readonly value: Buffer }): Output | undefined {
       if (any.type_url !== url) return undefined;

@@ -1,18 +1,5 @@
 import type { Long } from "@grpc/proto-loader";
-import type {
-  GetRollUpsResponse,
-  GetRollUpsResponse__Output,
-} from "../../gen/tollgate/ledger/v1/GetRollUpsResponse.ts";
-import type {
-  QueryUsageRequest,
-  QueryUsageRequest__Output,
-} from "../../gen/tollgate/ledger/v1/QueryUsageRequest.ts";
-import type {
-  QueryUsageResponse,
-  QueryUsageResponse__Output,
-} from "../../gen/tollgate/ledger/v1/QueryUsageResponse.ts";
-import type { UsageGroup, UsageGroup__Output } from "../../gen/tollgate/ledger/v1/UsageGroup.ts";
-import type { UsageRow__Output, UsageRow as WireUsageRow } from "../../gen/tollgate/ledger/v1/UsageRow.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { UsageQuery } from "../../ledger/records.ts";
 import type {
   Histogram,
@@ -39,7 +26,7 @@ import { decodeReceiptFilter, encodeReceiptFilter } from "./receipts.ts";
 /** An offset that no ledger accepts. */
 const OFFSET_INVALID = 99;
 
-export function encodeUsageQuery(query: UsageQuery): QueryUsageRequest {
+export function encodeUsageQuery(query: UsageQuery): Proto.QueryUsageRequest {
   const { offsetHours = 0, walletIds = [] } = query;
   return {
     filter: encodeReceiptFilter(query),
@@ -50,7 +37,7 @@ export function encodeUsageQuery(query: UsageQuery): QueryUsageRequest {
   };
 }
 
-export function decodeUsageQuery(wire: QueryUsageRequest__Output): UsageQuery {
+export function decodeUsageQuery(wire: Proto.QueryUsageRequest__Output): UsageQuery {
   return {
     ...decodeReceiptFilter(wire.filter),
     walletIds: wire.walletIds.length > 0 ? wire.walletIds : undefined,
@@ -62,7 +49,7 @@ export function decodeUsageQuery(wire: QueryUsageRequest__Output): UsageQuery {
 export function encodeUsageReport(
   report: UsageReport,
   groupBy: readonly UsageDimension[],
-): QueryUsageResponse {
+): Proto.QueryUsageResponse {
   return {
     rows: report.rows.map((row) => encodeUsageRow(row, groupBy)),
     resolution: usageResolutions.encode(report.resolution),
@@ -70,7 +57,7 @@ export function encodeUsageReport(
   };
 }
 
-export function decodeUsageReport(wire: QueryUsageResponse__Output): UsageReport {
+export function decodeUsageReport(wire: Proto.QueryUsageResponse__Output): UsageReport {
   return {
     rows: wire.rows.map(decodeUsageRow),
     resolution: usageResolutions.decode(wire.resolution, "resolution"),
@@ -79,7 +66,7 @@ export function decodeUsageReport(wire: QueryUsageResponse__Output): UsageReport
 }
 
 /** Encodes a row; its groups are in the order of `groupBy`. */
-function encodeUsageRow(row: UsageRow, groupBy: readonly UsageDimension[]): WireUsageRow {
+function encodeUsageRow(row: UsageRow, groupBy: readonly UsageDimension[]): Proto.UsageRow {
   return {
     group: groupBy.map((dimension) => encodeGroup(dimension, row.group[dimension] ?? null)),
     requests: encodeCount(row.requests),
@@ -97,7 +84,7 @@ function encodeUsageRow(row: UsageRow, groupBy: readonly UsageDimension[]): Wire
   };
 }
 
-function decodeUsageRow(wire: UsageRow__Output): UsageRow {
+function decodeUsageRow(wire: Proto.UsageRow__Output): UsageRow {
   return {
     group: Object.fromEntries(wire.group.map(decodeGroup)),
     requests: decodeNumber(wire.requests),
@@ -119,7 +106,7 @@ function decodeHistogram(counts: readonly Long[]): Histogram {
   return counts.map(decodeNumber);
 }
 
-function encodeGroup(dimension: UsageDimension, value: string | number | null): UsageGroup {
+function encodeGroup(dimension: UsageDimension, value: string | number | null): Proto.UsageGroup {
   const wire = usageDimensions.encode(dimension);
   if (value === null) return { dimension: wire };
   if (typeof value === "number") return { dimension: wire, time: encodeTime(value) };
@@ -130,14 +117,14 @@ function decodeGroup({
   dimension,
   time,
   text,
-}: UsageGroup__Output): [UsageDimension, string | number | null] {
+}: Proto.UsageGroup__Output): [UsageDimension, string | number | null] {
   const value = time ? decodeTime(time, "row.group.time") : (text ?? null);
   return [usageDimensions.decode(dimension, "row.group.dimension"), value];
 }
 
-export function encodeRollUps(state: RollUpState): GetRollUpsResponse {
+export function encodeRollUps(state: RollUpState): Proto.GetRollUpsResponse {
   const isEmpty = state.closedFromMs === state.closedToMs;
-  return sparse<GetRollUpsResponse>({
+  return sparse<Proto.GetRollUpsResponse>({
     closedFromTime: isEmpty ? undefined : encodeTime(state.closedFromMs),
     closedToTime: isEmpty ? undefined : encodeTime(state.closedToMs),
     staleHours: encodeCount(state.staleHours),
@@ -145,7 +132,7 @@ export function encodeRollUps(state: RollUpState): GetRollUpsResponse {
   });
 }
 
-export function decodeRollUps(wire: GetRollUpsResponse__Output): RollUpState {
+export function decodeRollUps(wire: Proto.GetRollUpsResponse__Output): RollUpState {
   const { closedFromTime, closedToTime } = wire;
   return {
     closedFromMs: closedFromTime ? decodeTime(closedFromTime, "closed_from_time") : 0,

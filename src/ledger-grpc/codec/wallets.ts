@@ -1,18 +1,4 @@
-import type { Balances__Output, Balances as WireBalances } from "../../gen/tollgate/ledger/v1/Balances.ts";
-import type { DeleteSpendLimitRequest as WireDeleteSpendLimitRequest } from "../../gen/tollgate/ledger/v1/DeleteSpendLimitRequest.ts";
-import type {
-  SetWalletStateRequest,
-  SetWalletStateRequest__Output,
-} from "../../gen/tollgate/ledger/v1/SetWalletStateRequest.ts";
-import type {
-  SpendLimit__Output,
-  SpendLimit as WireSpendLimit,
-} from "../../gen/tollgate/ledger/v1/SpendLimit.ts";
-import type {
-  SpendLimitUsage__Output,
-  SpendLimitUsage as WireSpendLimitUsage,
-} from "../../gen/tollgate/ledger/v1/SpendLimitUsage.ts";
-import type { Wallet, Wallet__Output } from "../../gen/tollgate/ledger/v1/Wallet.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { DeleteSpendLimitRequest, WalletStateRequest } from "../../ledger/ledger.ts";
 import type { Balances, SpendLimit, SpendLimitUsage, WalletSummary } from "../../ledger/records.ts";
 import { limitPeriods, walletStates } from "./enums.ts";
@@ -27,7 +13,7 @@ import {
   sparse,
 } from "./fields.ts";
 
-export function encodeBalances({ posted, held, available }: Balances): WireBalances {
+export function encodeBalances({ posted, held, available }: Balances): Proto.Balances {
   return {
     postedNanos: encodeNanos(posted),
     heldNanos: encodeNanos(held),
@@ -35,7 +21,7 @@ export function encodeBalances({ posted, held, available }: Balances): WireBalan
   };
 }
 
-export function decodeBalances(wire: Balances__Output | null): Balances {
+export function decodeBalances(wire: Proto.Balances__Output | null): Balances {
   const { postedNanos, heldNanos, availableNanos } = required(wire, "balances");
   return {
     posted: decodeNanos(postedNanos),
@@ -44,7 +30,7 @@ export function decodeBalances(wire: Balances__Output | null): Balances {
   };
 }
 
-export function encodeWallet(wallet: WalletSummary): Wallet {
+export function encodeWallet(wallet: WalletSummary): Proto.Wallet {
   return {
     walletId: encodeId(wallet.walletId),
     state: walletStates.encode(wallet.state),
@@ -54,7 +40,7 @@ export function encodeWallet(wallet: WalletSummary): Wallet {
   };
 }
 
-export function decodeWallet(wire: Wallet__Output | null): WalletSummary {
+export function decodeWallet(wire: Proto.Wallet__Output | null): WalletSummary {
   const { walletId, state, createTime, ...rest } = required(wire, "wallet");
   const balances = decodeBalances(rest.balances);
   return {
@@ -67,16 +53,19 @@ export function decodeWallet(wire: Wallet__Output | null): WalletSummary {
   };
 }
 
-export function encodeWalletStateRequest({ walletId, state }: WalletStateRequest): SetWalletStateRequest {
+export function encodeWalletStateRequest({
+  walletId,
+  state,
+}: WalletStateRequest): Proto.SetWalletStateRequest {
   return { walletId: encodeId(walletId), state: walletStates.encode(state) };
 }
 
-export function decodeWalletStateRequest(wire: SetWalletStateRequest__Output): WalletStateRequest {
+export function decodeWalletStateRequest(wire: Proto.SetWalletStateRequest__Output): WalletStateRequest {
   return { walletId: wire.walletId, state: walletStates.decode(wire.state, "state") };
 }
 
-export function encodeSpendLimit(limit: SpendLimit): WireSpendLimit {
-  return sparse<WireSpendLimit>({
+export function encodeSpendLimit(limit: SpendLimit): Proto.SpendLimit {
+  return sparse<Proto.SpendLimit>({
     walletId: encodeId(limit.walletId),
     limitId: encodeId(limit.limitId),
     keyId: limit.keyId === undefined ? undefined : encodeId(limit.keyId),
@@ -86,7 +75,7 @@ export function encodeSpendLimit(limit: SpendLimit): WireSpendLimit {
   });
 }
 
-export function decodeSpendLimit(wire: SpendLimit__Output | null): SpendLimit {
+export function decodeSpendLimit(wire: Proto.SpendLimit__Output | null): SpendLimit {
   const limit = required(wire, "limit");
   return {
     walletId: limit.walletId,
@@ -98,12 +87,14 @@ export function decodeSpendLimit(wire: SpendLimit__Output | null): SpendLimit {
   };
 }
 
-export function encodeDeleteSpendLimitRequest(request: DeleteSpendLimitRequest): WireDeleteSpendLimitRequest {
+export function encodeDeleteSpendLimitRequest(
+  request: DeleteSpendLimitRequest,
+): Proto.DeleteSpendLimitRequest {
   return { walletId: encodeId(request.walletId), limitId: encodeId(request.limitId) };
 }
 
-export function encodeSpendLimitUsage(usage: SpendLimitUsage): WireSpendLimitUsage {
-  return sparse<WireSpendLimitUsage>({
+export function encodeSpendLimitUsage(usage: SpendLimitUsage): Proto.SpendLimitUsage {
+  return sparse<Proto.SpendLimitUsage>({
     limit: encodeSpendLimit(usage),
     usedNanos: encodeNanos(usage.used),
     heldNanos: encodeNanos(usage.held),
@@ -111,7 +102,7 @@ export function encodeSpendLimitUsage(usage: SpendLimitUsage): WireSpendLimitUsa
   });
 }
 
-export function decodeSpendLimitUsage(wire: SpendLimitUsage__Output): SpendLimitUsage {
+export function decodeSpendLimitUsage(wire: Proto.SpendLimitUsage__Output): SpendLimitUsage {
   return {
     ...decodeSpendLimit(wire.limit),
     used: decodeNanos(wire.usedNanos),

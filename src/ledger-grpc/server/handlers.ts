@@ -1,6 +1,5 @@
 import type { handleUnaryCall, ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
-import type { BatchMutateRequest__Output } from "../../gen/tollgate/ledger/v1/BatchMutateRequest.ts";
-import type { LedgerServiceHandlers } from "../../gen/tollgate/ledger/v1/LedgerService.ts";
+import type * as Proto from "../../gen/messages.ts";
 import { LedgerError } from "../../ledger/ledger.ts";
 import { InvalidField } from "../codec/fields.ts";
 import { encodeCallError } from "../codec/status.ts";
@@ -19,7 +18,10 @@ import type { MutationStreams } from "./stream.ts";
 import { startCall } from "./tracing.ts";
 
 /** Returns the handler of every call of the service. */
-export function createHandlers(target: MutationTarget, streams: MutationStreams): LedgerServiceHandlers {
+export function createHandlers(
+  target: MutationTarget,
+  streams: MutationStreams,
+): Proto.LedgerServiceHandlers {
   const { ledger } = target;
 
   const mutation = <Wire extends object, Request extends object, Answer, Response>({
@@ -54,11 +56,14 @@ export function createHandlers(target: MutationTarget, streams: MutationStreams)
 
 function batchMutate(target: MutationTarget) {
   return {
-    decode({ mutations }: BatchMutateRequest__Output, span: TimeSpan) {
+    decode({ mutations }: Proto.BatchMutateRequest__Output, span: TimeSpan) {
       if (mutations.length > MUTATIONS_MAX) throw new InvalidField("mutations", "invalid_request");
       return { mutations, span };
     },
-    async answer({ mutations, span }: Pick<BatchMutateRequest__Output, "mutations"> & { span: TimeSpan }) {
+    async answer({
+      mutations,
+      span,
+    }: Pick<Proto.BatchMutateRequest__Output, "mutations"> & { span: TimeSpan }) {
       return { results: await applyMutations(target, mutations, span) };
     },
   };

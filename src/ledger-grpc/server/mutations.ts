@@ -1,9 +1,4 @@
-import type { CreateChargeResponse } from "../../gen/tollgate/ledger/v1/CreateChargeResponse.ts";
-import type { CreateHoldRequest__Output } from "../../gen/tollgate/ledger/v1/CreateHoldRequest.ts";
-import type { CreateHoldResponse } from "../../gen/tollgate/ledger/v1/CreateHoldResponse.ts";
-import type { Mutation__Output } from "../../gen/tollgate/ledger/v1/Mutation.ts";
-import type { MutationResult } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
-import type { SettleHoldResponse } from "../../gen/tollgate/ledger/v1/SettleHoldResponse.ts";
+import type * as Proto from "../../gen/messages.ts";
 import type { HoldGrant, HoldRequest, Ledger, Posting, Settlement } from "../../ledger/ledger.ts";
 import type { Balances } from "../../ledger/records.ts";
 import { holdStates } from "../codec/enums.ts";
@@ -40,17 +35,22 @@ export interface MutationKind<Wire, Request extends object, Answer, Response> {
   /** Throws {@link InvalidField}. */
   decode(wire: Wire, span: TimeSpan): Request;
   apply(ledger: Ledger, request: Request): Promise<Answer>;
-  encodeResult(answer: Answer): MutationResult;
+  encodeResult(answer: Answer): Proto.MutationResult;
   encodeResponse(answer: Answer, request: Request): Response;
 }
 
-type WireOf<Kind extends keyof Mutation__Output> = NonNullable<Mutation__Output[Kind]>;
+type WireOf<Kind extends keyof Proto.Mutation__Output> = NonNullable<Proto.Mutation__Output[Kind]>;
 
 interface TimedHold extends HoldRequest {
   readonly deadlineMs: number;
 }
 
-const createHold: MutationKind<CreateHoldRequest__Output, TimedHold, HoldGrant, CreateHoldResponse> = {
+const createHold: MutationKind<
+  Proto.CreateHoldRequest__Output,
+  TimedHold,
+  HoldGrant,
+  Proto.CreateHoldResponse
+> = {
   decode(wire, { arrivedAtMs, deadlineMs }) {
     const timeoutMs = decodeHoldTimeout(wire) ?? Number.POSITIVE_INFINITY;
     return { ...decodeHoldRequest(wire), deadlineMs: Math.min(deadlineMs, arrivedAtMs + timeoutMs) };
@@ -101,7 +101,7 @@ export const MUTATIONS = {
     decode: decodeChargeRequest,
     apply: (ledger, request) => ledger.charge(request),
     encodeResult: encodeChargeResult,
-    encodeResponse: (posting): CreateChargeResponse => ({
+    encodeResponse: (posting): Proto.CreateChargeResponse => ({
       ...encodePosting(posting),
       receiptId: posting.receiptId,
     }),
@@ -147,7 +147,7 @@ function kind<Wire>() {
 function encodeResolution(
   { state, captured, balances, replayed }: Settlement,
   { walletId, holdId }: { readonly walletId: string; readonly holdId: string },
-): SettleHoldResponse {
+): Proto.SettleHoldResponse {
   return {
     hold: { walletId, holdId, state: holdStates.encode(state), capturedNanos: encodeNanos(captured) },
     balances: encodeBalances(balances),
@@ -176,17 +176,17 @@ export interface MutationTarget {
  */
 export function applyMutations(
   target: MutationTarget,
-  mutations: readonly Mutation__Output[],
+  mutations: readonly Proto.Mutation__Output[],
   span: TimeSpan,
-): Promise<MutationResult[]> {
+): Promise<Proto.MutationResult[]> {
   return Promise.all(mutations.map((mutation) => applyMutation(target, mutation, span)));
 }
 
 async function applyMutation(
   target: MutationTarget,
-  wire: Mutation__Output,
+  wire: Proto.Mutation__Output,
   span: TimeSpan,
-): Promise<MutationResult> {
+): Promise<Proto.MutationResult> {
   let request: object | undefined;
   const trace = startMutation(target.tracing, wire);
   try {

@@ -1,5 +1,5 @@
 import type { handleUnaryCall } from "@grpc/grpc-js";
-import type { LedgerServiceHandlers } from "../../gen/tollgate/ledger/v1/LedgerService.ts";
+import type * as Proto from "../../gen/messages.ts";
 import { type Ledger, LedgerError } from "../../ledger/ledger.ts";
 import { decodeTransferRange, encodeJournalTotals, encodeTransfer } from "../codec/journal.ts";
 import { decodePage, decodeReceiptFilter, encodeReceipt, encodeReceiptPage } from "../codec/receipts.ts";
@@ -28,7 +28,10 @@ type ReadName =
   | "Ping";
 
 /** Returns the handlers of the calls that change nothing. */
-export function createReadHandlers(ledger: Ledger, read: CreateRead): Pick<LedgerServiceHandlers, ReadName> {
+export function createReadHandlers(
+  ledger: Ledger,
+  read: CreateRead,
+): Pick<Proto.LedgerServiceHandlers, ReadName> {
   return {
     GetWallet: read(async ({ walletId }) => {
       const wallet = await ledger.wallet(walletId);

@@ -1,6 +1,5 @@
 import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
-import type { StreamMutationsRequest__Output } from "../../gen/tollgate/ledger/v1/StreamMutationsRequest.ts";
-import type { StreamMutationsResponse } from "../../gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
+import type * as Proto from "../../gen/messages.ts";
 import { encodeCallError } from "../codec/status.ts";
 import { isUndecodable } from "../service.ts";
 import { applyMutations, MUTATIONS_MAX, type MutationTarget } from "./mutations.ts";
@@ -11,7 +10,7 @@ const WINDOW_MAX = 16;
 /** How long a hold without a timeout may wait to be decided. */
 const DEADLINE_DEFAULT_MS = 30_000;
 
-type MutationStream = ServerDuplexStream<StreamMutationsRequest__Output, StreamMutationsResponse>;
+type MutationStream = ServerDuplexStream<Proto.StreamMutationsRequest__Output, Proto.StreamMutationsResponse>;
 
 /** The final status of a stream, sent once every read message is answered. */
 type End = Partial<ReturnType<typeof encodeCallError>> | "ok";
@@ -66,7 +65,7 @@ function serve(call: MutationStream, target: MutationTarget, onGone: () => void)
 
   // Sent before the first message, so that the caller knows that its token is accepted.
   call.sendMetadata(new Metadata());
-  call.on("data", (message: StreamMutationsRequest__Output) => {
+  call.on("data", (message: Proto.StreamMutationsRequest__Output) => {
     if (end !== undefined) return;
     if (isUndecodable(message) || message.mutations.length > MUTATIONS_MAX) {
       return endStream(encodeCallError("invalid_request", { field: "mutations" }));
@@ -84,7 +83,7 @@ function serve(call: MutationStream, target: MutationTarget, onGone: () => void)
 async function answer(
   call: MutationStream,
   target: MutationTarget,
-  { sequence, mutations }: StreamMutationsRequest__Output,
+  { sequence, mutations }: Proto.StreamMutationsRequest__Output,
 ): Promise<void> {
   const arrivedAtMs = Date.now();
   const span = { arrivedAtMs, deadlineMs: arrivedAtMs + DEADLINE_DEFAULT_MS };

@@ -1,6 +1,6 @@
 import type { Metadata } from "@grpc/grpc-js";
 import type { TraceContext } from "../../domain/trace-context.ts";
-import type { Mutation__Output } from "../../gen/tollgate/ledger/v1/Mutation.ts";
+import type * as Proto from "../../gen/messages.ts";
 import { LEDGER_SERVICE } from "../service.ts";
 
 /** Creates the spans of commands. */
@@ -17,7 +17,7 @@ interface CommandSpan {
 /** Starts the span of one mutation of a stream or a batch, when it names the span of its caller. */
 export function startMutation(
   tracing: LedgerServerTracing | undefined,
-  { mutation, traceparent, tracestate }: Mutation__Output,
+  { mutation, traceparent, tracestate }: Proto.Mutation__Output,
 ): CommandSpan | undefined {
   if (!tracing || traceparent === "" || !mutation) return undefined;
   const method = mutation.charAt(0).toUpperCase() + mutation.slice(1);
