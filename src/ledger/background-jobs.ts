@@ -1,5 +1,4 @@
 import { startPasses } from "../time.ts";
-import { DUE_MAX } from "./engine/local.ts";
 import type { RetentionPolicy, RetentionStep } from "./retention/job.ts";
 
 /** What every background job of a local ledger takes. `Ledger` is the part of the ledger that it calls. */
@@ -10,6 +9,9 @@ interface JobOptions<Ledger> {
   /** Called with the error of a failed step. The next look is scheduled nevertheless. */
   readonly onError: (error: unknown) => void;
 }
+
+/** The most holds that one sweep expires. */
+export const DUE_MAX = 500;
 
 type SweeperOptions = JobOptions<{ sweep(): Promise<number> }>;
 

@@ -1,20 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { InvalidField } from "../../src/ledger-grpc/codec/fields.ts";
+import { encodeStoredMetadata } from "../../src/ledger-grpc/codec/metadata.ts";
 import {
+  decodeChargeRequest,
   decodeExtendRequest,
   decodeHoldRequest,
   decodeReleaseRequest,
   decodeSettleRequest,
+  decodeTopUpRequest,
   encodeExtendRequest,
   encodeHoldRequest,
   encodeSettleRequest,
-} from "../../src/ledger-grpc/codec/holds.ts";
-import { encodeStoredMetadata } from "../../src/ledger-grpc/codec/metadata.ts";
-import {
-  decodeChargeRequest,
-  decodeTopUpRequest,
   encodeTopUpRequest,
-} from "../../src/ledger-grpc/codec/postings.ts";
+} from "../../src/ledger-grpc/codec/mutations.ts";
 import {
   decodePage,
   decodeReceiptFilter,

@@ -7,58 +7,44 @@ import {
   type UsageReport,
 } from "../../src/ledger/usage-records.ts";
 import {
+  decodeBalancesResult,
+  decodeChargeRequest,
+  decodeChargeResult,
   decodeExtendRequest,
+  decodeGrantResult,
   decodeHoldRequest,
   decodeHoldTimeout,
-  decodeReleaseRequest,
-  decodeSettleRequest,
-  encodeExtendRequest,
-  encodeHoldRequest,
-  encodeReleaseRequest,
-  encodeSettleRequest,
-} from "../../src/ledger-grpc/codec/holds.ts";
-import {
-  decodeJournalTotals,
-  decodeTransfer,
-  decodeTransferRange,
-  encodeJournalTotals,
-  encodeTransfer,
-  encodeTransferRange,
-} from "../../src/ledger-grpc/codec/journal.ts";
-import {
-  decodeChargeRequest,
+  decodePostingResult,
   decodeRefundRequest,
+  decodeReleaseRequest,
+  decodeSettlementResult,
+  decodeSettleRequest,
   decodeTopUpRequest,
+  encodeBalancesResult,
   encodeChargeRequest,
+  encodeChargeResult,
+  encodeExtendRequest,
+  encodeGrantResult,
+  encodeHoldRequest,
+  encodePostingResult,
   encodeRefundRequest,
+  encodeReleaseRequest,
+  encodeSettlementResult,
+  encodeSettleRequest,
   encodeTopUpRequest,
-} from "../../src/ledger-grpc/codec/postings.ts";
+} from "../../src/ledger-grpc/codec/mutations.ts";
 import {
   decodePage,
   decodeReceipt,
   decodeReceiptFilter,
+  decodeRunningHold,
+  decodeRunningTotals,
   encodePage,
   encodeReceipt,
   encodeReceiptFilter,
-} from "../../src/ledger-grpc/codec/receipts.ts";
-import {
-  decodeBalancesResult,
-  decodeChargeResult,
-  decodeGrantResult,
-  decodePostingResult,
-  decodeSettlementResult,
-  encodeBalancesResult,
-  encodeChargeResult,
-  encodeGrantResult,
-  encodePostingResult,
-  encodeSettlementResult,
-} from "../../src/ledger-grpc/codec/results.ts";
-import {
-  decodeRunningHold,
-  decodeRunningTotals,
   encodeRunningHold,
   encodeRunningTotals,
-} from "../../src/ledger-grpc/codec/running-holds.ts";
+} from "../../src/ledger-grpc/codec/receipts.ts";
 import {
   decodeRollUps,
   decodeUsageQuery,
@@ -68,12 +54,18 @@ import {
   encodeUsageReport,
 } from "../../src/ledger-grpc/codec/usage.ts";
 import {
+  decodeJournalTotals,
   decodeSpendLimit,
   decodeSpendLimitUsage,
+  decodeTransfer,
+  decodeTransferRange,
   decodeWallet,
   decodeWalletStateRequest,
+  encodeJournalTotals,
   encodeSpendLimit,
   encodeSpendLimitUsage,
+  encodeTransfer,
+  encodeTransferRange,
   encodeWallet,
   encodeWalletStateRequest,
 } from "../../src/ledger-grpc/codec/wallets.ts";

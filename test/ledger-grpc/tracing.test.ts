@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { TraceContext } from "../../src/domain/trace-context.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
-import type { LedgerServerTracing } from "../../src/ledger-grpc/server/tracing.ts";
+import type { LedgerServerTracing } from "../../src/ledger-grpc/server/mutations.ts";
 import { FACTS, holdIdOf, holdOf } from "../ledger/samples.ts";
 import { failureOf, serve, stubLedger, TOKEN, tokenOf } from "./served.ts";
 

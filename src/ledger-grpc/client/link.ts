@@ -13,7 +13,6 @@ import {
 import type * as Proto from "../../gen/messages.ts";
 import { ledgerService } from "../service.ts";
 import { LedgerLinkError, type LinkFault } from "./link-error.ts";
-import type { TokenChoice } from "./token-choice.ts";
 
 /** One connection to the ledger, with one stream of mutations. When either fails, both end. */
 export interface Link {
@@ -36,7 +35,7 @@ export interface LinkEvents {
   onEnd(error: LedgerLinkError): void;
 }
 
-export interface Endpoint extends Security {
+interface Endpoint extends Security {
   /** "host:port" */
   readonly address: string;
   readonly token: TokenChoice;
@@ -149,7 +148,7 @@ export interface ClientTls {
 }
 
 /** The credentials of a channel and the options that belong to them. */
-export interface Security {
+interface Security {
   readonly credentials: ChannelCredentials;
   readonly options: ChannelOptions;
 }
@@ -175,4 +174,31 @@ export function secure(address: string, tls: ClientTls | undefined): Security {
 
 function bytes(pem: string | undefined): Buffer | null {
   return pem === undefined ? null : Buffer.from(pem);
+}
+
+/** The token that a client sends, and what it does when the ledger denies it. */
+interface TokenChoice {
+  /** Returns the first token that was not denied since the last success; the first one when all were. */
+  current(): string;
+  /** Must be called when the ledger denied a token. Returns whether there is another one to try. */
+  deny(token: string): boolean;
+  /** Must be called when the ledger accepted a token. */
+  accept(): void;
+}
+
+/** Chooses among tokens that may change: during a rotation, the ledger may know the old one or the new one. */
+export function createTokenChoice(tokens: () => readonly string[]): TokenChoice {
+  const denied = new Set<string>();
+  const untried = () => tokens().find((token) => !denied.has(token));
+  return {
+    current: () => untried() ?? tokens()[0] ?? "",
+    deny(token) {
+      denied.add(token);
+      const isLeft = untried() !== undefined;
+      // The next round begins with the first again.
+      if (!isLeft) denied.clear();
+      return isLeft;
+    },
+    accept: () => denied.clear(),
+  };
 }

@@ -2,12 +2,24 @@ import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
 import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
 import type { LedgerReads } from "../../ledger/records.ts";
 import { encodeId, encodeText } from "../codec/fields.ts";
-import { decodeJournalTotals, decodeTransfer, encodeTransferRange } from "../codec/journal.ts";
-import { decodeReceipt, decodeReceiptPage, encodePage, encodeReceiptFilter } from "../codec/receipts.ts";
-import { decodeRunningHold, decodeRunningTotals } from "../codec/running-holds.ts";
+import {
+  decodeReceipt,
+  decodeReceiptPage,
+  decodeRunningHold,
+  decodeRunningTotals,
+  encodePage,
+  encodeReceiptFilter,
+} from "../codec/receipts.ts";
 import { decodeCallError } from "../codec/status.ts";
 import { decodeRollUps, decodeUsageReport, encodeUsageQuery } from "../codec/usage.ts";
-import { decodeBalances, decodeSpendLimitUsage, decodeWallet } from "../codec/wallets.ts";
+import {
+  decodeBalances,
+  decodeJournalTotals,
+  decodeSpendLimitUsage,
+  decodeTransfer,
+  decodeWallet,
+  encodeTransferRange,
+} from "../codec/wallets.ts";
 import { ledgerService } from "../service.ts";
 import type { Connection } from "./connection.ts";
 import { faultOf } from "./link.ts";

@@ -1,10 +1,20 @@
 import type * as Proto from "../../gen/messages.ts";
 import type { DeleteSpendLimitRequest, WalletStateRequest } from "../../ledger/ledger.ts";
-import type { Balances, SpendLimit, SpendLimitUsage, WalletSummary } from "../../ledger/records.ts";
-import { limitPeriods, walletStates } from "./enums.ts";
+import type {
+  Balances,
+  JournalLine,
+  JournalTotals,
+  SpendLimit,
+  SpendLimitUsage,
+  TransferRange,
+  WalletSummary,
+} from "../../ledger/records.ts";
+import { limitPeriods, transferKinds, walletStates } from "./enums.ts";
 import {
   decodeNanos,
+  decodeNumber,
   decodeTime,
+  encodeCount,
   encodeId,
   encodeNanos,
   encodeText,
@@ -12,6 +22,7 @@ import {
   required,
   sparse,
 } from "./fields.ts";
+import { decodeBound, encodeBound } from "./receipts.ts";
 
 export function encodeBalances({ posted, held, available }: Balances): Proto.Balances {
   return {
@@ -108,5 +119,70 @@ export function decodeSpendLimitUsage(wire: Proto.SpendLimitUsage__Output): Spen
     used: decodeNanos(wire.usedNanos),
     held: decodeNanos(wire.heldNanos),
     resetsAtMs: wire.resetTime ? decodeTime(wire.resetTime, "reset_time") : undefined,
+  };
+}
+
+type WireRange = Pick<Proto.ListTransfersRequest, "startTime" | "endTime" | "oldestFirst" | "kinds">;
+
+export function encodeTransferRange({ kinds = [], fromMs, toMs, order }: TransferRange): WireRange {
+  return sparse<WireRange>({
+    startTime: encodeBound(fromMs),
+    endTime: encodeBound(toMs),
+    oldestFirst: order === "oldest_first" || undefined,
+    kinds: kinds.map(transferKinds.encode),
+  });
+}
+
+export function decodeTransferRange(wire: Proto.ListTransfersRequest__Output): TransferRange {
+  return {
+    fromMs: decodeBound(wire.startTime, "start_time"),
+    toMs: decodeBound(wire.endTime, "end_time"),
+    order: wire.oldestFirst ? "oldest_first" : "newest_first",
+    kinds: wire.kinds.map((kind) => transferKinds.decode(kind, "kinds", "invalid_query")),
+  };
+}
+
+/** A correction is a top-up of a negative amount, also to clients that know no corrections. */
+export function encodeTransfer(line: JournalLine): Proto.Transfer {
+  return sparse<Proto.Transfer>({
+    sequence: line.seq,
+    transferId: line.transferId,
+    kind: transferKinds.encode(line.kind === "correction" ? "top_up" : line.kind),
+    amountNanos: encodeNanos(line.amount),
+    postedAfterNanos: encodeNanos(line.postedAfter),
+    holdId: line.holdId,
+    createTime: encodeTime(line.createdAtMs),
+  });
+}
+
+export function decodeTransfer(wire: Proto.Transfer__Output): JournalLine {
+  const kind = transferKinds.decode(wire.kind, "transfer.kind");
+  const amount = decodeNanos(wire.amountNanos);
+  return {
+    seq: decodeNumber(wire.sequence),
+    transferId: wire.transferId,
+    kind: kind === "top_up" && amount < 0n ? "correction" : kind,
+    amount,
+    postedAfter: decodeNanos(wire.postedAfterNanos),
+    holdId: wire.holdId,
+    createdAtMs: decodeTime(required(wire.createTime, "transfer.create_time"), "transfer.create_time"),
+  };
+}
+
+export function encodeJournalTotals(totals: JournalTotals): Proto.SumTransfersResponse {
+  return {
+    toppedUpNanos: encodeNanos(totals.toppedUp),
+    chargedNanos: encodeNanos(totals.charged),
+    refundedNanos: encodeNanos(totals.refunded),
+    transfers: encodeCount(totals.transfers),
+  };
+}
+
+export function decodeJournalTotals(wire: Proto.SumTransfersResponse__Output): JournalTotals {
+  return {
+    toppedUp: decodeNanos(wire.toppedUpNanos),
+    charged: decodeNanos(wire.chargedNanos),
+    refunded: decodeNanos(wire.refundedNanos),
+    transfers: decodeNumber(wire.transfers),
   };
 }

@@ -1,28 +1,30 @@
+import type { Metadata } from "@grpc/grpc-js";
+import type { TraceContext } from "../../domain/trace-context.ts";
 import type * as Proto from "../../gen/messages.ts";
 import type { HoldGrant, HoldRequest, Ledger, Posting, Settlement } from "../../ledger/ledger.ts";
 import type { Balances } from "../../ledger/records.ts";
 import { holdStates } from "../codec/enums.ts";
 import { encodeNanos, InvalidField } from "../codec/fields.ts";
 import {
+  decodeChargeRequest,
   decodeExtendRequest,
   decodeHoldRequest,
   decodeHoldTimeout,
+  decodeRefundRequest,
   decodeReleaseRequest,
   decodeSettleRequest,
-} from "../codec/holds.ts";
-import { decodeChargeRequest, decodeRefundRequest, decodeTopUpRequest } from "../codec/postings.ts";
-import {
+  decodeTopUpRequest,
   encodeBalancesResult,
   encodeChargeResult,
   encodeDoneResult,
   encodeGrantResult,
   encodePostingResult,
   encodeSettlementResult,
-} from "../codec/results.ts";
+} from "../codec/mutations.ts";
 import { encodeError } from "../codec/status.ts";
 import { decodeSpendLimit, decodeWalletStateRequest, encodeBalances } from "../codec/wallets.ts";
+import { LEDGER_SERVICE } from "../service.ts";
 import { describeFailure } from "./failure.ts";
-import { type LedgerServerTracing, startMutation } from "./tracing.ts";
 
 /** When a mutation arrived, and until when it may be decided, in Unix milliseconds. */
 export interface TimeSpan {
@@ -205,4 +207,37 @@ async function applyMutation(
     trace?.end(reason);
     return { status: encodeError(reason, subject) };
   }
+}
+
+/** Creates the spans of commands. */
+export interface LedgerServerTracing {
+  /** Returns `undefined` for a context that is invalid or not sampled. */
+  startCommand(service: string, method: string, context: TraceContext): CommandSpan | undefined;
+}
+
+interface CommandSpan {
+  /** `reason` is the error code of a command that was not applied. */
+  end(reason?: string): void;
+}
+
+/** Starts the span of one mutation of a stream or a batch, when it names the span of its caller. */
+function startMutation(
+  tracing: LedgerServerTracing | undefined,
+  { mutation, traceparent, tracestate }: Proto.Mutation__Output,
+): CommandSpan | undefined {
+  if (!tracing || traceparent === "" || !mutation) return undefined;
+  const method = mutation.charAt(0).toUpperCase() + mutation.slice(1);
+  return tracing.startCommand(LEDGER_SERVICE, method, { traceparent, tracestate });
+}
+
+/** Starts the span of a unary call, when its metadata name the span of its caller. */
+export function startCall(
+  tracing: LedgerServerTracing | undefined,
+  { metadata, path }: { readonly metadata: Metadata; readonly path: string },
+): CommandSpan | undefined {
+  const [traceparent] = tracing ? metadata.get("traceparent") : [];
+  if (!tracing || traceparent === undefined) return undefined;
+  const method = path.slice(path.lastIndexOf("/") + 1);
+  const tracestate = metadata.get("tracestate").join(",");
+  return tracing.startCommand(LEDGER_SERVICE, method, { traceparent: String(traceparent), tracestate });
 }

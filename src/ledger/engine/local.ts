@@ -1,3 +1,4 @@
+import { DUE_MAX } from "../background-jobs.ts";
 import { type ExportBacklog, keepReceiptsFrom, readExportBacklogs } from "../exports/cursor.ts";
 import { type Ledger, LedgerError } from "../ledger.ts";
 import type { LedgerReads } from "../records.ts";
@@ -73,9 +74,6 @@ export function createLocalLedger(parts: LocalLedgerParts): LocalLedger {
     },
   };
 }
-
-/** The most holds that one sweep expires. */
-export const DUE_MAX = 500;
 
 /** The commands go through the queue and are decided under the lock, so several sweepers may run at once. */
 async function sweepOnce(store: Store, submit: Batcher["submit"]): Promise<number> {
