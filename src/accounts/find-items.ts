@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, or } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Account } from "./accounts.ts";
-import type { Actor } from "./actor.ts";
+import type { Actor } from "./audit-trail.ts";
 import { containsText } from "./contains-text.ts";
 import { hintOf } from "./keys/key.ts";
 

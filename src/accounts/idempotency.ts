@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { and, eq, isNull, lt } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
-import type { Actor } from "./actor.ts";
+import type { Actor } from "./audit-trail.ts";
 import { digestOf } from "./keys/key.ts";
 import { COOKIE_NAME } from "./people/session-cookie.ts";
 

@@ -6,9 +6,9 @@ import type { DatabaseLocation } from "../db/location.ts";
 import { openExportConnection } from "../ledger/exports/connection.ts";
 import type { ExportConfig } from "./export-config.ts";
 import { createFileSink } from "./file-sink.ts";
+import type { Sink } from "./line.ts";
 import { createHttpSink, createOtlpSink } from "./post-sink.ts";
 import { type ExportEvent, startExport } from "./run-export.ts";
-import type { Sink } from "./sink.ts";
 
 export interface ExportWorkerData {
   readonly location: DatabaseLocation;

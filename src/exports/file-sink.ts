@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, parse, resolve } from "node:path";
 import type { FileExport } from "./export-config.ts";
-import { printLines, type Sink, SinkError } from "./sink.ts";
+import { printLines, type Sink, SinkError } from "./line.ts";
 
 /**
  * Appends lines to a file, and resolves when they are on disk. Begins a new file by size or by time: the full

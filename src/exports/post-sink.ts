@@ -2,8 +2,7 @@ import { printUsd } from "../domain/money.ts";
 import { signBody } from "../domain/signature.ts";
 import { inputTokensOf } from "../domain/usage.ts";
 import type { HttpExport, OtlpExport } from "./export-config.ts";
-import type { Line } from "./line.ts";
-import { type Batch, printLines, type Sink, SinkError } from "./sink.ts";
+import { type Batch, type Line, printLines, type Sink, SinkError } from "./line.ts";
 
 type PostConfig = Omit<HttpExport, "name" | "start" | "batchLines" | "batchBytes">;
 

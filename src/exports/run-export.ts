@@ -10,8 +10,7 @@ import {
 } from "../ledger/exports/cursor.ts";
 import { readPage } from "../ledger/exports/page.ts";
 import type { ExportConfig } from "./export-config.ts";
-import { type Line, printLine } from "./line.ts";
-import { type Batch, type Sink, SinkError } from "./sink.ts";
+import { type Batch, type Line, printLine, type Sink, SinkError } from "./line.ts";
 
 /** What an export reports while it runs. */
 export type ExportEvent =

@@ -1,12 +1,11 @@
-import { and, eq, isNull } from "drizzle-orm";
+import { and, asc, count, eq, gt, isNull, max, sum } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Balances } from "../ledger/records.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { findFailingUpstreams, findFullLimits, findLowBalance, isFull, type KeyNames } from "./crossings.ts";
 import { type Crossing, type EpisodeParts, endNotice, raiseNotice } from "./episodes.ts";
-import type { NoticeRule } from "./rule.ts";
-import { createRuleReader, type ReadRules } from "./rule-reader.ts";
+import { type NoticeRule, readRule } from "./rule.ts";
 import { sumAttempts } from "./upstream-attempts.ts";
 
 export interface PassParts extends EpisodeParts {
@@ -199,4 +198,50 @@ async function readKeyNames({ db, tables: { apiKeys } }: Database, accountId: st
   const isInForce = and(eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAtMs));
   const rows = await db.select({ id, name, hint }).from(apiKeys).where(isInForce);
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Rules that are read at once; the event loop serves requests in between. */
+const PAGE = 500;
+
+/** Reads the rules of all accounts that are not paused. `isFull` reads them also when they seem unchanged. */
+type ReadRules = (isFull: boolean) => Promise<readonly NoticeRule[]>;
+
+/**
+ * Creates the reader of rules. It reads them again when their number, the sum of their versions or the newest
+ * id has changed: every change of a rule raises its version, and ids begin with their time.
+ */
+function createRuleReader(database: Database): ReadRules {
+  let known: { readonly mark: string; readonly rules: readonly NoticeRule[] } | undefined;
+  return async (isFull) => {
+    // Before the rules: a change in between is then found by the next call.
+    const mark = await readMark(database);
+    if (isFull || known?.mark !== mark) known = { mark, rules: await readAll(database) };
+    return known.rules;
+  };
+}
+
+async function readMark({ db, tables: { noticeRules } }: Database): Promise<string> {
+  const { id, version } = noticeRules;
+  const [row] = await db
+    .select({ count: count(), versions: sum(version), newest: max(id) })
+    .from(noticeRules);
+  return `${row?.count} ${row?.versions} ${row?.newest}`;
+}
+
+async function readAll({ db, tables: { noticeRules } }: Database): Promise<readonly NoticeRule[]> {
+  const rules: NoticeRule[] = [];
+  for (let after = ""; ; ) {
+    const page = await db
+      .select()
+      .from(noticeRules)
+      .where(and(gt(noticeRules.id, after), isNull(noticeRules.pausedAtMs)))
+      .orderBy(asc(noticeRules.id))
+      .limit(PAGE);
+    rules.push(...page.map(readRule));
+    const last = page.at(-1);
+    if (page.length < PAGE || !last) return rules;
+    after = last.id;
+    // SQLite answers at once: only a timer lets waiting requests run.
+    await Bun.sleep(0);
+  }
 }

@@ -5,7 +5,7 @@ import type { Database } from "../db/database.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
-import { type Ledger, LedgerError, type Posting } from "../ledger/ledger.ts";
+import { type Ledger, LedgerError, type Posting, type TopUpRequest } from "../ledger/ledger.ts";
 import { type JournalLine, PAGE_SIZE_MAX, type Receipt } from "../ledger/records.ts";
 
 interface BookingParts {
@@ -202,4 +202,25 @@ async function findBooked(
     token = nextToken;
   } while (token !== undefined);
   return undefined;
+}
+
+/** What redeem codes and checkouts need. */
+export interface PaymentParts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "topUp">;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/**
+ * Tops up a wallet for a payment that is bound to it, then records the credit. May run any number of times,
+ * in any process: the ledger books one id once. Rejects with LedgerError; the sweep then repeats it.
+ */
+export async function creditOnce(
+  { ledger, now }: PaymentParts,
+  topUp: TopUpRequest,
+  recordCredit: (creditedAtMs: number) => Promise<void>,
+): Promise<void> {
+  await ledger.topUp(topUp);
+  await recordCredit(now());
 }

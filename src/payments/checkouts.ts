@@ -3,7 +3,7 @@ import { type AuditActor, recordChange, SYSTEM } from "../accounts/audit-trail.t
 import type { Database, Db, Tables } from "../db/database.ts";
 import { type Nanos, parseUsd, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
-import { creditOnce, type PaymentParts } from "./credit.ts";
+import { creditOnce, type PaymentParts } from "./bookings.ts";
 import { type CheckoutEvent, type CheckoutPage, centsToNanos, type StripeClient } from "./stripe.ts";
 
 /**

@@ -1,11 +1,17 @@
 import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
-import type { JournalTotals, RunningTotals, WalletSummary } from "../ledger/records.ts";
+import type {
+  JournalLine,
+  JournalTotals,
+  RunningHold,
+  RunningTotals,
+  WalletSummary,
+} from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
 /** What a wallet's page shows: posted − held + credit = available, and what moves them. */
-export interface WalletOverview {
+interface WalletOverview {
   /** The terms of the equation, all of one moment. */
   readonly wallet: WalletSummary;
   readonly running: Pick<RunningTotals, "count"> & { readonly oldestCreatedAtMs: number | undefined };
@@ -92,5 +98,32 @@ export function printOverview({ wallet, running, totals, ...spending }: WalletOv
       refunded_usd: printUsd(totals.refunded),
     },
     state,
+  };
+}
+
+/** Converts a transfer to JSON, for the console and the command line. A correction has a reason. */
+export function printTransfer(line: JournalLine, reason?: string) {
+  return {
+    seq: line.seq,
+    at: printTime(line.createdAtMs),
+    kind: line.kind,
+    id: line.transferId,
+    amount_usd: printUsd(line.amount),
+    balance_after_usd: printUsd(line.postedAfter),
+    request_id: line.holdId ?? null,
+    reason: reason ?? null,
+  };
+}
+
+/** Converts a running hold to JSON, for the console and the command line. */
+export function printHold(hold: RunningHold) {
+  return {
+    request_id: hold.holdId,
+    key_id: hold.keyId,
+    model: hold.model,
+    granted_usd: printUsd(hold.granted),
+    accrued_usd: printUsd(hold.accrued),
+    created_at: printTime(hold.createdAtMs),
+    expires_at: printTime(hold.expiresAtMs),
   };
 }

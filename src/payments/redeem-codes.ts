@@ -4,7 +4,7 @@ import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db, Tables } from "../db/database.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
-import { creditOnce, type PaymentParts } from "./credit.ts";
+import { creditOnce, type PaymentParts } from "./bookings.ts";
 
 /** A redeem code as it is stored. Its text is not stored, only its digest. */
 export type RedeemCode = Tables["redeemCodes"]["$inferSelect"];

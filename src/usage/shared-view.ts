@@ -5,8 +5,8 @@ import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { SpendLimitUsage } from "../ledger/records.ts";
-import type { Range } from "./range.ts";
 import { NO_SUMS, type Sums, sumsOf } from "./sums.ts";
+import type { Range } from "./view.ts";
 
 /** What a shared link shows: the usage of the last 30 UTC days. */
 export interface SharedView {

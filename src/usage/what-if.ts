@@ -4,7 +4,7 @@ import { costOf, type Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { UsageRow } from "../ledger/usage-records.ts";
-import type { Range } from "./range.ts";
+import type { Range } from "./view.ts";
 
 /** What requests were charged, and what their tokens cost at other prices. */
 export interface Compared {

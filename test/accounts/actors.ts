@@ -1,4 +1,4 @@
-import type { Actor, Role } from "../../src/accounts/actor.ts";
+import type { Actor, Role } from "../../src/accounts/audit-trail.ts";
 import type { Database } from "../../src/db/database.ts";
 
 /** Adds a person with a confirmed address to the directory, and returns it as an actor with a session of its own. */

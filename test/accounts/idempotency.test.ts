@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Actor } from "../../src/accounts/actor.ts";
+import type { Actor } from "../../src/accounts/audit-trail.ts";
 import { createOnce, type KeepAnswer, sweepAnswers } from "../../src/accounts/idempotency.ts";
 import type { Db } from "../../src/db/database.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type Batch, type Sink, SinkError } from "../../src/exports/line.ts";
 import { type ExportEvent, type ExportParts, startExport } from "../../src/exports/run-export.ts";
-import { type Batch, type Sink, SinkError } from "../../src/exports/sink.ts";
 import { until } from "../support/until.ts";
 import { type ExportEnv, openExportEnv } from "./export-env.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { AuditActor } from "../../src/accounts/audit-trail.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
-import type { PaymentParts } from "../../src/payments/credit.ts";
+import type { PaymentParts } from "../../src/payments/bookings.ts";
 import {
   createCodes,
   listCodes,

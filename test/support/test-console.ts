@@ -1,5 +1,5 @@
 import { type Account, createAccount } from "../../src/accounts/accounts.ts";
-import type { Actor, Role } from "../../src/accounts/actor.ts";
+import type { Actor, Role } from "../../src/accounts/audit-trail.ts";
 import type { ConsoleParts } from "../../src/http/console/console-parts.ts";
 import { createConsole } from "../../src/http/console/entry.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "./test-gateway.ts";

@@ -1,8 +1,7 @@
 import { and, asc, eq, isNull } from "drizzle-orm";
 import type { Database, Db, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Actor, Role } from "../actor.ts";
-import { type AuditActor, recordChange } from "../audit-trail.ts";
+import { type Actor, type AuditActor, type Role, recordChange } from "../audit-trail.ts";
 import { requirePresentRight } from "../people/present-rights.ts";
 import { createToken, digestOf } from "./key.ts";
 

@@ -1,8 +1,7 @@
 import { eq } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Actor } from "../actor.ts";
-import { type AuditActor, recordChange } from "../audit-trail.ts";
+import { type Actor, type AuditActor, recordChange } from "../audit-trail.ts";
 import { checkNewPassword } from "./passwords.ts";
 import { findPersonById, normaliseEmail, type Person } from "./people.ts";
 import { confirmSession, endResetLinks } from "./sessions.ts";

@@ -1,9 +1,9 @@
 import type { Database } from "../../db/database.ts";
-import type { Actor } from "../actor.ts";
+import type { Actor } from "../audit-trail.ts";
 import { digestOf } from "../keys/key.ts";
 import { findManagementKey } from "../keys/management-keys.ts";
 import { readCookieSecret } from "../shared-secret.ts";
-import { isActing } from "./acting.ts";
+import { isActing } from "./operators.ts";
 import { cookieFormOf, isSigned, readSessionCookie } from "./session-cookie.ts";
 import { findSession, type Session, touchSession } from "./sessions.ts";
 

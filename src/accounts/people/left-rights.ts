@@ -1,8 +1,7 @@
 import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Role } from "../actor.ts";
-import { type AuditActor, recordChange } from "../audit-trail.ts";
+import { type AuditActor, type Role, recordChange } from "../audit-trail.ts";
 
 /** A transaction that takes rights from a person, and who takes them. */
 export interface Withdrawal {

@@ -3,8 +3,7 @@ import type { Database, Db } from "../../db/database.ts";
 import { isMailAddress } from "../../domain/mail-address.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Account } from "../accounts.ts";
-import type { Role } from "../actor.ts";
-import { type AuditActor, recordChange } from "../audit-trail.ts";
+import { type AuditActor, type Role, recordChange } from "../audit-trail.ts";
 
 /** A human who signs in to the console. */
 export interface Person {

@@ -1,5 +1,4 @@
 import { pathOf } from "../identity.ts";
-import { chooseCoding } from "./content-codings.ts";
 
 /** Below it, a coding saves nothing that a network would notice. Every secret that is asked for is shorter. */
 const BYTES_MIN = 4_096;
@@ -30,4 +29,23 @@ export async function compressAnswer(request: Request, response: Response): Prom
 async function encode(bytes: Uint8Array<ArrayBuffer>, name: "zstd" | "gzip"): Promise<BodyInit> {
   if (name === "zstd") return new Uint8Array(await Bun.zstdCompress(bytes));
   return new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"))).bytes();
+}
+
+/** A coding of answers, and the end of a file's name that has it. */
+interface ContentCoding {
+  readonly name: "zstd" | "gzip";
+  readonly suffix: "zst" | "gz";
+}
+
+/** Chooses the best coding that an `accept-encoding` names. One with `q=0` is refused by the client. */
+export function chooseCoding(accepted: string): ContentCoding | undefined {
+  const names = accepted
+    .toLowerCase()
+    .split(",")
+    .map((each) => each.trim().split(";"))
+    .filter(([, weight]) => !/^\s*q=0(\.0*)?$/.test(weight ?? ""))
+    .map(([name]) => name);
+  if (names.includes("zstd")) return { name: "zstd", suffix: "zst" };
+  if (names.includes("gzip")) return { name: "gzip", suffix: "gz" };
+  return undefined;
 }

@@ -1,4 +1,4 @@
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../accounts/audit-trail.ts";
 import type { CredentialParts } from "../../accounts/people/credentials.ts";
 import type { SignUpParts } from "../../accounts/people/sign-up.ts";
 import type { Throttle } from "../../accounts/people/throttle.ts";

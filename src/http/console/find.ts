@@ -1,5 +1,5 @@
 import { Elysia, t } from "elysia";
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../accounts/audit-trail.ts";
 import {
   findVisibleAccounts,
   isVisible,

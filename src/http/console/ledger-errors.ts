@@ -1,3 +1,4 @@
+import { EditConflict } from "../../accounts/accounts.ts";
 import { type Cause, GatewayError } from "../../errors.ts";
 import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
 
@@ -40,4 +41,26 @@ export function throwBookingError(fault: unknown): never {
     default:
       throw new GatewayError("internal", { reason: fault });
   }
+}
+
+/** The body of a 409 for an edit of an older version: the error, and the item as it is now. */
+interface ConflictBody<Shape> {
+  readonly error: { readonly message: string; readonly type: string; readonly code: string };
+  readonly current: Shape;
+}
+
+/** Returns the body of an {@link EditConflict}, printed by `print`. Throws every other fault again. */
+export function readConflict<Item, Shape>(
+  fault: unknown,
+  print: (current: Item) => Shape,
+): ConflictBody<Shape> {
+  if (!(fault instanceof EditConflict)) throw fault;
+  // Safe because each edit throws conflicts of its own items only.
+  return { error: describeConflict(), current: print(fault.current as Item) };
+}
+
+/** The error of a conflict, as the envelope of errors has it. */
+export function describeConflict(): ConflictBody<unknown>["error"] {
+  const { row, publicMessage } = new GatewayError("conflict");
+  return { message: publicMessage, type: row.chat[1], code: row.code };
 }

@@ -1,4 +1,4 @@
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../accounts/audit-trail.ts";
 import { findRole } from "../../accounts/people/members.ts";
 import { timeOf } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";

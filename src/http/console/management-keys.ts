@@ -1,5 +1,5 @@
 import { Elysia, t } from "elysia";
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../accounts/audit-trail.ts";
 import { createOnce } from "../../accounts/idempotency.ts";
 import {
   issueManagementKey,
@@ -7,8 +7,7 @@ import {
   type ManagementScope,
   revokeManagementKey,
 } from "../../accounts/keys/management-keys.ts";
-import { printManagementKey } from "./accounts/print.ts";
-import { listOf, managementKey, name } from "./accounts/shapes.ts";
+import { listOf, managementKey, name, printManagementKey } from "./accounts/shapes.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { id, nothing, roleName as role } from "./shapes.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { pathOf } from "../identity.ts";
-import { chooseCoding } from "./content-codings.ts";
+import { chooseCoding } from "./compress.ts";
 
 /** Files of the built console on disk. */
 export interface ConsoleBuild {

@@ -1,4 +1,4 @@
-import type { Role } from "../../accounts/actor.ts";
+import type { Role } from "../../accounts/audit-trail.ts";
 
 /** Roles inside an account. `acting` is a platform operator in a logged session inside the account. */
 type AccountRole = Role | "acting";

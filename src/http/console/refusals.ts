@@ -3,8 +3,7 @@ import { findKeyNames } from "../../accounts/find-items.ts";
 import { findKeys } from "../../accounts/keys/keys.ts";
 import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
-import { causesOf, codeOf, explainRefusal, leftFor, neededBy } from "../../refusals/explain.ts";
-import { findHoldsOf } from "../../refusals/holds-of-moment.ts";
+import { causesOf, codeOf, explainRefusal, findHoldsOf, leftFor, neededBy } from "../../refusals/explain.ts";
 import {
   type FoundRefusal,
   findRefusal,
@@ -14,7 +13,7 @@ import {
 } from "../../refusals/reads.ts";
 import { KEPT_MS } from "../../refusals/refusal.ts";
 import { printTime, waitAtMost } from "../../time.ts";
-import { readRange } from "../../usage/range.ts";
+import { readRange } from "../../usage/view.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import {

@@ -1,17 +1,17 @@
 import { Elysia, t } from "elysia";
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../accounts/audit-trail.ts";
 import { findKeyNames } from "../../accounts/find-items.ts";
 import { printPicos, printPrice, printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import { printSaved } from "../../ledger/print-receipt.ts";
 import type { MetadataCondition, Receipt, ReceiptFilter } from "../../ledger/records.ts";
 import { printTime } from "../../time.ts";
-import { readMs } from "../../usage/range.ts";
 import { linesOf, outcomeText, sourceText } from "../../usage/receipt-lines.ts";
+import { readMs } from "../../usage/view.ts";
+import { contextOf } from "./client-address.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { createLiveRequests } from "./live.ts";
-import { contextOf } from "./request-context.ts";
 import { printRequestRow, printRequestRows } from "./request-row.ts";
 import {
   type ReceiptJson,

@@ -1,4 +1,6 @@
 import { type TSchema, t } from "elysia";
+import { type Nanos, parseUsd } from "../../domain/money.ts";
+import { GatewayError } from "../../errors.ts";
 
 /** An amount of money: "12.5" or "0.000000001". */
 export const usd = t.String({ description: "USD with up to 9 decimals" });
@@ -27,3 +29,14 @@ export const pageQuery = t.Object({
 export const errorEnvelope = t.Object({
   error: t.Object({ message: t.String(), type: t.String(), code: t.String() }),
 });
+
+/** Reads the `amount_usd` of a body: USD above 0. Throws `wrong_shape`. */
+export function readAmount(text: string): Nanos {
+  try {
+    const amount = parseUsd(text);
+    if (amount > 0n) return amount;
+  } catch {
+    // Answered like an amount of 0.
+  }
+  throw new GatewayError("wrong_shape", { path: "amount_usd" });
+}

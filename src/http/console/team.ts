@@ -1,5 +1,5 @@
 import { Elysia, t } from "elysia";
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../accounts/audit-trail.ts";
 import { acceptInvitation, findInvitation, type Invitation } from "../../accounts/people/invitation-links.ts";
 import {
   type IssuedInvitation,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Actor } from "../../../src/accounts/actor.ts";
-import { beginActing, endActing } from "../../../src/accounts/people/acting.ts";
+import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { endSessions, listPeople, setOperator } from "../../../src/accounts/people/directory.ts";
+import { beginActing, endActing } from "../../../src/accounts/people/operators.ts";
 import { actionsOf, addPerson, addSession } from "../actors.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../temp-storage.ts";
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Actor } from "../../../src/accounts/actor.ts";
-import { SYSTEM } from "../../../src/accounts/audit-trail.ts";
+import { type Actor, SYSTEM } from "../../../src/accounts/audit-trail.ts";
 import {
   acceptInvitation,
   findInvitation,

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Actor } from "../../../src/accounts/actor.ts";
-import { COMMAND_LINE } from "../../../src/accounts/audit-trail.ts";
+import { type Actor, COMMAND_LINE } from "../../../src/accounts/audit-trail.ts";
 import {
   changeRole,
   findRole,

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Role } from "../../../src/accounts/actor.ts";
+import type { Role } from "../../../src/accounts/audit-trail.ts";
 import { createPasswords } from "../../../src/accounts/people/passwords.ts";
 import { insertPerson } from "../../../src/accounts/people/people.ts";
 import { connectDatabase } from "../../../src/db/database.ts";

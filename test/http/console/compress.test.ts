@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
-import type { Actor } from "../../../src/accounts/actor.ts";
+import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { compressAnswer } from "../../../src/http/console/compress.ts";
 import { type ConsoleEntry, createConsole } from "../../../src/http/console/entry.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Actor } from "../../../src/accounts/actor.ts";
+import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { CHAT, post } from "../../support/client.ts";
 import type { TestConsole } from "../../support/test-console.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Actor, Role } from "../../../src/accounts/actor.ts";
+import type { Actor, Role } from "../../../src/accounts/audit-trail.ts";
 import { issueKey } from "../../../src/accounts/keys/keys.ts";
 import { createConsoleApi } from "../../../src/http/console/routes.ts";
 import { addMember } from "../../accounts/actors.ts";

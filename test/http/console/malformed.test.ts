@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
-import type { Actor } from "../../../src/accounts/actor.ts";
+import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import type { Passwords } from "../../../src/accounts/people/passwords.ts";
 import { createConsole } from "../../../src/http/console/entry.ts";
 import { createConsoleApi } from "../../../src/http/console/routes.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Account } from "../../../src/accounts/accounts.ts";
-import type { Actor } from "../../../src/accounts/actor.ts";
+import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { costOf } from "../../../src/domain/model.ts";
 import { parsePrice, parseUsd, printUsd } from "../../../src/domain/money.ts";
 import { NO_USAGE } from "../../../src/domain/usage.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Actor } from "../../../src/accounts/actor.ts";
+import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { parseEmail, parseName } from "../../../src/cli/options.ts";
 import { cleanName, NAME } from "../../../src/domain/name-characters.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Account } from "../../../src/accounts/accounts.ts";
-import type { Actor } from "../../../src/accounts/actor.ts";
+import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { insertPerson } from "../../../src/accounts/people/people.ts";
 import { createConsole } from "../../../src/http/console/entry.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";

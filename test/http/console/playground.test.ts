@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../../src/accounts/accounts.ts";
-import type { Actor } from "../../../src/accounts/actor.ts";
+import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { issueKey, type NewKey, revokeKey } from "../../../src/accounts/keys/keys.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";

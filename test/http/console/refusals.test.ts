@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import type { Actor } from "../../../src/accounts/actor.ts";
+import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { revokeKey } from "../../../src/accounts/keys/keys.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import { MINUTE_MS } from "../../../src/refusals/refusal.ts";

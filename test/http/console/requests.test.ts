@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Actor } from "../../../src/accounts/actor.ts";
+import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { setOperator } from "../../../src/accounts/people/directory.ts";
 import { listSessions } from "../../../src/accounts/people/sessions.ts";
 import { createConsole } from "../../../src/http/console/entry.ts";

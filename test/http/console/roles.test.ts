@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import type { Actor, Role } from "../../../src/accounts/actor.ts";
+import type { Actor, Role } from "../../../src/accounts/audit-trail.ts";
 import { insertPerson } from "../../../src/accounts/people/people.ts";
 import { type ConsoleEntry, createConsole } from "../../../src/http/console/entry.ts";
 import { type Need, PERMISSIONS, type Permission } from "../../../src/http/console/permissions.ts";

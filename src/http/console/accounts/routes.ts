@@ -1,17 +1,16 @@
 import { Elysia, t } from "elysia";
 import { type Account, type AccountEdit, createAccount, updateAccount } from "../../../accounts/accounts.ts";
-import type { Actor } from "../../../accounts/actor.ts";
+import type { Actor } from "../../../accounts/audit-trail.ts";
 import { createOnce } from "../../../accounts/idempotency.ts";
 import { normaliseEmail } from "../../../accounts/people/people.ts";
 import { GatewayError } from "../../../errors.ts";
 import { readAccountDecline } from "../../../forecast/next-decline.ts";
 import { countUnread } from "../../../notices/notices.ts";
-import { readConflict } from "../conflict.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
+import { readConflict } from "../ledger-errors.ts";
 import { errorEnvelope, id } from "../shapes.ts";
-import { printAccount } from "./print.ts";
-import { type AccountShape, account, accountNow, email, name } from "./shapes.ts";
+import { type AccountShape, account, accountNow, email, name, printAccount } from "./shapes.ts";
 
 /** Accounts: made by operators, and by people while sign-up is open. */
 export function accountsRoutes(parts: ConsoleParts) {

@@ -1,22 +1,38 @@
 import type { Static } from "elysia";
 import type { Account } from "../../../accounts/accounts.ts";
-import type { Actor } from "../../../accounts/actor.ts";
+import type { Actor } from "../../../accounts/audit-trail.ts";
 import { createOnce } from "../../../accounts/idempotency.ts";
 import type { ApiKey } from "../../../accounts/keys/key.ts";
-import { endPreviousSecret, rotateKey, updateKey } from "../../../accounts/keys/key-changes.ts";
-import { findKey, type IssuedKey, issueKey, type OnIssued, revokeKey } from "../../../accounts/keys/keys.ts";
+import {
+  endPreviousSecret,
+  type KeyChanges,
+  rotateKey,
+  updateKey,
+} from "../../../accounts/keys/key-changes.ts";
+import {
+  findKey,
+  type IssuedKey,
+  issueKey,
+  type NewKey,
+  type OnIssued,
+  revokeKey,
+  type SpendingLimit,
+} from "../../../accounts/keys/keys.ts";
+import { type Nanos, parseUsd } from "../../../domain/money.ts";
+import { isTimeZone } from "../../../domain/period.ts";
 import { GatewayError } from "../../../errors.ts";
 import { type KeyFacts, newKeyFacts, readFacts } from "../../../forecast/bound-keys.ts";
+import type { TriedLimits } from "../../../forecast/simulation.ts";
+import { readMs } from "../../../usage/view.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import type { AccountAccess } from "../guard.ts";
-import { readChanges, readNewKey } from "./bodies.ts";
 import { type KeyView, printKey } from "./print.ts";
-import type { issuedKey, keyChangeBody, newKeyBody } from "./shapes.ts";
+import type { issuedKey, keyChangeBody, newKeyBody, simulationBody, spendingLimitBody } from "./shapes.ts";
 
 type IssuedView = Static<typeof issuedKey>;
 
 /** A request that changes a key of an account, as the guard admitted it. */
-export interface KeyEdit<Body> extends AccountAccess {
+interface KeyEdit<Body> extends AccountAccess {
   readonly request: Request;
   readonly actor: Actor;
   readonly params: { readonly key: string };
@@ -137,4 +153,96 @@ async function orCurrent<Result>(
     if (!(fault instanceof GatewayError) || fault.kind !== "conflict") throw fault;
     return { current: await viewKey(parts, await requireKey(parts, account, key.id)) };
   }
+}
+
+/** Reads the body of a new key. Throws `wrong_shape`, also for an unknown model and an expiry in the past. */
+function readNewKey(
+  parts: ConsoleParts,
+  accountId: string,
+  body: Static<typeof newKeyBody>,
+): NewKey & { readonly spendingLimit: SpendingLimit | undefined } {
+  const expiresAtMs = readExpiry(body.expires_at) ?? undefined;
+  if (expiresAtMs !== undefined && expiresAtMs <= parts.now()) throw wrongShape("expires_at");
+  const { spendingLimit, ...limits } = readLimits(body);
+  return {
+    accountId,
+    name: readName(body.name),
+    models: readModels(parts, body.models) ?? undefined,
+    allowsClamp: body.allows_clamp,
+    expiresAtMs,
+    limits,
+    spendingLimit,
+  };
+}
+
+/** Reads the body of an edit. A key keeps models that the catalog no longer has. Throws `wrong_shape`. */
+function readChanges(
+  parts: ConsoleParts,
+  body: Static<typeof keyChangeBody>,
+  modelsNow: readonly string[] | undefined,
+): KeyChanges {
+  return {
+    name: body.name === undefined ? undefined : readName(body.name),
+    models: readModels(parts, body.models, modelsNow),
+    expiresAtMs: readExpiry(body.expires_at),
+    allowsClamp: body.allows_clamp,
+    requestsPerMinute: body.requests_per_minute,
+    tokensPerMinute: body.tokens_per_minute,
+    concurrentRequests: body.concurrent_requests,
+    spendingLimit: readSpendingLimit(body.spending_limit),
+  };
+}
+
+/** Reads the limits of a new key, or those to try on past requests. */
+export function readLimits(body: Static<typeof simulationBody>): TriedLimits {
+  return {
+    requestsPerMinute: body.requests_per_minute ?? undefined,
+    tokensPerMinute: body.tokens_per_minute ?? undefined,
+    concurrentRequests: body.concurrent_requests ?? undefined,
+    spendingLimit: readSpendingLimit(body.spending_limit) ?? undefined,
+  };
+}
+
+/** Reads a spending limit. Throws `wrong_shape` for an amount that is too large and for an unknown zone. */
+function readSpendingLimit<Absent extends null | undefined>(
+  limit: Static<typeof spendingLimitBody> | Absent,
+): SpendingLimit | Absent {
+  if (!limit) return limit;
+  const { amount_usd, period, time_zone: timeZone } = limit;
+  if (timeZone !== undefined && !isTimeZone(timeZone)) throw wrongShape("spending_limit.time_zone");
+  return { amount: readAmount(amount_usd), period, timeZone };
+}
+
+function readAmount(text: string): Nanos {
+  try {
+    return parseUsd(text);
+  } catch {
+    throw wrongShape("spending_limit.amount_usd");
+  }
+}
+
+function readName(text: string): string {
+  const name = text.trim();
+  if (name === "") throw wrongShape("name");
+  return name;
+}
+
+function readExpiry<Absent extends null | undefined>(text: string | Absent): number | Absent {
+  return text ? (readMs(text, "expires_at") as number) : (text as Absent);
+}
+
+function readModels<Absent extends null | undefined>(
+  parts: ConsoleParts,
+  models: readonly string[] | Absent,
+  known: readonly string[] = [],
+): readonly string[] | Absent {
+  if (!models) return models;
+  const { catalog } = parts.gateway();
+  const unknown = models.findIndex((model) => !catalog.find(model) && !known.includes(model));
+  if (unknown >= 0) throw wrongShape(`models[${unknown}]`);
+  return [...new Set(models)];
+}
+
+function wrongShape(path: string): GatewayError {
+  return new GatewayError("wrong_shape", { path });
 }

@@ -4,11 +4,10 @@ import type { ApiKey } from "../../../accounts/keys/key.ts";
 import { listKeyPage } from "../../../accounts/keys/key-list.ts";
 import { bindKeys } from "../../../forecast/bound-keys.ts";
 import { createSimulator } from "../../../forecast/simulation.ts";
-import { describeConflict } from "../conflict.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
-import { readLimits } from "./bodies.ts";
-import { createKey, editKey, endPrevious, requireKey, revoke, rotate } from "./edits.ts";
+import { describeConflict } from "../ledger-errors.ts";
+import { createKey, editKey, endPrevious, readLimits, requireKey, revoke, rotate } from "./edits.ts";
 import { type KeyView, printBoundKey, printNamedKey, printSimulation } from "./print.ts";
 import {
   accountParams,

@@ -1,5 +1,5 @@
 import { Elysia, type Static, t } from "elysia";
-import type { Actor } from "../../../accounts/actor.ts";
+import type { Actor } from "../../../accounts/audit-trail.ts";
 import { readWebhookSecret } from "../../../delivery/webhook-worker.ts";
 import { GatewayError } from "../../../errors.ts";
 import { raiseTest } from "../../../notices/episodes.ts";
@@ -22,10 +22,10 @@ import {
   type RuleParts,
   updateRule,
 } from "../../../notices/rules.ts";
-import { readConflict } from "../conflict.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import type { AccountAccess } from "../guard.ts";
 import { createGuard } from "../guard.ts";
+import { readConflict } from "../ledger-errors.ts";
 import { PERMISSIONS } from "../permissions.ts";
 import { errorEnvelope, id, nothing, pageOf, pageQuery } from "../shapes.ts";
 import {

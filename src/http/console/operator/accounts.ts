@@ -1,14 +1,13 @@
 import { Elysia, t } from "elysia";
 import { type ListedAccount, listAccountsWithUsage } from "../../../accounts/account-list.ts";
 import { setMarkup } from "../../../accounts/accounts.ts";
-import { beginActing, endActing } from "../../../accounts/people/acting.ts";
+import { beginActing, endActing } from "../../../accounts/people/operators.ts";
 import { resumeAccount, suspendAccount } from "../../../accounts/suspension.ts";
 import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
 import { LedgerError } from "../../../ledger/ledger.ts";
 import { printTime } from "../../../time.ts";
-import { printAccount } from "../accounts/print.ts";
-import { account, acting, reason } from "../accounts/shapes.ts";
+import { account, acting, printAccount, reason } from "../accounts/shapes.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { id, nothing, pageOf, pageQuery, usd } from "../shapes.ts";

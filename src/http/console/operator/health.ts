@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
-import type { Actor } from "../../../accounts/actor.ts";
-import { recordChange } from "../../../accounts/audit-trail.ts";
+import { type Actor, recordChange } from "../../../accounts/audit-trail.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { VERSION } from "../../../domain/version.ts";
 import { GatewayError } from "../../../errors.ts";

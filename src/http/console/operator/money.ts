@@ -3,11 +3,10 @@ import { printUsd } from "../../../domain/money.ts";
 import type { Posting } from "../../../ledger/ledger.ts";
 import { bookCorrection, bookRefund, bookTopUp } from "../../../payments/bookings.ts";
 import { reason, wallet } from "../accounts/shapes.ts";
-import { readAmount } from "../amounts.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { throwBookingError } from "../ledger-errors.ts";
-import { id, usd } from "../shapes.ts";
+import { id, readAmount, usd } from "../shapes.ts";
 
 const path = t.Object({ id });
 const bookingId = t.String({

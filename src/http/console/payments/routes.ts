@@ -4,7 +4,7 @@ import { createOnce } from "../../../accounts/idempotency.ts";
 import type { Database, Db } from "../../../db/database.ts";
 import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
-import { createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
+import { applyEvent, createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
 import { printOverview, readOverview } from "../../../payments/overview.ts";
 import {
   createCodes,
@@ -17,12 +17,13 @@ import {
   stateOfCode,
 } from "../../../payments/redeem-codes.ts";
 import { type CheckoutPage, createStripeClient, type StripeClient } from "../../../payments/stripe.ts";
+import { noticeReversal } from "../../../payments/sweep.ts";
 import { printTime } from "../../../time.ts";
-import { readAmount } from "../amounts.ts";
+import { contextOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
-import { contextOf } from "../request-context.ts";
-import { pageQuery } from "../shapes.ts";
+import { readRequestBody } from "../request-body.ts";
+import { pageQuery, readAmount } from "../shapes.ts";
 import {
   checkoutBody,
   checkoutShape,
@@ -35,7 +36,6 @@ import {
   walletShape,
   webhookShape,
 } from "../wallet/shapes.ts";
-import { receiveEvent } from "./stripe-webhook.ts";
 
 const PAGE_SIZE = 50;
 /** The ids of codes and of checkout sessions. Other texts are neither looked up nor stored. */
@@ -195,4 +195,36 @@ function printCodeRow(code: RedeemCode, names: ReadonlyMap<string, string>, nowM
     account_name: accountId === null ? null : (names.get(accountId) ?? null),
     credited_at: printTime(code.creditedAtMs ?? undefined),
   };
+}
+
+const BODY_BOUNDS = {
+  bytesMax: 256 * 1024,
+  message: "The event exceeds the size limit of 256 KiB.",
+};
+
+/**
+ * Applies a signed event of Stripe. Events of sessions that are not ours, or whose amount is not what we asked
+ * for, are answered like others and logged: no repeat of theirs would change anything. Any failure of ours is
+ * an error, after which Stripe repeats the event.
+ */
+async function receiveEvent(
+  parts: ConsoleParts,
+  stripe: StripeClient,
+  request: Request,
+): Promise<{ received: true }> {
+  // The raw bytes, as they were signed.
+  const body = await readRequestBody(request, BODY_BOUNDS);
+  const signature = request.headers.get("stripe-signature") ?? undefined;
+  const event = await stripe.readEvent({ body, signature, nowMs: parts.now() });
+  if (!event) return { received: true };
+  if (event.kind === "reversed") {
+    await noticeReversal(parts, event);
+    parts.log.error({ action: event.action, payment: event.payment }, "payment reversed at Stripe");
+    return { received: true };
+  }
+  const result = await applyEvent(parts, event);
+  const fields = { checkout: event.sessionId, result };
+  if (result === "mismatch") parts.log.error(fields, "checkout paid with another amount or currency");
+  else parts.log.info(fields, "checkout event received");
+  return { received: true };
 }

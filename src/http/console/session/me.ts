@@ -1,6 +1,6 @@
 import { Elysia, t } from "elysia";
 import { findAccount } from "../../../accounts/accounts.ts";
-import type { Actor, SessionState } from "../../../accounts/actor.ts";
+import type { Actor, SessionState } from "../../../accounts/audit-trail.ts";
 import {
   changePassword,
   confirmPassword,
@@ -13,14 +13,28 @@ import {
   renamePerson,
 } from "../../../accounts/people/people.ts";
 import { cookieFormOf, printCookie, readSessionCookie } from "../../../accounts/people/session-cookie.ts";
-import { listSessions, needsRenewal, renewSession } from "../../../accounts/people/sessions.ts";
+import {
+  endSession,
+  endSessions,
+  listSessions,
+  needsRenewal,
+  renewSession,
+  type Session,
+} from "../../../accounts/people/sessions.ts";
 import { GatewayError } from "../../../errors.ts";
 import { printTime } from "../../../time.ts";
+import { visitorOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard, isConfirmed } from "../guard.ts";
-import { meShape, nameField, passwordField, personShape, printPerson } from "../person-shapes.ts";
-import { visitorOf } from "../request-context.ts";
-import { nothing } from "../shapes.ts";
+import {
+  meShape,
+  nameField,
+  passwordField,
+  personShape,
+  printPerson,
+  sessionShape,
+} from "../person-shapes.ts";
+import { id, nothing } from "../shapes.ts";
 
 /** Routes of a signed-in person about itself. Management keys are no person: they get `not_permitted`. */
 export function meRoutes(parts: ConsoleParts) {
@@ -117,7 +131,7 @@ async function renew(parts: ConsoleParts, request: Request, actor: Actor): Promi
 }
 
 /** Returns the session of an actor. Throws `not_permitted` for a management key. */
-export function requireSession({ session }: Actor): SessionState {
+function requireSession({ session }: Actor): SessionState {
   if (!session) throw new GatewayError("not_permitted");
   return session;
 }
@@ -127,4 +141,50 @@ async function requirePerson({ database }: ConsoleParts, actor: Actor): Promise<
   const person = await findPersonById(database, actor.id);
   if (!person) throw new GatewayError("no_session");
   return person;
+}
+
+/** Routes of a signed-in person about its sessions. */
+export function mySessionsRoutes(parts: ConsoleParts) {
+  const { database, now } = parts;
+  return new Elysia()
+    .use(createGuard(parts))
+    .get(
+      "/me/sessions",
+      async ({ actor }) => {
+        const { id: currentId } = requireSession(actor);
+        const sessions = await listSessions(database, actor.id, now());
+        return { items: sessions.map((session) => printSession(session, currentId)) };
+      },
+      { needsSession: true, response: t.Object({ items: t.Array(sessionShape) }) },
+    )
+    .delete(
+      "/me/sessions/:session",
+      async ({ actor, params }) => {
+        requireSession(actor);
+        const wanted = { actor, personId: actor.id, sessionId: params.session };
+        if (!(await endSession(database, wanted, now()))) throw new GatewayError("unknown_item");
+        return {};
+      },
+      { needsSession: true, params: t.Object({ session: id }), response: nothing },
+    )
+    .post(
+      "/me/sessions/end-others",
+      async ({ actor }) => {
+        const { id: keptId } = requireSession(actor);
+        return { ended: await endSessions(database, { actor, personId: actor.id, keptId }, now()) };
+      },
+      { needsSession: true, response: t.Object({ ended: t.Integer() }) },
+    );
+}
+
+function printSession(session: Session, currentId: string) {
+  return {
+    id: session.id,
+    address: session.address ?? null,
+    agent: session.agent ?? null,
+    created_at: printTime(session.createdAtMs),
+    last_seen_at: printTime(session.lastSeenAtMs),
+    expires_at: printTime(session.expiresAtMs),
+    current: session.id === currentId,
+  };
 }

@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import type { ConsoleParts } from "../console-parts.ts";
-import { meRoutes } from "./me.ts";
-import { mySessionsRoutes } from "./my-sessions.ts";
+import { meRoutes, mySessionsRoutes } from "./me.ts";
 import { signInRoutes } from "./sign-in.ts";
 
 /** Routes of people: sign-in, their own sessions, password and e-mail. */

@@ -1,5 +1,5 @@
 import { Elysia, t } from "elysia";
-import type { Actor } from "../../../accounts/actor.ts";
+import type { Actor } from "../../../accounts/audit-trail.ts";
 import {
   orderPasswordReset,
   resetPassword,
@@ -13,6 +13,7 @@ import { signUp } from "../../../accounts/people/sign-up.ts";
 import { VERSION } from "../../../domain/version.ts";
 import { type Cause, GatewayError } from "../../../errors.ts";
 import type { SignInMetrics, SignInResult } from "../../../telemetry/metrics.ts";
+import { visitorOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import {
@@ -24,7 +25,6 @@ import {
   setupShape,
   tokenField,
 } from "../person-shapes.ts";
-import { visitorOf } from "../request-context.ts";
 import { nothing } from "../shapes.ts";
 
 /** Routes for everybody: what the console offers, sign-in and sign-up, and the links of mails. */

@@ -1,29 +1,30 @@
 import { Elysia, t } from "elysia";
 import type { Account } from "../../../accounts/accounts.ts";
+import { type Cell, printCsv } from "../../../domain/csv.ts";
+import { printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
-import { listAnomalies } from "../../../usage/anomalies.ts";
-import { readRange } from "../../../usage/range.ts";
-import { reportUsage } from "../../../usage/report.ts";
-import { readView } from "../../../usage/view.ts";
-import { comparePrices } from "../../../usage/what-if.ts";
+import { HISTOGRAM_BOUNDS_MS } from "../../../ledger/usage-records.ts";
+import { KEPT_MS } from "../../../refusals/refusal.ts";
+import { printTime } from "../../../time.ts";
+import { type AccountAnomaly, listAnomalies } from "../../../usage/anomalies.ts";
+import { reportUsage, type UsageReport } from "../../../usage/report.ts";
+import { percentilesOf, printMargin, printSums, type Sums } from "../../../usage/sums.ts";
+import { isDaily, readRange, readView, type UsageView } from "../../../usage/view.ts";
+import { type Compared, comparePrices, type PriceComparison } from "../../../usage/what-if.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { writeRefusals } from "../refusals.ts";
 import { csvHeaders } from "../text-stream.ts";
 import {
-  printAnomalies,
-  printComparison,
-  printOperatorUsage,
-  printOperatorUsageCsv,
-  printUsage,
-  printUsageCsv,
-  type ShownUsage,
-} from "./print.ts";
-import {
   anomaliesAnswer,
+  type OperatorUsageAnswer,
   type OperatorUsageQueryText,
+  type OperatorUsageRowJson,
   operatorUsageAnswer,
   operatorUsageQuery,
+  type UsageAnswer,
+  type UsageRowJson,
+  type UsageTotal,
   usageAnswer,
   usageQuery,
   whatIfAnswer,
@@ -95,4 +96,131 @@ function compareModel(
   if (!model) throw new GatewayError("unknown_model");
   const range = readRange(body, { nowMs: parts.now(), defaultMs: 0 });
   return comparePrices(parts, { accountId, keyId: body.key, range }, model.price);
+}
+
+/** A view with its report. */
+interface ShownUsage {
+  readonly view: UsageView;
+  readonly nowMs: number;
+  readonly report: UsageReport;
+}
+
+/** Prints usage as members see it: without upstream costs. */
+function printUsage(usage: ShownUsage): UsageAnswer {
+  return printReport(usage, { sums: printSums, total: printTotal });
+}
+
+/** Prints usage as operators see it: every sum with its margin. */
+function printOperatorUsage(usage: ShownUsage): OperatorUsageAnswer {
+  return printReport(usage, {
+    sums: (sums) => ({ ...printSums(sums), ...printMargin(sums) }),
+    total: (sums) => ({ ...printTotal(sums), ...printMargin(sums) }),
+  });
+}
+
+function printReport<Row, Total>(
+  { view, nowMs, report }: ShownUsage,
+  print: { readonly sums: (sums: Sums) => Row; readonly total: (sums: Sums) => Total },
+) {
+  const { fromMs, toMs } = view.range;
+  const nameOf = (group: string | null) => (group === null ? null : (report.names.get(group) ?? null));
+  return {
+    from: printTime(fromMs),
+    to: printTime(toMs),
+    resolution: isDaily(view) ? ("day" as const) : ("hour" as const),
+    refused_since: new Date(Math.max(fromMs, nowMs - KEPT_MS)).toISOString(),
+    rows: report.points.map(({ timeMs, group = null, sums }) => ({
+      time: timeMs === undefined ? null : printTime(timeMs),
+      group,
+      group_name: nameOf(group),
+      ...print.sums(sums),
+    })),
+    total: print.total(report.total),
+    groups: report.groups.map(({ group, sums }) => ({
+      group,
+      group_name: nameOf(group),
+      ...print.total(sums),
+    })),
+    previous: print.total(report.previous),
+  };
+}
+
+/** Prints sums with their percentiles and histograms. */
+function printTotal(sums: Sums): UsageTotal {
+  return {
+    ...printSums(sums),
+    first_output: percentilesOf(sums.firstOutputMs) ?? null,
+    total_time: percentilesOf(sums.totalMs) ?? null,
+    histograms: {
+      bounds_ms: [...HISTOGRAM_BOUNDS_MS],
+      first_output: [...sums.firstOutputMs],
+      total_time: [...sums.totalMs],
+    },
+  };
+}
+
+const COLUMNS = [
+  "time",
+  "group",
+  "group_name",
+  "requests",
+  "errors",
+  "refused",
+  "cost_usd",
+  "input_tokens",
+  "cached_input_tokens",
+  "cache_write_tokens",
+  "output_tokens",
+] as const satisfies readonly (keyof UsageRowJson)[];
+
+const OPERATOR_COLUMNS = [
+  ...COLUMNS,
+  "upstream_cost_usd",
+  "margin_usd",
+  "unknown_cost_usd",
+] as const satisfies readonly (keyof OperatorUsageRowJson)[];
+
+function printUsageCsv(usage: ShownUsage): string {
+  return printRows(printUsage(usage), COLUMNS);
+}
+
+function printOperatorUsageCsv(usage: ShownUsage): string {
+  return printRows(printOperatorUsage(usage), OPERATOR_COLUMNS);
+}
+
+function printRows<Column extends string>(
+  { rows }: { readonly rows: readonly Readonly<Record<Column, Cell>>[] },
+  columns: readonly Column[],
+): string {
+  return printCsv(
+    columns,
+    rows.map((row) => columns.map((column) => row[column])),
+  );
+}
+
+export function printAnomalies(anomalies: readonly AccountAnomaly[]): typeof anomaliesAnswer.static {
+  return {
+    items: anomalies.map(({ dayMs, cost, usual, key }) => ({
+      day: new Date(dayMs).toISOString().slice(0, 10),
+      cost_usd: printUsd(cost),
+      usual_usd: printUsd(usual),
+      key_id: key?.id ?? null,
+      key_name: key?.name ?? null,
+    })),
+  };
+}
+
+function printComparison({ total, byKey }: PriceComparison): typeof whatIfAnswer.static {
+  return {
+    ...printCompared(total),
+    by_key: byKey.map((key) => ({
+      key_id: key.keyId,
+      key_name: key.keyName ?? null,
+      ...printCompared(key),
+    })),
+  };
+}
+
+function printCompared({ requests, actual, whatIf }: Compared) {
+  return { requests, actual_usd: printUsd(actual), what_if_usd: printUsd(whatIf) };
 }

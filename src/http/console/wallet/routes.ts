@@ -4,7 +4,7 @@ import type { Database } from "../../../db/database.ts";
 import { printUsd } from "../../../domain/money.ts";
 import type { PageRequest, RunningHold, TransferRange } from "../../../ledger/records.ts";
 import { findReasons } from "../../../payments/bookings.ts";
-import { printOverview, readOverview } from "../../../payments/overview.ts";
+import { printHold, printOverview, printTransfer, readOverview } from "../../../payments/overview.ts";
 import { proveWallet, type WalletProof } from "../../../payments/proof.ts";
 import {
   listMonths,
@@ -13,7 +13,6 @@ import {
   printStatement,
   readMonth,
 } from "../../../payments/statement.ts";
-import { printHold, printTransfer } from "../../../payments/wallet-lines.ts";
 import { printTime } from "../../../time.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
