@@ -16,8 +16,8 @@ import {
   revokeCode,
   stateOfCode,
 } from "../../../payments/redeem-codes.ts";
+import { noticeReversal } from "../../../payments/reversals.ts";
 import { type CheckoutPage, createStripeClient, type StripeClient } from "../../../payments/stripe.ts";
-import { noticeReversal } from "../../../payments/sweep.ts";
 import { printTime } from "../../../time.ts";
 import { contextOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
