@@ -2,8 +2,8 @@ import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
+import type { PrintOptions } from "../wire/format.ts";
 import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
-import type { PrintOptions } from "../wire/protocol.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "../workers/worker-queue.ts";
@@ -27,7 +27,7 @@ import { factsOf, type OpenBody, openBody, type Planned, type PlanQuestion } fro
  * worker, and so are forms of every size.
  */
 export interface Bodies {
-  /** Throws the errors of `WireProtocol.parseRequest`, or `too_many_body_bytes` when too many bodies wait. */
+  /** Throws the errors of `WireFormat.parseRequest`, or `too_many_body_bytes` when too many bodies wait. */
   read(body: NewBody): Soon<Body>;
   /** Throws `UpstreamFault`. */
   readAnswer(answer: NewAnswer): Soon<ReplyPart>;

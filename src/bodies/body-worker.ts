@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
-import { findProtocolPair } from "../wire/protocol-pair.ts";
+import { findFormatPair } from "../wire/format-pair.ts";
 import { WIRES } from "../wire/registry.ts";
 import { decodeBody } from "./body.ts";
 import {
@@ -86,7 +86,7 @@ function serializePlan(planned: Planned): SerializedPlan {
 }
 
 function readAnswer({ client, upstream, context, head, blocks }: AnswerJob): SerializedPart {
-  const pair = findProtocolPair(WIRES[client], [upstream]);
+  const pair = findFormatPair(WIRES[client], [upstream]);
   if (!pair) throw new Error(`No codec from ${client} to ${upstream}`);
   const text = decodeBlocks(blocks, { fatal: false });
   const { unrepresentable, ...part } = pair.answers(context).readWhole(head, text);

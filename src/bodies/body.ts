@@ -2,9 +2,9 @@ import { decodeBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
+import type { AnswerHead, PrintOptions, WireFormat } from "../wire/format.ts";
+import type { AnswerReader } from "../wire/format-pair.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
-import type { AnswerHead, PrintOptions, WireProtocol } from "../wire/protocol.ts";
-import type { AnswerReader } from "../wire/protocol-pair.ts";
 import type { Planned, PlanQuestion } from "./open-body.ts";
 
 /** A value, or a promise of one that comes from the worker or after a yield to the event loop. */
@@ -50,7 +50,7 @@ export function withModel(body: Body, model: string): Body {
 
 /** A body as received from a client. */
 export interface NewBody {
-  readonly wire: WireProtocol;
+  readonly wire: WireFormat;
   /** The account. Work of different owners alternates. */
   readonly owner: string;
   /** Owned by the reader from now on: they may move to another thread. */
@@ -60,7 +60,7 @@ export interface NewBody {
 /** A whole answer as received from an upstream. */
 export interface NewAnswer {
   readonly reader: AnswerReader;
-  readonly client: WireProtocol;
+  readonly client: WireFormat;
   /** The account. Work of different owners alternates. */
   readonly owner: string;
   readonly head: AnswerHead;

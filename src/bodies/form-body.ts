@@ -1,8 +1,8 @@
 import { joinBlocks } from "../domain/byte-blocks.ts";
 import { GatewayError } from "../errors.ts";
 import type { Form, FormFormat } from "../wire/form.ts";
+import type { PrintOptions } from "../wire/format.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
-import type { PrintOptions } from "../wire/protocol.ts";
 import { createWorkerQueue, type WorkerQueue } from "../workers/worker-queue.ts";
 import type { Body, NewBody } from "./body.ts";
 import { bufferOf, deserializeError, type SerializedError } from "./body-jobs.ts";

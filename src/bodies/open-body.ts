@@ -2,11 +2,11 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import { type CountOptions, printCountRequest } from "../wire/anthropic-messages/count-tokens.ts";
+import type { AnswerContext, PrintOptions, WireFormat } from "../wire/format.ts";
+import { type CodecSession, findFormatPair } from "../wire/format-pair.ts";
 import { lazily } from "../wire/host-reasoning.ts";
 import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
 import { hashBeginning } from "../wire/prompt-beginning.ts";
-import type { AnswerContext, PrintOptions, WireProtocol } from "../wire/protocol.ts";
-import { type CodecSession, findProtocolPair } from "../wire/protocol-pair.ts";
 
 /** Asks for the translation of a request to one other format. */
 export interface PlanQuestion {
@@ -38,18 +38,18 @@ export interface OpenBody {
  * Parses and checks a body. With the facts of an earlier parse, parses only when more than the facts is
  * needed.
  */
-export function openBody(wire: WireProtocol, text: string, facts?: RequestFacts): OpenBody {
+export function openBody(wire: WireFormat, text: string, facts?: RequestFacts): OpenBody {
   return new ParsedBody(wire, facts ? reopen(wire, text, facts) : wire.parseRequest(text));
 }
 
 /** A class, because closures for each request cost more. */
 class ParsedBody implements OpenBody {
   readonly request: ModelRequest;
-  readonly #wire: WireProtocol;
+  readonly #wire: WireFormat;
   /** By the format of the upstream. */
   readonly #sessions: Partial<Record<Surface, CodecSession>> = {};
 
-  constructor(wire: WireProtocol, request: ModelRequest) {
+  constructor(wire: WireFormat, request: ModelRequest) {
     this.request = request;
     this.#wire = wire;
   }
@@ -90,13 +90,13 @@ class ParsedBody implements OpenBody {
   }
 
   #openSession(surface: Surface, readChat: () => ChatRequest): CodecSession {
-    const pair = findProtocolPair(this.#wire, [surface]);
+    const pair = findFormatPair(this.#wire, [surface]);
     if (!pair) throw new GatewayError("not_built");
     return pair.begin(this.request, readChat);
   }
 }
 
-function reopen(wire: WireProtocol, text: string, facts: RequestFacts): ModelRequest {
+function reopen(wire: WireFormat, text: string, facts: RequestFacts): ModelRequest {
   const parse = lazily(() => wire.parseRequest(text));
   return {
     ...facts,

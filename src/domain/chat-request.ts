@@ -1,6 +1,6 @@
 /**
  * A chat request in the neutral form. Ingress codecs decode requests into it, and egress codecs encode
- * requests from it, so that no translator per protocol pair is needed.
+ * requests from it, so that no translator per format pair is needed.
  */
 export interface ChatRequest {
   /** In the client's order, never empty. A system turn may be anywhere. */

@@ -5,10 +5,10 @@ import type { Model, Route } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { namedBetas } from "../wire/anthropic-messages/betas.ts";
+import type { PrintOptions } from "../wire/format.ts";
+import type { AnswerReader } from "../wire/format-pair.ts";
+import { type FormatPair, findFormatPair, passthroughContext } from "../wire/format-pair.ts";
 import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
-import type { PrintOptions } from "../wire/protocol.ts";
-import type { AnswerReader } from "../wire/protocol-pair.ts";
-import { findProtocolPair, type ProtocolPair, passthroughContext } from "../wire/protocol-pair.ts";
 import type { Gateway } from "./gateway.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
@@ -19,7 +19,7 @@ import type { Call, Candidate, Plan } from "./request.ts";
 interface ReachableRoute {
   readonly route: Route;
   readonly upstream: Upstream;
-  readonly pair: ProtocolPair;
+  readonly pair: FormatPair;
   readonly printOptions: PrintOptions;
 }
 
@@ -87,7 +87,7 @@ function findReachable(
   let refused: string | undefined;
   for (const route of model.routes) {
     const upstream = upstreams.get(route.upstream);
-    const pair = upstream && findProtocolPair(call.wire, upstream.surfacesOf(route.upstreamModel));
+    const pair = upstream && findFormatPair(call.wire, upstream.surfacesOf(route.upstreamModel));
     if (!pair) continue;
     if (unhosted !== undefined && upstream.messagesHost && pair.isPassthrough) {
       refused = unhosted;
@@ -135,7 +135,7 @@ function passThrough(reachable: readonly ReachableRoute[], request: RequestFacts
 
 /** A translation to one format, and the options in which the bodies for its upstreams differ in size. */
 interface Translation {
-  readonly pair: ProtocolPair;
+  readonly pair: FormatPair;
   readonly options: PrintOptions[];
   /** `undefined` until planned, and when the request cannot be expressed in the format. */
   codec: AnswerReader | undefined;

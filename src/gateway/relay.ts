@@ -1,6 +1,6 @@
 import type { AttemptTrace } from "../telemetry/request-trace.ts";
 import type { Permit } from "../upstream/circuit-phases.ts";
-import { type AnswerHead, isClaudeModel } from "../wire/protocol.ts";
+import { type AnswerHead, isClaudeModel } from "../wire/format.ts";
 import { type ReplyPart, type ReplyReader, ResponseReader } from "../wire/reply-part.ts";
 import { createSseDecoder, type SseDecoder, type SseEvent, type SseListener } from "../wire/sse.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";

@@ -11,16 +11,16 @@ import type { Attempt, Balances } from "../ledger/records.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { SettledRequest } from "../telemetry/route-tally.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import type { PrintOptions, WireFormat } from "../wire/format.ts";
+import type { AnswerReader } from "../wire/format-pair.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
-import type { PrintOptions, WireProtocol } from "../wire/protocol.ts";
-import type { AnswerReader } from "../wire/protocol-pair.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 
 /** One request of a client, as known before its body is read. */
 export interface Call {
   /** UUIDv7. Identifies the request in headers and logs, and is the id of its hold and its receipt. */
   readonly id: string;
-  readonly wire: WireProtocol;
+  readonly wire: WireFormat;
   /** The surface on the receipt. Default: that of the format. */
   readonly surface?: string;
   readonly secret: string | undefined;

@@ -2,7 +2,7 @@ import type { Printed, Soon } from "../bodies/body.ts";
 import type { MessagesHost, Route } from "../domain/model.ts";
 import type { CallBody, UpstreamCall } from "../upstream/upstream.ts";
 import { allowHeaderBetas, betasOfHost, namedBetas } from "../wire/anthropic-messages/betas.ts";
-import type { PrintOptions, UpstreamFormat } from "../wire/protocol.ts";
+import type { PrintOptions, UpstreamFormat } from "../wire/format.ts";
 import type { Candidate, HeldRequest, Quote } from "./request.ts";
 
 type CallParts = Pick<HeldRequest, "call" | "body"> & { readonly candidate: Candidate };

@@ -1,27 +1,27 @@
 import type { GatewayError } from "../errors.ts";
 import { LimiterError } from "../limiter/limiter.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import type { WireProtocol } from "../wire/protocol.ts";
+import type { WireFormat } from "../wire/format.ts";
 import { WIRES } from "../wire/registry.ts";
 import { idHeaders, pathOf } from "./identity.ts";
 
-/** Creates the response for an error of a request without a protocol of its own, by its path and headers. */
+/** Creates the response for an error of a request without a format of its own, by its path and headers. */
 export function respondWithError(request: Request, error: GatewayError, requestId: string): Response {
   return errorResponse(error, errorWire(pathOf(request), request.headers), { requestId });
 }
 
 /**
- * Returns the protocol whose error envelope a path gets: that of the inference route the path is below. Other
+ * Returns the format whose error envelope a path gets: that of the inference route the path is below. Other
  * paths below `/v1/` get the messages envelope when the client sends `anthropic-version`, else the chat one.
  */
-export function errorWire(path: string, headers: Headers): WireProtocol {
+export function errorWire(path: string, headers: Headers): WireFormat {
   const wire = Object.values(WIRES).find((each) => isOf(each, path));
   if (wire) return wire;
   return path.startsWith("/v1/") && headers.has("anthropic-version") ? WIRES.messages : WIRES.chat;
 }
 
 /** Whether a path is below the route of a format, or below another address of it. */
-function isOf({ path: root, aliases = [] }: WireProtocol, path: string): boolean {
+function isOf({ path: root, aliases = [] }: WireFormat, path: string): boolean {
   return isBelow(root, path) || aliases.some((each) => isBelow(each, path));
 }
 
@@ -32,7 +32,7 @@ function isBelow(root: string, path: string): boolean {
 /** Creates the response for an error, with status, headers and body of its row in the error table. */
 export function errorResponse(
   error: GatewayError,
-  wire: WireProtocol,
+  wire: WireFormat,
   {
     requestId,
     headers = {},

@@ -9,8 +9,8 @@ import { runRequest } from "../gateway/run-request.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { RequestTracing } from "../telemetry/request-tracing.ts";
 import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
-import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
-import type { WireProtocol } from "../wire/protocol.ts";
+import { anthropicMessages } from "../wire/anthropic-messages/format.ts";
+import type { WireFormat } from "../wire/format.ts";
 import { WIRES } from "../wire/registry.ts";
 import { type BodyReader, createBodyReader, discardBody } from "./body.ts";
 import { logInternalError } from "./errors.ts";
@@ -24,7 +24,7 @@ interface ModelRoute {
   readonly path: string;
   /** Name of the route in the log. */
   readonly surface: string;
-  readonly wire: WireProtocol;
+  readonly wire: WireFormat;
   /** Processes a request. Throws `GatewayError`. */
   run(gateway: Gateway, call: Call, reply: Reply): Promise<void>;
 }
@@ -172,7 +172,7 @@ function endTrace(trace: RequestTrace, { call: { record }, reply }: Run): void {
   trace.end({ status: reply.status, ...facts });
 }
 
-function forwardedHeaders(wire: WireProtocol, headers: Headers): Record<string, string> {
+function forwardedHeaders(wire: WireFormat, headers: Headers): Record<string, string> {
   const forwarded: Record<string, string> = {};
   for (const name of wire.forwardedHeaders) {
     const value = headers.get(name);

@@ -1,6 +1,6 @@
 import { type GatewayError, toGatewayError } from "../errors.ts";
 import type { AbortSource, FileReply, Reply } from "../gateway/request.ts";
-import type { WireProtocol } from "../wire/protocol.ts";
+import type { WireFormat } from "../wire/format.ts";
 import { errorResponse } from "./errors.ts";
 import { type ByteStream, createByteStream, createEventStream, type EventStream } from "./event-stream.ts";
 
@@ -25,7 +25,7 @@ const WHOLE_HEADERS = { "content-type": "application/json" };
 interface ReplyOptions {
   readonly request: Request;
   readonly requestId: string;
-  readonly wire: WireProtocol;
+  readonly wire: WireFormat;
   /** Called before the last bytes are written. */
   onEnd(): void;
 }

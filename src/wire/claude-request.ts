@@ -8,7 +8,7 @@ import type {
   Tool,
 } from "../domain/chat-request.ts";
 import type { Message } from "./arrange-messages.ts";
-import type { PrintOptions } from "./protocol.ts";
+import type { PrintOptions } from "./format.ts";
 
 /** A prompt in the order in which Anthropic reads and caches it: tools, system prompt, messages. */
 interface Prompt {

@@ -1,10 +1,10 @@
 import type { ClientSurface, Surface } from "../domain/model.ts";
-import { anthropicMessages } from "./anthropic-messages/protocol.ts";
-import { bedrockConverse } from "./bedrock-converse/protocol.ts";
-import { googleGemini } from "./google-gemini/protocol.ts";
-import { openaiChat } from "./openai-chat/protocol.ts";
-import { openaiCompact, openaiResponses } from "./openai-responses/protocol.ts";
-import type { UpstreamFormat, WireProtocol } from "./protocol.ts";
+import { anthropicMessages } from "./anthropic-messages/format.ts";
+import { bedrockConverse } from "./bedrock-converse/format.ts";
+import type { UpstreamFormat, WireFormat } from "./format.ts";
+import { googleGemini } from "./google-gemini/format.ts";
+import { openaiChat } from "./openai-chat/format.ts";
+import { openaiCompact, openaiResponses } from "./openai-responses/format.ts";
 import { openaiEmbeddings } from "./untranslated/embeddings.ts";
 import { openaiImages } from "./untranslated/images.ts";
 import { openaiModerations } from "./untranslated/moderations.ts";
@@ -13,7 +13,7 @@ import { openaiSpeech } from "./untranslated/speech.ts";
 import { openaiTranscriptions } from "./untranslated/transcriptions.ts";
 
 /** Every wire format of clients, by its surface. */
-export const WIRES: Readonly<Record<ClientSurface, WireProtocol>> = {
+export const WIRES: Readonly<Record<ClientSurface, WireFormat>> = {
   chat: openaiChat,
   messages: anthropicMessages,
   responses: openaiResponses,

@@ -7,7 +7,7 @@ import type {
   ToolCallEvent,
   UsageEvent,
 } from "../domain/chat-event.ts";
-import type { EventPrinter, EventReader } from "./protocol.ts";
+import type { EventPrinter, EventReader } from "./format.ts";
 import type { ReplyPart, ReplyReader } from "./reply-part.ts";
 import { UpstreamFault } from "./upstream-fault.ts";
 

@@ -5,7 +5,7 @@ import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import type { PlanQuestion } from "../../src/bodies/open-body.ts";
 import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
-import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
+import { findFormatPair } from "../../src/wire/format-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { UpstreamFault } from "../../src/wire/upstream-fault.ts";
 import { answerOf } from "../fuzz/cases/fuzz-answer.ts";
@@ -63,7 +63,7 @@ async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, 
   const { client, body: bytes } = caseOf(id);
   const wire = WIRES[client === "count_tokens" ? "messages" : client];
   const draw = stepsOf(id).draw("bodies");
-  const questions = TARGETS.filter((target) => findProtocolPair(wire, [target])).map(
+  const questions = TARGETS.filter((target) => findFormatPair(wire, [target])).map(
     (surface): PlanQuestion => ({
       surface,
       options: [drawOne(draw, Object.values(TRAITS)), TRAITS.plain].map((traits) => ({
@@ -117,7 +117,7 @@ async function answerFrom(bodies: Bodies, id: CaseId) {
   const request = wire.parseRequest(
     JSON.stringify({ ...drawOne(draw, SEEDS[client].slice(0, 4)), stream: false }),
   );
-  const exchange = findProtocolPair(wire, [format]);
+  const exchange = findFormatPair(wire, [format]);
   const outcome = await outcomeOf(async () => {
     const reader = exchange?.begin(request, request.readChat);
     if (!reader) throw new GatewayError("not_built");

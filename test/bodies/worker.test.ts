@@ -4,7 +4,7 @@ import { createBodies } from "../../src/bodies/bodies.ts";
 import type { Body } from "../../src/bodies/body.ts";
 import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import { GatewayError } from "../../src/errors.ts";
-import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
+import { openaiChat } from "../../src/wire/openai-chat/format.ts";
 
 const FAULTY = new URL("./faulty-worker.ts", import.meta.url);
 const ALWAYS_REMOTE = { inProcessBytesMax: -1 };

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { answerNeutrally } from "../support/format-pairs/format-pair.ts";
+import { neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
 import { requirePythonPackages } from "../support/installed-programs.ts";
-import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
-import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
 import { runProgram } from "../support/run-program.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
-import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
-import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
+import { answerNeutrally } from "../support/format-pairs/format-pair.ts";
+import { neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
 import { listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 

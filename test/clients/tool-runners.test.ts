@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { rejectionOf } from "../support/counting-fetch.ts";
-import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
-import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
+import { answerNeutrally } from "../support/format-pairs/format-pair.ts";
+import { neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
 import { type Json, listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 

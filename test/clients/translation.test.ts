@@ -3,8 +3,8 @@ import { generateText, jsonSchema, Output, streamText } from "ai";
 import { APIError } from "openai";
 import { ContentFilterFinishReasonError } from "openai/error";
 import { rejectionOf } from "../support/counting-fetch.ts";
-import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
-import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
+import { answerNeutrally } from "../support/format-pairs/format-pair.ts";
+import { neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
 import { listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 

@@ -45,7 +45,7 @@ const RETIRED: readonly RetiredWord[] = [
   { pattern: /\bTransactionFate\b|\bfate\b/, use: "commit status" },
   { pattern: /\bfit(s?)(Names?|Grant|Minute|Text)\b/, use: "shorten, clamp or re-estimate" },
   { pattern: /\b(create|begin)?Dialogue\b/, use: "codec session" },
-  { pattern: /\b(find|create)?Exchange\b/, use: "protocol pair" },
+  { pattern: /\b(find|create)?Exchange\b/, use: "format pair" },
   { pattern: /\b(Client|Upstream)End\b/, use: "ingress codec, egress codec" },
   { pattern: /\bverbatim\b/i, use: "passthrough" },
   { pattern: /\blift-?choices\b/i, use: "hoist unions" },

@@ -6,8 +6,8 @@ import { createRouteQueue, type RouteQueue } from "../../src/gateway/route-queue
 import { createHealth, type Health } from "../../src/upstream/cooldown.ts";
 import { createSoleKey } from "../../src/upstream/key-pool.ts";
 import type { Upstream, UpstreamKey } from "../../src/upstream/upstream.ts";
+import { findFormatPair, passthroughContext } from "../../src/wire/format-pair.ts";
 import type { RequestFacts } from "../../src/wire/model-request.ts";
-import { findProtocolPair, passthroughContext } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { createManualClock } from "../limiter/manual-clock.ts";
 import { TEST_PRICE } from "../support/test-catalog.ts";
@@ -56,7 +56,7 @@ export function createUpstream(
 
 /** A candidate that passes chat completions through. */
 function passthroughCandidate(of: Route, upstream: Upstream, facts: Partial<RequestFacts> = {}): Candidate {
-  const codec = findProtocolPair(WIRES.chat, ["chat"])?.answers(passthroughContext({ ...FACTS, ...facts }));
+  const codec = findFormatPair(WIRES.chat, ["chat"])?.answers(passthroughContext({ ...FACTS, ...facts }));
   if (!codec) throw new Error("Chat completions do not pass through");
   const { upstreamModel: model, traits } = of;
   const printOptions = { model, outputTokensMax: 100, outputLimitField: undefined, stream: false, traits };

@@ -7,8 +7,8 @@ import { RequestMeter } from "../../src/gateway/meter.ts";
 import { quoteRequest } from "../../src/gateway/quote.ts";
 import type { Call, Candidate, HeldRequest, Meter, Plan, RunningCaller } from "../../src/gateway/request.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
+import { type AnswerReader, findFormatPair, passthroughContext } from "../../src/wire/format-pair.ts";
 import type { InputSize, ModelRequest } from "../../src/wire/model-request.ts";
-import { type AnswerReader, findProtocolPair, passthroughContext } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import type { ReplyPart } from "../../src/wire/reply-part.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
@@ -106,7 +106,7 @@ function createCandidate(
   options: HeldRequestOptions,
 ): Candidate {
   const route = scriptedRoute(upstream.name, "theirs", { priority, ...options.route });
-  const passthrough = findProtocolPair(WIRES.messages, ["messages"])?.answers(passthroughContext(request));
+  const passthrough = findFormatPair(WIRES.messages, ["messages"])?.answers(passthroughContext(request));
   if (!passthrough) throw new Error("Messages do not pass through");
   const { upstreamModel: model, betas, traits } = route;
   const { stream } = request;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { dataOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { nanosOf } from "../support/protocol-pairs/neutral-answer.ts";
-import { postTo as put, readReply } from "../support/protocol-pairs/protocol-pair.ts";
+import { postTo as put, readReply } from "../support/format-pairs/format-pair.ts";
+import { nanosOf } from "../support/format-pairs/neutral-answer.ts";
 import { answer } from "../support/script.ts";
 import { EVENT_STREAM } from "../support/scripted-answers.ts";
 import { framesOf, objectAt } from "../support/strict-json.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { claude, converse, converseText, USAGE } from "../support/bedrock/answers.ts";
 import { CHAT, dataOf, MESSAGES, objectOf, post, RESPONSES } from "../support/client.ts";
-import { nanosOf } from "../support/protocol-pairs/neutral-answer.ts";
-import { type ProtocolPair, postTo, readReply } from "../support/protocol-pairs/protocol-pair.ts";
+import { type FormatPair, postTo, readReply } from "../support/format-pairs/format-pair.ts";
+import { nanosOf } from "../support/format-pairs/neutral-answer.ts";
 import { framesOf, type Json } from "../support/strict-json.ts";
 import {
   CHAT_TO_CLAUDE,
@@ -34,7 +34,7 @@ const EVERY_WAY = [CHAT_TO_CLAUDE, MESSAGES_TO_CLAUDE, CHAT_TO_NOVA, MESSAGES_TO
 );
 
 function script(
-  { model }: ProtocolPair,
+  { model }: FormatPair,
   blocks: { claude: readonly Json[]; nova: readonly Json[] },
   calls = false,
 ) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readReply } from "../support/protocol-pairs/protocol-pair.ts";
+import { readReply } from "../support/format-pairs/format-pair.ts";
 import { startFixture } from "./conformance/fixture.ts";
 import { TO_CLAUDE, TO_GPT } from "./conformance/requests.ts";
 import {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ERRORS } from "../../src/errors.ts";
 import { CHAT, dataOf, objectOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { nanosOf, neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
-import { answerNeutrally, postTo, readReply } from "../support/protocol-pairs/protocol-pair.ts";
+import { answerNeutrally, postTo, readReply } from "../support/format-pairs/format-pair.ts";
+import { nanosOf, neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
 import { answer, type Script } from "../support/script.ts";
 import { isObject, type Json, listAt, objectAt } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";

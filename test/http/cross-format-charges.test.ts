@@ -4,15 +4,15 @@ import type { Cause } from "../../src/errors.ts";
 import type { Receipt } from "../../src/ledger/records.ts";
 import { dataOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { gatewayForTests } from "../support/gateway-for-tests.ts";
-import { type NeutralAnswer, nanosOf, neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
 import {
   answerNeutrally,
-  PROTOCOL_PAIRS,
+  FORMAT_PAIRS,
   postTo,
   readReply,
   TRANSLATED_PAIRS,
-} from "../support/protocol-pairs/protocol-pair.ts";
+} from "../support/format-pairs/format-pair.ts";
+import { type NeutralAnswer, nanosOf, neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
 
 const gateway = gatewayForTests();
@@ -192,7 +192,7 @@ async function firstAndLast(response: Response) {
 }
 
 describe("for every pair of formats", () => {
-  test.each(PROTOCOL_PAIRS)(
+  test.each(FORMAT_PAIRS)(
     "$surface.name to $upstream takes the right hold, charge and cost headers",
     async (pair) => {
       const { surface, model, upstream } = pair;
@@ -225,7 +225,7 @@ describe("for every pair of formats", () => {
     },
   );
 
-  test.each(PROTOCOL_PAIRS)(
+  test.each(FORMAT_PAIRS)(
     "$surface.name to $upstream gets an output limit when the client sets none",
     async (pair) => {
       for (const stream of [false, true]) {
@@ -241,7 +241,7 @@ describe("for every pair of formats", () => {
   test("an answer without usage is counted equally", async () => {
     const usages = [];
     // Five words, whose count equals their estimate. A busy gateway may estimate.
-    for (const pair of PROTOCOL_PAIRS) {
+    for (const pair of FORMAT_PAIRS) {
       for (const stream of [false, true]) {
         gateway.upstream.on(pair.model, answerUsage({ usage: undefined }));
         const response = await postTo(gateway, pair, { stream });
@@ -254,7 +254,7 @@ describe("for every pair of formats", () => {
   });
 
   test("an answer without usage reaches the client", async () => {
-    for (const pair of PROTOCOL_PAIRS) {
+    for (const pair of FORMAT_PAIRS) {
       gateway.upstream.on(pair.model, answerUsage({ usage: undefined }));
       const whole = await readReply(await postTo(gateway, pair), pair);
       expect(whole).toMatchObject({ text: "Hello there, friend.", finish: "stop" });
@@ -262,7 +262,7 @@ describe("for every pair of formats", () => {
   });
 
   test("a rejected request is a client error with a message of the gateway", async () => {
-    for (const pair of PROTOCOL_PAIRS) {
+    for (const pair of FORMAT_PAIRS) {
       gateway.upstream.on(pair.model, answer({ status: 422, body: '{"detail":"no"}' }));
       await expectError(await postTo(gateway, pair), pair.surface, "rejected_by_upstream");
     }

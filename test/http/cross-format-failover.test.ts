@@ -2,13 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Protocol } from "../../src/domain/model.ts";
 import { CHAT, MESSAGES, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { nanosOf, neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
-import {
-  answerNeutrally,
-  type ProtocolPair,
-  postTo,
-  readReply,
-} from "../support/protocol-pairs/protocol-pair.ts";
+import { answerNeutrally, type FormatPair, postTo, readReply } from "../support/format-pairs/format-pair.ts";
+import { nanosOf, neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -49,7 +44,7 @@ const CASES = SURFACES.flatMap((surface) =>
     const second: Protocol = first === "openai" ? "anthropic" : "openai";
     const model = `${first}-first`;
     const isTranslated = (surface === CHAT) !== (second === "openai");
-    const pair: ProtocolPair = { surface, model, upstream: second, isTranslated };
+    const pair: FormatPair = { surface, model, upstream: second, isTranslated };
     return { surface, first, second, pair };
   }),
 );
@@ -115,7 +110,7 @@ describe("a request that only one upstream can represent", () => {
 
   test("is held at the price of that upstream only", async () => {
     const model = "anthropic-first";
-    const pair: ProtocolPair = { surface: CHAT, model, upstream: "openai", isTranslated: false };
+    const pair: FormatPair = { surface: CHAT, model, upstream: "openai", isTranslated: false };
     gateway.upstream.on("by-openai", answerNeutrally(hello));
     const response = await postTo(gateway, pair, { logprobs: true, max_tokens: 1_000 });
     const { granted } = await gateway.receiptOf(response);

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { createCanaries } from "../support/canaries.ts";
 import { expectError } from "../support/expect-error.ts";
-import { gatewayForTests } from "../support/gateway-for-tests.ts";
-import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
 import {
   postTo,
   providerAnswerOf,
   readReply,
   replay,
   TRANSLATED_PAIRS,
-} from "../support/protocol-pairs/protocol-pair.ts";
+} from "../support/format-pairs/format-pair.ts";
+import { neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer } from "../support/script.ts";
 
 const gateway = gatewayForTests();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ERRORS, GatewayError } from "../../src/errors.ts";
-import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
-import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
+import { anthropicMessages } from "../../src/wire/anthropic-messages/format.ts";
+import { openaiChat } from "../../src/wire/openai-chat/format.ts";
 import { leastCpuMs } from "../support/cpu-time.ts";
 import { eventsOf } from "./play.ts";
 

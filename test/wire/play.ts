@@ -1,13 +1,13 @@
 import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
+import type { ReplyHead, WireFormat } from "../../src/wire/format.ts";
+import { type CodecSession, findFormatPair } from "../../src/wire/format-pair.ts";
 import type { ModelRequest } from "../../src/wire/model-request.ts";
-import type { ReplyHead, WireProtocol } from "../../src/wire/protocol.ts";
-import { type CodecSession, findProtocolPair } from "../../src/wire/protocol-pair.ts";
 import type { ReplyPart } from "../../src/wire/reply-part.ts";
 import { createSseDecoder, type SseEvent } from "../../src/wire/sse.ts";
 
 /** Parses a request of the given format. */
-export function requestOf(wire: WireProtocol, members: object = {}): ModelRequest {
+export function requestOf(wire: WireFormat, members: object = {}): ModelRequest {
   const body = { model: "asked", messages: [{ role: "user", content: "hi" }], max_tokens: 100, stream: true };
   return wire.parseRequest(JSON.stringify({ ...body, ...members }));
 }
@@ -20,14 +20,14 @@ export function headOf(request: ModelRequest, more: Partial<ReplyHead> = {}): Re
 }
 
 /** Starts the codec session of a request for an upstream of one format. Throws `GatewayError`. */
-export function codecSessionOf(wire: WireProtocol, surface: Surface, request: ModelRequest): CodecSession {
-  const session = findProtocolPair(wire, [surface])?.begin(request, request.readChat);
-  if (!session) throw new Error(`No protocol pair from ${wire.surface} to ${surface}`);
+export function codecSessionOf(wire: WireFormat, surface: Surface, request: ModelRequest): CodecSession {
+  const session = findFormatPair(wire, [surface])?.begin(request, request.readChat);
+  if (!session) throw new Error(`No format pair from ${wire.surface} to ${surface}`);
   return session;
 }
 
 /** Returns the error that rejects a body. Fails if the body is accepted or another error is thrown. */
-export function errorOf(wire: WireProtocol, body: string | object): GatewayError {
+export function errorOf(wire: WireFormat, body: string | object): GatewayError {
   try {
     wire.parseRequest(typeof body === "string" ? body : JSON.stringify(body));
   } catch (error) {
@@ -53,7 +53,7 @@ export interface Played {
 
 /** Plays a stream through a reader in the given chunks. Throws the reader's errors. */
 export function play(
-  wire: WireProtocol,
+  wire: WireFormat,
   request: ModelRequest,
   chunks: string | readonly Uint8Array[],
 ): Played {

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
-import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import type { WireProtocol } from "../../src/wire/protocol.ts";
+import { anthropicMessages } from "../../src/wire/anthropic-messages/format.ts";
+import type { WireFormat } from "../../src/wire/format.ts";
+import { openaiChat } from "../../src/wire/openai-chat/format.ts";
 import type { SseEvent } from "../../src/wire/sse.ts";
 import { createSseDecoder, printSse } from "../../src/wire/sse.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../support/recordings.ts";
 import { eventsOf, play, requestOf } from "./play.ts";
 
-const WIRES: Record<string, WireProtocol> = { openai: openaiChat, anthropic: anthropicMessages };
+const WIRES: Record<string, WireFormat> = { openai: openaiChat, anthropic: anthropicMessages };
 const WITH_USAGE = { stream_options: { include_usage: true } };
 const SMALL_BYTES = 4000;
 
-function wireOf(protocol: string): WireProtocol {
+function wireOf(protocol: string): WireFormat {
   const wire = WIRES[protocol];
   if (!wire) throw new Error(`No wire speaks ${protocol}`);
   return wire;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
-import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import { openaiResponses } from "../../src/wire/openai-responses/protocol.ts";
-import type { WireProtocol } from "../../src/wire/protocol.ts";
+import { anthropicMessages } from "../../src/wire/anthropic-messages/format.ts";
+import type { WireFormat } from "../../src/wire/format.ts";
+import { openaiChat } from "../../src/wire/openai-chat/format.ts";
+import { openaiResponses } from "../../src/wire/openai-responses/format.ts";
 import { createRepeatedEvents, type RepeatedEvents } from "../../src/wire/repeated-events.ts";
 import type { ReplyPart, ReplyReader } from "../../src/wire/reply-part.ts";
 import { createSseDecoder, printSse, type SseListener } from "../../src/wire/sse.ts";
@@ -176,7 +176,7 @@ function cutBytes(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
 const encoder = new TextEncoder();
 
 describe("a stream whose events repeat", () => {
-  test.each<[name: string, wire: WireProtocol, members: object, shapes: readonly Shape[]]>([
+  test.each<[name: string, wire: WireFormat, members: object, shapes: readonly Shape[]]>([
     ["chat", openaiChat, {}, CHAT],
     ["chat of two choices", openaiChat, { n: 2 }, CHAT],
     ["messages", anthropicMessages, {}, MESSAGES],

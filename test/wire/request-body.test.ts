@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
-import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import { openaiResponses } from "../../src/wire/openai-responses/protocol.ts";
-import type { WireProtocol } from "../../src/wire/protocol.ts";
+import { anthropicMessages } from "../../src/wire/anthropic-messages/format.ts";
+import type { WireFormat } from "../../src/wire/format.ts";
+import { openaiChat } from "../../src/wire/openai-chat/format.ts";
+import { openaiResponses } from "../../src/wire/openai-responses/format.ts";
 import { parseBody } from "../../src/wire/request-body.ts";
 import { openaiEmbeddings } from "../../src/wire/untranslated/embeddings.ts";
 import { leastCpuMs } from "../support/cpu-time.ts";
@@ -61,7 +61,7 @@ describe("parseBody", () => {
 
 describe("a field spelled in another case", () => {
   // Case-insensitive readers take "ſ" for "s" and the Kelvin sign for "k".
-  test.each<[WireProtocol, object, readonly string[]]>([
+  test.each<[WireFormat, object, readonly string[]]>([
     [
       openaiChat,
       { messages: [{ role: "user", content: "hi" }] },

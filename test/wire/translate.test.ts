@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishEvent } from "../../src/domain/chat-event.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
+import { anthropicMessages } from "../../src/wire/anthropic-messages/format.ts";
 import { printEvents, printReply } from "../../src/wire/anthropic-messages/ingress/print-answer.ts";
-import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
-import type { EventReader } from "../../src/wire/protocol.ts";
+import type { EventReader } from "../../src/wire/format.ts";
 import { collectReply, translateStream, translateWhole } from "../../src/wire/translate.ts";
 import { UpstreamFault } from "../../src/wire/upstream-fault.ts";
 import { requestOf } from "./play.ts";

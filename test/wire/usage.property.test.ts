@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatSurface } from "../../src/domain/model.ts";
 import { inputTokensOf, NO_USAGE, totalTokensOf, type Usage } from "../../src/domain/usage.ts";
+import { findFormatPair } from "../../src/wire/format-pair.ts";
 import { isJsonObject, type JsonObject } from "../../src/wire/json/read.ts";
-import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { printSse } from "../../src/wire/sse.ts";
 import { codecSessionOf, eventsOf, requestOf } from "./play.ts";
@@ -95,9 +95,9 @@ describe("usage", () => {
   });
 });
 
-/** Appends the next format if a protocol pair leads from the last one to it. */
+/** Appends the next format if a format pair leads from the last one to it. */
 function extend(formats: Format[], next: Format): Format[] {
-  return findProtocolPair(WIRES[next], formats.slice(-1)) ? [...formats, next] : formats;
+  return findFormatPair(WIRES[next], formats.slice(-1)) ? [...formats, next] : formats;
 }
 
 /** Returns a usage as a format represents it: most have one class of tokens written to a cache. */

@@ -7,8 +7,8 @@ import { printUnitPrice, type UnitName } from "../../domain/units.ts";
 import { GatewayError } from "../../errors.ts";
 import { type Estimate, estimateCost } from "../../forecast/estimate.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import type { WireProtocol } from "../../wire/protocol.ts";
-import { findProtocolPair } from "../../wire/protocol-pair.ts";
+import type { WireFormat } from "../../wire/format.ts";
+import { findFormatPair } from "../../wire/format-pair.ts";
 import { WIRES } from "../../wire/registry.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
@@ -133,9 +133,9 @@ const UNIT_SURFACES: Readonly<Record<UnitName, ClientSurface>> = {
 function surfacesOf({ routes, outputTokensMax, price }: Model, upstreams: Gateway["upstreams"]): string[] {
   const byTokens = outputTokensMax === 0 ? WITHOUT_OUTPUT : CONVERSATIONS;
   const wires = (price.unit ? [UNIT_SURFACES[price.unit.name]] : byTokens).map((surface) => WIRES[surface]);
-  const isReached = (wire: WireProtocol) =>
+  const isReached = (wire: WireFormat) =>
     routes.some(({ upstream, upstreamModel }) =>
-      findProtocolPair(wire, upstreams.get(upstream)?.surfacesOf(upstreamModel) ?? []),
+      findFormatPair(wire, upstreams.get(upstream)?.surfacesOf(upstreamModel) ?? []),
     );
   return wires.filter(isReached).map(({ surface }) => surface);
 }

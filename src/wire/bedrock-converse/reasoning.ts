@@ -1,7 +1,7 @@
 import type { ReasoningPart } from "../../domain/chat-request.ts";
+import type { Source } from "../format.ts";
 import { createHostReasoningDecoder, encodeHostReasoning, isHostReasoning } from "../host-reasoning.ts";
 import type { JsonObject } from "../json/read.ts";
-import type { Source } from "../protocol.ts";
 
 // Reasoning that Converse expects back. A signature of Claude is valid at every host of Claude and stays as it
 // is. Other signatures and encrypted reasoning are encoded for the upstream and model that they came from.

@@ -1,8 +1,8 @@
 import type { ChatRequest, Effort, Part } from "../../domain/chat-request.ts";
+import type { PrintOptions } from "../format.ts";
 import { createHostReasoningDecoder, encodeHostReasoning } from "../host-reasoning.ts";
 import { shortenIdentifier } from "../identifiers.ts";
 import type { JsonObject } from "../json/read.ts";
-import type { PrintOptions } from "../protocol.ts";
 import { effortOfBudget } from "../request-fields.ts";
 
 /** Longest id of a tool call, in characters. */

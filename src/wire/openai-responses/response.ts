@@ -1,10 +1,10 @@
 import type { FinishReason, UsageEvent } from "../../domain/chat-event.ts";
 import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
 import type { GatewayError } from "../../errors.ts";
+import type { ReplyHead, SentStream } from "../format.ts";
 import { isJsonObject, type JsonObject, parseJsonObject } from "../json/read.ts";
 import type { EchoedFields } from "../model-request.ts";
 import { readDetails, splitUsage } from "../openai-usage.ts";
-import type { ReplyHead, SentStream } from "../protocol.ts";
 import { createSseDecoder, printSse } from "../sse.ts";
 import {
   findPromptTooLong,

@@ -1,5 +1,6 @@
 import { isCount, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { GatewayError } from "../../errors.ts";
+import type { WireFormat } from "../format.ts";
 import { editMembers, once } from "../json/edit.ts";
 import { isJsonObject, readCount } from "../json/read.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
@@ -10,16 +11,15 @@ import {
   printErrorFrame,
   readPromptTooLong,
   statusOf,
-} from "../openai-chat/protocol.ts";
-import type { WireProtocol } from "../protocol.ts";
+} from "../openai-chat/format.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 
 type Own = "surface" | "path" | "parseRequest" | "printUpstreamRequest" | "readWhole";
 type Optional = "aliases" | "headers" | "readStream" | "form";
 
 /** What differs between the formats that are never translated. */
-type UntranslatedFormat = Pick<WireProtocol, Own> &
-  Partial<Pick<WireProtocol, Optional>> & {
+type UntranslatedFormat = Pick<WireFormat, Own> &
+  Partial<Pick<WireFormat, Optional>> & {
     /** The path after an upstream's `base_url`. */
     readonly upstreamPath: `/${string}`;
   };
@@ -27,7 +27,7 @@ type UntranslatedFormat = Pick<WireProtocol, Own> &
 /**
  * Creates a format that no other provider's format is equivalent to, with OpenAI's errors and limit headers.
  */
-export function createUntranslated({ upstreamPath, ...own }: UntranslatedFormat): WireProtocol {
+export function createUntranslated({ upstreamPath, ...own }: UntranslatedFormat): WireFormat {
   return {
     headers: {},
     forwardedHeaders: [],
@@ -53,7 +53,7 @@ const TIERS = Object.keys(TIER_FIELDS);
 export const UNPRICED_RULE = createUnpricedRule(new Set(TIERS));
 
 /** Creates the printer of a body for an upstream: its model name, each checked field once, and no `stream`. */
-export function printsOnce(fields: readonly string[]): WireProtocol["printUpstreamRequest"] {
+export function printsOnce(fields: readonly string[]): WireFormat["printUpstreamRequest"] {
   const edits = Object.fromEntries([...fields, ...TIERS].map((name) => [name, once]));
   return ({ text }, { model }) =>
     editMembers(text, { ...edits, model: () => JSON.stringify(model), stream: () => undefined });

@@ -1,5 +1,5 @@
-import type { CodecSession } from "../../../src/wire/protocol-pair.ts";
-import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
+import type { CodecSession } from "../../../src/wire/format-pair.ts";
+import { findFormatPair } from "../../../src/wire/format-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import type { SseEvent } from "../../../src/wire/sse.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
@@ -75,7 +75,7 @@ function requestUsOf(pair: FormatPair, body: string, ms: number): number {
 
 function beginSession({ client, upstream }: FormatPair, body: string): CodecSession {
   const request = WIRES[client].parseRequest(body);
-  const exchange = findProtocolPair(WIRES[client], [upstream]);
+  const exchange = findFormatPair(WIRES[client], [upstream]);
   if (!exchange) throw new Error(`There is no way from ${client} to ${upstream}`);
   return exchange.begin(request, request.readChat);
 }

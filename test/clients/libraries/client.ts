@@ -1,4 +1,4 @@
-import type { Finish, NeutralAnswer, NeutralCall } from "../../support/protocol-pairs/neutral-answer.ts";
+import type { Finish, NeutralAnswer, NeutralCall } from "../../support/format-pairs/neutral-answer.ts";
 
 /** An answer as a client library exposes it, in a form that all libraries share. */
 export interface ReadAnswer {

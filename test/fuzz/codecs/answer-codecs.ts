@@ -1,7 +1,7 @@
 import type { ChatSurface } from "../../../src/domain/model.ts";
 import { GatewayError } from "../../../src/errors.ts";
-import type { CodecSession } from "../../../src/wire/protocol-pair.ts";
-import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
+import type { CodecSession } from "../../../src/wire/format-pair.ts";
+import { findFormatPair } from "../../../src/wire/format-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import type { ReplyPart } from "../../../src/wire/reply-part.ts";
 import { createSseDecoder, type SseListener } from "../../../src/wire/sse.ts";
@@ -32,7 +32,7 @@ const FORMATS = ["chat", "messages", "responses"] as const;
 export function readAndPass(id: CaseId): boolean {
   const { client, format, stream, draw } = scenarioOf(id);
   const wire = WIRES[client];
-  const exchange = findProtocolPair(wire, [format]);
+  const exchange = findFormatPair(wire, [format]);
   if (!exchange) return false;
   const request = wire.parseRequest(JSON.stringify({ ...drawOne(draw, REQUESTS[client]), stream }));
   const dialogue = unlessRefused(() => exchange.begin(request, request.readChat));

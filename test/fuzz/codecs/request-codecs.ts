@@ -1,8 +1,8 @@
 import type { Surface } from "../../../src/domain/model.ts";
 import { GatewayError } from "../../../src/errors.ts";
+import type { WireFormat } from "../../../src/wire/format.ts";
+import { findFormatPair } from "../../../src/wire/format-pair.ts";
 import type { ModelRequest } from "../../../src/wire/model-request.ts";
-import type { WireProtocol } from "../../../src/wire/protocol.ts";
-import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { findBodyProblem } from "../../support/google-rules.ts";
 import { drawInteger, drawOne } from "../../support/seeded-random.ts";
@@ -39,13 +39,13 @@ export function readAndPrint(fuzzCase: Pick<FuzzCase, "id" | "client" | "body">)
 }
 
 interface Printing {
-  readonly wire: WireProtocol;
+  readonly wire: WireFormat;
   readonly request: ModelRequest;
   readonly target: Surface;
 }
 
 function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
-  const exchange = findProtocolPair(wire, [target]);
+  const exchange = findFormatPair(wire, [target]);
   const dialogue = exchange && unlessRefused(() => exchange.begin(request, request.readChat));
   if (!dialogue) return false;
   const draw = stepsOf(id).draw(`print ${target}`);

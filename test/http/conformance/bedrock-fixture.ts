@@ -9,7 +9,7 @@ import {
   startScriptedBedrock,
 } from "../../support/bedrock/scripted-bedrock.ts";
 import { CHAT, MESSAGES } from "../../support/client.ts";
-import type { ProtocolPair } from "../../support/protocol-pairs/protocol-pair.ts";
+import type { FormatPair } from "../../support/format-pairs/format-pair.ts";
 import type { Json } from "../../support/strict-json.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../../support/test-gateway.ts";
@@ -25,7 +25,7 @@ export const MESSAGES_TO_CLAUDE = pairOf("messages", "claude");
 export const CHAT_TO_NOVA = pairOf("chat", "nova");
 export const MESSAGES_TO_NOVA = pairOf("messages", "nova");
 
-function pairOf(surface: "chat" | "messages", model: string): ProtocolPair {
+function pairOf(surface: "chat" | "messages", model: string): FormatPair {
   const isTranslated = surface === "chat" || model !== "claude";
   return { surface: surface === "chat" ? CHAT : MESSAGES, upstream: "anthropic", model, isTranslated };
 }

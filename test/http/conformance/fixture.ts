@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect } from "bun:test";
-import { nanosOf } from "../../support/protocol-pairs/neutral-answer.ts";
 import {
   collectLines,
-  type ProtocolPair,
+  type FormatPair,
   postTo,
   readReply,
   replay,
-} from "../../support/protocol-pairs/protocol-pair.ts";
+} from "../../support/format-pairs/format-pair.ts";
+import { nanosOf } from "../../support/format-pairs/neutral-answer.ts";
 import { answer } from "../../support/script.ts";
 import { EVENT_STREAM, frame } from "../../support/scripted-answers.ts";
 import { framesOf, type Json } from "../../support/strict-json.ts";
@@ -20,14 +20,14 @@ export const USAGE = { input: 11, cached: 0, written: 0, output: 7 };
 export interface ConformanceFixture {
   gateway(): TestGateway;
   /** Streams the events in the framing of the pair's upstream. */
-  play(pair: ProtocolPair, lines: readonly Json[]): void;
+  play(pair: FormatPair, lines: readonly Json[]): void;
   /** Sends the whole answer that the events merge to. */
-  playWhole(pair: ProtocolPair, lines: readonly Json[]): void;
-  postTo(pair: ProtocolPair, stream?: boolean): Promise<Response>;
+  playWhole(pair: FormatPair, lines: readonly Json[]): void;
+  postTo(pair: FormatPair, stream?: boolean): Promise<Response>;
   /** Expects the client to get these members with {@link USAGE}, and the charge for that usage. */
-  expectAnswer(pair: ProtocolPair, lines: readonly Json[], received: object): Promise<void>;
+  expectAnswer(pair: FormatPair, lines: readonly Json[], received: object): Promise<void>;
   /** Expects the client to get an error last and no finish. */
-  expectFailure(pair: ProtocolPair, lines: readonly Json[]): Promise<void>;
+  expectFailure(pair: FormatPair, lines: readonly Json[]): Promise<void>;
 }
 
 /** Starts the gateway before the tests of a file, and stops it afterwards. */
@@ -44,7 +44,7 @@ export function startFixture(): ConformanceFixture {
     const body = frame(upstream, lines.map(textOf));
     gateway.upstream.on(model, answer({ headers: EVENT_STREAM, body }));
   };
-  const put = (pair: ProtocolPair, stream = true) => postTo(gateway, pair, { stream });
+  const put = (pair: FormatPair, stream = true) => postTo(gateway, pair, { stream });
 
   return {
     gateway: () => gateway,

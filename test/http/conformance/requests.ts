@@ -1,14 +1,14 @@
 import { CHAT, MESSAGES } from "../../support/client.ts";
-import type { ProtocolPair } from "../../support/protocol-pairs/protocol-pair.ts";
+import type { FormatPair } from "../../support/format-pairs/format-pair.ts";
 
 /** A chat client of Anthropic, and a messages client of OpenAI. */
-export const TO_CLAUDE: ProtocolPair = {
+export const TO_CLAUDE: FormatPair = {
   surface: CHAT,
   upstream: "anthropic",
   model: "claude",
   isTranslated: true,
 };
-export const TO_GPT: ProtocolPair = {
+export const TO_GPT: FormatPair = {
   surface: MESSAGES,
   upstream: "openai",
   model: "gpt",

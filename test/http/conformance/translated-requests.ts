@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
-import type { ProtocolPair } from "../../support/protocol-pairs/protocol-pair.ts";
+import type { FormatPair } from "../../support/format-pairs/format-pair.ts";
 import { type Body, call, chatTool, image, result, TO_CLAUDE, TO_GPT, user } from "./requests.ts";
 
 /** Requests, and what their upstream must get. A member that is `undefined` must be absent. */
 export const TRANSLATED_REQUESTS: readonly (readonly [
   name: string,
-  pair: ProtocolPair,
+  pair: FormatPair,
   body: Body,
   sent: Body,
 ])[] = [
@@ -207,7 +207,7 @@ export const TRANSLATED_REQUESTS: readonly (readonly [
 /** Requests that no upstream of the model can represent, and the field that the error names. */
 export const UNTRANSLATABLE_REQUESTS: readonly (readonly [
   name: string,
-  pair: ProtocolPair,
+  pair: FormatPair,
   body: Body,
   path: string,
 ])[] = [

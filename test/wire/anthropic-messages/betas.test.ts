@@ -6,7 +6,7 @@ import {
   readBodyBetas,
   windowOfBetas,
 } from "../../../src/wire/anthropic-messages/betas.ts";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/format.ts";
 import { editMembers } from "../../../src/wire/json/edit.ts";
 
 /** The `anthropic-beta` header that Claude Code sends with every request. */

@@ -4,7 +4,7 @@ import {
   printCountRequest,
   readCount,
 } from "../../../src/wire/anthropic-messages/count-tokens.ts";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/format.ts";
 
 describe("printCountRequest", () => {
   test("replaces the model name and keeps every other byte", () => {

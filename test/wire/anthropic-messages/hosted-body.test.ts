@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/format.ts";
+import { findFormatPair } from "../../../src/wire/format-pair.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/format.ts";
 
 const OPTIONS = {
   model: "claude-opus-4-1",
@@ -29,7 +29,7 @@ describe("a messages body for a host whose URL has the model", () => {
 
   test("is translated with the version and without model and stream flag", () => {
     const request = openaiChat.parseRequest(BODY);
-    const session = findProtocolPair(openaiChat, ["messages"])?.begin(request, request.readChat);
+    const session = findFormatPair(openaiChat, ["messages"])?.begin(request, request.readChat);
     expect(JSON.parse(session?.printUpstreamRequest(OPTIONS) ?? "")).toEqual({
       anthropic_version: "bedrock-2023-05-31",
       max_tokens: 100,
@@ -51,7 +51,7 @@ describe("a messages body for a host whose URL has the model", () => {
     const printed = anthropicMessages.printUpstreamRequest(anthropicMessages.parseRequest(BODY), options);
     expect(JSON.parse(printed)).toMatchObject({ anthropic_version: "vertex-2023-10-16", stream: true });
     const request = openaiChat.parseRequest(BODY);
-    const session = findProtocolPair(openaiChat, ["messages"])?.begin(request, request.readChat);
+    const session = findFormatPair(openaiChat, ["messages"])?.begin(request, request.readChat);
     expect(JSON.parse(session?.printUpstreamRequest(options) ?? "").stream).toBe(true);
   });
 

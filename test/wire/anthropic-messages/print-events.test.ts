@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../../../src/domain/chat-event.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/format.ts";
 import { printEvents, printReply } from "../../../src/wire/anthropic-messages/ingress/print-answer.ts";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import type { ReplyHead } from "../../../src/wire/protocol.ts";
+import type { ReplyHead } from "../../../src/wire/format.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf, headOf as replyHeadOf, requestOf } from "../play.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, ChatReply, OutputEvent } from "../../../src/domain/chat-event.ts";
 import { readEvents, readReply } from "../../../src/wire/anthropic-messages/egress/read-answer.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/format.ts";
 import { printEvents, printReply } from "../../../src/wire/anthropic-messages/ingress/print-answer.ts";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import { printSse } from "../../../src/wire/sse.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../../support/recordings.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/format.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { requestOf } from "../play.ts";
 

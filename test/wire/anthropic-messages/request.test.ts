@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/format.ts";
 import { errorOf } from "../play.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
+import { findFormatPair } from "../../../src/wire/format-pair.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/format.ts";
 
 const LONG = "Rules of the house. ".repeat(300);
 
@@ -12,7 +12,7 @@ function printFor(model: string, marksPrefixes: boolean) {
     { role: "user", content: "Two?" },
   ];
   const request = openaiChat.parseRequest(JSON.stringify({ model: "m", messages }));
-  const session = findProtocolPair(openaiChat, ["converse"])?.begin(request, request.readChat);
+  const session = findFormatPair(openaiChat, ["converse"])?.begin(request, request.readChat);
   const traits = { reasoning: "none", sampling: true } as const;
   const options = { model, outputTokensMax: 9, outputLimitField: undefined, stream: false, traits };
   return JSON.parse(session?.printUpstreamRequest({ ...options, marksPrefixes }) ?? "");

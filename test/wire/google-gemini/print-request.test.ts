@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Part, Tool } from "../../../src/domain/chat-request.ts";
+import type { PrintOptions } from "../../../src/wire/format.ts";
 import { findUntranslatable } from "../../../src/wire/google-gemini/egress/print-contents.ts";
 import { printRequest } from "../../../src/wire/google-gemini/egress/print-request.ts";
-import { googleGemini } from "../../../src/wire/google-gemini/protocol.ts";
+import { googleGemini } from "../../../src/wire/google-gemini/format.ts";
 import { encodeSignature, ID_CHARS_MAX } from "../../../src/wire/google-gemini/thinking.ts";
 import { shortenIdentifiers } from "../../../src/wire/identifiers.ts";
-import type { PrintOptions } from "../../../src/wire/protocol.ts";
 import { findBodyProblem } from "../../support/google-rules.ts";
 import {
   callOf as call,

@@ -8,10 +8,10 @@ import type {
   ReplyBlock,
   UsageEvent,
 } from "../../../src/domain/chat-event.ts";
+import type { ReplyHead } from "../../../src/wire/format.ts";
 import { readEvents, readReply } from "../../../src/wire/openai-chat/egress/read-answer.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/format.ts";
 import { printEvents, printReply } from "../../../src/wire/openai-chat/ingress/print-answer.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import type { ReplyHead } from "../../../src/wire/protocol.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../../support/recordings.ts";
 import { eventsOf, headOf as replyHeadOf, requestOf } from "../play.ts";

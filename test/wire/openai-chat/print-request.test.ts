@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 
 import type { ChatRequest, Part, Reasoning, Turn } from "../../../src/domain/chat-request.ts";
+import type { PrintOptions } from "../../../src/wire/format.ts";
 import { findUntranslatable, printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
-import type { PrintOptions } from "../../../src/wire/protocol.ts";
 import { callOf, chatOf, IMAGE, NO_REASONING, resultOf as result, textOf, turnOf } from "../chat-request.ts";
 
 const TOOL = {

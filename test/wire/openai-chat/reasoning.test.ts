@@ -3,13 +3,13 @@ import type { ChatEvent } from "../../../src/domain/chat-event.ts";
 import type { Part, ReasoningPart, Turn } from "../../../src/domain/chat-request.ts";
 import type { ModelTraits } from "../../../src/domain/model.ts";
 import { printRequest as printMessages } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/format.ts";
+import type { Source } from "../../../src/wire/format.ts";
 import { encodeHostReasoning, isHostReasoning } from "../../../src/wire/host-reasoning.ts";
 import { shortenIdentifiers } from "../../../src/wire/identifiers.ts";
 import { printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
 import { readReply } from "../../../src/wire/openai-chat/egress/read-answer.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import type { Source } from "../../../src/wire/protocol.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/format.ts";
 import { requestOf } from "../play.ts";
 
 const ORIGIN = "router google/gemini-3-pro";

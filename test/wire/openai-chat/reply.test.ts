@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/format.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { requestOf } from "../play.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
 import type { UpstreamRequestOptions } from "../../../src/wire/model-request.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/format.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
 import { errorOf } from "../play.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/format.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf, play, requestOf } from "../play.ts";
 

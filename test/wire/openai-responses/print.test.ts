@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishReason, OutputEvent } from "../../../src/domain/chat-event.ts";
 import { ERRORS, GatewayError } from "../../../src/errors.ts";
+import type { ReplyHead, SentStream } from "../../../src/wire/format.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/format.ts";
 import { encodeReasoning, isEncodedReasoning } from "../../../src/wire/openai-responses/items.ts";
-import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
-import type { ReplyHead, SentStream } from "../../../src/wire/protocol.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
 import { eventsOf, headOf as replyHeadOf } from "../play.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest } from "../../../src/domain/chat-request.ts";
 import { GatewayError } from "../../../src/errors.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/format.ts";
 import { encodeReasoning } from "../../../src/wire/openai-responses/items.ts";
-import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 
 /** One character longer than a name may be. */
 const LONG_NAME = "n".repeat(257);

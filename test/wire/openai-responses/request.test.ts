@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
 import type { ModelRequest } from "../../../src/wire/model-request.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/format.ts";
 import { encodeReasoning } from "../../../src/wire/openai-responses/items.ts";
-import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { errorOf } from "../play.ts";
 
 const ASK = { model: "asked", input: "Say hello." };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
-import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/format.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { responsesLines } from "../../support/scripted-responses.ts";
 import { eventsOf, play, requestOf } from "../play.ts";

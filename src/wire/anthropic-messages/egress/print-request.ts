@@ -18,10 +18,10 @@ import {
   markEnd,
 } from "../../arrange-messages.ts";
 import { markPrefixes, type PrintedThinking, printThinking } from "../../claude-request.ts";
+import { isClaudeModel, type PrintOptions } from "../../format.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
 import { joinElements, joinMembers, printMembers } from "../../json/read.ts";
-import { isClaudeModel, type PrintOptions } from "../../protocol.ts";
 import { printCacheMark, printEndUser, printStopSequences } from "../../request-fields.ts";
 import { isOpenSchema, printFormat, strictSchema } from "../../strict-schema.ts";
 

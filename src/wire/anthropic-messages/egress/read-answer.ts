@@ -1,8 +1,8 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
 import type { Usage } from "../../../domain/usage.ts";
+import type { EventReader } from "../../format.ts";
 import { editElements, sliceMember } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
-import type { EventReader } from "../../protocol.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import {
   finishEvents,

@@ -1,7 +1,7 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock, UsageEvent } from "../../../domain/chat-event.ts";
+import type { EventPrinter, ReplyHead } from "../../format.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
 import { joinMembers, printMembers } from "../../json/read.ts";
-import type { EventPrinter, ReplyHead } from "../../protocol.ts";
 import { printSse } from "../../sse.ts";
 import { isCutOff, printStopReason } from "../finish-reason.ts";
 import { printUsage } from "../usage.ts";

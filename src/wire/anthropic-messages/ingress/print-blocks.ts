@@ -1,6 +1,6 @@
 import type { FinishEvent, OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
+import type { ReplyHead } from "../../format.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
-import type { ReplyHead } from "../../protocol.ts";
 import { printSse } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { isCutOff } from "../finish-reason.ts";

@@ -1,6 +1,6 @@
+import type { ReplyHead } from "../../format.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { parseJsonObject } from "../../json/read.ts";
-import type { ReplyHead } from "../../protocol.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 
 /** Ids that Anthropic's clients accept and send back. */

@@ -1,9 +1,9 @@
 import type { ChatRequest, JsonSchema, TextPart, Tool } from "../../../domain/chat-request.ts";
 import { arrangeMessages, listCalledTools, markEnd } from "../../arrange-messages.ts";
 import { markPrefixes, type PrintedThinking, printThinking } from "../../claude-request.ts";
+import { isClaudeModel, type PrintOptions } from "../../format.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { joinElements, joinMembers, printMembers } from "../../json/read.ts";
-import { isClaudeModel, type PrintOptions } from "../../protocol.ts";
 import { printStopSequences } from "../../request-fields.ts";
 import { isOpenSchema, printFormat, strictSchema } from "../../strict-schema.ts";
 import { featuresOf, type ModelFeatures } from "../model-id.ts";

@@ -1,4 +1,5 @@
 import type { ChatEvent, FinishEvent, FinishReason, OutputEvent } from "../../../domain/chat-event.ts";
+import type { EventReader, Source } from "../../format.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { editElements, sliceMember } from "../../json/edit.ts";
 import {
@@ -11,7 +12,6 @@ import {
   readText,
 } from "../../json/read.ts";
 import { BLOCKS_MAX, printCallInput, textEvents } from "../../output-events.ts";
-import type { EventReader, Source } from "../../protocol.ts";
 import type { SseEvent } from "../../sse.ts";
 import {
   findPromptTooLong,

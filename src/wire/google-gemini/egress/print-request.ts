@@ -5,9 +5,9 @@ import type {
   Tool,
   ToolChoice,
 } from "../../../domain/chat-request.ts";
+import type { PrintOptions } from "../../format.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
-import type { PrintOptions } from "../../protocol.ts";
 import { printThinking, takesBudget } from "../thinking.ts";
 import { printContents } from "./print-contents.ts";
 

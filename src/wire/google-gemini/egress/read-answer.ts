@@ -1,5 +1,6 @@
 import type { ChatEvent, OutputEvent, UsageEvent } from "../../../domain/chat-event.ts";
 import { isCount, type Usage } from "../../../domain/usage.ts";
+import type { EventReader, Source } from "../../format.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { isTooDeep } from "../../json/bounds.ts";
 import {
@@ -13,7 +14,6 @@ import {
   readCount,
   readText,
 } from "../../json/read.ts";
-import type { EventReader, Source } from "../../protocol.ts";
 import {
   findPromptTooLong,
   type PromptTooLong,

@@ -7,9 +7,9 @@ import type {
   Tool,
   ToolChoice,
 } from "../../../domain/chat-request.ts";
+import { isClaudeModel, type PrintOptions } from "../../format.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
-import { isClaudeModel, type PrintOptions } from "../../protocol.ts";
 import { effortOfBudget, printCacheMark, printEndUser } from "../../request-fields.ts";
 import { createHostStateDecoder } from "../reasoning.ts";
 import { printMessages } from "./print-messages.ts";

@@ -1,4 +1,5 @@
 import type { ChatEvent, OutputEvent } from "../../../domain/chat-event.ts";
+import type { EventReader, Source } from "../../format.ts";
 import { isTooDeep } from "../../json/bounds.ts";
 import {
   ANSWER_MAX,
@@ -10,7 +11,6 @@ import {
   readText,
 } from "../../json/read.ts";
 import { readUsageEvents, usageOfChunk } from "../../openai-usage.ts";
-import type { EventReader, Source } from "../../protocol.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import {
   CHOICES_MAX,

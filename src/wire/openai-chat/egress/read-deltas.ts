@@ -1,6 +1,6 @@
 import type { OutputEvent } from "../../../domain/chat-event.ts";
+import type { Source } from "../../format.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import type { Source } from "../../protocol.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { readDeltaText, readPlainReasoning } from "../content.ts";
 import {

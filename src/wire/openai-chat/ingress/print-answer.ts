@@ -5,9 +5,9 @@ import type {
   ToolCallBlock,
   ToolCallEvent,
 } from "../../../domain/chat-event.ts";
+import type { EventPrinter, ReplyHead } from "../../format.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { printUsage } from "../../openai-usage.ts";
-import type { EventPrinter, ReplyHead } from "../../protocol.ts";
 import { printSse } from "../../sse.ts";
 import { END_MARK, generateCallId } from "../chunk.ts";
 import { printReasoningDetail, type ReasoningDetail } from "../reasoning.ts";

@@ -1,5 +1,5 @@
 import type { ChatReply, OutputEvent, ReplyBlock } from "../../../domain/chat-event.ts";
-import type { EventPrinter, ReplyHead } from "../../protocol.ts";
+import type { EventPrinter, ReplyHead } from "../../format.ts";
 import { printSse } from "../../sse.ts";
 import { BEGUN, finishStatusOf, type Progress, printResponse, printResponseEvent } from "../response.ts";
 import { NOTHING_ECHOED } from "./echoed-fields.ts";

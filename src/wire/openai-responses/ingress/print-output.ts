@@ -1,9 +1,9 @@
 import type { OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
+import type { ReplyHead } from "../../format.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { parseJsonObject } from "../../json/read.ts";
 import type { EchoedFields, EchoedTool } from "../../model-request.ts";
-import type { ReplyHead } from "../../protocol.ts";
 import { printCompaction } from "../items.ts";
 import {
   createItemWriter,

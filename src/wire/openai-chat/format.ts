@@ -1,10 +1,10 @@
 import type { GatewayError } from "../../errors.ts";
+import type { WireFormat } from "../format.ts";
 import { editElements, editMembers, type ValueEdit } from "../json/edit.ts";
 import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject, readArray } from "../json/read.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
 import type { RequestFacts } from "../model-request.ts";
 import { readUsage } from "../openai-usage.ts";
-import type { WireProtocol } from "../protocol.ts";
 import type { Content, ReplyPart } from "../reply-part.ts";
 import { printSse } from "../sse.ts";
 import {
@@ -27,7 +27,7 @@ import { parseRequest, printUpstreamRequest } from "./request.ts";
  *
  * @see https://platform.openai.com/docs/api-reference/chat
  */
-export const openaiChat: WireProtocol = {
+export const openaiChat: WireFormat = {
   surface: "chat",
   path: "/v1/chat/completions",
   upstreamPath: () => "/chat/completions",

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../errors.ts";
+import type { WireFormat } from "../format.ts";
 import { anthropicLimitHeaders } from "../limit-headers.ts";
-import type { WireProtocol } from "../protocol.ts";
 import { printSse } from "../sse.ts";
 import { findPromptTooLong, type PromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
 import { findUntranslatable, printRequest } from "./egress/print-request.ts";
@@ -14,7 +14,7 @@ import { parseRequest, printUpstreamRequest } from "./request.ts";
  *
  * @see https://docs.anthropic.com/en/api/messages
  */
-export const anthropicMessages: WireProtocol = {
+export const anthropicMessages: WireFormat = {
   surface: "messages",
   path: "/v1/messages",
   upstreamPath: () => "/v1/messages",

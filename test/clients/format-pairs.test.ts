@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SAMPLE_ANSWERS } from "../support/protocol-pairs/neutral-answer.ts";
-import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
+import { answerNeutrally } from "../support/format-pairs/format-pair.ts";
+import { SAMPLE_ANSWERS } from "../support/format-pairs/neutral-answer.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { AI_SDK } from "./libraries/ai-sdk.ts";
 import { anthropic } from "./libraries/anthropic.ts";

@@ -1,4 +1,4 @@
-import type { UpstreamFormat } from "../protocol.ts";
+import type { UpstreamFormat } from "../format.ts";
 import { findUntranslatable } from "./egress/print-contents.ts";
 import { printRequest } from "./egress/print-request.ts";
 import { readEvents, readPromptTooLong, readReply } from "./egress/read-answer.ts";

@@ -40,7 +40,7 @@ interface CallTarget {
 }
 
 /** One wire format of clients, and of upstreams that speak it too. */
-export interface WireProtocol extends UpstreamFormat {
+export interface WireFormat extends UpstreamFormat {
   readonly surface: ClientSurface;
   /** The route on the gateway. */
   readonly path: `/v1/${string}`;

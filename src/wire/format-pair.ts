@@ -2,8 +2,6 @@ import type { ChatReply } from "../domain/chat-event.ts";
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { ClientSurface, Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
-import { originalNames, shortenIdentifiers } from "./identifiers.ts";
-import type { ModelRequest, RequestFacts } from "./model-request.ts";
 import type {
   AnswerContext,
   AnswerHead,
@@ -12,14 +10,16 @@ import type {
   PrintOptions,
   ReplyHead,
   UpstreamFormat,
-  WireProtocol,
-} from "./protocol.ts";
+  WireFormat,
+} from "./format.ts";
+import { originalNames, shortenIdentifiers } from "./identifiers.ts";
+import type { ModelRequest, RequestFacts } from "./model-request.ts";
 import { FORMATS, WIRES } from "./registry.ts";
 import { type ReplyPart, type ReplyReader, ResponseReader } from "./reply-part.ts";
 import { translateStream, translateWhole } from "./translate.ts";
 
 /** A client's format together with an upstream's: passthrough if they are equal, else a translation. */
-export interface ProtocolPair {
+export interface FormatPair {
   /** The upstream's format. */
   readonly format: UpstreamFormat;
   /** Whether the client has the upstream's format, so that bodies pass through but for a few members. */
@@ -36,16 +36,13 @@ export interface ProtocolPair {
 /**
  * Returns the pair for an upstream that speaks these formats: passthrough if possible, else a translation.
  */
-export function findProtocolPair(
-  client: WireProtocol,
-  surfaces: readonly Surface[],
-): ProtocolPair | undefined {
+export function findFormatPair(client: WireFormat, surfaces: readonly Surface[]): FormatPair | undefined {
   const pairs = PAIRS[client.surface];
   const surface = surfaces.includes(client.surface) ? client.surface : surfaces.find((each) => pairs[each]);
   return surface && pairs[surface];
 }
 
-type Pairs = Readonly<Record<Surface, ProtocolPair | undefined>>;
+type Pairs = Readonly<Record<Surface, FormatPair | undefined>>;
 
 /** Every pair, by the client's format and then by the upstream's. `undefined` where no translation exists. */
 const PAIRS: Readonly<Record<ClientSurface, Pairs>> = mapValues(WIRES, (client) =>
@@ -57,12 +54,12 @@ function mapValues<K extends string, V, W>(record: Readonly<Record<K, V>>, map: 
   return Object.fromEntries(Object.keys(record).map((key) => [key, map(record[key as K])])) as Record<K, W>;
 }
 
-function pairOf(client: WireProtocol, format: UpstreamFormat): ProtocolPair | undefined {
+function pairOf(client: WireFormat, format: UpstreamFormat): FormatPair | undefined {
   if (client.surface === format.surface) return passthrough(client);
   return client.ingress && format.egress && translation(client.ingress, format, format.egress);
 }
 
-function passthrough(wire: WireProtocol): ProtocolPair {
+function passthrough(wire: WireFormat): FormatPair {
   return {
     format: wire,
     isPassthrough: true,
@@ -74,10 +71,10 @@ function passthrough(wire: WireProtocol): ProtocolPair {
 /** A class, because closures for each request cost more. */
 class PassthroughReader implements AnswerReader {
   readonly isPassthrough = true;
-  readonly format: WireProtocol;
+  readonly format: WireFormat;
   readonly context: AnswerContext;
 
-  constructor(wire: WireProtocol, context: AnswerContext) {
+  constructor(wire: WireFormat, context: AnswerContext) {
     this.format = wire;
     this.context = context;
   }
@@ -102,7 +99,7 @@ function withResponse(part: ReplyPart, { surface }: UpstreamFormat, text: string
 class PassthroughSession extends PassthroughReader implements CodecSession {
   readonly #request: ModelRequest;
 
-  constructor(wire: WireProtocol, request: ModelRequest) {
+  constructor(wire: WireFormat, request: ModelRequest) {
     super(wire, passthroughContext(request));
     this.#request = request;
   }
@@ -123,7 +120,7 @@ export function passthroughContext(request: RequestFacts): AnswerContext {
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
-function translation(ingress: IngressCodec, format: UpstreamFormat, egress: EgressCodec): ProtocolPair {
+function translation(ingress: IngressCodec, format: UpstreamFormat, egress: EgressCodec): FormatPair {
   const codecs = { ingress, format, egress };
   return {
     format,

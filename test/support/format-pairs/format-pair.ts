@@ -14,7 +14,7 @@ import {
 import type { NeutralAnswer } from "./neutral-answer.ts";
 
 /** The protocol of a client and the protocol of the upstream that answers it. */
-export interface ProtocolPair {
+export interface FormatPair {
   readonly surface: Surface;
   readonly upstream: ScriptedFormat;
   /** The model of the test catalog that this upstream answers. */
@@ -23,7 +23,7 @@ export interface ProtocolPair {
 }
 
 /** All four pairs of a client protocol and an upstream protocol. */
-export const PROTOCOL_PAIRS: readonly ProtocolPair[] = [CHAT, MESSAGES].flatMap((surface) =>
+export const FORMAT_PAIRS: readonly FormatPair[] = [CHAT, MESSAGES].flatMap((surface) =>
   (["openai", "anthropic"] as const).map((upstream) => {
     const { model } = upstream === "openai" ? CHAT : MESSAGES;
     return { surface, upstream, model, isTranslated: surface.model !== model };
@@ -31,7 +31,7 @@ export const PROTOCOL_PAIRS: readonly ProtocolPair[] = [CHAT, MESSAGES].flatMap(
 );
 
 /** The two pairs whose protocols differ. */
-export const TRANSLATED_PAIRS: readonly ProtocolPair[] = PROTOCOL_PAIRS.filter(
+export const TRANSLATED_PAIRS: readonly FormatPair[] = FORMAT_PAIRS.filter(
   ({ isTranslated }) => isTranslated,
 );
 
@@ -79,7 +79,7 @@ export function answerNeutrally(given: NeutralAnswer, how: Omit<Answer, "body"> 
 /** Sends the default request to the upstream of a pair. A chat stream asks for usage. */
 export function postTo(
   gateway: TestGateway,
-  { surface, model }: ProtocolPair,
+  { surface, model }: FormatPair,
   { stream = false, ...more }: RequestOptions & { readonly stream?: boolean } & Record<string, unknown> = {},
 ): Promise<Response> {
   const usage = stream === true && surface.name === "chat" && { stream_options: { include_usage: true } };
@@ -87,7 +87,7 @@ export function postTo(
 }
 
 /** Decodes a successful response. Translated streams are parsed strictly. */
-export async function readReply(response: Response, pair: ProtocolPair): Promise<NeutralAnswer> {
+export async function readReply(response: Response, pair: FormatPair): Promise<NeutralAnswer> {
   const { surface } = pair;
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
@@ -96,7 +96,7 @@ export async function readReply(response: Response, pair: ProtocolPair): Promise
   return surface.name === "chat" ? readChat(whole) : readMessage(whole);
 }
 
-function collectBody(body: string, { surface, model, isTranslated }: ProtocolPair): Json {
+function collectBody(body: string, { surface, model, isTranslated }: FormatPair): Json {
   if (surface.name === "chat") {
     const chunks = isTranslated ? readStrictChat(body, model, true) : jsonsOf(body);
     return { ...collectChat(chunks), model: chunks.at(-1)?.model };

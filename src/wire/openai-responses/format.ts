@@ -1,8 +1,8 @@
+import type { WireFormat } from "../format.ts";
 import { type Edits, editMembers } from "../json/edit.ts";
 import { ANSWER_MAX, parseJsonObject } from "../json/read.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
 import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
-import type { WireProtocol } from "../protocol.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import { reject } from "../request-body.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
@@ -24,7 +24,7 @@ import {
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
-export const openaiResponses: WireProtocol = {
+export const openaiResponses: WireFormat = {
   surface: "responses",
   path: "/v1/responses",
   upstreamPath: () => "/responses",
@@ -51,7 +51,7 @@ export const openaiResponses: WireProtocol = {
  *
  * @see https://platform.openai.com/docs/api-reference/responses/compact
  */
-export const openaiCompact: WireProtocol = {
+export const openaiCompact: WireFormat = {
   ...openaiResponses,
   surface: "compact",
   path: "/v1/responses/compact",

@@ -1,16 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { dataOf, MESSAGES, objectOf } from "../support/client.ts";
-import { gatewayForTests } from "../support/gateway-for-tests.ts";
-import {
-  type NeutralAnswer,
-  nanosOf,
-  neutralAnswer,
-  SAMPLE_ANSWERS,
-} from "../support/protocol-pairs/neutral-answer.ts";
 import {
   collectLines,
-  PROTOCOL_PAIRS,
-  type ProtocolPair,
+  FORMAT_PAIRS,
+  type FormatPair,
   type ProviderAnswer,
   postTo,
   providerAnswerOf,
@@ -18,7 +11,14 @@ import {
   readReply,
   replay,
   TRANSLATED_PAIRS,
-} from "../support/protocol-pairs/protocol-pair.ts";
+} from "../support/format-pairs/format-pair.ts";
+import {
+  type NeutralAnswer,
+  nanosOf,
+  neutralAnswer,
+  SAMPLE_ANSWERS,
+} from "../support/format-pairs/neutral-answer.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../support/recordings.ts";
 import { gate } from "../support/script.ts";
 import { frame } from "../support/scripted-answers.ts";
@@ -31,7 +31,7 @@ const SMALL_BYTES = 3_000;
 /** Asks for reasoning, which translated messages contain only on request. */
 const THINKING = { thinking: { type: "enabled", budget_tokens: 1_024 } };
 
-describe.each(PROTOCOL_PAIRS)("a $surface.name client of an $upstream upstream", (pair) => {
+describe.each(FORMAT_PAIRS)("a $surface.name client of an $upstream upstream", (pair) => {
   const originals = [...samplesFor(pair), ...recordingsFor(pair)];
 
   test.each(originals)("gets %s unchanged, streamed and whole", async (_name, original) => {
@@ -122,27 +122,27 @@ describe("a translated stream", () => {
 });
 
 /** The sample answers in the format of the upstream. */
-function samplesFor({ upstream }: ProtocolPair): (readonly [name: string, original: ProviderAnswer])[] {
+function samplesFor({ upstream }: FormatPair): (readonly [name: string, original: ProviderAnswer])[] {
   return Object.entries(SAMPLE_ANSWERS).map(([name, sample]) => [name, providerAnswerOf(upstream, sample)]);
 }
 
 /** Recorded streams of the upstream's provider, with the whole answers that they merge to. */
-function recordingsFor({ upstream }: ProtocolPair): (readonly [name: string, original: ProviderAnswer])[] {
+function recordingsFor({ upstream }: FormatPair): (readonly [name: string, original: ProviderAnswer])[] {
   return recordings("streamed")
     .filter(({ protocol }) => protocol === upstream)
     .map(({ name }) => [name, collectLines(upstream, recordedLines(name))]);
 }
 
-function thinkingOf({ surface }: ProtocolPair): Record<string, unknown> {
+function thinkingOf({ surface }: FormatPair): Record<string, unknown> {
   return surface.name === "messages" ? THINKING : {};
 }
 
-function sizeOf({ upstream }: ProtocolPair, { lines }: ProviderAnswer): number {
+function sizeOf({ upstream }: FormatPair, { lines }: ProviderAnswer): number {
   return Buffer.byteLength(frame(upstream, lines));
 }
 
 /** Number of bytes before the event with the finish reason. */
-function sizeBeforeFinish(pair: ProtocolPair, { lines }: ProviderAnswer): number {
+function sizeBeforeFinish(pair: FormatPair, { lines }: ProviderAnswer): number {
   const finishAt = lines.findIndex((line) => /"(finish_reason|stop_reason)":\s?"/.test(line));
   const end = pair.upstream === "openai" ? "data: [DONE]\n\n".length : 0;
   return sizeOf(pair, { whole: {}, lines: lines.slice(0, finishAt) }) - end;
