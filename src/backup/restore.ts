@@ -3,8 +3,7 @@ import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { connectDatabase, type Database } from "../db/database.ts";
 import type { Instance } from "../db/instance.ts";
-import { MIGRATIONS } from "../db/sqlite/database.ts";
-import { isOpenElsewhere } from "../db/sqlite/in-use.ts";
+import { isOpenElsewhere, MIGRATIONS } from "../db/sqlite/database.ts";
 import type { LongWork } from "../domain/long-work.ts";
 import { outboxFolder } from "../settlement-outbox/folder.ts";
 import { copyInChunks, copyPrivately, createPrivateFolder, digestOf, sizeOf, syncToDisk } from "./files.ts";
@@ -196,7 +195,7 @@ async function requireUnused(location: InPlaceOptions["database"]): Promise<void
     if (isOpenElsewhere(location.path)) throw inUse();
     return;
   }
-  const { countTollgateSessions } = await import("../db/postgres/sessions.ts");
+  const { countTollgateSessions } = await import("../db/postgres/connection.ts");
   if ((await countTollgateSessions(location.url)) > 0) throw inUse();
 }
 

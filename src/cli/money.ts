@@ -1,4 +1,5 @@
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { bookCorrection, bookRefund, bookTopUp } from "../payments/bookings.ts";
@@ -111,7 +112,6 @@ export interface CodeCreateOptions {
 }
 
 const COUNT_MAX = 100;
-const DAY_MS = 86_400_000;
 
 /** Creates redeem codes and prints them, once. */
 export async function runCodeCreate(

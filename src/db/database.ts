@@ -2,11 +2,10 @@ import { SQLiteError } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import type { DatabaseLocation } from "./location.ts";
 import type { PostgresDatabase } from "./postgres/database.ts";
-import { SQLITE_COLUMNS } from "./sqlite/columns.ts";
+import { declareTables, SQLITE_COLUMNS } from "./sqlite/columns.ts";
 import { connect, openDatabase, type SqliteDatabase } from "./sqlite/database.ts";
 import * as accountTables from "./tables/accounts.ts";
 import * as consoleTables from "./tables/console.ts";
-import { declareTables } from "./tables/declare.ts";
 import * as peopleTables from "./tables/people.ts";
 
 const DECLARED = { ...accountTables, ...peopleTables, ...consoleTables };

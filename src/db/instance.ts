@@ -3,8 +3,7 @@ import { hostname } from "node:os";
 import { eq } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import type { PostgresDatabase } from "./postgres/database.ts";
-import { connect } from "./sqlite/database.ts";
-import { isOpenElsewhere } from "./sqlite/in-use.ts";
+import { connect, isOpenElsewhere } from "./sqlite/database.ts";
 
 /** Which database this is. A restored copy has an id of its own. */
 export interface Instance {

@@ -1,5 +1,4 @@
 import { createByteCollector, decodeBlocks } from "../domain/byte-blocks.ts";
-import { isPlainType } from "../domain/content-type.ts";
 import type { Permit } from "../upstream/circuit-phases.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
@@ -117,4 +116,11 @@ export async function readBody(
 /** Decodes a small body as UTF-8. */
 export function textOf({ blocks }: BodyBytes): string {
   return decodeBlocks(blocks, { fatal: false });
+}
+
+const PLAIN_TYPE = /^[a-z]{1,32}\/[\w.+-]{1,64}(; ?[a-z]{1,32}=[\w.+-]{1,64}){0,4}$/i;
+
+/** Whether a content type has a type, a subtype and plain parameters: it can be sent on in a header. */
+function isPlainType(type: string): boolean {
+  return PLAIN_TYPE.test(type);
 }

@@ -6,7 +6,7 @@ import { beginEpoch } from "../../src/backup/manifest.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import { claimInstance, readInstance } from "../../src/db/instance.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
-import { isOpenElsewhere } from "../../src/db/sqlite/in-use.ts";
+import { isOpenElsewhere } from "../../src/db/sqlite/database.ts";
 import { createLocation, DIALECTS } from "../accounts/temp-storage.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { copyTestDatabase, createEmptyDatabase } from "../support/test-database.ts";

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { readPostgresUrl } from "../../src/db/postgres/connection.ts";
-import { openPostgres } from "../../src/db/postgres/database.ts";
+import { createWatchedPool, openPostgres } from "../../src/db/postgres/database.ts";
 import { apiKeys } from "../../src/db/postgres/schema.ts";
-import { createWatchedPool } from "../../src/db/postgres/watched-pool.ts";
 import { createPostgresReads } from "../../src/ledger/postgres/ledger.ts";
 import { openPostgresEnv } from "../ledger/postgres-env.ts";
 import { NOON_MS, WALLET } from "../ledger/samples.ts";

@@ -1,7 +1,8 @@
 // Every table, for drizzle-kit, which finds tables by the exports of a file.
+
+import { declareTables } from "../sqlite/columns.ts";
 import * as accountTables from "../tables/accounts.ts";
 import * as consoleTables from "../tables/console.ts";
-import { declareTables } from "../tables/declare.ts";
 import * as ledgerTables from "../tables/ledger.ts";
 import * as peopleTables from "../tables/people.ts";
 import * as usageTables from "../tables/usage.ts";

@@ -1,12 +1,10 @@
 // Every table, for drizzle-kit, which finds tables by the exports of a file.
 import * as accountTables from "../tables/accounts.ts";
 import * as consoleTables from "../tables/console.ts";
-import { declareTables } from "../tables/declare.ts";
 import * as ledgerTables from "../tables/ledger.ts";
 import * as peopleTables from "../tables/people.ts";
 import * as usageTables from "../tables/usage.ts";
-import { SQLITE_COLUMNS } from "./columns.ts";
-
+import { declareTables, SQLITE_COLUMNS } from "./columns.ts";
 export const { accounts, apiKeys, gateways, instance } = declareTables(accountTables, SQLITE_COLUMNS);
 export const {
   people,

@@ -134,14 +134,14 @@ function decodeNothing(): undefined {
 }
 
 /** Sends mutations to a remote ledger, each again until it is answered or its time is up. */
-export interface Mutations {
+interface Mutations {
   readonly connection: Connection;
   submit(submission: Submission): void;
   /** Accepts no more mutations. Resolves when every submitted one is answered or given up. */
   close(): Promise<void>;
 }
 
-export interface MutationsOptions {
+interface MutationsOptions {
   /** How long a mutation may take from its submission to its answer. */
   readonly answerMaxMs: number;
   /** The maximum of mutations that wait to be sent; more are rejected with `queue_full`. */
