@@ -1,10 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Value, ValuePointer } from "@sinclair/typebox/value";
-import { Model } from "./model-schema.ts";
 import type { Path, Problems } from "./problems.ts";
+import { Model, Upstream } from "./schema-entries.ts";
 import { Count, Mapping, Text } from "./schema-parts.ts";
-import { Upstream } from "./upstream-schema.ts";
 
 const Origins = Type.Union([Type.Literal("*"), Type.Array(Text("an origin"), { maxItems: 1_000 })], {
   description: '"*" or a list of origins such as https://app.example.com',

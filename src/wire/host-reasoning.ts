@@ -1,6 +1,6 @@
 import { shortHash } from "./identifiers.ts";
-import { isJsonObject, type JsonObject } from "./json/read.ts";
-import { type JsonMeasure, measureJson } from "./json/scan.ts";
+import { isJsonObject, type JsonObject, parseJsonObject } from "./json/read.ts";
+import type { JsonMeasure } from "./json/scan.ts";
 
 /** Marks the gateway's own encoding and its version: signatures of providers never begin like this. */
 const PREFIX = "tgh1_";
@@ -52,13 +52,7 @@ export function readPrefixedJson(prefix: string, content: unknown, max: JsonMeas
   if (typeof content !== "string" || !content.startsWith(prefix) || content.length > CHARS_MAX)
     return undefined;
   const json = Buffer.from(content.slice(prefix.length), "base64url").toString();
-  if (measureJson(json, max) === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(json);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return parseJsonObject(json, max);
 }
 
 /** Returns a function that makes a value on its first call and keeps it, or keeps what `make` threw. */
