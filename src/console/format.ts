@@ -54,6 +54,14 @@ export function formatMs(ms: number | null): string {
   return `${Math.floor(ms / 60_000)}\u00a0min ${Math.round((ms % 60_000) / 1_000)}\u00a0s`;
 }
 
+/** Prints the days that a wallet lasts at its present rate: "12 days", "Under a day"; "–" without spending. */
+export function formatRunway(days: number | null): string {
+  if (days === null) return "–";
+  if (days < 1) return "Under a day";
+  const whole = Math.floor(days);
+  return whole > 999 ? "Over 999 days" : plural(whole, "day");
+}
+
 /** A duration in its largest unit, or two: "45 s", "12 min", "3 h 5 min", "4 d 2 h". */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));

@@ -1,4 +1,4 @@
-import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { type dataTagSymbol, MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "./api.ts";
 import { noteAnswer, untilReachable } from "./reachable.ts";
 
@@ -41,3 +41,13 @@ function isPassing(error: Error): boolean {
   if (!(error instanceof ApiError)) return false;
   return error.status === 0 || error.status === 500 || error.status === 502;
 }
+
+/** A function that makes the options of a query. */
+type QueryMaker = (...args: never[]) => { readonly queryKey: { readonly [dataTagSymbol]: unknown } };
+
+/** What a query answers: `DataOf<typeof walletQuery>`. */
+export type DataOf<Make extends QueryMaker> = ReturnType<Make>["queryKey"][typeof dataTagSymbol];
+
+/** One item of what a query answers. */
+export type ItemOf<Make extends QueryMaker> =
+  DataOf<Make> extends { readonly items: readonly (infer Item)[] } ? Item : never;

@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS } from "./times.ts";
+
 /** A range of time in the URL: one of the names, or two ISO dates. */
 export interface RangeSearch {
   readonly range?: RangeName;
@@ -33,8 +35,6 @@ export const RANGES: Readonly<Record<RangeName, { readonly title: string; readon
   "90d": { title: "90 days", hours: 90 * 24 },
   month: { title: "This month", hours: 31 * 24 },
 };
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Reads the range of a URL; what is not one is left out. */

@@ -37,3 +37,9 @@ export function printSearch(search: Record<string, unknown>): string {
   const text = new URLSearchParams(entries).toString();
   return text === "" ? "" : `?${text}`;
 }
+
+/** Returns the search of a link to the same page, with some members set; `undefined` removes one. */
+export function withSearch(changes: Readonly<Record<string, string | undefined>>) {
+  // Safe because each page drops the members of a URL that it does not know.
+  return (all: object) => ({ ...all, ...changes }) as never;
+}

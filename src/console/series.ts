@@ -1,6 +1,7 @@
 import { formatMs, usdNumber } from "./format.ts";
 import { type ChartPlace, type ChartSeries, printTimes, SERIES_MAX } from "./parts/chart-parts.ts";
 import type { UsageAnswer, UsageRow } from "./queries/usage.ts";
+import { DAY_MS, HOUR_MS } from "./times.ts";
 import type { UsageQuery } from "./usage-view.ts";
 
 /** A row of a usage view: one bucket of time of one group. */
@@ -25,7 +26,7 @@ export interface Stacked {
   readonly series: readonly ChartSeries[];
 }
 
-const STEP_MS = { hour: 3_600_000, day: 86_400_000 };
+const STEP_MS = { hour: HOUR_MS, day: DAY_MS };
 /** The group in which the server sums up the groups that are too many to send. */
 const OTHERS = "(other)";
 
@@ -82,8 +83,6 @@ function joinSmall(series: readonly ChartSeries[], count: number): readonly Char
   const name = hasMore ? "All others" : `${small.length} others`;
   return [...series.slice(0, SERIES_MAX - 1), { id: OTHERS, name, values }];
 }
-
-const HOUR_MS = 3_600_000;
 
 /** The token classes of a row, which have no token in common. */
 const CLASSES = {

@@ -1,4 +1,5 @@
 import { type RangeSearch, resolveRange } from "./ranges.ts";
+import { DAY_MS } from "./times.ts";
 
 /** What usage may be divided by. Accounts are for operators. */
 export const GROUPS = {
@@ -41,8 +42,6 @@ export interface UsageQuery {
   readonly outcome?: string;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** More hours than those of 8 days are too thin to read. */
 const HOURLY_MS_MAX = 8 * DAY_MS;
 /** Shorter ranges have too few days to read. */

@@ -42,6 +42,17 @@ test("every room of the table has a file, and every import that it may make is m
 test("no files import each other in a circle, types included", () =>
   expect(findCircles(ownSources)).toEqual([]));
 
+test("no page of the console imports another page", () => {
+  const folderOf = (path: string) => /^console\/pages\/([^/]+)\//.exec(path)?.[1];
+  const strays = sources
+    .flatMap(({ path, imports }) => imports.map((target) => ({ path, target })))
+    .filter(({ path, target }) => {
+      const [from, to] = [folderOf(path), folderOf(target)];
+      return from !== undefined && to !== undefined && from !== to;
+    });
+  expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
+});
+
 /** Prints code for customers, which reads their environment. */
 const ENVIRONMENT_PRINTER = "console/snippets.ts";
 

@@ -7,7 +7,7 @@ import { RANGES, type RangeSearch } from "../ranges.ts";
 import { costSeries, printBuckets } from "../series.ts";
 import { resolveUsage, type UsageQuery } from "../usage-view.ts";
 import { Chart } from "./chart.tsx";
-import { Empty, ErrorPanel, Skeleton } from "./loaded.tsx";
+import { Empty, Loaded } from "./loaded.tsx";
 import { Money } from "./money.tsx";
 import { Panel } from "./panel.tsx";
 
@@ -22,7 +22,8 @@ interface CostChartProps {
 export function CostChart({ account, search: { range, from, to }, apiKey }: CostChartProps) {
   const search = { ...(range && { range }), ...(from && to && { from, to }), ...(apiKey && { key: apiKey }) };
   const query = resolveUsage(search, { isOperator: false });
-  const { data, error, refetch } = useQuery({ ...usageQuery(account, query), refetchInterval: MOVING_MS });
+  const usage = useQuery({ ...usageQuery(account, query), refetchInterval: MOVING_MS });
+  const { data } = usage;
   return (
     <Panel
       title={`Cost by ${query.by} and model`}
@@ -39,9 +40,9 @@ export function CostChart({ account, search: { range, from, to }, apiKey }: Cost
         </Link>
       }
     >
-      {error && !data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
-      {!error && !data && <Skeleton shape="block" />}
-      {data && <Bars usage={data} query={query} range={RANGES[range ?? "30d"].title} />}
+      <Loaded query={usage}>
+        {(data) => <Bars usage={data} query={query} range={RANGES[range ?? "30d"].title} />}
+      </Loaded>
     </Panel>
   );
 }

@@ -1,8 +1,9 @@
 import { Link, type LinkProps, useSearch } from "@tanstack/react-router";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { withSearch } from "../search.ts";
 import { classes } from "./classes.ts";
 import styles from "./data-table.module.css";
-import { ErrorPanel, Skeleton } from "./loaded.tsx";
+import { type Asked, ErrorPanel, Skeleton } from "./loaded.tsx";
 import stack from "./stack.module.css";
 
 /** Pixels after the text of a header. */
@@ -28,31 +29,35 @@ export interface Column<Row> {
   readonly onSort?: () => void;
 }
 
-export interface DataTableProps<Row> {
+/** The query of the rows, whose loading and fault stand in their place; or rows of another one, or of none. */
+type Source<Row> =
+  | { readonly query: Asked<{ readonly items: readonly Row[] }> }
+  | { readonly query?: Asked<unknown>; readonly rows: readonly Row[] | undefined };
+
+export type DataTableProps<Row> = Source<Row> & {
   /** What the rows are, for assistive technology. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
-  /** `undefined` while loading. */
-  readonly rows: readonly Row[] | undefined;
   readonly rowKey: (row: Row) => string;
   /** The page of a row. The first column's content becomes its link; all of the row can be pressed. */
   readonly rowLink?: (row: Row) => LinkProps | undefined;
   /** Shown instead of the table when there are no rows. */
   readonly empty: ReactNode;
-  readonly error?: unknown;
-  readonly onRetry?: () => void;
   /** Pages, totals and the like, below the rows. */
   readonly footer?: ReactNode;
   readonly skeletonRows?: number;
   /** Lower rows, for long lists. */
   readonly isDense?: boolean;
-}
+};
 
 /** Rows of the server. Scrolls sideways by keyboard too; below 640 px each row becomes a card. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, empty, error, onRetry, footer, isDense } = props;
+  const { caption, columns, query, empty, footer, isDense } = props;
+  const rows = "rows" in props ? props.rows : props.query.data?.items;
   const region = useRef<HTMLDivElement>(null);
-  if (error) return <ErrorPanel error={error} onRetry={onRetry} />;
+  if (query?.error && !query.data) {
+    return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
+  }
   if (rows?.length === 0) return empty;
   return (
     <>
@@ -131,7 +136,11 @@ function Head<Row>({ column }: { readonly column: Column<Row> }) {
   );
 }
 
-function Rows<Row>({ columns, rows = [], rowKey, rowLink }: DataTableProps<Row>) {
+type RowsProps<Row> = Pick<DataTableProps<Row>, "columns" | "rowKey" | "rowLink"> & {
+  readonly rows: readonly Row[];
+};
+
+function Rows<Row>({ columns, rows, rowKey, rowLink }: RowsProps<Row>) {
   return rows.map((row) => {
     const link = rowLink?.(row);
     return (
@@ -191,12 +200,12 @@ export function Pager({ next, isNewestFirst = false }: PagerProps) {
   return (
     <nav className={stack.pages} aria-label="Pages of rows">
       {page !== undefined && (
-        <Link to="." search={(all: object) => ({ ...all, page: undefined }) as never}>
+        <Link to="." search={withSearch({ page: undefined })}>
           {isNewestFirst ? "← Newest" : "← First page"}
         </Link>
       )}
       {next !== null && (
-        <Link to="." search={(all: object) => ({ ...all, page: next }) as never}>
+        <Link to="." search={withSearch({ page: next })}>
           {isNewestFirst ? "Older →" : "Next page →"}
         </Link>
       )}

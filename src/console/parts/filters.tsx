@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { keyNamesQuery } from "../queries/overview.ts";
+import { withSearch } from "../search.ts";
 import { Icon } from "./icons.tsx";
 import styles from "./popup.module.css";
 import stack from "./stack.module.css";
@@ -72,7 +73,7 @@ export function SearchField({ name, value, label }: SearchFieldProps) {
   const put = (wanted: string | undefined) => {
     own.current = wanted;
     const change = { [name]: wanted, page: undefined };
-    void navigate({ to: ".", search: (all: object) => ({ ...all, ...change }) as never, replace: true });
+    void navigate({ to: ".", search: withSearch(change), replace: true });
   };
   const search = (typed: string) => {
     setText(typed);
@@ -106,8 +107,7 @@ export function KeyFilter({ account }: { readonly account: string }) {
       onChange={(chosen) =>
         void navigate({
           to: ".",
-          search: (all: object) =>
-            ({ ...all, key: chosen === "" ? undefined : chosen, page: undefined }) as never,
+          search: withSearch({ key: chosen === "" ? undefined : chosen, page: undefined }),
         })
       }
     />

@@ -93,3 +93,25 @@ export function Skeleton({ shape = "line", lines = 1 }: SkeletonProps) {
     </span>
   );
 }
+
+/** A query, as far as its state is shown. */
+export interface Asked<Data> {
+  readonly data: Data | undefined;
+  readonly error: unknown;
+  readonly refetch: () => Promise<unknown>;
+}
+
+interface LoadedProps<Data> {
+  readonly query: Asked<Data>;
+  /** Shown while loading. Default: a block. */
+  readonly waiting?: ReactNode;
+  readonly children: (data: Data) => ReactNode;
+}
+
+/** Shows what a query answered. Data that is known stays while it is read again, also when that fails. */
+export function Loaded<Data>({ query, waiting, children }: LoadedProps<Data>) {
+  const { data, error, refetch } = query;
+  if (data) return children(data);
+  if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />;
+  return waiting ?? <Skeleton shape="block" />;
+}

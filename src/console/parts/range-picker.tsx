@@ -1,6 +1,7 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { RANGES, type RangeName, type RangeSearch, readRangeSearch } from "../ranges.ts";
+import { withSearch } from "../search.ts";
 import { describeZone, formatTime } from "../times.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
@@ -35,7 +36,7 @@ export function RangePicker(props: RangePickerProps) {
           <Link
             key={text}
             to="."
-            search={(others: object) => ({ ...withoutRange(others), range }) as never}
+            search={withSearch({ ...NO_RANGE, range })}
             className={styles.name}
             data-chosen={(range ?? "all") === chosen}
             aria-current={(range ?? "all") === chosen ? "true" : undefined}
@@ -63,7 +64,7 @@ function Days({ search: { from, to } }: { readonly search: RangeSearch }) {
     const form = new FormData(event.currentTarget);
     const [first, last] = [String(form.get("from")), String(form.get("to"))].sort();
     const days = readRangeSearch({ from: first, to: last });
-    void navigate({ to: ".", search: (all: object) => ({ ...withoutRange(all), ...days }) as never });
+    void navigate({ to: ".", search: withSearch({ ...NO_RANGE, ...days }) });
   };
   return (
     <Disclosure
@@ -96,6 +97,4 @@ function describeDays(from: string, to: string): string {
 }
 
 /** A page of rows belongs to its range, so it goes with it. */
-function withoutRange(search: object): object {
-  return { ...search, range: undefined, from: undefined, to: undefined, page: undefined };
-}
+const NO_RANGE = { range: undefined, from: undefined, to: undefined, page: undefined };

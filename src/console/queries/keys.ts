@@ -1,29 +1,25 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
+import type { DataOf, ItemOf } from "../query.ts";
 import { resolveRange } from "../ranges.ts";
 import { useAccount, useMay, useMe } from "../session.ts";
 
 /** A key as the list has it, with what binds it. */
-export type ListedKey = Awaited<ReturnType<typeof fetchKeys>>["items"][number];
+export type ListedKey = ItemOf<typeof keysPageQuery>;
 /** A key as every change answers it. */
 export type Key = Omit<ListedKey, "bound_by" | "next_refusal">;
-export type KeyPageData = Awaited<ReturnType<typeof fetchKey>>;
-export type ModelRow = Awaited<ReturnType<typeof fetchModels>>["items"][number];
+export type KeyPageData = DataOf<typeof keyQuery>;
 
 const STATES = ["active", "expired", "revoked"] as const;
 const CALM_MS = 10_000;
-const MODELS_STALE_MS = 300_000;
 
 const viewer = () => ({ offset_h: resolveRange({}).offsetHours });
-const fetchKey = (account: string, key: string) =>
-  call(() => api.accounts({ account }).keys({ key }).get({ query: viewer() }));
-const fetchModels = (account: string) => call(() => api.accounts({ account }).models.get());
 
 /** One key with the limits that bind it, asked for every 10 s while it is looked at. */
 export const keyQuery = (account: string, key: string) =>
   queryOptions({
     queryKey: ["account", account, "keys", key],
-    queryFn: () => fetchKey(account, key),
+    queryFn: () => call(() => api.accounts({ account }).keys({ key }).get({ query: viewer() })),
     refetchInterval: CALM_MS,
   });
 
@@ -37,34 +33,17 @@ export interface KeysSearch {
   readonly page?: string;
 }
 
-interface KeysQuery {
-  readonly size: number;
-  readonly state?: (typeof STATES)[number];
-  readonly q?: string;
-  readonly page?: string;
-}
-
-const fetchKeys = (account: string, query: KeysQuery) =>
-  call(() => api.accounts({ account }).keys.get({ query: { ...query, ...viewer() } }));
-
 /** A page of keys, found by the server. */
 export const keysPageQuery = (account: string, { state = "active", q, page }: KeysSearch) => {
   const wanted = STATES.find((each) => each === state);
   const query = { size: PAGE_SIZE, ...(wanted && { state: wanted }), ...(q && { q }), ...(page && { page }) };
   return queryOptions({
     queryKey: ["account", account, "keys", "page", query],
-    queryFn: () => fetchKeys(account, query),
+    queryFn: () => call(() => api.accounts({ account }).keys.get({ query: { ...query, ...viewer() } })),
     refetchInterval: PAGE_EVERY_MS,
     placeholderData: keepPreviousData,
   });
 };
-
-export const modelsQuery = (account: string) =>
-  queryOptions({
-    queryKey: ["account", account, "models"],
-    queryFn: () => fetchModels(account),
-    staleTime: MODELS_STALE_MS,
-  });
 
 /** Whether the caller may change a key: developers change those that they created. */
 export function useMayChange(): (key: { readonly created_by: { readonly id: string } | null }) => boolean {

@@ -1,19 +1,49 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
+import type { ItemOf } from "../query.ts";
 
 /** How often the server checks the rules. */
-export const REFRESH_MS = 15_000;
+const REFRESH_MS = 15_000;
+const WAITING_MS = 3_000;
 
 /** A threshold of an account, and who is notified when it is crossed. */
-export type Rule = Awaited<ReturnType<typeof fetchRules>>["items"][number];
-
-const fetchRules = (account: string) => call(() => api.accounts({ account })["notice-rules"].get());
+export type Rule = ItemOf<typeof rulesQuery>;
+export type Notice = ItemOf<typeof noticesQuery>;
+export type Delivery = ItemOf<typeof deliveriesQuery>;
 
 export const rulesQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "notice-rules"],
-    queryFn: () => fetchRules(account),
+    queryFn: () => call(() => api.accounts({ account })["notice-rules"].get()),
     refetchInterval: REFRESH_MS,
+  });
+
+/** A page of notices, newest first. */
+export const noticesQuery = (account: string, page: string | undefined) =>
+  queryOptions({
+    queryKey: ["account", account, "notices", "list", page],
+    queryFn: () =>
+      call(() => api.accounts({ account }).notices.get({ query: page === undefined ? {} : { page } })),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+
+/** The mails and webhook calls of a rule; read every 3 s while one of them waits. */
+export const deliveriesQuery = (account: string, rule: string) =>
+  queryOptions({
+    queryKey: ["account", account, "notice-rules", rule, "deliveries"],
+    queryFn: () => call(() => api.accounts({ account })["notice-rules"]({ rule }).deliveries.get()),
+    refetchInterval: ({ state }) => (state.data?.items.some(isWaiting) ? WAITING_MS : false),
+  });
+
+export const isWaiting = ({ state }: { readonly state: string }): boolean => state === "waiting";
+
+/** The secret that signs the webhook of a rule; not kept once its dialog is closed. */
+export const webhookSecretQuery = (account: string, rule: string) =>
+  queryOptions({
+    queryKey: ["account", account, "notice-rules", rule, "secret"],
+    queryFn: () => call(() => api.accounts({ account })["notice-rules"]({ rule }).secret.get()),
+    gcTime: 0,
   });
 
 /** The condition of a rule, in words. */

@@ -1,22 +1,64 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
+import type { DataOf, ItemOf } from "../query.ts";
 
+/** A list of accounts or people, as the URL holds it. */
 export interface ListSearch {
   readonly q?: string;
   readonly page?: string;
 }
 
-export type ListedAccount = Awaited<ReturnType<typeof fetchAccounts>>["items"][number];
+export type ListedAccount = ItemOf<typeof accountsQuery>;
+export type Person = ItemOf<typeof peopleQuery>;
+export type Code = ItemOf<typeof codesQuery>;
+export type Health = DataOf<typeof healthQuery>;
+export type UpstreamHealth = Health["upstreams"][number];
+export type Audit = DataOf<typeof auditQuery>;
 
 export const ACCOUNTS_KEY = ["operator", "accounts"];
+export const PEOPLE_KEY = ["operator", "people"];
+export const CODES_KEY = ["operator", "codes"];
+export const HEALTH_KEY = ["operator", "health"];
+export const AUDIT_KEY = ["operator", "audit"];
 
-const fetchAccounts = (query: ListSearch) => call(() => api.operator.accounts.get({ query }));
+const HEALTH_EVERY_MS = 5_000;
+const AUDIT_EVERY_MS = 2_000;
 
 export const accountsQuery = ({ q, page }: ListSearch) => {
   const query = { ...(q && { q }), ...(page && { page }) };
   return queryOptions({
     queryKey: [...ACCOUNTS_KEY, query],
-    queryFn: () => fetchAccounts(query),
+    queryFn: () => call(() => api.operator.accounts.get({ query })),
     placeholderData: keepPreviousData,
   });
 };
+
+export const peopleQuery = (search: ListSearch) =>
+  queryOptions({
+    queryKey: [...PEOPLE_KEY, search],
+    queryFn: () => call(() => api.operator.people.get({ query: search })),
+    placeholderData: keepPreviousData,
+  });
+
+export const codesQuery = (page: string | undefined) =>
+  queryOptions({
+    queryKey: [...CODES_KEY, page],
+    queryFn: () => call(() => api.operator.codes.get({ query: page === undefined ? {} : { page } })),
+    placeholderData: keepPreviousData,
+  });
+
+/** The state of the gateway, asked for every 5 s while it is looked at. */
+export const healthQuery = () =>
+  queryOptions({
+    queryKey: HEALTH_KEY,
+    queryFn: () => call(() => api.operator.health.get()),
+    refetchInterval: HEALTH_EVERY_MS,
+  });
+
+/** The last run of the audit, asked for every 2 s while one is under way. */
+export const auditQuery = () =>
+  queryOptions({
+    queryKey: AUDIT_KEY,
+    queryFn: () => call(() => api.operator.audit.get()),
+    refetchInterval: ({ state }) => (state.data?.is_running ? AUDIT_EVERY_MS : false),
+  });

@@ -1,9 +1,18 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
+import type { DataOf, ItemOf } from "../query.ts";
+
+// Queries of the first view. Those of later pages stand apart, so that it loads none of them.
+
+export type Wallet = DataOf<typeof walletQuery>;
+export type NamedKey = ItemOf<typeof keyNamesQuery>;
+export type Latest = DataOf<typeof latestQuery>;
+export type ModelRow = ItemOf<typeof modelsQuery>;
 
 /** How often the first steps look for what has happened meanwhile. */
 const WATCH_MS = 3_000;
 const CALM_MS = 30_000;
+const CATALOG_STALE_MS = 300_000;
 /** The balance and the newest requests move together, soon after a request. */
 export const MOVING_MS = 10_000;
 
@@ -14,47 +23,46 @@ export const walletQuery = (account: string) =>
     refetchInterval: MOVING_MS,
   });
 
-const fetchKeyNames = (account: string) => call(() => api.accounts({ account })["key-names"].get());
-
-export type NamedKey = Awaited<ReturnType<typeof fetchKeyNames>>["items"][number];
-
 /** All keys, each with little more than its name. */
 export const keyNamesQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "keys", "names"],
-    queryFn: () => fetchKeyNames(account),
+    queryFn: () => call(() => api.accounts({ account })["key-names"].get()),
     refetchInterval: CALM_MS,
   });
-
-const fetchLatest = (account: string) =>
-  call(() => api.accounts({ account }).requests.get({ query: { size: 5 } }));
-
-export type Latest = Awaited<ReturnType<typeof fetchLatest>>;
 
 /** The 5 newest requests. Read every 3 s until the first request appears. */
 export const latestQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "requests", "latest"],
-    queryFn: () => fetchLatest(account),
+    queryFn: () => call(() => api.accounts({ account }).requests.get({ query: { size: 5 } })),
     refetchInterval: ({ state }) => (state.data?.items.length === 0 ? WATCH_MS : MOVING_MS),
   });
 
 /** The 3 newest refusals of the 7 days that are kept. */
-export const refusalsQuery = (account: string) =>
+export const latestRefusalsQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "refusals", "latest"],
     queryFn: () => call(() => api.accounts({ account }).refusals.get({ query: { size: 3 } })),
     refetchInterval: CALM_MS,
   });
 
+/** The 5 newest notices. */
+export const newestNoticesQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "notices", "newest"],
+    queryFn: () => call(() => api.accounts({ account }).notices.get({ query: { size: 5 } })),
+  });
+
+/** The models of an account, read again by every page that filters by them. */
 export const modelsQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "models"],
     queryFn: () => call(() => api.accounts({ account }).models.get()),
   });
 
-export const noticesQuery = (account: string) =>
-  queryOptions({
-    queryKey: ["account", account, "notices", "newest"],
-    queryFn: () => call(() => api.accounts({ account }).notices.get({ query: { size: 5 } })),
-  });
+/** The same models for pages that choose one, where an answer of 5 minutes ago will do. */
+export const catalogQuery = (account: string) => ({
+  ...modelsQuery(account),
+  staleTime: CATALOG_STALE_MS,
+});

@@ -1,6 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
+import type { DataOf } from "../query.ts";
 import { type RangeSearch, resolveRange } from "../ranges.ts";
+import { DAY_MS } from "../times.ts";
 
 /** The filters of the list, as the URL holds them. */
 export interface RequestsSearch extends RangeSearch {
@@ -18,16 +20,15 @@ export interface RequestsSearch extends RangeSearch {
 
 export const FILTERS = ["key", "model", "upstream", "outcome", "surface", "state", "metadata"] as const;
 
-const YEAR_MS = 365 * 86_400_000;
+const YEAR_MS = 365 * DAY_MS;
 
-export type RequestsAnswer = Awaited<ReturnType<typeof fetchRequests>>;
+export type RequestsAnswer = DataOf<typeof requestsQuery>;
 export type RequestRow = RequestsAnswer["items"][number];
+/** A receipt with its lines and attempts. */
+export type ReceiptData = DataOf<typeof receiptQuery>;
 type Query = NonNullable<
   NonNullable<Parameters<ReturnType<typeof api.accounts>["requests"]["get"]>[0]>["query"]
 >;
-
-const fetchRequests = (account: string, query: Query) =>
-  call(() => api.accounts({ account }).requests.get({ query }));
 
 export const requestsQuery = (account: string, search: RequestsSearch) => {
   const named = FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : []));
@@ -40,7 +41,7 @@ export const requestsQuery = (account: string, search: RequestsSearch) => {
   };
   return queryOptions({
     queryKey: ["account", account, "requests", query],
-    queryFn: () => fetchRequests(account, query),
+    queryFn: () => call(() => api.accounts({ account }).requests.get({ query })),
     placeholderData: keepPreviousData,
   });
 };
@@ -67,14 +68,9 @@ export const countQuery = (account: string, search: RequestsSearch) => {
 /** While a request runs, its receipt is read again this often. */
 const RUNNING_MS = 2_000;
 
-export type ReceiptData = Awaited<ReturnType<typeof fetchReceipt>>;
-
-const fetchReceipt = (account: string, id: string) =>
-  call(() => api.accounts({ account }).requests({ id }).get());
-
 export const receiptQuery = (account: string, id: string) =>
   queryOptions({
     queryKey: ["account", account, "request", id],
-    queryFn: () => fetchReceipt(account, id),
+    queryFn: () => call(() => api.accounts({ account }).requests({ id }).get()),
     refetchInterval: ({ state }) => (state.data?.state === "held" ? RUNNING_MS : false),
   });

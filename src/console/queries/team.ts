@@ -1,8 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
+import type { ItemOf } from "../query.ts";
 
-export type Member = Awaited<ReturnType<typeof fetchMembers>>["items"][number];
-export type Invitation = Awaited<ReturnType<typeof fetchInvitations>>["items"][number];
+export type Member = ItemOf<typeof membersQuery>;
+export type Invitation = ItemOf<typeof invitationsQuery>;
 
 export const ROLES = [
   { value: "developer", text: "Developer: keys of their own, playground" },
@@ -27,11 +28,14 @@ export function readRole(text: string | undefined): Member["role"] {
   return ROLES.find(({ value }) => value === text)?.value ?? "viewer";
 }
 
-const fetchMembers = (account: string) => call(() => api.accounts({ account }).members.get());
-const fetchInvitations = (account: string) => call(() => api.accounts({ account }).invitations.get());
-
 export const membersQuery = (account: string) =>
-  queryOptions({ queryKey: ["account", account, "members"], queryFn: () => fetchMembers(account) });
+  queryOptions({
+    queryKey: ["account", account, "members"],
+    queryFn: () => call(() => api.accounts({ account }).members.get()),
+  });
 
 export const invitationsQuery = (account: string) =>
-  queryOptions({ queryKey: ["account", account, "invitations"], queryFn: () => fetchInvitations(account) });
+  queryOptions({
+    queryKey: ["account", account, "invitations"],
+    queryFn: () => call(() => api.accounts({ account }).invitations.get()),
+  });

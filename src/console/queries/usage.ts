@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
+import type { DataOf, ItemOf } from "../query.ts";
 import { type GroupName, printQuery, type UsageQuery } from "../usage-view.ts";
 
 /** The figures of a view, and the query that they answer: while another loads, the last ones are shown. */
@@ -59,6 +60,10 @@ export interface WhatIf {
   readonly model: string;
   readonly key?: string;
 }
+
+export type Anomaly = ItemOf<typeof anomaliesQuery>;
+export type WhatIfAnswer = DataOf<typeof whatIfQuery>;
+export type WhatIfRow = WhatIfAnswer["by_key"][number];
 
 export const whatIfQuery = (account: string, body: WhatIf) =>
   queryOptions({

@@ -1,12 +1,11 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
+import type { ItemOf } from "../query.ts";
 import { type RangeSearch, resolveRange } from "../ranges.ts";
-import { walletQuery } from "./overview.ts";
 
-export type Wallet = Awaited<ReturnType<NonNullable<ReturnType<typeof walletQuery>["queryFn"]>>>;
-export type Transfer = Awaited<ReturnType<typeof fetchTransfers>>["items"][number];
-export type Hold = Awaited<ReturnType<typeof fetchHolds>>["items"][number];
-export type Statement = Awaited<ReturnType<typeof fetchStatements>>["items"][number];
+export type Transfer = ItemOf<typeof transfersQuery>;
+export type Hold = ItemOf<typeof holdsQuery>;
+export type Statement = ItemOf<typeof statementsQuery>;
 export type Proof = Awaited<ReturnType<typeof fetchProof>>;
 
 /** Every kind of entry, in the words of the console. */
@@ -35,20 +34,7 @@ const HOLDS_EVERY_MS = 5_000;
 const CHECKOUT_EVERY_MS = 2_000;
 const PAGE_SIZE = 25;
 
-interface TransfersQuery {
-  readonly size: number;
-  readonly page?: string;
-  readonly from: string;
-  readonly to: string;
-  readonly kind?: TransferKind;
-}
-
 const walletOf = (account: string) => api.accounts({ account }).wallet;
-const fetchTransfers = (account: string, query: TransfersQuery) =>
-  call(() => walletOf(account).transfers.get({ query }));
-const fetchHolds = (account: string, page: string | undefined) =>
-  call(() => walletOf(account).holds.get({ query: { size: PAGE_SIZE, ...(page && { page }) } }));
-const fetchStatements = (account: string) => call(() => walletOf(account).statements.get());
 export const fetchProof = (account: string) => call(() => walletOf(account).proof.get());
 
 export const USUAL_RANGE = "90d";
@@ -59,22 +45,24 @@ export const transfersQuery = (account: string, search: WalletSearch) => {
   const query = { size: PAGE_SIZE, from, to, ...(page && { page }), ...(isTransferKind(kind) && { kind }) };
   return queryOptions({
     queryKey: ["account", account, "wallet", "transfers", query],
-    queryFn: () => fetchTransfers(account, query),
+    queryFn: () => call(() => walletOf(account).transfers.get({ query })),
     placeholderData: keepPreviousData,
   });
 };
 
-export const holdsQuery = (account: string, page: string | undefined) =>
-  queryOptions({
+export const holdsQuery = (account: string, page: string | undefined) => {
+  const query = { size: PAGE_SIZE, ...(page && { page }) };
+  return queryOptions({
     queryKey: ["account", account, "wallet", "holds", page],
-    queryFn: () => fetchHolds(account, page),
+    queryFn: () => call(() => walletOf(account).holds.get({ query })),
     refetchInterval: HOLDS_EVERY_MS,
   });
+};
 
 export const statementsQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "wallet", "statements"],
-    queryFn: () => fetchStatements(account),
+    queryFn: () => call(() => walletOf(account).statements.get()),
   });
 
 /** A payment that the browser came back from, asked for until it is paid or has expired. */
@@ -84,5 +72,3 @@ export const checkoutQuery = (account: string, checkout: string) =>
     queryFn: () => call(() => walletOf(account).checkouts({ checkout }).get()),
     refetchInterval: ({ state }) => (state.data?.state === "open" ? CHECKOUT_EVERY_MS : false),
   });
-
-export { walletQuery };

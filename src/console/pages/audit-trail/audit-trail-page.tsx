@@ -7,7 +7,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import styles from "../../parts/stack.module.css";
 import { type RangeSearch, resolveRange } from "../../ranges.ts";
-import type { Filters } from "../../search.ts";
+import { type Filters, withSearch } from "../../search.ts";
 import { describeAction, TrailTable } from "./trail-table.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/audit-trail");
@@ -17,7 +17,7 @@ export function AuditTrailPage() {
   const { account } = route.useParams();
   const search = route.useSearch();
   const query = queryOf(search);
-  const { data, error, refetch } = useQuery({
+  const list = useQuery({
     queryKey: ["account", account, "audit-trail", query],
     queryFn: () => call(() => api.accounts({ account })["audit-trail"].get({ query })),
     placeholderData: keepPreviousData,
@@ -31,7 +31,7 @@ export function AuditTrailPage() {
         <DownloadLink href={csv}>CSV</DownloadLink>
       </PageHeader>
       <TrailFilters search={search} isPlatform={false} />
-      <TrailTable data={data} error={error} onRetry={() => void refetch()} />
+      <TrailTable list={list} />
     </div>
   );
 }
@@ -42,7 +42,7 @@ const operatorRoute = getRouteApi("/shell/operator/audit-trail");
 export function OperatorAuditTrailPage() {
   const search = operatorRoute.useSearch();
   const query = queryOf(search);
-  const { data, error, refetch } = useQuery({
+  const list = useQuery({
     queryKey: ["operator", "audit-trail", query],
     queryFn: () => call(() => api.operator["audit-trail"].get({ query })),
     placeholderData: keepPreviousData,
@@ -56,7 +56,7 @@ export function OperatorAuditTrailPage() {
         <RangePicker usual={undefined} />
       </PageHeader>
       <TrailFilters search={search} isPlatform />
-      <TrailTable data={data} error={error} onRetry={() => void refetch()} hasAccounts />
+      <TrailTable list={list} hasAccounts />
     </div>
   );
 }
@@ -88,7 +88,7 @@ function TrailFilters({ search, isPlatform }: { search: TrailSearch; isPlatform:
         ]}
         onChange={(next) => {
           const change = { action: next || undefined, page: undefined };
-          void navigate({ to: ".", search: (all: object) => ({ ...all, ...change }) as never });
+          void navigate({ to: ".", search: withSearch(change) });
         }}
       />
     </div>

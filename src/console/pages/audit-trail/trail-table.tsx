@@ -1,6 +1,6 @@
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
-import { Empty } from "../../parts/loaded.tsx";
+import { type Asked, Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
@@ -21,31 +21,26 @@ interface Entry extends Change {
 }
 
 interface TrailTableProps {
-  /** `undefined` while loading. */
-  readonly data: { readonly items: readonly Entry[]; readonly next: string | null } | undefined;
-  readonly error: unknown;
-  readonly onRetry: () => void;
+  readonly list: Asked<{ readonly items: readonly Entry[]; readonly next: string | null }>;
   /** Whether a column names the account of each entry. */
   readonly hasAccounts?: boolean;
 }
 
 /** Who changed what, and when. */
-export function TrailTable({ data, error, onRetry, hasAccounts = false }: TrailTableProps) {
+export function TrailTable({ list, hasAccounts = false }: TrailTableProps) {
   return (
     <Panel isFlush>
       <DataTable
         caption="Audit trail"
         columns={hasAccounts ? COLUMNS.toSpliced(2, 0, ACCOUNT) : COLUMNS}
-        rows={data?.items}
         rowKey={({ id }) => id}
         empty={
           <Empty icon="trail" title="No change matches">
             Widen the range, or clear the filters. Every change appears here with its author.
           </Empty>
         }
-        error={data ? undefined : error}
-        onRetry={onRetry}
-        footer={<Pager next={data?.next ?? null} isNewestFirst />}
+        query={list}
+        footer={<Pager next={list.data?.next ?? null} isNewestFirst />}
       />
     </Panel>
   );

@@ -3,7 +3,8 @@ import { useState } from "react";
 import { formatCount } from "../../format.ts";
 import { Choice, Field, FieldRow, useIsRefused } from "../../parts/field.tsx";
 import { AmountField, LastDayField } from "../../parts/typed-fields.tsx";
-import { keysPageQuery, modelsQuery } from "../../queries/keys.ts";
+import { keysPageQuery } from "../../queries/keys.ts";
+import { catalogQuery } from "../../queries/overview.ts";
 import { formatDay } from "../../times.ts";
 import { type KeyValues, PERIOD_TEXTS } from "./key-values.ts";
 import styles from "./keys.module.css";
@@ -135,7 +136,7 @@ interface ModelFieldsProps {
 function ModelFields({ account, chosen }: ModelFieldsProps) {
   const isRefused = useIsRefused("models");
   const [hasSome, setHasSome] = useState(chosen !== null);
-  const { data } = useQuery(modelsQuery(account));
+  const { data } = useQuery(catalogQuery(account));
   // A key keeps models that the catalog no longer has.
   const ids = [...new Set([...(data?.items.map(({ id }) => id) ?? []), ...(chosen ?? [])])].sort();
   const scope = (value: "all" | "some", text: string) => (

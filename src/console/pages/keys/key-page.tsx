@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { CostChart } from "../../parts/cost-chart.tsx";
-import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { Loaded, Skeleton } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -13,6 +13,7 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type KeyPageData, keyQuery, useMayChange } from "../../queries/keys.ts";
 import { usageQuery } from "../../queries/usage.ts";
+import { withSearch } from "../../search.ts";
 import { useMay } from "../../session.ts";
 import { resolveUsage } from "../../usage-view.ts";
 import { EditKey } from "./edit-key.tsx";
@@ -31,7 +32,8 @@ type OpenDialog = "edit" | "rotate" | "revoke" | "previous";
 /** One key: what binds it, what it spends, and how to use it. */
 export function KeyPage() {
   const { account, key } = route.useParams();
-  const { data, error, refetch } = useQuery(keyQuery(account, key));
+  const query = useQuery(keyQuery(account, key));
+  const { data } = query;
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   const mayChange = useMayChange();
@@ -39,8 +41,7 @@ export function KeyPage() {
   const [open, setOpen] = useState<OpenDialog | undefined>(tab === "edit" ? "edit" : undefined);
   const close = () => {
     setOpen(undefined);
-    if (tab === "edit")
-      void navigate({ search: (all) => ({ ...all, tab: undefined }) as never, replace: true });
+    if (tab === "edit") void navigate({ search: withSearch({ tab: undefined }), replace: true });
   };
   return (
     <div className={styles.page}>
@@ -52,9 +53,7 @@ export function KeyPage() {
       >
         {data && <Actions shown={data} onOpen={setOpen} />}
       </PageHeader>
-      {error && !data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
-      {!error && !data && <Skeleton shape="block" />}
-      {data && <Views account={account} shown={data} onOpen={setOpen} />}
+      <Loaded query={query}>{(data) => <Views account={account} shown={data} onOpen={setOpen} />}</Loaded>
       {data && mayChange(data) && <Dialogs account={account} shown={data} open={open} onClose={close} />}
     </div>
   );
@@ -123,7 +122,7 @@ function Views({ account, shown, onOpen }: ViewsProps) {
       value={tab === "edit" ? "overview" : tab}
       onChange={(id) =>
         void navigate({
-          search: (all) => ({ ...all, tab: id === "overview" ? undefined : id }) as never,
+          search: withSearch({ tab: id === "overview" ? undefined : id }),
           replace: true,
         })
       }

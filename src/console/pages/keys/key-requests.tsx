@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<RequestRow>[] = [
 
 /** The newest requests of a key. */
 export function KeyRequests({ account, apiKey }: { readonly account: string; readonly apiKey: string }) {
-  const { data, error, refetch } = useQuery({
+  const list = useQuery({
     ...requestsQuery(account, { key: apiKey }),
     refetchInterval: MOVING_MS,
   });
@@ -54,7 +54,7 @@ export function KeyRequests({ account, apiKey }: { readonly account: string; rea
       <DataTable
         caption="Latest requests of this key"
         columns={COLUMNS}
-        rows={data?.items.slice(0, SHOWN_MAX)}
+        rows={list.data?.items.slice(0, SHOWN_MAX)}
         rowKey={({ id }) => id}
         rowLink={({ id }) => ({
           to: "/accounts/$account/requests/$request",
@@ -65,8 +65,7 @@ export function KeyRequests({ account, apiKey }: { readonly account: string; rea
             Take a snippet: the first request shows here.
           </Empty>
         }
-        error={data ? undefined : error}
-        onRetry={() => void refetch()}
+        query={list}
       />
     </Panel>
   );

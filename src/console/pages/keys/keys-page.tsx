@@ -79,7 +79,7 @@ export function KeysPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const mayCreate = useMay("keys.create");
-  const { data, error, refetch } = useQuery(keysPageQuery(account, search));
+  const list = useQuery(keysPageQuery(account, search));
   const set = (name: "state" | "create", value: string) =>
     void navigate({
       search: (all) => {
@@ -93,7 +93,7 @@ export function KeysPage() {
     </Button>
   );
   const isFiltered = Boolean(search.q || search.state || search.page);
-  const isEmpty = data?.items.length === 0 && !isFiltered;
+  const isEmpty = list.data?.items.length === 0 && !isFiltered;
   return (
     <div className={styles.page}>
       <PageHeader title="Keys" note="A key opens the models of this account, within its limits.">
@@ -112,7 +112,6 @@ export function KeysPage() {
         <DataTable
           caption="Keys"
           columns={COLUMNS}
-          rows={data?.items}
           rowKey={({ id }) => id}
           rowLink={({ id }) => ({ to: "/accounts/$account/keys/$key", params: { account, key: id } })}
           empty={
@@ -128,9 +127,8 @@ export function KeysPage() {
               />
             )
           }
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
-          footer={<Pager next={data?.next ?? null} />}
+          query={list}
+          footer={<Pager next={list.data?.next ?? null} />}
         />
       </Panel>
       {mayCreate && search.create && <CreateKey account={account} onClose={() => set("create", "")} />}

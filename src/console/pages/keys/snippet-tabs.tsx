@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { type Key, type ModelRow, modelsQuery } from "../../queries/keys.ts";
+import type { Key } from "../../queries/keys.ts";
+import { catalogQuery, type ModelRow } from "../../queries/overview.ts";
 import { setupQuery } from "../../session.ts";
 import { printSnippets } from "../../snippets.ts";
 import styles from "./keys.module.css";
@@ -17,7 +18,7 @@ interface SnippetTabsProps {
 /** Code for every client, with the gateway's address and a model that the key may use. */
 export function SnippetTabs({ account, models, secret }: SnippetTabsProps) {
   const { data: setup } = useQuery(setupQuery);
-  const { data: catalog } = useQuery(modelsQuery(account));
+  const { data: catalog } = useQuery(catalogQuery(account));
   const url = setup?.public_url ?? location.origin;
   const snippets = printSnippets({ url, model: chooseModel(catalog?.items ?? [], models), secret });
   return (

@@ -13,15 +13,13 @@ import { Panel } from "../../parts/panel.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
+import { linksQuery, type SharedLink } from "../../queries/account.ts";
 import { keyNamesQuery } from "../../queries/overview.ts";
 import { useMay } from "../../session.ts";
+import { DAY_MS } from "../../times.ts";
 import { useAction } from "../../use-action.ts";
 
 const route = getRouteApi("/shell/accounts/$account/links");
-
-type SharedLink = Awaited<ReturnType<typeof fetchLinks>>["items"][number];
-
-const fetchLinks = (account: string) => call(() => api.accounts({ account }).links.get());
 
 const COLUMNS: readonly Column<SharedLink>[] = [
   {
@@ -58,10 +56,10 @@ const COLUMNS: readonly Column<SharedLink>[] = [
 export function LinksPage() {
   const { account } = route.useParams();
   const mayWrite = useMay("links.write");
-  const queryKey = ["account", account, "links"];
+  const { queryKey } = linksQuery(account);
   const [isCreating, setIsCreating] = useState(false);
   const [chosen, setChosen] = useState<SharedLink>();
-  const { data, error, refetch } = useQuery({ queryKey, queryFn: () => fetchLinks(account) });
+  const list = useQuery(linksQuery(account));
   const end = useAction({
     act: (link: string) => call(() => api.accounts({ account }).links({ link }).delete()),
     renews: [queryKey],
@@ -85,15 +83,13 @@ export function LinksPage() {
         <DataTable
           caption="Shared links"
           columns={mayWrite ? [...COLUMNS, revokeColumn(setChosen)] : COLUMNS}
-          rows={data?.items}
           rowKey={({ id }) => id}
           empty={
             <Empty icon="link" title="No link is shared">
               A link shows usage to somebody without an account, until it expires.
             </Empty>
           }
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
+          query={list}
           skeletonRows={3}
         />
       </Panel>
@@ -138,7 +134,6 @@ interface NewLinkProps {
   readonly onClose: () => void;
 }
 
-const DAY_MS = 86_400_000;
 const LIVES = [
   { value: "1", text: "a day" },
   { value: "7", text: "a week" },

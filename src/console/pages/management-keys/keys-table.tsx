@@ -3,7 +3,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Confirm } from "../../parts/form-dialog.tsx";
-import { Empty } from "../../parts/loaded.tsx";
+import { type Asked, Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
@@ -23,17 +23,14 @@ export interface ManagementKey {
 }
 
 interface KeysTableProps {
-  /** `undefined` while loading. */
-  readonly keys: readonly ManagementKey[] | undefined;
-  readonly error: unknown;
-  readonly onRetry: () => void;
+  readonly list: Asked<{ readonly items: readonly ManagementKey[] }>;
   readonly queryKey: readonly string[];
   /** `undefined` when the caller may not revoke. */
   readonly revoke: ((id: string) => Promise<unknown>) | undefined;
 }
 
 /** Management keys with their role and last use. */
-export function KeysTable({ keys, error, onRetry, queryKey, revoke }: KeysTableProps) {
+export function KeysTable({ list, queryKey, revoke }: KeysTableProps) {
   const [chosen, setChosen] = useState<ManagementKey>();
   const end = useAction({
     act: async (id: string) => revoke?.(id),
@@ -47,15 +44,13 @@ export function KeysTable({ keys, error, onRetry, queryKey, revoke }: KeysTableP
       <DataTable
         caption="Management keys"
         columns={revoke ? [...COLUMNS, revokeColumn(setChosen)] : COLUMNS}
-        rows={keys}
         rowKey={({ id }) => id}
         empty={
           <Empty icon="key" title="No management key yet">
             With one, a program can make accounts, keys and top-ups.
           </Empty>
         }
-        error={keys ? undefined : error}
-        onRetry={onRetry}
+        query={list}
         skeletonRows={3}
       />
       {chosen && (

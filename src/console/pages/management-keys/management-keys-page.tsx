@@ -21,7 +21,7 @@ export function ManagementKeysPage() {
   const queryKey = ["account", account, "management-keys"];
   const headersFor = useIdempotencyKey();
   const [isCreating, setIsCreating] = useState(false);
-  const { data, error, refetch } = useQuery({
+  const list = useQuery({
     queryKey,
     queryFn: () => call(() => api.accounts({ account })["management-keys"].get()),
   });
@@ -42,13 +42,7 @@ export function ManagementKeysPage() {
           </Button>
         )}
       </PageHeader>
-      <KeysTable
-        keys={data?.items}
-        error={error}
-        onRetry={() => void refetch()}
-        queryKey={queryKey}
-        revoke={mayWrite ? revoke : undefined}
-      />
+      <KeysTable list={list} queryKey={queryKey} revoke={mayWrite ? revoke : undefined} />
       {isCreating && (
         <NewManagementKey
           create={create}
@@ -68,7 +62,7 @@ const KEY = ["operator", "management-keys"];
 export function OperatorManagementKeysPage() {
   const headersFor = useIdempotencyKey();
   const [isCreating, setIsCreating] = useState(false);
-  const { data, error, refetch } = useQuery({
+  const list = useQuery({
     queryKey: KEY,
     queryFn: () => call(() => api.operator["management-keys"].get()),
   });
@@ -87,13 +81,7 @@ export function OperatorManagementKeysPage() {
           Create key
         </Button>
       </PageHeader>
-      <KeysTable
-        keys={data?.items}
-        error={error}
-        onRetry={() => void refetch()}
-        queryKey={KEY}
-        revoke={revoke}
-      />
+      <KeysTable list={list} queryKey={KEY} revoke={revoke} />
       {isCreating && (
         <NewManagementKey
           create={create}

@@ -8,7 +8,7 @@ import { Choice, Failure, Field, FieldRow, Form, readForm, TextArea } from "../.
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import type { ModelRow } from "../../queries/keys.ts";
+import type { ModelRow } from "../../queries/overview.ts";
 import styles from "./models.module.css";
 import { priceEach } from "./same-tokens.ts";
 

@@ -11,7 +11,7 @@ import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
-import { type ModelRow, modelsQuery } from "../../queries/keys.ts";
+import { catalogQuery, type ModelRow } from "../../queries/overview.ts";
 import { type RangeSearch, resolveRange } from "../../ranges.ts";
 import { useMe } from "../../session.ts";
 import { Estimator } from "./estimator.tsx";
@@ -25,10 +25,10 @@ export function ModelsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { person } = useMe();
-  const { data, error, refetch } = useQuery(modelsQuery(account));
+  const list = useQuery(catalogQuery(account));
   const set = (name: "q" | "model", value: string) =>
     void navigate({ search: (all) => ({ ...all, [name]: value || undefined }), replace: true });
-  const models = data?.items ?? [];
+  const models = list.data?.items ?? [];
   const text = (search.q ?? "").toLowerCase();
   const isDemo = models.length > 0 && models.every(({ is_demo }) => is_demo);
   return (
@@ -55,11 +55,10 @@ export function ModelsPage() {
         <DataTable
           caption="Models with context, output limit and prices"
           columns={columnsOf(person.is_operator)}
-          rows={data?.items.filter(({ id }) => id.toLowerCase().includes(text))}
+          rows={list.data?.items.filter(({ id }) => id.toLowerCase().includes(text))}
           rowKey={({ id }) => id}
           empty={<Empty icon="model" title={text === "" ? "No model yet" : "No model matches"} />}
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
+          query={list}
         />
       </Panel>
       {models.length > 0 && (
@@ -159,7 +158,7 @@ function WhatIf({ account, models, search }: WhatIfProps) {
   const chats = models.filter(({ max_output_tokens }) => max_output_tokens > 0);
   const [chosen, setChosen] = useState(chats[0]?.id ?? "");
   const { from, to } = resolveRange(search);
-  const { data, error, refetch } = useQuery({
+  const list = useQuery({
     queryKey: ["account", account, "what-if", { from, to, model: chosen }],
     queryFn: () => compare(account, { from, to }, chosen),
     enabled: chosen !== "",
@@ -184,18 +183,18 @@ function WhatIf({ account, models, search }: WhatIfProps) {
       <DataTable
         caption="Charges by key, and at the prices of another model"
         columns={COLUMNS}
-        rows={data?.by_key}
+        rows={list.data?.by_key}
         rowKey={({ key_id }) => key_id}
         empty={<Empty icon="usage" title="No request in this range" />}
-        error={data ? undefined : error}
-        onRetry={() => void refetch()}
+        query={list}
         footer={
-          data && (
+          list.data && (
             <>
               <span>
-                <Money usd={data.actual_usd} /> charged, <Money usd={data.what_if_usd} /> with {chosen}
+                <Money usd={list.data.actual_usd} /> charged, <Money usd={list.data.what_if_usd} /> with{" "}
+                {chosen}
               </span>
-              <strong className={styles.quiet}>{formatChange(data)}</strong>
+              <strong className={styles.quiet}>{formatChange(list.data)}</strong>
             </>
           )
         }

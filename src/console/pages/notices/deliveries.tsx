@@ -1,12 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { describeRule, type Rule } from "../../queries/notices.ts";
+import { type Delivery, deliveriesQuery, describeRule, isWaiting, type Rule } from "../../queries/notices.ts";
 
 interface DeliveriesProps {
   readonly account: string;
@@ -14,21 +13,11 @@ interface DeliveriesProps {
   readonly onClose: () => void;
 }
 
-const REFRESH_MS = 3_000;
 const TRIES_MAX = 3;
-
-type Delivery = Awaited<ReturnType<typeof fetchDeliveries>>["items"][number];
-
-const fetchDeliveries = (account: string, rule: string) =>
-  call(() => api.accounts({ account })["notice-rules"]({ rule }).deliveries.get());
 
 /** The mails and webhook calls of a rule's newest notices; read again while one of them waits. */
 export function Deliveries({ account, rule, onClose }: DeliveriesProps) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ["account", account, "notice-rules", rule.id, "deliveries"],
-    queryFn: () => fetchDeliveries(account, rule.id),
-    refetchInterval: ({ state }) => (state.data?.items.some(isWaiting) ? REFRESH_MS : false),
-  });
+  const list = useQuery(deliveriesQuery(account, rule.id));
   return (
     <Dialog
       title="Deliveries"
@@ -40,22 +29,18 @@ export function Deliveries({ account, rule, onClose }: DeliveriesProps) {
       <DataTable
         caption="Deliveries"
         columns={COLUMNS}
-        rows={data?.items}
         rowKey={({ id }) => id}
         empty={
           <Empty icon="bell" title="Nothing sent yet">
             Mails and webhook calls appear here once the threshold is crossed, or a test is sent.
           </Empty>
         }
-        error={data ? undefined : error}
-        onRetry={() => void refetch()}
+        query={list}
         skeletonRows={3}
       />
     </Dialog>
   );
 }
-
-const isWaiting = ({ state }: Delivery): boolean => state === "waiting";
 
 const STATES = {
   waiting: { tone: "info", text: "waiting" },

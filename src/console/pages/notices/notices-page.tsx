@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
@@ -9,54 +9,43 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { REFRESH_MS } from "../../queries/notices.ts";
+import { type Notice, noticesQuery } from "../../queries/notices.ts";
 import { accountNowQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { Rules } from "./rules.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/notices");
 
-type Notice = Awaited<ReturnType<typeof fetchNotices>>["items"][number];
-
-const fetchNotices = (account: string, page: string | undefined) =>
-  call(() => api.accounts({ account }).notices.get({ query: page === undefined ? {} : { page } }));
-
 /** What crossed a threshold, newest first. */
 export function NoticesPage() {
   const { account } = route.useParams();
   const { page } = route.useSearch();
-  const key = ["account", account, "notices"];
-  const { data, error, refetch } = useQuery({
-    queryKey: [...key, "list", page],
-    queryFn: () => fetchNotices(account, page),
-    placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS,
-  });
+  const list = useQuery(noticesQuery(account, page));
   const read = useAction({
     act: (notice: string) => call(() => api.accounts({ account }).notices({ notice }).read.post()),
-    renews: [key, accountNowQuery(account).queryKey],
+    renews: [["account", account, "notices"], accountNowQuery(account).queryKey],
   });
   return (
     <div className={styles.page}>
       <PageHeader
         title="Notices"
-        badges={data && data.unread > 0 && <Badge tone="accent">{`${data.unread} unread`}</Badge>}
+        badges={
+          list.data && list.data.unread > 0 && <Badge tone="accent">{`${list.data.unread} unread`}</Badge>
+        }
         note="Balances, limits and upstreams that crossed a threshold."
       />
       <Panel isFlush>
         <DataTable
           caption="Notices"
           columns={[...COLUMNS, readColumn((id) => read.mutate(id))]}
-          rows={data?.items}
           rowKey={({ id }) => id}
           empty={
             <Empty icon="bell" title="No notice">
               No threshold of the rules below was crossed.
             </Empty>
           }
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
-          footer={<Pager next={data?.next ?? null} />}
+          query={list}
+          footer={<Pager next={list.data?.next ?? null} />}
         />
       </Panel>
       <Rules account={account} />

@@ -25,7 +25,7 @@ type Chosen =
 /** The thresholds of an account, and who is notified when one is crossed. */
 export function Rules({ account }: { readonly account: string }) {
   const mayWrite = useMay("notices.write");
-  const { data, error, refetch } = useQuery(rulesQuery(account));
+  const list = useQuery(rulesQuery(account));
   const [chosen, setChosen] = useState<Chosen>();
   const actions: Column<Rule> = {
     id: "actions",
@@ -55,15 +55,13 @@ export function Rules({ account }: { readonly account: string }) {
       <DataTable
         caption="Rules of notices"
         columns={[...COLUMNS, actions]}
-        rows={data?.items}
         rowKey={({ id }) => id}
         empty={
           <Empty icon="bell" title="No rule yet">
             A rule reports a low balance before requests are refused.
           </Empty>
         }
-        error={data ? undefined : error}
-        onRetry={() => void refetch()}
+        query={list}
         skeletonRows={2}
       />
       {chosen && <Opened account={account} chosen={chosen} onClose={() => setChosen(undefined)} />}

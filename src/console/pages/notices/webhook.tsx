@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, call } from "../../api.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import styles from "../../parts/stack.module.css";
-import type { Rule } from "../../queries/notices.ts";
+import { type Rule, webhookSecretQuery } from "../../queries/notices.ts";
 
 const EVENT = `{
   "type": "notice.raised",
@@ -56,11 +55,7 @@ interface WebhookSecretProps {
 
 /** The secret that signs the webhook of a rule, and what its receiver does with it. */
 export function WebhookSecret({ account, rule, onClose }: WebhookSecretProps) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ["account", account, "notice-rules", rule.id, "secret"],
-    queryFn: () => call(() => api.accounts({ account })["notice-rules"]({ rule: rule.id }).secret.get()),
-    gcTime: 0,
-  });
+  const { data, error, refetch } = useQuery(webhookSecretQuery(account, rule.id));
   return (
     <Dialog
       title="Webhook"

@@ -28,7 +28,7 @@ export function OperatorAccountsPage() {
   const search = route.useSearch();
   const [task, setTask] = useState<AccountTask>();
   const [isCreating, setIsCreating] = useState(false);
-  const { data, error, refetch } = useQuery(accountsQuery(search));
+  const list = useQuery(accountsQuery(search));
   return (
     <div className={styles.page}>
       <PageHeader title="Accounts" note="Every account of this platform.">
@@ -43,7 +43,6 @@ export function OperatorAccountsPage() {
         <DataTable
           caption="Accounts"
           columns={columnsWith(setTask)}
-          rows={data?.items}
           rowKey={({ id }) => id}
           empty={
             <Empty
@@ -53,9 +52,8 @@ export function OperatorAccountsPage() {
               {search.q ? "Names, ids and e-mail addresses are searched." : "Create the first one."}
             </Empty>
           }
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
-          footer={<Pager next={data?.next ?? null} />}
+          query={list}
+          footer={<Pager next={list.data?.next ?? null} />}
         />
       </Panel>
       {task && <AccountDialog task={task} onClose={() => setTask(undefined)} />}

@@ -1,4 +1,4 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
 import { formatCount, formatMs } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
@@ -11,64 +11,59 @@ import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
+import { AUDIT_KEY, type Audit, auditQuery } from "../../queries/operator.ts";
 import { useAction } from "../../use-action.ts";
 
 type Checked = Audit["checked"][number];
-
-const KEY = ["operator", "audit"];
-const WATCH_MS = 2_000;
-
-const auditQuery = queryOptions({
-  queryKey: KEY,
-  queryFn: () => call(() => api.operator.audit.get()),
-  refetchInterval: ({ state }) => (state.data?.is_running ? WATCH_MS : false),
-});
+type Finding = Audit["findings"][number];
 
 /** Whether the books add up: each invariant of the ledger, checked over every wallet. */
 export function OperatorAuditPage() {
-  const { data, error, refetch } = useQuery(auditQuery);
-  const run = useAction({ act: () => call(() => api.operator.audit.post()), renews: [KEY] });
-  const hasResult = data !== undefined && data.ran_at !== null;
+  const list = useQuery(auditQuery());
+  const run = useAction({ act: () => call(() => api.operator.audit.post()), renews: [AUDIT_KEY] });
+  const hasResult = list.data !== undefined && list.data.ran_at !== null;
   return (
     <div className={styles.page}>
       <PageHeader
         title="Ledger audit"
-        badges={data && <Verdict audit={data} />}
+        badges={list.data && <Verdict audit={list.data} />}
         note="Reads the whole journal and checks that every balance, limit and sum of usage follows from it."
       >
-        {hasResult && <Copy text={printReport(data)} label="Copy the report" hasText />}
+        {hasResult && <Copy text={printReport(list.data)} label="Copy the report" hasText />}
         <Button
           look="primary"
           icon="play"
-          isBusy={run.isPending || data?.is_running === true}
+          isBusy={run.isPending || list.data?.is_running === true}
           onClick={() => run.mutate()}
         >
-          {data?.is_running ? "Running…" : "Run now"}
+          {list.data?.is_running ? "Running…" : "Run now"}
         </Button>
       </PageHeader>
       <Stats label="The last run">
-        <Stat name="Finished" value={data && <Time at={data.ran_at} as="relative" />} />
-        <Stat name="Took" value={data && formatMs(data.duration_ms)} />
-        <Stat name="Wallets" value={data && formatCount(data.wallets)} />
-        <Stat name="Transfers" value={data && formatCount(data.transfers)} />
-        <Stat name="Holds" value={data && formatCount(data.holds)} />
+        <Stat name="Finished" value={list.data && <Time at={list.data.ran_at} as="relative" />} />
+        <Stat name="Took" value={list.data && formatMs(list.data.duration_ms)} />
+        <Stat name="Wallets" value={list.data && formatCount(list.data.wallets)} />
+        <Stat name="Transfers" value={list.data && formatCount(list.data.transfers)} />
+        <Stat name="Holds" value={list.data && formatCount(list.data.holds)} />
       </Stats>
-      {data && data.findings.length > 0 && <Findings findings={data.findings} />}
+      {list.data && list.data.findings.length > 0 && <Findings findings={list.data.findings} />}
       <Panel title="Invariants" isFlush>
         <DataTable
           caption="Invariants"
           columns={INVARIANTS}
-          rows={data?.checked}
+          rows={list.data?.checked}
           rowKey={({ invariant }) => invariant}
           empty={
-            <Empty icon="audit" title={data?.is_running ? "The first run is under way" : "Not checked yet"}>
-              {data?.is_running
+            <Empty
+              icon="audit"
+              title={list.data?.is_running ? "The first run is under way" : "Not checked yet"}
+            >
+              {list.data?.is_running
                 ? "Its result appears here by itself."
                 : "Run the audit to see its result here."}
             </Empty>
           }
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
+          query={list}
           skeletonRows={10}
         />
       </Panel>
@@ -165,34 +160,6 @@ function Subject({ finding: { kind, subject } }: { readonly finding: Finding }) 
   if (!kind.startsWith("U")) return <code>{subject}</code>;
   const atMs = Number(subject);
   return atMs > 0 ? <Time at={new Date(atMs).toISOString()} /> : "nothing summed up yet";
-}
-
-/** One violation of an invariant. */
-interface Finding {
-  readonly kind: string;
-  readonly severity: "error" | "warning";
-  readonly wallet_id: string;
-  readonly subject: string | null;
-  readonly text: string;
-}
-
-/** The last run of the audit. */
-interface Audit {
-  readonly is_running: boolean;
-  readonly ran_at: string | null;
-  readonly duration_ms: number | null;
-  readonly wallets: number;
-  readonly holds: number;
-  readonly transfers: number;
-  readonly findings: readonly Finding[];
-  readonly checked: readonly {
-    readonly invariant: string;
-    readonly text: string;
-    /** Violations and warnings, each at most 100. */
-    readonly rows: number;
-    readonly warnings: number;
-    readonly ok: boolean;
-  }[];
 }
 
 const WORDS = { holds: "ok     ", warned: "WARNING", broken: "BROKEN " } as const;

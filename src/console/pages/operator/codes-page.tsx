@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
@@ -16,15 +16,11 @@ import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { AmountField, LastDayField, readAmount } from "../../parts/typed-fields.tsx";
+import { CODES_KEY, type Code, codesQuery } from "../../queries/operator.ts";
 import { readLastDay } from "../../times.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
 
 const route = getRouteApi("/shell/operator/codes");
-
-type Code = Awaited<ReturnType<typeof fetchCodes>>["items"][number];
-
-const fetchCodes = (page: string | undefined) =>
-  call(() => api.operator.codes.get({ query: page === undefined ? {} : { page } }));
 
 const STATES = {
   open: "good",
@@ -38,17 +34,13 @@ export function OperatorCodesPage() {
   const { page } = route.useSearch();
   const [isCreating, setIsCreating] = useState(false);
   const [revoked, setRevoked] = useState<Code>();
-  const { data, error, refetch } = useQuery({
-    queryKey: [...CODES_KEY, page],
-    queryFn: () => fetchCodes(page),
-    placeholderData: keepPreviousData,
-  });
+  const list = useQuery(codesQuery(page));
   const create = (
     <Button icon="plus" look="primary" onClick={() => setIsCreating(true)}>
       Create codes
     </Button>
   );
-  const isEmpty = data?.items.length === 0;
+  const isEmpty = list.data?.items.length === 0;
   return (
     <div className={styles.page}>
       <PageHeader title="Redeem codes" note="A code credits one account, once. Only its digest is stored.">
@@ -58,16 +50,14 @@ export function OperatorCodesPage() {
         <DataTable
           caption="Redeem codes"
           columns={[...COLUMNS, revokeColumn(setRevoked)]}
-          rows={data?.items}
           rowKey={({ id }) => id}
           empty={
             <Empty icon="code" title="No code yet" actions={create}>
               An owner redeems a code on the page of the wallet.
             </Empty>
           }
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
-          footer={<Pager next={data?.next ?? null} />}
+          query={list}
+          footer={<Pager next={list.data?.next ?? null} />}
         />
       </Panel>
       {isCreating && <NewCodes onClose={() => setIsCreating(false)} />}
@@ -158,8 +148,6 @@ function Revoke({ code, onClose }: { readonly code: Code; readonly onClose: () =
     />
   );
 }
-
-const CODES_KEY = ["operator", "codes"];
 
 const COUNT_MAX = 100;
 

@@ -9,7 +9,7 @@ import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
-import { type Health, healthQuery, type UpstreamHealth } from "../../queries/health.ts";
+import { type Health, healthQuery, type UpstreamHealth } from "../../queries/operator.ts";
 import { Upstreams } from "./upstreams.tsx";
 
 const MIB = 1_048_576;
@@ -17,7 +17,7 @@ const DATABASES = { sqlite: "SQLite", postgres: "PostgreSQL" } as const;
 
 /** How this gateway, its upstreams, its limiter and its ledger are. */
 export function OperatorHealthPage() {
-  const { data, error, refetch } = useQuery(healthQuery);
+  const { data, error, refetch } = useQuery(healthQuery());
   return (
     <div className={styles.page}>
       <PageHeader

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
@@ -13,35 +13,23 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
+import { type ListSearch, PEOPLE_KEY, type Person, peopleQuery } from "../../queries/operator.ts";
 import { useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 
 const route = getRouteApi("/shell/operator/people");
-const KEY = ["operator", "people"];
 
-interface Search {
-  readonly q?: string;
-  readonly page?: string;
-}
 interface Task {
   readonly kind: "operator" | "sessions";
   readonly person: Person;
 }
 
-type Person = Awaited<ReturnType<typeof fetchPeople>>["items"][number];
-
-const fetchPeople = (query: Search) => call(() => api.operator.people.get({ query }));
-
 /** Everybody who can sign in. */
 export function OperatorPeoplePage() {
-  const search: Search = route.useSearch();
+  const search: ListSearch = route.useSearch();
   const { person: me } = useMe();
   const [task, setTask] = useState<Task>();
-  const { data, error, refetch } = useQuery({
-    queryKey: [...KEY, search],
-    queryFn: () => fetchPeople(search),
-    placeholderData: keepPreviousData,
-  });
+  const list = useQuery(peopleQuery(search));
   return (
     <div className={styles.page}>
       <PageHeader title="People" note="Everybody who can sign in to this console.">
@@ -51,12 +39,10 @@ export function OperatorPeoplePage() {
         <DataTable
           caption="People"
           columns={[...columnsFor(me.id), actionsColumn(me.id, setTask)]}
-          rows={data?.items}
           rowKey={({ id }) => id}
           empty={<Empty icon="search" title="Nobody matches" />}
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
-          footer={<Pager next={data?.next ?? null} />}
+          query={list}
+          footer={<Pager next={list.data?.next ?? null} />}
         />
       </Panel>
       {task?.kind === "operator" && (
@@ -148,7 +134,7 @@ function OperatorDialog({ person, onClose }: DialogProps) {
   const wanted = !person.is_operator;
   const change = useAction({
     act: () => call(() => api.operator.people({ person: person.id }).operator.post({ is_operator: wanted })),
-    renews: [KEY],
+    renews: [PEOPLE_KEY],
     done: wanted ? `${person.name} is an operator` : `${person.name} is no longer an operator`,
     isForm: true,
     onDone: onClose,
@@ -173,7 +159,7 @@ function OperatorDialog({ person, onClose }: DialogProps) {
 function SessionsDialog({ person, onClose }: DialogProps) {
   const end = useAction({
     act: () => call(() => api.operator.people({ person: person.id })["end-sessions"].post()),
-    renews: [KEY],
+    renews: [PEOPLE_KEY],
     done: `${person.name} is signed out everywhere`,
     isForm: true,
     onDone: onClose,

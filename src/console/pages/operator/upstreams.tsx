@@ -10,7 +10,7 @@ import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { showToast } from "../../parts/toast.tsx";
-import { HEALTH_KEY, type UpstreamHealth } from "../../queries/health.ts";
+import { HEALTH_KEY, type UpstreamHealth } from "../../queries/operator.ts";
 import { useAction } from "../../use-action.ts";
 
 const CIRCUITS = {

@@ -2,16 +2,21 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { readUsd } from "../../format.ts";
 import { Bar } from "../../parts/bar.tsx";
-import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { Loaded, Skeleton } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
-import { keyNamesQuery, type NamedKey, noticesQuery, refusalsQuery } from "../../queries/overview.ts";
+import {
+  keyNamesQuery,
+  latestRefusalsQuery,
+  type NamedKey,
+  newestNoticesQuery,
+} from "../../queries/overview.ts";
 import styles from "./overview.module.css";
 
 /** The 3 newest refusals of the last 7 days; each leads to its reason. */
 export function LatestRefusals({ account }: { readonly account: string }) {
-  const { data, error, refetch } = useQuery(refusalsQuery(account));
+  const query = useQuery(latestRefusalsQuery(account));
   return (
     <Panel
       title="Latest refusals"
@@ -21,22 +26,29 @@ export function LatestRefusals({ account }: { readonly account: string }) {
         </Link>
       }
     >
-      {error && !data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
-      {!error && !data && <Skeleton lines={2} />}
-      {data?.items.length === 0 && <p className={styles.quiet}>No request was refused in 7 days.</p>}
-      <div className={styles.list}>
-        {data?.items.map(({ last_request_id, code, key_name, key_id, minute, model }) => (
-          <p key={last_request_id} className={styles.notice}>
-            <Link to="/accounts/$account/refusals/$request" params={{ account, request: last_request_id }}>
-              Why: {code.replaceAll("_", " ")}
-            </Link>
-            <small>
-              {key_name ?? key_id}
-              {model && ` · ${model}`} · <Time at={minute} as="relative" />
-            </small>
-          </p>
-        ))}
-      </div>
+      <Loaded query={query} waiting={<Skeleton lines={2} />}>
+        {({ items }) => (
+          <>
+            {items.length === 0 && <p className={styles.quiet}>No request was refused in 7 days.</p>}
+            <div className={styles.list}>
+              {items.map(({ last_request_id, code, key_name, key_id, minute, model }) => (
+                <p key={last_request_id} className={styles.notice}>
+                  <Link
+                    to="/accounts/$account/refusals/$request"
+                    params={{ account, request: last_request_id }}
+                  >
+                    Why: {code.replaceAll("_", " ")}
+                  </Link>
+                  <small>
+                    {key_name ?? key_id}
+                    {model && ` · ${model}`} · <Time at={minute} as="relative" />
+                  </small>
+                </p>
+              ))}
+            </div>
+          </>
+        )}
+      </Loaded>
     </Panel>
   );
 }
@@ -102,7 +114,7 @@ function shareOf({ spending_limit: { amount_usd, remaining_usd } }: Limited): nu
 
 /** The newest notices that are unread or still hold. */
 export function OpenNotices({ account }: { readonly account: string }) {
-  const { data } = useQuery(noticesQuery(account));
+  const { data } = useQuery(newestNoticesQuery(account));
   const open = (data?.items ?? []).filter(({ ended_at, read_at }) => ended_at === null || read_at === null);
   return (
     <Panel

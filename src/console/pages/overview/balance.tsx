@@ -1,15 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { formatCount, plural } from "../../format.ts";
+import { formatCount, formatRunway } from "../../format.ts";
 import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { Available, Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
-import { walletQuery } from "../../queries/overview.ts";
+import { type Wallet, walletQuery } from "../../queries/overview.ts";
 import styles from "./overview.module.css";
-
-type Wallet = Awaited<ReturnType<NonNullable<ReturnType<typeof walletQuery>["queryFn"]>>>;
 
 /** What is available, as the equation that makes it, and how fast it goes. */
 export function Balance({ account }: { readonly account: string }) {
@@ -80,12 +78,4 @@ function Oldest({ at }: { readonly at: string }) {
       Oldest from <Time at={at} as="relative" />
     </>
   );
-}
-
-function formatRunway(days: number | null): string {
-  if (days === null) return "–";
-  if (days < 1) return "Under a day";
-  const whole = Math.floor(days);
-  if (whole > 999) return "Over 999 days";
-  return plural(whole, "day");
 }

@@ -114,9 +114,7 @@ function useRenewal(account: string, latest: Latest["items"] | undefined): void 
   }, [account, client, seen, state]);
 }
 
-type Row = Awaited<ReturnType<NonNullable<ReturnType<typeof latestQuery>["queryFn"]>>>["items"][number];
-
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<Latest["items"][number]>[] = [
   { id: "at", header: "Time", isNarrow: true, cell: ({ at }) => <Time at={at} as="relative" /> },
   { id: "model", header: "Model", isNarrow: true, card: "bare", cell: ({ model }) => model },
   {
@@ -144,7 +142,7 @@ const COLUMNS: readonly Column<Row>[] = [
 
 /** The 5 newest requests; each leads to its receipt. */
 function LatestRequests({ account }: { readonly account: string }) {
-  const { data, error, refetch } = useQuery(latestQuery(account));
+  const list = useQuery(latestQuery(account));
   return (
     <Panel
       title="Latest requests"
@@ -159,15 +157,13 @@ function LatestRequests({ account }: { readonly account: string }) {
       <DataTable
         caption="Latest requests"
         columns={COLUMNS}
-        rows={data?.items}
         rowKey={({ id }) => id}
         rowLink={({ id }) => ({
           to: "/accounts/$account/requests/$request",
           params: { account, request: id },
         })}
         empty={<Empty icon="requests" title="No requests yet" />}
-        error={data ? undefined : error}
-        onRetry={() => void refetch()}
+        query={list}
       />
     </Panel>
   );

@@ -8,8 +8,8 @@ import { Select } from "../../parts/filters.tsx";
 import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { type ModelRow, modelsQuery, useMayChange } from "../../queries/keys.ts";
-import { keyNamesQuery, type NamedKey } from "../../queries/overview.ts";
+import { useMayChange } from "../../queries/keys.ts";
+import { catalogQuery, keyNamesQuery, type ModelRow, type NamedKey } from "../../queries/overview.ts";
 import { setupQuery, useMay } from "../../session.ts";
 import { Pane } from "./pane.tsx";
 import styles from "./playground.module.css";
@@ -23,7 +23,7 @@ export function PlaygroundPage() {
   const mayPlay = useMay("playground");
   const mayChange = useMayChange();
   const { data: keys, error, refetch } = useQuery(keyNamesQuery(account));
-  const { data: catalog } = useQuery(modelsQuery(account));
+  const { data: catalog } = useQuery(catalogQuery(account));
   const usable = keys?.items.filter((key) => key.state === "active" && mayChange(key));
   const chats = catalog?.items.filter(({ max_output_tokens }) => max_output_tokens > 0);
   return (

@@ -16,7 +16,7 @@ const fetchSessions = () => call(() => api.me.sessions.get());
 
 /** Where the person is signed in; each session can be ended. */
 export function Sessions() {
-  const { data, error, refetch } = useQuery({ queryKey: KEY, queryFn: fetchSessions });
+  const list = useQuery({ queryKey: KEY, queryFn: fetchSessions });
   const end = useAction({
     act: (session: string) => call(() => api.me.sessions({ session }).delete()),
     renews: [KEY],
@@ -27,7 +27,7 @@ export function Sessions() {
     renews: [KEY],
     done: "All other sessions have ended",
   });
-  const hasOthers = (data?.items.length ?? 0) > 1;
+  const hasOthers = (list.data?.items.length ?? 0) > 1;
   return (
     <Panel
       title="Sessions"
@@ -44,11 +44,9 @@ export function Sessions() {
       <DataTable
         caption="Sessions"
         columns={columnsWith((id) => end.mutate(id))}
-        rows={data?.items}
         rowKey={({ id }) => id}
         empty={null}
-        error={data ? undefined : error}
-        onRetry={() => void refetch()}
+        query={list}
         skeletonRows={2}
       />
     </Panel>

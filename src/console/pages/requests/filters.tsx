@@ -5,6 +5,7 @@ import { viewOutcome } from "../../outcomes.ts";
 import { KeyFilter, Select } from "../../parts/filters.tsx";
 import { modelsQuery } from "../../queries/overview.ts";
 import type { RequestsSearch } from "../../queries/requests.ts";
+import { withSearch } from "../../search.ts";
 import styles from "./requests.module.css";
 
 const OUTCOMES = ["ok", "client_closed", "empty_completion", "upstream_unavailable", "upstream_timeout"];
@@ -23,8 +24,7 @@ export function Filters({ account, search }: FiltersProps) {
   const choose = (name: keyof RequestsSearch) => (value: string) =>
     void navigate({
       to: ".",
-      search: (all: object) =>
-        ({ ...all, [name]: value === "" ? undefined : value, page: undefined }) as never,
+      search: withSearch({ [name]: value === "" ? undefined : value, page: undefined }),
     });
   const select = (
     name: "model" | "outcome" | "surface" | "state",

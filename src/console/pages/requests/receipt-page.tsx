@@ -7,7 +7,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Copy } from "../../parts/copy.tsx";
-import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { type Asked, Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -26,7 +26,8 @@ const route = getRouteApi("/shell/accounts/$account/requests/$request");
 /** What one request did and cost. */
 export function ReceiptPage() {
   const { account, request } = route.useParams();
-  const { data, error, refetch } = useQuery(receiptQuery(account, request));
+  const query = useQuery(receiptQuery(account, request));
+  const { data } = query;
   return (
     <div className={styles.page}>
       <PageHeader
@@ -42,10 +43,8 @@ export function ReceiptPage() {
       >
         {data && <Actions account={account} receipt={data} />}
       </PageHeader>
-      {error && !data && (
-        <MissingReceipt account={account} request={request} error={error} onRetry={() => void refetch()} />
-      )}
-      {!error && !data && <Skeleton shape="block" />}
+      {query.error && !data && <MissingReceipt account={account} request={request} query={query} />}
+      {!query.error && !data && <Skeleton shape="block" />}
       {data && <Found account={account} receipt={data} />}
     </div>
   );
@@ -125,15 +124,14 @@ function Facts({ account, receipt }: { readonly account: string; readonly receip
 interface MissingReceiptProps {
   readonly account: string;
   readonly request: string;
-  readonly error: unknown;
-  readonly onRetry: () => void;
+  readonly query: Asked<unknown>;
 }
 
 /** Stands for a receipt that was not read. A refused request took no hold: it has a reason instead. */
-function MissingReceipt({ account, request, error, onRetry }: MissingReceiptProps) {
-  const isUnknown = error instanceof ApiError && error.status === 404;
+function MissingReceipt({ account, request, query }: MissingReceiptProps) {
+  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
   const { data, isPending } = useQuery({ ...refusalQuery(account, request), enabled: isUnknown });
-  if (!isUnknown) return <ErrorPanel error={error} onRetry={onRetry} />;
+  if (!isUnknown) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (isPending) return <Skeleton shape="block" />;
   return (
     <Panel>

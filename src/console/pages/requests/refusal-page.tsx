@@ -4,7 +4,7 @@ import { ApiError } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { Copy } from "../../parts/copy.tsx";
-import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { type Asked, Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { Amount, Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -20,7 +20,8 @@ const route = getRouteApi("/shell/accounts/$account/refusals/$request");
 /** Why one request was refused: the rule, what it needed, what there was, and what cures it. */
 export function RefusalPage() {
   const { account, request } = route.useParams();
-  const { data, error, refetch } = useQuery(refusalQuery(account, request));
+  const query = useQuery(refusalQuery(account, request));
+  const { data } = query;
   return (
     <div className={styles.page}>
       <PageHeader
@@ -34,10 +35,8 @@ export function RefusalPage() {
         }
         back={{ to: "/accounts/$account/refusals", params: { account }, text: "Refusals" }}
       />
-      {error && !data && (
-        <Unknown account={account} request={request} error={error} onRetry={() => void refetch()} />
-      )}
-      {!error && !data && <Skeleton shape="block" />}
+      {query.error && !data && <Unknown account={account} request={request} query={query} />}
+      {!query.error && !data && <Skeleton shape="block" />}
       {data && <Answer account={account} refusal={data} />}
     </div>
   );
@@ -132,15 +131,14 @@ function Cure({ account, refusal }: { readonly account: string; readonly refusal
 interface UnknownProps {
   readonly account: string;
   readonly request: string;
-  readonly error: unknown;
-  readonly onRetry: () => void;
+  readonly query: Asked<unknown>;
 }
 
 /** An id without a refusal: of a request that was let through, or of none that is kept. */
-function Unknown({ account, request, error, onRetry }: UnknownProps) {
-  const isUnknown = error instanceof ApiError && error.status === 404;
+function Unknown({ account, request, query }: UnknownProps) {
+  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
   const { data, isPending } = useQuery({ ...receiptQuery(account, request), enabled: isUnknown });
-  if (!isUnknown) return <ErrorPanel error={error} onRetry={onRetry} />;
+  if (!isUnknown) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (isPending) return <Skeleton shape="block" />;
   return (
     <Panel>

@@ -1,6 +1,5 @@
-import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { api, call } from "../../api.ts";
 import { formatCount } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
@@ -14,7 +13,14 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Time } from "../../parts/time.tsx";
-import { type RangeSearch, resolveRange } from "../../ranges.ts";
+import {
+  type RefusalRow,
+  type RefusalsSearch,
+  type RefusedUsage,
+  refusalsQuery,
+  refusedQuery,
+} from "../../queries/refusals.ts";
+import { withSearch } from "../../search.ts";
 import { stackRows } from "../../series.ts";
 import styles from "./requests.module.css";
 
@@ -30,23 +36,7 @@ const CODES = [
   "invalid_api_key",
 ] as const;
 
-type Row = Awaited<ReturnType<typeof fetchRefusals>>["items"][number];
-
-const fetchRefusals = (account: string, query: Record<string, string>) =>
-  call(() => api.accounts({ account }).refusals.get({ query }));
-
-const refusalsQuery = (account: string, search: RefusalsSearch) => {
-  const { from, to } = resolveRange(search, { usual: "7d" });
-  const { key, code, page } = search;
-  const query = { from, to, ...(key && { key }), ...(code && { code }), ...(page && { page }) };
-  return queryOptions({
-    queryKey: ["account", account, "refusals", query],
-    queryFn: () => fetchRefusals(account, query),
-    placeholderData: keepPreviousData,
-  });
-};
-
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<RefusalRow>[] = [
   { id: "minute", header: "Minute", isNarrow: true, cell: ({ minute }) => <Time at={minute} as="moment" /> },
   {
     id: "code",
@@ -74,10 +64,10 @@ export function RefusalsPage() {
   const { account } = route.useParams();
   const search: RefusalsSearch = route.useSearch();
   const navigate = route.useNavigate();
-  const { data, error, refetch } = useQuery(refusalsQuery(account, search));
+  const list = useQuery(refusalsQuery(account, search));
   const filter = (code: string) =>
     void navigate({
-      search: (all) => ({ ...all, code: code === "" ? undefined : code, page: undefined }) as never,
+      search: withSearch({ code: code === "" ? undefined : code, page: undefined }),
     });
   return (
     <div className={styles.page}>
@@ -101,16 +91,14 @@ export function RefusalsPage() {
         <DataTable
           caption="Refused requests"
           columns={COLUMNS}
-          rows={data?.items}
           rowKey={({ minute, key_id, cause, model }) => `${minute} ${key_id} ${cause} ${model}`}
           rowLink={({ last_request_id }) => ({
             to: "/accounts/$account/refusals/$request",
             params: { account, request: last_request_id },
           })}
           empty={<Nothing isFiltered={search.key !== undefined || search.code !== undefined} />}
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
-          footer={<Pager next={data?.next ?? null} isNewestFirst />}
+          query={list}
+          footer={<Pager next={list.data?.next ?? null} isNewestFirst />}
         />
       </Panel>
     </div>
@@ -131,32 +119,13 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
       icon="filter"
       title="No refusal matches these filters"
       actions={
-        <ButtonLink to="." search={(all: object) => ({ ...all, ...cleared }) as never}>
+        <ButtonLink to="." search={withSearch(cleared)}>
           Clear the filters
         </ButtonLink>
       }
     />
   );
 }
-
-/** The filters of the list, as the URL holds them. */
-interface RefusalsSearch extends RangeSearch {
-  readonly key?: string;
-  readonly code?: string;
-  readonly page?: string;
-}
-
-const refusedQuery = (account: string, search: RefusalsSearch) => {
-  const { from, to } = resolveRange(search, { usual: "7d" });
-  const { key, code } = search;
-  const asked = { from, to, by: "hour", group: "outcome" } as const;
-  const query = { ...asked, ...(key && { key }), ...(code && { outcome: code }) };
-  return queryOptions({
-    queryKey: ["account", account, "usage", query],
-    queryFn: () => call(() => api.accounts({ account }).usage.get({ query })),
-    placeholderData: keepPreviousData,
-  });
-};
 
 interface RefusalsChartProps {
   readonly account: string;
@@ -175,9 +144,7 @@ function RefusalsChart({ account, search }: RefusalsChartProps) {
   );
 }
 
-type Usage = Awaited<ReturnType<NonNullable<ReturnType<typeof refusedQuery>["queryFn"]>>>;
-
-function Bars({ usage: { rows, from, to, total } }: { readonly usage: Usage }) {
+function Bars({ usage: { rows, from, to, total } }: { readonly usage: RefusedUsage }) {
   const { times, series } = stackRows(
     rows
       .filter(({ refused }) => refused > 0)

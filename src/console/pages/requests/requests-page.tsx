@@ -19,6 +19,7 @@ import {
   type RequestRow,
   type RequestsSearch,
 } from "../../queries/requests.ts";
+import { withSearch } from "../../search.ts";
 import { Filters } from "./filters.tsx";
 import styles from "./requests.module.css";
 import { type LiveList, type LiveState, useLiveList } from "./use-live-list.ts";
@@ -92,7 +93,7 @@ export function RequestsPage() {
 function Requests({ account }: { readonly account: string }) {
   const search: RequestsSearch = route.useSearch();
   const list = useLiveList(account, search);
-  const { data, error, refetch } = list.query;
+  const { data } = list.query;
   return (
     <div className={styles.page}>
       <PageHeader title="Requests" note="Every request that held money. Each leads to its receipt.">
@@ -113,8 +114,7 @@ function Requests({ account }: { readonly account: string }) {
               params: { account, request: id },
             })}
             empty={<Nothing account={account} search={search} />}
-            error={data ? undefined : error}
-            onRetry={() => void refetch()}
+            query={list.query}
             skeletonRows={12}
             isDense
             footer={<Pager next={data?.next ?? null} isNewestFirst />}
@@ -161,7 +161,7 @@ function LiveSwitch({ list: { state, waiting, notShown } }: { readonly list: Liv
   const turn = () =>
     void navigate({
       to: ".",
-      search: (all: object) => ({ ...all, live: isPaused ? undefined : "0" }) as never,
+      search: withSearch({ live: isPaused ? undefined : "0" }),
       replace: true,
       resetScroll: false,
     });
@@ -214,11 +214,7 @@ function Excluded({ account, search }: NothingProps) {
       icon="search"
       title={isFiltered ? "No request matches these filters" : "No requests in this range"}
       actions={
-        <Button
-          onClick={() =>
-            void navigate({ to: ".", search: (all: object) => ({ ...all, ...cleared }) as never })
-          }
-        >
+        <Button onClick={() => void navigate({ to: ".", search: withSearch(cleared) })}>
           {isFiltered ? "Clear the filters" : "Show all times"}
         </Button>
       }

@@ -8,7 +8,7 @@ import { ConflictDialog, currentOf, type FieldInWords } from "../../parts/confli
 import { Copy } from "../../parts/copy.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
 import { Confirm } from "../../parts/form-dialog.tsx";
-import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
@@ -24,22 +24,22 @@ const route = getRouteApi("/shell/accounts/$account/settings");
 export function SettingsPage() {
   const { account } = route.useParams();
   const { role } = useAccount();
-  const { data, error, refetch } = useQuery(accountQuery(account));
+  const query = useQuery(accountQuery(account));
   return (
     <div className={styles.page}>
       <PageHeader title="Settings" note="Of this account. Your own are in your profile." />
-      {error && !data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
-      {!error && !data && <Skeleton shape="block" />}
-      {data && (
-        <div className={styles.columns}>
-          <Panel title="Account">
-            <AccountDetails key={data.id} opened={data} />
-          </Panel>
-          <Panel title="Facts">
-            <Facts account={data} />
-          </Panel>
-        </div>
-      )}
+      <Loaded query={query}>
+        {(data) => (
+          <div className={styles.columns}>
+            <Panel title="Account">
+              <AccountDetails key={data.id} opened={data} />
+            </Panel>
+            <Panel title="Facts">
+              <Facts account={data} />
+            </Panel>
+          </div>
+        )}
+      </Loaded>
       {role !== "acting" && <Leave />}
     </div>
   );

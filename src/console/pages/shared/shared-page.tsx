@@ -13,7 +13,7 @@ import { Bar } from "../../parts/bar.tsx";
 import { Chart } from "../../parts/chart.tsx";
 import { printTimes } from "../../parts/chart-parts.ts";
 import { DataTable } from "../../parts/data-table.tsx";
-import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { Empty, Loaded } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -29,11 +29,12 @@ const fetchShared = (token: string) => call(() => api.shared({ token }).get());
 /** The usage that a link shares: read-only, for people without a session. */
 export function SharedPage() {
   const { token } = route.useParams();
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ["shared", token],
     queryFn: () => fetchShared(token),
     retry: false,
   });
+  const { data } = query;
   return (
     <main className={styles.page}>
       <PageHeader
@@ -46,9 +47,7 @@ export function SharedPage() {
           )
         }
       />
-      {error && !data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
-      {!error && !data && <Skeleton shape="block" />}
-      {data && <Usage shared={data} />}
+      <Loaded query={query}>{(data) => <Usage shared={data} />}</Loaded>
     </main>
   );
 }

@@ -23,7 +23,7 @@ interface InvitationsProps {
 
 /** Invitations that are not accepted yet. Ended ones are in the audit trail. */
 export function Invitations({ account, mayGive, mayTake }: InvitationsProps) {
-  const { data, error, refetch } = useQuery(invitationsQuery(account));
+  const list = useQuery(invitationsQuery(account));
   const pathOf = (invitation: string) => api.accounts({ account }).invitations({ invitation });
   const renews = [invitationsQuery(account).queryKey];
   const resend = useAction({
@@ -38,7 +38,7 @@ export function Invitations({ account, mayGive, mayTake }: InvitationsProps) {
     renews,
     done: "Invitation revoked",
   });
-  const waiting = data?.items.filter(({ state }) => state === "open" || state === "expired");
+  const waiting = list.data?.items.filter(({ state }) => state === "open" || state === "expired");
   const send = mayGive ? resend.mutate : undefined;
   const actions = actionsColumn({ isBusy: resend.isPending, resend: send, revoke: revoke.mutate });
   return (
@@ -49,8 +49,7 @@ export function Invitations({ account, mayGive, mayTake }: InvitationsProps) {
         rows={waiting}
         rowKey={({ id }) => id}
         empty={<Empty icon="team" title="No invitation is waiting" />}
-        error={data ? undefined : error}
-        onRetry={() => void refetch()}
+        query={list}
         skeletonRows={1}
       />
       {resend.data?.link && <InvitationLink link={resend.data.link} onClose={resend.reset} />}

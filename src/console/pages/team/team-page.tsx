@@ -25,10 +25,10 @@ export function TeamPage() {
   const { role: ownRole } = useAccount();
   const [task, setTask] = useState<MemberTask>();
   const [isInviting, setIsInviting] = useState(false);
-  const { data, error, refetch } = useQuery(membersQuery(account));
-  const owners = data?.items.filter(({ role }) => role === "owner") ?? [];
+  const list = useQuery(membersQuery(account));
+  const owners = list.data?.items.filter(({ role }) => role === "owner") ?? [];
   // The server gives an operator who acts inside an account with an owner the same answer.
-  const mayGive = mayWrite && (ownRole !== "acting" || (data !== undefined && owners.length === 0));
+  const mayGive = mayWrite && (ownRole !== "acting" || (list.data !== undefined && owners.length === 0));
   const lastOwnerId = owners.length === 1 ? owners[0]?.person_id : undefined;
   return (
     <div className={styles.page}>
@@ -42,7 +42,7 @@ export function TeamPage() {
       <Panel
         title="Members"
         note={
-          data && mayWrite && !mayGive
+          list.data && mayWrite && !mayGive
             ? "You act inside this account: its owners invite and give more rights. You can take rights."
             : lastOwnerId &&
               "The account keeps an owner: make another member owner before the only one leaves."
@@ -52,15 +52,13 @@ export function TeamPage() {
         <DataTable
           caption="Members"
           columns={[...columnsFor(me.id), ...(mayWrite ? [actionsColumn(lastOwnerId, setTask)] : [])]}
-          rows={data?.items}
           rowKey={({ person_id }) => person_id}
           empty={
             <Empty icon="team" title="Nobody belongs to this account yet">
               Invite its first owner.
             </Empty>
           }
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
+          query={list}
           skeletonRows={3}
         />
       </Panel>

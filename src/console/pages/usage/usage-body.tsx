@@ -11,6 +11,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { modelsQuery } from "../../queries/overview.ts";
 import { csvAddress, type UsageAnswer, usageQuery } from "../../queries/usage.ts";
+import { withSearch } from "../../search.ts";
 import {
   FILTERS,
   type FilterName,
@@ -81,7 +82,7 @@ function Nothing({ search }: { readonly search: UsageSearch }) {
         icon="filter"
         title="No request matches these filters in this range"
         actions={
-          <ButtonLink to="." search={(all: object) => ({ ...all, ...cleared }) as never}>
+          <ButtonLink to="." search={withSearch(cleared)}>
             Clear the filters
           </ButtonLink>
         }
@@ -95,10 +96,7 @@ function Nothing({ search }: { readonly search: UsageSearch }) {
       title="No requests in this range"
       actions={
         isLongest ? undefined : (
-          <ButtonLink
-            to="."
-            search={(all: object) => ({ ...all, from: undefined, to: undefined, range: "90d" }) as never}
-          >
+          <ButtonLink to="." search={withSearch({ from: undefined, to: undefined, range: "90d" })}>
             Show 90 days
           </ButtonLink>
         )
@@ -180,7 +178,7 @@ function Chip({ name, text }: { readonly name: FilterName; readonly text: string
   return (
     <Link
       to="."
-      search={(all: object) => ({ ...all, [name]: undefined }) as never}
+      search={withSearch({ [name]: undefined })}
       className={styles.chip}
       aria-label={`Remove the filter: ${name} ${text}`}
     >
@@ -193,5 +191,5 @@ function Chip({ name, text }: { readonly name: FilterName; readonly text: string
 /** Changes members of the URL's search. */
 function useSetSearch(): (changes: Partial<Record<keyof UsageSearch, string | undefined>>) => void {
   const navigate = useNavigate();
-  return (changes) => void navigate({ to: ".", search: (all: object) => ({ ...all, ...changes }) as never });
+  return (changes) => void navigate({ to: ".", search: withSearch(changes) });
 }

@@ -3,11 +3,19 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { formatCount, readUsd } from "../../format.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/filters.tsx";
-import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { modelsQuery } from "../../queries/overview.ts";
-import { anomaliesQuery, type WhatIf, whatIfQuery } from "../../queries/usage.ts";
+import {
+  type Anomaly,
+  anomaliesQuery,
+  type WhatIf,
+  type WhatIfAnswer,
+  type WhatIfRow,
+  whatIfQuery,
+} from "../../queries/usage.ts";
+import { withSearch } from "../../search.ts";
 import { dayOf } from "../../series.ts";
 import { formatTime } from "../../times.ts";
 import { resolveUsage, type UsageSearch } from "../../usage-view.ts";
@@ -59,10 +67,6 @@ export function OperatorUsagePage() {
   return <UsageBody title="Usage of all accounts" account={undefined} search={search} query={query} />;
 }
 
-type Anomaly = Awaited<
-  ReturnType<NonNullable<ReturnType<typeof anomaliesQuery>["queryFn"]>>
->["items"][number];
-
 /** Days that cost more than three times what is usual for their weekday. */
 function Anomalies({ items }: { readonly items: readonly Anomaly[] }) {
   if (items.length === 0) return null;
@@ -76,10 +80,7 @@ function Anomalies({ items }: { readonly items: readonly Anomaly[] }) {
       <ul className={styles.anomalies}>
         {items.map(({ day, cost_usd, usual_usd, key_id, key_name }) => (
           <li key={day}>
-            <Link
-              to="."
-              search={(all: object) => ({ ...all, range: undefined, from: day, to: day }) as never}
-            >
+            <Link to="." search={withSearch({ range: undefined, from: day, to: day })}>
               {formatTime(`${day}T12:00:00Z`, "date")}
             </Link>
             <span>
@@ -108,7 +109,7 @@ function WhatIfPanel({ account, model, range }: WhatIfProps) {
   const choose = (whatif: string) =>
     void navigate({
       to: ".",
-      search: (all: object) => ({ ...all, whatif: whatif === "" ? undefined : whatif }) as never,
+      search: withSearch({ whatif: whatif === "" ? undefined : whatif }),
       resetScroll: false,
     });
   return (
@@ -133,11 +134,7 @@ function WhatIfPanel({ account, model, range }: WhatIfProps) {
   );
 }
 
-type Row = NonNullable<
-  Awaited<ReturnType<NonNullable<ReturnType<typeof whatIfQuery>["queryFn"]>>>
->["by_key"][number];
-
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<WhatIfRow>[] = [
   { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
   { id: "requests", header: "Requests", align: "end", cell: ({ requests }) => formatCount(requests) },
   { id: "actual", header: "Charged", align: "end", cell: ({ actual_usd }) => <Money usd={actual_usd} /> },
@@ -156,22 +153,24 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 function Answer({ account, body }: { readonly account: string; readonly body: WhatIf }) {
-  const { data, error, refetch } = useQuery(whatIfQuery(account, body));
-  if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton shape="block" />;
+  const query = useQuery(whatIfQuery(account, body));
+  return <Loaded query={query}>{(data) => <Comparison model={body.model} data={data} />}</Loaded>;
+}
+
+function Comparison({ model, data }: { readonly model: string; readonly data: WhatIfAnswer }) {
   const change = printUsdChange(data.what_if_usd, data.actual_usd);
   const isLess = readUsd(data.what_if_usd) < readUsd(data.actual_usd);
   return (
     <div className={styles.whatIf}>
       <p className={styles.verdict}>
-        <Money usd={data.actual_usd} /> were charged. At the prices of {body.model} it would have been{" "}
+        <Money usd={data.actual_usd} /> were charged. At the prices of {model} it would have been{" "}
         <strong>
           <Money usd={data.what_if_usd} />
         </strong>
         {change && (isLess ? `, ${change.replace("−", "")} less.` : `: ${change}.`)}
       </p>
       <DataTable
-        caption={`Cost at the prices of ${body.model} by key`}
+        caption={`Cost at the prices of ${model} by key`}
         columns={COLUMNS}
         rows={data.by_key}
         rowKey={({ key_id }) => key_id}

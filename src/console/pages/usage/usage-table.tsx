@@ -6,6 +6,7 @@ import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { hasMargin, type Margin, type UsageAnswer, type UsageGroup } from "../../queries/usage.ts";
+import { withSearch } from "../../search.ts";
 import { FILTERS, GROUPS, type UsageQuery } from "../../usage-view.ts";
 import { printShare, shareOf } from "./compare.ts";
 import { inputOf } from "./figures.tsx";
@@ -52,7 +53,7 @@ export function UsageTable({ usage, query, table }: UsageTableProps) {
           onChange={(id) =>
             void navigate({
               to: ".",
-              search: (all: object) => ({ ...all, table: id === "times" ? id : undefined }) as never,
+              search: withSearch({ table: id === "times" ? id : undefined }),
               resetScroll: false,
             })
           }
@@ -137,7 +138,7 @@ function linkOf({ group, group_name }: UsageGroup, query: UsageQuery) {
   if (!name) return undefined;
   // What is shown alone is divided by something else.
   const divided = name === "model" ? "upstream" : "model";
-  return { to: ".", search: (all: object) => ({ ...all, [name]: group, group: divided }) as never } as const;
+  return { to: ".", search: withSearch({ [name]: group, group: divided }) } as const;
 }
 
 function capital(text: string): string {

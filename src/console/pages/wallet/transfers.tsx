@@ -23,6 +23,7 @@ import {
   USUAL_RANGE,
   type WalletSearch,
 } from "../../queries/wallet.ts";
+import { withSearch } from "../../search.ts";
 import styles from "./wallet.module.css";
 
 const TONES: Readonly<Record<Transfer["kind"], Tone>> = {
@@ -46,13 +47,13 @@ interface TransfersProps {
 
 /** Every entry of the wallet, newest first, with the balance after it. */
 export function Transfers({ account, search }: TransfersProps) {
-  const { data, error, refetch } = useQuery(transfersQuery(account, search));
+  const list = useQuery(transfersQuery(account, search));
   const navigate = useNavigate();
   const { kind, page } = search;
   const choose = (next: string) =>
     void navigate({
       to: ".",
-      search: (all) => ({ ...all, kind: next === "any" ? undefined : next, page: undefined }) as never,
+      search: withSearch({ kind: next === "any" ? undefined : next, page: undefined }),
     });
   return (
     <>
@@ -69,12 +70,11 @@ export function Transfers({ account, search }: TransfersProps) {
         <DataTable
           caption="Entries of the wallet"
           columns={columnsOf(account)}
-          rows={data?.items}
           rowKey={({ seq }) => String(seq)}
           empty={
-            data?.next || page ? (
+            list.data?.next || page ? (
               <Empty icon="wallet" title="None among the entries that were searched">
-                <Pager next={data?.next ?? null} isNewestFirst />
+                <Pager next={list.data?.next ?? null} isNewestFirst />
               </Empty>
             ) : (
               <Empty
@@ -85,10 +85,9 @@ export function Transfers({ account, search }: TransfersProps) {
               </Empty>
             )
           }
-          error={data ? undefined : error}
-          onRetry={() => void refetch()}
+          query={list}
           skeletonRows={12}
-          footer={<Pager next={data?.next ?? null} isNewestFirst />}
+          footer={<Pager next={list.data?.next ?? null} isNewestFirst />}
         />
       </Panel>
     </>
@@ -171,13 +170,12 @@ const COLUMNS: readonly Column<Hold>[] = [
 
 /** The requests that hold money now. */
 export function Holds({ account, page }: { readonly account: string; readonly page: string | undefined }) {
-  const { data, error, refetch } = useQuery(holdsQuery(account, page));
+  const list = useQuery(holdsQuery(account, page));
   return (
     <Panel isFlush>
       <DataTable
         caption="Running requests that hold money"
         columns={COLUMNS}
-        rows={data?.items}
         rowKey={({ request_id }) => request_id}
         rowLink={({ request_id }) => ({
           to: "/accounts/$account/requests/$request",
@@ -188,9 +186,8 @@ export function Holds({ account, page }: { readonly account: string; readonly pa
             Each request holds the most that it can cost. What it does not spend is released at its end.
           </Empty>
         }
-        error={data ? undefined : error}
-        onRetry={() => void refetch()}
-        footer={<Pager next={data?.next ?? null} isNewestFirst />}
+        query={list}
+        footer={<Pager next={list.data?.next ?? null} isNewestFirst />}
       />
     </Panel>
   );
@@ -200,17 +197,15 @@ const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric",
 
 /** One statement per UTC month. Its lines sum to the change of balance. */
 export function Statements({ account }: { readonly account: string }) {
-  const { data, error, refetch } = useQuery(statementsQuery(account));
+  const list = useQuery(statementsQuery(account));
   return (
     <Panel isFlush>
       <DataTable
         caption="Statements by month"
         columns={statementColumns(account)}
-        rows={data?.items}
         rowKey={({ month }) => month}
         empty={<Empty icon="wallet" title="No statement yet" />}
-        error={data ? undefined : error}
-        onRetry={() => void refetch()}
+        query={list}
       />
     </Panel>
   );

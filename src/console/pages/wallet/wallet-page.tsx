@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { formatCount, plural } from "../../format.ts";
+import { formatCount, formatRunway } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { classes } from "../../parts/classes.ts";
@@ -14,7 +14,9 @@ import { Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
-import { checkoutQuery, type Wallet, walletQuery } from "../../queries/wallet.ts";
+import { type Wallet, walletQuery } from "../../queries/overview.ts";
+import { checkoutQuery } from "../../queries/wallet.ts";
+import { withSearch } from "../../search.ts";
 import { setupQuery, useAccount, useMay, useMe } from "../../session.ts";
 import { WalletProof } from "./proof.tsx";
 import { TopUp } from "./top-up.tsx";
@@ -35,7 +37,7 @@ export function WalletPage() {
   // Known before the top-up opens, so that its card form does not appear above a field in use.
   useQuery(setupQuery);
   const change = (search: { readonly topup?: "1" | undefined; readonly checkout?: undefined }) =>
-    void navigate({ search: (all) => ({ ...all, ...search }) as never });
+    void navigate({ search: withSearch(search) });
   return (
     <div className={styles.page}>
       <PageHeader title="Wallet" badges={data?.state === "frozen" && <Badge tone="bad">frozen</Badge>}>
@@ -68,7 +70,7 @@ function Rows({ account }: { readonly account: string }) {
   // Each tab has pages of its own.
   const choose = (id: string) =>
     void navigate({
-      search: (all) => ({ ...all, tab: id === "entries" ? undefined : id, page: undefined }) as never,
+      search: withSearch({ tab: id === "entries" ? undefined : id, page: undefined }),
     });
   const tabs = {
     entries: { title: "Entries", content: <Transfers account={account} search={search} /> },
@@ -208,12 +210,4 @@ function Figures({ wallet }: { readonly wallet: Wallet | undefined }) {
       />
     </Stats>
   );
-}
-
-function formatRunway(days: number | null): string {
-  if (days === null) return "–";
-  if (days < 1) return "Under a day";
-  const whole = Math.floor(days);
-  if (whole > 999) return "Over 999 days";
-  return plural(whole, "day");
 }
