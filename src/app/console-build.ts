@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
+import { DAY_MS } from "../domain/id-time.ts";
 import type { BuildState, ConsoleBuild } from "../http/console/pages.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { repeat } from "../time.ts";
@@ -21,7 +22,7 @@ const WAIT_MS = 300;
 /** After a failure, pages are answered without another build for so long. */
 const PAUSE_MS = 10_000;
 /** A build is marked as used at least so often. */
-const MARK_MS = 86_400_000;
+const MARK_MS = DAY_MS;
 const DIGEST_LENGTH = 24;
 /** The builder yields the processor to requests. */
 const NICE = 10;

@@ -1,9 +1,10 @@
 import { readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { DAY_MS } from "../domain/id-time.ts";
 import type { ConsoleBuild } from "../http/console/pages.ts";
 
 /** A build that no process has served for so long is deleted. */
-const UNUSED_MS_MAX = 7 * 86_400_000;
+const UNUSED_MS_MAX = 7 * DAY_MS;
 /** A draft of a builder that was killed. A build takes two minutes at most. */
 const DRAFT_MS_MAX = 3_600_000;
 /** Builds are named by their digest, and drafts by digest and process. */

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { DAY_MS } from "../domain/id-time.ts";
 import { type LongWork, unlessAborted } from "../domain/long-work.ts";
 import { VERSION } from "../domain/version.ts";
 import { LedgerError } from "../ledger/ledger.ts";
@@ -158,7 +159,7 @@ function readFacts(
 
 const POLL_MS = 100;
 /** The longest copy: a day. */
-const COPY_MS_MAX = 86_400_000;
+const COPY_MS_MAX = DAY_MS;
 
 /**
  * Copies a SQLite database at one moment, while other processes write to it. They do not wait. Reports the bytes

@@ -2,6 +2,7 @@ import { COMMAND_LINE } from "../accounts/audit-trail.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
+import type { Balances } from "../ledger/records.ts";
 import { bookCorrection, bookRefund, bookTopUp } from "../payments/bookings.ts";
 import { createCodes } from "../payments/redeem-codes.ts";
 import { printTime } from "../time.ts";
@@ -23,16 +24,8 @@ export async function runTopUp(storage: Storage, options: TopUpOptions): Promise
   const summary = replayed
     ? `Top-up ${topUpId} was booked before: nothing was added`
     : `Topped up account ${account.name} by ${printUsd(amount)} USD`;
-  return {
-    json: {
-      id: topUpId,
-      account_id: account.id,
-      amount_usd: printUsd(amount),
-      replayed,
-      ...printBalances(balances),
-    },
-    text: `${summary}. ${printUsd(balances.available)} USD are available.`,
-  };
+  const members = { id: topUpId, account_id: account.id, amount_usd: printUsd(amount) };
+  return printBooked(members, summary, { balances, replayed });
 }
 
 export interface CorrectionOptions extends TopUpOptions {
@@ -54,17 +47,8 @@ export async function runCorrect(storage: Storage, options: CorrectionOptions): 
   const summary = replayed
     ? `Correction ${id} was booked before: nothing was taken off`
     : `Took ${printUsd(amount)} USD off account ${account.name}`;
-  return {
-    json: {
-      id,
-      account_id: account.id,
-      amount_usd: printUsd(amount),
-      reason,
-      replayed,
-      ...printBalances(balances),
-    },
-    text: `${summary}. ${printUsd(balances.available)} USD are available.`,
-  };
+  const members = { id, account_id: account.id, amount_usd: printUsd(amount), reason };
+  return printBooked(members, summary, { balances, replayed });
 }
 
 export interface RefundOptions {
@@ -81,17 +65,20 @@ export async function runRefund(storage: Storage, options: RefundOptions): Promi
   const booked = bookRefund({ ...storage, now: Date.now }, COMMAND_LINE, booking);
   const { amount, balances, replayed } = await booked.catch(throwCommandError);
   const summary = replayed
-    ? `Refund ${options.id} was booked before: nothing was added`
-    : `Refunded ${printUsd(amount)} USD of receipt ${options.receipt} to account ${account.name}`;
+    ? `Refund ${id} was booked before: nothing was added`
+    : `Refunded ${printUsd(amount)} USD of receipt ${receipt} to account ${account.name}`;
+  const members = { id, account_id: account.id, receipt, amount_usd: printUsd(amount) };
+  return printBooked(members, summary, { balances, replayed });
+}
+
+interface Booked {
+  readonly balances: Balances;
+  readonly replayed: boolean;
+}
+
+function printBooked(members: object, summary: string, { balances, replayed }: Booked): CommandResult {
   return {
-    json: {
-      id: options.id,
-      account_id: account.id,
-      receipt: options.receipt,
-      amount_usd: printUsd(amount),
-      replayed,
-      ...printBalances(balances),
-    },
+    json: { ...members, replayed, ...printBalances(balances) },
     text: `${summary}. ${printUsd(balances.available)} USD are available.`,
   };
 }
