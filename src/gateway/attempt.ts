@@ -6,14 +6,13 @@ import { isFilesUsedUp } from "../telemetry/open-files.ts";
 import type { Permit } from "../upstream/circuit-phases.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
-import { beginAttemptTrace, endAttemptTrace, withTraceHeaders } from "./attempt-trace.ts";
 import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens } from "./quote.ts";
 import { type RelayContext, relay } from "./relay.ts";
 import { failed, type HeldRequest, type Outcome, outcomeName } from "./request.ts";
 import type { RoutePermit } from "./route-queue.ts";
 import { AttemptTimeouts, type Timeout } from "./timeouts.ts";
-import type { Unprinted } from "./upstream-call.ts";
+import { beginAttemptTrace, endAttemptTrace, type Unprinted, withTraceHeaders } from "./upstream-call.ts";
 import { promptTooLong, readUpstreamError, wereMetByOnePerson } from "./upstream-error.ts";
 
 /** Average of ordinary text. */

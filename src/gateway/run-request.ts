@@ -1,13 +1,12 @@
 import { printUsd } from "../domain/money.ts";
 import { type Cause, GatewayError } from "../errors.ts";
-import { admit, cancelAdmission, clampToLimits } from "./admit.ts";
+import { admit, authenticate, cancelAdmission, clampToLimits, readRequest } from "./admit.ts";
 import { forward } from "./forward.ts";
 import type { Gateway } from "./gateway.ts";
 import { declineError, takeHold } from "./hold.ts";
 import { RequestMeter } from "./meter.ts";
 import { planRequest } from "./plan.ts";
 import { quoteRequest, tokensOf } from "./quote.ts";
-import { authenticate, readRequest } from "./read-request.ts";
 import { type Answer, type Bill, type Call, type HeldRequest, outcomeName, type Reply } from "./request.ts";
 import { settle } from "./settle.ts";
 

@@ -1,6 +1,5 @@
 import type { Caller } from "../accounts/keys/key.ts";
 import { GatewayError } from "../errors.ts";
-import { countRequest } from "../gateway/count-request.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { reportRefusal } from "../gateway/refuse.ts";
@@ -30,7 +29,7 @@ interface ModelRoute {
 }
 
 /** Answers the `POST` requests of one path. */
-export interface InferenceHandler {
+interface InferenceHandler {
   readonly path: string;
   answer(request: Request): Promise<Response>;
 }
@@ -93,7 +92,7 @@ function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodyS
 }
 
 /** One request of a model, with its reply. */
-export interface Run {
+interface Run {
   readonly route: Pick<ModelRoute, "path" | "surface" | "run">;
   readonly call: Call;
   readonly reply: HttpReply;
@@ -179,4 +178,34 @@ function forwardedHeaders(wire: WireFormat, headers: Headers): Record<string, st
     if (value !== null) forwarded[name] = value;
   }
   return forwarded;
+}
+
+/** A request whose reply has ended. */
+interface EndedCall {
+  /** Name of the route in the log. */
+  readonly surface: string;
+  readonly call: Pick<Call, "record" | "model" | "settled" | "waitedMs">;
+  /** From arrival to the end of the reply. */
+  readonly ms: number;
+}
+
+/**
+ * Counts a request in the metrics, once. A model that the catalog does not have is counted as "", because a
+ * client chooses its name.
+ */
+export function countRequest(
+  { requestMetrics, catalog }: Pick<Gateway, "requestMetrics" | "catalog">,
+  { surface, call, ms }: EndedCall,
+): void {
+  const { record, model, settled, waitedMs } = call;
+  requestMetrics.ended({
+    surface,
+    isEmbedding: surface === "embeddings",
+    model: record.model ?? (model === undefined ? "" : (catalog.find(model)?.id ?? "")),
+    upstream: record.upstream ?? "",
+    code: record.outcome ?? "internal_error",
+    ms,
+    addedMs: Math.max(0, ms - waitedMs),
+    settled,
+  });
 }

@@ -1,21 +1,19 @@
 import type { LimitWindows } from "../domain/limit-windows.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
 import {
+  type AdmissionRequest,
   type Correction,
   checkTokens,
   createAdmission,
-  limitStateOf,
-  type Reservation,
-  type Taken,
-  type WindowSnapshot,
-} from "./admission.ts";
-import {
-  type AdmissionRequest,
   isFull,
   type LimitDecline,
   type Limiter,
   type Limits,
+  limitStateOf,
+  type Reservation,
   rateWait,
+  type Taken,
+  type WindowSnapshot,
 } from "./limiter.ts";
 import { advance, correct, createSteadyClock, createWindow, resetMs, take, type Window } from "./window.ts";
 

@@ -1,12 +1,10 @@
-import { requestFamilies } from "./request-series.ts";
 import {
-  createRouteTallies,
   OperationTally,
-  type RouteTallies,
   type RouteTally,
+  requestFamilies,
   type SettledRequest,
   SettledTally,
-} from "./route-tally.ts";
+} from "./request-series.ts";
 import { counter, type Family, Histogram, REQUEST_SECONDS, SHORT_SECONDS } from "./series.ts";
 
 /** What is counted of a request when it has ended. */
@@ -129,4 +127,33 @@ function addSurface(tallies: RouteTallies, route: RouteTally, surface: string): 
   const counts = route.counts.get(surface) ?? created;
   route.counts.set(surface, counts);
   return counts;
+}
+
+/** The routes of all models. */
+interface RouteTallies {
+  /** Creates the tally of a route that is new. */
+  find(model: string, upstream: string): RouteTally;
+  all(): readonly RouteTally[];
+}
+
+function createRouteTallies(): RouteTallies {
+  const byModel = new Map<string, Map<string, RouteTally>>();
+  function add(model: string, upstream: string): RouteTally {
+    const created: RouteTally = {
+      model,
+      upstream,
+      provider: "",
+      counts: new Map(),
+      chat: undefined,
+      embeddings: undefined,
+      settled: undefined,
+    };
+    const byUpstream = byModel.get(model) ?? new Map<string, RouteTally>();
+    byModel.set(model, byUpstream.set(upstream, created));
+    return created;
+  }
+  return {
+    find: (model, upstream) => byModel.get(model)?.get(upstream) ?? add(model, upstream),
+    all: () => [...byModel.values()].flatMap((byUpstream) => [...byUpstream.values()]),
+  };
 }

@@ -1,5 +1,4 @@
-import type { Limits } from "../limiter/limiter.ts";
-import { isFull, rateWait, shareOf } from "../limiter/limiter.ts";
+import { isFull, type Limits, rateWait, shareOf } from "../limiter/limiter.ts";
 import { advance, correct, createSteadyClock, createWindow, take } from "../limiter/window.ts";
 
 /** A request that stays within the bounds of a key, until it ends. */

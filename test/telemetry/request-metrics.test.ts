@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
-import { countRequest } from "../../src/gateway/count-request.ts";
+import { countRequest } from "../../src/http/inference.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { EndedRequest } from "../../src/telemetry/request-metrics.ts";
 import { leastCpuMs } from "../support/cpu-time.ts";

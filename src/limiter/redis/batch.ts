@@ -1,5 +1,4 @@
-import type { WindowSnapshot } from "../admission.ts";
-import type { AdmissionRequest, Limits } from "../limiter.ts";
+import type { AdmissionRequest, Limits, WindowSnapshot } from "../limiter.ts";
 import { type CallerIds, type CallerWindows, leasesOf } from "./scripts.ts";
 
 /** The window of a key or an account, when Redis decided. Its limits are the caller's. */

@@ -2,21 +2,19 @@ import type { LimitWindows } from "../../domain/limit-windows.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
 import { waitAtMost } from "../../time.ts";
 import {
+  type Admission,
+  type AdmissionRequest,
   type Correction,
   checkTokens,
   createAdmission,
-  limitStateOf,
-  type Reservation,
-  type Taken,
-} from "../admission.ts";
-import {
-  type Admission,
-  type AdmissionRequest,
   type LimitDecline,
   type Limiter,
   LimiterError,
+  limitStateOf,
+  type Reservation,
   SHARED_LIMITER_TIMEOUT_MS,
   shareOf,
+  type Taken,
 } from "../limiter.ts";
 import { createMemoryLimiter } from "../memory.ts";
 import type { RedisDecision, RedisSnapshot } from "./batch.ts";

@@ -1,4 +1,4 @@
-import type { Correction } from "../admission.ts";
+import type { Correction } from "../limiter.ts";
 import { advance, correct, createWindow, slotsOf, take, type Window } from "../window.ts";
 import { NO_CORRECTION } from "./batch.ts";
 import { type CallerIds, CHUNK_SIZE, chunked } from "./scripts.ts";

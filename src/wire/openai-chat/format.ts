@@ -13,8 +13,7 @@ import {
   type TooLongPhrases,
   UpstreamFault,
 } from "../upstream-fault.ts";
-import { type FinishReason, faultOf, readFinishReason } from "./chunk.ts";
-import { readContent } from "./content.ts";
+import { type FinishReason, faultOf, readContent, readFinishReason } from "./chunk.ts";
 import { findUntranslatable, printRequest } from "./egress/print-request.ts";
 import { readEvents, readReply } from "./egress/read-answer.ts";
 import { printEvents, printReply } from "./ingress/print-answer.ts";

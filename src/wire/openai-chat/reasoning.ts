@@ -2,7 +2,7 @@ import type { Part, ReasoningPart, ToolCallPart } from "../../domain/chat-reques
 import { createHostReasoningDecoder, encodeHostReasoning, isHostReasoning } from "../host-reasoning.ts";
 import { shortenIdentifier } from "../identifiers.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json/read.ts";
-import { textOfPart } from "./content.ts";
+import { textOfPart } from "./chunk.ts";
 
 /** One entry of `reasoning_details`: a text with its signature, or encrypted reasoning in place of a text. */
 export type ReasoningDetail = Omit<ReasoningPart, "kind">;

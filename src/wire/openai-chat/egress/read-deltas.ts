@@ -2,7 +2,7 @@ import type { OutputEvent } from "../../../domain/chat-event.ts";
 import type { Source } from "../../format.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
-import { readDeltaText, readPlainReasoning } from "../content.ts";
+import { readDeltaText, readPlainReasoning } from "../chunk.ts";
 import {
   encodeHostState,
   isAnthropicFormat,

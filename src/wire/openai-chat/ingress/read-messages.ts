@@ -21,7 +21,7 @@ import {
   readFileData,
   readMediaUrl,
 } from "../../request-fields.ts";
-import { readPlainReasoning, textOfPart } from "../content.ts";
+import { readPlainReasoning, textOfPart } from "../chunk.ts";
 import { joinReasoningDetails } from "../reasoning.ts";
 import { readOptionalText, requireObject, requireText } from "./read-member.ts";
 

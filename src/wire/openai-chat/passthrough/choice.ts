@@ -2,8 +2,13 @@ import { editElements, editMembers, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
 import { type Content, NO_CONTENT } from "../../reply-part.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
-import { createCallFinder, type FinishReason, generateCallId, readFinishReason } from "../chunk.ts";
-import { readContent } from "../content.ts";
+import {
+  createCallFinder,
+  type FinishReason,
+  generateCallId,
+  readContent,
+  readFinishReason,
+} from "../chunk.ts";
 
 /** The content of one choice in one chunk. */
 export interface ChoiceStep extends Content {
