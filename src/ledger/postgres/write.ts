@@ -1,7 +1,7 @@
 import { firstIdOf } from "../../domain/id-time.ts";
 import { counterKey, type Wallet } from "../core/book.ts";
 import type { WorkingBook } from "../core/working-book.ts";
-import { staleHoursOf, unchargedEndsOf } from "../engine/follow-ups.ts";
+import { staleHoursOf, unchargedEndsOf } from "../engine/left-to-jobs.ts";
 import {
   limitValues,
   requestValues,

@@ -12,6 +12,7 @@ import {
   readPage,
   type Values,
 } from "./query.ts";
+import type { HoldRow } from "./rows.ts";
 
 const COLUMNS = "wallet_id, hold_id, key_id, model, granted, accrued, created_at_ms, expires_at_ms";
 /** The condition of the index of open holds. */
@@ -85,13 +86,7 @@ function readRunning(given: Row): RunningHold {
   };
 }
 
-interface RunningRow {
-  readonly wallet_id: string;
-  readonly hold_id: string;
-  readonly key_id: string;
-  readonly model: string;
-  readonly granted: bigint;
-  readonly accrued: bigint;
-  readonly created_at_ms: bigint;
-  readonly expires_at_ms: bigint;
-}
+type RunningRow = Pick<
+  HoldRow,
+  "wallet_id" | "hold_id" | "key_id" | "model" | "granted" | "accrued" | "created_at_ms" | "expires_at_ms"
+>;
