@@ -155,7 +155,7 @@ interface MutationsOptions {
  * are sent again first on the next link: their ids make the ledger apply each once. A message that the server
  * cannot decode is sent again in halves, until the bad mutation is alone. Only the bad mutation is rejected.
  */
-export function createMutations(
+function createMutations(
   connect: (events: ConnectionEvents) => Connection,
   { answerMaxMs, queueMax, windowMax }: MutationsOptions,
 ): Mutations {

@@ -172,7 +172,7 @@ const FILE_TAG = 0x0a;
  *
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
-export function createReflection(): ReflectionService {
+function createReflection(): ReflectionService {
   const set = readFileSync(programFile("src/gen/ledger.binpb"));
   // Safe because reflection reads only the descriptors of a definition.
   const definition = {
