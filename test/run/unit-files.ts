@@ -5,6 +5,8 @@ const ROOT = resolve(import.meta.dir, "../..");
 /** Code that starts a server or a process, or connects to one. */
 const EXTERNAL =
   /\bBun\.(serve|spawn|spawnSync|listen|connect|Terminal)\b|\bcreateServer\(|\bbindAsync\b|\bnew SQL\(|from "(ioredis|node:child_process)"/;
+/** Loads nothing. */
+const TYPE_IMPORT = /^import type\b[^;]*;/gm;
 const IMPORT = /^(?:import|export)\b[^;]*?from "(\.[^"]+)"|^import "(\.[^"]+)"/gm;
 
 /** Returns every test file, as a path from the repository's root. */
@@ -63,7 +65,7 @@ function readModule(path: string): Promise<Module> {
 
 async function parseModule(path: string): Promise<Module> {
   if (!path.endsWith(".ts")) return { isExternal: false, imports: [] };
-  const text = await Bun.file(path).text();
+  const text = (await Bun.file(path).text()).replace(TYPE_IMPORT, "");
   const imports = [...text.matchAll(IMPORT)].map((match) => join(dirname(path), match[1] ?? match[2] ?? ""));
   return { isExternal: EXTERNAL.test(text), imports };
 }
