@@ -23,8 +23,14 @@ const SLOW: readonly string[] = [
   // These start workers, one after the other.
   "test/bodies/worker.property.test.ts",
   "test/bodies/worker.test.ts",
-  // This one loads the metrics library and waits for the event loop to lag.
+  // These load the metrics library, or wait for the event loop to lag.
   "test/telemetry/metrics.test.ts",
+  "test/telemetry/request-metrics.test.ts",
+  // These write thousands of rows or files.
+  "test/ledger/batch.test.ts",
+  "test/ledger/sqlite-books.test.ts",
+  "test/settlement-outbox/folder.test.ts",
+  "test/settlement-outbox/outbox.test.ts",
   // This one parses documents of a megabyte, which takes five seconds of CPU time.
   "test/config/hostile-yaml.test.ts",
 ];
