@@ -1,13 +1,14 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { and, eq, isNull, lt } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import type { Actor } from "./audit-trail.ts";
 import { digestOf } from "./keys/key.ts";
 import { COOKIE_NAME } from "./people/session-cookie.ts";
 
 /** How long an answer is kept. */
-const KEPT_MS = 86_400_000;
+const KEPT_MS = DAY_MS;
 /** A creation without an answer after this time was killed: a repetition takes its place. */
 const CLAIM_MS_MAX = 60_000;
 const KEY = /^[\x21-\x7e]{1,255}$/;

@@ -3,7 +3,7 @@ import type { Database } from "../db/database.ts";
 import { endLease, tryLease } from "../db/leases.ts";
 import type { PostgresDatabase } from "../db/postgres/database.ts";
 import type { SqliteDatabase } from "../db/sqlite/database.ts";
-import type { AuditJob, AuditResult } from "../http/console/platform.ts";
+import type { AuditJob, AuditResult } from "../http/console/console-parts.ts";
 import { type AuditReport, auditDatabase } from "../ledger/audit/audit.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { waitAtMost } from "../time.ts";

@@ -1,6 +1,6 @@
 import { count, isNotNull, min } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
-import type { Platform } from "../http/console/platform.ts";
+import type { Platform } from "../http/console/console-parts.ts";
 import type { Readiness } from "../http/readiness.ts";
 import type { ExportBacklog } from "../ledger/exports/cursor.ts";
 import type { Ledger } from "../ledger/ledger.ts";

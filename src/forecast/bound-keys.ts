@@ -60,13 +60,13 @@ export async function bindKeys(
   return keys.map((key) => {
     const facts = factsOf(key);
     const nowMs = parts.now();
-    const bounds = limitsThatBind(gateway, key, { own: facts, shared, nowMs });
+    const limits = limitsThatBind(gateway, key, { own: facts, shared, nowMs });
     const money = { wallet: shared.balances, limits: facts.spendLimits };
-    const decline = predictDecline(find, { account, key, limits: bounds, money, nowMs });
+    const decline = predictDecline(find, { account, key, limits, money, nowMs });
     // The limit that refuses the next request binds first, however little of it is used.
     const [tightest, ...others] = decline?.limit
-      ? [decline.limit, ...bounds.filter((each) => each !== decline.limit)]
-      : bounds;
+      ? [decline.limit, ...limits.filter((each) => each !== decline.limit)]
+      : limits;
     if (!tightest) throw new Error("A key is bound by its wallet at least");
     return { key, facts, limits: [tightest, ...others], decline };
   });

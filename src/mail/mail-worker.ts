@@ -7,14 +7,14 @@ import {
   type DueItem,
   startDeliveryWorker,
 } from "../delivery/delivery-worker.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { repeat } from "../time.ts";
-import { isUrgent, type MailOrder, type MailTemplate, type MintLink, URGENT } from "./mails.ts";
-import { writeMail } from "./templates.ts";
+import { isUrgent, type MailOrder, type MailTemplate, type MintLink, URGENT, writeMail } from "./mails.ts";
 import { SEND_MS_MAX, type SendMail } from "./transport.ts";
 
 /** Mails and their addresses are kept for 30 days after they were ordered. */
-const KEPT_MS = 30 * 86_400_000;
+const KEPT_MS = 30 * DAY_MS;
 const SWEEP_MS = 3_600_000;
 
 type QueuedMail = DueItem & MailOrder;

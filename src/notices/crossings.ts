@@ -1,6 +1,6 @@
 import { printUsd } from "../domain/money.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
-import { quoteName } from "../mail/templates.ts";
+import { quoteName } from "../mail/mails.ts";
 import type { Crossing } from "./episodes.ts";
 import { type NoticeRule, printThreshold } from "./rule.ts";
 

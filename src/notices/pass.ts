@@ -67,7 +67,7 @@ export class NoticePass {
   async #watchUpstreams(rules: readonly NoticeRule[], open: OpenSubjects): Promise<void> {
     if (rules.length === 0) return;
     const upstreams = await sumAttempts(this.#parts.database, this.#parts.now());
-    for (const rule of rules) await this.#settle(rule, findFailingUpstreams(rule, upstreams), open);
+    for (const rule of rules) await this.#applyCrossings(rule, findFailingUpstreams(rule, upstreams), open);
   }
 
   async #watchMoney(rules: readonly NoticeRule[], open: OpenSubjects): Promise<void> {
@@ -103,17 +103,18 @@ export class NoticePass {
   ): Promise<void> {
     const limitRules = rules.filter(({ kind }) => kind === "key_limit");
     for (const rule of rules) {
-      if (rule.kind === "balance_below") await this.#settle(rule, findLowBalance(rule, balances), open);
+      if (rule.kind === "balance_below")
+        await this.#applyCrossings(rule, findLowBalance(rule, balances), open);
     }
     if (limitRules.length === 0) return;
     const limits = await this.#parts.ledger.spendLimits(accountId);
     const isAnyFull = limitRules.some((rule) => limits.some((limit) => isFull(rule, limit)));
     const keys: KeyNames = isAnyFull ? await readKeyNames(this.#parts.database, accountId) : new Map();
-    for (const rule of limitRules) await this.#settle(rule, findFullLimits(rule, limits, keys), open);
+    for (const rule of limitRules) await this.#applyCrossings(rule, findFullLimits(rule, limits, keys), open);
   }
 
   /** Begins episodes of new crossings, and ends those whose threshold was not crossed for long enough. */
-  async #settle(rule: NoticeRule, crossings: readonly Crossing[], open: OpenSubjects): Promise<void> {
+  async #applyCrossings(rule: NoticeRule, crossings: readonly Crossing[], open: OpenSubjects): Promise<void> {
     const begun = open.get(rule.id) ?? new Set();
     for (const crossing of crossings) {
       this.#calmSince.delete(`${rule.id} ${crossing.subject}`);

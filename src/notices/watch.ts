@@ -1,6 +1,7 @@
 import { and, inArray, isNotNull, lt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { endLease, tryLease } from "../db/leases.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { repeat } from "../time.ts";
 import { NoticePass, type PassParts } from "./pass.ts";
@@ -81,7 +82,7 @@ export function startNoticeWatch(
 }
 
 /** Notices, and the webhook calls with their bodies, are kept for 90 days. */
-const KEPT_MS = 90 * 86_400_000;
+const KEPT_MS = 90 * DAY_MS;
 const SWEPT_MAX = 500;
 
 /**

@@ -14,8 +14,8 @@ import { codeOf } from "../../refusals/explain.ts";
 import { type FoundRefusal, findRefusal } from "../../refusals/reads.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
-import { writeRefusals } from "./refusals.ts";
-import { type Found, findAnswer } from "./request-shapes.ts";
+import { writeRefusals } from "./requests/refusals.ts";
+import { type Found, findAnswer } from "./requests/shapes.ts";
 
 /** The most results of one kind. */
 const KIND_MAX = 5;

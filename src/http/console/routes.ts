@@ -8,19 +8,23 @@ import { apiDescriptionRoutes } from "./api-description.ts";
 import { auditTrailRoutes } from "./audit-trail.ts";
 import { contextOf } from "./client-address.ts";
 import type { ConsoleParts } from "./console-parts.ts";
+import { fromLedgerError } from "./errors.ts";
 import { findRoutes } from "./find.ts";
 import { keysRoutes } from "./keys/routes.ts";
-import { fromLedgerError } from "./ledger-errors.ts";
 import { managementKeysRoutes } from "./management-keys.ts";
 import { modelsRoutes } from "./models.ts";
 import { noticesRoutes } from "./notices/routes.ts";
-import { operatorRoutes } from "./operator/routes.ts";
+import { operatorAccountsRoutes, operatorMoneyRoutes } from "./operator/accounts.ts";
+import { operatorAuditRoutes } from "./operator/audit.ts";
+import { operatorHealthRoutes } from "./operator/health.ts";
+import { operatorPeopleRoutes } from "./operator/people.ts";
 import { printPath, replaceChecks } from "./own-checks.ts";
 import { paymentsRoutes } from "./payments/routes.ts";
-import { playgroundRoutes } from "./playground.ts";
-import { refusalsRoutes } from "./refusals.ts";
-import { requestsRoutes } from "./requests.ts";
-import { sessionRoutes } from "./session/routes.ts";
+import { playgroundRoutes } from "./playground/routes.ts";
+import { refusalsRoutes } from "./requests/refusals.ts";
+import { requestsRoutes } from "./requests/routes.ts";
+import { meRoutes, mySessionsRoutes } from "./session/me.ts";
+import { signInRoutes } from "./session/sign-in.ts";
 import { sharedLinksRoutes } from "./shared-links.ts";
 import { teamRoutes } from "./team.ts";
 import { usageRoutes } from "./usage/routes.ts";
@@ -84,4 +88,19 @@ function readPath(error: unknown): { path?: string } {
   const [first] = error.all as readonly { readonly path?: string }[];
   const path = printPath(first?.path);
   return path === undefined ? {} : { path };
+}
+
+/** What platform operators see and do. */
+function operatorRoutes(parts: ConsoleParts) {
+  return new Elysia()
+    .use(operatorAccountsRoutes(parts))
+    .use(operatorMoneyRoutes(parts))
+    .use(operatorPeopleRoutes(parts))
+    .use(operatorHealthRoutes(parts))
+    .use(operatorAuditRoutes(parts));
+}
+
+/** Routes of people: sign-in, their own sessions, password and e-mail. */
+function sessionRoutes(parts: ConsoleParts) {
+  return new Elysia().use(signInRoutes(parts)).use(meRoutes(parts)).use(mySessionsRoutes(parts));
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { costOf, type Price } from "../../../src/domain/model.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import type { Usage } from "../../../src/domain/usage.ts";
-import { printLines as linesOf } from "../../../src/http/console/requests.ts";
+import { printLines as linesOf } from "../../../src/http/console/requests/print.ts";
 import type { OutcomeFacts } from "../../../src/ledger/records.ts";
 import { sourceText } from "../../../src/usage/receipt-lines.ts";
 import { priceOf, usageOf } from "../../domain/arbitraries.ts";

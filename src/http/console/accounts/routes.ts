@@ -7,8 +7,8 @@ import { GatewayError } from "../../../errors.ts";
 import { readAccountDecline } from "../../../forecast/next-decline.ts";
 import { countUnread } from "../../../notices/notices.ts";
 import type { ConsoleParts } from "../console-parts.ts";
+import { readConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
-import { readConflict } from "../ledger-errors.ts";
 import { errorEnvelope, id } from "../shapes.ts";
 import { type AccountShape, account, accountNow, email, name, printAccount } from "./shapes.ts";
 

@@ -5,8 +5,8 @@ import { listKeyPage } from "../../../accounts/keys/key-list.ts";
 import { bindKeys } from "../../../forecast/bound-keys.ts";
 import { createSimulator } from "../../../forecast/simulation.ts";
 import type { ConsoleParts } from "../console-parts.ts";
+import { describeConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
-import { describeConflict } from "../ledger-errors.ts";
 import { createKey, editKey, endPrevious, readLimits, requireKey, revoke, rotate } from "./edits.ts";
 import { type KeyView, printBoundKey, printNamedKey, printSimulation } from "./print.ts";
 import {

@@ -23,9 +23,9 @@ import {
   updateRule,
 } from "../../../notices/rules.ts";
 import type { ConsoleParts } from "../console-parts.ts";
+import { readConflict } from "../errors.ts";
 import type { AccountAccess } from "../guard.ts";
 import { createGuard } from "../guard.ts";
-import { readConflict } from "../ledger-errors.ts";
 import { PERMISSIONS } from "../permissions.ts";
 import { errorEnvelope, id, nothing, pageOf, pageQuery } from "../shapes.ts";
 import {

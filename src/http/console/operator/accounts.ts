@@ -5,12 +5,14 @@ import { beginActing, endActing } from "../../../accounts/people/operators.ts";
 import { resumeAccount, suspendAccount } from "../../../accounts/suspension.ts";
 import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
-import { LedgerError } from "../../../ledger/ledger.ts";
+import { LedgerError, type Posting } from "../../../ledger/ledger.ts";
+import { bookCorrection, bookRefund, bookTopUp } from "../../../payments/bookings.ts";
 import { printTime } from "../../../time.ts";
-import { account, acting, printAccount, reason } from "../accounts/shapes.ts";
+import { account, acting, printAccount, reason, wallet } from "../accounts/shapes.ts";
 import type { ConsoleParts } from "../console-parts.ts";
+import { throwBookingError } from "../errors.ts";
 import { createGuard } from "../guard.ts";
-import { id, nothing, pageOf, pageQuery, usd } from "../shapes.ts";
+import { id, nothing, pageOf, pageQuery, readAmount, usd } from "../shapes.ts";
 
 const factor = t.String({
   pattern: MARKUP_PATTERN,
@@ -36,7 +38,7 @@ const listedAccount = t.Composite([
 ]);
 const markedAccount = t.Composite([account, t.Object({ markup: markupOrNull })]);
 const query = t.Composite([pageQuery, t.Object({ q: t.Optional(t.String({ maxLength: 254 })) })]);
-const path = t.Object({ id });
+const accountPath = t.Object({ id });
 const PAGE_SIZE = 50;
 
 /** Accounts as operators see them: balances, usage, suspension, and sessions inside of them. */
@@ -52,13 +54,13 @@ export function operatorAccountsRoutes(parts: ConsoleParts) {
       "/operator/accounts/:id/suspend",
       async ({ params, body, actor }) =>
         printAccount(await suspendAccount(parts, actor, params.id, body.reason)),
-      { needsOperator: true, params: path, body: t.Object({ reason }), response: account },
+      { needsOperator: true, params: accountPath, body: t.Object({ reason }), response: account },
     )
     .post(
       "/operator/accounts/:id/resume",
       async ({ params, body, actor }) =>
         printAccount(await resumeAccount(parts, actor, params.id, body.reason)),
-      { needsOperator: true, params: path, body: t.Object({ reason }), response: account },
+      { needsOperator: true, params: accountPath, body: t.Object({ reason }), response: account },
     )
     .put(
       "/operator/accounts/:id/markup",
@@ -70,7 +72,7 @@ export function operatorAccountsRoutes(parts: ConsoleParts) {
       },
       {
         needsOperator: true,
-        params: path,
+        params: accountPath,
         body: t.Object({ markup: markupOrNull, reason }),
         response: markedAccount,
       },
@@ -82,7 +84,7 @@ export function operatorAccountsRoutes(parts: ConsoleParts) {
         const { accountId, accountName, untilMs } = begun;
         return { account_id: accountId, account_name: accountName, until: printTime(untilMs) };
       },
-      { needsOperator: true, params: path, body: t.Object({ reason }), response: acting },
+      { needsOperator: true, params: accountPath, body: t.Object({ reason }), response: acting },
     )
     .delete(
       "/operator/acting",
@@ -120,4 +122,71 @@ function printListed(listed: ListedAccount) {
 
 function printMarkupOf({ markup }: Pick<ListedAccount, "markup">): string | null {
   return markup === undefined ? null : printMarkup(markup);
+}
+
+const bookingId = t.String({
+  minLength: 1,
+  maxLength: 128,
+  description: "Booked once, however often it is sent",
+});
+
+/** Top-ups, corrections and refunds by operators, each with an id of its own and a reason for the audit trail. */
+export function operatorMoneyRoutes(parts: ConsoleParts) {
+  return new Elysia()
+    .use(createGuard(parts))
+    .post(
+      "/operator/accounts/:id/top-ups",
+      async ({ params, body, actor }) => {
+        const amount = readAmount(body.amount_usd);
+        const booking = { accountId: params.id, id: body.id, reason: body.reason, amount };
+        return printPosting(await bookTopUp(parts, actor, booking).catch(throwBookingError));
+      },
+      {
+        needsOperator: true,
+        confirmed: true,
+        params: accountPath,
+        body: t.Object({ id: bookingId, amount_usd: usd, reason }),
+        response: wallet,
+      },
+    )
+    .post(
+      "/operator/accounts/:id/corrections",
+      async ({ params, body, actor }) => {
+        const amount = readAmount(body.amount_usd);
+        const booking = { accountId: params.id, id: body.id, reason: body.reason, amount };
+        return printPosting(await bookCorrection(parts, actor, booking).catch(throwBookingError));
+      },
+      {
+        needsOperator: true,
+        confirmed: true,
+        params: accountPath,
+        body: t.Object({ id: bookingId, amount_usd: usd, reason }),
+        response: wallet,
+      },
+    )
+    .post(
+      "/operator/accounts/:id/refunds",
+      async ({ params, body, actor }) => {
+        const amount = body.amount_usd === undefined ? undefined : readAmount(body.amount_usd);
+        const { id: refundId, receipt } = body;
+        const booking = { accountId: params.id, id: refundId, reason: body.reason, receipt, amount };
+        return printPosting(await bookRefund(parts, actor, booking).catch(throwBookingError));
+      },
+      {
+        needsOperator: true,
+        confirmed: true,
+        params: accountPath,
+        body: t.Object({ id: bookingId, receipt: id, amount_usd: t.Optional(usd), reason }),
+        response: wallet,
+      },
+    );
+}
+
+function printPosting({ balances, replayed }: Posting) {
+  return {
+    posted_usd: printUsd(balances.posted),
+    held_usd: printUsd(balances.held),
+    available_usd: printUsd(balances.available),
+    replayed,
+  };
 }

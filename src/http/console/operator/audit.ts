@@ -2,9 +2,8 @@ import { Elysia, t } from "elysia";
 import { GatewayError } from "../../../errors.ts";
 import type { Finding } from "../../../ledger/audit/audit.ts";
 import { printTime } from "../../../time.ts";
-import type { ConsoleParts } from "../console-parts.ts";
+import type { AuditJob, AuditResult, ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
-import type { AuditJob, AuditResult } from "../platform.ts";
 import { nothing, time } from "../shapes.ts";
 
 const finding = t.Object({

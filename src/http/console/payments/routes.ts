@@ -1,7 +1,7 @@
-import { inArray } from "drizzle-orm";
 import { Elysia } from "elysia";
+import { findAccountNames } from "../../../accounts/find-items.ts";
 import { createOnce } from "../../../accounts/idempotency.ts";
-import type { Database, Db } from "../../../db/database.ts";
+import type { Db } from "../../../db/database.ts";
 import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
 import { applyEvent, createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
@@ -118,7 +118,10 @@ function codesRoutes(parts: ConsoleParts) {
         if (page !== undefined && !ID.test(page)) throw new GatewayError("wrong_shape", { path: "page" });
         const rows = await listCodes(database, { size: size + 1, after: page });
         const items = rows.slice(0, size);
-        const names = await findAccountNames(database, items);
+        const names = await findAccountNames(
+          database,
+          items.flatMap(({ accountId }) => accountId ?? []),
+        );
         const next = rows.length > size ? (items.at(-1)?.id ?? null) : null;
         return { items: items.map((code) => printCodeRow(code, names, now())), next };
       },
@@ -164,19 +167,6 @@ function printPage({ sessionId, url }: CheckoutPage): NewCheckout {
 
 function printIssued(issued: readonly IssuedCode[]): NewCodesAnswer {
   return { codes: issued.map(({ id, code, amount }) => ({ id, code, amount_usd: printUsd(amount) })) };
-}
-
-async function findAccountNames(
-  { db, tables: { accounts } }: Database,
-  codes: readonly RedeemCode[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(codes.flatMap(({ accountId }) => accountId ?? []))];
-  if (ids.length === 0) return new Map();
-  const rows = await db
-    .select({ id: accounts.id, name: accounts.name })
-    .from(accounts)
-    .where(inArray(accounts.id, ids));
-  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 function printCodeRow(code: RedeemCode, names: ReadonlyMap<string, string>, nowMs: number) {

@@ -26,15 +26,8 @@ import { printTime } from "../../../time.ts";
 import { visitorOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard, isConfirmed } from "../guard.ts";
-import {
-  meShape,
-  nameField,
-  passwordField,
-  personShape,
-  printPerson,
-  sessionShape,
-} from "../person-shapes.ts";
 import { id, nothing } from "../shapes.ts";
+import { meShape, nameField, passwordField, personShape, printPerson, sessionShape } from "./shapes.ts";
 
 /** Routes of a signed-in person about itself. Management keys are no person: they get `not_permitted`. */
 export function meRoutes(parts: ConsoleParts) {

@@ -16,6 +16,7 @@ import type { SignInMetrics, SignInResult } from "../../../telemetry/metrics.ts"
 import { visitorOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
+import { nothing } from "../shapes.ts";
 import {
   emailField,
   nameField,
@@ -24,8 +25,7 @@ import {
   printPerson,
   setupShape,
   tokenField,
-} from "../person-shapes.ts";
-import { nothing } from "../shapes.ts";
+} from "./shapes.ts";
 
 /** Routes for everybody: what the console offers, sign-in and sign-up, and the links of mails. */
 export function signInRoutes(parts: ConsoleParts) {

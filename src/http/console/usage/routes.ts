@@ -13,7 +13,7 @@ import { isDaily, readRange, readView, type UsageView } from "../../../usage/vie
 import { type Compared, comparePrices, type PriceComparison } from "../../../usage/what-if.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
-import { writeRefusals } from "../refusals.ts";
+import { writeRefusals } from "../requests/refusals.ts";
 import { csvHeaders } from "../text-stream.ts";
 import {
   anomaliesAnswer,

@@ -1,6 +1,5 @@
-import { and, eq, inArray } from "drizzle-orm";
 import { Elysia, t } from "elysia";
-import type { Database } from "../../../db/database.ts";
+import { findKeyNames } from "../../../accounts/find-items.ts";
 import { printUsd } from "../../../domain/money.ts";
 import type { PageRequest, RunningHold, TransferRange } from "../../../ledger/records.ts";
 import { findReasons } from "../../../payments/bookings.ts";
@@ -58,7 +57,8 @@ export function walletRoutes(parts: ConsoleParts) {
       "/holds",
       async ({ account, query: { page, size = PAGE_SIZE } }) => {
         const { items, nextToken } = await ledger.runningHolds(account.id, { size, token: page });
-        const names = await findKeyNames(database, account.id, items);
+        const keyIds = items.map(({ keyId }) => keyId);
+        const names = await findKeyNames(database, account.id, keyIds);
         return { items: items.map((hold) => printNamedHold(hold, names)), next: nextToken ?? null };
       },
       { needs: "wallet.read", query: pageQuery, response: holdsShape },
@@ -102,20 +102,6 @@ async function searchTransfers(
 
 function readTime(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text);
-}
-
-async function findKeyNames(
-  { db, tables: { apiKeys } }: Database,
-  accountId: string,
-  holds: readonly RunningHold[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(holds.map(({ keyId }) => keyId))];
-  if (ids.length === 0) return new Map();
-  const rows = await db
-    .select({ id: apiKeys.id, name: apiKeys.name })
-    .from(apiKeys)
-    .where(and(eq(apiKeys.accountId, accountId), inArray(apiKeys.id, ids)));
-  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 /** A hold of another service, taken over gRPC, has a key without a row here. */

@@ -1,7 +1,7 @@
 import { t } from "elysia";
-import type { Person } from "../../accounts/people/people.ts";
-import { NAME_BEGIN, NOT_IN_NAMES } from "../../domain/name-characters.ts";
-import { id, roleName, time } from "./shapes.ts";
+import type { Person } from "../../../accounts/people/people.ts";
+import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
+import { id, roleName, time } from "../shapes.ts";
 
 export const emailField = t.String({ minLength: 3, maxLength: 254 });
 /** A password as it is sent: its length in characters is checked after normalisation. */

@@ -1,13 +1,13 @@
-import type { Actor } from "../../accounts/audit-trail.ts";
-import { findRole } from "../../accounts/people/members.ts";
-import { timeOf } from "../../domain/id-time.ts";
-import { GatewayError } from "../../errors.ts";
-import type { Receipt } from "../../ledger/records.ts";
-import { describeFault } from "../../telemetry/log.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { PERMISSIONS } from "./permissions.ts";
-import { printRequestRows } from "./request-row.ts";
-import type { RequestRow } from "./request-shapes.ts";
+import type { Actor } from "../../../accounts/audit-trail.ts";
+import { findRole } from "../../../accounts/people/members.ts";
+import { timeOf } from "../../../domain/id-time.ts";
+import { GatewayError } from "../../../errors.ts";
+import type { Receipt } from "../../../ledger/records.ts";
+import { describeFault } from "../../../telemetry/log.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { PERMISSIONS } from "../permissions.ts";
+import { printRequestRows } from "./print.ts";
+import type { RequestRow } from "./shapes.ts";
 
 const POLL_MS = 2_000;
 /** Interval of comments, which keep proxies from closing a stream, and of the check of its session. */

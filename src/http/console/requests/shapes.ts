@@ -1,5 +1,5 @@
 import { type Static, t } from "elysia";
-import { time, usd } from "./shapes.ts";
+import { time, usd } from "../shapes.ts";
 
 /** PostgreSQL has no text with a NUL. */
 const text = t.String({ maxLength: 256, pattern: "^[^\\0]*$" });

@@ -1,18 +1,18 @@
 import { Elysia, type Static, t } from "elysia";
-import { findCaller } from "../../accounts/keys/authenticate.ts";
-import type { ApiKey, Caller } from "../../accounts/keys/key.ts";
-import type { Gateway } from "../../gateway/gateway.ts";
-import type { Call } from "../../gateway/request.ts";
-import { runRequest } from "../../gateway/run-request.ts";
-import { WIRES } from "../../wire/registry.ts";
-import { runRoute } from "../inference.ts";
-import { contextOf } from "./client-address.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
-import { requireKey, requireOwn } from "./keys/edits.ts";
-import { accountParams, keyId } from "./keys/shapes.ts";
-import { PlaygroundReply } from "./playground-reply.ts";
-import { receiptOf } from "./requests.ts";
+import { findCaller } from "../../../accounts/keys/authenticate.ts";
+import type { ApiKey, Caller } from "../../../accounts/keys/key.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
+import type { Call } from "../../../gateway/request.ts";
+import { runRequest } from "../../../gateway/run-request.ts";
+import { WIRES } from "../../../wire/registry.ts";
+import { runRoute } from "../../inference.ts";
+import { contextOf } from "../client-address.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
+import { requireKey, requireOwn } from "../keys/edits.ts";
+import { accountParams, keyId } from "../keys/shapes.ts";
+import { receiptOf } from "../requests/routes.ts";
+import { PlaygroundReply } from "./reply.ts";
 
 /** The name of the playground on receipts and in the log. */
 const SURFACE = "playground";

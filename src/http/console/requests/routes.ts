@@ -1,25 +1,23 @@
 import { Elysia, t } from "elysia";
-import type { Actor } from "../../accounts/audit-trail.ts";
-import { findKeyNames } from "../../accounts/find-items.ts";
-import { printPicos, printPrice, printUsd } from "../../domain/money.ts";
-import { GatewayError } from "../../errors.ts";
-import { printSaved } from "../../ledger/print-receipt.ts";
-import type { MetadataCondition, Receipt, ReceiptFilter } from "../../ledger/records.ts";
-import { printTime } from "../../time.ts";
-import { linesOf, outcomeText, sourceText } from "../../usage/receipt-lines.ts";
-import { readMs } from "../../usage/view.ts";
-import { contextOf } from "./client-address.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+import type { Actor } from "../../../accounts/audit-trail.ts";
+import { findKeyNames } from "../../../accounts/find-items.ts";
+import { printUsd } from "../../../domain/money.ts";
+import { GatewayError } from "../../../errors.ts";
+import type { MetadataCondition, ReceiptFilter } from "../../../ledger/records.ts";
+import { printTime } from "../../../time.ts";
+import { readMs } from "../../../usage/view.ts";
+import { contextOf } from "../client-address.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { createLiveRequests } from "./live.ts";
-import { printRequestRow, printRequestRows } from "./request-row.ts";
+import { printReceipt, printRequestRows } from "./print.ts";
 import {
   type ReceiptJson,
   type RequestsQueryText,
   receiptAnswer,
   requestsAnswer,
   requestsQuery,
-} from "./request-shapes.ts";
+} from "./shapes.ts";
 
 const PAGE_SIZE = 50;
 
@@ -103,44 +101,4 @@ export async function receiptOf(
   const names = await findKeyNames(database, accountId, [receipt.keyId]);
   const cost = isOperator ? receipt.outcome?.upstreamCost : undefined;
   return { ...printReceipt(receipt, names), upstream_cost_usd: cost === undefined ? null : printUsd(cost) };
-}
-
-/** Prints the charge of a receipt, line by line. */
-export function printLines(receipt: Pick<Receipt, "captured" | "outcome">) {
-  const { lines, rounding } = linesOf(receipt);
-  return {
-    lines: lines.map(({ name, count, price, amount }) => ({
-      class: name,
-      tokens: count,
-      price_usd_per_million: printPrice(price),
-      amount_usd: printPicos(amount),
-    })),
-    rounding_usd: printPicos(rounding),
-  };
-}
-
-function printReceipt(
-  receipt: Receipt,
-  names: ReadonlyMap<string, string>,
-): Omit<ReceiptJson, "upstream_cost_usd"> {
-  const { granted, captured, outcome } = receipt;
-  const isReleased = receipt.state !== "held" && granted > captured;
-  return {
-    ...printRequestRow(receipt, names),
-    resolved_at: printTime(receipt.resolvedAtMs),
-    late: receipt.late,
-    refunded_usd: printUsd(receipt.refunded),
-    released_usd: printUsd(isReleased ? granted - captured : 0n),
-    upstream_model: outcome?.upstreamModel ?? null,
-    attempts: (outcome?.attempts ?? []).map(
-      ({ upstream, key = null, reason = null, report = null, status, ms }) => ({
-        ...{ upstream, key, reason, report, status, ms },
-      }),
-    ),
-    ...printLines(receipt),
-    saved_by_caching_usd: printSaved(receipt),
-    source_text: sourceText(receipt),
-    outcome_text: outcomeText(receipt),
-    metadata: receipt.metadata ?? null,
-  };
 }

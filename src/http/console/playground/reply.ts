@@ -1,12 +1,12 @@
-import { printUsd } from "../../domain/money.ts";
-import { type GatewayError, toGatewayError } from "../../errors.ts";
-import type { AbortSource, HeldRequest } from "../../gateway/request.ts";
-import { WIRES } from "../../wire/registry.ts";
-import { createSseDecoder } from "../../wire/sse.ts";
-import { errorResponse } from "../errors.ts";
-import { createEventStream, type EventStream } from "../event-stream.ts";
-import { ClientSignal, type HttpReply } from "../reply.ts";
-import type { ReceiptJson } from "./request-shapes.ts";
+import { printUsd } from "../../../domain/money.ts";
+import { type GatewayError, toGatewayError } from "../../../errors.ts";
+import type { AbortSource, HeldRequest } from "../../../gateway/request.ts";
+import { WIRES } from "../../../wire/registry.ts";
+import { createSseDecoder } from "../../../wire/sse.ts";
+import { errorResponse } from "../../errors.ts";
+import { createEventStream, type EventStream } from "../../event-stream.ts";
+import { ClientSignal, type HttpReply } from "../../reply.ts";
+import type { ReceiptJson } from "../requests/shapes.ts";
 
 /** The cost is sent at most this often, in milliseconds. */
 const COST_EVERY_MS = 200;

@@ -1,28 +1,35 @@
 import { Elysia, t } from "elysia";
-import { findKeyNames } from "../../accounts/find-items.ts";
-import { findKeys } from "../../accounts/keys/keys.ts";
-import { printUsd } from "../../domain/money.ts";
-import { GatewayError } from "../../errors.ts";
-import { causesOf, codeOf, explainRefusal, findHoldsOf, leftFor, neededBy } from "../../refusals/explain.ts";
+import { findKeyNames } from "../../../accounts/find-items.ts";
+import { findKeys } from "../../../accounts/keys/keys.ts";
+import { printUsd } from "../../../domain/money.ts";
+import { GatewayError } from "../../../errors.ts";
+import {
+  causesOf,
+  codeOf,
+  explainRefusal,
+  findHoldsOf,
+  leftFor,
+  neededBy,
+} from "../../../refusals/explain.ts";
 import {
   type FoundRefusal,
   findRefusal,
   listRefusals,
   type RefusalPosition,
   type RefusalRow,
-} from "../../refusals/reads.ts";
-import { KEPT_MS } from "../../refusals/refusal.ts";
-import { printTime, waitAtMost } from "../../time.ts";
-import { readRange } from "../../usage/view.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+} from "../../../refusals/reads.ts";
+import { KEPT_MS } from "../../../refusals/refusal.ts";
+import { printTime, waitAtMost } from "../../../time.ts";
+import { readRange } from "../../../usage/view.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import {
   type RefusalDetailJson,
   type RefusalJson,
   refusalAnswer,
   refusalsAnswer,
   refusalsQuery,
-} from "./request-shapes.ts";
+} from "./shapes.ts";
 
 const PAGE_SIZE = 100;
 const WRITE_MS_MAX = 1_000;
