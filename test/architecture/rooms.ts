@@ -138,7 +138,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "usage",
       "wire",
     ],
-    packages: ["@elysiajs/openapi", "drizzle-orm", "elysia", "node:net", "node:path"],
+    packages: ["@elysiajs/openapi", "elysia", "node:net", "node:path"],
   },
   backup: {
     holds: "backups of SQLite, restores, and what a restore lacks",
