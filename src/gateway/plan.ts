@@ -78,8 +78,7 @@ function findReachable(
   { call, model, request }: { readonly call: Call; readonly model: Model; readonly request: RequestFacts },
 ): readonly ReachableRoute[] {
   const outputTokensMax = outputTokensMaxOf(model, request);
-  // Clients of the messages format can set marks of their own.
-  const marksPrefixes = model.promptCaching === "auto" && call.wire.surface !== "messages";
+  const marksPrefixes = model.promptCaching === "auto" && !call.wire.hasCacheMarks;
   const reachable: ReachableRoute[] = [];
   const { stream, unhosted } = request;
   const headerBetas = call.headers["anthropic-beta"];

@@ -47,6 +47,8 @@ export interface WireFormat extends UpstreamFormat {
   /** Other routes that take the same bodies. */
   readonly aliases?: readonly `/v2/${string}`[] | undefined;
 
+  /** Set in formats whose clients mark the beginnings of prompts that are to be cached. */
+  readonly hasCacheMarks?: true | undefined;
   /** Set in formats whose bodies are forms with a file; then only it reads requests. */
   readonly form?: FormFormat | undefined;
   /**

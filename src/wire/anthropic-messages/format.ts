@@ -21,6 +21,7 @@ export const anthropicMessages: WireFormat = {
   // This version accepts a temperature. The client's own `anthropic-version` header takes precedence.
   headers: { "anthropic-version": "2023-06-01" },
   forwardedHeaders: ["anthropic-version", "anthropic-beta"],
+  hasCacheMarks: true,
   parseRequest,
   printUpstreamRequest,
   readStream,
