@@ -168,7 +168,7 @@ const CONTENT: Readonly<Record<string, readonly [name: string, role: string]>> =
 };
 
 /** Returns the attributes of a span. An outcome other than `ok` is also its `error.type`. */
-export function attributesOf(facts: TraceFacts): Attributes {
+function attributesOf(facts: TraceFacts): Attributes {
   const attributes: Attributes = {};
   for (const name in facts) {
     const value = facts[name];

@@ -103,7 +103,7 @@ const PLUGINS: readonly unknown[] = ["response-healing", "context-compression", 
 const FREE_ENGINES: readonly unknown[] = ["native", "pdf-text", "cloudflare-ai"];
 
 /** Throws `unpriced_field` for a plug-in that is not known to keep the model and the price of tokens. */
-export function rejectUnpricedPlugins(body: JsonObject): void {
+function rejectUnpricedPlugins(body: JsonObject): void {
   const position = readList(body, "plugins").findIndex((plugin) => !isFreePlugin(plugin));
   if (position >= 0) rejectUnpricedField(`plugins[${position}].id`);
 }
@@ -136,7 +136,7 @@ const EXTRA_BODY = "extra_body";
 export const SEARCH_FIELDS: readonly string[] = Object.keys(SEARCHES);
 
 /** Throws `unpriced_field` for a field that enables a search at the provider, whose fee no price holds. */
-export function rejectSearches(body: JsonObject): void {
+function rejectSearches(body: JsonObject): void {
   const extra = body[EXTRA_BODY];
   const [own, inExtra] = [findSearch(body), isJsonObject(extra) ? findSearch(extra) : undefined];
   if (own !== undefined) rejectUnpricedField(own);

@@ -61,7 +61,7 @@ export const modelsQuery = (account: string) =>
     queryFn: () => call(() => api.accounts({ account }).models.get()),
   });
 
-/** The same models for pages that choose one, where an answer of 5 minutes ago will do. */
+/** The models for pages that choose one, where an answer of 5 minutes ago will do. */
 export const catalogQuery = (account: string) => ({
   ...modelsQuery(account),
   staleTime: CATALOG_STALE_MS,

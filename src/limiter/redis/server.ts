@@ -19,7 +19,7 @@ const SENTINEL_MAX_MS = 1_000;
 const MASTER_SWITCHED = "+switch-master";
 
 /** Connects to one server, by its address or through its sentinels. */
-export function connectServer(location: RedisLocation) {
+function connectServer(location: RedisLocation) {
   const client = new Redis(optionsOf(location));
   client.on("close", () => renewPasswords(client, location));
   let isClosed = false;

@@ -32,7 +32,7 @@ interface LiveOptions {
  * Follows the account's requests over server-sent events. A hidden tab closes its stream: the server then
  * stops reading for it. A stream that is refused because the session has ended leads to the sign-in.
  */
-export function useLiveRows(account: string, { wanted, onGap }: LiveOptions): Live {
+function useLiveRows(account: string, { wanted, onGap }: LiveOptions): Live {
   const queryClient = useQueryClient();
   const [received, setReceived] = useState(NOTHING);
   const [state, setState] = useState<LiveState>(wanted === "live" ? "connecting" : wanted);
