@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
 import type { DataOf, ItemOf } from "../query.ts";
+import type { TrailQuery } from "./account.ts";
 
 /** A list of accounts or people, as the URL holds it. */
 export interface ListSearch {
@@ -61,4 +62,17 @@ export const auditQuery = () =>
     queryKey: AUDIT_KEY,
     queryFn: () => call(() => api.operator.audit.get()),
     refetchInterval: ({ state }) => (state.data?.is_running ? AUDIT_EVERY_MS : false),
+  });
+
+export const platformKeysQuery = () =>
+  queryOptions({
+    queryKey: ["operator", "management-keys"],
+    queryFn: () => call(() => api.operator["management-keys"].get()),
+  });
+
+export const platformTrailQuery = (query: TrailQuery) =>
+  queryOptions({
+    queryKey: ["operator", "audit-trail", query],
+    queryFn: () => call(() => api.operator["audit-trail"].get({ query })),
+    placeholderData: keepPreviousData,
   });

@@ -1,11 +1,12 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { api, call } from "../../api.ts";
 import { DownloadLink } from "../../parts/button.tsx";
 import { SearchField, Select } from "../../parts/filters.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import styles from "../../parts/stack.module.css";
+import { auditTrailQuery, type TrailQuery } from "../../queries/account.ts";
+import { platformTrailQuery } from "../../queries/operator.ts";
 import { type RangeSearch, resolveRange } from "../../ranges.ts";
 import { type Filters, withSearch } from "../../search.ts";
 import { describeAction, TrailTable } from "./trail-table.tsx";
@@ -17,11 +18,7 @@ export function AuditTrailPage() {
   const { account } = route.useParams();
   const search = route.useSearch();
   const query = queryOf(search);
-  const list = useQuery({
-    queryKey: ["account", account, "audit-trail", query],
-    queryFn: () => call(() => api.accounts({ account })["audit-trail"].get({ query })),
-    placeholderData: keepPreviousData,
-  });
+  const list = useQuery(auditTrailQuery(account, query));
   const { page: _, ...filter } = query;
   const csv = `/console/api/accounts/${encodeURIComponent(account)}/audit-trail.csv?${new URLSearchParams(filter)}`;
   return (
@@ -42,11 +39,7 @@ const operatorRoute = getRouteApi("/shell/operator/audit-trail");
 export function OperatorAuditTrailPage() {
   const search = operatorRoute.useSearch();
   const query = queryOf(search);
-  const list = useQuery({
-    queryKey: ["operator", "audit-trail", query],
-    queryFn: () => call(() => api.operator["audit-trail"].get({ query })),
-    placeholderData: keepPreviousData,
-  });
+  const list = useQuery(platformTrailQuery(query));
   return (
     <div className={styles.page}>
       <PageHeader
@@ -96,7 +89,7 @@ function TrailFilters({ search, isPlatform }: { search: TrailSearch; isPlatform:
 }
 
 /** The query of the API for a search. Without a range in the URL it selects all times. */
-function queryOf({ actor, action, page, ...range }: TrailSearch) {
+function queryOf({ actor, action, page, ...range }: TrailSearch): TrailQuery {
   const hasRange = range.range !== undefined || range.from !== undefined;
   const { from, to } = resolveRange(range);
   return {

@@ -1,10 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
+import type { FormValues } from "../../parts/field.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import styles from "../../parts/stack.module.css";
+import { managementKeysQuery } from "../../queries/account.ts";
+import { platformKeysQuery } from "../../queries/operator.ts";
 import { readRole } from "../../queries/team.ts";
 import { useMay } from "../../session.ts";
 import { readLastDay } from "../../times.ts";
@@ -18,79 +21,70 @@ const route = getRouteApi("/shell/accounts/$account/management-keys");
 export function ManagementKeysPage() {
   const { account } = route.useParams();
   const mayWrite = useMay("management_keys.write");
-  const queryKey = ["account", account, "management-keys"];
   const headersFor = useIdempotencyKey();
-  const [isCreating, setIsCreating] = useState(false);
-  const list = useQuery({
-    queryKey,
-    queryFn: () => call(() => api.accounts({ account })["management-keys"].get()),
-  });
-  const create = ({ name = "", role, expires_at }: Readonly<Record<string, string>>) => {
+  const keys = api.accounts({ account })["management-keys"];
+  const create = ({ name = "", role, expires_at }: FormValues) => {
     const body = { name, role: readRole(role), expires_at: readLastDay(expires_at) };
-    return call(() => api.accounts({ account })["management-keys"].post(body, { headers: headersFor(body) }));
+    return call(() => keys.post(body, { headers: headersFor(body) }));
   };
-  const revoke = (key: string) => call(() => api.accounts({ account })["management-keys"]({ key }).delete());
+  return (
+    <KeysView
+      title="Management keys"
+      note="For programs: each opens the console's API inside this account, with a role."
+      list={useQuery(managementKeysQuery(account))}
+      queryKey={managementKeysQuery(account).queryKey}
+      mayCreate={mayWrite}
+      create={create}
+      revoke={mayWrite ? (key) => call(() => keys({ key }).delete()) : undefined}
+      hasRoles
+      path={`/accounts/${account}/keys`}
+    />
+  );
+}
+
+/** Keys of operators for programs. */
+export function OperatorManagementKeysPage() {
+  const headersFor = useIdempotencyKey();
+  const keys = api.operator["management-keys"];
+  const create = ({ name = "", expires_at }: FormValues) => {
+    const body = { name, expires_at: readLastDay(expires_at) };
+    return call(() => keys.post(body, { headers: headersFor(body) }));
+  };
+  return (
+    <KeysView
+      title="Management keys of the platform"
+      note="For programs: each may do what an operator may."
+      list={useQuery(platformKeysQuery())}
+      queryKey={platformKeysQuery().queryKey}
+      mayCreate
+      create={create}
+      revoke={(key) => call(() => keys({ key }).delete())}
+      hasRoles={false}
+      path="/operator/accounts"
+    />
+  );
+}
+
+type KeysViewProps = ComponentProps<typeof KeysTable> &
+  Omit<ComponentProps<typeof NewManagementKey>, "onClose"> & {
+    readonly title: string;
+    readonly note: string;
+    readonly mayCreate: boolean;
+  };
+
+function KeysView({ title, note, list, mayCreate, revoke, ...creation }: KeysViewProps) {
+  const [isCreating, setIsCreating] = useState(false);
   return (
     <div className={styles.page}>
-      <PageHeader
-        title="Management keys"
-        note="For programs: each opens the console's API inside this account, with a role."
-      >
-        {mayWrite && (
+      <PageHeader title={title} note={note}>
+        {mayCreate && (
           <Button icon="plus" look="primary" onClick={() => setIsCreating(true)}>
             Create key
           </Button>
         )}
       </PageHeader>
-      <KeysTable list={list} queryKey={queryKey} revoke={mayWrite ? revoke : undefined} />
-      {isCreating && (
-        <NewManagementKey
-          create={create}
-          queryKey={queryKey}
-          hasRoles={true}
-          path={`/accounts/${account}/keys`}
-          onClose={() => setIsCreating(false)}
-        />
-      )}
-    </div>
-  );
-}
-
-const KEY = ["operator", "management-keys"];
-
-/** Keys of operators for programs. */
-export function OperatorManagementKeysPage() {
-  const headersFor = useIdempotencyKey();
-  const [isCreating, setIsCreating] = useState(false);
-  const list = useQuery({
-    queryKey: KEY,
-    queryFn: () => call(() => api.operator["management-keys"].get()),
-  });
-  const create = ({ name = "", expires_at }: Readonly<Record<string, string>>) => {
-    const body = { name, expires_at: readLastDay(expires_at) };
-    return call(() => api.operator["management-keys"].post(body, { headers: headersFor(body) }));
-  };
-  const revoke = (key: string) => call(() => api.operator["management-keys"]({ key }).delete());
-  return (
-    <div className={styles.page}>
-      <PageHeader
-        title="Management keys of the platform"
-        note="For programs: each may do what an operator may."
-      >
-        <Button icon="plus" look="primary" onClick={() => setIsCreating(true)}>
-          Create key
-        </Button>
-      </PageHeader>
-      <KeysTable list={list} queryKey={KEY} revoke={revoke} />
-      {isCreating && (
-        <NewManagementKey
-          create={create}
-          queryKey={KEY}
-          hasRoles={false}
-          path="/operator/accounts"
-          onClose={() => setIsCreating(false)}
-        />
-      )}
+      <KeysTable list={list} queryKey={creation.queryKey} revoke={revoke} />
+      {isCreating && <NewManagementKey {...creation} onClose={() => setIsCreating(false)} />}
     </div>
   );
 }

@@ -12,6 +12,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { catalogQuery, type ModelRow } from "../../queries/overview.ts";
+import type { WhatIfRow } from "../../queries/usage.ts";
 import { type RangeSearch, resolveRange } from "../../ranges.ts";
 import { useMe } from "../../session.ts";
 import { Estimator } from "./estimator.tsx";
@@ -130,17 +131,7 @@ interface WhatIfProps {
   readonly search: RangeSearch;
 }
 
-type Compared = Awaited<ReturnType<typeof compare>>["by_key"][number];
-
-interface Range {
-  readonly from: string;
-  readonly to: string;
-}
-
-const compare = (account: string, { from, to }: Range, model: string) =>
-  call(() => api.accounts({ account })["what-if"].post({ from, to, model }));
-
-const COLUMNS: readonly Column<Compared>[] = [
+const COLUMNS: readonly Column<WhatIfRow>[] = [
   { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
   { id: "requests", header: "Requests", align: "end", cell: ({ requests }) => formatCount(requests) },
   { id: "actual", header: "Charged", align: "end", cell: ({ actual_usd }) => <Money usd={actual_usd} /> },
@@ -160,7 +151,7 @@ function WhatIf({ account, models, search }: WhatIfProps) {
   const { from, to } = resolveRange(search);
   const list = useQuery({
     queryKey: ["account", account, "what-if", { from, to, model: chosen }],
-    queryFn: () => compare(account, { from, to }, chosen),
+    queryFn: () => call(() => api.accounts({ account })["what-if"].post({ from, to, model: chosen })),
     enabled: chosen !== "",
   });
   return (
