@@ -1,3 +1,4 @@
+import { nearestIds } from "../catalog/catalog.ts";
 import {
   type KnownMode,
   type KnownModel,
@@ -6,7 +7,6 @@ import {
   readKnownModels,
   upstreamModelOf,
 } from "../catalog/known-models.ts";
-import { nearestIds } from "../catalog/nearest.ts";
 import { costsAt, type UpstreamPlace } from "../catalog/regional.ts";
 import type { Path, Problems } from "./problems.ts";
 

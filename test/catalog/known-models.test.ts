@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { nearestIds } from "../../src/catalog/catalog.ts";
 import {
   type KnownModel,
   providerOf,
   readKnownModels,
   upstreamModelOf,
 } from "../../src/catalog/known-models.ts";
-import { nearestIds } from "../../src/catalog/nearest.ts";
 import {
   conventionalProvider,
   findProvider,

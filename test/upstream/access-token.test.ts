@@ -3,7 +3,7 @@ import {
   type AccessToken,
   CredentialsUnavailable,
   createAccessTokens,
-} from "../../src/upstream/access-token.ts";
+} from "../../src/upstream/vertex-transport.ts";
 
 const MINUTE = 60_000;
 

@@ -1,5 +1,5 @@
+import { nearestIds } from "../../catalog/catalog.ts";
 import { type KnownModel, type KnownModels, readKnownModels } from "../../catalog/known-models.ts";
-import { nearestIds } from "../../catalog/nearest.ts";
 import { readPrice } from "../../catalog/prices.ts";
 import { providerBehind } from "../../catalog/providers.ts";
 import { costsAt } from "../../catalog/regional.ts";

@@ -18,9 +18,9 @@ import { operatorAccountsRoutes, operatorMoneyRoutes } from "./operator/accounts
 import { operatorAuditRoutes } from "./operator/audit.ts";
 import { operatorHealthRoutes } from "./operator/health.ts";
 import { operatorPeopleRoutes } from "./operator/people.ts";
-import { printPath, replaceChecks } from "./own-checks.ts";
 import { paymentsRoutes } from "./payments/routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
+import { printPath, replaceChecks } from "./request-body.ts";
 import { refusalsRoutes } from "./requests/refusals.ts";
 import { requestsRoutes } from "./requests/routes.ts";
 import { meRoutes, mySessionsRoutes } from "./session/me.ts";

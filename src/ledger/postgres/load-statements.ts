@@ -14,7 +14,7 @@ import {
   type Value,
 } from "../queries/rows.ts";
 import type { SpendLimit } from "../records.ts";
-import { encodeArray, encodeColumns } from "./array.ts";
+import { encodeArray, encodeColumns } from "./run-query.ts";
 import type { Connection } from "./session.ts";
 
 /** An item with the wallet it belongs to. */

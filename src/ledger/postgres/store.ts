@@ -8,9 +8,9 @@ import { CLOCK_SKEW_MAX_MS } from "../core/settle.ts";
 import { isId } from "../core/validate.ts";
 import { type Batch, type CommitStatus, type Store, StoreError } from "../engine/store.ts";
 import { readWallet, type WalletRow } from "../queries/rows.ts";
-import { encodeArray } from "./array.ts";
 import { storeErrorOf } from "./faults.ts";
 import { loadBooks } from "./load.ts";
+import { encodeArray } from "./run-query.ts";
 import { type Connection, createSession } from "./session.ts";
 import { encodeWrites, type Write } from "./write.ts";
 

@@ -1,7 +1,7 @@
 import { firstIdOf } from "../../domain/id-time.ts";
 import { counterKey, type Wallet } from "../core/book.ts";
 import type { WorkingBook } from "../core/working-book.ts";
-import { staleHoursOf, unchargedEndsOf } from "../engine/left-to-jobs.ts";
+import { staleHoursOf, unchargedEndsOf } from "../engine/store.ts";
 import {
   limitValues,
   requestValues,
@@ -10,7 +10,7 @@ import {
   transferValues,
   type Value,
 } from "../queries/rows.ts";
-import { encodeRows } from "./array.ts";
+import { encodeRows } from "./run-query.ts";
 import { type RowKind, writeStatementOf } from "./write-statements.ts";
 
 /** A writing statement with its parameters. */

@@ -1,5 +1,5 @@
 import { DAY_MS, firstIdOf, HOUR_MS, hourOf, startOf } from "../../domain/id-time.ts";
-import { compareStaleHours, type StaleHour } from "../engine/left-to-jobs.ts";
+import { compareStaleHours, type StaleHour } from "../engine/store.ts";
 import { NO_TOTALS_MS, type RollUpCursor, readCursor, type TimeRange } from "../queries/coverage.ts";
 import { createValues } from "../queries/query.ts";
 import { findHold, findHour, sumDay, sumHour, sumJournal, sumTotalDay, sumTotalHours } from "./aggregate.ts";

@@ -1,4 +1,4 @@
-import type { StaleHour } from "../engine/left-to-jobs.ts";
+import type { StaleHour } from "../engine/store.ts";
 import type { RollUpCursor } from "../queries/coverage.ts";
 import type { JournalSums } from "../queries/journal-sums.ts";
 import type { Dialect, RunQuery } from "../queries/query.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Hold, Resolution, Wallet } from "../core/book.ts";
 import type { WorkingBook, WriteSet } from "../core/working-book.ts";
-import { staleHoursOf, unchargedEndsOf } from "../engine/left-to-jobs.ts";
+import { staleHoursOf, unchargedEndsOf } from "../engine/store.ts";
 import {
   limitValues,
   printLimitPeriods,
