@@ -7,15 +7,8 @@ import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "../workers/worker-queue.ts";
-import {
-  type Body,
-  type CooperativeYield,
-  decodeBody,
-  type NewAnswer,
-  type NewBody,
-  type Printed,
-  type Soon,
-} from "./body.ts";
+import { type Body, decodeBody, type NewAnswer, type NewBody, type Printed, type Soon } from "./body.ts";
+import type { CooperativeYield } from "./cooperative-yield.ts";
 import {
   type BodyQuestion,
   bufferOf,

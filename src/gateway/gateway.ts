@@ -1,6 +1,6 @@
 import type { Authenticate } from "../accounts/keys/key.ts";
 import type { Bodies } from "../bodies/bodies.ts";
-import type { CooperativeYield } from "../bodies/body.ts";
+import type { CooperativeYield } from "../bodies/cooperative-yield.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { DefaultModels } from "../domain/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -17,7 +17,8 @@ import type { TokenCounter } from "../tokens/count-tokens.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { CallerWatch } from "./caller-watch.ts";
 import type { DeclineMemory } from "./decline.ts";
-import type { Heartbeats, HoldHealth } from "./hold-health.ts";
+import type { Heartbeats } from "./heartbeats.ts";
+import type { HoldHealth } from "./hold-health.ts";
 import type { AbortSource } from "./request.ts";
 
 /** What a client pays that disconnects before any output: the input of its request, or nothing. */

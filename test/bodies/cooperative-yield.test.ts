@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createCooperativeYield } from "../../src/bodies/body.ts";
+import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 
 /** A cooperative yield with a scripted clock, and a piece of work that fills one event-loop turn. */
 function start() {

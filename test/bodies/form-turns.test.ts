@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { createBodies } from "../../src/bodies/bodies.ts";
-import { createCooperativeYield } from "../../src/bodies/body.ts";
+import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import { openaiTranscriptions as wire } from "../../src/wire/untranslated/transcriptions.ts";
 import { mp3Bytes, waveBytes } from "../support/audio-files.ts";
 

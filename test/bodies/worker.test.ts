@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { createBodies } from "../../src/bodies/bodies.ts";
-import { type Body, createCooperativeYield } from "../../src/bodies/body.ts";
+import type { Body } from "../../src/bodies/body.ts";
+import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { openaiChat } from "../../src/wire/openai-chat/format.ts";
 

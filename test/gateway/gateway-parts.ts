@@ -1,5 +1,5 @@
 import { type Bodies, createBodies } from "../../src/bodies/bodies.ts";
-import { createCooperativeYield } from "../../src/bodies/body.ts";
+import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { Reply } from "../../src/gateway/request.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createHeartbeats } from "../../src/gateway/hold-health.ts";
+import { createHeartbeats } from "../../src/gateway/heartbeats.ts";
 import {
   type ExtendRequest,
   type Ledger,

@@ -6,10 +6,10 @@ import { discardBody } from "../body.ts";
 import { errorResponse, logInternalError } from "../errors.ts";
 import { idHeaders, newRequestId, pathOf, targetOf } from "../identity.ts";
 import { makeRoutable } from "../routes.ts";
-import { setContext } from "./client-address.ts";
 import { compressAnswer } from "./compress.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { readRequestBody } from "./request-body.ts";
+import { setContext } from "./request-context.ts";
 import { createConsoleApi } from "./routes.ts";
 
 /** Handles a request below `/console`. `peer` is the address of the connection. */

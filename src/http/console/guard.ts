@@ -3,9 +3,9 @@ import { type Account, findAccount } from "../../accounts/accounts.ts";
 import type { Actor, Role } from "../../accounts/audit-trail.ts";
 import { findRole } from "../../accounts/people/members.ts";
 import { GatewayError } from "../../errors.ts";
-import { contextOf } from "./client-address.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { type AccountNeed, type Need, PERMISSIONS, type Permission } from "./permissions.ts";
+import { contextOf } from "./request-context.ts";
 
 /** How long a password counts as given. */
 const CONFIRMED_MS = 15 * 60_000;

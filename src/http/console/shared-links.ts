@@ -4,11 +4,11 @@ import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
 import { createSharedViews, type SharedView } from "../../usage/shared-view.ts";
 import { printSums, type Sums } from "../../usage/sums.ts";
-import { contextOf } from "./client-address.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { spendingLimit } from "./keys/shapes.ts";
+import { contextOf } from "./request-context.ts";
 import { id, nothing, time, usd } from "./shapes.ts";
 
 /** Without a key, the link shows the whole account. */

@@ -19,10 +19,10 @@ import {
 import { noticeReversal } from "../../../payments/reversals.ts";
 import { type CheckoutPage, createStripeClient, type StripeClient } from "../../../payments/stripe.ts";
 import { printTime } from "../../../time.ts";
-import { contextOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { readRequestBody } from "../request-body.ts";
+import { contextOf } from "../request-context.ts";
 import { pageQuery, readAmount } from "../shapes.ts";
 import {
   checkoutBody,

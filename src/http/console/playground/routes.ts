@@ -6,11 +6,11 @@ import type { Call } from "../../../gateway/request.ts";
 import { runRequest } from "../../../gateway/run-request.ts";
 import { WIRES } from "../../../wire/registry.ts";
 import { runRoute } from "../../inference.ts";
-import { contextOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { requireKey, requireOwn } from "../keys/edits.ts";
 import { accountParams, keyId } from "../keys/shapes.ts";
+import { contextOf } from "../request-context.ts";
 import { receiptOf } from "../requests/routes.ts";
 import { PlaygroundReply } from "./reply.ts";
 

@@ -6,9 +6,9 @@ import { GatewayError } from "../../../errors.ts";
 import type { MetadataCondition, ReceiptFilter } from "../../../ledger/records.ts";
 import { printTime } from "../../../time.ts";
 import { readMs } from "../../../usage/view.ts";
-import { contextOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
+import { contextOf } from "../request-context.ts";
 import { createLiveRequests } from "./live.ts";
 import { printReceipt, printRequestRows } from "./print.ts";
 import {

@@ -23,9 +23,9 @@ import {
 } from "../../../accounts/people/sessions.ts";
 import { GatewayError } from "../../../errors.ts";
 import { printTime } from "../../../time.ts";
-import { visitorOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard, isConfirmed } from "../guard.ts";
+import { visitorOf } from "../request-context.ts";
 import { id, nothing } from "../shapes.ts";
 import { meShape, nameField, passwordField, personShape, printPerson, sessionShape } from "./shapes.ts";
 

@@ -13,9 +13,9 @@ import { signUp } from "../../../accounts/people/sign-up.ts";
 import { VERSION } from "../../../domain/version.ts";
 import { type Cause, GatewayError } from "../../../errors.ts";
 import type { SignInMetrics, SignInResult } from "../../../telemetry/metrics.ts";
-import { visitorOf } from "../client-address.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
+import { visitorOf } from "../request-context.ts";
 import { nothing } from "../shapes.ts";
 import {
   emailField,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createAddressOf } from "../../../src/http/console/client-address.ts";
+import { createAddressOf } from "../../../src/http/console/request-context.ts";
 
 const addressOf = createAddressOf(["10.0.0.0/8", "192.0.2.1", "2001:db8::/32"]);
 
