@@ -1,29 +1,11 @@
-import { join } from "node:path";
-import { createAccount } from "../../src/accounts/accounts.ts";
-import { issueKey } from "../../src/accounts/keys/keys.ts";
-import { connectDatabase } from "../../src/db/database.ts";
-import { parseUsd } from "../../src/domain/money.ts";
-import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { writeSqliteFile } from "../support/test-database.ts";
+import { runTollgate } from "../cli/run-tollgate.ts";
 
-/**
- * Creates an account `test` with 100 USD in the database of a folder, as three commands would in half a second.
- * Returns the secret of its key. Must not run beside a gateway in the folder.
- */
+/** Creates an account `test` with 100 USD by the command line. Returns the secret of its key. */
 export async function createPaidKey(folder: string): Promise<string> {
-  const path = join(folder, "data", "tollgate.db");
-  writeSqliteFile(path);
-  const database = await connectDatabase({ dialect: "sqlite", path });
-  if (database.dialect !== "sqlite") throw new Error("A folder has a SQLite file");
-  const ledger = createSqliteLedger({ database: database.sqlite });
-  try {
-    const { id: accountId } = await createAccount({ database, ledger }, { name: "test" });
-    await ledger.topUp({ walletId: accountId, topUpId: "seed", amount: parseUsd("100") });
-    return (await issueKey({ database, ledger }, { accountId, name: "k" })).secret;
-  } finally {
-    await ledger.close();
-    await database.close();
-  }
+  await runTollgate(folder, ["account", "create", "--name", "test"]);
+  await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);
+  const key = await runTollgate(folder, ["key", "create", "--account", "test", "--name", "k"]);
+  return /sk-tg-[\w-]{43}/.exec(key.stdout)?.[0] ?? "";
 }
 
 /** Sends one request to the model `chat` of a gateway. */
