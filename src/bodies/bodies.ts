@@ -8,7 +8,6 @@ import type { ReplyPart } from "../wire/reply-part.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "../workers/worker-queue.ts";
 import { type Body, decodeBody, type NewAnswer, type NewBody, type Printed, type Soon } from "./body.ts";
-import type { CooperativeYield } from "./cooperative-yield.ts";
 import {
   type BodyQuestion,
   bufferOf,
@@ -18,6 +17,7 @@ import {
   type Results,
   type SerializedPlan,
 } from "./body-jobs.ts";
+import type { CooperativeYield } from "./cooperative-yield.ts";
 import { createForms } from "./form-body.ts";
 import { factsOf, type OpenBody, openBody, type Planned, type PlanQuestion } from "./open-body.ts";
 

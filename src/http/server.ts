@@ -184,7 +184,7 @@ function receiptRoute(parts: HttpParts) {
  * `/healthz`: the process runs. `/readyz`: whether it takes requests, with the result of each check as JSON.
  * `/`: clients probe it before their first request. None of them needs a key.
  */
-export function healthRoutes(parts: HttpParts) {
+function healthRoutes(parts: HttpParts) {
   const respond = (status: number, type: string, body: string) =>
     new Response(body, { status, headers: { ...idHeaders(newRequestId()), "content-type": type } });
   return new Elysia()

@@ -9,7 +9,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   usage: { files: 8, lines: 1050 },
   forecast: { files: 5, lines: 800 },
   payments: { files: 10, lines: 1500 },
-  gateway: { files: 24, lines: 4000 },
+  gateway: { files: 25, lines: 4000 },
   notices: { files: 8, lines: 1200 },
   exports: { files: 6, lines: 800 },
   mail: { files: 4, lines: 550 },
@@ -21,7 +21,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   refusals: { files: 4, lines: 750 },
   "limiter/redis": { files: 12, lines: 1650 },
   limiter: { files: 4, lines: 800 },
-  bodies: { files: 16, lines: 2050 },
+  bodies: { files: 17, lines: 2050 },
   demo: { files: 3, lines: 500 },
   upstream: { files: 23, lines: 2850 },
   wire: { files: 95, lines: 13850 },
@@ -35,7 +35,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 89;
+export const PLAIN_CHAT_FILES_MAX = 91;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;
