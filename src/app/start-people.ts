@@ -25,7 +25,7 @@ interface PeopleFoundation {
 }
 
 /** How often expired sessions are deleted. Expired ones are refused at once; this only saves space. */
-const SWEEP_MS = 10 * 60_000;
+const SESSION_SWEEP_MS = 10 * 60_000;
 
 interface People {
   readonly identify: Identify;
@@ -57,14 +57,14 @@ export function startSessionSweep({
   now,
 }: Pick<PeopleFoundation, "database" | "log" | "now">) {
   return repeat({
-    everyMs: SWEEP_MS,
+    everyMs: SESSION_SWEEP_MS,
     run: () => sweepSessions(database, now()),
     onFault: (fault) => log.error(describeFault(fault), "session sweep failed"),
     beginsNow: true,
   });
 }
 
-const EVERY_MS = 60_000;
+const ACCOUNT_SWEEP_MS = 60_000;
 
 /**
  * Repairs once a minute what a killed process left: freezes the wallets of suspended accounts, and deletes the
@@ -72,7 +72,7 @@ const EVERY_MS = 60_000;
  */
 export function startAccountSweep(
   parts: SuspensionParts & { readonly log: Log },
-  everyMs: number = EVERY_MS,
+  everyMs: number = ACCOUNT_SWEEP_MS,
 ): { close(): Promise<void> } {
   return repeat({
     everyMs,

@@ -66,5 +66,7 @@ test("a running stream continues while the database is unavailable", async () =>
   held.open();
   expect(await stream.text()).toEndWith("data: [DONE]\n\n");
   await server.start();
+  // Just after its start, the database may refuse readers.
+  await until(() => gateway.balances().then(Boolean, () => false));
   await gateway.nothingIsHeld();
 });
