@@ -49,14 +49,15 @@ describe("the keys of a limiter in Redis", () => {
 
   test("take less than 4 KB each after 100,000 admissions over all seconds of a minute", async () => {
     await onRedis(async ({ replicas, advance }, request) => {
-      for (let second = 0; second < 100; second += 1) {
-        const admitted = Array.from({ length: 1000 }, async (_, index) => {
+      for (let piece = 0; piece < 400; piece += 1) {
+        // A busy machine answers so few within the second that a gateway waits.
+        const admitted = Array.from({ length: 250 }, async (_, index) => {
           const decision = await replicas[index % replicas.length]?.admit(request);
           if (!decision?.admitted) throw new Error("declined");
           await decision.settle(900);
         });
         await Promise.all(admitted);
-        await advance(600);
+        if (piece % 4 === 3) await advance(600);
       }
       const keys = await keysOf(request);
       expect(keys).toHaveLength(2);

@@ -16,8 +16,11 @@ import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 let fixture: ProcessFixture | undefined;
 let ledger: LedgerProcess | undefined;
+let remote: ServedProcess | undefined;
 afterEach(async () => {
   await fixture?.close();
+  remote?.signal("SIGKILL");
+  await remote?.exitCode;
   ledger?.signal("SIGKILL");
   await ledger?.exitCode;
 });
@@ -66,8 +69,11 @@ test("the ledger token is rotated over gateway and ledger, in either order, with
   writeFileSync(join(ledgerFolder, "token"), `${tokens[0]}\n`);
   const served = await serveLedgerProcess({ folder: ledgerFolder, environment });
   ledger = served;
-  const remote = { ...environment, LEDGER_URL: `grpc://${served.address}` };
-  const { gateway, secret } = await serveRemote(remote, tokens[0]);
+  const { gateway, secret } = await serveRemote(
+    { ...environment, LEDGER_URL: `grpc://${served.address}` },
+    tokens[0],
+  );
+  remote = gateway;
   const write = async (owner: "gateway" | "ledger", text: string, count: number) => {
     replaceFile(join(owner === "ledger" ? ledgerFolder : gateway.folder, "token"), text);
     await untilReloads(owner === "ledger" ? served : gateway, count);
