@@ -124,7 +124,6 @@ function planOf(
     model,
     candidates: model.routes.map((route) => ({ route, codec: { isPassthrough: true } })),
     textBytes: 0,
-    betas: [],
     mayClamp: false,
     request: {
       model: model.id,

@@ -3,32 +3,8 @@ import { type Body, withModel } from "../bodies/body.ts";
 import { GatewayError, type LimitFacts } from "../errors.ts";
 import type { Admission, AdmissionRequest, LimitDecline, Limits } from "../limiter/limiter.ts";
 import type { Gateway } from "./gateway.ts";
-import { clampToMinute } from "./quote.ts";
-import type { Call, Quote, Reply } from "./request.ts";
-
-/** The admission of a request: its slot, its request and its tokens. Ends once; later calls do nothing. */
-export class AdmittedSlot implements AsyncDisposable {
-  readonly #admission: Admission;
-
-  constructor(admission: Admission) {
-    this.#admission = admission;
-  }
-
-  /** Gives the slot back and corrects the tokens to those that were used. Never rejects. */
-  settle(tokens: number): Promise<void> {
-    return this.#admission.settle(tokens);
-  }
-
-  /** Gives everything back: the request counts against no limit. Never rejects. */
-  cancel(): Promise<void> {
-    return this.#admission.cancel();
-  }
-
-  /** Gives the slot and the tokens back after a fault. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.settle(0);
-  }
-}
+import { clampToMinute, type Quote } from "./quote.ts";
+import type { Call, Reply } from "./request.ts";
 
 /** Clamps a quote to what the caller's limits can admit in one minute. Throws `too_many_tokens`. */
 export function clampToLimits({ keyLimits, accountLimits }: Gateway, { key }: Caller, quote: Quote): Quote {
@@ -44,12 +20,12 @@ export async function admit(
   gateway: Gateway,
   { call, caller, tokens }: { readonly call: Call; readonly caller: Caller; readonly tokens: number },
   reply: Reply,
-): Promise<AdmittedSlot> {
+): Promise<Admission> {
   call.trace?.enter("admit");
   call.trace?.note({ tokens });
   const decision = await gateway.limiter.admit(admissionOf(gateway, caller, tokens));
   reply.setHeaders(call.wire.limitHeaders(decision.state, Date.now()));
-  if (decision.admitted) return new AdmittedSlot(decision);
+  if (decision.admitted) return decision;
   const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
   const limit = reachedLimit(gateway, { caller, tokens }, decision);
   throw new GatewayError(cause, { retryAfterS: decision.retryAfterS, facts: limit ? { limit } : undefined });
@@ -58,7 +34,7 @@ export async function admit(
 /** Cancels the admission of a request whose hold was declined, and sets the limit headers anew. */
 export async function cancelAdmission(
   gateway: Gateway,
-  { call, caller, slot }: { readonly call: Call; readonly caller: Caller; readonly slot: AdmittedSlot },
+  { call, caller, slot }: { readonly call: Call; readonly caller: Caller; readonly slot: Admission },
   reply: Reply,
 ): Promise<void> {
   await slot.cancel();
@@ -141,10 +117,10 @@ export async function readRequest(gateway: Gateway, call: Call, caller: Caller):
   call.trace?.enter("read");
   const startedAt = gateway.clock();
   const blocks = await call.readBody(caller);
-  call.waitedMs += gateway.clock() - startedAt;
+  call.progress.waitedMs += gateway.clock() - startedAt;
   const read = await gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
   const body = read.request.model === "" ? withModel(read, requireDefault(gateway, call)) : read;
-  call.model = body.request.model;
+  call.progress.requestedModel = body.request.model;
   call.trace?.note({ stream: body.request.stream });
   if (gateway.clock() - call.startedAt < CALLER_TRUSTED_MS) return { body, caller };
   return { body, caller: await gateway.authenticate(call.secret) };

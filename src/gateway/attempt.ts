@@ -72,7 +72,7 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     held.meter.restart(candidate);
     const { outcome, status, isOfKey = false } = await callUpstream(gateway, traced, timeouts);
     const ms = clock() - startedAt;
-    held.call.waitedMs += ms;
+    held.call.progress.waitedMs += ms;
     const attempt = { upstream: upstream.name, key: key.label, reason, status, ms: Math.round(ms) };
     metrics.attempted(upstream.name, outcomeName(outcome), ms, key.label);
     const { isSent, timedOut } = timeouts;

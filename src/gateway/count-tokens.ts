@@ -90,7 +90,7 @@ async function countAtUpstream(
     }
     return undefined;
   } finally {
-    prompt.call.waitedMs += clock() - startedAt;
+    prompt.call.progress.waitedMs += clock() - startedAt;
     timeouts.close();
   }
 }
@@ -114,16 +114,16 @@ function counts({ messagesHost, surfacesOf }: Upstream, { upstreamModel }: Route
 }
 
 async function prepareCount(counter: Counter, { call, body }: CountedPrompt): Promise<UpstreamCall> {
-  const { upstreamModel: model, betas } = counter.route;
-  const { messagesHost } = counter.upstream;
-  const headerBetas = messagesHost && call.headers["anthropic-beta"];
+  const { route, upstream } = counter;
+  const { upstreamModel: model } = route;
+  const options = { model, ...call.wire.optIns?.optionsFor(route, upstream.messagesHost, call.headers) };
   return {
     surface: call.wire.surface,
     path: COUNT_PATH,
     model,
-    body: await printCallBody(() => body.printCount({ model, betas, messagesHost, headerBetas })),
+    body: await printCallBody(() => body.printCount(options)),
     stream: false,
-    headers: forwardedHeaders(call.wire, { call, body }, counter),
+    headers: forwardedHeaders(call.wire, { call, body }, options),
     query: call.query,
   };
 }

@@ -1,10 +1,18 @@
 import type { RouteChoice } from "../domain/model.ts";
+import { NO_USAGE } from "../domain/usage.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/records.ts";
 import type { Upstream, UpstreamKey } from "../upstream/upstream.ts";
 import { attemptCandidate, endedBy } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";
-import { expectedCostOf, tokensOf } from "./quote.ts";
+import {
+  estimateInputTokens,
+  pricesOf,
+  type Quote,
+  tokensOf,
+  totalOutputMaxOf,
+  usualUnitsOf,
+} from "./quote.ts";
 import {
   type Answer,
   type Candidate,
@@ -19,6 +27,9 @@ import { prepareCall } from "./upstream-call.ts";
 
 /** SDKs ignore a `retry-after` above one minute. */
 const RETRY_AFTER_S_MAX = 60;
+
+/** Most answers are shorter than their limit; 500 tokens are a page of text. */
+const OUTPUT_TOKENS_USUAL = 500;
 
 /** Upstream failures after which a client may repeat its request: they are neither final nor charged. */
 const REPEATABLE: readonly Cause[] = ["upstream_unavailable", "upstream_timeout"];
@@ -122,6 +133,18 @@ class HeldRouteRequest implements RouteRequest {
     const { plan, body } = this.#held;
     return plan.model.promptAffinity === false ? undefined : body.beginning();
   }
+}
+
+/**
+ * Returns the upstream cost of a usual answer on a candidate, or its price where the cost is unknown, in
+ * pico-USD: to compare routes, not to charge.
+ */
+function expectedCostOf(quote: Quote, candidate: Candidate): number {
+  const inputTokens = estimateInputTokens(quote);
+  const outputTokens = Math.min(totalOutputMaxOf(quote), OUTPUT_TOKENS_USUAL * quote.request.choices);
+  const { price, cost = price } = pricesOf(quote, candidate, { ...NO_USAGE, inputTokens, outputTokens });
+  const ofUnits = cost.unit ? usualUnitsOf(quote.request) * Number(cost.unit.picos) : 0;
+  return inputTokens * Number(cost.input) + outputTokens * Number(cost.output) + ofUnits;
 }
 
 /** Counts a host that cannot be reached for the keys that were not tried as well. */

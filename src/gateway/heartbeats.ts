@@ -1,7 +1,8 @@
 import { type Ledger, LedgerError, type LedgerErrorCode } from "../ledger/ledger.ts";
 import { isRetryable } from "../settlement-outbox/entry.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import type { Meter, OpenHold } from "./request.ts";
+import type { Meter } from "./meter.ts";
+import type { OpenHold } from "./request.ts";
 
 const ENDED: readonly LedgerErrorCode[] = ["hold_settled", "hold_released"];
 

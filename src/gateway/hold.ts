@@ -7,8 +7,8 @@ import type { OutcomeFacts } from "../ledger/records.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { causeOf, type Decline, declineHeaders, declineOf, shortageOf } from "./decline.ts";
 import type { Gateway } from "./gateway.ts";
-import { amountOf, clampToGrant, quoteRequest } from "./quote.ts";
-import type { Call, OpenHold, Plan, Quote, Reply } from "./request.ts";
+import { amountOf, clampToGrant, type Quote, quoteRequest } from "./quote.ts";
+import type { Call, OpenHold, Plan, Reply } from "./request.ts";
 
 /** A request for a hold. */
 export interface Quoted {

@@ -9,13 +9,26 @@ import {
   isWithin,
   NO_USAGE,
   type Usage,
+  type UsageBound,
 } from "../domain/usage.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
-import { estimateInputTokens, priceOf, usageBoundOf, usualUnitsOf } from "./quote.ts";
-import type { Candidate, Meter, Quote, UsageExcess } from "./request.ts";
+import {
+  estimateInputTokens,
+  type PricedCandidate,
+  priceOf,
+  type Quote,
+  usageBoundOf,
+  usualUnitsOf,
+} from "./quote.ts";
 
 /** Average of ordinary text, for output that is not counted yet. */
 const CHARS_PER_TOKEN = 4;
+
+/** A reported usage above the request's bound. */
+export interface UsageExcess {
+  readonly reported: Usage;
+  readonly bound: UsageBound;
+}
 
 /** The countable part of the reports after the cut, and the report before it. */
 interface BoundedUsage {
@@ -25,13 +38,16 @@ interface BoundedUsage {
 
 const NOTHING_COUNTED: BoundedUsage = { counted: NO_USAGE, excess: undefined };
 
-/** The meter of one request. */
-export class RequestMeter implements Meter {
-  candidate: Candidate | undefined;
+/** Adds up the parts of an answer: output, reported usage, and whether the client was sent a part. */
+export class Meter {
+  candidate: PricedCandidate | undefined;
+  /** Clock reading at the first output. */
   firstOutputAt: number | undefined;
   isReadable = false;
+  /** Whether the client has seen output. Then no other candidate can answer, and a failure is charged. */
   isCommitted = false;
   generatedChars = 0;
+  /** Images that came or began without a report of their tokens; `undefined` before them and in other answers. */
   unreportedImages: number | undefined;
   readonly #quote: Quote;
   readonly #clock: () => number;
@@ -50,7 +66,8 @@ export class RequestMeter implements Meter {
     this.#clock = clock;
   }
 
-  restart(next: Candidate): void {
+  /** Forgets the parts of a failed candidate and starts with the next one. */
+  restart(next: PricedCandidate): void {
     this.candidate = next;
     this.firstOutputAt = undefined;
     this.isReadable = false;
@@ -81,42 +98,52 @@ export class RequestMeter implements Meter {
     this.isReadable ||= part.isReadable;
   }
 
+  /** Records that the client was sent a part of the answer. */
   commit(): void {
     this.isCommitted = true;
   }
 
+  /** Whether the upstream has sent output, even if hidden from the client. */
   get hasOutput(): boolean {
     return this.firstOutputAt !== undefined;
   }
 
+  /** Whether the latest report was rejected because a number in it is not a whole number from 0. */
   get isUsageRejected(): boolean {
     return this.#usage !== undefined && !this.#isWhole;
   }
 
+  /** The latest reported usage, cut to the request's bound; `undefined` when absent or rejected. */
   reported(): Usage | undefined {
     return this.#isWhole ? this.#boundedUsage().counted : undefined;
   }
 
+  /** The countable part of the reports, cut to the bound: each class as last reported, 0 without a report. */
   counted(): Usage {
     return this.#boundedUsage().counted;
   }
 
+  /** Whether every input class was reported as a whole number from 0. */
   hasInput(): boolean {
     return this.#usage !== undefined && isCounted({ ...this.#usage, outputTokens: 0 });
   }
 
+  /** Whether the output was reported last as a whole number from 0. */
   hasOutputReport(): boolean {
     return this.#usage !== undefined && isCount(this.#usage.outputTokens);
   }
 
+  /** The latest report that exceeded the bound; `undefined` when it was not cut. */
   excess(): UsageExcess | undefined {
     return this.#boundedUsage().excess;
   }
 
+  /** All generated text so far. */
   generated(): string {
     return this.#pieces.join("");
   }
 
+  /** Cost so far of the committed answer, as reported or estimated; the amount of a heartbeat. */
   accrued(): Nanos {
     const { candidate } = this;
     if (!candidate || !this.isCommitted) return 0n;
@@ -133,7 +160,7 @@ export class RequestMeter implements Meter {
   }
 }
 
-function boundUsage(usage: Usage, quote: Quote, candidate: Candidate): BoundedUsage {
+function boundUsage(usage: Usage, quote: Quote, candidate: PricedCandidate): BoundedUsage {
   const bound = usageBoundOf(quote, candidate);
   if (isWithin(usage, bound)) return { counted: usage, excess: undefined };
   const counted = cutUsage(usage, bound, cheapestFirst(candidate.route.price));

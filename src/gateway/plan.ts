@@ -4,7 +4,6 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Model, Route } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { namedBetas } from "../wire/anthropic-messages/betas.ts";
 import type { PrintOptions } from "../wire/format.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
 import { type FormatPair, findFormatPair, passthroughContext } from "../wire/format-pair.ts";
@@ -21,6 +20,7 @@ interface ReachableRoute {
   readonly upstream: Upstream;
   readonly pair: FormatPair;
   readonly printOptions: PrintOptions;
+  readonly contextWindow: number | undefined;
 }
 
 type Candidates = Pick<Plan, "candidates" | "textBytes">;
@@ -45,9 +45,8 @@ export async function planRequest(
     ? passThrough(reachable, request)
     : await translate(reachable, body);
   call.trace?.note({ candidates: candidates.length });
-  const betas = namedBetas(call.headers["anthropic-beta"], request.betas);
   const mayClamp = call.allowsClamp || caller.key.allowsClamp;
-  return { model, request, candidates, textBytes, betas, mayClamp };
+  return { model, request, candidates, textBytes, mayClamp };
 }
 
 /**
@@ -81,8 +80,7 @@ function findReachable(
   const marksPrefixes = model.promptCaching === "auto" && !call.wire.hasCacheMarks;
   const reachable: ReachableRoute[] = [];
   const { stream, unhosted } = request;
-  const headerBetas = call.headers["anthropic-beta"];
-  const options = { stream, outputTokensMax, marksPrefixes, headerBetas };
+  const options = { stream, outputTokensMax, marksPrefixes };
   let refused: string | undefined;
   for (const route of model.routes) {
     const upstream = upstreams.get(route.upstream);
@@ -92,37 +90,29 @@ function findReachable(
       refused = unhosted;
       continue;
     }
-    const printOptions = printOptionsFor(route, upstream, options);
-    reachable.push({ route, upstream, pair, printOptions });
+    const { optIns } = pair.format;
+    const hostOptions = optIns?.optionsFor(route, upstream.messagesHost, call.headers);
+    const printOptions = { ...printOptionsFor(route, upstream, options), ...hostOptions };
+    // Features of the client are sent only where its body passes through.
+    const window = pair.isPassthrough && optIns ? optIns.windowOn(route, call.headers, request) : 0;
+    reachable.push({ route, upstream, pair, printOptions, contextWindow: widenedWindow(model, window) });
   }
   if (refused !== undefined && reachable.length === 0)
     throw new GatewayError("untranslatable", { path: refused });
   return reachable;
 }
 
+/** The window that features of the client open; `undefined` for the model's own. */
+export function widenedWindow({ contextWindow, longContext }: Model, opened: number): number | undefined {
+  return opened === 0 ? undefined : Math.max(contextWindow, longContext?.contextWindow ?? opened);
+}
+
 function printOptionsFor(
-  { upstream, upstreamModel, betas, traits }: Route,
-  { outputLimitField, messagesHost }: Upstream,
-  {
-    stream,
-    outputTokensMax,
-    marksPrefixes,
-    headerBetas,
-  }: Pick<PrintOptions, "stream" | "outputTokensMax" | "marksPrefixes" | "headerBetas">,
+  { upstream, upstreamModel: model, traits }: Route,
+  { outputLimitField }: Upstream,
+  options: Pick<PrintOptions, "stream" | "outputTokensMax" | "marksPrefixes">,
 ): PrintOptions {
-  const origin = `${upstream} ${upstreamModel}`;
-  return {
-    model: upstreamModel,
-    outputTokensMax,
-    outputLimitField,
-    betas,
-    messagesHost,
-    headerBetas: messagesHost && headerBetas,
-    stream,
-    traits,
-    marksPrefixes,
-    origin,
-  };
+  return { ...options, model, outputLimitField, traits, origin: `${upstream} ${model}` };
 }
 
 /** Lists candidates that all get the client's own format; they share one codec. */
@@ -186,6 +176,7 @@ function isAlike({ traits: one }: PrintOptions, { traits: other }: PrintOptions)
   return one.reasoning === other.reasoning && one.sampling === other.sampling;
 }
 
-function candidateOf({ route, upstream, printOptions }: ReachableRoute, codec: AnswerReader): Candidate {
-  return { route, upstream, codec, printOptions };
+function candidateOf(reachable: ReachableRoute, codec: AnswerReader): Candidate {
+  const { route, upstream, printOptions, contextWindow } = reachable;
+  return { route, upstream, codec, printOptions, contextWindow };
 }

@@ -1,12 +1,18 @@
-import { dearestInput, longCostOf, type Model, type Price, type RoutePrices } from "../domain/model.ts";
+import {
+  dearestInput,
+  longCostOf,
+  type Model,
+  type Price,
+  type Route,
+  type RoutePrices,
+} from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import { answeredUnit, dearestUnit, findUnpriced, type UnitKind, type UnitPrice } from "../domain/units.ts";
-import { inputTokensOf, NO_USAGE, type Usage, type UsageBound } from "../domain/usage.ts";
+import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
-import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
+import type { AnswerReader } from "../wire/format-pair.ts";
 import type { InputSize, RequestFacts } from "../wire/model-request.ts";
-import type { Candidate, Plan, Quote } from "./request.ts";
 
 /**
  * An output limit that the client did not set is never lowered below this many tokens beside its reasoning.
@@ -22,31 +28,59 @@ const OUTPUT_TOLERANCE = 10;
 const READINGS_MAX = 1_000;
 
 /** As much of a candidate as its price depends on. */
-export type PricedCandidate = Pick<Candidate, "route"> & {
-  readonly codec: Pick<Candidate["codec"], "isPassthrough">;
-};
+export interface PricedCandidate {
+  readonly route: Route;
+  readonly codec: Pick<AnswerReader, "isPassthrough">;
+  /** Tokens of the context window that the client has opened on this route; default: the model's. */
+  readonly contextWindow?: number | undefined;
+}
 
 /** As much of a plan as its quote depends on. */
-export interface QuotedPlan extends Omit<Plan, "candidates"> {
+export interface QuotedPlan {
+  readonly model: Model;
+  readonly request: RequestFacts;
   readonly candidates: readonly PricedCandidate[];
+  /**
+   * Bytes of the largest translated body, without inline media; 0 when every candidate gets the client's own.
+   */
+  readonly textBytes: number;
+  /** Whether the client's own output limit may be lowered. */
+  readonly mayClamp: boolean;
+}
+
+/** The most that a request may cost, and how far its output limit may be lowered. */
+export interface Quote {
+  readonly model: Model;
+  readonly request: RequestFacts;
+  /** Most tokens of one prompt and its answer: the model's, or more on a route that allows it. */
+  readonly contextWindow: number;
+  /** The highest prices among the candidates; `units` is that of all units together. */
+  readonly prices: {
+    readonly input: PicosPerToken;
+    readonly output: PicosPerToken;
+    readonly units: bigint;
+  };
+  /** Upper bound of the input tokens. */
+  readonly inputTokens: number;
+  /** Output limit of each choice, as sent upstream. */
+  readonly outputTokensMax: number;
+  /** The lowest value that `outputTokensMax` may be clamped to. */
+  readonly outputTokensMin: number;
 }
 
 /** Bounds the cost of a request without reading its text, in constant time. */
 export function quoteRequest(plan: QuotedPlan, trace?: RequestTrace): Quote {
   trace?.enter("quote");
-  const { model, request, candidates, betas } = plan;
+  const { model, request, candidates } = plan;
   const outputTokensMax = outputTokensMaxOf(model, request);
-  const mayLower = mayLowerOutput(plan);
+  const isOptional = plan.mayClamp || request.outputTokensMax === undefined;
+  const mayLower = isOptional && request.outputTokensBound === undefined;
   const outputTokensMin = mayLower ? Math.min(leastOutput(request), outputTokensMax) : outputTokensMax;
-  const contextWindow = widestWindow(plan, candidates);
+  const contextWindow = widestWindow(model, candidates);
   const inputTokens = boundInput(plan, contextWindow);
   const prices = highestPrices(plan, contextWindow, inputTokens);
   trace?.note({ inputTokensMax: inputTokens, outputTokensMax });
-  return { model, request, betas, contextWindow, prices, inputTokens, outputTokensMax, outputTokensMin };
-}
-
-function mayLowerOutput({ mayClamp, request }: QuotedPlan): boolean {
-  return request.outputTokensBound === undefined && (mayClamp || request.outputTokensMax === undefined);
+  return { model, request, contextWindow, prices, inputTokens, outputTokensMax, outputTokensMin };
 }
 
 /** The output limit that a request asks for, or its model's default, within the model's limit. */
@@ -106,21 +140,6 @@ export function usualUnitsOf({ units }: RequestFacts): number {
   return units ? (units.usual ?? units.held) : 0;
 }
 
-/** Most answers are shorter than their limit; 500 tokens are a page of text. */
-const OUTPUT_TOKENS_USUAL = 500;
-
-/**
- * Returns the upstream cost of a usual answer on a candidate, or its price where the cost is unknown, in
- * pico-USD: to compare routes, not to charge.
- */
-export function expectedCostOf(quote: Quote, candidate: PricedCandidate): number {
-  const inputTokens = estimateInputTokens(quote);
-  const outputTokens = Math.min(totalOutputMaxOf(quote), OUTPUT_TOKENS_USUAL * quote.request.choices);
-  const { price, cost = price } = pricesOf(quote, candidate, { ...NO_USAGE, inputTokens, outputTokens });
-  const ofUnits = cost.unit ? usualUnitsOf(quote.request) * Number(cost.unit.picos) : 0;
-  return inputTokens * Number(cost.input) + outputTokens * Number(cost.output) + ofUnits;
-}
-
 /**
  * The most tokens and units that an honest answer of a candidate reports: a full context window for each prompt, and a
  * tenth more output than the limit. Both are multiplied where the provider may read the prompt again and
@@ -133,7 +152,7 @@ export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBou
   const { units } = quote.request;
   return {
     units: units?.held,
-    inputTokens: readings * (input.prompts ?? 1) * windowOn(quote, candidate),
+    inputTokens: readings * (input.prompts ?? 1) * (candidate.contextWindow ?? quote.model.contextWindow),
     outputTokens: readings * (outputTokens + Math.floor(outputTokens / OUTPUT_TOLERANCE)),
   };
 }
@@ -146,25 +165,20 @@ export function priceOf(quote: Quote, candidate: PricedCandidate, usage: Usage):
   return pricesOf(quote, candidate, usage).price;
 }
 
+type AnswerPrices = Pick<RoutePrices, "price" | "cost">;
+
 /** The prices of a candidate's answer, see {@link priceOf}, with their upstream cost. */
-export function pricesOf(
-  quote: Quote,
-  candidate: PricedCandidate,
-  usage: Usage,
-): Pick<RoutePrices, "price" | "cost"> {
+export function pricesOf(quote: Quote, candidate: PricedCandidate, usage: Usage): AnswerPrices {
   const { route } = candidate;
   if (route.price.unit) return unitPricesOf(quote, route, usage);
   if (!route.longPrice && !route.longCost) return route;
-  if (!isLongContext(quote.model, inputTokensOf(usage), windowOn(quote, candidate))) return route;
+  const { contextWindow = quote.model.contextWindow } = candidate;
+  if (!isLongContext(quote.model, inputTokensOf(usage), contextWindow)) return route;
   return { price: route.longPrice ?? route.price, cost: longCostOf(route) };
 }
 
 /** The prices of the units that an answer reports. The cost of an image is unknown when its kind has none. */
-function unitPricesOf(
-  { request }: Quote,
-  { price, cost }: RoutePrices,
-  { unitKind }: Usage,
-): Pick<RoutePrices, "price" | "cost"> {
+function unitPricesOf({ request }: Quote, { price, cost }: RoutePrices, { unitKind }: Usage): AnswerPrices {
   const units: UnitKind = request.units ?? {};
   const answered = (each: Price) => each.unit && { ...each, unit: answeredUnit(each.unit, units, unitKind) };
   const isCostKnown = cost?.unit && findUnpriced(cost.unit, units) === undefined;
@@ -177,23 +191,9 @@ function isLongContext({ longContext }: Model, inputTokens: number, contextWindo
   return Math.min(inputTokens, contextWindow) > longContext.aboveInputTokens;
 }
 
-/** The context window of a request on a candidate. Betas are sent only where the body passes through. */
-function windowOn(
-  { model, betas }: Pick<Quote, "model" | "betas">,
-  { route, codec }: PricedCandidate,
-): number {
-  if (betas.length === 0 || !codec.isPassthrough) return model.contextWindow;
-  const opened = windowOfBetas(betas, route.betas);
-  const widened = opened > 0 ? (model.longContext?.contextWindow ?? opened) : 0;
-  return Math.max(model.contextWindow, widened);
-}
-
-function widestWindow(
-  request: Pick<Quote, "model" | "betas">,
-  candidates: readonly PricedCandidate[],
-): number {
-  let widest = request.model.contextWindow;
-  for (const candidate of candidates) widest = Math.max(widest, windowOn(request, candidate));
+function widestWindow(model: Model, candidates: readonly PricedCandidate[]): number {
+  let widest = model.contextWindow;
+  for (const { contextWindow = 0 } of candidates) widest = Math.max(widest, contextWindow);
   return widest;
 }
 

@@ -4,6 +4,8 @@ import type { Call } from "./request.ts";
 
 const NOT_BUILT_STATUS = 501;
 
+type RefusedCall = Pick<Call, "id" | "wire" | "surface" | "record" | "progress">;
+
 /**
  * Counts a request that was refused before it took a hold, under its key. Must be called before the error
  * becomes the outcome of the request. Errors of a request with a hold are on its receipt; a secret that was
@@ -11,7 +13,7 @@ const NOT_BUILT_STATUS = 501;
  */
 export function reportRefusal(
   { refusals, catalog }: Pick<Gateway, "refusals" | "catalog">,
-  { id: requestId, wire, surface, record, model }: Pick<Call, "id" | "wire" | "surface" | "record" | "model">,
+  { id: requestId, wire, surface, record, progress }: RefusedCall,
   error: GatewayError,
 ): void {
   if (record.outcome !== undefined || !isRefusal(error)) return;
@@ -19,13 +21,15 @@ export function reportRefusal(
   const keyId = record.keyId ?? facts?.key?.id;
   const accountId = record.accountId ?? facts?.key?.accountId;
   if (keyId === undefined || accountId === undefined) return;
+  const { requestedModel } = progress;
+  const isKnown = requestedModel !== undefined && catalog.find(requestedModel) !== undefined;
   refusals.note({
     requestId,
     accountId,
     keyId,
     cause,
-    model: model !== undefined && catalog.find(model) ? model : undefined,
-    requestedModel: model,
+    model: isKnown ? requestedModel : undefined,
+    requestedModel,
     surface: surface ?? wire.surface,
     text: publicMessage === row.message ? undefined : publicMessage,
     retryAfterS,

@@ -5,13 +5,13 @@ import { type ReplyPart, type ReplyReader, ResponseReader } from "../wire/reply-
 import { createSseDecoder, type SseDecoder, type SseEvent, type SseListener } from "../wire/sse.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
+import type { Meter } from "./meter.ts";
 import { estimateInputTokens } from "./quote.ts";
 import { type BodyBytes, readBody, relayBytes } from "./relay-bytes.ts";
 import {
   type Candidate,
   failed,
   type HeldRequest,
-  type Meter,
   type Outcome,
   type Reply,
   unrepresentable,

@@ -1,11 +1,9 @@
-// Every type of one request, in the order in which `run-request.ts` makes them. More than 250 lines on
-// purpose: the file imports no sibling, so that the verbs of the story share types without a circle.
+// The types of one request, in the order in which `run-request.ts` makes them, so that the verbs of the
+// story share types without a circle.
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Body } from "../bodies/body.ts";
-import type { Model, Route } from "../domain/model.ts";
-import type { Nanos, PicosPerToken } from "../domain/money.ts";
+import type { Nanos } from "../domain/money.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
-import type { Usage, UsageBound } from "../domain/usage.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt, Balances } from "../ledger/records.ts";
 import type { SettledRequest } from "../telemetry/request-series.ts";
@@ -13,8 +11,8 @@ import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { PrintOptions, WireFormat } from "../wire/format.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
-import type { RequestFacts } from "../wire/model-request.ts";
-import type { ReplyPart } from "../wire/reply-part.ts";
+import type { Meter } from "./meter.ts";
+import type { PricedCandidate, Quote, QuotedPlan } from "./quote.ts";
 
 /** One request of a client, as known before its body is read. */
 export interface Call {
@@ -40,18 +38,24 @@ export interface Call {
   readBody(caller: Caller): Promise<readonly Uint8Array[]>;
   /** Called once when money is held, before an upstream is called. Must not throw. */
   onHeld?(held: HeldRequest): void;
+  /** Follows the request step by step; `undefined` when it is not followed. */
+  readonly trace?: RequestTrace | undefined;
+  /** What upstreams are sent of a trace that is not followed. */
+  readonly traceContext?: TraceContext | undefined;
   /** The request's log line, filled in while the request runs. */
   readonly record: RequestRecord;
+  /** What else becomes known while the request runs. */
+  readonly progress: RequestProgress;
+}
+
+/** What a running request has come to, for metrics and refusals. */
+export interface RequestProgress {
   /** Milliseconds that were not the gateway's so far: the arrival of the body, and the attempts. */
   waitedMs: number;
+  /** The model as the body names it, which may not exist; set when the body has been read. */
+  requestedModel?: string;
   /** Set when the request is settled. */
   settled?: SettledRequest;
-  /** Follows the request step by step; set when the request begins, `undefined` when it is not followed. */
-  trace?: RequestTrace | undefined;
-  /** What upstreams are sent of a trace that is not followed; set when the request begins. */
-  traceContext?: TraceContext | undefined;
-  /** The model as the body names it, which may not exist; set when the body has been read. */
-  model?: string | undefined;
 }
 
 /** One line of the request log. Never holds a secret or text of a client or an upstream. */
@@ -108,8 +112,7 @@ export interface FileReply {
 }
 
 /** A route that can answer the request. */
-export interface Candidate {
-  readonly route: Route;
+export interface Candidate extends PricedCandidate {
   readonly upstream: Upstream;
   /** Reads the upstream's answers for the client; its `wire` is the format of the request body. */
   readonly codec: AnswerReader;
@@ -118,40 +121,9 @@ export interface Candidate {
 }
 
 /** Which model answers a request, and through which routes. */
-export interface Plan {
-  readonly model: Model;
-  readonly request: RequestFacts;
+export interface Plan extends QuotedPlan {
   /** Never empty, in the order of the model's routes. */
   readonly candidates: readonly Candidate[];
-  /**
-   * Bytes of the largest translated body, without inline media; 0 when every candidate gets the client's own.
-   */
-  readonly textBytes: number;
-  /** Anthropic betas that header and body name, whether or not a route allows them. */
-  readonly betas: readonly string[];
-  /** Whether the client's own output limit may be lowered. */
-  readonly mayClamp: boolean;
-}
-
-/** The most that a request may cost, and how far its output limit may be lowered. */
-export interface Quote {
-  readonly model: Model;
-  readonly request: RequestFacts;
-  readonly betas: readonly string[];
-  /** Most tokens of one prompt and its answer: the model's, or more under a beta that a route allows. */
-  readonly contextWindow: number;
-  /** The highest prices among the candidates; `units` is that of all units together. */
-  readonly prices: {
-    readonly input: PicosPerToken;
-    readonly output: PicosPerToken;
-    readonly units: bigint;
-  };
-  /** Upper bound of the input tokens. */
-  readonly inputTokens: number;
-  /** Output limit of each choice, as sent upstream. */
-  readonly outputTokensMax: number;
-  /** The lowest value that `outputTokensMax` may be clamped to. */
-  readonly outputTokensMin: number;
 }
 
 /** Money that is reserved for a running request. */
@@ -174,48 +146,6 @@ export interface RunningCaller extends AbortSource, Disposable {
   readonly keyId: string;
   /** The error that ends the request; set when aborted. */
   readonly ended: GatewayError | undefined;
-}
-
-/** Adds up the parts of an answer: output, reported usage, and whether the client was sent a part. */
-export interface Meter {
-  /** Forgets the parts of a failed candidate and starts with the next one. */
-  restart(candidate: Candidate): void;
-  add(part: ReplyPart): void;
-  /** Records that the client was sent a part of the answer. */
-  commit(): void;
-  readonly candidate: Candidate | undefined;
-  /** Whether the upstream has sent output, even if hidden from the client. */
-  readonly hasOutput: boolean;
-  /** Whether the client has seen output. Then no other candidate can answer, and a failure is charged. */
-  readonly isCommitted: boolean;
-  /** Clock reading at the first output. */
-  readonly firstOutputAt: number | undefined;
-  readonly isReadable: boolean;
-  /** The latest reported usage, cut to the request's bound; `undefined` when absent or rejected. */
-  reported(): Usage | undefined;
-  /** The countable part of the reports, cut to the bound: each class as last reported, 0 without a report. */
-  counted(): Usage;
-  /** Whether every input class was reported as a whole number from 0. */
-  hasInput(): boolean;
-  /** Whether the output was reported last as a whole number from 0. */
-  hasOutputReport(): boolean;
-  /** Images that came or began without a report of their tokens; `undefined` before them and in other answers. */
-  readonly unreportedImages: number | undefined;
-  /** The latest report that exceeded the bound; `undefined` when it was not cut. */
-  excess(): UsageExcess | undefined;
-  /** Whether the latest report was rejected because a number in it is not a whole number from 0. */
-  readonly isUsageRejected: boolean;
-  /** All generated text so far. */
-  generated(): string;
-  readonly generatedChars: number;
-  /** Cost so far of the committed answer, as reported or estimated; the amount of a heartbeat. */
-  accrued(): Nanos;
-}
-
-/** A reported usage above the request's bound. */
-export interface UsageExcess {
-  readonly reported: Usage;
-  readonly bound: UsageBound;
 }
 
 /** A request with an open hold: everything that its attempts and its settlement need. */

@@ -4,7 +4,7 @@ import { admit, authenticate, cancelAdmission, clampToLimits, readRequest } from
 import { forward } from "./forward.ts";
 import type { Gateway } from "./gateway.ts";
 import { declineError, takeHold } from "./hold.ts";
-import { RequestMeter } from "./meter.ts";
+import { Meter } from "./meter.ts";
 import { planRequest } from "./plan.ts";
 import { quoteRequest, tokensOf } from "./quote.ts";
 import { type Answer, type Bill, type Call, type HeldRequest, outcomeName, type Reply } from "./request.ts";
@@ -30,7 +30,7 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
     throw declineError(taken, reply);
   }
   const { hold, quote } = taken;
-  const meter = new RequestMeter(quote, gateway.clock);
+  const meter = new Meter(quote, gateway.clock);
   using _heartbeat = gateway.heartbeats.start(hold, meter);
   using running = gateway.callers.start(caller.key.id);
   const held: HeldRequest = { call, body, plan, quote, hold, meter, caller: running };

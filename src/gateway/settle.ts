@@ -2,13 +2,14 @@ import { printUsd } from "../domain/money.ts";
 import { inputTokensOf, totalTokensOf } from "../domain/usage.ts";
 import type { Settlement } from "../ledger/ledger.ts";
 import type { Attempt, OutcomeFacts } from "../ledger/records.ts";
+import type { Admission } from "../limiter/limiter.ts";
 import { isRetryable, ledgerTooLate, type OutboxEntry, submitEntry } from "../settlement-outbox/entry.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
-import type { AdmittedSlot } from "./admit.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Gateway } from "./gateway.ts";
+import type { Meter } from "./meter.ts";
 import { estimateInputTokens } from "./quote.ts";
-import { type Answer, type Bill, type HeldRequest, type Meter, outcomeName } from "./request.ts";
+import { type Answer, type Bill, type HeldRequest, outcomeName } from "./request.ts";
 
 /** How long a client waits for the ledger before its settlement goes to the outbox. */
 const ANSWER_MAX_MS = 3_000;
@@ -16,7 +17,7 @@ const ANSWER_MAX_MS = 3_000;
 /** A request whose hold and slot are open. */
 export interface Unsettled {
   readonly held: HeldRequest;
-  readonly slot: Pick<AdmittedSlot, "settle">;
+  readonly slot: Pick<Admission, "settle">;
 }
 
 /**
@@ -40,7 +41,12 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
   const settlement = await bookOrStore(gateway, entry, trace);
   const charged = settlement?.captured ?? amount;
   const { granted } = held.hold;
-  held.call.settled = { granted, charged, upstreamCost: charge.upstreamCost, ...meteredOf(held, charge) };
+  held.call.progress.settled = {
+    granted,
+    charged,
+    upstreamCost: charge.upstreamCost,
+    ...meteredOf(held, charge),
+  };
   await released;
   trace?.note({ chargedUsd: printUsd(charged), source: charge.source });
   return { charged, balances: settlement?.balances };

@@ -1,13 +1,13 @@
 import type { Printed, Soon } from "../bodies/body.ts";
-import type { MessagesHost, Route } from "../domain/model.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 import { inputTokensOf } from "../domain/usage.ts";
 import type { Attempt } from "../ledger/records.ts";
 import type { AttemptTrace, TraceFacts, TraceFailure } from "../telemetry/request-trace.ts";
 import type { CallBody, UpstreamCall } from "../upstream/upstream.ts";
-import { allowHeaderBetas, betasOfHost, namedBetas } from "../wire/anthropic-messages/betas.ts";
 import type { PrintOptions, UpstreamFormat } from "../wire/format.ts";
-import { type Candidate, type HeldRequest, type Outcome, outcomeName, type Quote } from "./request.ts";
+import type { HostOptions } from "../wire/model-request.ts";
+import type { Quote } from "./quote.ts";
+import { type Candidate, type HeldRequest, type Outcome, outcomeName } from "./request.ts";
 
 type CallParts = Pick<HeldRequest, "call" | "body"> & { readonly candidate: Candidate };
 
@@ -41,8 +41,9 @@ export async function prepareCall(
 
 /** The headers of a call beside its credentials. */
 function headersOf({ call, body, candidate }: CallParts): Readonly<Record<string, string>> {
-  const { format, isPassthrough } = candidate.codec;
-  const headers = isPassthrough ? forwardedHeaders(format, { call, body }, candidate) : format.headers;
+  const { codec, printOptions } = candidate;
+  const { format, isPassthrough } = codec;
+  const headers = isPassthrough ? forwardedHeaders(format, { call, body }, printOptions) : format.headers;
   return body.contentType === undefined ? headers : { ...headers, "content-type": body.contentType };
 }
 
@@ -72,28 +73,15 @@ class PrintedBody implements CallBody {
   }
 }
 
-/**
- * The client's headers that the format forwards, with the Anthropic betas that the operator allows on the
- * route and that its host knows.
- */
+/** The client's headers that the format forwards, as the route and its host take them. */
 export function forwardedHeaders(
   format: UpstreamFormat,
   { call: { headers }, body }: Pick<HeldRequest, "call" | "body">,
-  { route, upstream: { messagesHost } }: Pick<Candidate, "route" | "upstream">,
+  options: HostOptions,
 ): Readonly<Record<string, string>> {
   if (format.forwardedHeaders.length === 0) return format.headers;
-  const named = headers["anthropic-beta"];
-  const sent = messagesHost
-    ? betasInHeader(messagesHost, namedBetas(named, body.request.betas), route)
-    : named && allowHeaderBetas(named, route.betas);
-  if (sent === named) return { ...format.headers, ...headers };
-  const { "anthropic-beta": _, ...others } = { ...format.headers, ...headers };
-  return sent ? { ...others, "anthropic-beta": sent } : others;
-}
-
-/** The header of betas for a host that reads it; "" where the body has them. */
-function betasInHeader(host: MessagesHost, named: readonly string[], { betas }: Route): string {
-  return host.betasIn === "body" ? "" : betasOfHost(named, host, betas).join(",");
+  const sent = format.optIns ? format.optIns.headersFor(headers, body.request, options) : headers;
+  return { ...format.headers, ...sent };
 }
 
 /** The planned options, unless limits or the grant have lowered the output limit since. */

@@ -70,10 +70,7 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     createdAtS: Math.floor(Date.now() / 1000),
     readBody: (caller) => body.read(senderOf(caller, gateway)),
     record: readClientRetry(headers),
-    waitedMs: 0,
-    trace: undefined,
-    traceContext: undefined,
-    model: undefined,
+    progress: { waitedMs: 0 },
   };
   const reply = createReply({ request, requestId: call.id, wire, onEnd: () => body.replied() });
   void runRoute(gateway, { route, call, reply, body, request, running: parts.running });
@@ -102,14 +99,14 @@ interface Run {
 }
 
 /** Runs a request and logs it. Never rejects: errors are sent as the reply. */
-export async function runRoute(gateway: Gateway, run: Run): Promise<void> {
-  const { route, call, reply, body, running } = run;
+export async function runRoute(gateway: Gateway, untraced: Run): Promise<void> {
+  const { route, reply, body, running } = untraced;
   const hasFiles = running.mayBegin();
   running.begin();
-  if (gateway.tracing) beginTrace(gateway.tracing, run);
+  const run = gateway.tracing ? withTrace(gateway.tracing, untraced) : untraced;
   try {
     if (!hasFiles) await refuseForFiles(run);
-    await route.run(gateway, call, reply);
+    await route.run(gateway, run.call, reply);
   } catch (thrown) {
     await fail(gateway, run, thrown);
   } finally {
@@ -155,14 +152,15 @@ function finish(gateway: Gateway, run: Run): void {
   gateway.log.info({ request: id, surface, status: reply.status, ms: Math.round(ms), ...record }, "request");
 }
 
-function beginTrace(tracing: RequestTracing, { route, call, request }: Run): void {
+/** Begins the trace of a request. */
+function withTrace(tracing: RequestTracing, run: Run): Run {
+  const { route, call, request } = run;
   const { id: requestId, startedAt } = call;
   const { path, surface } = route;
   const { headers } = request;
   const begun = tracing.begin({ requestId, route: path, surface, headers, startedAt });
-  call.trace = begun.steps;
-  call.traceContext = begun.context;
   call.record.traceId = begun.traceId;
+  return { ...run, call: { ...call, trace: begun.steps, traceContext: begun.context } };
 }
 
 /** The request span has the fields of the log line. */
@@ -184,7 +182,7 @@ function forwardedHeaders(wire: WireFormat, headers: Headers): Record<string, st
 interface EndedCall {
   /** Name of the route in the log. */
   readonly surface: string;
-  readonly call: Pick<Call, "record" | "model" | "settled" | "waitedMs">;
+  readonly call: Pick<Call, "record" | "progress">;
   /** From arrival to the end of the reply. */
   readonly ms: number;
 }
@@ -197,11 +195,12 @@ export function countRequest(
   { requestMetrics, catalog }: Pick<Gateway, "requestMetrics" | "catalog">,
   { surface, call, ms }: EndedCall,
 ): void {
-  const { record, model, settled, waitedMs } = call;
+  const { record, progress } = call;
+  const { requestedModel = "", settled, waitedMs } = progress;
   requestMetrics.ended({
     surface,
     isEmbedding: surface === "embeddings",
-    model: record.model ?? (model === undefined ? "" : (catalog.find(model)?.id ?? "")),
+    model: record.model ?? catalog.find(requestedModel)?.id ?? "",
     upstream: record.upstream ?? "",
     code: record.outcome ?? "internal_error",
     ms,

@@ -21,9 +21,9 @@ export interface AdmissionRequest {
 /**
  * An admitted request. Exactly one call of `settle` or `cancel` ends it; later calls do nothing. Both resolve
  * when every gateway can use the slot again, after at most {@link SHARED_LIMITER_TIMEOUT_MS}. They never
- * reject.
+ * reject. Disposal settles 0 tokens, after a fault.
  */
-export interface Admission {
+export interface Admission extends AsyncDisposable {
   readonly admitted: true;
   readonly state: LimitWindows;
   /** Frees the slot and replaces the token estimate by the `tokens` really used. */
@@ -166,6 +166,10 @@ class EndedOnce implements Admission {
 
   cancel(): Promise<void> {
     return this.#end({ requests: -1, tokens: -this.#tokens });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.settle(0);
   }
 
   #end(correction: Correction): Promise<void> {

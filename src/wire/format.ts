@@ -1,10 +1,16 @@
 import type { ChatEvent, ChatReply, FinishEvent, OutputEvent, UsageEvent } from "../domain/chat-event.ts";
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { LimitWindows } from "../domain/limit-windows.ts";
-import type { ClientSurface, ModelTraits, Surface } from "../domain/model.ts";
+import type { ClientSurface, MessagesHost, ModelTraits, Route, Surface } from "../domain/model.ts";
 import type { GatewayError } from "../errors.ts";
 import type { FormFormat } from "./form.ts";
-import type { EchoedFields, ModelRequest, RequestFacts, UpstreamRequestOptions } from "./model-request.ts";
+import type {
+  EchoedFields,
+  HostOptions,
+  ModelRequest,
+  RequestFacts,
+  UpstreamRequestOptions,
+} from "./model-request.ts";
 import type { ReplyPart, ReplyReader } from "./reply-part.ts";
 import type { SseEvent } from "./sse.ts";
 import type { PromptTooLong } from "./upstream-fault.ts";
@@ -24,6 +30,8 @@ export interface UpstreamFormat {
   readonly headers: Readonly<Record<string, string>>;
   /** Names of client headers that are forwarded with a passthrough body. */
   readonly forwardedHeaders: readonly string[];
+  /** Set in formats whose clients opt into features by name; not every host knows them. */
+  readonly optIns?: OptIns | undefined;
   /** `undefined` if requests are never translated for upstreams of this format. */
   readonly egress: EgressCodec | undefined;
   /**
@@ -31,6 +39,19 @@ export interface UpstreamFormat {
    */
   readPromptTooLong(text: string): PromptTooLong | undefined;
 }
+
+/** The features that clients of a format opt into by name, in a header or in the body. */
+export interface OptIns {
+  /** The options of bodies for a route and its host; `headers` are the client's. */
+  optionsFor(route: Route, host: MessagesHost | undefined, headers: ClientHeaders): HostOptions;
+  /** The client's headers, with the features that the route allows and the host knows. */
+  headersFor(headers: ClientHeaders, request: RequestFacts, options: HostOptions): ClientHeaders;
+  /** Most tokens of a prompt and its answer under the allowed features; 0 for the model's own window. */
+  windowOn(route: Route, headers: ClientHeaders, request: RequestFacts): number;
+}
+
+/** The headers of a client that an upstream may receive, by their names in lower case. */
+export type ClientHeaders = Readonly<Record<string, string>>;
 
 /** What the path of a call may depend on. */
 interface CallTarget {

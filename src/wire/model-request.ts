@@ -87,14 +87,18 @@ export interface ModelRequest extends RequestFacts {
 }
 
 /** What the gateway changes in a body for an upstream; every other byte is kept. */
-export interface UpstreamRequestOptions {
+export interface UpstreamRequestOptions extends HostOptions {
   readonly model: string;
   readonly outputTokensMax: number;
   /** The upstream's name of the output limit; `undefined` keeps the client's field. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+}
+
+/** What a body in the messages format depends on beside the model: its route and its host. */
+export interface HostOptions {
   /** Betas with a price of their own that the route allows. */
   readonly betas?: readonly string[] | undefined;
-  /** Only in the messages format; `undefined` for Anthropic's own API. */
+  /** `undefined` for Anthropic's own API. */
   readonly messagesHost?: MessagesHost | undefined;
   /** The client's `anthropic-beta` header, for a host whose body must agree with the betas that it gets. */
   readonly headerBetas?: string | undefined;

@@ -51,7 +51,6 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "errors.ts": "the one table of errors",
   "gateway/attempt.ts": "one attempt from its call to its verdict",
   "gateway/relay.ts": "one answer on its way to the client, whole or streamed",
-  "gateway/request.ts": "the types of a request's story, in its order",
   "ledger/audit/audit.ts": "one audit: its snapshot, its ranges and its findings",
   "ledger/exports/page.ts": "one page of an export, from three cursors",
   "ledger/queries/rows.ts": "every row of the ledger's tables, read and written",

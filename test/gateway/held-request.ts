@@ -3,9 +3,10 @@ import type { Body } from "../../src/bodies/body.ts";
 import { openBody } from "../../src/bodies/open-body.ts";
 import type { Model, Route } from "../../src/domain/model.ts";
 import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
-import { RequestMeter } from "../../src/gateway/meter.ts";
+import { Meter } from "../../src/gateway/meter.ts";
+import { widenedWindow } from "../../src/gateway/plan.ts";
 import { quoteRequest } from "../../src/gateway/quote.ts";
-import type { Call, Candidate, HeldRequest, Meter, Plan, RunningCaller } from "../../src/gateway/request.ts";
+import type { Call, Candidate, HeldRequest, Plan, RunningCaller } from "../../src/gateway/request.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
 import { type AnswerReader, findFormatPair, passthroughContext } from "../../src/wire/format-pair.ts";
 import type { InputSize, ModelRequest } from "../../src/wire/model-request.ts";
@@ -77,15 +78,17 @@ export function createHeldRequest(options: HeldRequestOptions = {}): HeldRequest
   const text = JSON.stringify({ model: "m", max_tokens: 1_000, messages: [{ role: "user", content: "hi" }] });
   const size = { textBytes: 400, mediaBytes: 0, images: 0, unbounded: false, serverTools: false };
   const request = { ...wire.parseRequest(text), input: { ...size, ...options.input }, ...options.request };
-  const candidates = upstreams.map((upstream, priority) =>
-    createCandidate(upstream, priority, request, options),
+  const routes = upstreams.map(({ name }, priority) =>
+    scriptedRoute(name, "theirs", { priority, ...options.route }),
   );
-  const routes = candidates.map(({ route }) => route);
   const model = scriptedModel("m", "anthropic", { contextWindow: 10_000, routes, ...options.model });
-  const { betas = [] } = options;
-  const plan: Plan = { model, request, candidates, textBytes: 0, betas, mayClamp: false };
+  const candidates = routes.flatMap((route, index) => {
+    const upstream = upstreams[index];
+    return upstream ? [createCandidate(model, { route, upstream, request }, options)] : [];
+  });
+  const plan: Plan = { model, request, candidates, textBytes: 0, mayClamp: false };
   const quote = quoteRequest(plan);
-  const meter = new RequestMeter(quote, clock);
+  const meter = new Meter(quote, clock);
   const opened = openBody(wire, text);
   const body: Body = {
     request,
@@ -100,21 +103,29 @@ export function createHeldRequest(options: HeldRequestOptions = {}): HeldRequest
 }
 
 function createCandidate(
-  upstream: Upstream,
-  priority: number,
-  request: ModelRequest,
-  options: HeldRequestOptions,
+  model: Model,
+  { route, upstream, request }: Pick<Candidate, "route" | "upstream"> & { readonly request: ModelRequest },
+  { betas = [], isPassthrough = true }: HeldRequestOptions,
 ): Candidate {
-  const route = scriptedRoute(upstream.name, "theirs", { priority, ...options.route });
   const passthrough = findFormatPair(WIRES.messages, ["messages"])?.answers(passthroughContext(request));
   if (!passthrough) throw new Error("Messages do not pass through");
-  const { upstreamModel: model, betas, traits } = route;
+  const headers = { "anthropic-beta": betas.join(",") };
+  const opened = isPassthrough ? (WIRES.messages.optIns?.windowOn(route, headers, request) ?? 0) : 0;
+  const { upstreamModel, betas: allowed, traits } = route;
   const { stream } = request;
   return {
     route,
     upstream,
-    codec: readerOf(passthrough, options.isPassthrough ?? true),
-    printOptions: { model, outputTokensMax: 1_000, outputLimitField: undefined, betas, stream, traits },
+    codec: readerOf(passthrough, isPassthrough),
+    printOptions: {
+      model: upstreamModel,
+      outputTokensMax: 1_000,
+      outputLimitField: undefined,
+      betas: allowed,
+      stream,
+      traits,
+    },
+    contextWindow: widenedWindow(model, opened),
   };
 }
 
@@ -140,7 +151,7 @@ export function createCall(): Call {
     createdAtS: 1_790_000_000,
     readBody: () => Promise.reject(new Error("The body was read already")),
     record: {},
-    waitedMs: 0,
+    progress: { waitedMs: 0 },
   };
 }
 

@@ -8,7 +8,7 @@ import { readModels } from "../../src/config/settings.ts";
 import type { Model } from "../../src/domain/model.ts";
 import { parseMarkup } from "../../src/domain/money.ts";
 import { chargeFor } from "../../src/gateway/charge.ts";
-import { RequestMeter } from "../../src/gateway/meter.ts";
+import { Meter } from "../../src/gateway/meter.ts";
 import { amountOf, quoteRequest } from "../../src/gateway/quote.ts";
 import { createHeldRequest } from "./held-request.ts";
 import { type Charged, CLASSES, expectedMoney, type Prices, type RouteKeys } from "./price-oracle.ts";
@@ -126,7 +126,7 @@ test("charge and upstream cost equal those of an independent oracle, and an hone
       const candidate = candidates[index] ?? first;
       const quote = quoteRequest({ ...held.plan, model, candidates });
       const tokens = tokensOf(each, quote.inputTokens);
-      const meter = new RequestMeter(quote, () => 0);
+      const meter = new Meter(quote, () => 0);
       meter.restart(candidate);
       const usage = {
         inputTokens: tokens.input,

@@ -6,11 +6,12 @@ import {
   amountOf,
   clampToGrant,
   clampToMinute,
+  type Quote,
   type QuotedPlan,
   quoteRequest,
   tokensOf,
 } from "../../src/gateway/quote.ts";
-import type { Quote } from "../../src/gateway/request.ts";
+
 import type { InputSize, RequestFacts } from "../../src/wire/model-request.ts";
 
 const PRICE: Price = {
@@ -65,7 +66,7 @@ function quote(
 ): Quote {
   const candidates = model.routes.map((route) => ({ route, codec: { isPassthrough } }));
   const request = requestFacts(over);
-  return quoteRequest({ model, request, candidates, textBytes: 0, betas: [], mayClamp: false, ...more });
+  return quoteRequest({ model, request, candidates, textBytes: 0, mayClamp: false, ...more });
 }
 
 const quoteInput = (input: Partial<InputSize>, options: PlanOptions = {}) =>

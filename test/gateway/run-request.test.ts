@@ -83,6 +83,7 @@ function recordingLimiter(ends: string[], { declinedBy }: StoryOptions): Limiter
     state,
     settle: (tokens) => end(`slot settled with ${tokens}`),
     cancel: () => end("slot cancelled"),
+    [Symbol.asyncDispose]: () => end("slot settled with 0"),
   };
   const usage: LimitUsage = {
     ...state,

@@ -88,11 +88,11 @@ describe("settle()", () => {
 
   test("leaves the money and the time of the first output to the metrics", async () => {
     const { held } = await settleRequest(FINISHED, { ...REPORT, generated: "hi" });
-    expect(held.call.settled).toMatchObject({
+    expect(held.call.progress.settled).toMatchObject({
       charged: 16_000n,
       usage: { inputTokens: 10, outputTokens: 3 },
     });
-    expect(held.call.settled?.granted).toBe(held.hold.granted);
+    expect(held.call.progress.settled?.granted).toBe(held.hold.granted);
   });
 
   test("writes the outcome on the receipt", async () => {

@@ -83,7 +83,7 @@ test("ten thousand model names of a client add no series", async () => {
   const { requests, print } = createMetrics();
   const parts = { requestMetrics: requests, catalog: createCatalog([scriptedModel("known", "openai")]) };
   const end = (model: string) => {
-    const call = { record: { outcome: "model_not_found" }, model, waitedMs: 0 };
+    const call = { record: { outcome: "model_not_found" }, progress: { requestedModel: model, waitedMs: 0 } };
     countRequest(parts, { surface: "chat", call, ms: 1 });
   };
   end("known");

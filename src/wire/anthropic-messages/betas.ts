@@ -1,6 +1,8 @@
 import type { MessagesHost } from "../../domain/model.ts";
+import type { ClientHeaders, OptIns } from "../format.ts";
 import type { ValueEdit } from "../json/edit.ts";
 import { isSet, type JsonObject } from "../json/read.ts";
+import type { HostOptions, RequestFacts } from "../model-request.ts";
 
 /**
  * Betas that change the price of a request or the size of its context window. An upstream receives one only
@@ -27,8 +29,42 @@ const NO_BETAS: readonly string[] = [];
 const WINDOW = /context-(\d{1,4})([km])\b/i;
 const WINDOW_UNITS: Readonly<Record<string, number>> = { k: 1_000, m: 1_000_000 };
 
+const HEADER = "anthropic-beta";
 /** Body fields from which some hosts read betas. */
 export const BETA_FIELDS = ["betas", "anthropic_beta"] as const;
+
+/** The betas of a request: what each host is sent of them, and what they change. */
+export const betas: OptIns = {
+  optionsFor: (route, messagesHost, headers) => ({
+    betas: route.betas,
+    messagesHost,
+    headerBetas: messagesHost && headers[HEADER],
+  }),
+  headersFor: headersWithBetas,
+  windowOn(route, headers, request) {
+    const named = namedBetas(headers[HEADER], request.betas);
+    return named.length === 0 ? 0 : windowOfBetas(named, route.betas);
+  },
+};
+
+function headersWithBetas(
+  headers: ClientHeaders,
+  request: RequestFacts,
+  { betas: allowed, messagesHost: host }: HostOptions,
+): ClientHeaders {
+  const named = headers[HEADER];
+  const sent = host
+    ? betasInHeader(host, namedBetas(named, request.betas), allowed)
+    : named && allowHeaderBetas(named, allowed);
+  if (sent === named) return headers;
+  const { [HEADER]: _, ...others } = headers;
+  return sent ? { ...others, [HEADER]: sent } : others;
+}
+
+/** The header of betas for a host that reads it; "" where the body has them. */
+function betasInHeader(host: MessagesHost, named: readonly string[], allowed?: readonly string[]): string {
+  return host.betasIn === "body" ? "" : betasOfHost(named, host, allowed).join(",");
+}
 
 /** Returns the betas that a request names in its `anthropic-beta` header and in its body. */
 export function namedBetas(

@@ -3,6 +3,7 @@ import type { WireFormat } from "../format.ts";
 import { anthropicLimitHeaders } from "../limit-headers.ts";
 import { printSse } from "../sse.ts";
 import { findPromptTooLong, type PromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
+import { betas } from "./betas.ts";
 import { findUntranslatable, printRequest } from "./egress/print-request.ts";
 import { readEvents, readReply } from "./egress/read-answer.ts";
 import { printEvents, printReply } from "./ingress/print-answer.ts";
@@ -21,6 +22,7 @@ export const anthropicMessages: WireFormat = {
   // This version accepts a temperature. The client's own `anthropic-version` header takes precedence.
   headers: { "anthropic-version": "2023-06-01" },
   forwardedHeaders: ["anthropic-version", "anthropic-beta"],
+  optIns: betas,
   hasCacheMarks: true,
   parseRequest,
   printUpstreamRequest,
@@ -54,12 +56,12 @@ const THREADS_BETA = "message-threads-";
 const THREAD_NOT_FOUND = "thread_not_found";
 
 /**
- * Prints the error body of the messages format. SDKs expose our code as `errorCode`. `betas` is the client's
- * `anthropic-beta` header: with the threads beta, a continued thread is answered with `thread_not_found`.
+ * Prints the error body of the messages format. SDKs expose our code as `errorCode`. `headerBetas`
+ * is the client's `anthropic-beta` header: with the threads beta, a continued thread is answered with `thread_not_found`.
  */
-function printError(error: GatewayError, requestId: string, betas = ""): string {
+function printError(error: GatewayError, requestId: string, headerBetas = ""): string {
   const [, type] = error.row.messages;
-  const isLostThread = error.kind === "thread_not_stored" && betas.includes(THREADS_BETA);
+  const isLostThread = error.kind === "thread_not_stored" && headerBetas.includes(THREADS_BETA);
   const details = { error_code: isLostThread ? THREAD_NOT_FOUND : error.row.code };
   return JSON.stringify({
     type: "error",

@@ -24,6 +24,19 @@ export function describeEndings({ caller, advance }: Clients): void {
       expect(await usage()).toEqual(before);
     });
 
+    test("by disposal settles no tokens, and nothing after an end", async () => {
+      const { pass, usage } = caller(LIMITS, LIMITS);
+      await (await pass({ tokens: 60 }))[Symbol.asyncDispose]();
+      const ended = await pass({ tokens: 60 });
+      await ended.settle(30);
+      await ended[Symbol.asyncDispose]();
+      expect(await usage()).toMatchObject({
+        requests: { remaining: 8 },
+        tokens: { remaining: 70 },
+        running: 0,
+      });
+    });
+
     test("by cancellation removes only its own counts", async () => {
       const { pass, usage } = caller(LIMITS, LIMITS);
       await pass({ tokens: 20 });

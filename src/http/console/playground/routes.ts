@@ -107,10 +107,7 @@ function createCall(
     readBody: async () => [bytes],
     onHeld: (held) => reply.start(held),
     record: {},
-    waitedMs: 0,
-    trace: undefined,
-    traceContext: undefined,
-    model: undefined,
+    progress: { waitedMs: 0 },
   };
 }
 
