@@ -48,7 +48,7 @@ export interface Call {
   readonly progress: RequestProgress;
 }
 
-/** What a running request has come to, for metrics and refusals. */
+/** What a running request has come to, for metrics and for the error of one that is declined. */
 export interface RequestProgress {
   /** Milliseconds that were not the gateway's so far: the arrival of the body, and the attempts. */
   waitedMs: number;
