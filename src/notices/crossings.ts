@@ -2,7 +2,7 @@ import { printUsd } from "../domain/money.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
 import { quoteName } from "../mail/mails.ts";
 import type { Crossing } from "./episodes.ts";
-import { type NoticeRule, printThreshold } from "./rule.ts";
+import { type BalanceRule, type PercentRule, printThreshold } from "./rule.ts";
 
 /** Attempts at an upstream, those that failed included. */
 export interface AttemptCounts {
@@ -18,8 +18,8 @@ const ATTEMPTS_MIN = 10;
 const PERCENT = 100n;
 
 /** Returns whether the available balance, holds included, is below the threshold. */
-export function findLowBalance(rule: NoticeRule, { available }: Balances): readonly Crossing[] {
-  if (available >= rule.threshold) return [];
+export function findLowBalance(rule: BalanceRule, { available }: Balances): readonly Crossing[] {
+  if (available >= rule.balance) return [];
   const [value, threshold] = [printUsd(available), printThreshold(rule)];
   const text = `The available balance is ${value} USD, below ${threshold} USD.`;
   return [{ subject: rule.accountId, data: { kind: rule.kind, text, threshold, value } }];
@@ -30,7 +30,7 @@ export function findLowBalance(rule: NoticeRule, { available }: Balances): reado
  * for its fullest limit. Limits of the whole wallet have the account as their subject.
  */
 export function findFullLimits(
-  rule: NoticeRule,
+  rule: PercentRule,
   limits: readonly SpendLimitUsage[],
   keys: KeyNames,
 ): readonly Crossing[] {
@@ -47,8 +47,8 @@ export function findFullLimits(
 }
 
 /** Whether the spending of a limit, holds included, has reached the percentage of a rule. */
-export function isFull({ threshold }: NoticeRule, limit: SpendLimitUsage): boolean {
-  return percentOf(limit) >= threshold;
+export function isFull({ percent }: PercentRule, limit: SpendLimitUsage): boolean {
+  return percentOf(limit) >= percent;
 }
 
 /** Whole percent, rounded down. A limit of nothing is full. */
@@ -58,7 +58,7 @@ function percentOf({ used, held, amount }: SpendLimitUsage): bigint {
 
 const PERIODS = { total: "total", day: "daily", week: "weekly", month: "monthly" } as const;
 
-function describeLimit(rule: NoticeRule, limit: SpendLimitUsage, keys: KeyNames): Crossing["data"] {
+function describeLimit(rule: PercentRule, limit: SpendLimitUsage, keys: KeyNames): Crossing["data"] {
   const key = limit.keyId === undefined ? undefined : keys.get(limit.keyId);
   const owner = key ? `Key ${quoteName(key.name) ?? key.hint}` : "The account";
   const percent = String(percentOf(limit));
@@ -69,7 +69,7 @@ function describeLimit(rule: NoticeRule, limit: SpendLimitUsage, keys: KeyNames)
 
 /** Returns the upstreams at which at least the percentage of the last five minutes' attempts has failed. */
 export function findFailingUpstreams(
-  rule: NoticeRule,
+  rule: PercentRule,
   upstreams: ReadonlyMap<string, AttemptCounts>,
 ): readonly Crossing[] {
   const threshold = printThreshold(rule);
@@ -79,7 +79,7 @@ export function findFailingUpstreams(
       ...counts,
       percent: Math.floor((counts.failed * 100) / counts.attempts),
     }))
-    .filter(({ attempts, percent }) => attempts >= ATTEMPTS_MIN && percent >= Number(rule.threshold))
+    .filter(({ attempts, percent }) => attempts >= ATTEMPTS_MIN && percent >= Number(rule.percent))
     .map(({ subject, attempts, failed, percent }) => {
       const text = `${failed} of ${attempts} attempts at upstream ${subject} failed within five minutes (${percent} %).`;
       return { subject, data: { kind: rule.kind, text, threshold, value: String(percent) } };

@@ -5,7 +5,7 @@ import type { Balances } from "../ledger/records.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { findFailingUpstreams, findFullLimits, findLowBalance, isFull, type KeyNames } from "./crossings.ts";
 import { type Crossing, type EpisodeParts, endNotice, raiseNotice } from "./episodes.ts";
-import { type NoticeRule, readRule } from "./rule.ts";
+import { type NoticeRule, type PercentRule, readRule } from "./rule.ts";
 import { sumAttempts } from "./upstream-attempts.ts";
 
 export interface PassParts extends EpisodeParts {
@@ -48,14 +48,14 @@ export class NoticePass {
   }
 
   async run(): Promise<void> {
-    const isFull = this.#passes % FULL_EVERY === 0;
-    if (isFull) this.#evaluated.clear();
+    const readsAll = this.#passes % FULL_EVERY === 0;
+    if (readsAll) this.#evaluated.clear();
     this.#passes += 1;
-    const rules = await this.#readRules(isFull);
+    const rules = await this.#readRules(readsAll);
     const open = await readOpen(this.#parts.database);
     await endOrphans(this.#parts, rules, open);
     await this.#watchUpstreams(
-      rules.filter(({ kind }) => kind === "upstream_errors"),
+      rules.filter((rule) => rule.kind === "upstream_errors"),
       open,
     );
     await this.#watchMoney(
@@ -64,7 +64,7 @@ export class NoticePass {
     );
   }
 
-  async #watchUpstreams(rules: readonly NoticeRule[], open: OpenSubjects): Promise<void> {
+  async #watchUpstreams(rules: readonly PercentRule[], open: OpenSubjects): Promise<void> {
     if (rules.length === 0) return;
     const upstreams = await sumAttempts(this.#parts.database, this.#parts.now());
     for (const rule of rules) await this.#applyCrossings(rule, findFailingUpstreams(rule, upstreams), open);
@@ -101,10 +101,9 @@ export class NoticePass {
     balances: Balances,
     open: OpenSubjects,
   ): Promise<void> {
-    const limitRules = rules.filter(({ kind }) => kind === "key_limit");
-    for (const rule of rules) {
-      if (rule.kind === "balance_below")
-        await this.#applyCrossings(rule, findLowBalance(rule, balances), open);
+    const limitRules = rules.filter((rule) => rule.kind === "key_limit");
+    for (const rule of rules.filter((rule) => rule.kind === "balance_below")) {
+      await this.#applyCrossings(rule, findLowBalance(rule, balances), open);
     }
     if (limitRules.length === 0) return;
     const limits = await this.#parts.ledger.spendLimits(accountId);

@@ -7,7 +7,14 @@ import { isMailAddress } from "../domain/mail-address.ts";
 import { NANOS_MAX, parseUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { closeNoticesOf } from "./episodes.ts";
-import { type NoticeRule, printThreshold, type RuleKind, readRule, writeRule } from "./rule.ts";
+import {
+  type NoticeRule,
+  printThreshold,
+  type RuleKind,
+  readRule,
+  type Threshold,
+  writeRule,
+} from "./rule.ts";
 
 export interface RuleParts {
   readonly database: Database;
@@ -70,8 +77,7 @@ export async function createRule(
   const rule: NoticeRule = {
     id: Bun.randomUUIDv7("hex", createdAtMs),
     accountId,
-    kind,
-    threshold: readThreshold(kind, threshold),
+    ...readThreshold(kind, threshold),
     emails: readEmails(emails),
     webhookUrl: readWebhookUrl(webhookUrl, parts),
     version: 1,
@@ -107,7 +113,7 @@ export async function updateRule(
     const after: NoticeRule = {
       ...before,
       version: before.version + 1,
-      ...(threshold === undefined ? {} : { threshold: readThreshold(before.kind, threshold) }),
+      ...(threshold === undefined ? {} : readThreshold(before.kind, threshold)),
       ...(emails === undefined ? {} : { emails: readEmails(emails) }),
       ...(webhookUrl === undefined ? {} : { webhookUrl: readWebhookUrl(webhookUrl, parts) }),
       ...(isPaused === undefined ? {} : { pausedAtMs: isPaused ? (before.pausedAtMs ?? now()) : undefined }),
@@ -189,15 +195,15 @@ function lowerCase(email: string): string {
   return email.normalize("NFC").toLowerCase();
 }
 
-function readThreshold(kind: RuleKind, text: string): bigint {
+function readThreshold(kind: RuleKind, text: string): Threshold {
   const wrong = new GatewayError("wrong_shape", { path: "threshold" });
   if (kind !== "balance_below") {
     if (!/^\d{1,3}$/.test(text) || Number(text) < 1 || Number(text) > 100) throw wrong;
-    return BigInt(text);
+    return { kind, percent: BigInt(text) };
   }
   try {
-    const nanos = parseUsd(text);
-    if (nanos <= NANOS_MAX) return nanos;
+    const balance = parseUsd(text);
+    if (balance <= NANOS_MAX) return { kind, balance };
   } catch (reason) {
     throw new GatewayError("wrong_shape", { path: "threshold", reason });
   }
