@@ -189,6 +189,7 @@ export class GatewayError extends Error {
   readonly row: ErrorRow;
   readonly publicMessage: string;
   readonly retryAfterS: number | undefined;
+  /** The name of the row. The `cause` of the `Error` is the internal reason. */
   readonly kind: Cause;
   readonly facts: RefusalFacts | undefined;
 

@@ -3,7 +3,7 @@ import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
 import type { PrintOptions } from "../wire/format.ts";
-import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
+import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "../workers/worker-queue.ts";
@@ -168,7 +168,7 @@ async function readRemotely(queue: BodyQueue, body: NewBody, bodyId: number): Pr
   const { wire, owner } = body;
   const { surface } = wire;
   let blocks: readonly Uint8Array[] | undefined = body.blocks;
-  let facts: RequestFacts | undefined;
+  let facts: RequestHead | undefined;
   let latest: Promise<unknown> = Promise.resolve();
 
   async function askNow<Ask extends BodyQuestion["ask"]>(question: BodyQuestion): Promise<Results[Ask]> {

@@ -2,7 +2,7 @@ import type { ClientSurface, Surface } from "../domain/model.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerContext, AnswerHead, PrintOptions } from "../wire/format.ts";
-import type { RequestFacts } from "../wire/model-request.ts";
+import type { RequestHead } from "../wire/model-request.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { type PromptTooLong, UpstreamFault } from "../wire/upstream-fault.ts";
 import type { PlanQuestion } from "./open-body.ts";
@@ -21,7 +21,7 @@ interface BodyJob {
   /** Identifies the body: the worker parses it once for consecutive jobs. */
   readonly bodyId: number;
   readonly surface: ClientSurface;
-  readonly facts: RequestFacts | undefined;
+  readonly facts: RequestHead | undefined;
   readonly blocks: readonly Uint8Array[];
   readonly question: BodyQuestion;
 }
@@ -51,7 +51,7 @@ export interface SerializedPart {
 
 /** The result of each kind of question. */
 export interface Results {
-  readonly facts: RequestFacts;
+  readonly facts: RequestHead;
   readonly plan: readonly SerializedPlan[];
   readonly print: Uint8Array<ArrayBuffer>;
   readonly count: Uint8Array<ArrayBuffer>;

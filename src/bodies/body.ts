@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.ts";
 import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerHead, PrintOptions, WireFormat } from "../wire/format.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
-import type { RequestFacts } from "../wire/model-request.ts";
+import type { RequestHead } from "../wire/model-request.ts";
 import type { Planned, PlanQuestion } from "./open-body.ts";
 
 /** A value, or a promise of one that comes from the worker or after a yield to the event loop. */
@@ -15,7 +15,7 @@ export type Printed = string | Uint8Array<ArrayBuffer>;
 
 /** The body of one request: the facts that were read, and everything that is computed of it later. */
 export interface Body {
-  readonly request: RequestFacts;
+  readonly request: RequestHead;
   /** The content type of printed bodies. Default: JSON. */
   readonly contentType?: string | undefined;
   /** Plans the translations to other formats; the results are in the order of the questions. */
@@ -32,7 +32,7 @@ export interface Body {
    * Counts the units of a file, and returns the facts with them. Until then the facts have the least that the
    * file can be charged for. Absent where the facts are whole.
    */
-  measure?(): Promise<RequestFacts>;
+  measure?(): Promise<RequestHead>;
 }
 
 /** Returns a body whose facts name a model, for a client that named none. */

@@ -2,7 +2,7 @@ import { joinBlocks } from "../domain/byte-blocks.ts";
 import { GatewayError } from "../errors.ts";
 import type { Form, FormFormat } from "../wire/form.ts";
 import type { PrintOptions } from "../wire/format.ts";
-import type { RequestFacts } from "../wire/model-request.ts";
+import type { RequestHead } from "../wire/model-request.ts";
 import { createWorkerQueue, type WorkerQueue } from "../workers/worker-queue.ts";
 import type { Body, NewBody } from "./body.ts";
 import { bufferOf, deserializeError, type SerializedError } from "./body-jobs.ts";
@@ -69,7 +69,7 @@ interface FormParts {
 
 /** The form of one request. It is printed anew for each attempt, with a boundary of its own. */
 class FormBody implements Body {
-  readonly request: RequestFacts;
+  readonly request: RequestHead;
   readonly contentType: string;
   readonly #parts: FormParts;
   /** Its bytes are in the worker while they are measured. */
@@ -83,7 +83,7 @@ class FormBody implements Body {
     this.#read = read;
   }
 
-  async measure(): Promise<RequestFacts> {
+  async measure(): Promise<RequestHead> {
     const { format, owner, queue } = this.#parts;
     const { form } = this.#read;
     const done = await queue.run(owner, { kind: "measure", bytes: this.#read.bytes });

@@ -5,7 +5,7 @@ import { type CountOptions, printCountRequest } from "../wire/anthropic-messages
 import type { AnswerContext, PrintOptions, WireFormat } from "../wire/format.ts";
 import { type CodecSession, findFormatPair } from "../wire/format-pair.ts";
 import { lazily } from "../wire/host-reasoning.ts";
-import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
+import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import { hashBeginning } from "../wire/prompt-beginning.ts";
 
 /** Asks for the translation of a request to one other format. */
@@ -38,7 +38,7 @@ export interface OpenBody {
  * Parses and checks a body. With the facts of an earlier parse, parses only when more than the facts is
  * needed.
  */
-export function openBody(wire: WireFormat, text: string, facts?: RequestFacts): OpenBody {
+export function openBody(wire: WireFormat, text: string, facts?: RequestHead): OpenBody {
   return new ParsedBody(wire, facts ? reopen(wire, text, facts) : wire.parseRequest(text));
 }
 
@@ -96,7 +96,7 @@ class ParsedBody implements OpenBody {
   }
 }
 
-function reopen(wire: WireFormat, text: string, facts: RequestFacts): ModelRequest {
+function reopen(wire: WireFormat, text: string, facts: RequestHead): ModelRequest {
   const parse = lazily(() => wire.parseRequest(text));
   return {
     ...facts,
@@ -108,7 +108,7 @@ function reopen(wire: WireFormat, text: string, facts: RequestFacts): ModelReque
 }
 
 /** Returns the facts of a request without its functions, so that they can be sent to another thread. */
-export function factsOf(request: RequestFacts | ModelRequest): RequestFacts {
+export function factsOf(request: RequestHead | ModelRequest): RequestHead {
   if (!("text" in request)) return request;
   const { text: _, promptText: __, readChat: ___, readEchoedFields: ____, ...facts } = request;
   return facts;

@@ -15,11 +15,11 @@ import { type BindingLimit, limitsThatBind, readSharedLimits } from "./limits.ts
 import { type PredictedDecline, predictDecline } from "./next-decline.ts";
 
 /** As much of a spending limit as a view shows. */
-export type LimitFacts = Omit<SpendLimitUsage, "walletId" | "limitId" | "keyId">;
+export type SpendLimitState = Omit<SpendLimitUsage, "walletId" | "limitId" | "keyId">;
 
 /** What is known of a key beside its row. */
 export interface KeyFacts {
-  readonly spendingLimit: LimitFacts | undefined;
+  readonly spendingLimit: SpendLimitState | undefined;
   /** The spending limits that bind the key: its own and those of its account. */
   readonly spendLimits: readonly SpendLimitUsage[];
   /** `undefined` for a key out of force, and while the limiter is away. */

@@ -7,7 +7,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import type { PrintOptions } from "../wire/format.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
 import { type FormatPair, findFormatPair, passthroughContext } from "../wire/format-pair.ts";
-import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
+import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import type { Gateway } from "./gateway.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
@@ -74,7 +74,7 @@ export function mayUse(key: Caller["key"], modelId: string): boolean {
 
 function findReachable(
   { upstreams }: Gateway,
-  { call, model, request }: { readonly call: Call; readonly model: Model; readonly request: RequestFacts },
+  { call, model, request }: { readonly call: Call; readonly model: Model; readonly request: RequestHead },
 ): readonly ReachableRoute[] {
   const outputTokensMax = outputTokensMaxOf(model, request);
   const marksPrefixes = model.promptCaching === "auto" && !call.wire.hasCacheMarks;
@@ -116,7 +116,7 @@ function printOptionsFor(
 }
 
 /** Lists candidates that all get the client's own format; they share one codec. */
-function passThrough(reachable: readonly ReachableRoute[], request: RequestFacts): Candidates {
+function passThrough(reachable: readonly ReachableRoute[], request: RequestHead): Candidates {
   const codec = reachable[0]?.pair.answers(passthroughContext(request));
   if (!codec) throw new GatewayError("not_built");
   return { candidates: reachable.map((each) => candidateOf(each, codec)), textBytes: 0 };

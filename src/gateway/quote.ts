@@ -12,7 +12,7 @@ import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
-import type { InputSize, RequestFacts } from "../wire/model-request.ts";
+import type { InputSize, RequestHead } from "../wire/model-request.ts";
 
 /**
  * An output limit that the client did not set is never lowered below this many tokens beside its reasoning.
@@ -38,7 +38,7 @@ export interface PricedCandidate {
 /** As much of a plan as its quote depends on. */
 export interface QuotedPlan {
   readonly model: Model;
-  readonly request: RequestFacts;
+  readonly request: RequestHead;
   readonly candidates: readonly PricedCandidate[];
   /**
    * Bytes of the largest translated body, without inline media; 0 when every candidate gets the client's own.
@@ -51,7 +51,7 @@ export interface QuotedPlan {
 /** The most that a request may cost, and how far its output limit may be lowered. */
 export interface Quote {
   readonly model: Model;
-  readonly request: RequestFacts;
+  readonly request: RequestHead;
   /** Most tokens of one prompt and its answer: the model's, or more on a route that allows it. */
   readonly contextWindow: number;
   /** The highest prices among the candidates; `units` is that of all units together. */
@@ -84,13 +84,13 @@ export function quoteRequest(plan: QuotedPlan, trace?: RequestTrace): Quote {
 }
 
 /** The output limit that a request asks for, or its model's default, within the model's limit. */
-export function outputTokensMaxOf(model: Model, request: RequestFacts): number {
+export function outputTokensMaxOf(model: Model, request: RequestHead): number {
   if (request.outputTokensBound === "model") return model.outputTokensMax + (request.outputTokensExtra ?? 0);
   const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, leastOutput(request));
   return Math.min(wanted, model.outputTokensMax);
 }
 
-function leastOutput({ thinkingTokens }: RequestFacts): number {
+function leastOutput({ thinkingTokens }: RequestHead): number {
   return thinkingTokens + OUTPUT_TOKENS_MIN;
 }
 
@@ -136,7 +136,7 @@ export function estimateInputTokens({ request, inputTokens }: Quote): number {
 }
 
 /** The units that are charged where an answer reports none. */
-export function usualUnitsOf({ units }: RequestFacts): number {
+export function usualUnitsOf({ units }: RequestHead): number {
   return units ? (units.usual ?? units.held) : 0;
 }
 
@@ -234,7 +234,7 @@ function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: num
 }
 
 /** The most that the units of a request may cost. Throws `unpriced_field` for an image without a price. */
-function dearestUnits(unit: UnitPrice, { units }: RequestFacts): bigint {
+function dearestUnits(unit: UnitPrice, { units }: RequestHead): bigint {
   if (!units) return 0n;
   const path = units.unpriced ?? findUnpriced(unit, units);
   if (path !== undefined) throw new GatewayError("unpriced_field", { path });

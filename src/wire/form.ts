@@ -1,4 +1,4 @@
-import type { RequestFacts } from "./model-request.ts";
+import type { RequestHead } from "./model-request.ts";
 import { reject } from "./request-body.ts";
 
 /** A form with one file, `multipart/form-data`. Plain data that can be sent between threads. */
@@ -23,7 +23,7 @@ export interface FormFile {
 /** A format whose request bodies are forms with a file instead of JSON. */
 export interface FormFormat {
   /** Checks a form. Throws `wrong_shape` or `not_built`. */
-  readForm(form: Form): RequestFacts;
+  readForm(form: Form): RequestHead;
   /** Returns the text that a model reads beside the file. */
   promptText(form: Form): string;
 }

@@ -13,7 +13,7 @@ import type {
   WireFormat,
 } from "./format.ts";
 import { originalNames, shortenIdentifiers } from "./identifiers.ts";
-import type { ModelRequest, RequestFacts } from "./model-request.ts";
+import type { ModelRequest, RequestHead } from "./model-request.ts";
 import { FORMATS, WIRES } from "./registry.ts";
 import { type ReplyPart, type ReplyReader, ResponseReader } from "./reply-part.ts";
 import { translateStream, translateWhole } from "./translate.ts";
@@ -114,7 +114,7 @@ class PassthroughSession extends PassthroughReader implements CodecSession {
 }
 
 /** Returns the context of answers that pass through. */
-export function passthroughContext(request: RequestFacts): AnswerContext {
+export function passthroughContext(request: RequestHead): AnswerContext {
   return { request, isReasoningShown: true, toolNames: NO_NAMES };
 }
 

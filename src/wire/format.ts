@@ -8,7 +8,7 @@ import type {
   EchoedFields,
   HostOptions,
   ModelRequest,
-  RequestFacts,
+  RequestHead,
   UpstreamRequestOptions,
 } from "./model-request.ts";
 import type { ReplyPart, ReplyReader } from "./reply-part.ts";
@@ -45,9 +45,9 @@ export interface OptIns {
   /** The options of bodies for a route and its host; `headers` are the client's. */
   optionsFor(route: Route, host: MessagesHost | undefined, headers: ClientHeaders): HostOptions;
   /** The client's headers, with the features that the route allows and the host knows. */
-  headersFor(headers: ClientHeaders, request: RequestFacts, options: HostOptions): ClientHeaders;
+  headersFor(headers: ClientHeaders, request: RequestHead, options: HostOptions): ClientHeaders;
   /** Most tokens of a prompt and its answer under the allowed features; 0 for the model's own window. */
-  windowOn(route: Route, headers: ClientHeaders, request: RequestFacts): number;
+  windowOn(route: Route, headers: ClientHeaders, request: RequestHead): number;
 }
 
 /** The headers of a client that an upstream may receive, by their names in lower case. */
@@ -81,11 +81,11 @@ export interface WireFormat extends UpstreamFormat {
   // Passthrough: client and upstream share this format, and bytes are kept wherever possible.
   printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string;
   /** Creates a reader for a streamed answer. */
-  readStream(request: RequestFacts): ReplyReader;
+  readStream(request: RequestHead): ReplyReader;
   /**
    * Reads a whole answer as one part whose `text` is the body for the client. Throws {@link UpstreamFault}.
    */
-  readWhole(request: RequestFacts, text: string): ReplyPart;
+  readWhole(request: RequestHead, text: string): ReplyPart;
 
   /** Translation: `undefined` if answers in this format are never translated for clients. */
   readonly ingress: IngressCodec | undefined;
@@ -192,7 +192,7 @@ export interface AnswerHead {
 
 /** The facts of a request that its answer depends on. Plain data: the body need not be kept. */
 export interface AnswerContext {
-  readonly request: RequestFacts;
+  readonly request: RequestHead;
   /** Whether the client receives the text of reasoning. */
   readonly isReasoningShown: boolean;
   /**

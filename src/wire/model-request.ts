@@ -27,8 +27,8 @@ export interface InputSize {
   readonly fileTokens?: number | undefined;
 }
 
-/** The checked facts of a request. Plain data that can be sent between threads. */
-export interface RequestFacts {
+/** A request without its body, checked. Plain data that can be sent between threads. */
+export interface RequestHead {
   readonly model: string;
   readonly stream: boolean;
   /** The client's output limit in tokens, at least 1; 0 for formats without output. */
@@ -71,7 +71,7 @@ export interface RequestFacts {
 /**
  * A request together with its body. Fields that the gateway does not check are forwarded unread in `text`.
  */
-export interface ModelRequest extends RequestFacts {
+export interface ModelRequest extends RequestHead {
   /** The body as the client sent it. */
   readonly text: string;
   /** Builds the text of the prompt for a local token count. */

@@ -7,14 +7,14 @@ import { createHealth, type Health } from "../../src/upstream/cooldown.ts";
 import { createSoleKey } from "../../src/upstream/key-pool.ts";
 import type { Upstream, UpstreamKey } from "../../src/upstream/upstream.ts";
 import { findFormatPair, passthroughContext } from "../../src/wire/format-pair.ts";
-import type { RequestFacts } from "../../src/wire/model-request.ts";
+import type { RequestHead } from "../../src/wire/model-request.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { createManualClock } from "../limiter/manual-clock.ts";
 import { TEST_PRICE } from "../support/test-catalog.ts";
 
 const TIMEOUTS = { connectMs: 1000, firstOutputMs: 1000, idleMs: 1000, totalMs: 1000 };
 
-const FACTS: RequestFacts = {
+const FACTS: RequestHead = {
   model: "m",
   stream: false,
   outputTokensMax: 100,
@@ -55,7 +55,7 @@ export function createUpstream(
 }
 
 /** A candidate that passes chat completions through. */
-function passthroughCandidate(of: Route, upstream: Upstream, facts: Partial<RequestFacts> = {}): Candidate {
+function passthroughCandidate(of: Route, upstream: Upstream, facts: Partial<RequestHead> = {}): Candidate {
   const codec = findFormatPair(WIRES.chat, ["chat"])?.answers(passthroughContext({ ...FACTS, ...facts }));
   if (!codec) throw new Error("Chat completions do not pass through");
   const { upstreamModel: model, traits } = of;

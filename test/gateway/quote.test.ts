@@ -12,7 +12,7 @@ import {
   tokensOf,
 } from "../../src/gateway/quote.ts";
 
-import type { InputSize, RequestFacts } from "../../src/wire/model-request.ts";
+import type { InputSize, RequestHead } from "../../src/wire/model-request.ts";
 
 const PRICE: Price = {
   input: 3_000_000n,
@@ -42,7 +42,7 @@ const MODEL: Model = {
 };
 const SIZE: InputSize = { textBytes: 100, images: 0, mediaBytes: 0, unbounded: false, serverTools: false };
 
-function requestFacts(over: Partial<RequestFacts> = {}): RequestFacts {
+function requestFacts(over: Partial<RequestHead> = {}): RequestHead {
   return {
     model: "m",
     stream: false,
@@ -61,7 +61,7 @@ interface PlanOptions extends Partial<Omit<QuotedPlan, "candidates" | "request">
 }
 
 function quote(
-  over: Partial<RequestFacts> = {},
+  over: Partial<RequestHead> = {},
   { isPassthrough = true, model = MODEL, ...more }: PlanOptions = {},
 ): Quote {
   const candidates = model.routes.map((route) => ({ route, codec: { isPassthrough } }));

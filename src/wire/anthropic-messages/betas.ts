@@ -2,7 +2,7 @@ import type { MessagesHost } from "../../domain/model.ts";
 import type { ClientHeaders, OptIns } from "../format.ts";
 import type { ValueEdit } from "../json/edit.ts";
 import { isSet, type JsonObject } from "../json/read.ts";
-import type { HostOptions, RequestFacts } from "../model-request.ts";
+import type { HostOptions, RequestHead } from "../model-request.ts";
 
 /**
  * Betas that change the price of a request or the size of its context window. An upstream receives one only
@@ -49,7 +49,7 @@ export const betas: OptIns = {
 
 function headersWithBetas(
   headers: ClientHeaders,
-  request: RequestFacts,
+  request: RequestHead,
   { betas: allowed, messagesHost: host }: HostOptions,
 ): ClientHeaders {
   const named = headers[HEADER];

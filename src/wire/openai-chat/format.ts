@@ -3,7 +3,7 @@ import type { WireFormat } from "../format.ts";
 import { editElements, editMembers, type ValueEdit } from "../json/edit.ts";
 import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject, readArray } from "../json/read.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
-import type { RequestFacts } from "../model-request.ts";
+import type { RequestHead } from "../model-request.ts";
 import { readUsage } from "../openai-usage.ts";
 import type { Content, ReplyPart } from "../reply-part.ts";
 import { printSse } from "../sse.ts";
@@ -93,7 +93,7 @@ export function readPromptTooLong(text: string): PromptTooLong | undefined {
  * Reads a whole chat answer. The body passes through except the model's name and finish reasons that clients
  * do not know. Throws {@link UpstreamFault} for anything else.
  */
-function readWhole(request: RequestFacts, text: string): ReplyPart {
+function readWhole(request: RequestHead, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);
   const list = readArray(body?.choices);
   if (body?.error) throw faultOf(body.error);

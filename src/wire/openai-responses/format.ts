@@ -2,7 +2,7 @@ import type { WireFormat } from "../format.ts";
 import { type Edits, editMembers } from "../json/edit.ts";
 import { ANSWER_MAX, parseJsonObject } from "../json/read.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
-import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
+import type { ModelRequest, RequestHead, UpstreamRequestOptions } from "../model-request.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import { reject } from "../request-body.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
@@ -85,7 +85,7 @@ function printCompactRequest(request: ModelRequest, { model }: UpstreamRequestOp
  * Reads a compacted conversation: the user's messages, which are no output, and the encrypted rest. Without a
  * report of usage it therefore costs its input. Throws {@link UpstreamFault}.
  */
-function readCompacted({ model }: RequestFacts, text: string): ReplyPart {
+function readCompacted({ model }: RequestHead, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);
   if (body === undefined || !Array.isArray(body.output) || body.output.length === 0)
     throw new UpstreamFault("The answer is no compacted conversation");

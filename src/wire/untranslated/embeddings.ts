@@ -1,7 +1,7 @@
 import { editMembers } from "../json/edit.ts";
 import { isSet, type JsonObject, parseJsonObject } from "../json/read.ts";
 import { skipSpace, skipString, skipValue } from "../json/scan.ts";
-import type { ModelRequest, RequestFacts } from "../model-request.ts";
+import type { ModelRequest, RequestHead } from "../model-request.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readPositive, reject, requireModel } from "../request-body.ts";
@@ -112,7 +112,7 @@ function requireFilled(value: unknown, path: string): readonly unknown[] {
  * Reads a list of embeddings. The body passes through except the model's name. Throws {@link UpstreamFault}
  * for anything else; an empty list is valid and not readable.
  */
-function readWhole(request: RequestFacts, text: string): ReplyPart {
+function readWhole(request: RequestHead, text: string): ReplyPart {
   const data = findData(text);
   // Millions of numbers would block the parser for a second, so only the rest is parsed and edited.
   const frame = data && `${text.slice(0, data.start)}[]${text.slice(data.end)}`;

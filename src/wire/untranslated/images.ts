@@ -1,7 +1,7 @@
 import { addTokens, type Usage } from "../../domain/usage.ts";
 import { editMembers, once } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, parseJsonObject, readCount, readText } from "../json/read.ts";
-import type { ModelRequest, RequestFacts, UpstreamRequestOptions } from "../model-request.ts";
+import type { ModelRequest, RequestHead, UpstreamRequestOptions } from "../model-request.ts";
 import { readUsage } from "../openai-responses/response.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart, ReplyReader } from "../reply-part.ts";
@@ -130,7 +130,7 @@ const EVENTS_PER_IMAGE_MAX = 16;
  *
  * @see https://platform.openai.com/docs/api-reference/images-streaming
  */
-function readStream({ choices }: RequestFacts): ReplyReader {
+function readStream({ choices }: RequestHead): ReplyReader {
   const images = new StreamedImages(choices * EVENTS_PER_IMAGE_MAX);
   return readTypedStream({
     finish: COMPLETED,
@@ -200,7 +200,7 @@ const EVENT_STREAM = "text/event-stream; charset=utf-8";
  *
  * @see https://platform.openai.com/docs/api-reference/images/object
  */
-function readWhole({ stream }: RequestFacts, text: string): ReplyPart {
+function readWhole({ stream }: RequestHead, text: string): ReplyPart {
   const body = parseJsonObject(text);
   const images = body?.data;
   if (!body || body.error || !Array.isArray(images) || !images.every(isImage)) {

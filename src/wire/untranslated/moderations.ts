@@ -1,6 +1,6 @@
 import { editMembers } from "../json/edit.ts";
 import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
-import type { ModelRequest, RequestFacts } from "../model-request.ts";
+import type { ModelRequest, RequestHead } from "../model-request.ts";
 import { imageCharsOf, imageSize, inputSizeOf, sumOfSizes, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readModel, reject, requireText } from "../request-body.ts";
@@ -73,7 +73,7 @@ function readPart(part: unknown, path: string): Part {
  *
  * @see https://platform.openai.com/docs/api-reference/moderations/object
  */
-function readWhole(request: RequestFacts, text: string): ReplyPart {
+function readWhole(request: RequestHead, text: string): ReplyPart {
   const body = parseJsonObject(text);
   const results = body?.results;
   const isList = Array.isArray(results) && results.every(isJsonObject);

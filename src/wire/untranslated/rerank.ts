@@ -1,7 +1,7 @@
 import type { UnitDemand } from "../../domain/units.ts";
 import { editMembers } from "../json/edit.ts";
 import { ANSWER_MAX, isJsonObject, isSet, type JsonObject, parseJsonObject } from "../json/read.ts";
-import type { ModelRequest, RequestFacts } from "../model-request.ts";
+import type { ModelRequest, RequestHead } from "../model-request.ts";
 import { readDetails } from "../openai-usage.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
@@ -110,7 +110,7 @@ function tokensMaxOf(text: string): number {
  * Reads a list of ranked documents: `results`, or `data` of Voyage. The body passes through except the model's
  * name. Throws {@link UpstreamFault} for anything else; an empty list is valid and not readable.
  */
-function readWhole(request: RequestFacts, text: string): ReplyPart {
+function readWhole(request: RequestHead, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);
   const ranked = body?.results ?? body?.data;
   if (!body || body.error || !Array.isArray(ranked)) {

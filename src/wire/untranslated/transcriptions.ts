@@ -1,7 +1,7 @@
 import type { UnitDemand } from "../../domain/units.ts";
 import { type Form, type FormField, type FormFile, readField } from "../form.ts";
 import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
-import type { RequestFacts } from "../model-request.ts";
+import type { RequestHead } from "../model-request.ts";
 import { readUsage } from "../openai-responses/response.ts";
 import type { ReplyPart, ReplyReader } from "../reply-part.ts";
 import { reject, requireName } from "../request-body.ts";
@@ -44,7 +44,7 @@ const TOKENS_PER_SECOND = 10;
 const PLAY_TIME_TOLERANCE = 100;
 
 /** Checks a transcription form. The upstream checks the other fields. */
-function readForm(form: Form): RequestFacts {
+function readForm(form: Form): RequestHead {
   const { file } = form;
   for (const field of form.fields) checkName(field);
   const model = requireName(readField(form, "model"), "model");
@@ -97,7 +97,7 @@ const PLAIN_TEXT = "text/plain; charset=utf-8";
  *
  * @see https://platform.openai.com/docs/api-reference/audio/json-object
  */
-function readWhole({ answersText }: RequestFacts, text: string): ReplyPart {
+function readWhole({ answersText }: RequestHead, text: string): ReplyPart {
   if (answersText) {
     const isReadable = text !== "";
     const part = { text, isOutput: isReadable, isReadable, generated: text, usage: undefined };

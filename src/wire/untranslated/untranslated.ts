@@ -4,7 +4,7 @@ import type { WireFormat } from "../format.ts";
 import { editMembers, once } from "../json/edit.ts";
 import { isJsonObject, readCount } from "../json/read.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
-import type { ModelRequest, RequestFacts } from "../model-request.ts";
+import type { ModelRequest, RequestHead } from "../model-request.ts";
 import {
   openaiChat,
   printError,
@@ -60,7 +60,7 @@ export function printsOnce(fields: readonly string[]): WireFormat["printUpstream
 }
 
 /** The facts of a request without an output limit, a reasoning budget or a choice of answers. */
-export function plainFacts(own: Pick<RequestFacts, "model" | "input"> & Partial<RequestFacts>): RequestFacts {
+export function plainFacts(own: Pick<RequestHead, "model" | "input"> & Partial<RequestHead>): RequestHead {
   return {
     stream: false,
     outputTokensMax: 0,
@@ -75,7 +75,7 @@ export function plainFacts(own: Pick<RequestFacts, "model" | "input"> & Partial<
 /** A request that is never translated. */
 export function untranslatedRequest(
   text: string,
-  facts: RequestFacts,
+  facts: RequestHead,
   promptText: () => string,
 ): ModelRequest {
   return {

@@ -1,7 +1,7 @@
 import { type ApiKey, stateOfKey } from "../../../accounts/keys/key.ts";
 import type { LimitWindow } from "../../../domain/limit-windows.ts";
 import { printUsd } from "../../../domain/money.ts";
-import type { BoundKey, KeyFacts, LimitFacts } from "../../../forecast/bound-keys.ts";
+import type { BoundKey, KeyFacts, SpendLimitState } from "../../../forecast/bound-keys.ts";
 import { atLeastZero, type BindingLimit, shareOf } from "../../../forecast/limits.ts";
 import type { Simulation } from "../../../forecast/simulation.ts";
 import { limitsOf } from "../../../gateway/admit.ts";
@@ -70,7 +70,7 @@ function printRate(limit: number | undefined, window: LimitWindow | undefined, s
   return { limit, used: limit - remaining, remaining, resets_in_s: resetsInS, source };
 }
 
-export function printSpendingLimit(limit: LimitFacts): NonNullable<KeyView["spending_limit"]> {
+export function printSpendingLimit(limit: SpendLimitState): NonNullable<KeyView["spending_limit"]> {
   const { amount, period, timeZone, used, held, resetsAtMs } = limit;
   return {
     amount_usd: printUsd(amount),
@@ -86,7 +86,7 @@ export function printSpendingLimit(limit: LimitFacts): NonNullable<KeyView["spen
 /** Prints as much of a key as a choice of keys needs. */
 export function printNamedKey(
   key: ApiKey,
-  limit: LimitFacts | undefined,
+  limit: SpendLimitState | undefined,
   nowMs: number,
 ): typeof namedKey.static {
   return {

@@ -1,6 +1,6 @@
 import { editMembers, type Path } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray, readText } from "../../json/read.ts";
-import type { RequestFacts } from "../../model-request.ts";
+import type { RequestHead } from "../../model-request.ts";
 import { joinPromptText } from "../../prompt-size.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
@@ -16,7 +16,7 @@ import { createUsageReader, readUsage } from "../usage.ts";
  *
  * @see https://docs.anthropic.com/en/api/messages
  */
-export function readStream(request: RequestFacts): ReplyReader {
+export function readStream(request: RequestHead): ReplyReader {
   const usage = createUsageReader();
   const ending = createEnding();
   const repeated = createRepeatedEvents();
@@ -213,7 +213,7 @@ function createEnding() {
  * Reads a whole message. Replaces the model name in the body and keeps every other byte, thinking and
  * signatures included. Throws `UpstreamFault` for anything but a complete message.
  */
-export function readWhole(request: RequestFacts, text: string): ReplyPart {
+export function readWhole(request: RequestHead, text: string): ReplyPart {
   const { body, blocks, stopReason } = parseMessage(text);
   const content = readBlocks(blocks);
   return {

@@ -1,6 +1,6 @@
 import { editElements, editMembers, findMember, type Path, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import type { RequestFacts } from "../../model-request.ts";
+import type { RequestHead } from "../../model-request.ts";
 import { readUsage, usageOfChunk } from "../../openai-usage.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type RepeatedPart, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
@@ -16,13 +16,13 @@ import { ChoiceReader, type ChoiceStep } from "./choice.ts";
  *
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
-export function readStream(request: RequestFacts): ReplyReader {
+export function readStream(request: RequestHead): ReplyReader {
   return new StreamReader(request);
 }
 
 /** A class, because closures for each stream cost more memory. */
 class StreamReader implements ReplyReader {
-  readonly #request: RequestFacts;
+  readonly #request: RequestHead;
   readonly #modelText: string;
   readonly #choices: Choices;
   readonly #rename: ModelRename;
@@ -31,7 +31,7 @@ class StreamReader implements ReplyReader {
   #usageChunk: UsageChunk | undefined;
   #isDone = false;
 
-  constructor(request: RequestFacts) {
+  constructor(request: RequestHead) {
     this.#request = request;
     this.#modelText = JSON.stringify(request.model);
     this.#choices = new Choices(request.choices);

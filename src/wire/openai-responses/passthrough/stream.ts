@@ -9,7 +9,7 @@ import {
   readArray,
   readText,
 } from "../../json/read.ts";
-import type { RequestFacts } from "../../model-request.ts";
+import type { RequestHead } from "../../model-request.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
@@ -26,7 +26,7 @@ const FAILURES: readonly string[] = ["error", "response.failed"];
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
-export function readStream(request: RequestFacts): ReplyReader {
+export function readStream(request: RequestHead): ReplyReader {
   const output = createOutputReader();
   const modelText = JSON.stringify(request.model);
   const repeated = createRepeatedEvents();
@@ -160,7 +160,7 @@ function createOutputReader() {
  * Reads a whole response. Replaces the model name in the body and keeps every other byte. Throws
  * {@link UpstreamFault} for anything but a finished response.
  */
-export function readWhole(request: RequestFacts, text: string): ReplyPart {
+export function readWhole(request: RequestHead, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);
   if (body === undefined || !Array.isArray(body.output)) throw new UpstreamFault("The answer is no response");
   requireFinished(body);
