@@ -3,7 +3,6 @@ import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/records.ts";
 import { describeFault, type LogFields } from "../telemetry/log.ts";
 import { isFilesUsedUp } from "../telemetry/open-files.ts";
-import type { Permit } from "../upstream/circuit-phases.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
@@ -14,6 +13,7 @@ import type { RoutePermit } from "./route-queue.ts";
 import { AttemptTimeouts, type Timeout } from "./timeouts.ts";
 import { beginAttemptTrace, endAttemptTrace, type Unprinted, withTraceHeaders } from "./upstream-call.ts";
 import { promptTooLong, readUpstreamError, wereMetByOnePerson } from "./upstream-error.ts";
+import { type Evidence, endPermit } from "./verdict.ts";
 
 /** Average of ordinary text. */
 const CHARS_PER_TOKEN = 4;
@@ -82,7 +82,9 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     const isUnreachable =
       status === 0 && !isReached && !("fault" in context.prepared) && !lacksFiles(outcome);
     const isOfOnePerson = outcome.kind === "failed" && (await wereMetByOnePerson(gateway, context));
-    report(gateway, context, { outcome, attempt, timedOut, isOfKey, isUnreachable, isOfOnePerson });
+    const isOfPool = key.label !== undefined;
+    endPermit(permit, { outcome, status, timedOut, isOfKey, isOfPool, isUnreachable, isOfOnePerson });
+    logFailure(gateway, context, { outcome, attempt, timedOut });
     if (trace) await endAttemptTrace(trace, context, { outcome, attempt });
     return { outcome, attempt, isUnreachable };
   } finally {
@@ -209,24 +211,12 @@ function errorInAnswer(fault: unknown, { held }: AttemptContext): Outcome | unde
   return tooLong && { kind: "failed", error: promptTooLong(tooLong.tokens, held), isFinal: true };
 }
 
-interface Report extends AttemptResult {
-  readonly timedOut: Timeout | undefined;
-  readonly isOfKey: boolean;
-  readonly isOfOnePerson: boolean;
-}
-
-/** Ends the permit with a verdict on the upstream, and logs a failure. */
-function report(
+/** Logs an attempt that failed, or whose answer the client cannot be sent. */
+function logFailure(
   { log }: Gateway,
-  { held, candidate: { route }, permit }: AttemptContext,
-  { outcome, attempt, timedOut, isOfKey, isUnreachable, isOfOnePerson }: Report,
+  { held, candidate: { route } }: AttemptContext,
+  { outcome, attempt, timedOut }: Pick<AttemptResult, "outcome" | "attempt"> & Pick<Evidence, "timedOut">,
 ): void {
-  const isKeyRejected = isOfKey && attempt.status !== OF_MODEL;
-  const verdict = verdictOn(outcome, { status: attempt.status, timedOut, isKeyRejected });
-  if (verdict !== "failed") permit[verdict]();
-  else if (isKeyRejected && attempt.key !== undefined) permit.rejected();
-  else if (isKeyRejected || isUnreachable) permit.hostFailed();
-  else permit.failed(isOfOnePerson);
   if (outcome.kind !== "failed" && outcome.kind !== "unrepresentable") return;
   const { error } = outcome;
   const { reason: _, ...tried } = attempt;
@@ -243,36 +233,4 @@ export function describeReason(fault: unknown): LogFields {
   const { at: _, ...described } = describeFault(fault);
   // The message of an `UpstreamFault` is our own fixed text.
   return fault instanceof UpstreamFault ? { ...described, why: fault.message } : described;
-}
-
-/** Causes that lie with the gateway or the request, and so prove nothing about the upstream. */
-const NO_VERDICT: readonly Cause[] = [
-  "too_many_files",
-  "internal",
-  "shutting_down",
-  "answer_too_large",
-  "prompt_too_long",
-  "rejected_by_upstream",
-];
-
-/** A 403 for the key may concern one model; every other status for it, whatever is asked with the key. */
-const OF_MODEL = 403;
-
-interface Verdict extends Pick<Report, "timedOut"> {
-  readonly status: number;
-  readonly isKeyRejected: boolean;
-}
-
-/** Chooses how the permit ends. An upstream error that may concern the request counts neither way. */
-function verdictOn(outcome: Outcome, { status, timedOut, isKeyRejected }: Verdict): keyof Permit {
-  if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
-  // The upstream works: the request may have caused the answer that cannot be represented.
-  if (outcome.kind === "unrepresentable") return "succeeded";
-  const isOurs =
-    outcome.kind === "client_disconnected" ||
-    outcome.kind === "revoked" ||
-    NO_VERDICT.includes(outcome.error.kind) ||
-    timedOut === "deadline";
-  const concernsRequest = status >= 400 && status < 500 && !isKeyRejected;
-  return isOurs || concernsRequest ? "abandoned" : "failed";
 }

@@ -49,7 +49,7 @@ export interface Call {
 }
 
 /** What a running request has come to, for metrics and for the error of one that is declined. */
-export interface RequestProgress {
+interface RequestProgress {
   /** Milliseconds that were not the gateway's so far: the arrival of the body, and the attempts. */
   waitedMs: number;
   /** The model as the body names it, which may not exist; set when the body has been read. */

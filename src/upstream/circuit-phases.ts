@@ -9,9 +9,6 @@ const REJECTED_DELAY_MAX_MS = 600_000;
 /** Accounts of one person that are told apart from all others. */
 const ACCOUNTS_MAX = 32;
 
-/** A probe without an outcome after this time no longer delays the next one. */
-const PROBE_SILENCE_MAX_MS = 30_000;
-
 /**
  * The right to call an upstream once. Its holder must report one of five outcomes: `succeeded`, `failed`,
  * `hostFailed`, `rejected` or `abandoned`. Only the first report counts.
@@ -34,22 +31,6 @@ export interface Permit {
   abandoned(): void;
 }
 
-/** A circuit as an operator sees it. */
-export interface CircuitStatus {
-  /** `half_open` while a probe may start or runs. */
-  readonly state: "closed" | "open" | "half_open";
-  /** Whether the circuit was opened by {@link Circuit.force}. */
-  readonly isForced: boolean;
-  /** Whether the upstream rejected the key. */
-  readonly isRejected: boolean;
-  /** Milliseconds until the next probe may start; `undefined` when closed or forced. */
-  readonly probeInMs: number | undefined;
-  /** Consecutive failures of a closed circuit. */
-  readonly failures: number;
-  /** Permits whose call has not ended. */
-  readonly running: number;
-}
-
 export interface CircuitOptions {
   /** Consecutive failures that open the circuit. */
   readonly failuresMax: number;
@@ -60,7 +41,7 @@ export interface CircuitOptions {
 }
 
 /** The time between two changes of the circuit. */
-type Phase = Closed | Open;
+export type Phase = Closed | Open;
 
 /** Every call gets a permit. */
 interface Closed {
@@ -71,7 +52,7 @@ interface Closed {
 }
 
 /** Only probes get a permit, from `probeFromMs` on. */
-interface Open {
+export interface Open {
   readonly isOpen: true;
   probeDelayMs: number;
   probeFromMs: number;
@@ -159,62 +140,51 @@ export class Phases {
   }
 }
 
-/** What a permit reports to its circuit. */
-export interface PermitReports {
-  began(permit: CircuitPermit): void;
-  succeeded(permit: CircuitPermit): void;
-  failed(permit: CircuitPermit, isOfOnePerson: boolean): void;
-  hostFailed(permit: CircuitPermit): void;
-  rejected(permit: CircuitPermit): void;
-  abandoned(permit: CircuitPermit): void;
-  /** A call ended; `isForced` when its permit was given by force. */
-  ended(isForced: boolean): void;
-}
-
+/** One call of a circuit. Its first report ends it and changes the phase. */
 export class CircuitPermit implements Permit {
   /** The phase in which the call began. */
   readonly phase: Phase;
   readonly accountId: string;
   isReported = false;
-  readonly #reports: PermitReports;
-  readonly #isForced: boolean;
+  readonly #phases: Phases;
+  readonly #onEnd: () => void;
 
-  constructor(phase: Phase, reports: PermitReports, accountId: string, isForced = false) {
-    this.phase = phase;
+  constructor(phases: Phases, accountId: string, onEnd: () => void) {
+    this.phase = phases.current;
     this.accountId = accountId;
-    this.#reports = reports;
-    this.#isForced = isForced;
+    this.#phases = phases;
+    this.#onEnd = onEnd;
   }
 
   began(): void {
-    this.#reports.began(this);
+    this.#phases.close(this);
   }
 
   succeeded(): void {
-    if (this.#report()) this.#reports.succeeded(this);
+    if (this.#end()) this.#phases.succeed(this);
   }
 
   failed(isOfOnePerson = false): void {
-    if (this.#report()) this.#reports.failed(this, isOfOnePerson);
+    if (this.#end()) this.#phases.fail(this, { isOfOnePerson });
   }
 
   hostFailed(): void {
-    if (this.#report()) this.#reports.hostFailed(this);
+    if (this.#end()) this.#phases.fail(this, { isOfHost: true });
   }
 
   rejected(): void {
-    if (this.#report()) this.#reports.rejected(this);
+    if (this.#end()) this.#phases.fail(this, { isRejected: true });
   }
 
   abandoned(): void {
-    if (this.#report()) this.#reports.abandoned(this);
+    if (this.#end()) this.#phases.abandon(this);
   }
 
   /** Returns whether this is the first report. */
-  #report(): boolean {
+  #end(): boolean {
     if (this.isReported) return false;
     this.isReported = true;
-    this.#reports.ended(this.#isForced);
+    this.#onEnd();
     return true;
   }
 }
@@ -232,36 +202,6 @@ function joined(
 ): readonly string[] | undefined {
   if (accounts === undefined || accounts.includes(accountId)) return accounts;
   return isOfOnePerson && accounts.length < ACCOUNTS_MAX ? [...accounts, accountId] : undefined;
-}
-
-export function statusOf(phase: Phase, nowMs: number, running: number): CircuitStatus {
-  if (!phase.isOpen) {
-    const failures = phase.consecutiveFailures;
-    return { state: "closed", isForced: false, isRejected: false, probeInMs: undefined, failures, running };
-  }
-  const { isForced, isRejected, latestProbe, probeFromMs } = phase;
-  const isProbing = latestProbe !== undefined && !latestProbe.isReported;
-  const isHalfOpen = !isForced && (isProbing || nowMs >= probeFromMs);
-  const probeInMs = isForced ? undefined : Math.max(probeFromMs - nowMs, 0);
-  const state = isHalfOpen ? "half_open" : "open";
-  return { state, isForced, isRejected, probeInMs, failures: 0, running };
-}
-
-/** While a probe runs, its failure would delay the next one by at least the present delay. */
-export function probeWaitMs({ latestProbe, probeFromMs, probeDelayMs }: Open, nowMs: number): number {
-  const leftMs = Math.max(probeFromMs - nowMs, 0);
-  return latestProbe && !latestProbe.isReported ? Math.min(leftMs, probeDelayMs) : leftMs;
-}
-
-/**
- * Returns whether the permit may probe. The next probe then waits for its outcome, or for too long a
- * silence.
- */
-export function startProbe(open: Open, permit: CircuitPermit, nowMs: number): boolean {
-  if (nowMs < open.probeFromMs) return false;
-  open.latestProbe = permit;
-  open.probeFromMs = nowMs + PROBE_SILENCE_MAX_MS;
-  return true;
 }
 
 /** Ignores probes other than the latest one, and calls with a forced permit. */

@@ -1,21 +1,37 @@
 import {
   type CircuitOptions,
   CircuitPermit,
-  type CircuitStatus,
   isOpenFor,
+  type Open,
   type Permit,
-  type PermitReports,
+  type Phase,
   Phases,
-  probeWaitMs,
-  startProbe,
-  statusOf,
 } from "./circuit-phases.ts";
 
 /** The account of calls without one. */
 const NO_ACCOUNT = "";
 
+/** A probe without an outcome after this time no longer delays the next one. */
+const PROBE_SILENCE_MAX_MS = 30_000;
+
 /** Concurrent permits given by force, beside probes. */
 const FORCED_MAX = 32;
+
+/** A circuit as an operator sees it. */
+interface CircuitStatus {
+  /** `half_open` while a probe may start or runs. */
+  readonly state: "closed" | "open" | "half_open";
+  /** Whether the circuit was opened by {@link Circuit.force}. */
+  readonly isForced: boolean;
+  /** Whether the upstream rejected the key. */
+  readonly isRejected: boolean;
+  /** Milliseconds until the next probe may start; `undefined` when closed or forced. */
+  readonly probeInMs: number | undefined;
+  /** Consecutive failures of a closed circuit. */
+  readonly failures: number;
+  /** Permits whose call has not ended. */
+  readonly running: number;
+}
 
 /**
  * Withholds calls from a failing upstream, except for single probes. A circuit that the requests of one person's
@@ -56,22 +72,17 @@ export function createCircuit(options: CircuitOptions): Circuit {
   let forced = 0;
   let running = 0;
 
-  const reports: PermitReports = {
-    began: (permit) => phases.close(permit),
-    succeeded: (permit) => phases.succeed(permit),
-    failed: (permit, isOfOnePerson) => phases.fail(permit, { isOfOnePerson }),
-    hostFailed: (permit) => phases.fail(permit, { isOfHost: true }),
-    rejected: (permit) => phases.fail(permit, { isRejected: true }),
-    abandoned: (permit) => phases.abandon(permit),
-    ended(isForced) {
-      running -= 1;
-      if (isForced) forced -= 1;
-    },
-  };
+  function onEnd(): void {
+    running -= 1;
+  }
+  function onForcedEnd(): void {
+    running -= 1;
+    forced -= 1;
+  }
 
   function acquire(accountId = NO_ACCOUNT): Permit | undefined {
     const phase = phases.current;
-    const permit = new CircuitPermit(phase, reports, accountId);
+    const permit = new CircuitPermit(phases, accountId, onEnd);
     if (isOpenFor(phase, accountId) && !startProbe(phase, permit, clock())) return undefined;
     running += 1;
     return permit;
@@ -82,7 +93,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     if (permit || forced === FORCED_MAX) return permit;
     forced += 1;
     running += 1;
-    return new CircuitPermit(phases.current, reports, accountId, true);
+    return new CircuitPermit(phases, accountId, onForcedEnd);
   }
 
   return {
@@ -107,4 +118,34 @@ export function createCircuit(options: CircuitOptions): Circuit {
     running: () => running,
     status: () => statusOf(phases.current, clock(), running),
   };
+}
+
+/** While a probe runs, its failure would delay the next one by at least the present delay. */
+function probeWaitMs({ latestProbe, probeFromMs, probeDelayMs }: Open, nowMs: number): number {
+  const leftMs = Math.max(probeFromMs - nowMs, 0);
+  return latestProbe && !latestProbe.isReported ? Math.min(leftMs, probeDelayMs) : leftMs;
+}
+
+/**
+ * Returns whether the permit may probe. The next probe then waits for its outcome, or for too long a
+ * silence.
+ */
+function startProbe(open: Open, permit: CircuitPermit, nowMs: number): boolean {
+  if (nowMs < open.probeFromMs) return false;
+  open.latestProbe = permit;
+  open.probeFromMs = nowMs + PROBE_SILENCE_MAX_MS;
+  return true;
+}
+
+function statusOf(phase: Phase, nowMs: number, running: number): CircuitStatus {
+  if (!phase.isOpen) {
+    const failures = phase.consecutiveFailures;
+    return { state: "closed", isForced: false, isRejected: false, probeInMs: undefined, failures, running };
+  }
+  const { isForced, isRejected, latestProbe, probeFromMs } = phase;
+  const isProbing = latestProbe !== undefined && !latestProbe.isReported;
+  const isHalfOpen = !isForced && (isProbing || nowMs >= probeFromMs);
+  const probeInMs = isForced ? undefined : Math.max(probeFromMs - nowMs, 0);
+  const state = isHalfOpen ? "half_open" : "open";
+  return { state, isForced, isRejected, probeInMs, failures: 0, running };
 }

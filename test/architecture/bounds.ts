@@ -49,7 +49,6 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "config/config.ts": "what a configuration is, and how it is loaded and read again",
   "config/known.ts": "one pass that fills in what the catalog knows",
   "errors.ts": "the one table of errors",
-  "gateway/attempt.ts": "one attempt from its call to its verdict",
   "gateway/relay.ts": "one answer on its way to the client, whole or streamed",
   "ledger/audit/audit.ts": "one audit: its snapshot, its ranges and its findings",
   "ledger/exports/page.ts": "one page of an export, from three cursors",
@@ -58,5 +57,4 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "ledger/sqlite/books.ts": "the books kept in memory, with the one statement list that fills them",
   "payments/stripe.ts": "the one door to Stripe: every call of it, and its signed events",
   "settlement-outbox/file.ts": "one file of the outbox: its lock, its rows and its damage",
-  "upstream/circuit-phases.ts": "the phases of one circuit, which change into each other",
 };
