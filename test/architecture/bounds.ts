@@ -3,7 +3,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   cli: { files: 35, lines: 4300 },
   app: { files: 22, lines: 2300 },
   config: { files: 28, lines: 4100 },
-  http: { files: 18, lines: 2100 },
+  http: { files: 18, lines: 2150 },
   "http/console": { files: 48, lines: 6550 },
   backup: { files: 5, lines: 850 },
   usage: { files: 8, lines: 1050 },
