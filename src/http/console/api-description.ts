@@ -1,9 +1,13 @@
 import { type AnyElysia, Elysia, t } from "elysia";
 import { loadPart } from "../../program-files.ts";
 import { describeShared, describeV1, referToErrors } from "../v1-description.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+import type { ConsoleSettings } from "./console-parts.ts";
+import { createGuard, type GuardParts } from "./guard.ts";
 import { findSummary, placeOf } from "./route-summaries.ts";
+
+interface Parts extends GuardParts {
+  readonly settings: ConsoleSettings;
+}
 
 const VERSION = "3.1.0";
 
@@ -11,7 +15,7 @@ const VERSION = "3.1.0";
 type FindApp = () => AnyElysia;
 
 /** Serves the description of the console's API and of `/v1`. Its page is one of the console's own. */
-export function apiDescriptionRoutes(parts: ConsoleParts, findApp: FindApp) {
+export function apiDescriptionRoutes(parts: Parts, findApp: FindApp) {
   let described: Promise<Description> | undefined;
   return new Elysia().use(createGuard(parts)).get(
     "/openapi.json",

@@ -11,8 +11,7 @@ import { printCsvRow } from "../../domain/csv.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
 import { type AuditNames, auditEntry, printAuditEntry } from "./accounts/shapes.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+import { createGuard, type GuardParts } from "./guard.ts";
 import { id, pageOf, pageQuery } from "./shapes.ts";
 import { csvHeaders, streamText } from "./text-stream.ts";
 
@@ -41,7 +40,7 @@ const CSV_TITLES = [
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The audit trail of one account, and for operators that of all. */
-export function auditTrailRoutes(parts: ConsoleParts) {
+export function auditTrailRoutes(parts: GuardParts) {
   const query = t.Composite([filterQuery, pageQuery]);
   return new Elysia()
     .use(createGuard(parts))
@@ -80,7 +79,7 @@ interface PageQuery {
 }
 
 /** A page's token is the id of its last entry. */
-async function list({ database }: ConsoleParts, filter: AuditFilter, { page, size = PAGE_SIZE }: PageQuery) {
+async function list({ database }: GuardParts, filter: AuditFilter, { page, size = PAGE_SIZE }: PageQuery) {
   if (page !== undefined && !UUID.test(page)) throw new GatewayError("wrong_shape", { path: "page" });
   const entries = await listAuditEntries(database, filter, { size: size + 1, after: page });
   const items = entries.slice(0, size);
@@ -101,7 +100,7 @@ async function findNames(database: Database, entries: readonly AuditEntry[]): Pr
 }
 
 /** Prints every entry of the filter, newest first, one page of the database at a time. */
-async function* printEntries({ database }: ConsoleParts, filter: AuditFilter): AsyncGenerator<string> {
+async function* printEntries({ database }: GuardParts, filter: AuditFilter): AsyncGenerator<string> {
   yield printCsvRow(CSV_TITLES);
   let after: string | undefined;
   do {

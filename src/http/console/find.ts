@@ -9,13 +9,19 @@ import {
 } from "../../accounts/find-items.ts";
 import { formatExact } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import type { Receipt } from "../../ledger/records.ts";
 import { codeOf } from "../../refusals/explain.ts";
 import { type FoundRefusal, findRefusal } from "../../refusals/reads.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+import { createGuard, type GuardParts } from "./guard.ts";
 import { writeRefusals } from "./requests/refusals.ts";
 import { type Found, findAnswer } from "./requests/shapes.ts";
+
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  gateway(): Gateway;
+}
 
 /** The most results of one kind. */
 const KIND_MAX = 5;
@@ -23,7 +29,7 @@ const KIND_MAX = 5;
 const ACCOUNTS_MAX = 20;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function findRoutes(parts: ConsoleParts) {
+export function findRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/find", ({ actor, query }) => find(parts, actor, query.q.trim()), {
@@ -35,7 +41,7 @@ export function findRoutes(parts: ConsoleParts) {
 }
 
 /** Finds requests and refusals by their whole id; keys, models and accounts also by a part of their name. */
-async function find(parts: ConsoleParts, actor: Actor, text: string): Promise<typeof findAnswer.static> {
+async function find(parts: Parts, actor: Actor, text: string): Promise<typeof findAnswer.static> {
   if (actor.session?.mustChangePassword) throw new GatewayError("not_permitted");
   if (text === "") return { items: [] };
   const { database, now } = parts;
@@ -59,11 +65,7 @@ async function find(parts: ConsoleParts, actor: Actor, text: string): Promise<ty
   };
 }
 
-async function findRequests(
-  parts: ConsoleParts,
-  visible: VisibleAccounts,
-  id: string,
-): Promise<readonly Found[]> {
+async function findRequests(parts: Parts, visible: VisibleAccounts, id: string): Promise<readonly Found[]> {
   const { database, ledger } = parts;
   if (!UUID.test(id)) return [];
   const receipts = (await ledger.receiptsById(id)).filter(({ walletId }) => isVisible(visible, walletId));
@@ -87,7 +89,7 @@ function printRefusal({ accountId, row, isExact }: FoundRefusal, id: string): Fo
   return found("refusal", { accountId, id, title });
 }
 
-function listModels({ gateway }: ConsoleParts, text: string): readonly string[] {
+function listModels({ gateway }: Parts, text: string): readonly string[] {
   const part = text.toLowerCase();
   const ids = gateway()
     .catalog.list()

@@ -2,10 +2,17 @@ import { Elysia } from "elysia";
 import { type Account, findAccount } from "../../accounts/accounts.ts";
 import type { Actor, Role } from "../../accounts/audit-trail.ts";
 import { findRole } from "../../accounts/people/members.ts";
+import type { Database } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
-import type { ConsoleParts } from "./console-parts.ts";
 import { type AccountNeed, type Need, PERMISSIONS, type Permission } from "./permissions.ts";
 import { contextOf } from "./request-context.ts";
+
+/** What finds the sender of a request, and the account of its path. */
+export interface GuardParts {
+  readonly database: Database;
+  identify(request: Request, address: string | undefined): Promise<Actor | undefined>;
+  readonly now: () => number;
+}
 
 /** How long a password counts as given. */
 const CONFIRMED_MS = 15 * 60_000;
@@ -34,7 +41,7 @@ interface Guarded {
  * `needs` also `account` and `role`. Throws `no_session`, `not_permitted`, or `unknown_item` for an account
  * that the caller cannot see. `confirmed` also requires a password given lately; else `not_confirmed`.
  */
-export function createGuard(parts: ConsoleParts) {
+export function createGuard(parts: GuardParts) {
   const granted = new WeakMap<Request, Access>();
   const check = async (name: Need, { request, params }: Guarded) => {
     granted.set(request, await decide(parts, PERMISSIONS[name], { request, accountId: params?.account }));
@@ -96,7 +103,7 @@ function describeNeed(name: Need): Record<string, unknown> {
 }
 
 async function decide(
-  parts: ConsoleParts,
+  parts: GuardParts,
   permission: Permission,
   { request, accountId = "" }: { readonly request: Request; readonly accountId: string | undefined },
 ): Promise<Access> {
@@ -118,7 +125,7 @@ async function decide(
 
 /** `undefined` for an account that the actor cannot see, so that ids cannot be probed. */
 async function findAccess(
-  { database, now }: ConsoleParts,
+  { database, now }: GuardParts,
   actor: Actor,
   accountId: string,
 ): Promise<AccountAccess | undefined> {

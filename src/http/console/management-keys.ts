@@ -8,8 +8,7 @@ import {
   revokeManagementKey,
 } from "../../accounts/keys/management-keys.ts";
 import { listOf, managementKey, name, printManagementKey } from "./accounts/shapes.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+import { createGuard, type GuardParts } from "./guard.ts";
 import { id, nothing, roleName as role } from "./shapes.ts";
 
 const issued = t.Object({
@@ -21,11 +20,11 @@ const expiresAt = t.Optional(t.Nullable(t.String({ format: "date-time" })));
 const accountPath = t.Object({ account: id });
 
 /** Management keys of an account, and those of the platform for operators. */
-export function managementKeysRoutes(parts: ConsoleParts) {
+export function managementKeysRoutes(parts: GuardParts) {
   return new Elysia().use(accountRoutes(parts)).use(platformRoutes(parts));
 }
 
-function accountRoutes(parts: ConsoleParts) {
+function accountRoutes(parts: GuardParts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/accounts/:account/management-keys", ({ params }) => list(parts, params.account), {
@@ -51,7 +50,7 @@ function accountRoutes(parts: ConsoleParts) {
     );
 }
 
-function platformRoutes(parts: ConsoleParts) {
+function platformRoutes(parts: GuardParts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/operator/management-keys", () => list(parts, undefined), {
@@ -75,7 +74,7 @@ function platformRoutes(parts: ConsoleParts) {
     );
 }
 
-async function list({ database, now }: ConsoleParts, accountId: string | undefined) {
+async function list({ database, now }: GuardParts, accountId: string | undefined) {
   const keys = await listManagementKeys(database, accountId);
   return { items: keys.map((key) => printManagementKey(key, now())) };
 }
@@ -87,7 +86,7 @@ interface Issue {
 }
 
 function issue(
-  parts: ConsoleParts,
+  parts: GuardParts,
   { request, actor, body }: Issue,
   scope: ManagementScope,
 ): Promise<IssuedShape> {
@@ -103,7 +102,7 @@ function issue(
 }
 
 async function revoke(
-  parts: ConsoleParts,
+  parts: GuardParts,
   actor: Actor,
   key: { readonly id: string; readonly accountId: string | undefined },
 ) {

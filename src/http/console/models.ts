@@ -10,10 +10,13 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import { findFormatPair } from "../../wire/format-pair.ts";
 import { WIRES } from "../../wire/registry.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+import { createGuard, type GuardParts } from "./guard.ts";
 import { accountParams } from "./keys/shapes.ts";
 import { usd } from "./shapes.ts";
+
+interface Parts extends GuardParts {
+  gateway(): Gateway;
+}
 
 const price = t.String({ description: "USD per million tokens" });
 const count = t.Integer({ minimum: 0 });
@@ -66,7 +69,7 @@ const estimate = t.Object({
 });
 
 /** The models of the catalog, and what a request would cost. */
-export function modelsRoutes(parts: ConsoleParts) {
+export function modelsRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .get(

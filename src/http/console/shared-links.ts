@@ -1,15 +1,23 @@
 import { Elysia, type Static, t } from "elysia";
+import type { Throttle } from "../../accounts/people/throttle.ts";
 import { createLink, listLinks, revokeLink, type SharedLink } from "../../accounts/shared-links.ts";
 import { GatewayError } from "../../errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { printTime } from "../../time.ts";
 import { createSharedViews, type SharedView } from "../../usage/shared-view.ts";
 import { printSums, type Sums } from "../../usage/sums.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { createGuard } from "./guard.ts";
+import type { ConsoleSettings } from "./console-parts.ts";
+import { createGuard, type GuardParts } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { spendingLimit } from "./keys/shapes.ts";
 import { contextOf } from "./request-context.ts";
 import { id, nothing, time, usd } from "./shapes.ts";
+
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  readonly settings: ConsoleSettings;
+  readonly throttle: Throttle;
+}
 
 /** Without a key, the link shows the whole account. */
 const link = t.Object({
@@ -48,7 +56,7 @@ const sharedUsage = t.Object({
 });
 
 /** Routes of shared links: read-only views of usage, for people without a session. */
-export function sharedLinksRoutes(parts: ConsoleParts) {
+export function sharedLinksRoutes(parts: Parts) {
   const { database, now, settings } = parts;
   const view = createSharedViews(parts);
   return new Elysia()

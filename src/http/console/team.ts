@@ -12,11 +12,17 @@ import {
 import { changeRole, listMembers, type Member, removeMember } from "../../accounts/people/members.ts";
 import { findPerson, findPersonById } from "../../accounts/people/people.ts";
 import { GatewayError } from "../../errors.ts";
+import type { Mails } from "../../mail/mails.ts";
 import { printTime } from "../../time.ts";
 import { email, listOf } from "./accounts/shapes.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { type AccountAccess, createGuard } from "./guard.ts";
+import type { ConsoleSettings } from "./console-parts.ts";
+import { type AccountAccess, createGuard, type GuardParts } from "./guard.ts";
 import { id, nothing, roleName as role, time } from "./shapes.ts";
+
+interface Parts extends GuardParts {
+  readonly settings: ConsoleSettings;
+  readonly mails: Mails;
+}
 
 const member = t.Object({
   person_id: id,
@@ -52,11 +58,11 @@ const invitationPath = t.Object({ account: id, invitation: id });
 const tokenPath = t.Object({ token: t.String({ minLength: 1, maxLength: 200 }) });
 
 /** Members of an account, and invitations into it. */
-export function teamRoutes(parts: ConsoleParts) {
+export function teamRoutes(parts: Parts) {
   return new Elysia().use(memberRoutes(parts)).use(invitationRoutes(parts)).use(linkRoutes(parts));
 }
 
-function memberRoutes(parts: ConsoleParts) {
+function memberRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/accounts/:account/members", ({ params }) => printMembers(parts, params.account), {
@@ -102,7 +108,7 @@ function memberRoutes(parts: ConsoleParts) {
     );
 }
 
-function invitationRoutes(parts: ConsoleParts) {
+function invitationRoutes(parts: Parts) {
   const print = (each: Invitation) => printInvitation(each, parts.now());
   // The link outlives the 30 minutes of an acting operator, who gets no secret.
   const isHandedOut = (own: AccountAccess["role"]) => !parts.settings.mail && own !== "acting";
@@ -152,7 +158,7 @@ function invitationRoutes(parts: ConsoleParts) {
 }
 
 /** The link of an invitation: what it offers, and its acceptance by the invited address. */
-function linkRoutes(parts: ConsoleParts) {
+function linkRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/invitations/:token", ({ params }) => printOffer(parts, params.token), {
@@ -167,17 +173,17 @@ function linkRoutes(parts: ConsoleParts) {
     });
 }
 
-async function printMembers({ database }: ConsoleParts, accountId: string) {
+async function printMembers({ database }: Parts, accountId: string) {
   return { items: (await listMembers(database, accountId)).map(printMember) };
 }
 
-async function requireMember({ database }: ConsoleParts, accountId: string, personId: string) {
+async function requireMember({ database }: Parts, accountId: string, personId: string) {
   const found = (await listMembers(database, accountId)).find((each) => each.personId === personId);
   if (!found) throw new GatewayError("unknown_item");
   return found;
 }
 
-async function printOffer({ database, now }: ConsoleParts, token: string) {
+async function printOffer({ database, now }: Parts, token: string) {
   const found = await findInvitation(database, token, now());
   if (!found) throw new GatewayError("unknown_item");
   const { account, invitation: offered } = found;
@@ -186,7 +192,7 @@ async function printOffer({ database, now }: ConsoleParts, token: string) {
   return { account_name: account.name, email: address, role: offeredRole, has_person: person !== undefined };
 }
 
-async function accept({ database, now }: ConsoleParts, actor: Actor, token: string) {
+async function accept({ database, now }: Parts, actor: Actor, token: string) {
   if (actor.session?.mustChangePassword) throw new GatewayError("not_permitted");
   const person = actor.kind === "person" ? await findPersonById(database, actor.id) : undefined;
   if (!person) throw new GatewayError("not_permitted");

@@ -3,17 +3,27 @@ import { type Account, type AccountEdit, createAccount, updateAccount } from "..
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { createOnce } from "../../../accounts/idempotency.ts";
 import { normaliseEmail } from "../../../accounts/people/people.ts";
+import type { Throttle } from "../../../accounts/people/throttle.ts";
 import { GatewayError } from "../../../errors.ts";
 import { readAccountDecline } from "../../../forecast/next-decline.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import { countUnread } from "../../../notices/notices.ts";
-import type { ConsoleParts } from "../console-parts.ts";
+import type { ConsoleSettings } from "../console-parts.ts";
 import { readConflict } from "../errors.ts";
-import { createGuard } from "../guard.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { errorEnvelope, id } from "../shapes.ts";
 import { type AccountShape, account, accountNow, email, name, printAccount } from "./shapes.ts";
 
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  gateway(): Gateway;
+  readonly settings: ConsoleSettings;
+  readonly throttle: Throttle;
+}
+
 /** Accounts: made by operators, and by people while sign-up is open. */
-export function accountsRoutes(parts: ConsoleParts) {
+export function accountsRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .post("/accounts", (context) => create(parts, context), {
@@ -65,7 +75,7 @@ interface Creation {
 }
 
 /** A person becomes the owner of its account. A management key has no person: it owns as the platform's. */
-async function create(parts: ConsoleParts, { request, actor, body }: Creation): Promise<AccountShape> {
+async function create(parts: Parts, { request, actor, body }: Creation): Promise<AccountShape> {
   const mayCreate = actor.isOperator || (actor.kind === "person" && parts.settings.signUp === "open");
   if (!mayCreate || actor.session?.mustChangePassword) throw new GatewayError("not_permitted");
   const ownerId = actor.kind === "person" ? actor.id : undefined;

@@ -23,11 +23,18 @@ import { isTimeZone } from "../../../domain/period.ts";
 import { GatewayError } from "../../../errors.ts";
 import { type KeyFacts, newKeyFacts, readFacts } from "../../../forecast/bound-keys.ts";
 import type { TriedLimits } from "../../../forecast/simulation.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import { readMs } from "../../../usage/view.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import type { AccountAccess } from "../guard.ts";
+import type { AccountAccess, GuardParts } from "../guard.ts";
 import { type KeyView, printKey } from "./print.ts";
 import type { issuedKey, keyChangeBody, newKeyBody, simulationBody, spendingLimitBody } from "./shapes.ts";
+
+/** What the routes of keys need. */
+export interface KeyParts extends GuardParts {
+  readonly ledger: Ledger;
+  gateway(): Gateway;
+}
 
 type IssuedView = Static<typeof issuedKey>;
 
@@ -41,7 +48,7 @@ interface KeyEdit<Body> extends AccountAccess {
 
 /** Finds a key of an account. Throws `unknown_item`. */
 export async function requireKey(
-  { database }: ConsoleParts,
+  { database }: KeyParts,
   { id: accountId }: Account,
   keyId: string,
 ): Promise<ApiKey> {
@@ -52,7 +59,7 @@ export async function requireKey(
 
 /** Issues a key, once per `idempotency-key`. */
 export async function createKey(
-  parts: ConsoleParts,
+  parts: KeyParts,
   { request, actor, account, body }: Omit<KeyEdit<Static<typeof newKeyBody>>, "params">,
 ): Promise<IssuedView> {
   const wanted = readNewKey(parts, account.id, body);
@@ -66,7 +73,7 @@ export async function createKey(
 
 /** Changes a key; an edit without a change keeps its version. Returns `current` when another edit came first. */
 export async function editKey(
-  parts: ConsoleParts,
+  parts: KeyParts,
   { actor, role, account, params, body }: KeyEdit<Static<typeof keyChangeBody>>,
 ): Promise<KeyView | { readonly current: KeyView }> {
   const key = await requireKey(parts, account, params.key);
@@ -77,19 +84,14 @@ export async function editKey(
       if (key.version !== body.version) throw new GatewayError("conflict");
       return viewKey(parts, key);
     }
-    const { keyLimits } = parts.gateway();
-    const changed = await updateKey(
-      { ...parts, actor, keyLimits },
-      { ...key, version: body.version },
-      changes,
-    );
-    return viewKey(parts, changed);
+    const editor = { ...parts, actor, keyLimits: parts.gateway().keyLimits };
+    return viewKey(parts, await updateKey(editor, { ...key, version: body.version }, changes));
   });
 }
 
 /** Gives a key a new secret, once per `idempotency-key`. Returns `current` when another edit came first. */
 export async function rotate(
-  parts: ConsoleParts,
+  parts: KeyParts,
   { request, actor, role, account, params, body }: KeyEdit<{ readonly version: number }>,
 ): Promise<IssuedView | { readonly current: KeyView }> {
   const key = await requireKey(parts, account, params.key);
@@ -106,7 +108,7 @@ export async function rotate(
 
 /** Ends the secret that a rotation replaced. Returns `current` when another edit came first. */
 export async function endPrevious(
-  parts: ConsoleParts,
+  parts: KeyParts,
   { actor, role, account, params, body }: KeyEdit<{ readonly version: number }>,
 ): Promise<KeyView | { readonly current: KeyView }> {
   const key = await requireKey(parts, account, params.key);
@@ -118,7 +120,7 @@ export async function endPrevious(
 
 /** Revokes a key; a revoked one stays as it is. */
 export async function revoke(
-  parts: ConsoleParts,
+  parts: KeyParts,
   { actor, role, account, params }: Omit<KeyEdit<unknown>, "body" | "request">,
 ): Promise<KeyView> {
   const key = await requireKey(parts, account, params.key);
@@ -128,12 +130,12 @@ export async function revoke(
 }
 
 /** Reads and prints one key. */
-async function viewKey(parts: ConsoleParts, key: ApiKey): Promise<KeyView> {
+async function viewKey(parts: KeyParts, key: ApiKey): Promise<KeyView> {
   const factsOf = await readFacts(parts, key.accountId, [key]);
   return show(parts, key, factsOf(key));
 }
 
-function show({ gateway, now }: ConsoleParts, key: ApiKey, facts: KeyFacts): KeyView {
+function show({ gateway, now }: KeyParts, key: ApiKey, facts: KeyFacts): KeyView {
   return printKey(key, facts, { keyLimits: gateway().keyLimits, nowMs: now() });
 }
 
@@ -143,7 +145,7 @@ export function requireOwn(key: ApiKey, { actor, role }: Pick<KeyEdit<unknown>, 
 }
 
 async function orCurrent<Result>(
-  parts: ConsoleParts,
+  parts: KeyParts,
   { account, key }: { readonly account: Account; readonly key: ApiKey },
   edit: () => Promise<Result>,
 ): Promise<Result | { readonly current: KeyView }> {
@@ -157,7 +159,7 @@ async function orCurrent<Result>(
 
 /** Reads the body of a new key. Throws `wrong_shape`, also for an unknown model and an expiry in the past. */
 function readNewKey(
-  parts: ConsoleParts,
+  parts: KeyParts,
   accountId: string,
   body: Static<typeof newKeyBody>,
 ): NewKey & { readonly spendingLimit: SpendingLimit | undefined } {
@@ -177,7 +179,7 @@ function readNewKey(
 
 /** Reads the body of an edit. A key keeps models that the catalog no longer has. Throws `wrong_shape`. */
 function readChanges(
-  parts: ConsoleParts,
+  parts: KeyParts,
   body: Static<typeof keyChangeBody>,
   modelsNow: readonly string[] | undefined,
 ): KeyChanges {
@@ -232,7 +234,7 @@ function readExpiry<Absent extends null | undefined>(text: string | Absent): num
 }
 
 function readModels<Absent extends null | undefined>(
-  parts: ConsoleParts,
+  parts: KeyParts,
   models: readonly string[] | Absent,
   known: readonly string[] = [],
 ): readonly string[] | Absent {

@@ -4,10 +4,18 @@ import type { ApiKey } from "../../../accounts/keys/key.ts";
 import { listKeyPage } from "../../../accounts/keys/key-list.ts";
 import { bindKeys } from "../../../forecast/bound-keys.ts";
 import { createSimulator } from "../../../forecast/simulation.ts";
-import type { ConsoleParts } from "../console-parts.ts";
 import { describeConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
-import { createKey, editKey, endPrevious, readLimits, requireKey, revoke, rotate } from "./edits.ts";
+import {
+  createKey,
+  editKey,
+  endPrevious,
+  type KeyParts,
+  readLimits,
+  requireKey,
+  revoke,
+  rotate,
+} from "./edits.ts";
 import { type KeyView, printBoundKey, printNamedKey, printSimulation } from "./print.ts";
 import {
   accountParams,
@@ -30,7 +38,7 @@ import {
 const editedKey = { 200: key, 409: conflictWith(key) };
 
 /** Routes of the API keys of an account. Developers change the keys that they created. */
-export function keysRoutes(parts: ConsoleParts) {
+export function keysRoutes(parts: KeyParts) {
   const simulate = createSimulator(parts);
   return new Elysia()
     .use(createGuard(parts))
@@ -106,7 +114,7 @@ export function keysRoutes(parts: ConsoleParts) {
 }
 
 /** Lists the names of all keys: one read of all spending limits, and nothing for each key. */
-async function nameKeys({ database, ledger, now }: ConsoleParts, accountId: string) {
+async function nameKeys({ database, ledger, now }: KeyParts, accountId: string) {
   const nowMs = now();
   const { items } = await listKeyPage(database, { accountId, nowMs });
   const limits = (await ledger.spendLimits(accountId)).filter(({ limitId, keyId }) => limitId === keyId);
@@ -116,7 +124,7 @@ async function nameKeys({ database, ledger, now }: ConsoleParts, accountId: stri
 
 /** Shows keys of one account with what binds them. */
 export async function viewBoundKeys(
-  parts: ConsoleParts,
+  parts: KeyParts,
   account: Account,
   keys: readonly ApiKey[],
   offsetHours?: number,
@@ -127,12 +135,7 @@ export async function viewBoundKeys(
 }
 
 /** Shows one key with what binds it. */
-export async function viewBoundKey(
-  parts: ConsoleParts,
-  account: Account,
-  each: ApiKey,
-  offsetHours?: number,
-) {
+export async function viewBoundKey(parts: KeyParts, account: Account, each: ApiKey, offsetHours?: number) {
   const [shown] = await viewBoundKeys(parts, account, [each], offsetHours);
   if (!shown) throw new Error("One key has one view");
   return shown;

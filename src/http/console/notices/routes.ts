@@ -2,6 +2,7 @@ import { Elysia, type Static, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { readWebhookSecret } from "../../../delivery/webhook-worker.ts";
 import { GatewayError } from "../../../errors.ts";
+import type { Mails } from "../../../mail/mails.ts";
 import { raiseTest } from "../../../notices/episodes.ts";
 import {
   countTests,
@@ -22,9 +23,9 @@ import {
   type RuleParts,
   updateRule,
 } from "../../../notices/rules.ts";
-import type { ConsoleParts } from "../console-parts.ts";
+import type { ConsoleSettings } from "../console-parts.ts";
 import { readConflict } from "../errors.ts";
-import type { AccountAccess } from "../guard.ts";
+import type { AccountAccess, GuardParts } from "../guard.ts";
 import { createGuard } from "../guard.ts";
 import { PERMISSIONS } from "../permissions.ts";
 import { errorEnvelope, id, nothing, pageOf, pageQuery } from "../shapes.ts";
@@ -40,6 +41,11 @@ import {
   threshold,
   webhookUrl,
 } from "./shapes.ts";
+
+interface Parts extends GuardParts {
+  readonly settings: ConsoleSettings;
+  readonly mails: Mails;
+}
 
 const ruleParams = t.Object({ account: id, rule: id });
 const noticeParams = t.Object({ account: id, notice: id });
@@ -60,11 +66,11 @@ const TESTS_MAX = 6;
 const HOUR_MS = 3_600_000;
 
 /** Routes of notices, of the rules that raise them, and of their deliveries. */
-export function noticesRoutes(parts: ConsoleParts) {
+export function noticesRoutes(parts: Parts) {
   return new Elysia().use(listedNotices(parts)).use(ruleRoutes(parts)).use(ruleDeliveries(parts));
 }
 
-function listedNotices(parts: ConsoleParts) {
+function listedNotices(parts: Parts) {
   const { database, now } = parts;
   return new Elysia()
     .use(createGuard(parts))
@@ -89,7 +95,7 @@ function listedNotices(parts: ConsoleParts) {
     );
 }
 
-function ruleRoutes(parts: ConsoleParts) {
+function ruleRoutes(parts: Parts) {
   const rules = rulePartsOf(parts);
   const { database } = parts;
   return new Elysia()
@@ -146,7 +152,7 @@ function ruleRoutes(parts: ConsoleParts) {
     );
 }
 
-function ruleDeliveries(parts: ConsoleParts) {
+function ruleDeliveries(parts: Parts) {
   const { database } = parts;
   return new Elysia()
     .use(createGuard(parts))
@@ -178,7 +184,7 @@ function checkKind(actor: Actor, kind: NewRule["kind"]): void {
   if (kind === "upstream_errors" && !actor.isOperator) throw new GatewayError("not_permitted");
 }
 
-function rulePartsOf({ database, now, settings }: ConsoleParts): RuleParts {
+function rulePartsOf({ database, now, settings }: Parts): RuleParts {
   return { database, now, allowsLoopback: settings.allowsLoopbackWebhooks ?? false };
 }
 
@@ -189,7 +195,7 @@ function mayReadUrl(role: AccountRole): boolean {
 }
 
 async function printRules(
-  { database }: ConsoleParts,
+  { database }: Parts,
   rules: readonly NoticeRule[],
   role: AccountRole,
 ): Promise<RuleShape[]> {
@@ -201,14 +207,14 @@ async function printRules(
   return rules.map((rule) => printRule(rule, { isRaised: raised.has(rule.id), showsUrl }));
 }
 
-async function printOne(parts: ConsoleParts, rule: NoticeRule, role: AccountRole): Promise<RuleShape> {
+async function printOne(parts: Parts, rule: NoticeRule, role: AccountRole): Promise<RuleShape> {
   const [printed] = await printRules(parts, [rule], role);
   if (!printed) throw new GatewayError("unknown_item");
   return printed;
 }
 
 /** Delivers a test. Throttled, because its mails go to addresses that are not confirmed. */
-async function testRule(parts: ConsoleParts, accountId: string, ruleId: string) {
+async function testRule(parts: Parts, accountId: string, ruleId: string) {
   const { database, now } = parts;
   const rule = await findRule(database, accountId, ruleId);
   if ((await countTests(database, accountId, now() - HOUR_MS)) >= TESTS_MAX) {

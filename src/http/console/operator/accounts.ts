@@ -5,14 +5,17 @@ import { beginActing, endActing } from "../../../accounts/people/operators.ts";
 import { resumeAccount, suspendAccount } from "../../../accounts/suspension.ts";
 import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
-import { LedgerError, type Posting } from "../../../ledger/ledger.ts";
+import { type Ledger, LedgerError, type Posting } from "../../../ledger/ledger.ts";
 import { bookCorrection, bookRefund, bookTopUp } from "../../../payments/bookings.ts";
 import { printTime } from "../../../time.ts";
 import { account, acting, printAccount, reason, wallet } from "../accounts/shapes.ts";
-import type { ConsoleParts } from "../console-parts.ts";
 import { throwBookingError } from "../errors.ts";
-import { createGuard } from "../guard.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { id, nothing, pageOf, pageQuery, readAmount, usd } from "../shapes.ts";
+
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+}
 
 const factor = t.String({
   pattern: MARKUP_PATTERN,
@@ -42,7 +45,7 @@ const accountPath = t.Object({ id });
 const PAGE_SIZE = 50;
 
 /** Accounts as operators see them: balances, usage, suspension, and sessions inside of them. */
-export function operatorAccountsRoutes(parts: ConsoleParts) {
+export function operatorAccountsRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/operator/accounts", ({ query }) => list(parts, query), {
@@ -96,7 +99,7 @@ export function operatorAccountsRoutes(parts: ConsoleParts) {
     );
 }
 
-async function list(parts: ConsoleParts, { page, size = PAGE_SIZE, q }: typeof query.static) {
+async function list(parts: Parts, { page, size = PAGE_SIZE, q }: typeof query.static) {
   const wanted = { text: q, token: page, size };
   const { items, next } = await listAccountsWithUsage(parts, wanted).catch((fault: unknown) => {
     const isForeign = fault instanceof LedgerError && fault.code === "invalid_query";
@@ -131,7 +134,7 @@ const bookingId = t.String({
 });
 
 /** Top-ups, corrections and refunds by operators, each with an id of its own and a reason for the audit trail. */
-export function operatorMoneyRoutes(parts: ConsoleParts) {
+export function operatorMoneyRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .post(

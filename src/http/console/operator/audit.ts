@@ -2,9 +2,13 @@ import { Elysia, t } from "elysia";
 import { GatewayError } from "../../../errors.ts";
 import type { Finding } from "../../../ledger/audit/audit.ts";
 import { printTime } from "../../../time.ts";
-import type { AuditJob, AuditResult, ConsoleParts } from "../console-parts.ts";
-import { createGuard } from "../guard.ts";
+import type { AuditJob, AuditResult, Platform } from "../console-parts.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { nothing, time } from "../shapes.ts";
+
+interface Parts extends GuardParts {
+  readonly platform: Platform;
+}
 
 const finding = t.Object({
   kind: t.String({ description: "Id of the invariant" }),
@@ -34,13 +38,14 @@ const result = t.Object({
 type ResultShape = typeof result.static;
 
 /** The audit of the ledger: its last result, and a new run in the background. */
-export function operatorAuditRoutes({ platform, ...parts }: ConsoleParts) {
+export function operatorAuditRoutes(parts: Parts) {
+  const { platform } = parts;
   const requireJob = (): AuditJob => {
     if (!platform.audit) throw new GatewayError("not_built");
     return platform.audit;
   };
   return new Elysia()
-    .use(createGuard({ platform, ...parts }))
+    .use(createGuard(parts))
     .get("/operator/audit", () => readResult(requireJob()), { needsOperator: true, response: result })
     .post(
       "/operator/audit",

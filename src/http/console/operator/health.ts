@@ -3,17 +3,25 @@ import { type Actor, recordChange } from "../../../accounts/audit-trail.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { VERSION } from "../../../domain/version.ts";
 import { GatewayError } from "../../../errors.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import type { MailServerState } from "../../../mail/server-watch.ts";
 import { type AttemptTotals, sumAttempts } from "../../../notices/upstream-attempts.ts";
 import type { Backlog } from "../../../telemetry/background-metrics.ts";
 import { printTime } from "../../../time.ts";
 import type { Upstream, UpstreamKey } from "../../../upstream/upstream.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { createGuard } from "../guard.ts";
+import type { Platform } from "../console-parts.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { forced, health, keyPath, path, probe, upstream } from "./health-shapes.ts";
 
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  gateway(): Gateway;
+  readonly platform: Platform;
+}
+
 /** The state of this gateway, its upstreams, limiter and ledger. Nothing secret. */
-export function operatorHealthRoutes(parts: ConsoleParts) {
+export function operatorHealthRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/operator/health", () => readHealth(parts), { needsOperator: true, response: health })
@@ -44,7 +52,7 @@ export function operatorHealthRoutes(parts: ConsoleParts) {
     );
 }
 
-async function readHealth(parts: ConsoleParts) {
+async function readHealth(parts: Parts) {
   const { database, platform } = parts;
   const { upstreams, limiter } = parts.gateway();
   const [limits, ledgerState, background, recent, gateways] = await Promise.all([
@@ -80,7 +88,7 @@ function printMailServer(state: MailServerState | undefined) {
 }
 
 /** Null while the ledger does not answer: the rest of the page is needed most then. */
-async function readLedger({ ledger, platform }: ConsoleParts) {
+async function readLedger({ ledger, platform }: Parts) {
   const reading = Promise.all([ledger.runningTotals(undefined), ledger.rollUps()]);
   const read = await reading.catch(() => undefined);
   if (!read) return null;
@@ -99,7 +107,7 @@ async function readLedger({ ledger, platform }: ConsoleParts) {
 
 const NO_ATTEMPTS = { attempts: 0, failed: 0 };
 
-function printUpstream(parts: ConsoleParts, { name, keys }: Upstream, recent: AttemptTotals) {
+function printUpstream(parts: Parts, { name, keys }: Upstream, recent: AttemptTotals) {
   const states = keys.map((key) => printState(parts, key));
   const isPool = keys[0].label !== undefined;
   const routed = parts
@@ -121,7 +129,7 @@ function labelOf(key: UpstreamKey | undefined) {
 
 type PrintedState = ReturnType<typeof printState>;
 
-function printState({ now }: ConsoleParts, { health: ofKey }: UpstreamKey) {
+function printState({ now }: Parts, { health: ofKey }: UpstreamKey) {
   const { state: circuit, isForced, isRejected, probeInMs, failures, running } = ofKey.status();
   const coolingMs = [...ofKey.cooldowns().values()];
   return {
@@ -158,7 +166,7 @@ interface KeyName {
 }
 
 /** Finds an upstream and its keys, or the one key that is named. Throws `unknown_item`. */
-function requireKeys({ gateway }: ConsoleParts, { name, label }: KeyName) {
+function requireKeys({ gateway }: Parts, { name, label }: KeyName) {
   const found = gateway().upstreams.get(name);
   const keys = found?.keys.filter((key) => label === undefined || key.label === label) ?? [];
   const [first] = keys;
@@ -170,7 +178,7 @@ function requireKeys({ gateway }: ConsoleParts, { name, label }: KeyName) {
  * Asks the provider for its models with the first of the keys. When it answers, the next call of an open
  * circuit is its probe; a rejected key waits for an answer that accepts it.
  */
-async function probeUpstream(parts: ConsoleParts, name: KeyName) {
+async function probeUpstream(parts: Parts, name: KeyName) {
   const { found, first, keys } = requireKeys(parts, name);
   if (!first.probe) throw new GatewayError("not_built");
   const answer = await first.probe();
@@ -188,7 +196,7 @@ interface ForcedState extends KeyName {
 }
 
 /** Forces the circuit of this gateway's process; it is recorded first, so that no change is without an entry. */
-async function forceCircuit(parts: ConsoleParts, actor: Actor, { state, ...name }: ForcedState) {
+async function forceCircuit(parts: Parts, actor: Actor, { state, ...name }: ForcedState) {
   const { database, now } = parts;
   const { found, keys } = requireKeys(parts, name);
   const before = joinStates(keys.map((key) => printState(parts, key))).circuit;

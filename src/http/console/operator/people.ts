@@ -6,8 +6,7 @@ import {
   setOperator,
 } from "../../../accounts/people/directory.ts";
 import { printTime } from "../../../time.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { createGuard } from "../guard.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { id, pageOf, pageQuery, time } from "../shapes.ts";
 
 const listedPerson = t.Object({
@@ -29,7 +28,7 @@ const keysTo = t.Optional(
 const PAGE_SIZE = 50;
 
 /** People of the platform, for operators. */
-export function operatorPeopleRoutes(parts: ConsoleParts) {
+export function operatorPeopleRoutes(parts: GuardParts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/operator/people", ({ query }) => list(parts, query), {
@@ -60,7 +59,7 @@ export function operatorPeopleRoutes(parts: ConsoleParts) {
 }
 
 /** A page's token is the id of its last person. */
-async function list({ database }: ConsoleParts, { page, size = PAGE_SIZE, q }: typeof query.static) {
+async function list({ database }: GuardParts, { page, size = PAGE_SIZE, q }: typeof query.static) {
   const people = await listPeople(database, { text: q, after: page, size: size + 1 });
   const items = people.slice(0, size);
   return { items: items.map(printPerson), next: people.length > size ? (items.at(-1)?.id ?? null) : null };

@@ -1,9 +1,12 @@
 import { Elysia } from "elysia";
 import { findAccountNames } from "../../../accounts/find-items.ts";
 import { createOnce } from "../../../accounts/idempotency.ts";
+import type { Throttle } from "../../../accounts/people/throttle.ts";
 import type { Db } from "../../../db/database.ts";
 import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
+import type { Mails } from "../../../mail/mails.ts";
 import { applyEvent, createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
 import { printOverview, readOverview } from "../../../payments/overview.ts";
 import {
@@ -18,9 +21,10 @@ import {
 } from "../../../payments/redeem-codes.ts";
 import { noticeReversal } from "../../../payments/reversals.ts";
 import { type CheckoutPage, createStripeClient, type StripeClient } from "../../../payments/stripe.ts";
+import type { Log } from "../../../telemetry/log.ts";
 import { printTime } from "../../../time.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { createGuard } from "../guard.ts";
+import type { ConsoleSettings } from "../console-parts.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { readRequestBody } from "../request-body.ts";
 import { contextOf } from "../request-context.ts";
 import { pageQuery, readAmount } from "../shapes.ts";
@@ -37,12 +41,20 @@ import {
   webhookShape,
 } from "../wallet/shapes.ts";
 
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  readonly settings: ConsoleSettings;
+  readonly mails: Mails;
+  readonly throttle: Throttle;
+  readonly log: Log;
+}
+
 const PAGE_SIZE = 50;
 /** The ids of codes and of checkout sessions. Other texts are neither looked up nor stored. */
 const ID = /^[\w-]{1,128}$/;
 
 /** Money into wallets: redeem codes and Stripe Checkout. */
-export function paymentsRoutes(parts: ConsoleParts) {
+export function paymentsRoutes(parts: Parts) {
   const { ledger, settings } = parts;
   const stripe = settings.stripe && createStripeClient(settings.stripe);
   return new Elysia()
@@ -108,7 +120,7 @@ function returnPages(publicUrl: string, accountId: string) {
 }
 
 /** Redeem codes, which operators create, list and revoke. */
-function codesRoutes(parts: ConsoleParts) {
+function codesRoutes(parts: Parts) {
   const { database, now } = parts;
   return new Elysia({ prefix: "/operator/codes" })
     .use(createGuard(parts))
@@ -198,7 +210,7 @@ const BODY_BOUNDS = {
  * an error, after which Stripe repeats the event.
  */
 async function receiveEvent(
-  parts: ConsoleParts,
+  parts: Parts,
   stripe: StripeClient,
   request: Request,
 ): Promise<{ received: true }> {

@@ -4,15 +4,22 @@ import type { ApiKey, Caller } from "../../../accounts/keys/key.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { Call } from "../../../gateway/request.ts";
 import { runRequest } from "../../../gateway/run-request.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import { WIRES } from "../../../wire/registry.ts";
+import type { RunningRequests } from "../../http-parts.ts";
 import { runRoute } from "../../inference.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { createGuard } from "../guard.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { requireKey, requireOwn } from "../keys/edits.ts";
 import { accountParams, keyId } from "../keys/shapes.ts";
 import { contextOf } from "../request-context.ts";
 import { receiptOf } from "../requests/routes.ts";
 import { PlaygroundReply } from "./reply.ts";
+
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  gateway(): Gateway;
+  readonly running: RunningRequests;
+}
 
 /** The name of the playground on receipts and in the log. */
 const SURFACE = "playground";
@@ -36,7 +43,7 @@ const playgroundBody = t.Object({
  * A streamed chat as a key, by its id: limits, hold and receipt are those of the key. Developers use the keys
  * that they created, because a request spends what the key may spend.
  */
-export function playgroundRoutes(parts: ConsoleParts) {
+export function playgroundRoutes(parts: Parts) {
   return new Elysia().use(createGuard(parts)).post(
     ROUTE,
     async ({ account, actor, role, body, request }) => {
@@ -64,7 +71,7 @@ interface Chat {
 }
 
 /** Runs the story of every request, as the key. Resolves once the status of the answer is known. */
-async function chat(parts: ConsoleParts, { key, body, request }: Chat): Promise<Response> {
+async function chat(parts: Parts, { key, body, request }: Chat): Promise<Response> {
   const gateway = parts.gateway();
   const { requestId, received } = contextOf(request);
   const reply = new PlaygroundReply({ received, requestId, clock: gateway.clock });
@@ -82,7 +89,7 @@ async function chat(parts: ConsoleParts, { key, body, request }: Chat): Promise<
 }
 
 /** A gateway whose caller is the key: a session has authorised the request, and keys are stored as digests. */
-function actingAs({ database, now }: ConsoleParts, { id, accountId }: ApiKey, gateway: Gateway): Gateway {
+function actingAs({ database, now }: Parts, { id, accountId }: ApiKey, gateway: Gateway): Gateway {
   const authenticate = (): Promise<Caller> => findCaller(database, { accountId, keyId: id, nowMs: now() });
   return { ...gateway, authenticate };
 }
@@ -121,7 +128,7 @@ interface PlaygroundRun {
 const NO_OPERATOR = { isOperator: false };
 
 /** Never rejects. The receipt is read after the settlement, and is missing while the ledger is away. */
-async function runAndFinish(parts: ConsoleParts, { gateway, key, run }: PlaygroundRun): Promise<void> {
+async function runAndFinish(parts: Parts, { gateway, key, run }: PlaygroundRun): Promise<void> {
   await runRoute(gateway, run);
   if (!run.reply.held) return;
   const place = { accountId: key.accountId, id: run.call.id };

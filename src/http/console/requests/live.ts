@@ -2,12 +2,19 @@ import type { Actor } from "../../../accounts/audit-trail.ts";
 import { findRole } from "../../../accounts/people/members.ts";
 import { timeOf } from "../../../domain/id-time.ts";
 import { GatewayError } from "../../../errors.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Receipt } from "../../../ledger/records.ts";
-import { describeFault } from "../../../telemetry/log.ts";
-import type { ConsoleParts } from "../console-parts.ts";
+import { describeFault, type Log } from "../../../telemetry/log.ts";
+import type { GuardParts } from "../guard.ts";
 import { PERMISSIONS } from "../permissions.ts";
 import { printRequestRows } from "./print.ts";
 import type { RequestRow } from "./shapes.ts";
+
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+}
 
 const POLL_MS = 2_000;
 /** Interval of comments, which keep proxies from closing a stream, and of the check of its session. */
@@ -34,14 +41,9 @@ export interface LiveRequests {
   open(viewer: Viewer): Response;
 }
 
-export function createLiveRequests(parts: ConsoleParts): LiveRequests {
+export function createLiveRequests(parts: Parts): LiveRequests {
   const feeds = new Map<string, AccountFeed>();
   const counts = new Map<string, number>();
-  const feedOf = (accountId: string): AccountFeed => {
-    const feed = feeds.get(accountId) ?? new AccountFeed(parts, accountId);
-    feeds.set(accountId, feed);
-    return feed;
-  };
   return {
     open(viewer) {
       const { accountId, actor } = viewer;
@@ -49,7 +51,8 @@ export function createLiveRequests(parts: ConsoleParts): LiveRequests {
       const count = counts.get(session) ?? 0;
       if (count >= STREAMS_PER_SESSION) throw new GatewayError("too_concurrent", { retryAfterS: 15 });
       counts.set(session, count + 1);
-      const feed = feedOf(accountId);
+      const feed = feeds.get(accountId) ?? new AccountFeed(parts, accountId);
+      feeds.set(accountId, feed);
       const stream = new LiveStream(parts, viewer, () => {
         const left = (counts.get(session) ?? 1) - 1;
         if (left > 0) counts.set(session, left);
@@ -64,7 +67,7 @@ export function createLiveRequests(parts: ConsoleParts): LiveRequests {
 
 /** Polls the newest requests of one account while a stream is open. */
 class AccountFeed {
-  readonly #parts: ConsoleParts;
+  readonly #parts: Parts;
   readonly #accountId: string;
   readonly #streams = new Set<LiveStream>();
   /** The rows of the latest poll and their states, by id. */
@@ -76,7 +79,7 @@ class AccountFeed {
   #timer: Timer | undefined;
   #isPolling = false;
 
-  constructor(parts: ConsoleParts, accountId: string) {
+  constructor(parts: Parts, accountId: string) {
     this.#parts = parts;
     this.#accountId = accountId;
   }
@@ -171,14 +174,14 @@ class LiveStream {
   readonly response: Response;
   /** Whether the reader has every event since its first one. */
   isComplete = false;
-  readonly #parts: ConsoleParts;
+  readonly #parts: Parts;
   readonly #viewer: Viewer;
   readonly #onEnd: () => void;
   readonly #timer: Timer;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   readonly #end = () => this.#close();
 
-  constructor(parts: ConsoleParts, viewer: Viewer, onEnd: () => void) {
+  constructor(parts: Parts, viewer: Viewer, onEnd: () => void) {
     this.#parts = parts;
     this.#viewer = viewer;
     this.#onEnd = onEnd;
@@ -234,7 +237,7 @@ class LiveStream {
 }
 
 async function mayView(
-  { identify, database, now }: ConsoleParts,
+  { identify, database, now }: Parts,
   { accountId, address, received }: Viewer,
 ): Promise<boolean> {
   const actor = await identify(received, address);

@@ -3,6 +3,8 @@ import { findKeyNames } from "../../../accounts/find-items.ts";
 import { findKeys } from "../../../accounts/keys/keys.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import {
   causesOf,
   codeOf,
@@ -21,8 +23,7 @@ import {
 import { KEPT_MS } from "../../../refusals/refusal.ts";
 import { printTime, waitAtMost } from "../../../time.ts";
 import { readRange } from "../../../usage/view.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { createGuard } from "../guard.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import {
   type RefusalDetailJson,
   type RefusalJson,
@@ -31,10 +32,15 @@ import {
   refusalsQuery,
 } from "./shapes.ts";
 
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  gateway(): Gateway;
+}
+
 const PAGE_SIZE = 100;
 const WRITE_MS_MAX = 1_000;
 
-export function refusalsRoutes(parts: ConsoleParts) {
+export function refusalsRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/accounts/:account/refusals", ({ account, query }) => listOf(parts, account.id, query), {
@@ -62,12 +68,12 @@ export function refusalsRoutes(parts: ConsoleParts) {
 }
 
 /** Writes what this process has counted, so that a request is shown at once. Waits for at most one second. */
-export function writeRefusals({ gateway }: Pick<ConsoleParts, "gateway">): Promise<void> {
+export function writeRefusals({ gateway }: Pick<Parts, "gateway">): Promise<void> {
   return waitAtMost(WRITE_MS_MAX, gateway().refusals.flush());
 }
 
 async function listOf(
-  parts: ConsoleParts,
+  parts: Parts,
   accountId: string,
   query: typeof refusalsQuery.static,
 ): Promise<typeof refusalsAnswer.static> {
@@ -116,7 +122,7 @@ function printRow(row: RefusalRow, names: ReadonlyMap<string, string>): RefusalJ
 }
 
 async function printFound(
-  parts: ConsoleParts,
+  parts: Parts,
   { row, request, isExact, accountId }: FoundRefusal,
   requestId: string,
 ): Promise<RefusalDetailJson> {

@@ -3,11 +3,12 @@ import type { Actor } from "../../../accounts/audit-trail.ts";
 import { findKeyNames } from "../../../accounts/find-items.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import type { MetadataCondition, ReceiptFilter } from "../../../ledger/records.ts";
+import type { Log } from "../../../telemetry/log.ts";
 import { printTime } from "../../../time.ts";
 import { readMs } from "../../../usage/view.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { createGuard } from "../guard.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { contextOf } from "../request-context.ts";
 import { createLiveRequests } from "./live.ts";
 import { printReceipt, printRequestRows } from "./print.ts";
@@ -19,9 +20,15 @@ import {
   requestsQuery,
 } from "./shapes.ts";
 
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+}
+
 const PAGE_SIZE = 50;
 
-export function requestsRoutes(parts: ConsoleParts) {
+export function requestsRoutes(parts: Parts) {
   const live = createLiveRequests(parts);
   return new Elysia()
     .use(createGuard(parts))
@@ -53,7 +60,7 @@ export function requestsRoutes(parts: ConsoleParts) {
 }
 
 async function listOf(
-  { database, ledger }: ConsoleParts,
+  { database, ledger }: Parts,
   accountId: string,
   query: RequestsQueryText,
 ): Promise<typeof requestsAnswer.static> {
@@ -92,7 +99,7 @@ function readMetadata(text: string): MetadataCondition {
 
 /** Reads the receipt of a request, with its arithmetic. Throws `unknown_item`. */
 export async function receiptOf(
-  { database, ledger }: Pick<ConsoleParts, "database" | "ledger">,
+  { database, ledger }: Pick<Parts, "database" | "ledger">,
   { isOperator }: Pick<Actor, "isOperator">,
   { accountId, id }: { readonly accountId: string; readonly id: string },
 ): Promise<ReceiptJson> {

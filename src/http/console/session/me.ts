@@ -2,6 +2,7 @@ import { Elysia, t } from "elysia";
 import { findAccount } from "../../../accounts/accounts.ts";
 import type { Actor, SessionState } from "../../../accounts/audit-trail.ts";
 import {
+  type CredentialParts,
   changePassword,
   confirmPassword,
   orderEmailVerification,
@@ -23,14 +24,19 @@ import {
 } from "../../../accounts/people/sessions.ts";
 import { GatewayError } from "../../../errors.ts";
 import { printTime } from "../../../time.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { createGuard, isConfirmed } from "../guard.ts";
+import type { ConsoleSettings } from "../console-parts.ts";
+import { createGuard, type GuardParts, isConfirmed } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { id, nothing } from "../shapes.ts";
 import { meShape, nameField, passwordField, personShape, printPerson, sessionShape } from "./shapes.ts";
 
+interface Parts extends GuardParts {
+  readonly settings: ConsoleSettings;
+  readonly credentials: CredentialParts;
+}
+
 /** Routes of a signed-in person about itself. Management keys are no person: they get `not_permitted`. */
-export function meRoutes(parts: ConsoleParts) {
+export function meRoutes(parts: Parts) {
   const { credentials, database, now } = parts;
   return new Elysia()
     .use(createGuard(parts))
@@ -85,7 +91,7 @@ export function meRoutes(parts: ConsoleParts) {
 }
 
 /** Prints who is signed in, with which accounts; also the answer when an operator begins to act. */
-async function printMe({ database, now }: ConsoleParts, actor: Actor) {
+async function printMe({ database, now }: Parts, actor: Actor) {
   const person = await findPersonById(database, actor.id);
   if (!person) throw new GatewayError("not_permitted");
   const [memberships, acting] = await Promise.all([
@@ -102,7 +108,7 @@ async function printMe({ database, now }: ConsoleParts, actor: Actor) {
 }
 
 /** The account inside which an operator acts, or null. */
-async function printActing(database: ConsoleParts["database"], { acting }: Actor) {
+async function printActing(database: Parts["database"], { acting }: Actor) {
   const account = acting && (await findAccount(database, acting.accountId));
   if (!account) return null;
   const until = printTime(acting.untilMs);
@@ -110,7 +116,7 @@ async function printActing(database: ConsoleParts["database"], { acting }: Actor
 }
 
 /** Renews a session once a day, and returns the cookie with the new expiry. */
-async function renew(parts: ConsoleParts, request: Request, actor: Actor): Promise<string | undefined> {
+async function renew(parts: Parts, request: Request, actor: Actor): Promise<string | undefined> {
   const { database, settings, now } = parts;
   const nowMs = now();
   const sessions = await listSessions(database, actor.id, nowMs);
@@ -129,7 +135,7 @@ function requireSession({ session }: Actor): SessionState {
   return session;
 }
 
-async function requirePerson({ database }: ConsoleParts, actor: Actor): Promise<Person> {
+async function requirePerson({ database }: Parts, actor: Actor): Promise<Person> {
   requireSession(actor);
   const person = await findPersonById(database, actor.id);
   if (!person) throw new GatewayError("no_session");
@@ -137,7 +143,7 @@ async function requirePerson({ database }: ConsoleParts, actor: Actor): Promise<
 }
 
 /** Routes of a signed-in person about its sessions. */
-export function mySessionsRoutes(parts: ConsoleParts) {
+export function mySessionsRoutes(parts: Parts) {
   const { database, now } = parts;
   return new Elysia()
     .use(createGuard(parts))

@@ -1,6 +1,7 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import {
+  type CredentialParts,
   orderPasswordReset,
   resetPassword,
   type SignedIn,
@@ -9,12 +10,12 @@ import {
 } from "../../../accounts/people/credentials.ts";
 import { cookieFormOf, printCookie } from "../../../accounts/people/session-cookie.ts";
 import { endSession } from "../../../accounts/people/sessions.ts";
-import { signUp } from "../../../accounts/people/sign-up.ts";
+import { type SignUpParts, signUp } from "../../../accounts/people/sign-up.ts";
 import { VERSION } from "../../../domain/version.ts";
 import { type Cause, GatewayError } from "../../../errors.ts";
 import type { SignInMetrics, SignInResult } from "../../../telemetry/metrics.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { createGuard } from "../guard.ts";
+import type { ConsoleSettings } from "../console-parts.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { nothing } from "../shapes.ts";
 import {
@@ -27,8 +28,15 @@ import {
   tokenField,
 } from "./shapes.ts";
 
+interface Parts extends GuardParts {
+  readonly settings: ConsoleSettings;
+  readonly credentials: CredentialParts;
+  readonly signIns: SignInMetrics;
+  readonly signUps: SignUpParts;
+}
+
 /** Routes for everybody: what the console offers, sign-in and sign-up, and the links of mails. */
-export function signInRoutes(parts: ConsoleParts) {
+export function signInRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .get("/setup", () => printSetup(parts), { isPublic: true, response: setupShape })
@@ -122,7 +130,7 @@ const SIGN_IN_RESULTS: Partial<Record<Cause, SignInResult>> = {
   sign_in_throttled: "throttled",
 };
 
-function printSetup({ settings }: ConsoleParts) {
+function printSetup({ settings }: Parts) {
   return {
     sign_up: settings.signUp,
     has_mail: settings.mail !== undefined,
@@ -133,7 +141,7 @@ function printSetup({ settings }: ConsoleParts) {
   };
 }
 
-async function endOwnSession({ database, now }: ConsoleParts, actor: Actor | undefined): Promise<void> {
+async function endOwnSession({ database, now }: Parts, actor: Actor | undefined): Promise<void> {
   if (!actor?.session) return;
   await endSession(database, { actor, personId: actor.id, sessionId: actor.session.id }, now());
 }

@@ -3,6 +3,8 @@ import type { Account } from "../../../accounts/accounts.ts";
 import { type Cell, printCsv } from "../../../domain/csv.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import { HISTOGRAM_BOUNDS_MS } from "../../../ledger/usage-records.ts";
 import { KEPT_MS } from "../../../refusals/refusal.ts";
 import { printTime } from "../../../time.ts";
@@ -11,8 +13,7 @@ import { reportUsage, type UsageReport } from "../../../usage/report.ts";
 import { percentilesOf, printMargin, printSums, type Sums } from "../../../usage/sums.ts";
 import { isDaily, readRange, readView, type UsageView } from "../../../usage/view.ts";
 import { type Compared, comparePrices, type PriceComparison } from "../../../usage/what-if.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { createGuard } from "../guard.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { writeRefusals } from "../requests/refusals.ts";
 import { csvHeaders } from "../text-stream.ts";
 import {
@@ -31,7 +32,12 @@ import {
   whatIfBody,
 } from "./shapes.ts";
 
-export function usageRoutes(parts: ConsoleParts) {
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  gateway(): Gateway;
+}
+
+export function usageRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts))
     .get(
@@ -76,7 +82,7 @@ export function usageRoutes(parts: ConsoleParts) {
 
 /** Reads the usage of one account or of all, refused requests of this moment included. */
 async function readUsage(
-  parts: ConsoleParts,
+  parts: Parts,
   accountId: string | undefined,
   query: OperatorUsageQueryText,
 ): Promise<ShownUsage> {
@@ -87,11 +93,7 @@ async function readUsage(
 }
 
 /** Compares charges with the prices of another model, as shown to clients. Throws `unknown_model`. */
-function compareModel(
-  parts: ConsoleParts,
-  { id: accountId, markup }: Account,
-  body: typeof whatIfBody.static,
-) {
+function compareModel(parts: Parts, { id: accountId, markup }: Account, body: typeof whatIfBody.static) {
   const model = parts.gateway().catalog.find(body.model, markup);
   if (!model) throw new GatewayError("unknown_model");
   const range = readRange(body, { nowMs: parts.now(), defaultMs: 0 });

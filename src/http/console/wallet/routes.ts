@@ -1,6 +1,7 @@
 import { Elysia, t } from "elysia";
 import { findKeyNames } from "../../../accounts/find-items.ts";
 import { printUsd } from "../../../domain/money.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import type { PageRequest, RunningHold, TransferRange } from "../../../ledger/records.ts";
 import { findReasons } from "../../../payments/bookings.ts";
 import { printHold, printOverview, printTransfer, readOverview } from "../../../payments/overview.ts";
@@ -13,8 +14,7 @@ import {
   readMonth,
 } from "../../../payments/statement.ts";
 import { printTime } from "../../../time.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { createGuard } from "../guard.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
 import { pageQuery } from "../shapes.ts";
 import { csvHeaders, streamText } from "../text-stream.ts";
 import {
@@ -27,12 +27,16 @@ import {
   walletShape,
 } from "./shapes.ts";
 
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+}
+
 const PAGE_SIZE = 50;
 /** Pages of the ledger that one request reads, of 50,000 transfers each. */
 const SEARCHES_MAX = 10;
 
 /** The wallet of an account: its equation, transfers, running holds, statements and proof. */
-export function walletRoutes(parts: ConsoleParts) {
+export function walletRoutes(parts: Parts) {
   const { database, ledger, now } = parts;
   return new Elysia({ prefix: "/accounts/:account/wallet" })
     .use(createGuard(parts))
@@ -89,7 +93,7 @@ export function walletRoutes(parts: ConsoleParts) {
 
 /** Searches on while a page is empty: a rare kind may be far back. */
 async function searchTransfers(
-  ledger: ConsoleParts["ledger"],
+  ledger: Parts["ledger"],
   accountId: string,
   page: PageRequest,
   range: TransferRange,
