@@ -3,7 +3,6 @@ import { loadPart } from "../../program-files.ts";
 import { describeShared, describeV1, referToErrors } from "../v1-description.ts";
 import type { ConsoleSettings } from "./console-parts.ts";
 import { createGuard, type GuardParts } from "./guard.ts";
-import { findSummary, placeOf } from "./route-summaries.ts";
 
 interface Parts extends GuardParts {
   readonly settings: ConsoleSettings;
@@ -17,13 +16,14 @@ type FindApp = () => AnyElysia;
 /** Serves the description of the console's API and of `/v1`. Its page is one of the console's own. */
 export function apiDescriptionRoutes(parts: Parts, findApp: FindApp) {
   let described: Promise<Description> | undefined;
-  return new Elysia().use(createGuard(parts)).get(
+  return new Elysia().use(createGuard(parts, "Description")).get(
     "/openapi.json",
     async () => {
       described ??= describe(findApp(), parts.settings.publicUrl);
       return await described;
     },
     {
+      summary: "Describe this API as OpenAPI 3.1",
       isPublic: true,
       response: t.Object({
         openapi: t.String(),
@@ -63,16 +63,22 @@ async function describe(app: AnyElysia, url: string): Promise<Description> {
   };
 }
 
-/** Routes that answer a repetition with the same `idempotency-key` as they answered the first request. */
-const CREATIONS: ReadonlySet<string> = new Set([
-  "post /accounts",
-  "post /accounts/{account}/keys",
-  "post /accounts/{account}/keys/{key}/rotate",
-  "post /accounts/{account}/management-keys",
-  "post /accounts/{account}/wallet/checkouts",
-  "post /operator/codes",
-  "post /operator/management-keys",
-]);
+/** The order of the groups. */
+const GROUPS: readonly unknown[] = [
+  "Sign-in",
+  "Me",
+  "Accounts",
+  "Keys",
+  "Management keys",
+  "Models",
+  "Requests",
+  "Usage",
+  "Wallet",
+  "Notices",
+  "Team",
+  "Operators",
+  "Description",
+];
 const IDEMPOTENCY_KEY = {
   name: "idempotency-key",
   in: "header",
@@ -85,22 +91,21 @@ const IDEMPOTENCY_KEY = {
   },
 };
 
-/** Adds what every route of the console has: its summary and group, its errors, and who may call it. */
-function complete(operation: Operation, path: string, method: string): Operation {
+/** Adds what every route of the console has: its errors, who may call it, and what a repetition does. */
+function complete(described: Operation, path: string): Operation {
+  const { summary, tags, "x-idempotent": isIdempotent, ...operation } = described;
   const { responses, requestBody, parameters } = operation;
-  const route = path.replace("/console/api", "");
-  const { summary, group } = findSummary(method, route) ?? {};
   const isPublic = operation["x-needs"] === "public";
   const named = Array.isArray(parameters) ? parameters : [];
   return {
     summary,
-    tags: [group ?? "Other"],
+    tags,
     ...operation,
     security: isPublic ? [] : [{ session: [] }, { managementKey: [] }],
-    parameters: CREATIONS.has(`${method} ${route}`) ? [...named, IDEMPOTENCY_KEY] : named,
+    parameters: isIdempotent ? [...named, IDEMPOTENCY_KEY] : named,
     ...(isRecord(requestBody) ? { requestBody: jsonAlone(requestBody) } : {}),
     responses: {
-      ...describeOther(route),
+      ...describeOther(path),
       ...referToErrors("chat"),
       ...(isRecord(responses) ? responses : {}),
     },
@@ -108,10 +113,8 @@ function complete(operation: Operation, path: string, method: string): Operation
 }
 
 /** Answers of routes that send no JSON, which carry no schema. */
-function describeOther(route: string): Record<string, unknown> {
-  const type = route.endsWith(".csv")
-    ? "text/csv"
-    : /\/(live|playground)$/.test(route) && "text/event-stream";
+function describeOther(path: string): Record<string, unknown> {
+  const type = path.endsWith(".csv") ? "text/csv" : /\/(live|playground)$/.test(path) && "text/event-stream";
   if (!type) return {};
   const description = type === "text/csv" ? "The rows as CSV" : "The events";
   return { 200: { description, content: { [type]: { schema: { type: "string" } } } } };
@@ -152,15 +155,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** Completes every operation. Paths of a group stand together, in the order of the groups. */
 function completeAll(paths: Paths): Paths {
   const completed = Object.entries(paths).map(([path, operations]) => {
-    const all = Object.entries(operations).map(([method, operation]) => [
-      method,
-      complete(operation, path, method),
-    ]);
+    const all = Object.entries(operations).map(([method, operation]) => [method, complete(operation, path)]);
     return [path, Object.fromEntries(all) as Record<string, Operation>] as const;
   });
   const groupOf = (operations: Record<string, Operation>) => {
     const [first] = Object.values(operations);
-    return placeOf(Array.isArray(first?.tags) ? String(first.tags[0]) : "");
+    return GROUPS.indexOf(Array.isArray(first?.tags) ? first.tags[0] : undefined);
   };
   return Object.fromEntries(completed.toSorted(([, a], [, b]) => groupOf(a) - groupOf(b)));
 }

@@ -41,13 +41,24 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The audit trail of one account, and for operators that of all. */
 export function auditTrailRoutes(parts: GuardParts) {
-  const query = t.Composite([filterQuery, pageQuery]);
+  return new Elysia().use(accountTrailRoutes(parts)).use(operatorTrailRoutes(parts));
+}
+
+const pagedQuery = t.Composite([filterQuery, pageQuery]);
+
+function accountTrailRoutes(parts: GuardParts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Team"))
     .get(
       "/accounts/:account/audit-trail",
       ({ params, query }) => list(parts, { ...readFilter(query), accountId: params.account }, query),
-      { needs: "audit.read", params: t.Object({ account: id }), query, response: pageOf(auditEntry) },
+      {
+        summary: "List the changes in an account",
+        needs: "audit.read",
+        params: t.Object({ account: id }),
+        query: pagedQuery,
+        response: pageOf(auditEntry),
+      },
     )
     .get(
       "/accounts/:account/audit-trail.csv",
@@ -55,11 +66,22 @@ export function auditTrailRoutes(parts: GuardParts) {
         const filter = { ...readFilter(query), accountId: params.account };
         return streamText(printEntries(parts, filter), csvHeaders("audit-trail"));
       },
-      { needs: "audit.read", params: t.Object({ account: id }), query: filterQuery },
-    )
+      {
+        summary: "Export the changes in an account",
+        needs: "audit.read",
+        params: t.Object({ account: id }),
+        query: filterQuery,
+      },
+    );
+}
+
+function operatorTrailRoutes(parts: GuardParts) {
+  return new Elysia()
+    .use(createGuard(parts, "Operators"))
     .get("/operator/audit-trail", ({ query }) => list(parts, readFilter(query), query), {
+      summary: "List the changes in all accounts",
       needsOperator: true,
-      query,
+      query: pagedQuery,
       response: pageOf(auditEntry),
     });
 }

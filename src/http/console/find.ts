@@ -31,12 +31,13 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function findRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Accounts"))
     .get("/find", ({ actor, query }) => find(parts, actor, query.q.trim()), {
+      summary: "Find keys, models, accounts and request ids",
+      detail: { description: "Finds what the caller may see: operators in all accounts, others in theirs." },
       needsSession: true,
       query: t.Object({ q: t.String({ minLength: 1, maxLength: 256, pattern: "^[^\\0]*$" }) }),
       response: findAnswer,
-      detail: { description: "Finds what the caller may see: operators in all accounts, others in theirs." },
     });
 }
 

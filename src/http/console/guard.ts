@@ -41,7 +41,7 @@ interface Guarded {
  * `needs` also `account` and `role`. Throws `no_session`, `not_permitted`, or `unknown_item` for an account
  * that the caller cannot see. `confirmed` also requires a password given lately; else `not_confirmed`.
  */
-export function createGuard(parts: GuardParts) {
+export function createGuard(parts: GuardParts, group: string) {
   const granted = new WeakMap<Request, Access>();
   const check = async (name: Need, { request, params }: Guarded) => {
     granted.set(request, await decide(parts, PERMISSIONS[name], { request, accountId: params?.account }));
@@ -59,7 +59,7 @@ export function createGuard(parts: GuardParts) {
     if (!actor) throw new GatewayError("no_session");
     if (!isConfirmed(actor, parts.now())) throw new GatewayError("not_confirmed");
   };
-  return new Elysia({ name: "console-guard" }).macro({
+  return new Elysia({ name: "console-guard", seed: group }).macro({
     needs: (name: AccountNeed) => ({
       detail: describeNeed(name),
       transform: (context: Guarded) => check(name, context),
@@ -69,6 +69,10 @@ export function createGuard(parts: GuardParts) {
         return { actor, ...access };
       },
     }),
+    /** What a route does, in the description of the API, where it stands in the group. */
+    summary: (summary: string) => ({ detail: { tags: [group], summary } }),
+    /** Of a route that answers a repetition with the same `idempotency-key` as it answered the first request. */
+    isIdempotent: { detail: { "x-idempotent": true } as Record<string, unknown> },
     needsSession: actorOnly("self"),
     needsOperator: actorOnly("operator"),
     /** Like `needsSession`, also for a person whose one-time password is not replaced yet. */

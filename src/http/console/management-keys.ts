@@ -26,8 +26,9 @@ export function managementKeysRoutes(parts: GuardParts) {
 
 function accountRoutes(parts: GuardParts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Management keys"))
     .get("/accounts/:account/management-keys", ({ params }) => list(parts, params.account), {
+      summary: "List the management keys of an account",
       needs: "management_keys.read",
       params: accountPath,
       response: listOf(managementKey),
@@ -36,6 +37,8 @@ function accountRoutes(parts: GuardParts) {
       "/accounts/:account/management-keys",
       (context) => issue(parts, context, { accountId: context.params.account, role: context.body.role }),
       {
+        summary: "Create a management key; its secret is shown once",
+        isIdempotent: true,
         needs: "management_keys.write",
         confirmed: true,
         params: accountPath,
@@ -46,14 +49,20 @@ function accountRoutes(parts: GuardParts) {
     .delete(
       "/accounts/:account/management-keys/:key",
       ({ params, actor }) => revoke(parts, actor, { id: params.key, accountId: params.account }),
-      { needs: "management_keys.write", params: t.Object({ account: id, key: id }), response: nothing },
+      {
+        summary: "Revoke a management key",
+        needs: "management_keys.write",
+        params: t.Object({ account: id, key: id }),
+        response: nothing,
+      },
     );
 }
 
 function platformRoutes(parts: GuardParts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Operators"))
     .get("/operator/management-keys", () => list(parts, undefined), {
+      summary: "List the management keys of the platform",
       needsOperator: true,
       response: listOf(managementKey),
     })
@@ -61,6 +70,8 @@ function platformRoutes(parts: GuardParts) {
       "/operator/management-keys",
       (context) => issue(parts, context, { accountId: undefined, role: "operator" }),
       {
+        summary: "Create a management key of the platform",
+        isIdempotent: true,
         needsOperator: true,
         confirmed: true,
         body: t.Object({ name, expires_at: expiresAt }),
@@ -70,7 +81,12 @@ function platformRoutes(parts: GuardParts) {
     .delete(
       "/operator/management-keys/:key",
       ({ params, actor }) => revoke(parts, actor, { id: params.key, accountId: undefined }),
-      { needsOperator: true, params: t.Object({ key: id }), response: nothing },
+      {
+        summary: "Revoke a management key of the platform",
+        needsOperator: true,
+        params: t.Object({ key: id }),
+        response: nothing,
+      },
     );
 }
 

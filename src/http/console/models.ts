@@ -71,7 +71,7 @@ const estimate = t.Object({
 /** The models of the catalog, and what a request would cost. */
 export function modelsRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Models"))
     .get(
       "/accounts/:account/models",
       ({ actor, account }) => {
@@ -80,6 +80,7 @@ export function modelsRoutes(parts: Parts) {
         return { items: catalog.list(account.markup).map(print) };
       },
       {
+        summary: "List the models with their prices",
         needs: "models.read",
         params: accountParams,
         response: t.Object({ items: t.Array(model) }),
@@ -89,6 +90,7 @@ export function modelsRoutes(parts: Parts) {
       "/accounts/:account/models/estimate",
       ({ account, body }) => estimateOf(parts.gateway(), account, body),
       {
+        summary: "Estimate the cost and the hold of a request",
         needs: "models.read",
         params: accountParams,
         body: estimateBody,

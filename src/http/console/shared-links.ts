@@ -60,14 +60,14 @@ export function sharedLinksRoutes(parts: Parts) {
   const { database, now, settings } = parts;
   const view = createSharedViews(parts);
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Usage"))
     .get(
       "/accounts/:account/links",
       async ({ account }) => {
         const links = await listLinks(database, account.id);
         return { items: links.map((each) => printLink(each, now())) };
       },
-      { needs: "links.read", response: t.Object({ items: t.Array(link) }) },
+      { summary: "List the shared links", needs: "links.read", response: t.Object({ items: t.Array(link) }) },
     )
     .post(
       "/accounts/:account/links",
@@ -80,6 +80,7 @@ export function sharedLinksRoutes(parts: Parts) {
         return { link: printLink(created.link, now()), url };
       },
       {
+        summary: "Share usage by a link; its token is shown once",
         needs: "links.write",
         body: t.Object({ key: t.Optional(id), shows_names: t.Boolean(), expires_at: time }),
         response: t.Object({ link, url: t.String() }),
@@ -91,7 +92,12 @@ export function sharedLinksRoutes(parts: Parts) {
         await revokeLink(parts, actor, { accountId: account.id, id: params.link });
         return {};
       },
-      { needs: "links.write", params: t.Object({ account: id, link: id }), response: nothing },
+      {
+        summary: "Revoke a shared link",
+        needs: "links.write",
+        params: t.Object({ account: id, link: id }),
+        response: nothing,
+      },
     )
     .get(
       "/shared/:token",
@@ -99,7 +105,12 @@ export function sharedLinksRoutes(parts: Parts) {
         const { address } = contextOf(request);
         return parts.throttle("guess", { address }, async () => printView(await view(params.token)));
       },
-      { isPublic: true, params: t.Object({ token: t.String({ maxLength: 100 }) }), response: sharedUsage },
+      {
+        summary: "Read the usage that a link shares",
+        isPublic: true,
+        params: t.Object({ token: t.String({ maxLength: 100 }) }),
+        response: sharedUsage,
+      },
     );
 }
 

@@ -64,8 +64,9 @@ export function teamRoutes(parts: Parts) {
 
 function memberRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Team"))
     .get("/accounts/:account/members", ({ params }) => printMembers(parts, params.account), {
+      summary: "List the members",
       needs: "members.read",
       params: accountPath,
       response: listOf(member),
@@ -78,6 +79,7 @@ function memberRoutes(parts: Parts) {
         return printMember(await requireMember(parts, accountId, personId));
       },
       {
+        summary: "Change the role of a member",
         needs: "members.write",
         params: memberPath,
         body: t.Object({ role, keys_to: keysTo }),
@@ -92,6 +94,7 @@ function memberRoutes(parts: Parts) {
         return {};
       },
       {
+        summary: "Remove a member",
         needs: "members.write",
         params: memberPath,
         query: t.Object({ keys_to: keysTo }),
@@ -104,7 +107,7 @@ function memberRoutes(parts: Parts) {
         await removeMember(parts, actor, { accountId: params.account, personId: actor.id });
         return {};
       },
-      { needs: "members.read", params: accountPath, response: nothing },
+      { summary: "Leave the account", needs: "members.read", params: accountPath, response: nothing },
     );
 }
 
@@ -117,13 +120,18 @@ function invitationRoutes(parts: Parts) {
     link: token === undefined ? null : `${parts.settings.publicUrl}/console/accept?token=${token}`,
   });
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Team"))
     .get(
       "/accounts/:account/invitations",
       async ({ params }) => ({
         items: (await listInvitations(parts.database, params.account)).map(print),
       }),
-      { needs: "members.read", params: accountPath, response: listOf(invitation) },
+      {
+        summary: "List invitations of every state, newest first",
+        needs: "members.read",
+        params: accountPath,
+        response: listOf(invitation),
+      },
     )
     .post(
       "/accounts/:account/invitations",
@@ -132,6 +140,7 @@ function invitationRoutes(parts: Parts) {
         return printIssued(await invite(parts, actor, { accountId: account.id, ...body, ...handing }));
       },
       {
+        summary: "Invite a person by e-mail",
         needs: "members.write",
         params: accountPath,
         body: t.Object({ email, role }),
@@ -145,7 +154,12 @@ function invitationRoutes(parts: Parts) {
         const repeated = { accountId: account.id, id: params.invitation, ...handing };
         return printIssued(await inviteAgain(parts, actor, repeated));
       },
-      { needs: "members.write", params: invitationPath, response: issuedInvitation },
+      {
+        summary: "Send an invitation again, with a new link",
+        needs: "members.write",
+        params: invitationPath,
+        response: issuedInvitation,
+      },
     )
     .delete(
       "/accounts/:account/invitations/:invitation",
@@ -153,20 +167,22 @@ function invitationRoutes(parts: Parts) {
         await revokeInvitation(parts, actor, { accountId: params.account, id: params.invitation });
         return {};
       },
-      { needs: "members.write", params: invitationPath, response: nothing },
+      { summary: "Revoke an invitation", needs: "members.write", params: invitationPath, response: nothing },
     );
 }
 
 /** The link of an invitation: what it offers, and its acceptance by the invited address. */
 function linkRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Team"))
     .get("/invitations/:token", ({ params }) => printOffer(parts, params.token), {
+      summary: "Read an invitation by the token of its mail",
       isPublic: true,
       params: tokenPath,
       response: offer,
     })
     .post("/invitations/:token/accept", ({ params, actor }) => accept(parts, actor, params.token), {
+      summary: "Accept an invitation",
       needsSession: true,
       params: tokenPath,
       response: t.Object({ account_id: id }),

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ERRORS } from "../../../src/errors.ts";
-import { SUMMARIZED_ROUTES } from "../../../src/http/console/route-summaries.ts";
 import { createConsoleApi } from "../../../src/http/console/routes.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
 
@@ -75,13 +74,6 @@ describe("GET /console/api/openapi.json", () => {
     expect(lacking.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
     const summaries = operations().map(({ operation }) => operation.summary);
     expect(summaries.filter((summary, place) => summaries.indexOf(summary) !== place)).toEqual([]);
-  });
-
-  test("no summary is kept for a route that is gone", () => {
-    const described = new Set(
-      operations().map(({ path, method }) => `${method} ${path.replace("/console/api", "")}`),
-    );
-    expect(SUMMARIZED_ROUTES.filter((route) => !described.has(route))).toEqual([]);
   });
 
   test("a creation names the header that makes its repetition safe", () => {

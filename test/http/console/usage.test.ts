@@ -7,7 +7,7 @@ import { printUsd } from "../../../src/domain/money.ts";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 import type { ConsoleParts } from "../../../src/http/console/console-parts.ts";
 import { viewBoundKey, viewBoundKeys } from "../../../src/http/console/keys/routes.ts";
-import { printAnomalies } from "../../../src/http/console/usage/routes.ts";
+import { printAnomalies } from "../../../src/http/console/usage/shapes.ts";
 import { LedgerError } from "../../../src/ledger/ledger.ts";
 import { listAnomalies } from "../../../src/usage/anomalies.ts";
 import { OTHER, reportUsage } from "../../../src/usage/report.ts";

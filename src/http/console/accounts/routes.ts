@@ -25,8 +25,10 @@ interface Parts extends GuardParts {
 /** Accounts: made by operators, and by people while sign-up is open. */
 export function accountsRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Accounts"))
     .post("/accounts", (context) => create(parts, context), {
+      summary: "Create an account",
+      isIdempotent: true,
       needsSession: true,
       body: t.Object({ name, email: t.Optional(email) }),
       response: account,
@@ -40,7 +42,12 @@ export function accountsRoutes(parts: Parts) {
         ]);
         return { ...printAccount(context.account), next_refusal: refusal ?? null, unread_notices: unread };
       },
-      { needs: "account.read", params: t.Object({ account: id }), response: accountNow },
+      {
+        summary: "Read an account, and why its requests are refused, if they are",
+        needs: "account.read",
+        params: t.Object({ account: id }),
+        response: accountNow,
+      },
     )
     .patch(
       "/accounts/:account",
@@ -52,6 +59,7 @@ export function accountsRoutes(parts: Parts) {
         }
       },
       {
+        summary: "Change an account",
         needs: "account.write",
         params: t.Object({ account: id }),
         body: t.Object({

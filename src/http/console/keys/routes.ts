@@ -41,7 +41,7 @@ const editedKey = { 200: key, 409: conflictWith(key) };
 export function keysRoutes(parts: KeyParts) {
   const simulate = createSimulator(parts);
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Keys"))
     .get(
       "/accounts/:account/keys",
       async ({ account, query: { page: token, q: text, offset_h, ...wanted } }) => {
@@ -51,14 +51,27 @@ export function keysRoutes(parts: KeyParts) {
         const keys = await viewBoundKeys(parts, account, items, offset_h);
         return { items: keys.map(({ limits: _, ...bound }) => bound), next };
       },
-      { needs: "keys.read", params: accountParams, query: keysQuery, response: keyList },
+      {
+        summary: "List the keys",
+        needs: "keys.read",
+        params: accountParams,
+        query: keysQuery,
+        response: keyList,
+      },
     )
     .get(
       "/accounts/:account/key-names",
       async ({ account }) => ({ items: await nameKeys(parts, account.id) }),
-      { needs: "keys.read", params: accountParams, response: t.Object({ items: t.Array(namedKey) }) },
+      {
+        summary: "List the names and spending limits of all keys",
+        needs: "keys.read",
+        params: accountParams,
+        response: t.Object({ items: t.Array(namedKey) }),
+      },
     )
     .post("/accounts/:account/keys", (context) => createKey(parts, context), {
+      summary: "Create a key; its secret is shown once",
+      isIdempotent: true,
       needs: "keys.create",
       confirmed: true,
       params: accountParams,
@@ -69,9 +82,16 @@ export function keysRoutes(parts: KeyParts) {
       "/accounts/:account/keys/:key",
       async ({ account, params, query }) =>
         viewBoundKey(parts, account, await requireKey(parts, account, params.key), query.offset_h),
-      { needs: "keys.read", params: keyParams, query: viewerQuery, response: keyPage },
+      {
+        summary: "Read a key and the limits that bind it",
+        needs: "keys.read",
+        params: keyParams,
+        query: viewerQuery,
+        response: keyPage,
+      },
     )
     .patch("/accounts/:account/keys/:key", async (context) => orConflict(await editKey(parts, context)), {
+      summary: "Change a key",
       needs: "keys.write",
       params: keyParams,
       body: keyChangeBody,
@@ -81,6 +101,8 @@ export function keysRoutes(parts: KeyParts) {
       "/accounts/:account/keys/:key/rotate",
       async (context) => orConflict(await rotate(parts, context)),
       {
+        summary: "Give a key a new secret; the old one ends after 24 hours",
+        isIdempotent: true,
         needs: "keys.rotate",
         confirmed: true,
         params: keyParams,
@@ -92,6 +114,7 @@ export function keysRoutes(parts: KeyParts) {
       "/accounts/:account/keys/:key/end-previous",
       async (context) => orConflict(await endPrevious(parts, context)),
       {
+        summary: "End the secret that a rotation replaced",
         needs: "keys.write",
         params: keyParams,
         body: versionBody,
@@ -99,6 +122,7 @@ export function keysRoutes(parts: KeyParts) {
       },
     )
     .post("/accounts/:account/keys/:key/revoke", (context) => revoke(parts, context), {
+      summary: "Revoke a key",
       needs: "keys.write",
       params: keyParams,
       response: key,
@@ -109,7 +133,13 @@ export function keysRoutes(parts: KeyParts) {
         const simulated = await requireKey(parts, account, params.key);
         return printSimulation(await simulate(simulated, readLimits(body)));
       },
-      { needs: "keys.read", params: keyParams, body: simulationBody, response: simulation },
+      {
+        summary: "Replay the last 7 days of a key against other limits",
+        needs: "keys.read",
+        params: keyParams,
+        body: simulationBody,
+        response: simulation,
+      },
     );
 }
 

@@ -73,7 +73,7 @@ export function noticesRoutes(parts: Parts) {
 function listedNotices(parts: Parts) {
   const { database, now } = parts;
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Notices"))
     .get(
       "/accounts/:account/notices",
       async ({ account, query: { page, size = PAGE_SIZE } }) => {
@@ -83,7 +83,12 @@ function listedNotices(parts: Parts) {
         ]);
         return { items: items.map(printNotice), next, unread };
       },
-      { needs: "notices.read", query: pageQuery, response: noticePage },
+      {
+        summary: "List the notices, newest first",
+        needs: "notices.read",
+        query: pageQuery,
+        response: noticePage,
+      },
     )
     .post(
       "/accounts/:account/notices/:notice/read",
@@ -91,7 +96,7 @@ function listedNotices(parts: Parts) {
         const read = { accountId: account.id, id: params.notice };
         return printNotice(await readNoticeAt(database, read, now()));
       },
-      { needs: "notices.read", params: noticeParams, response: notice },
+      { summary: "Mark a notice as read", needs: "notices.read", params: noticeParams, response: notice },
     );
 }
 
@@ -99,13 +104,17 @@ function ruleRoutes(parts: Parts) {
   const rules = rulePartsOf(parts);
   const { database } = parts;
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Notices"))
     .get(
       "/accounts/:account/notice-rules",
       async ({ account, role }) => ({
         items: await printRules(parts, await listRules(database, account.id), role),
       }),
-      { needs: "notices.read", response: t.Object({ items: t.Array(noticeRule) }) },
+      {
+        summary: "List the notice rules",
+        needs: "notices.read",
+        response: t.Object({ items: t.Array(noticeRule) }),
+      },
     )
     .post(
       "/accounts/:account/notice-rules",
@@ -115,7 +124,7 @@ function ruleRoutes(parts: Parts) {
         const created = await createRule(rules, actor, account.id, { ...others, webhookUrl: webhook_url });
         return printOne(parts, created, role);
       },
-      { needs: "notices.write", body: newRule, response: noticeRule },
+      { summary: "Create a notice rule", needs: "notices.write", body: newRule, response: noticeRule },
     )
     .patch(
       "/accounts/:account/notice-rules/:rule",
@@ -136,6 +145,7 @@ function ruleRoutes(parts: Parts) {
         }
       },
       {
+        summary: "Change, pause or resume a notice rule",
         needs: "notices.write",
         params: ruleParams,
         body: ruleEdit,
@@ -148,18 +158,18 @@ function ruleRoutes(parts: Parts) {
         await deleteRule(parts, actor, { accountId: account.id, id: params.rule });
         return {};
       },
-      { needs: "notices.write", params: ruleParams, response: nothing },
+      { summary: "Delete a notice rule", needs: "notices.write", params: ruleParams, response: nothing },
     );
 }
 
 function ruleDeliveries(parts: Parts) {
   const { database } = parts;
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Notices"))
     .post(
       "/accounts/:account/notice-rules/:rule/test",
       async ({ account, params }) => printNotice(await testRule(parts, account.id, params.rule)),
-      { needs: "notices.write", params: ruleParams, response: notice },
+      { summary: "Send a test notice", needs: "notices.write", params: ruleParams, response: notice },
     )
     .get(
       "/accounts/:account/notice-rules/:rule/secret",
@@ -167,7 +177,12 @@ function ruleDeliveries(parts: Parts) {
         const { id: ruleId } = await findRule(database, account.id, params.rule);
         return { secret: await readWebhookSecret(database, ruleId) };
       },
-      { needs: "notices.secrets", params: ruleParams, response: t.Object({ secret: t.String() }) },
+      {
+        summary: "Read the secret that signs the webhook",
+        needs: "notices.secrets",
+        params: ruleParams,
+        response: t.Object({ secret: t.String() }),
+      },
     )
     .get(
       "/accounts/:account/notice-rules/:rule/deliveries",
@@ -175,7 +190,12 @@ function ruleDeliveries(parts: Parts) {
         const rule = await findRule(database, account.id, params.rule);
         return { items: (await listDeliveries(database, rule)).map(printDelivery) };
       },
-      { needs: "notices.read", params: ruleParams, response: t.Object({ items: t.Array(delivery) }) },
+      {
+        summary: "List the mails and webhook calls of a rule",
+        needs: "notices.read",
+        params: ruleParams,
+        response: t.Object({ items: t.Array(delivery) }),
+      },
     );
 }
 

@@ -47,8 +47,9 @@ const PAGE_SIZE = 50;
 /** Accounts as operators see them: balances, usage, suspension, and sessions inside of them. */
 export function operatorAccountsRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Operators"))
     .get("/operator/accounts", ({ query }) => list(parts, query), {
+      summary: "List all accounts",
       needsOperator: true,
       query,
       response: pageOf(listedAccount),
@@ -57,13 +58,25 @@ export function operatorAccountsRoutes(parts: Parts) {
       "/operator/accounts/:id/suspend",
       async ({ params, body, actor }) =>
         printAccount(await suspendAccount(parts, actor, params.id, body.reason)),
-      { needsOperator: true, params: accountPath, body: t.Object({ reason }), response: account },
+      {
+        summary: "Suspend an account",
+        needsOperator: true,
+        params: accountPath,
+        body: t.Object({ reason }),
+        response: account,
+      },
     )
     .post(
       "/operator/accounts/:id/resume",
       async ({ params, body, actor }) =>
         printAccount(await resumeAccount(parts, actor, params.id, body.reason)),
-      { needsOperator: true, params: accountPath, body: t.Object({ reason }), response: account },
+      {
+        summary: "Resume a suspended account",
+        needsOperator: true,
+        params: accountPath,
+        body: t.Object({ reason }),
+        response: account,
+      },
     )
     .put(
       "/operator/accounts/:id/markup",
@@ -74,6 +87,7 @@ export function operatorAccountsRoutes(parts: Parts) {
         return { ...printAccount(changed), markup: printMarkupOf(changed) };
       },
       {
+        summary: "Set the factor over upstream costs that an account pays",
         needsOperator: true,
         params: accountPath,
         body: t.Object({ markup: markupOrNull, reason }),
@@ -87,7 +101,13 @@ export function operatorAccountsRoutes(parts: Parts) {
         const { accountId, accountName, untilMs } = begun;
         return { account_id: accountId, account_name: accountName, until: printTime(untilMs) };
       },
-      { needsOperator: true, params: accountPath, body: t.Object({ reason }), response: acting },
+      {
+        summary: "Act inside an account for 30 minutes",
+        needsOperator: true,
+        params: accountPath,
+        body: t.Object({ reason }),
+        response: acting,
+      },
     )
     .delete(
       "/operator/acting",
@@ -95,7 +115,7 @@ export function operatorAccountsRoutes(parts: Parts) {
         await endActing(parts, actor);
         return {};
       },
-      { needsOperator: true, response: nothing },
+      { summary: "Stop acting inside an account", needsOperator: true, response: nothing },
     );
 }
 
@@ -136,7 +156,7 @@ const bookingId = t.String({
 /** Top-ups, corrections and refunds by operators, each with an id of its own and a reason for the audit trail. */
 export function operatorMoneyRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Operators"))
     .post(
       "/operator/accounts/:id/top-ups",
       async ({ params, body, actor }) => {
@@ -145,6 +165,7 @@ export function operatorMoneyRoutes(parts: Parts) {
         return printPosting(await bookTopUp(parts, actor, booking).catch(throwBookingError));
       },
       {
+        summary: "Top up the wallet of an account",
         needsOperator: true,
         confirmed: true,
         params: accountPath,
@@ -160,6 +181,7 @@ export function operatorMoneyRoutes(parts: Parts) {
         return printPosting(await bookCorrection(parts, actor, booking).catch(throwBookingError));
       },
       {
+        summary: "Take money off the wallet of an account",
         needsOperator: true,
         confirmed: true,
         params: accountPath,
@@ -176,6 +198,7 @@ export function operatorMoneyRoutes(parts: Parts) {
         return printPosting(await bookRefund(parts, actor, booking).catch(throwBookingError));
       },
       {
+        summary: "Refund a request",
         needsOperator: true,
         confirmed: true,
         params: accountPath,

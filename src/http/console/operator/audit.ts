@@ -45,15 +45,19 @@ export function operatorAuditRoutes(parts: Parts) {
     return platform.audit;
   };
   return new Elysia()
-    .use(createGuard(parts))
-    .get("/operator/audit", () => readResult(requireJob()), { needsOperator: true, response: result })
+    .use(createGuard(parts, "Operators"))
+    .get("/operator/audit", () => readResult(requireJob()), {
+      summary: "Read the result of the last audit",
+      needsOperator: true,
+      response: result,
+    })
     .post(
       "/operator/audit",
       async ({ status }) => {
         if (!(await requireJob().start())) throw new GatewayError("conflict");
         return status(202, {});
       },
-      { needsOperator: true, response: { 202: nothing } },
+      { summary: "Start an audit of the ledger", needsOperator: true, response: { 202: nothing } },
     );
 }
 

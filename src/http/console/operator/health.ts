@@ -23,9 +23,14 @@ interface Parts extends GuardParts {
 /** The state of this gateway, its upstreams, limiter and ledger. Nothing secret. */
 export function operatorHealthRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
-    .get("/operator/health", () => readHealth(parts), { needsOperator: true, response: health })
+    .use(createGuard(parts, "Operators"))
+    .get("/operator/health", () => readHealth(parts), {
+      summary: "Read the state of the gateway and its upstreams",
+      needsOperator: true,
+      response: health,
+    })
     .post("/operator/upstreams/:name/probe", ({ params }) => probeUpstream(parts, params), {
+      summary: "Ask an upstream for its models now",
       needsOperator: true,
       params: path,
       response: probe,
@@ -34,6 +39,7 @@ export function operatorHealthRoutes(parts: Parts) {
       "/operator/upstreams/:name/circuit",
       ({ params, body, actor }) => forceCircuit(parts, actor, { ...params, ...body }),
       {
+        summary: "Open or close the circuit of an upstream",
         needsOperator: true,
         params: path,
         body: forced,
@@ -41,6 +47,7 @@ export function operatorHealthRoutes(parts: Parts) {
       },
     )
     .post("/operator/upstreams/:name/keys/:label/probe", ({ params }) => probeUpstream(parts, params), {
+      summary: "Ask an upstream for its models with one of its keys",
       needsOperator: true,
       params: keyPath,
       response: probe,
@@ -48,7 +55,13 @@ export function operatorHealthRoutes(parts: Parts) {
     .post(
       "/operator/upstreams/:name/keys/:label/circuit",
       ({ params, body, actor }) => forceCircuit(parts, actor, { ...params, ...body }),
-      { needsOperator: true, params: keyPath, body: forced, response: upstream },
+      {
+        summary: "Open or close the circuit of a key of an upstream",
+        needsOperator: true,
+        params: keyPath,
+        body: forced,
+        response: upstream,
+      },
     );
 }
 

@@ -30,8 +30,9 @@ const PAGE_SIZE = 50;
 /** People of the platform, for operators. */
 export function operatorPeopleRoutes(parts: GuardParts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Operators"))
     .get("/operator/people", ({ query }) => list(parts, query), {
+      summary: "List all people",
       needsOperator: true,
       query,
       response: pageOf(listedPerson),
@@ -44,6 +45,7 @@ export function operatorPeopleRoutes(parts: GuardParts) {
         return printPerson(await setOperator(parts, actor, change));
       },
       {
+        summary: "Give or take the rights of an operator",
         needsOperator: true,
         confirmed: true,
         params: path,
@@ -54,7 +56,12 @@ export function operatorPeopleRoutes(parts: GuardParts) {
     .post(
       "/operator/people/:person/end-sessions",
       async ({ params, actor }) => ({ ended: await endSessions(parts, actor, params.person) }),
-      { needsOperator: true, params: path, response: t.Object({ ended: t.Integer() }) },
+      {
+        summary: "End all sessions of a person",
+        needsOperator: true,
+        params: path,
+        response: t.Object({ ended: t.Integer() }),
+      },
     );
 }
 

@@ -58,7 +58,7 @@ export function paymentsRoutes(parts: Parts) {
   const { ledger, settings } = parts;
   const stripe = settings.stripe && createStripeClient(settings.stripe);
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Wallet"))
     .post(
       "/accounts/:account/wallet/redeem",
       async ({ account, actor, request, body }) => {
@@ -67,7 +67,7 @@ export function paymentsRoutes(parts: Parts) {
         await parts.throttle("guess", attempt, () => redeemCode(parts, actor, redemption));
         return printOverview(await readOverview(ledger, account.id, parts.now()));
       },
-      { needs: "wallet.write", body: redeemBody, response: walletShape },
+      { summary: "Redeem a code", needs: "wallet.write", body: redeemBody, response: walletShape },
     )
     .post(
       "/accounts/:account/wallet/checkouts",
@@ -81,7 +81,13 @@ export function paymentsRoutes(parts: Parts) {
           });
           return printPage(page);
         }),
-      { needs: "wallet.write", body: checkoutBody, response: newCheckoutShape },
+      {
+        summary: "Start a payment by Stripe Checkout",
+        isIdempotent: true,
+        needs: "wallet.write",
+        body: checkoutBody,
+        response: newCheckoutShape,
+      },
     )
     .get(
       "/accounts/:account/wallet/checkouts/:checkout",
@@ -92,9 +98,10 @@ export function paymentsRoutes(parts: Parts) {
         const state = stateOfCheckout(found, parts.now());
         return { id: found.id, amount_usd: printUsd(found.amount), state };
       },
-      { needs: "wallet.read", response: checkoutShape },
+      { summary: "Read the state of a payment", needs: "wallet.read", response: checkoutShape },
     )
     .post("/stripe/webhook", ({ request }) => receiveEvent(parts, requireStripe(stripe), request), {
+      summary: "Receive an event of Stripe",
       isPublic: true,
       parse: "none",
       response: webhookShape,
@@ -123,7 +130,7 @@ function returnPages(publicUrl: string, accountId: string) {
 function codesRoutes(parts: Parts) {
   const { database, now } = parts;
   return new Elysia({ prefix: "/operator/codes" })
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Operators"))
     .get(
       "",
       async ({ query: { page, size = PAGE_SIZE } }) => {
@@ -137,7 +144,7 @@ function codesRoutes(parts: Parts) {
         const next = rows.length > size ? (items.at(-1)?.id ?? null) : null;
         return { items: items.map((code) => printCodeRow(code, names, now())), next };
       },
-      { needsOperator: true, query: pageQuery, response: codesShape },
+      { summary: "List the redeem codes", needsOperator: true, query: pageQuery, response: codesShape },
     )
     .post(
       "",
@@ -147,7 +154,14 @@ function codesRoutes(parts: Parts) {
           const record = (tx: Db, made: readonly IssuedCode[]) => keep(tx, printIssued(made));
           return printIssued(await createCodes(parts, actor, wanted, record));
         }),
-      { needsOperator: true, confirmed: true, body: codesBody, response: newCodesShape },
+      {
+        summary: "Create redeem codes; they are shown once",
+        isIdempotent: true,
+        needsOperator: true,
+        confirmed: true,
+        body: codesBody,
+        response: newCodesShape,
+      },
     )
     .delete(
       "/:code",
@@ -156,7 +170,7 @@ function codesRoutes(parts: Parts) {
         await revokeCode(parts, actor, id);
         return { id, revoked: true };
       },
-      { needsOperator: true, response: revokedCodeShape },
+      { summary: "Revoke a redeem code", needsOperator: true, response: revokedCodeShape },
     );
 }
 

@@ -44,7 +44,7 @@ const playgroundBody = t.Object({
  * that they created, because a request spends what the key may spend.
  */
 export function playgroundRoutes(parts: Parts) {
-  return new Elysia().use(createGuard(parts)).post(
+  return new Elysia().use(createGuard(parts, "Models")).post(
     ROUTE,
     async ({ account, actor, role, body, request }) => {
       const key = await requireKey(parts, account, body.key);
@@ -55,6 +55,7 @@ export function playgroundRoutes(parts: Parts) {
       needs: "playground",
       params: accountParams,
       body: playgroundBody,
+      summary: "Stream a chat as a key, by its id",
       detail: {
         description:
           "Server-sent events: `start` {request_id, granted_usd}, `delta` {text}, `reasoning` {text}, " +

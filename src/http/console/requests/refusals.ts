@@ -42,8 +42,9 @@ const WRITE_MS_MAX = 1_000;
 
 export function refusalsRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Requests"))
     .get("/accounts/:account/refusals", ({ account, query }) => listOf(parts, account.id, query), {
+      summary: "List the refused requests of the last 7 days",
       needs: "requests.read",
       query: refusalsQuery,
       response: refusalsAnswer,
@@ -60,6 +61,7 @@ export function refusalsRoutes(parts: Parts) {
         return printFound(parts, found, params.request_id);
       },
       {
+        summary: "Explain why a request was refused",
         needs: "requests.read",
         params: t.Object({ account: t.String(), request_id: t.String() }),
         response: refusalAnswer,

@@ -31,8 +31,9 @@ const PAGE_SIZE = 50;
 export function requestsRoutes(parts: Parts) {
   const live = createLiveRequests(parts);
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Requests"))
     .get("/accounts/:account/requests", ({ account, query }) => listOf(parts, account.id, query), {
+      summary: "List the requests, newest first",
       needs: "requests.read",
       query: requestsQuery,
       response: requestsAnswer,
@@ -44,14 +45,16 @@ export function requestsRoutes(parts: Parts) {
         return live.open({ accountId: account.id, actor, address, received });
       },
       {
-        needs: "requests.read",
+        summary: "Stream new and changed requests",
         detail: { description: "Server-sent events: `rows` with an array of new or changed requests." },
+        needs: "requests.read",
       },
     )
     .get(
       "/accounts/:account/requests/:id",
       ({ account, actor, params }) => receiptOf(parts, actor, { accountId: account.id, id: params.id }),
       {
+        summary: "Read the receipt of a request",
         needs: "requests.read",
         params: t.Object({ account: t.String(), id: t.String() }),
         response: receiptAnswer,

@@ -39,7 +39,7 @@ interface Parts extends GuardParts {
 export function meRoutes(parts: Parts) {
   const { credentials, database, now } = parts;
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Me"))
     .get(
       "/me",
       async ({ request, actor, set }) => {
@@ -47,7 +47,11 @@ export function meRoutes(parts: Parts) {
         if (cookie) set.headers["set-cookie"] = cookie;
         return printMe(parts, actor);
       },
-      { needsPassword: true, response: meShape },
+      {
+        summary: "Read the signed-in person, its accounts and rights",
+        needsPassword: true,
+        response: meShape,
+      },
     )
     .patch(
       "/me",
@@ -55,7 +59,12 @@ export function meRoutes(parts: Parts) {
         const person = await requirePerson(parts, actor);
         return printPerson(await renamePerson(database, { actor, person, name: body.name }, now()));
       },
-      { needsSession: true, body: t.Object({ name: nameField }), response: personShape },
+      {
+        summary: "Change the name or the e-mail address",
+        needsSession: true,
+        body: t.Object({ name: nameField }),
+        response: personShape,
+      },
     )
     .post(
       "/me/password",
@@ -66,6 +75,7 @@ export function meRoutes(parts: Parts) {
         return {};
       },
       {
+        summary: "Change the password",
         needsPassword: true,
         body: t.Object({ current: passwordField, password: passwordField }),
         response: nothing,
@@ -77,7 +87,12 @@ export function meRoutes(parts: Parts) {
         await confirmPassword(credentials, visitorOf(request), { actor, password: body.password });
         return {};
       },
-      { needsSession: true, body: t.Object({ password: passwordField }), response: nothing },
+      {
+        summary: "Give the password again, for steps that ask for a fresh one",
+        needsSession: true,
+        body: t.Object({ password: passwordField }),
+        response: nothing,
+      },
     )
     .post(
       "/me/email-verification",
@@ -86,7 +101,7 @@ export function meRoutes(parts: Parts) {
         await orderEmailVerification(credentials, visitorOf(request), actor);
         return {};
       },
-      { needsSession: true, response: nothing },
+      { summary: "Mail the link that confirms the address again", needsSession: true, response: nothing },
     );
 }
 
@@ -146,7 +161,7 @@ async function requirePerson({ database }: Parts, actor: Actor): Promise<Person>
 export function mySessionsRoutes(parts: Parts) {
   const { database, now } = parts;
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Me"))
     .get(
       "/me/sessions",
       async ({ actor }) => {
@@ -154,7 +169,11 @@ export function mySessionsRoutes(parts: Parts) {
         const sessions = await listSessions(database, actor.id, now());
         return { items: sessions.map((session) => printSession(session, currentId)) };
       },
-      { needsSession: true, response: t.Object({ items: t.Array(sessionShape) }) },
+      {
+        summary: "List the open sessions",
+        needsSession: true,
+        response: t.Object({ items: t.Array(sessionShape) }),
+      },
     )
     .delete(
       "/me/sessions/:session",
@@ -164,7 +183,7 @@ export function mySessionsRoutes(parts: Parts) {
         if (!(await endSession(database, wanted, now()))) throw new GatewayError("unknown_item");
         return {};
       },
-      { needsSession: true, params: t.Object({ session: id }), response: nothing },
+      { summary: "End a session", needsSession: true, params: t.Object({ session: id }), response: nothing },
     )
     .post(
       "/me/sessions/end-others",
@@ -172,7 +191,11 @@ export function mySessionsRoutes(parts: Parts) {
         const { id: keptId } = requireSession(actor);
         return { ended: await endSessions(database, { actor, personId: actor.id, keptId }, now()) };
       },
-      { needsSession: true, response: t.Object({ ended: t.Integer() }) },
+      {
+        summary: "End all sessions but this one",
+        needsSession: true,
+        response: t.Object({ ended: t.Integer() }),
+      },
     );
 }
 

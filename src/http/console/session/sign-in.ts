@@ -38,8 +38,12 @@ interface Parts extends GuardParts {
 /** Routes for everybody: what the console offers, sign-in and sign-up, and the links of mails. */
 export function signInRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
-    .get("/setup", () => printSetup(parts), { isPublic: true, response: setupShape })
+    .use(createGuard(parts, "Sign-in"))
+    .get("/setup", () => printSetup(parts), {
+      summary: "Read what a visitor may do before the sign-in",
+      isPublic: true,
+      response: setupShape,
+    })
     .post(
       "/sign-in",
       async ({ request, body, set, actor }) => {
@@ -51,6 +55,7 @@ export function signInRoutes(parts: Parts) {
         return { person: printPerson(person), must_change_password: person.mustChangePassword };
       },
       {
+        summary: "Sign in by e-mail and password",
         isPublic: true,
         body: t.Object({ email: emailField, password: passwordField }),
         response: t.Object({ person: personShape, must_change_password: t.Boolean() }),
@@ -66,6 +71,7 @@ export function signInRoutes(parts: Parts) {
         return { person: printPerson(person) };
       },
       {
+        summary: "Create a person, by invitation where sign-up is not open",
         isPublic: true,
         body: t.Object({
           name: nameField,
@@ -84,7 +90,7 @@ export function signInRoutes(parts: Parts) {
         set.headers["set-cookie"] = printCookie("", cookieFormOf(parts.settings.publicUrl), 0);
         return {};
       },
-      { isPublic: true, response: nothing },
+      { summary: "End the session", isPublic: true, response: nothing },
     )
     .post(
       "/password/forgot",
@@ -92,7 +98,12 @@ export function signInRoutes(parts: Parts) {
         await orderPasswordReset(parts.credentials, visitorOf(request), body.email);
         return {};
       },
-      { isPublic: true, body: t.Object({ email: emailField }), response: nothing },
+      {
+        summary: "Mail a link to choose a new password",
+        isPublic: true,
+        body: t.Object({ email: emailField }),
+        response: nothing,
+      },
     )
     .post(
       "/password/reset",
@@ -100,7 +111,12 @@ export function signInRoutes(parts: Parts) {
         await resetPassword(parts.credentials, visitorOf(request), body);
         return {};
       },
-      { isPublic: true, body: t.Object({ token: tokenField, password: passwordField }), response: nothing },
+      {
+        summary: "Choose a new password by the token of a mail",
+        isPublic: true,
+        body: t.Object({ token: tokenField, password: passwordField }),
+        response: nothing,
+      },
     )
     .post(
       "/email/verify",
@@ -108,7 +124,12 @@ export function signInRoutes(parts: Parts) {
         await verifyEmail(parts.credentials, visitorOf(request), body.token);
         return {};
       },
-      { isPublic: true, body: t.Object({ token: tokenField }), response: nothing },
+      {
+        summary: "Confirm an e-mail address by the token of a mail",
+        isPublic: true,
+        body: t.Object({ token: tokenField }),
+        response: nothing,
+      },
     );
 }
 

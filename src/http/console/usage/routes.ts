@@ -1,18 +1,17 @@
 import { Elysia, t } from "elysia";
 import type { Account } from "../../../accounts/accounts.ts";
 import { type Cell, printCsv } from "../../../domain/csv.ts";
-import { printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { HISTOGRAM_BOUNDS_MS } from "../../../ledger/usage-records.ts";
 import { KEPT_MS } from "../../../refusals/refusal.ts";
 import { printTime } from "../../../time.ts";
-import { type AccountAnomaly, listAnomalies } from "../../../usage/anomalies.ts";
+import { listAnomalies } from "../../../usage/anomalies.ts";
 import { reportUsage, type UsageReport } from "../../../usage/report.ts";
 import { percentilesOf, printMargin, printSums, type Sums } from "../../../usage/sums.ts";
 import { isDaily, readRange, readView, type UsageView } from "../../../usage/view.ts";
-import { type Compared, comparePrices, type PriceComparison } from "../../../usage/what-if.ts";
+import { comparePrices } from "../../../usage/what-if.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { writeRefusals } from "../requests/refusals.ts";
 import { csvHeaders } from "../text-stream.ts";
@@ -23,6 +22,8 @@ import {
   type OperatorUsageRowJson,
   operatorUsageAnswer,
   operatorUsageQuery,
+  printAnomalies,
+  printComparison,
   type UsageAnswer,
   type UsageRowJson,
   type UsageTotal,
@@ -37,13 +38,23 @@ interface Parts extends GuardParts {
   gateway(): Gateway;
 }
 
+/** The usage of one account, and for operators that of all. */
 export function usageRoutes(parts: Parts) {
+  return new Elysia().use(accountUsageRoutes(parts)).use(operatorUsageRoutes(parts));
+}
+
+function accountUsageRoutes(parts: Parts) {
   return new Elysia()
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Usage"))
     .get(
       "/accounts/:account/usage",
       async ({ account, query }) => printUsage(await readUsage(parts, account.id, query)),
-      { needs: "usage.read", query: usageQuery, response: usageAnswer },
+      {
+        summary: "Read the usage of a range, grouped",
+        needs: "usage.read",
+        query: usageQuery,
+        response: usageAnswer,
+      },
     )
     .get(
       "/accounts/:account/usage.csv",
@@ -52,22 +63,42 @@ export function usageRoutes(parts: Parts) {
         Object.assign(set.headers, csvHeaders(`usage-${account.name}`));
         return csv;
       },
-      { needs: "usage.read", query: usageQuery, response: t.String() },
+      {
+        summary: "Export the usage of a range",
+        needs: "usage.read",
+        query: usageQuery,
+        response: t.String(),
+      },
     )
     .get(
       "/accounts/:account/usage/anomalies",
       async ({ account }) => printAnomalies(await listAnomalies(parts, account.id)),
-      { needs: "usage.read", response: anomaliesAnswer },
+      { summary: "List days that cost much more than usual", needs: "usage.read", response: anomaliesAnswer },
     )
     .post(
       "/accounts/:account/what-if",
       async ({ account, body }) => printComparison(await compareModel(parts, account, body)),
-      { needs: "usage.read", body: whatIfBody, response: whatIfAnswer },
-    )
+      {
+        summary: "Price the usage of a range as another model",
+        needs: "usage.read",
+        body: whatIfBody,
+        response: whatIfAnswer,
+      },
+    );
+}
+
+function operatorUsageRoutes(parts: Parts) {
+  return new Elysia()
+    .use(createGuard(parts, "Operators"))
     .get(
       "/operator/usage",
       async ({ query }) => printOperatorUsage(await readUsage(parts, undefined, query)),
-      { needsOperator: true, query: operatorUsageQuery, response: operatorUsageAnswer },
+      {
+        summary: "Read the usage of all accounts",
+        needsOperator: true,
+        query: operatorUsageQuery,
+        response: operatorUsageAnswer,
+      },
     )
     .get(
       "/operator/usage.csv",
@@ -76,7 +107,12 @@ export function usageRoutes(parts: Parts) {
         Object.assign(set.headers, csvHeaders("usage"));
         return csv;
       },
-      { needsOperator: true, query: operatorUsageQuery, response: t.String() },
+      {
+        summary: "Export the usage of all accounts",
+        needsOperator: true,
+        query: operatorUsageQuery,
+        response: t.String(),
+      },
     );
 }
 
@@ -198,31 +234,4 @@ function printRows<Column extends string>(
     columns,
     rows.map((row) => columns.map((column) => row[column])),
   );
-}
-
-export function printAnomalies(anomalies: readonly AccountAnomaly[]): typeof anomaliesAnswer.static {
-  return {
-    items: anomalies.map(({ dayMs, cost, usual, key }) => ({
-      day: new Date(dayMs).toISOString().slice(0, 10),
-      cost_usd: printUsd(cost),
-      usual_usd: printUsd(usual),
-      key_id: key?.id ?? null,
-      key_name: key?.name ?? null,
-    })),
-  };
-}
-
-function printComparison({ total, byKey }: PriceComparison): typeof whatIfAnswer.static {
-  return {
-    ...printCompared(total),
-    by_key: byKey.map((key) => ({
-      key_id: key.keyId,
-      key_name: key.keyName ?? null,
-      ...printCompared(key),
-    })),
-  };
-}
-
-function printCompared({ requests, actual, whatIf }: Compared) {
-  return { requests, actual_usd: printUsd(actual), what_if_usd: printUsd(whatIf) };
 }

@@ -1,4 +1,7 @@
 import { type Static, t } from "elysia";
+import { printUsd } from "../../../domain/money.ts";
+import type { AccountAnomaly } from "../../../usage/anomalies.ts";
+import type { Compared, PriceComparison } from "../../../usage/what-if.ts";
 import { time, usd } from "../shapes.ts";
 
 export const offsetHours = t.Integer({
@@ -154,3 +157,30 @@ export const whatIfAnswer = t.Object({
   ...compared,
   by_key: t.Array(t.Object({ key_id: t.String(), key_name: t.Nullable(t.String()), ...compared })),
 });
+
+export function printAnomalies(anomalies: readonly AccountAnomaly[]): typeof anomaliesAnswer.static {
+  return {
+    items: anomalies.map(({ dayMs, cost, usual, key }) => ({
+      day: new Date(dayMs).toISOString().slice(0, 10),
+      cost_usd: printUsd(cost),
+      usual_usd: printUsd(usual),
+      key_id: key?.id ?? null,
+      key_name: key?.name ?? null,
+    })),
+  };
+}
+
+export function printComparison({ total, byKey }: PriceComparison): typeof whatIfAnswer.static {
+  return {
+    ...printCompared(total),
+    by_key: byKey.map((key) => ({
+      key_id: key.keyId,
+      key_name: key.keyName ?? null,
+      ...printCompared(key),
+    })),
+  };
+}
+
+function printCompared({ requests, actual, whatIf }: Compared) {
+  return { requests, actual_usd: printUsd(actual), what_if_usd: printUsd(whatIf) };
+}

@@ -39,8 +39,9 @@ const SEARCHES_MAX = 10;
 export function walletRoutes(parts: Parts) {
   const { database, ledger, now } = parts;
   return new Elysia({ prefix: "/accounts/:account/wallet" })
-    .use(createGuard(parts))
+    .use(createGuard(parts, "Wallet"))
     .get("", async ({ account }) => printOverview(await readOverview(ledger, account.id, now())), {
+      summary: "Read the balances",
       needs: "wallet.read",
       response: walletShape,
     })
@@ -55,7 +56,12 @@ export function walletRoutes(parts: Parts) {
         const printed = items.map((line) => printTransfer(line, reasons.get(line.transferId)));
         return { items: printed, next: nextToken ?? null };
       },
-      { needs: "wallet.read", query: transfersQuery, response: transfersShape },
+      {
+        summary: "List the transfers, newest first",
+        needs: "wallet.read",
+        query: transfersQuery,
+        response: transfersShape,
+      },
     )
     .get(
       "/holds",
@@ -65,14 +71,19 @@ export function walletRoutes(parts: Parts) {
         const names = await findKeyNames(database, account.id, keyIds);
         return { items: items.map((hold) => printNamedHold(hold, names)), next: nextToken ?? null };
       },
-      { needs: "wallet.read", query: pageQuery, response: holdsShape },
+      {
+        summary: "List the holds of running requests",
+        needs: "wallet.read",
+        query: pageQuery,
+        response: holdsShape,
+      },
     )
     .get(
       "/statements",
       async ({ account }) => ({
         items: (await listMonths(ledger, account.id, now())).map(printMonth),
       }),
-      { needs: "wallet.read", response: statementsShape },
+      { summary: "List the months that have a statement", needs: "wallet.read", response: statementsShape },
     )
     .get(
       "/statement.csv",
@@ -83,9 +94,10 @@ export function walletRoutes(parts: Parts) {
         const csv = printStatement(chosen, statement, { nowMs: now(), reasonOf });
         return streamText(csv, csvHeaders(`statement-${chosen.name}`));
       },
-      { needs: "wallet.read", query: t.Object({ month }) },
+      { summary: "Export the statement of a month", needs: "wallet.read", query: t.Object({ month }) },
     )
     .get("/proof", async ({ account }) => printProof(await proveWallet(ledger, account.id), now()), {
+      summary: "Prove the balances from transfers and holds",
       needs: "wallet.read",
       response: proofShape,
     });
