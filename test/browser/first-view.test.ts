@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { startChromium } from "../support/chromium.ts";
 import { untilTitled } from "./world/forms.ts";
-import { browse, openPageAs } from "./world/open-page.ts";
+import { openNewPageAs } from "./world/open-page.ts";
 import { startWorld, type World } from "./world/world.ts";
 
 /** Of the page, its styles and its scripts, gzipped; the answers of the API are not part of it. */
@@ -21,8 +21,16 @@ afterAll(async () => {
   await world.close();
 });
 
-const visit = (use: (page: Page) => Promise<void>) =>
-  browse(browser, { url: world.url, path: "/console/sign-in", person: world.owner }, use);
+/** Uses a page whose process has loaded nothing but the sign-in. Fails on its faults. */
+async function visit(use: (page: Page) => Promise<void>): Promise<void> {
+  const { page, faults, close } = await openSignIn();
+  await use(page);
+  expect(faults).toEqual([]);
+  await close();
+}
+
+const openSignIn = () =>
+  openNewPageAs(browser, { url: world.url, path: "/console/sign-in", person: world.owner });
 
 /** Opens the overview with its chart and returns the paths of what was loaded for it, without the API's. */
 async function openOverview(page: Page): Promise<readonly string[]> {
@@ -78,8 +86,7 @@ async function withoutChunks(
   times: number,
   use: (page: Page, loads: () => number) => Promise<void>,
 ): Promise<void> {
-  const visitor = { url: world.url, path: "/console/sign-in", person: world.owner };
-  const { page, faults, close } = await openPageAs(browser, visitor);
+  const { page, faults, close } = await openSignIn();
   await openOverview(page);
   let missing = times;
   let loads = 0;

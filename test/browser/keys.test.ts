@@ -7,7 +7,7 @@ import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { until } from "../support/until.ts";
 import { untilTitled } from "./world/forms.ts";
-import { followPath, openPageAs, type PageOptions, settled } from "./world/open-page.ts";
+import { finish, followPath, openPageAs, type PageOptions } from "./world/open-page.ts";
 import { findSnippetFault } from "./world/snippet-faults.ts";
 import { startWorld, type World } from "./world/world.ts";
 
@@ -201,11 +201,4 @@ async function chat(secret: string): Promise<number> {
   });
   await answer.text();
   return answer.status;
-}
-
-/** Every fault of a page fails its test. */
-async function finish(watched: WatchedPage): Promise<void> {
-  await settled(watched);
-  expect(watched.faults).toEqual([]);
-  await watched.close();
 }

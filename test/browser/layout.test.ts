@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { startChromium } from "../support/chromium.ts";
-import { browse } from "./world/open-page.ts";
+import { startChromium, type WatchedPage } from "../support/chromium.ts";
+import { browse, followPath, openPageAs } from "./world/open-page.ts";
 import { startWorld, type World } from "./world/world.ts";
 
 let world: World;
@@ -33,25 +33,26 @@ const WIDTHS = [390, 768, 1024, 1440];
 test.each(["", "/keys", "/models", "/usage", "/wallet", "/team", "/notices", "/audit-trail"])(
   "no word, name or address is torn and no page scrolls sideways on %p, at any width",
   async (path) => {
-    const visit = {
-      url: world.url,
-      path: `/console/accounts/${world.acme.accountId}${path}`,
-      person: world.owner,
-    };
     for (const width of WIDTHS) {
-      await browse(
-        browser,
-        visit,
-        async (page) => {
-          expect([width, await page.evaluate(findTornWords)]).toEqual([width, []]);
-          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-        },
-        { width, height: 900 },
-      );
+      const watched = await pageOf(width);
+      await followPath(watched, `/console/accounts/${world.acme.accountId}${path}`);
+      expect([width, await watched.page.evaluate(findTornWords)]).toEqual([width, []]);
+      expect(await watched.page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      expect(watched.faults).toEqual([]);
     }
   },
   300_000,
 );
+
+const pages = new Map<number, WatchedPage>();
+
+/** The page of a width, which is opened once and shows one path after the other. */
+async function pageOf(width: number): Promise<WatchedPage> {
+  const visit = { url: world.url, path: "/console/profile", person: world.owner };
+  const page = pages.get(width) ?? (await openPageAs(browser, visit, { width, height: 900 }));
+  pages.set(width, page);
+  return page;
+}
 
 /** Runs in the page. The words whose characters stand on two lines; one may break after a hyphen or a slash. */
 function findTornWords(): readonly string[] {

@@ -14,7 +14,7 @@ import {
   startScriptedStripe,
 } from "../support/scripted-stripe.ts";
 import { askModel, readPosted } from "./world/acme-money.ts";
-import { openPageAs, type PageOptions, settled } from "./world/open-page.ts";
+import { finish, openPageAs, type PageOptions, settled } from "./world/open-page.ts";
 import { startWorld, type World } from "./world/world.ts";
 
 const LONG_MS = 300_000;
@@ -206,13 +206,6 @@ function root(): string {
 function open(path: string, options: PageOptions = {}): Promise<WatchedPage> {
   const { url, owner } = world;
   return openPageAs(browser, { url, path: `/console${root()}${path}`, person: owner }, options);
-}
-
-/** Every fault of a page fails its test. */
-async function finish(watched: WatchedPage): Promise<void> {
-  await settled(watched);
-  expect(watched.faults).toEqual([]);
-  await watched.close();
 }
 
 function isTooWide(page: Page): Promise<boolean> {

@@ -4,7 +4,7 @@ import { parseUsd } from "../../src/domain/money.ts";
 import { findAccessibilityFaults } from "../support/axe.ts";
 import { startChromium } from "../support/chromium.ts";
 import { gate } from "../support/script.ts";
-import { browse, openPageAs, settled } from "./world/open-page.ts";
+import { browse, finish, openPageAs, settled } from "./world/open-page.ts";
 import { startWorld, type World } from "./world/world.ts";
 
 let world: World;
@@ -31,8 +31,7 @@ test("a row of the table narrows usage to its model, and the URL keeps the view"
   await settled(watched);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   expect(await findAccessibilityFaults(page)).toEqual([]);
-  expect(watched.faults).toEqual([]);
-  await watched.close();
+  await finish(watched);
 }, 300_000);
 
 test("a range has one sum on overview, key page and usage, also where midnight is not that of UTC", async () => {
@@ -70,8 +69,7 @@ test("filters that exclude every request tell how many there are without them", 
   await watched.page.getByText(/Without them there are [1-9]/).waitFor();
   await watched.page.getByRole("button", { name: "Clear the filters" }).click();
   await watched.page.getByRole("cell", { name: "claude-sonnet" }).first().waitFor();
-  expect(watched.faults).toEqual([]);
-  await watched.close();
+  await finish(watched);
 }, 300_000);
 
 test("the CSV of a view sums up to its table, and the view survives a reload and the way back", async () => {
@@ -109,8 +107,7 @@ test("the CSV of a view sums up to its table, and the view survives a reload and
   await page.getByRole("combobox", { name: "Key" }).getByText("production").waitFor();
   await page.goBack();
   await table.waitFor();
-  expect(watched.faults).toEqual([]);
-  await watched.close();
+  await finish(watched);
 }, 300_000);
 
 /** Cost in nanos by the name of the group. */
@@ -138,8 +135,7 @@ test("a field that searches follows the URL", async () => {
   await page.waitForFunction(
     () => document.querySelector<HTMLInputElement>("main input[type=search]")?.value === "",
   );
-  expect(watched.faults).toEqual([]);
-  await watched.close();
+  await finish(watched);
 }, 300_000);
 
 test("keys move the reading of a chart, and its values are in a table", async () => {
@@ -156,6 +152,5 @@ test("keys move the reading of a chart, and its values are in a table", async ()
   await figure.getByText("In total", { exact: true }).waitFor();
   await figure.getByText("Show as a table").click();
   await figure.getByRole("columnheader", { name: "claude-sonnet" }).waitFor();
-  expect(watched.faults).toEqual([]);
-  await watched.close();
+  await finish(watched);
 }, 300_000);

@@ -43,6 +43,8 @@ export interface WatchedPage {
   readonly context: BrowserContext;
   /** Every fault so far, in words. Must be empty at the end of each test. */
   readonly faults: readonly string[];
+  /** Leaves the page. Removes cookies, stored values, routes and faults, and undoes changes of its size and theme. */
+  clear(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -86,5 +88,23 @@ export async function openWatchedPage(browser: Browser, options: WatchOptions): 
     const isOwn = url.origin === origin || url.protocol === "data:" || url.protocol === "blob:";
     if (!isOwn) faults.push(`another host: ${url.origin}`);
   });
-  return { page, context, faults, close: () => context.close() };
+  return {
+    page,
+    context,
+    faults,
+    async clear() {
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      // A page without scripts of the same origin: the browser's process and what it has loaded are kept.
+      await page.goto(`${origin}/healthz`);
+      await page.evaluate(() => {
+        localStorage.clear();
+        sessionStorage.clear();
+      });
+      await context.clearCookies();
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      faults.length = 0;
+    },
+    close: () => context.close(),
+  };
 }
