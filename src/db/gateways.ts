@@ -1,4 +1,4 @@
-import { eq, lt, type SQL, sql } from "drizzle-orm";
+import { count, eq, lt, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Database } from "./database.ts";
 import { connect } from "./sqlite/database.ts";
@@ -52,6 +52,12 @@ export function openGatewayRows(database: Database): GatewayRows {
     },
     close,
   };
+}
+
+/** The number of gateways that renew their row, and of those that were killed lately. */
+export async function countGateways({ db, tables }: Database): Promise<number> {
+  const [row] = await db.select({ gateways: count() }).from(tables.gateways);
+  return row?.gateways ?? 0;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { type Actor, recordChange } from "../../../accounts/audit-trail.ts";
+import { countGateways } from "../../../db/gateways.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { VERSION } from "../../../domain/version.ts";
 import { GatewayError } from "../../../errors.ts";
@@ -73,7 +74,7 @@ async function readHealth(parts: Parts) {
     readLedger(parts),
     platform.background(),
     sumAttempts(database, parts.now()),
-    database.db.select({ id: database.tables.gateways.id }).from(database.tables.gateways),
+    countGateways(database),
   ]);
   const { outbox } = platform;
   return {
@@ -88,7 +89,7 @@ async function readHealth(parts: Parts) {
     version: VERSION,
     uptime_s: Math.floor(process.uptime()),
     memory_bytes: process.memoryUsage.rss(),
-    gateways: gateways.length,
+    gateways,
   };
 }
 
