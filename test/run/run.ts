@@ -10,7 +10,6 @@ import { availableParallelism } from "node:os";
 import { TEST_MS } from "../support/timeouts.ts";
 import { findFailures, formatFailures } from "./failures.ts";
 import { joinReports } from "./join-reports.ts";
-import { createMemoryFolder, removeMemoryFolder } from "./memory-folder.ts";
 import {
   buildExecutable,
   installPrograms,
@@ -18,6 +17,7 @@ import {
   startSharedServers,
   stopSharedServers,
 } from "./prepare.ts";
+import { createRunFolder, removeRunFolder } from "./run-folder.ts";
 import { printTimings } from "./start-order.ts";
 import { findTestFiles, findUnitFiles } from "./unit-files.ts";
 
@@ -37,6 +37,8 @@ const FEW = [
 ];
 /** Files at a time: more than cores, because most files wait for timers and servers. Each needs half a gigabyte. */
 const WORKERS = Math.min(availableParallelism(), 2) + 4;
+/** A file finds the modules that earlier ones of its worker have loaded, which saves 250 ms of CPU per file. */
+const SIDE_BY_SIDE = [`--parallel=${WORKERS}`, "--no-isolate"];
 const REPORTS = "reports";
 
 interface Check {
@@ -54,16 +56,16 @@ interface Run {
 }
 
 mkdirSync(REPORTS, { recursive: true });
-// A folder that the caller has chosen is kept.
-const memoryFolder = process.env.TMPDIR ? undefined : createMemoryFolder();
-if (memoryFolder) process.env.TMPDIR = memoryFolder;
+// Workers leave an empty folder each in it.
+const runFolder = createRunFolder(process.env.TMPDIR);
+process.env.TMPDIR = runFolder;
 const allFiles = await findTestFiles();
 const unitFiles = await findUnitFiles(allFiles);
 let shared: SharedServers = {};
 let checked: Check = { exitCode: 0, output: "" };
 const runs = await runWhatIsAsked(Bun.argv.slice(2));
 await stopSharedServers(shared);
-removeMemoryFolder(memoryFolder);
+removeRunFolder(runFolder);
 await printFailures(runs);
 await joinReports(
   runs.map(({ report }) => report),
@@ -80,12 +82,12 @@ async function runWhatIsAsked(options: readonly string[]): Promise<readonly Run[
 
 async function runAll(): Promise<readonly Run[]> {
   const servers = await startServers();
-  const program = process.env.TEST_EXECUTABLE ?? (await buildExecutable(memoryFolder ?? REPORTS));
+  const program = process.env.TEST_EXECUTABLE ?? (await buildExecutable(runFolder));
   const environment = program ? { ...servers, TEST_EXECUTABLE: program } : servers;
   writeFileSync(`${REPORTS}/timings.json`, printTimings(allFiles));
   const apart = [...FEW, ...ALONE];
   const together = [
-    `--parallel=${WORKERS}`,
+    ...SIDE_BY_SIDE,
     `--timings=${REPORTS}/timings.json`,
     ...apart.map((path) => `--path-ignore-patterns=${path}`),
   ];
@@ -107,7 +109,7 @@ async function runCheck(): Promise<Check> {
 
 async function runUnit(): Promise<Run> {
   const files = unitFiles.filter((file) => !ALONE.includes(file));
-  return runTests("unit", [`--parallel=${WORKERS}`, ...files], files, {});
+  return runTests("unit", [...SIDE_BY_SIDE, ...files], files, {});
 }
 
 /** Starts the shared servers only for files that may use them. */

@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
-import { freemem } from "node:os";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** Debian's file system in memory. */
@@ -9,21 +9,26 @@ const NAME = /^tollgate-run-(\d+)$/;
 const FREE_MIN = 10 * 2 ** 30;
 
 /**
- * Creates a folder in memory for the temporary files of this run: a database there costs a third of the system's
- * time. Returns `undefined` where memory is scarce, or where programs in the folder could not be executed.
+ * Creates the folder for the temporary files of a run: below `chosen`, or else in memory, where a database costs a
+ * third of the system's time. Memory that is scarce or executes no programs is not used.
  */
-export function createMemoryFolder(): string | undefined {
-  if (!hasRoom()) return undefined;
-  removeAbandoned();
-  const folder = join(MEMORY, `tollgate-run-${process.pid}`);
-  mkdirSync(folder);
+export function createRunFolder(chosen?: string): string {
+  const isInMemory = !chosen && hasRoom();
+  const folder = isInMemory ? createInMemory() : mkdtempSync(join(chosen || tmpdir(), "tollgate-run-"));
   // Lets a database server that runs as another user enter the folder, but not list it.
   chmodSync(folder, 0o711);
   return folder;
 }
 
-export function removeMemoryFolder(folder: string | undefined): void {
-  if (folder) rmSync(folder, { recursive: true, force: true });
+export function removeRunFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function createInMemory(): string {
+  removeAbandoned();
+  const folder = join(MEMORY, `tollgate-run-${process.pid}`);
+  mkdirSync(folder);
+  return folder;
 }
 
 function hasRoom(): boolean {
@@ -45,7 +50,7 @@ function isMemory(mount: string): boolean {
 function removeAbandoned(): void {
   for (const name of readdirSync(MEMORY)) {
     const pid = Number(NAME.exec(name)?.[1] ?? process.pid);
-    if (pid !== process.pid && !isRunning(pid)) removeMemoryFolder(join(MEMORY, name));
+    if (pid !== process.pid && !isRunning(pid)) removeRunFolder(join(MEMORY, name));
   }
 }
 

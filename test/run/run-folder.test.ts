@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
-import { createMemoryFolder, removeMemoryFolder } from "./memory-folder.ts";
+import { createRunFolder, removeRunFolder } from "./run-folder.ts";
 
-const folder = createMemoryFolder();
+const folder = createRunFolder();
 
 // A machine without enough memory keeps its files on disk.
-test.skipIf(folder === undefined)(
+test.skipIf(!folder.startsWith("/dev/shm"))(
   "what a killed run has left in memory is removed by the next run",
   async () => {
-    removeMemoryFolder(folder);
+    removeRunFolder(folder);
     const ended = Bun.spawn(["true"]);
     await ended.exited;
     const abandoned = `/dev/shm/tollgate-run-${ended.pid}`;
@@ -16,9 +16,9 @@ test.skipIf(folder === undefined)(
     const isOwn = !existsSync(running);
     mkdirSync(abandoned);
     mkdirSync(running, { recursive: true });
-    expect(createMemoryFolder()).toBe(`/dev/shm/tollgate-run-${process.pid}`);
+    expect(createRunFolder()).toBe(`/dev/shm/tollgate-run-${process.pid}`);
     expect([abandoned, running].map((path) => existsSync(path))).toEqual([false, true]);
-    removeMemoryFolder(folder);
-    if (isOwn) removeMemoryFolder(running);
+    removeRunFolder(folder);
+    if (isOwn) removeRunFolder(running);
   },
 );
