@@ -3,7 +3,7 @@ import { readTraits } from "../catalog/traits.ts";
 import type { LongContext, Model, Route } from "../domain/model.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
-import type { KeyConfig, UpstreamTimeouts } from "../upstream/upstream.ts";
+import type { KeyConfig, UpstreamConfig, UpstreamTimeouts } from "../upstream/upstream.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, UpstreamEntry } from "./schema.ts";
 import { baseUrlOf, GLOBAL_LOCATION } from "./upstream-rules.ts";
 
@@ -90,36 +90,39 @@ function readShownPrice(
   return { price: first.price, cost: first.cost };
 }
 
-function readBedrock({ protocol, region, profile, api }: UpstreamEntry) {
-  return protocol === "bedrock" && region ? { region, profile, api } : undefined;
-}
-
-function readUpstream(name: string, entry: UpstreamEntry) {
+function readUpstream(name: string, entry: UpstreamEntry): UpstreamConfig {
   return {
     name,
-    protocol: entry.protocol,
     baseUrl: normaliseBaseUrl(baseUrlOf(entry)),
     apiKey: entry.api_key ?? "",
     keys: entry.keys && readKeys(entry.keys),
     timeouts: readTimeouts(entry.timeouts ?? {}),
     outputLimitField: entry.output_limit_field,
-    hasResponses: entry.responses ?? servesResponses(entry),
-    apiVersion: entry.api_version,
-    entraScope: entry.entra ? (entry.entra_scope ?? ENTRA_SCOPE) : undefined,
-    bedrock: readBedrock(entry),
     circuitFailures: entry.circuit_failures ?? 5,
-    google: readGooglePlace(entry),
-    betaNames: entry.anthropic_beta_names,
+    ...readProtocol(entry),
   };
 }
 
-/** Default of `responses`: true for Azure's v1 form, which serves them. */
-function servesResponses({ protocol, api_version: version }: UpstreamEntry): boolean {
-  return protocol === "azure" && version === undefined;
-}
-
-function readGooglePlace({ project, location = GLOBAL_LOCATION, credentials }: UpstreamEntry) {
-  return project === undefined ? undefined : { project, location, credentials };
+/** Reads what an upstream has by its protocol. The rules of the file demand a region and a project. */
+function readProtocol(entry: UpstreamEntry) {
+  const { protocol, responses, region = "", profile, api, project = "", credentials } = entry;
+  const { api_version: apiVersion, anthropic_beta_names: betaNames, location = GLOBAL_LOCATION } = entry;
+  switch (protocol) {
+    case "openai":
+      return { protocol, hasResponses: responses ?? false };
+    case "azure": {
+      const entraScope = entry.entra ? (entry.entra_scope ?? ENTRA_SCOPE) : undefined;
+      // Azure's v1 form serves responses.
+      return { protocol, hasResponses: responses ?? apiVersion === undefined, apiVersion, entraScope };
+    }
+    case "bedrock":
+      return { protocol, bedrock: { region, profile, api }, betaNames };
+    case "vertex":
+      return { protocol, google: { project, location, credentials }, betaNames };
+    case "anthropic":
+    case "gemini":
+      return { protocol };
+  }
 }
 
 function readKeys(keys: NonNullable<UpstreamEntry["keys"]>): readonly KeyConfig[] {

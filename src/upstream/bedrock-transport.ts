@@ -4,7 +4,7 @@ import { readVendor } from "../wire/bedrock-converse/model-id.ts";
 import type { AwsSigner } from "./aws-signer.ts";
 import { bedrockHost } from "./messages-hosts.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
-import type { CallBody, UpstreamCall, UpstreamConfig } from "./upstream.ts";
+import type { BedrockConfig, CallBody, UpstreamCall } from "./upstream.ts";
 
 const INVOKE: readonly Surface[] = ["messages"];
 const CONVERSE: readonly Surface[] = ["converse"];
@@ -30,10 +30,9 @@ const STATUS_OF_ERROR: ReadonlyMap<string, number> = new Map([
  *
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_Operations_Amazon_Bedrock_Runtime.html
  */
-export function createBedrockTransport(config: UpstreamConfig): Transport {
-  const { baseUrl, apiKey, bedrock } = config;
-  if (!bedrock) throw new Error("An upstream of protocol bedrock has a region");
-  const { region, profile, api } = bedrock;
+export function createBedrockTransport(config: BedrockConfig): Transport {
+  const { baseUrl, apiKey } = config;
+  const { region, profile, api } = config.bedrock;
   let signing: Promise<AwsSigner> | undefined;
   let signer: AwsSigner | undefined;
 
@@ -60,7 +59,7 @@ export function createBedrockTransport(config: UpstreamConfig): Transport {
 
   return {
     surfacesOf: (model) => ((api ?? apiOf(model)) === "invoke" ? INVOKE : CONVERSE),
-    messagesHost: bedrockHost(config),
+    messagesHost: bedrockHost(config.betaNames),
     request(call) {
       const url = `${baseUrl}${pathOf(call)}`;
       if (apiKey === "") return sign(url, call);

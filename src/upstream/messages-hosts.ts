@@ -1,5 +1,5 @@
 import type { MessagesHost } from "../domain/model.ts";
-import type { UpstreamConfig } from "./upstream.ts";
+import type { BetaNames } from "./upstream.ts";
 
 /** Anthropic's API has one beta for several ways to use tools; its hosts know only the search among tools. */
 const TOOL_SEARCH = { "advanced-tool-use-2025-11-20": "tool-search-tool-2025-10-19" };
@@ -47,13 +47,13 @@ const VERTEX_BETAS = [
 ];
 
 /** Returns how Bedrock differs from Anthropic's own API, with the operator's names of betas. */
-export function bedrockHost({ betaNames }: UpstreamConfig): MessagesHost {
+export function bedrockHost(betaNames: BetaNames | undefined): MessagesHost {
   const names = namesOf(BEDROCK_BETAS, betaNames);
   return { version: "bedrock-2023-05-31", hasStreamFlag: false, betaNames: names, betasIn: "body" };
 }
 
 /** Returns how Vertex AI differs from Anthropic's own API, with the operator's names of betas. */
-export function vertexHost({ betaNames }: UpstreamConfig): MessagesHost {
+export function vertexHost(betaNames: BetaNames | undefined): MessagesHost {
   const names = namesOf(VERTEX_BETAS, betaNames);
   return {
     version: "vertex-2023-10-16",
@@ -65,7 +65,7 @@ export function vertexHost({ betaNames }: UpstreamConfig): MessagesHost {
 }
 
 /** The operator's names come first; `false` takes a beta away. */
-function namesOf(known: readonly string[], own: UpstreamConfig["betaNames"] = {}): Record<string, string> {
+function namesOf(known: readonly string[], own: BetaNames = {}): Record<string, string> {
   const names: Record<string, string | false> = {
     ...Object.fromEntries(known.map((beta) => [beta, beta])),
     ...TOOL_SEARCH,

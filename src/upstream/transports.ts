@@ -1,24 +1,27 @@
-import type { Protocol } from "../domain/model.ts";
 import { createAzureTransport } from "./azure-transport.ts";
 import { createBedrockTransport } from "./bedrock-transport.ts";
 import { createCallHeaders } from "./call-headers.ts";
 import { readGoogleAnswer } from "./google-errors.ts";
 import type { Transport } from "./transport.ts";
-import type { UpstreamConfig } from "./upstream.ts";
+import type { OpenaiConfig, PlainConfig, UpstreamConfig } from "./upstream.ts";
 import { createVertexTransport } from "./vertex-transport.ts";
-
-const TRANSPORTS: Readonly<Record<Protocol, (config: UpstreamConfig) => Transport>> = {
-  openai: createOpenaiTransport,
-  anthropic: createAnthropicTransport,
-  azure: createAzureTransport,
-  bedrock: createBedrockTransport,
-  gemini: createGeminiTransport,
-  vertex: createVertexTransport,
-};
 
 /** Creates the transport of an upstream, by its protocol. */
 export function createTransport(config: UpstreamConfig): Transport {
-  return TRANSPORTS[config.protocol](config);
+  switch (config.protocol) {
+    case "openai":
+      return createOpenaiTransport(config);
+    case "anthropic":
+      return createAnthropicTransport(config);
+    case "azure":
+      return createAzureTransport(config);
+    case "bedrock":
+      return createBedrockTransport(config);
+    case "gemini":
+      return createGeminiTransport(config);
+    case "vertex":
+      return createVertexTransport(config);
+  }
 }
 
 const SURFACES = ["messages"] as const;
@@ -28,7 +31,7 @@ const SURFACES = ["messages"] as const;
  *
  * @see https://docs.anthropic.com/en/api/overview
  */
-function createAnthropicTransport({ baseUrl, apiKey }: UpstreamConfig): Transport {
+function createAnthropicTransport({ baseUrl, apiKey }: PlainConfig): Transport {
   const credentials = { "x-api-key": apiKey };
   const headersOf = createCallHeaders(credentials);
   return {
@@ -47,7 +50,7 @@ function createAnthropicTransport({ baseUrl, apiKey }: UpstreamConfig): Transpor
  *
  * @see https://ai.google.dev/gemini-api/docs/api-key
  */
-function createGeminiTransport({ baseUrl, apiKey }: UpstreamConfig): Transport {
+function createGeminiTransport({ baseUrl, apiKey }: PlainConfig): Transport {
   const credentials = { "x-goog-api-key": apiKey };
   const headersOf = createCallHeaders(credentials);
   return {
@@ -75,7 +78,7 @@ const WITH_RESPONSES = [...OPENAI_SURFACES, "responses", "compact"] as const;
  *
  * @see https://platform.openai.com/docs/api-reference/authentication
  */
-function createOpenaiTransport({ baseUrl, apiKey, hasResponses }: UpstreamConfig): Transport {
+function createOpenaiTransport({ baseUrl, apiKey, hasResponses }: OpenaiConfig): Transport {
   const credentials = { authorization: `Bearer ${apiKey}` };
   const surfaces = hasResponses ? WITH_RESPONSES : OPENAI_SURFACES;
   const headersOf = createCallHeaders(credentials);

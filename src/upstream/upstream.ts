@@ -1,4 +1,4 @@
-import type { MessagesHost, Protocol, Surface } from "../domain/model.ts";
+import type { MessagesHost, Surface } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { Health } from "./cooldown.ts";
 import type { FirstOutputTimes } from "./first-output-times.ts";
@@ -44,10 +44,12 @@ export interface UpstreamTimeouts {
   readonly totalMs: number;
 }
 
-/** Configuration of an upstream reached over HTTP. */
-export interface UpstreamConfig {
+/** Configuration of an upstream reached over HTTP, by its protocol. */
+export type UpstreamConfig = OpenaiConfig | AzureConfig | BedrockConfig | VertexConfig | PlainConfig;
+
+/** What the configuration of every upstream has. */
+interface CommonConfig {
   readonly name: string;
-  readonly protocol: Protocol;
   /** Without a trailing slash. */
   readonly baseUrl: string;
   /** "" where the protocol needs none, and beside `keys`. */
@@ -56,29 +58,49 @@ export interface UpstreamConfig {
   readonly keys?: readonly KeyConfig[] | undefined;
   readonly timeouts: UpstreamTimeouts;
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
-  /** Whether an upstream of OpenAI's formats serves responses beside chat completions. */
+  /** Consecutive failures that open the circuit. */
+  readonly circuitFailures: number;
+}
+
+/** An upstream that only its address and its key describe. */
+export interface PlainConfig extends CommonConfig {
+  readonly protocol: "anthropic" | "gemini";
+}
+
+export interface OpenaiConfig extends CommonConfig {
+  readonly protocol: "openai";
+  /** Whether it serves responses beside chat completions. */
   readonly hasResponses: boolean;
-  /** The dated version of Azure's deployments form; `undefined` for its v1 form. */
+}
+
+export interface AzureConfig extends CommonConfig {
+  readonly protocol: "azure";
+  readonly hasResponses: boolean;
+  /** The dated version of the deployments form; `undefined` for the v1 form. */
   readonly apiVersion?: string | undefined;
   /** The scope of Entra ID tokens; `undefined` where a key authenticates. */
   readonly entraScope?: string | undefined;
-  /** Consecutive failures that open the circuit. */
-  readonly circuitFailures: number;
-  /** Of hosts of Anthropic's models: the host's names of betas by the clients' names; `false` drops a beta. */
-  readonly betaNames?: Readonly<Record<string, string | false>> | undefined;
-  /** Set for AWS Bedrock. */
-  readonly bedrock?: BedrockConfig | undefined;
-  /** Only of upstreams on Vertex AI. */
-  readonly google?: GooglePlace | undefined;
 }
 
-/** The settings of an upstream at AWS Bedrock. */
-interface BedrockConfig {
-  readonly region: string;
-  /** Profile of the shared credentials files; `undefined` for the default chain. */
-  readonly profile: string | undefined;
-  /** The API of every model; `undefined` chooses by the model's id. */
-  readonly api: "invoke" | "converse" | undefined;
+/** The host's names of betas by the clients' names; `false` drops a beta. */
+export type BetaNames = Readonly<Record<string, string | false>>;
+
+export interface BedrockConfig extends CommonConfig {
+  readonly protocol: "bedrock";
+  readonly bedrock: {
+    readonly region: string;
+    /** Profile of the shared credentials files; `undefined` for the default chain. */
+    readonly profile: string | undefined;
+    /** The API of every model; `undefined` chooses by the model's id. */
+    readonly api: "invoke" | "converse" | undefined;
+  };
+  readonly betaNames?: BetaNames | undefined;
+}
+
+export interface VertexConfig extends CommonConfig {
+  readonly protocol: "vertex";
+  readonly google: GooglePlace;
+  readonly betaNames?: BetaNames | undefined;
 }
 
 /** Where on Google Cloud models are called, and as whom. */

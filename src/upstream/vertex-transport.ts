@@ -1,11 +1,11 @@
 import type { AuthClient } from "google-auth-library";
 import { loadPart } from "../program-files.ts";
-import { within } from "../time.ts";
-import { createCallHeaders } from "./call-headers.ts";
+import { type AccessToken, type AccessTokens, createAccessTokens } from "./access-tokens.ts";
+import { createTokenHeaders } from "./call-headers.ts";
 import { readGoogleAnswer } from "./google-errors.ts";
 import { vertexHost } from "./messages-hosts.ts";
 import type { Transport } from "./transport.ts";
-import type { GooglePlace, UpstreamCall, UpstreamConfig } from "./upstream.ts";
+import type { GooglePlace, UpstreamCall, VertexConfig } from "./upstream.ts";
 
 const MODEL_OF_COUNTS = "count-tokens";
 
@@ -15,11 +15,10 @@ const MODEL_OF_COUNTS = "count-tokens";
  * @see https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
  * @see https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude
  */
-export function createVertexTransport(config: UpstreamConfig): Transport {
+export function createVertexTransport(config: VertexConfig): Transport {
   const { baseUrl, google } = config;
-  if (!google) throw new Error("An upstream on Vertex AI has a project");
   const place = `projects/${google.project}/locations/${google.location}`;
-  const tokens = createAccessTokens(createGoogleTokenFetch(google));
+  const tokens = createGoogleTokens(createGoogleTokenFetch(google));
   const headersOf = createTokenHeaders();
 
   function urlOf({ surface, model, path, stream }: UpstreamCall): string {
@@ -34,7 +33,7 @@ export function createVertexTransport(config: UpstreamConfig): Transport {
 
   return {
     surfacesOf: (model) => [isClaude(model) ? "messages" : "gemini"],
-    messagesHost: vertexHost(config),
+    messagesHost: vertexHost(config.betaNames),
     request(call) {
       const token = tokens.read();
       const url = urlOf(call);
@@ -72,21 +71,28 @@ function encodeModel(model: string): string {
   return encodeURIComponent(model).replaceAll("%40", "@");
 }
 
-/** Prepares the headers of a call again only when the token has changed. */
-function createTokenHeaders() {
-  let prepared: { readonly token: string; readonly headersOf: ReturnType<typeof createCallHeaders> };
-  return (token: string, call: UpstreamCall): Headers => {
-    if (prepared?.token !== token) {
-      prepared = { token, headersOf: createCallHeaders({ authorization: `Bearer ${token}` }) };
-    }
-    return prepared.headersOf(call);
-  };
-}
-
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
+/** How long the identity provider may take. */
 const FETCH_MS_MAX = 10_000;
+const UNUSABLE_MS = 30_000;
 /** Assumed of a token without an expiry. */
 const LIFE_MS = 10 * 60_000;
+
+/** No token could be had. The message and the code hold nothing that the provider sent. */
+export class CredentialsUnavailable extends Error {
+  override readonly name = "CredentialsUnavailable";
+  readonly code = "NO_CREDENTIALS";
+
+  constructor(cause: unknown) {
+    super("No access token could be had", { cause });
+  }
+}
+
+/** Keeps a token of Google Cloud. `now` returns Unix milliseconds. */
+export function createGoogleTokens(fetchToken: () => Promise<AccessToken>, now = Date.now): AccessTokens {
+  const toFault = (cause: unknown) => new CredentialsUnavailable(cause);
+  return createAccessTokens({ fetchToken, fetchMsMax: FETCH_MS_MAX, unusableMs: UNUSABLE_MS, toFault, now });
+}
 
 type GoogleIdentity = Pick<GooglePlace, "project" | "credentials">;
 type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -108,10 +114,7 @@ export function createGoogleTokenFetch(
     if (!token) throw new Error("Google returned no token");
     return { token, expiresAtMs: client.credentials.expiry_date ?? Date.now() + LIFE_MS };
   }
-  return () =>
-    within(FETCH_MS_MAX, fetchToken(), () => {
-      throw new Error("Google returned no token in time");
-    });
+  return fetchToken;
 }
 
 /** Each kind of credentials has a constructor: the library prints a warning for a JSON of any kind. */
@@ -134,86 +137,4 @@ async function createClient(
   }
   const Client = json.credential_source?.environment_id ? AwsClient : IdentityPoolClient;
   return new Client({ ...json, scopes: [SCOPE], transporterOptions });
-}
-
-/** A short-lived credential of a cloud. */
-export interface AccessToken {
-  readonly token: string;
-  /** Unix milliseconds. */
-  readonly expiresAtMs: number;
-}
-
-/** The current token of one upstream. */
-interface AccessTokens {
-  /** Returns the token, or a promise while there is no valid one. Rejects with {@link CredentialsUnavailable}. */
-  read(): string | Promise<string>;
-  /** Discards the token after the provider rejected it; one that is younger than a minute is kept. */
-  reject(): void;
-}
-
-/** No token could be had. The message and the code hold nothing that the provider sent. */
-export class CredentialsUnavailable extends Error {
-  override readonly name = "CredentialsUnavailable";
-  readonly code = "NO_CREDENTIALS";
-
-  constructor(cause: unknown) {
-    super("No access token could be had", { cause });
-  }
-}
-
-/** A token is renewed in the background this long before it expires. */
-const RENEW_MS = 5 * 60_000;
-/** A token is no longer sent this long before it expires. */
-const UNUSABLE_MS = 30_000;
-/** Time between two renewals in the background after one failed. */
-const RETRY_MS = 10_000;
-const YOUNG_MS = 60_000;
-
-/** A token with the time at which it was fetched, in Unix milliseconds. */
-interface Held extends AccessToken {
-  readonly fetchedAtMs: number;
-}
-
-/**
- * Keeps one token, and fetches the next one before it expires. All calls share one fetch, so that a burst asks
- * the provider once. `now` returns Unix milliseconds.
- */
-export function createAccessTokens(fetchToken: () => Promise<AccessToken>, now = Date.now): AccessTokens {
-  let held: Held | undefined;
-  let pending: Promise<string> | undefined;
-  let failedAtMs = Number.NEGATIVE_INFINITY;
-
-  function renew(): Promise<string> {
-    pending ??= fetchToken()
-      .then(
-        (fetched) => {
-          held = { ...fetched, fetchedAtMs: now() };
-          return fetched.token;
-        },
-        (fault: unknown) => {
-          failedAtMs = now();
-          throw new CredentialsUnavailable(fault);
-        },
-      )
-      .finally(() => {
-        pending = undefined;
-      });
-    return pending;
-  }
-
-  function renewInBackground(): void {
-    if (!pending && Math.abs(now() - failedAtMs) >= RETRY_MS) renew().catch(() => undefined);
-  }
-
-  return {
-    read() {
-      const leftMs = held ? held.expiresAtMs - now() : 0;
-      if (!held || leftMs <= UNUSABLE_MS) return renew();
-      if (leftMs <= RENEW_MS) renewInBackground();
-      return held.token;
-    },
-    reject() {
-      if (held && Math.abs(now() - held.fetchedAtMs) >= YOUNG_MS) held = undefined;
-    },
-  };
 }

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import type { AzureConfig } from "../../src/upstream/upstream.ts";
 import { loadYaml, problemsOf } from "./temp-config.ts";
 
 const BASE = "base_url: https://r.openai.azure.com";
+/** The upstream of a configuration that has one, on Azure. */
+const loadAzure = (members: string) => loadYaml(upstream(members)).upstreams[0] as AzureConfig;
 const upstream = (members: string) => `upstreams: { az: { protocol: azure, ${members} } }`;
 
 describe("an upstream of Azure", () => {
@@ -21,17 +24,15 @@ describe("an upstream of Azure", () => {
   });
 
   test("may turn responses off in the v1 form", () => {
-    const [read] = loadYaml(upstream(`${BASE}, api_key: k, responses: false`)).upstreams;
-    expect(read?.hasResponses).toBe(false);
+    const read = loadAzure(`${BASE}, api_key: k, responses: false`);
+    expect(read.hasResponses).toBe(false);
   });
 
   test("takes tokens of Entra ID for the public cloud, or for another one", () => {
-    const [read] = loadYaml(upstream(`${BASE}, entra: true`)).upstreams;
-    expect(read?.entraScope).toBe("https://cognitiveservices.azure.com/.default");
+    const read = loadAzure(`${BASE}, entra: true`);
+    expect(read.entraScope).toBe("https://cognitiveservices.azure.com/.default");
     const scope = "https://cognitiveservices.azure.us/.default";
-    expect(loadYaml(upstream(`${BASE}, entra: true, entra_scope: "${scope}"`)).upstreams[0]?.entraScope).toBe(
-      scope,
-    );
+    expect(loadAzure(`${BASE}, entra: true, entra_scope: "${scope}"`).entraScope).toBe(scope);
   });
 
   test.each([

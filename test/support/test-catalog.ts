@@ -84,7 +84,7 @@ export function scriptedUpstream(
     // Off by default, so that repeated failures of a test reach the upstream.
     circuitFailures: Number.POSITIVE_INFINITY,
     ...more,
-  };
+  } as UpstreamConfig;
 }
 
 /** A `tollgate.yaml` with one model, `chat`, that the scripted upstream answers. `more` is appended. */

@@ -1,9 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  type AccessToken,
-  CredentialsUnavailable,
-  createAccessTokens,
-} from "../../src/upstream/vertex-transport.ts";
+import type { AccessToken } from "../../src/upstream/access-tokens.ts";
+import { CredentialsUnavailable, createGoogleTokens } from "../../src/upstream/vertex-transport.ts";
 
 const MINUTE = 60_000;
 
@@ -18,7 +15,7 @@ function createSource() {
     return { token: `token-${fetched}`, expiresAtMs: (minute + 60) * MINUTE };
   };
   return {
-    tokens: createAccessTokens(fetchToken, () => minute * MINUTE),
+    tokens: createGoogleTokens(fetchToken, () => minute * MINUTE),
     at(to: number) {
       minute = to;
     },

@@ -1,29 +1,31 @@
 import { describe, expect, test } from "bun:test";
-import { createTokenSource, type EntraToken, EntraTokenError } from "../../src/upstream/azure-transport.ts";
+import type { AccessToken } from "../../src/upstream/access-tokens.ts";
+import { createEntraTokens, EntraTokenError } from "../../src/upstream/azure-transport.ts";
 
 const HOUR_MS = 3_600_000;
 
 /** A token source on a clock of its own, and the fetches that it has begun. */
 function startSource({ fetchMsMax }: { readonly fetchMsMax?: number } = {}) {
   let nowMs = 1_790_000_000_000;
-  const fetches: { resolve(token: EntraToken): void; reject(fault: unknown): void }[] = [];
-  const source = createTokenSource({
+  const fetches: { resolve(token: AccessToken): void; reject(fault: unknown): void }[] = [];
+  const tokens = createEntraTokens({
     now: () => nowMs,
     fetchToken: () => {
-      const { promise, resolve, reject } = Promise.withResolvers<EntraToken>();
+      const { promise, resolve, reject } = Promise.withResolvers<AccessToken>();
       fetches.push({ resolve, reject });
       return promise;
     },
     ...(fetchMsMax && { fetchMsMax }),
   });
   const finish = async (token: string, lifeMs = HOUR_MS) => {
-    fetches.at(-1)?.resolve({ token, expiresOnTimestamp: nowMs + lifeMs });
+    fetches.at(-1)?.resolve({ token, expiresAtMs: nowMs + lifeMs });
     await Bun.sleep(0);
   };
   const fail = async () => {
     fetches.at(-1)?.reject(new Error("canary"));
     await Bun.sleep(0);
   };
+  const source = () => tokens.read();
   return { source, fetches, finish, fail, pass: (ms: number) => (nowMs += ms) };
 }
 

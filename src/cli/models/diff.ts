@@ -75,8 +75,12 @@ function atUpstream(
   model: KnownModel,
   { upstreams, known }: Pick<Config, "upstreams"> & { readonly known: KnownModels },
 ): KnownModel {
-  const { google, bedrock, baseUrl } = upstreams.find(({ name }) => name === route.upstream) ?? {};
-  const place = { location: google?.location, region: bedrock?.region, baseUrl };
+  const upstream = upstreams.find(({ name }) => name === route.upstream);
+  const place = {
+    location: upstream?.protocol === "vertex" ? upstream.google.location : undefined,
+    region: upstream?.protocol === "bedrock" ? upstream.bedrock.region : undefined,
+    baseUrl: upstream?.baseUrl,
+  };
   const { cost, long } = costsAt(model, place, known);
   return { ...model, ...(cost ? { cost } : {}), ...(long ? { long } : {}) };
 }

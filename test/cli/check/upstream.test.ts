@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { findUpstreamProblem } from "../../../src/cli/check/check.ts";
 import type { Protocol } from "../../../src/domain/model.ts";
+import type { UpstreamConfig } from "../../../src/upstream/upstream.ts";
 
 const running: Bun.Server<undefined>[] = [];
 afterEach(() => Promise.all(running.splice(0).map((server) => server.stop(true))));
@@ -11,7 +12,7 @@ function startUpstream(answer: (request: Request) => Response) {
   return server.url.origin;
 }
 
-function upstreamAt(baseUrl: string, protocol: Protocol = "openai") {
+function upstreamAt(baseUrl: string, protocol: Protocol = "openai"): UpstreamConfig {
   const timeouts = { connectMs: 5_000, firstOutputMs: 1, idleMs: 1, totalMs: 1 };
   return {
     name: "up",
@@ -22,7 +23,7 @@ function upstreamAt(baseUrl: string, protocol: Protocol = "openai") {
     outputLimitField: undefined,
     hasResponses: false,
     circuitFailures: 5,
-  };
+  } as UpstreamConfig;
 }
 
 describe("findUpstreamProblem", () => {

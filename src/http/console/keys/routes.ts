@@ -39,7 +39,10 @@ const editedKey = { 200: key, 409: conflictWith(key) };
 
 /** Routes of the API keys of an account. Developers change the keys that they created. */
 export function keysRoutes(parts: KeyParts) {
-  const simulate = createSimulator(parts);
+  return new Elysia().use(allKeysRoutes(parts)).use(oneKeyRoutes(parts));
+}
+
+function allKeysRoutes(parts: KeyParts) {
   return new Elysia()
     .use(createGuard(parts, "Keys"))
     .get(
@@ -77,7 +80,13 @@ export function keysRoutes(parts: KeyParts) {
       params: accountParams,
       body: newKeyBody,
       response: issuedKey,
-    })
+    });
+}
+
+function oneKeyRoutes(parts: KeyParts) {
+  const simulate = createSimulator(parts);
+  return new Elysia()
+    .use(createGuard(parts, "Keys"))
     .get(
       "/accounts/:account/keys/:key",
       async ({ account, params, query }) =>

@@ -37,6 +37,10 @@ interface Parts extends GuardParts {
 
 /** Routes for everybody: what the console offers, sign-in and sign-up, and the links of mails. */
 export function signInRoutes(parts: Parts) {
+  return new Elysia().use(sessionRoutes(parts)).use(mailedTokenRoutes(parts));
+}
+
+function sessionRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts, "Sign-in"))
     .get("/setup", () => printSetup(parts), {
@@ -91,7 +95,13 @@ export function signInRoutes(parts: Parts) {
         return {};
       },
       { summary: "End the session", isPublic: true, response: nothing },
-    )
+    );
+}
+
+/** Links that are mailed: for a new password, and for an address that is to be confirmed. */
+function mailedTokenRoutes(parts: Parts) {
+  return new Elysia()
+    .use(createGuard(parts, "Sign-in"))
     .post(
       "/password/forgot",
       async ({ request, body }) => {
