@@ -93,7 +93,9 @@ test.each([false, true])(
 test("without a gateway, HAProxy answers internal_error in the form of each surface", async () => {
   await Promise.all(deployment.gateways.map((gateway) => gateway.kill()));
   const ask = async (path: string) => {
-    const response = await fetch(`${deployment.proxy.url}${path}`, { method: "POST", body: "{}" });
+    // HAProxy ends the connections that the killed gateways have served.
+    const init = { method: "POST", body: "{}", keepalive: false };
+    const response = await fetch(`${deployment.proxy.url}${path}`, init);
     expect(response.status).toBe(500);
     expect(response.headers.get("content-type")).toBe("application/json");
     return response.json();
