@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createAccount, findAccount, listAccounts } from "../../src/accounts/accounts.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
+import { DIALECTS, storageForTests } from "./temp-storage.ts";
 
 describe.each(DIALECTS)("accounts in %s", (dialect) => {
-  let storage: TempStorage;
-  beforeEach(async () => {
-    storage = await openTempStorage(dialect);
-  });
-  afterEach(() => storage.close());
+  const storage = storageForTests(dialect);
 
   describe("createAccount", () => {
     test("creates an empty wallet with the id of the account", async () => {

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../src/accounts/audit-trail.ts";
 import { createOnce, type KeepAnswer, sweepAnswers } from "../../src/accounts/idempotency.ts";
 import type { Db } from "../../src/db/database.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
+import { DIALECTS, storageForTests } from "./temp-storage.ts";
 
 const DAY_MS = 86_400_000;
 const SECRET = `mk-tg-${"s".repeat(43)}`;
@@ -23,13 +23,11 @@ interface Made {
 }
 
 describe.each(DIALECTS)("idempotent creation in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let made: number;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     made = 0;
   });
-  afterEach(() => storage.close());
 
   const requestOf = (key: string | undefined, headers: Record<string, string> = {}) =>
     new Request("http://console.test/console/api/accounts?x=1", {

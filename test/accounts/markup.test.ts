@@ -1,22 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { createAccount, findAccount, setMarkup } from "../../src/accounts/accounts.ts";
 import { COMMAND_LINE, listAuditEntries } from "../../src/accounts/audit-trail.ts";
 import { createAuthenticate, findCaller } from "../../src/accounts/keys/authenticate.ts";
 import { issueKey } from "../../src/accounts/keys/keys.ts";
 import { parseMarkup } from "../../src/domain/money.ts";
 import { actionsOf } from "./actors.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
+import { DIALECTS, storageForTests } from "./temp-storage.ts";
 
 const MARKUP = parseMarkup("1.15");
 
 describe.each(DIALECTS)("the markup of an account in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let accountId: string;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     accountId = (await storage.newAccount()).id;
   });
-  afterEach(() => storage.close());
 
   const set = (markup: bigint | undefined) =>
     setMarkup(storage, COMMAND_LINE, { accountId, markup, reason: "contract" });

@@ -1,20 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { findAccount } from "../../src/accounts/accounts.ts";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
 import { createAuthenticate } from "../../src/accounts/keys/authenticate.ts";
 import { issueKey } from "../../src/accounts/keys/keys.ts";
 import { freezeSuspended, resumeAccount, suspendAccount } from "../../src/accounts/suspension.ts";
 import { actionsOf } from "./actors.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
+import { DIALECTS, storageForTests } from "./temp-storage.ts";
 
 describe.each(DIALECTS)("suspension in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let accountId: string;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     accountId = (await storage.newAccount()).id;
   });
-  afterEach(() => storage.close());
 
   const states = async () => [
     (await findAccount(storage.database, accountId))?.state,

@@ -4,6 +4,7 @@ import { connectDatabase, type Database } from "../../src/db/database.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
+import { openForTests } from "../support/open-for-tests.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { createTestDatabase, writeSqliteFile } from "../support/test-database.ts";
 
@@ -31,6 +32,15 @@ export async function openTempStorage(dialect: Dialect = "sqlite") {
       await drop();
     },
   };
+}
+
+/** Opens an empty database with a ledger before each test, and closes it after. */
+export function storageForTests(dialect?: Dialect): TempStorage {
+  return openForTests(
+    () => openTempStorage(dialect),
+    (storage) => storage.close(),
+    "test",
+  );
 }
 
 export type TempStorage = Awaited<ReturnType<typeof openTempStorage>>;

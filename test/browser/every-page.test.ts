@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { findAccessibilityFaults } from "../support/axe.ts";
-import { startChromium, type WatchedPage } from "../support/chromium.ts";
+import type { WatchedPage } from "../support/chromium.ts";
 import { furnish } from "./world/furnish.ts";
 import { followPath, openPageAs, type PageOptions } from "./world/open-page.ts";
 import { type ListedPage, listPages } from "./world/page-list.ts";
-import { startWorld, type World } from "./world/world.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
 
 const LOOKS: readonly PageOptions[] = [
   { theme: "light", width: 1280, height: 900 },
   { theme: "dark", width: 390, height: 844 },
 ];
 
-let world: World;
-let browser: Browser;
+const { world, browser } = worldForTests({ days: 2, perDay: 20 });
 let pages: readonly ListedPage[];
 beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ days: 2, perDay: 20 }), startChromium()]);
   pages = listPages(world, await furnish(world));
-});
-afterAll(async () => {
-  await browser.close();
-  await world.close();
 });
 
 describe.each(LOOKS)("in $theme at $width px", (look) => {

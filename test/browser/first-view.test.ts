@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { startChromium } from "../support/chromium.ts";
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { untilTitled } from "./world/forms.ts";
 import { openNewPageAs } from "./world/open-page.ts";
-import { startWorld, type World } from "./world/world.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
 
 /** Of the page, its styles and its scripts, gzipped; the answers of the API are not part of it. */
 const FIRST_VIEW_BYTES_MAX = 155_000;
@@ -11,15 +10,7 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ days: 2, perDay: 20 }), startChromium()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await world.close();
-});
+const { world, browser } = worldForTests({ days: 2, perDay: 20 });
 
 /** Uses a page whose process has loaded nothing but the sign-in. Fails on its faults. */
 async function visit(use: (page: Page) => Promise<void>): Promise<void> {

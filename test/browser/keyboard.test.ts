@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { startChromium } from "../support/chromium.ts";
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { untilTitled } from "./world/forms.ts";
 import { browse } from "./world/open-page.ts";
-import { PASSWORD, startWorld, type World } from "./world/world.ts";
+import { PASSWORD } from "./world/world.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
 
 /** More than any page has places for the focus. */
 const FOCUS_MS_MAX = 10_000;
 const TABS_MAX = 120;
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 20 }), startChromium()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await world.close();
-});
+const { world, browser } = worldForTests({ days: 1, perDay: 20 });
 
 const account = () => `/console/accounts/${world.acme.accountId}`;
 

@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { printUsd } from "../../src/domain/money.ts";
 import { findAccessibilityFaults } from "../support/axe.ts";
-import { startChromium, type WatchedPage } from "../support/chromium.ts";
+import type { WatchedPage } from "../support/chromium.ts";
 import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { until } from "../support/until.ts";
 import { untilTitled } from "./world/forms.ts";
 import { finish, followPath, openPageAs, type PageOptions } from "./world/open-page.ts";
 import { findSnippetFault } from "./world/snippet-faults.ts";
-import { startWorld, type World } from "./world/world.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
 
-let world: World;
-let browser: Browser;
-
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), startChromium()]);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await world?.close();
-});
+const { world, browser } = worldForTests();
 
 test("no page reads the whole list of keys, which an account may have hundreds of", async () => {
   const watched = await open("/keys");
@@ -37,7 +27,7 @@ test("no page reads the whole list of keys, which an account may have hundreds o
   }
   expect(whole).toEqual([]);
   await finish(watched);
-}, 300_000);
+});
 
 test("a key is created, shown once with code that works, and revoked by its name", async () => {
   const watched = await open("/keys?create=1");

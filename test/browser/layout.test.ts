@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { startChromium, type WatchedPage } from "../support/chromium.ts";
+import { expect, test } from "bun:test";
+import type { WatchedPage } from "../support/chromium.ts";
 import { browse, followPath, openPageAs } from "./world/open-page.ts";
-import { startWorld, type World } from "./world/world.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 30 }), startChromium()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await world.close();
-});
+const { world, browser } = worldForTests({ days: 1, perDay: 30 });
 
 test("every page of the navigation is above the fold of 900 pixels, also for an operator", async () => {
   const visit = { url: world.url, path: "/console/operator/health", person: world.operator };
@@ -26,7 +17,7 @@ test("every page of the navigation is above the fold of 900 pixels, also for an 
       });
     expect(hidden).toBeLessThan(20);
   });
-}, 300_000);
+});
 
 const WIDTHS = [390, 768, 1024, 1440];
 
@@ -41,7 +32,6 @@ test.each(["", "/keys", "/models", "/usage", "/wallet", "/team", "/notices", "/a
       expect(watched.faults).toEqual([]);
     }
   },
-  300_000,
 );
 
 const pages = new Map<number, WatchedPage>();
@@ -84,7 +74,7 @@ test("a table that is wider than the window names the columns out of sight, unti
     },
     { width: 1024 },
   );
-}, 300_000);
+});
 
 test("the numbers of a receipt break on no phone", async () => {
   const at = `/accounts/${world.acme.accountId}`;
@@ -108,4 +98,4 @@ test("the numbers of a receipt break on no phone", async () => {
     },
     { width: 390 },
   );
-}, 300_000);
+});

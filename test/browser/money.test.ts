@@ -17,7 +17,6 @@ import { askModel, readPosted } from "./world/acme-money.ts";
 import { finish, openPageAs, type PageOptions, settled } from "./world/open-page.ts";
 import { startWorld, type World } from "./world/world.ts";
 
-const LONG_MS = 300_000;
 const STRIPE_PAGE = "https://checkout.stripe.com";
 const STRIPE_HOST = resolve(import.meta.dir, "../support/stripe-host-child.ts");
 
@@ -29,162 +28,137 @@ beforeAll(async () => {
   stripe = startScriptedStripe();
   const environment = { STRIPE_TEST_URL: stripe.url, BUN_OPTIONS: `--preload ${STRIPE_HOST}` };
   [world, browser] = await Promise.all([startWorld({ days: 2, environment }), startChromium()]);
-}, LONG_MS);
+});
 
 afterAll(async () => {
   await browser?.close();
   await world?.close();
   await stripe?.stop();
-}, LONG_MS);
+});
 
-test(
-  "a wallet proves itself, and its terms lead to their rows",
-  async () => {
-    const watched = await open("/wallet");
-    const { page } = watched;
-    await page.getByRole("link", { name: /^Held/ }).click();
-    await page.getByText("No request holds money now").waitFor();
-    await page.getByRole("tab", { name: "Proof" }).click();
-    await page.getByRole("button", { name: "Prove it now" }).click();
-    await page.getByText("Every entry and every hold add up").waitFor();
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    await finish(watched);
-  },
-  LONG_MS,
-);
+test("a wallet proves itself, and its terms lead to their rows", async () => {
+  const watched = await open("/wallet");
+  const { page } = watched;
+  await page.getByRole("link", { name: /^Held/ }).click();
+  await page.getByText("No request holds money now").waitFor();
+  await page.getByRole("tab", { name: "Proof" }).click();
+  await page.getByRole("button", { name: "Prove it now" }).click();
+  await page.getByText("Every entry and every hold add up").waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await finish(watched);
+});
 
-test(
-  "a running request is listed with what it holds, on a phone too, until it ends",
-  async () => {
-    const { secret } = await world.owner.call("POST", `${root()}/keys`, { name: "streams" });
-    const end = gate();
-    world.upstream.on("gpt-4.1-mini", answerWith(undefined, { gate: end.opened }));
-    const running = askModel(world, secret);
-    const watched = await open("/wallet?tab=holds", { width: 390, height: 844 });
-    const { page } = watched;
-    await page.getByRole("link", { name: /^Held by 1 running/ }).waitFor();
-    await page.getByRole("cell", { name: "streams" }).waitFor();
-    expect(await isTooWide(page)).toBe(false);
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    end.open();
-    expect((await running).status).toBe(200);
-    await page.getByText("No request holds money now").waitFor();
-    await finish(watched);
-  },
-  LONG_MS,
-);
+test("a running request is listed with what it holds, on a phone too, until it ends", async () => {
+  const { secret } = await world.owner.call("POST", `${root()}/keys`, { name: "streams" });
+  const end = gate();
+  world.upstream.on("gpt-4.1-mini", answerWith(undefined, { gate: end.opened }));
+  const running = askModel(world, secret);
+  const watched = await open("/wallet?tab=holds", { width: 390, height: 844 });
+  const { page } = watched;
+  await page.getByRole("link", { name: /^Held by 1 running/ }).waitFor();
+  await page.getByRole("cell", { name: "streams" }).waitFor();
+  expect(await isTooWide(page)).toBe(false);
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  end.open();
+  expect((await running).status).toBe(200);
+  await page.getByText("No request holds money now").waitFor();
+  await finish(watched);
+});
 
-test(
-  "entries of one kind are listed alone, and the page's address keeps the kind",
-  async () => {
-    const watched = await open("/wallet");
-    const { page } = watched;
-    await page.getByRole("combobox", { name: "Kind" }).click();
-    await page.getByRole("option", { name: "top-up" }).click();
-    await page.waitForURL(/kind=top_up/);
-    // The history tops up once, or more often by chance.
-    await page.waitForFunction(() => {
-      const rows = [...document.querySelectorAll("main tbody tr")];
-      return rows.length > 0 && rows.every(({ textContent }) => textContent?.includes("top-up"));
-    });
-    await page.getByText("+$250.00").waitFor();
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    await page.goto(page.url().replace("top_up", "late_settlement"));
-    await page.getByText("No such entry in this range").waitFor();
-    await finish(watched);
-  },
-  LONG_MS,
-);
+test("entries of one kind are listed alone, and the page's address keeps the kind", async () => {
+  const watched = await open("/wallet");
+  const { page } = watched;
+  await page.getByRole("combobox", { name: "Kind" }).click();
+  await page.getByRole("option", { name: "top-up" }).click();
+  await page.waitForURL(/kind=top_up/);
+  // The history tops up once, or more often by chance.
+  await page.waitForFunction(() => {
+    const rows = [...document.querySelectorAll("main tbody tr")];
+    return rows.length > 0 && rows.every(({ textContent }) => textContent?.includes("top-up"));
+  });
+  await page.getByText("+$250.00").waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await page.goto(page.url().replace("top_up", "late_settlement"));
+  await page.getByText("No such entry in this range").waitFor();
+  await finish(watched);
+});
 
-test(
-  "a code adds its amount once, and an unknown or used one is refused at its field",
-  async () => {
-    const { codes } = await world.operator.call("POST", "/operator/codes", { amount_usd: "12.50" });
-    const before = await readPosted(world);
-    const watched = await open("/wallet");
-    const { page } = watched;
-    const dialog = page.getByRole("dialog", { name: "Top up the wallet" });
-    const redeem = async (code: string) => {
-      await dialog.getByLabel("Code", { exact: true }).fill(code);
-      await dialog.getByRole("button", { name: "Redeem" }).click();
-    };
-    await page.getByRole("button", { name: "Top up" }).click();
-    await redeem("00000-00000-00000-00000");
-    await dialog.getByText("No open code reads like this").waitFor();
-    expect(await dialog.getByLabel("Code", { exact: true }).getAttribute("aria-invalid")).toBe("true");
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    await redeem(codes[0].code.toLowerCase().replaceAll("-", " "));
-    await dialog.waitFor({ state: "detached" });
-    await page.getByText("+$12.50").first().waitFor();
-    await page.getByRole("button", { name: "Top up" }).click();
-    await redeem(codes[0].code);
-    await dialog.getByText("No open code reads like this").waitFor();
-    expect(await readPosted(world)).toBe(before + parseUsd("12.50"));
-    await finish(watched);
-  },
-  LONG_MS,
-);
+test("a code adds its amount once, and an unknown or used one is refused at its field", async () => {
+  const { codes } = await world.operator.call("POST", "/operator/codes", { amount_usd: "12.50" });
+  const before = await readPosted(world);
+  const watched = await open("/wallet");
+  const { page } = watched;
+  const dialog = page.getByRole("dialog", { name: "Top up the wallet" });
+  const redeem = async (code: string) => {
+    await dialog.getByLabel("Code", { exact: true }).fill(code);
+    await dialog.getByRole("button", { name: "Redeem" }).click();
+  };
+  await page.getByRole("button", { name: "Top up" }).click();
+  await redeem("00000-00000-00000-00000");
+  await dialog.getByText("No open code reads like this").waitFor();
+  expect(await dialog.getByLabel("Code", { exact: true }).getAttribute("aria-invalid")).toBe("true");
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await redeem(codes[0].code.toLowerCase().replaceAll("-", " "));
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("+$12.50").first().waitFor();
+  await page.getByRole("button", { name: "Top up" }).click();
+  await redeem(codes[0].code);
+  await dialog.getByText("No open code reads like this").waitFor();
+  expect(await readPosted(world)).toBe(before + parseUsd("12.50"));
+  await finish(watched);
+});
 
-test(
-  "a payment leads to Stripe and back, and is credited once, when Stripe reports it",
-  async () => {
-    const before = await readPosted(world);
-    const watched = await open("/wallet?topup=1");
-    const { page } = watched;
-    let session: CheckoutSession | undefined;
-    stripe.beforeAnswer(async (created) => {
-      session = created;
-    });
-    await page.route(`${STRIPE_PAGE}/**`, (route) => {
-      const back = stripe.calls.at(-1)?.form.get("success_url") ?? "";
-      const url = back.replace("{CHECKOUT_SESSION_ID}", session?.id ?? "");
-      return route.fulfill({ contentType: "text/html", body: `<a href="${url}">Pay</a>` });
-    });
-    const amount = page.getByLabel("Amount in USD");
-    await amount.fill("2");
-    await page.getByRole("button", { name: "Go to the payment" }).click();
-    await page.getByText("Enter $5 to $10,000").waitFor();
-    await amount.fill("$25.50");
-    await page.getByRole("button", { name: "Go to the payment" }).click();
-    await page.getByRole("link", { name: "Pay" }).click();
-    await page.getByText("The payment is on its way").waitFor();
-    expect(await readPosted(world)).toBe(before);
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    for (let count = 0; count < 2; count++) expect(await reportPaid(session)).toBe(200);
-    await page.getByText("Paid: $25.50").waitFor();
-    await page.getByText("+$25.50").first().waitFor();
-    expect(await readPosted(world)).toBe(before + parseUsd("25.50"));
-    await page.getByRole("button", { name: "Close this message" }).click();
-    await page.waitForURL((url) => !url.searchParams.has("checkout"));
-    await settled(watched);
-    expect(watched.faults).toEqual([`another host: ${STRIPE_PAGE}`]);
-    await watched.close();
-  },
-  LONG_MS,
-);
+test("a payment leads to Stripe and back, and is credited once, when Stripe reports it", async () => {
+  const before = await readPosted(world);
+  const watched = await open("/wallet?topup=1");
+  const { page } = watched;
+  let session: CheckoutSession | undefined;
+  stripe.beforeAnswer(async (created) => {
+    session = created;
+  });
+  await page.route(`${STRIPE_PAGE}/**`, (route) => {
+    const back = stripe.calls.at(-1)?.form.get("success_url") ?? "";
+    const url = back.replace("{CHECKOUT_SESSION_ID}", session?.id ?? "");
+    return route.fulfill({ contentType: "text/html", body: `<a href="${url}">Pay</a>` });
+  });
+  const amount = page.getByLabel("Amount in USD");
+  await amount.fill("2");
+  await page.getByRole("button", { name: "Go to the payment" }).click();
+  await page.getByText("Enter $5 to $10,000").waitFor();
+  await amount.fill("$25.50");
+  await page.getByRole("button", { name: "Go to the payment" }).click();
+  await page.getByRole("link", { name: "Pay" }).click();
+  await page.getByText("The payment is on its way").waitFor();
+  expect(await readPosted(world)).toBe(before);
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  for (let count = 0; count < 2; count++) expect(await reportPaid(session)).toBe(200);
+  await page.getByText("Paid: $25.50").waitFor();
+  await page.getByText("+$25.50").first().waitFor();
+  expect(await readPosted(world)).toBe(before + parseUsd("25.50"));
+  await page.getByRole("button", { name: "Close this message" }).click();
+  await page.waitForURL((url) => !url.searchParams.has("checkout"));
+  await settled(watched);
+  expect(watched.faults).toEqual([`another host: ${STRIPE_PAGE}`]);
+  await watched.close();
+});
 
-test(
-  "the lines of a downloaded statement sum to the change of the balance",
-  async () => {
-    const watched = await open("/wallet?tab=statements");
-    const { page } = watched;
-    const downloading = page.waitForEvent("download");
-    await page.getByRole("link", { name: /^CSV/ }).first().click();
-    const download = await downloading;
-    expect(download.suggestedFilename()).toMatch(/^statement-\d{4}-\d{2}\.csv$/);
-    const [head = "", ...rows] = (await Bun.file(await download.path()).text()).trimEnd().split("\n");
-    const columns = head.trim().split(",");
-    const cells = rows.map((row) => row.trim().split(","));
-    const read = (row: readonly string[] | undefined, name: string) =>
-      readSigned(row?.[columns.indexOf(name)]);
-    const sum = cells.reduce((total, row) => total + read(row, "amount_usd"), 0n);
-    const end = read(cells.at(-1), "balance_usd");
-    expect(sum).toBe(end - read(cells[0], "balance_usd"));
-    expect(end).toBe(await readPosted(world));
-    await finish(watched);
-  },
-  LONG_MS,
-);
+test("the lines of a downloaded statement sum to the change of the balance", async () => {
+  const watched = await open("/wallet?tab=statements");
+  const { page } = watched;
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("link", { name: /^CSV/ }).first().click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toMatch(/^statement-\d{4}-\d{2}\.csv$/);
+  const [head = "", ...rows] = (await Bun.file(await download.path()).text()).trimEnd().split("\n");
+  const columns = head.trim().split(",");
+  const cells = rows.map((row) => row.trim().split(","));
+  const read = (row: readonly string[] | undefined, name: string) => readSigned(row?.[columns.indexOf(name)]);
+  const sum = cells.reduce((total, row) => total + read(row, "amount_usd"), 0n);
+  const end = read(cells.at(-1), "balance_usd");
+  expect(sum).toBe(end - read(cells[0], "balance_usd"));
+  expect(end).toBe(await readPosted(world));
+  await finish(watched);
+});
 
 /** Sends the webhook of a paid session, and returns its status. */
 async function reportPaid(session: CheckoutSession | undefined): Promise<number> {

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Locator, Page } from "playwright-core";
+import { describe, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
 import { findAccessibilityFaults } from "../support/axe.ts";
-import { startChromium } from "../support/chromium.ts";
 import { signInByForm, untilTitled } from "./world/forms.ts";
 import { browse } from "./world/open-page.ts";
 import { signIn } from "./world/signed-in.ts";
-import { PASSWORD, startWorld, type World } from "./world/world.ts";
+import { PASSWORD } from "./world/world.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 20 }), startChromium()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await world.close();
-});
+const { world, browser } = worldForTests({ days: 1, perDay: 20 });
 
 const visit = (path: string, use: Parameters<typeof browse>[2]) =>
   browse(

@@ -53,7 +53,7 @@ test("a burst leaves the live list short, and what it has no place for is said",
       await page.getByRole("table", { name: "Requests" }).locator("tbody tr").count(),
     ).toBeLessThanOrEqual(150);
   });
-}, 300_000);
+});
 
 /** Sends a chat request and returns its id. */
 async function send(body: object = {}, as = secret): Promise<{ id: string; status: number }> {

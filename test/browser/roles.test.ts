@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { startChromium } from "../support/chromium.ts";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { untilTitled } from "./world/forms.ts";
 import { browse } from "./world/open-page.ts";
 import { type SignedIn, signIn } from "./world/signed-in.ts";
-import { PASSWORD, startWorld, type World } from "./world/world.ts";
+import { PASSWORD } from "./world/world.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 20 }), startChromium()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await world.close();
-});
+const { world, browser } = worldForTests({ days: 1, perDay: 20 });
 
 type Visitor = "owner" | "developer" | "viewer" | "acting";
 

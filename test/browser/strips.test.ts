@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { expect, test } from "bun:test";
 import { findAccessibilityFaults } from "../support/axe.ts";
-import { startChromium } from "../support/chromium.ts";
 import { openPageAs } from "./world/open-page.ts";
-import { startWorld, type World } from "./world/world.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ days: 2, perDay: 10 }), startChromium()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await world.close();
-});
+const { world, browser } = worldForTests({ days: 2, perDay: 10 });
 
 test("a click while the gateway is away keeps the console, says so, and shows the page when it is back", async () => {
   const path = `/console/accounts/${world.acme.accountId}/wallet`;
@@ -57,4 +47,4 @@ test("every page of an account says why its requests are refused and what mends 
     }
     await close();
   }
-}, 300_000);
+});

@@ -1,20 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { startChromium, type WatchedPage } from "../support/chromium.ts";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import type { WatchedPage } from "../support/chromium.ts";
 import { openPageAs } from "./world/open-page.ts";
-import { startWorld, type World } from "./world/world.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
 
-let world: World;
-let browser: Browser;
+const { world, browser } = worldForTests({ days: 1, perDay: 20 });
 let earlier: WatchedPage;
 let later: WatchedPage;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ days: 1, perDay: 20 }), startChromium()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await world.close();
-});
 beforeEach(async () => {
   const [key] = world.acme.keyIds;
   const path = `/console/accounts/${world.acme.accountId}/keys/${key}`;

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Locator, Page } from "playwright-core";
+import { expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
 import { parseUsd } from "../../src/domain/money.ts";
 import { findAccessibilityFaults } from "../support/axe.ts";
-import { startChromium } from "../support/chromium.ts";
 import { gate } from "../support/script.ts";
 import { browse, finish, openPageAs, settled } from "./world/open-page.ts";
-import { startWorld, type World } from "./world/world.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ days: 9, perDay: 20 }), startChromium()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await world.close();
-});
+const { world, browser } = worldForTests({ days: 9, perDay: 20 });
 
 test("a row of the table narrows usage to its model, and the URL keeps the view", async () => {
   const { url, acme, owner } = world;
@@ -32,7 +23,7 @@ test("a row of the table narrows usage to its model, and the URL keeps the view"
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   expect(await findAccessibilityFaults(page)).toEqual([]);
   await finish(watched);
-}, 300_000);
+});
 
 test("a range has one sum on overview, key page and usage, also where midnight is not that of UTC", async () => {
   const { url, acme, owner } = world;
@@ -60,7 +51,7 @@ test("a range has one sum on overview, key page and usage, also where midnight i
   ];
   expect(new Set(ofKey).size).toBe(1);
   expect(BigInt(ofKey[0] ?? 0)).toBeGreaterThan(0n);
-}, 300_000);
+});
 
 test("filters that exclude every request tell how many there are without them", async () => {
   const { url, acme, owner } = world;
@@ -70,7 +61,7 @@ test("filters that exclude every request tell how many there are without them", 
   await watched.page.getByRole("button", { name: "Clear the filters" }).click();
   await watched.page.getByRole("cell", { name: "claude-sonnet" }).first().waitFor();
   await finish(watched);
-}, 300_000);
+});
 
 test("the CSV of a view sums up to its table, and the view survives a reload and the way back", async () => {
   const { url, acme, owner } = world;
@@ -108,7 +99,7 @@ test("the CSV of a view sums up to its table, and the view survives a reload and
   await page.goBack();
   await table.waitFor();
   await finish(watched);
-}, 300_000);
+});
 
 /** Cost in nanos by the name of the group. */
 function sumsOfCsv(csv: string): ReadonlyMap<string, string> {
@@ -136,7 +127,7 @@ test("a field that searches follows the URL", async () => {
     () => document.querySelector<HTMLInputElement>("main input[type=search]")?.value === "",
   );
   await finish(watched);
-}, 300_000);
+});
 
 test("keys move the reading of a chart, and its values are in a table", async () => {
   const { url, acme, owner } = world;
@@ -153,4 +144,4 @@ test("keys move the reading of a chart, and its values are in a table", async ()
   await figure.getByText("Show as a table").click();
   await figure.getByRole("columnheader", { name: "claude-sonnet" }).waitFor();
   await finish(watched);
-}, 300_000);
+});

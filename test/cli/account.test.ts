@@ -1,14 +1,12 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { runAccountResume, runAccountSuspend } from "../../src/cli/account.ts";
 import { runTopUp } from "../../src/cli/money.ts";
-import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { storageForTests } from "../accounts/temp-storage.ts";
 
-let storage: TempStorage;
+const storage = storageForTests();
 beforeEach(async () => {
-  storage = await openTempStorage();
   await storage.newAccount("acme");
 });
-afterEach(() => storage.close());
 
 const entries = async () => storage.database.db.select().from(storage.database.tables.auditEntries);
 

@@ -1,16 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { runKeyCreate, runKeyList, runKeyRevoke, runKeyRotate, runKeyUpdate } from "../../src/cli/key.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { storageForTests } from "../accounts/temp-storage.ts";
 
 const DAY_MS = 86_400_000;
 
-let storage: TempStorage;
+const storage = storageForTests();
 beforeEach(async () => {
-  storage = await openTempStorage();
   await storage.newAccount("acme");
 });
-afterEach(() => storage.close());
 
 const create = (options = {}) => runKeyCreate(storage, { account: "acme", name: "k", ...options });
 

@@ -1,17 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/accounts/accounts.ts";
 import { type RefundOptions, runRefund } from "../../src/cli/money.ts";
-import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { storageForTests } from "../accounts/temp-storage.ts";
 
-let storage: TempStorage;
+const storage = storageForTests();
 let account: Account;
 let receipt: string;
 beforeEach(async () => {
-  storage = await openTempStorage();
   account = await storage.newAccount("acme");
   receipt = await charge(1_000n);
 });
-afterEach(() => storage.close());
 
 /** Tops up 5,000 nano-USD, charges this much of them for a request, and returns its id. */
 async function charge(amount: bigint): Promise<string> {

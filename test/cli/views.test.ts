@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/accounts/accounts.ts";
 import { issueKey } from "../../src/accounts/keys/keys.ts";
 import { runCodeCreate } from "../../src/cli/money.ts";
@@ -7,7 +7,7 @@ import { runUsage } from "../../src/cli/usage.ts";
 import { runStatement, runWallet } from "../../src/cli/wallet.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { redeemCode } from "../../src/payments/redeem-codes.ts";
-import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { storageForTests } from "../accounts/temp-storage.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { runTollgate } from "./run-tollgate.ts";
 
@@ -19,16 +19,14 @@ const USAGE = {
   outputTokens: 7,
 };
 
-let storage: TempStorage;
+const storage = storageForTests();
 let account: Account;
 let keyId: string;
 beforeEach(async () => {
-  storage = await openTempStorage();
   account = await storage.newAccount("acme");
   keyId = (await issueKey(storage, { accountId: account.id, name: "batch" })).key.id;
   await storage.ledger.topUp({ walletId: account.id, topUpId: "first", amount: parseUsd("10") });
 });
-afterEach(() => storage.close());
 
 const now = () => storage.clock.nowMs;
 

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { answerNeutrally } from "../support/format-pairs/format-pair.ts";
 import { SAMPLE_ANSWERS } from "../support/format-pairs/neutral-answer.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { AI_SDK } from "./libraries/ai-sdk.ts";
 import { anthropic } from "./libraries/anthropic.ts";
 import { type Client, expectedAnswer, type ReadAnswer, type Target } from "./libraries/client.ts";
@@ -9,11 +9,7 @@ import { LANGCHAIN } from "./libraries/langchain.ts";
 import { openai } from "./libraries/openai.ts";
 import { responses } from "./libraries/responses.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 const CLIENTS: readonly Client[] = [openai, responses, anthropic, ...AI_SDK, ...LANGCHAIN];
 

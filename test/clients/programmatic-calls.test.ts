@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAnthropic } from "@ai-sdk/anthropic";
@@ -6,9 +6,6 @@ import { generateText, streamText } from "ai";
 import { answer, type Script } from "../support/script.ts";
 import { EVENT_STREAM } from "../support/scripted-answers.ts";
 import { CLAUDE, translatingGateway } from "./translating-gateway.ts";
-
-// Unreported usage is counted locally, which takes seconds on a busy machine.
-setDefaultTimeout(30_000);
 
 const { upstream, settings, openai, anthropic } = translatingGateway();
 

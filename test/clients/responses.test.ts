@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, jsonSchema, RetryError, stepCountIs, streamText, tool } from "ai";
 import OpenAI, { APIError } from "openai";
@@ -6,6 +6,7 @@ import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
 import type { ResponseInput } from "openai/resources/responses/responses";
 import { ERRORS } from "../../src/errors.ts";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { HELLO, type ModelOutput } from "../support/model-output.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import {
@@ -14,21 +15,15 @@ import {
   scriptedUpstream,
   scriptedUpstreams,
 } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  const native = scriptedModel("native", "openai", { routes: [scriptedRoute("native", "native")] });
-  gateway = await startTestGateway({
-    models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic"), native],
-    upstreams: (scripted) => [
-      ...scriptedUpstreams(scripted),
-      scriptedUpstream("native", "openai", { baseUrl: scripted.openaiUrl, hasResponses: true }),
-    ],
-  });
+const native = scriptedModel("native", "openai", { routes: [scriptedRoute("native", "native")] });
+const gateway = gatewayForTests({
+  models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic"), native],
+  upstreams: (scripted) => [
+    ...scriptedUpstreams(scripted),
+    scriptedUpstream("native", "openai", { baseUrl: scripted.openaiUrl, hasResponses: true }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const USAGE = { input: 11, output: 7 };
 const TOOL: ModelOutput = { tool: { name: "look_up", arguments: '{"city":"Oslo"}' }, usage: USAGE };

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type Anthropic from "@anthropic-ai/sdk";
@@ -11,9 +11,6 @@ import { answer, type Script } from "../support/script.ts";
 import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import { listAt, objectAt } from "../support/strict-json.ts";
 import { GPT, translatingGateway } from "./translating-gateway.ts";
-
-// Unreported usage is counted locally, which takes seconds on a busy machine.
-setDefaultTimeout(30_000);
 
 const { upstream, settings, anthropic, claude, openai, seen } = translatingGateway();
 

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, beforeEach } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { type Json, objectAt } from "../support/strict-json.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Model of an Anthropic upstream for OpenAI's clients, and of an OpenAI upstream for Anthropic's clients. */
 export const CLAUDE = "claude";
@@ -12,12 +11,7 @@ export const GPT = "chat";
 
 /** Starts a gateway for a test file, and creates clients whose model has an upstream of the other format. */
 export function translatingGateway() {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startTestGateway();
-  });
-  beforeEach(() => gateway.upstream.reset());
-  afterAll(() => gateway.stop());
+  const gateway = gatewayForTests();
   const settings = () => ({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret, maxRetries: 0 });
 
   return {

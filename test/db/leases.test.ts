@@ -1,17 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connectDatabase } from "../../src/db/database.ts";
 import { endLease, tryLease } from "../../src/db/leases.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 
 const JOB = "notices";
 const MS = 60_000;
 
 describe.each(DIALECTS)("on %s", (dialect) => {
-  let storage: TempStorage;
-  beforeEach(async () => {
-    storage = await openTempStorage(dialect);
-  });
-  afterEach(() => storage.close());
+  const storage = storageForTests(dialect);
 
   const tryAs = (holder: string) => tryLease(storage.database, { job: JOB, holder, ms: MS }, storage.now);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
@@ -9,20 +9,15 @@ import { createCanaries } from "../support/canaries.ts";
 import { CHAT, MESSAGES, objectOf, post, SURFACES } from "../support/client.ts";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer } from "../support/script.ts";
 import { answerWith, EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // Conformance cases of authentication, routing and envelopes that no other test covers.
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  const models = [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic"), DEMO_MODEL];
-  gateway = await startTestGateway({ models });
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const models = [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic"), DEMO_MODEL];
+const gateway = gatewayForTests({ models });
 
 const openai = () => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret, maxRetries: 0 });
 const anthropic = () => new Anthropic({ baseURL: gateway.url, apiKey: gateway.secret, maxRetries: 0 });

@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ERRORS } from "../../src/errors.ts";
 import { CHAT, dataOf, objectOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { answerNeutrally, postTo, readReply } from "../support/format-pairs/format-pair.ts";
 import { nanosOf, neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, type Script } from "../support/script.ts";
 import { isObject, type Json, listAt, objectAt } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { call, chatTool, claudeCode, result, TO_CLAUDE, TO_GPT, user } from "./conformance/requests.ts";
 import { TRANSLATED_REQUESTS, UNTRANSLATABLE_REQUESTS } from "./conformance/translated-requests.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  const anthropic = (id: string, traits: { reasoning: "budget" | "adaptive"; sampling: boolean }) =>
-    scriptedModel(id, "anthropic", { routes: [scriptedRoute("scripted-anthropic", id, { traits })] });
-  gateway = await startTestGateway({
-    models: [
-      scriptedModel("gpt", "openai"),
-      scriptedModel("claude", "anthropic"),
-      anthropic("claude-budget", { reasoning: "budget", sampling: true }),
-      anthropic("claude-adaptive", { reasoning: "adaptive", sampling: false }),
-    ],
-  });
+const anthropic = (id: string, traits: { reasoning: "budget" | "adaptive"; sampling: boolean }) =>
+  scriptedModel(id, "anthropic", { routes: [scriptedRoute("scripted-anthropic", id, { traits })] });
+const gateway = gatewayForTests({
+  models: [
+    scriptedModel("gpt", "openai"),
+    scriptedModel("claude", "anthropic"),
+    anthropic("claude-budget", { reasoning: "budget", sampling: true }),
+    anthropic("claude-adaptive", { reasoning: "adaptive", sampling: false }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const LONG_NAME = `mcp__a_server_with_a_long_name__${"and_a_tool_".repeat(6)}`;
 

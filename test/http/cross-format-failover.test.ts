@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Protocol } from "../../src/domain/model.ts";
 import { CHAT, MESSAGES, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { answerNeutrally, type FormatPair, postTo, readReply } from "../support/format-pairs/format-pair.ts";
 import { nanosOf, neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  // The second route costs ten times as much.
-  const dear = Object.fromEntries(Object.entries(TEST_PRICE).map(([name, price]) => [name, price * 10n]));
-  const price = { ...TEST_PRICE, ...dear };
-  const model = (id: string, first: Protocol, second: Protocol) =>
-    scriptedModel(id, first, {
-      routes: [
-        scriptedRoute(`scripted-${first}`, `by-${first}`),
-        scriptedRoute(`scripted-${second}`, `by-${second}`, { priority: 2, price }),
-      ],
-    });
-  gateway = await startTestGateway({
-    models: [model("openai-first", "openai", "anthropic"), model("anthropic-first", "anthropic", "openai")],
+// The second route costs ten times as much.
+const dear = Object.fromEntries(Object.entries(TEST_PRICE).map(([name, price]) => [name, price * 10n]));
+const price = { ...TEST_PRICE, ...dear };
+const model = (id: string, first: Protocol, second: Protocol) =>
+  scriptedModel(id, first, {
+    routes: [
+      scriptedRoute(`scripted-${first}`, `by-${first}`),
+      scriptedRoute(`scripted-${second}`, `by-${second}`, { priority: 2, price }),
+    ],
   });
+const gateway = gatewayForTests({
+  models: [model("openai-first", "openai", "anthropic"), model("anthropic-first", "anthropic", "openai")],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const hello = neutralAnswer();
 const FAILURES: readonly (readonly [name: string, script: Script, status: number])[] = [

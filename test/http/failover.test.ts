@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { parsePrice } from "../../src/domain/money.ts";
 import { post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import {
@@ -11,31 +12,25 @@ import {
   scriptedUpstreams,
   TEST_PRICE,
 } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  // The second route costs ten times as much.
-  const dear = { ...TEST_PRICE, input: parsePrice("10.00"), output: parsePrice("20.00") };
-  gateway = await startTestGateway({
-    models: SURFACES.map(({ model, name }) => {
-      const protocol = name === "chat" ? "openai" : "anthropic";
-      return scriptedModel(model, protocol, {
-        routes: [
-          scriptedRoute(`first-${protocol}`, `${model}-first`),
-          scriptedRoute(`scripted-${protocol}`, `${model}-second`, { priority: 2, price: dear }),
-        ],
-      });
-    }),
-    upstreams: (scripted) => [
-      ...scriptedUpstreams(scripted),
-      scriptedUpstream("first-openai", "openai", { baseUrl: scripted.openaiUrl }),
-      scriptedUpstream("first-anthropic", "anthropic", { baseUrl: scripted.anthropicUrl }),
-    ],
-  });
+// The second route costs ten times as much.
+const dear = { ...TEST_PRICE, input: parsePrice("10.00"), output: parsePrice("20.00") };
+const gateway = gatewayForTests({
+  models: SURFACES.map(({ model, name }) => {
+    const protocol = name === "chat" ? "openai" : "anthropic";
+    return scriptedModel(model, protocol, {
+      routes: [
+        scriptedRoute(`first-${protocol}`, `${model}-first`),
+        scriptedRoute(`scripted-${protocol}`, `${model}-second`, { priority: 2, price: dear }),
+      ],
+    });
+  }),
+  upstreams: (scripted) => [
+    ...scriptedUpstreams(scripted),
+    scriptedUpstream("first-openai", "openai", { baseUrl: scripted.openaiUrl }),
+    scriptedUpstream("first-anthropic", "anthropic", { baseUrl: scripted.anthropicUrl }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const refuses = (status: number): Script => answer({ status, body: '{"error":{"message":"no"}}' });
 

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { sendRaw } from "../support/raw-client.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 function head(target: string, headers: readonly string[]): string {
   return `GET ${target} HTTP/1.1\r\nhost: gateway.example\r\nconnection: close\r\n${headers.join("\r\n")}\r\n\r\n`;

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, gate, type Script, type ScriptedFormat } from "../support/script.ts";
 import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import type { Json } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import {
   blockEvents,
   chunk,
@@ -19,28 +19,23 @@ import {
 const FIRST_OUTPUT_MS = 1_500;
 const SILENCE_MS = 2_000;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  const timeouts = { connectMs: 5_000, firstOutputMs: FIRST_OUTPUT_MS, idleMs: 20_000, totalMs: 30_000 };
-  const protocols: readonly ScriptedFormat[] = ["openai", "anthropic"];
-  gateway = await startTestGateway({
-    models: protocols.flatMap((protocol) => {
-      const first = scriptedRoute(protocol, `hides-${protocol}`);
-      const routes = [first, scriptedRoute("reserve", "answers", { priority: 2 })];
-      return [
-        scriptedModel(`one-${protocol}`, protocol, { routes: [first] }),
-        scriptedModel(`two-${protocol}`, protocol, { routes }),
-      ];
-    }),
-    upstreams: ({ openaiUrl, anthropicUrl }) => [
-      scriptedUpstream("openai", "openai", { baseUrl: openaiUrl, timeouts }),
-      scriptedUpstream("anthropic", "anthropic", { baseUrl: anthropicUrl, timeouts }),
-      scriptedUpstream("reserve", "openai", { baseUrl: openaiUrl }),
-    ],
-  });
+const timeouts = { connectMs: 5_000, firstOutputMs: FIRST_OUTPUT_MS, idleMs: 20_000, totalMs: 30_000 };
+const protocols: readonly ScriptedFormat[] = ["openai", "anthropic"];
+const gateway = gatewayForTests({
+  models: protocols.flatMap((protocol) => {
+    const first = scriptedRoute(protocol, `hides-${protocol}`);
+    const routes = [first, scriptedRoute("reserve", "answers", { priority: 2 })];
+    return [
+      scriptedModel(`one-${protocol}`, protocol, { routes: [first] }),
+      scriptedModel(`two-${protocol}`, protocol, { routes }),
+    ];
+  }),
+  upstreams: ({ openaiUrl, anthropicUrl }) => [
+    scriptedUpstream("openai", "openai", { baseUrl: openaiUrl, timeouts }),
+    scriptedUpstream("anthropic", "anthropic", { baseUrl: anthropicUrl, timeouts }),
+    scriptedUpstream("reserve", "openai", { baseUrl: openaiUrl }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 /** Clients that do not see the first output of these upstreams. */
 const HIDDEN: readonly (readonly [Surface<string>, ScriptedFormat, more: object])[] = [

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { CHAT, MESSAGES, post } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { sendRaw } from "../support/raw-client.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  const models = [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic"), DEMO_MODEL];
-  gateway = await startTestGateway({ models });
-});
-afterAll(() => gateway.stop());
+const models = [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic"), DEMO_MODEL];
+const gateway = gatewayForTests({ models });
 
 const UNMATCHED = [
   ["POST", "/chat/completions"],

@@ -1,12 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { CHAT, dataOf, MESSAGES, objectOf, post, RESPONSES, type Surface } from "../support/client.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, resetAtOnce } from "../support/script.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
 
 // Bodies above 128 KiB are parsed in a worker, which must not change any result.
-setDefaultTimeout(60_000);
-
 const gateway = gatewayForTests({
   models: [
     scriptedModel("chat", "openai", { contextWindow: 10_000_000 }),

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { CHAT, MESSAGES, objectOf, post } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
 const IDS = ["chat", "claude", "vendor/model-1", "mödel 100%"];
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({ models: IDS.map((id) => scriptedModel(id, "openai")) });
-});
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests({ models: IDS.map((id) => scriptedModel(id, "openai")) });
 
 const get = (path: string, secret = gateway.secret, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}${path}`, { headers: { "x-api-key": secret, ...headers } });

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { SURFACES } from "../support/client.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 const POISON = '{"polluted":"yes"}';
 

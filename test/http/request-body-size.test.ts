@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { CHAT, MESSAGES, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { sendRaw } from "../support/raw-client.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
 const LIMIT = 30 * 1024 * 1024;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 /** A valid body of exactly this many bytes. */
 function bodyOf(surface: Surface, bytes: number): string {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { HELLO, type ModelOutput } from "../support/model-output.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
 import { answerWith, EVENT_STREAM, frame } from "../support/scripted-answers.ts";
@@ -13,31 +14,25 @@ import {
   scriptedUpstream,
   scriptedUpstreams,
 } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  const native = (id: string) =>
-    scriptedModel(id, "openai", { routes: [scriptedRoute("native", `their-${id}`)] });
-  const both = [
-    scriptedRoute("native", "their-first"),
-    scriptedRoute("scripted-anthropic", "their-second", { priority: 2 }),
-  ];
-  gateway = await startTestGateway({
-    models: [
-      scriptedModel("chat", "openai"),
-      scriptedModel("claude", "anthropic"),
-      native("native"),
-      scriptedModel("both", "openai", { routes: both }),
-    ],
-    upstreams: (scripted) => [
-      ...scriptedUpstreams(scripted),
-      scriptedUpstream("native", "openai", { baseUrl: scripted.openaiUrl, hasResponses: true }),
-    ],
-  });
+const native = (id: string) =>
+  scriptedModel(id, "openai", { routes: [scriptedRoute("native", `their-${id}`)] });
+const both = [
+  scriptedRoute("native", "their-first"),
+  scriptedRoute("scripted-anthropic", "their-second", { priority: 2 }),
+];
+const gateway = gatewayForTests({
+  models: [
+    scriptedModel("chat", "openai"),
+    scriptedModel("claude", "anthropic"),
+    native("native"),
+    scriptedModel("both", "openai", { routes: both }),
+  ],
+  upstreams: (scripted) => [
+    ...scriptedUpstreams(scripted),
+    scriptedUpstream("native", "openai", { baseUrl: scripted.openaiUrl, hasResponses: true }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const ask = (body: Record<string, unknown> = {}) => post(gateway, RESPONSES, body);
 const seen = () => JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "{}");

@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { ERRORS } from "../../src/errors.ts";
 import { MESSAGES, post } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer } from "../support/script.ts";
 import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { chunk, usageOf } from "./conformance/stream-events.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  const routes = [scriptedRoute("first", "first"), scriptedRoute("second", "second", { priority: 2 })];
-  gateway = await startTestGateway({
-    models: [scriptedModel("gpt", "openai", { routes })],
-    upstreams: ({ openaiUrl: baseUrl }) => [
-      scriptedUpstream("first", "openai", { baseUrl, circuitFailures: 1 }),
-      scriptedUpstream("second", "openai", { baseUrl }),
-    ],
-  });
+const routes = [scriptedRoute("first", "first"), scriptedRoute("second", "second", { priority: 2 })];
+const gateway = gatewayForTests({
+  models: [scriptedModel("gpt", "openai", { routes })],
+  upstreams: ({ openaiUrl: baseUrl }) => [
+    scriptedUpstream("first", "openai", { baseUrl, circuitFailures: 1 }),
+    scriptedUpstream("second", "openai", { baseUrl }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const COST = 1_000n * 1_000n + 500n * 2_000n;
 const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: "no json" } };

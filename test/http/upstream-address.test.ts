@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { CHAT, MESSAGES, post } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { sendRaw } from "../support/raw-client.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 /** Host and request target of every upstream call. */
 function called() {

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { setMarkup } from "../../src/accounts/accounts.ts";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
 import { scalePrice } from "../../src/domain/model.ts";
 import { parseMarkup } from "../../src/domain/money.ts";
 import { CHAT, post } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const COST = scalePrice(TEST_PRICE, parseMarkup("0.5"));
 const priced = scriptedModel("priced", "openai", {
@@ -14,11 +14,7 @@ const priced = scriptedModel("priced", "openai", {
   routes: [scriptedRoute("scripted-openai", "priced", { cost: COST })],
 });
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({ models: [priced, scriptedModel("unknown", "openai")] });
-});
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests({ models: [priced, scriptedModel("unknown", "openai")] });
 
 /** 11 input tokens at 1,000 nano-USD and 7 output tokens at 2,000, which cost the operator half as much. */
 async function ask(model: string, secret = gateway.secret) {

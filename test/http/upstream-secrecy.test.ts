@@ -1,47 +1,42 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createCanaries } from "../support/canaries.ts";
 import { post, SURFACES, type Surface } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { HELLO } from "../support/model-output.ts";
 import { type Answer, answer, garbage, type Script, type ScriptRequest } from "../support/script.ts";
 import { answerWith, EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const secrets = createCanaries();
 const hasty = { connectMs: 5_000, firstOutputMs: 100, idleMs: 100, totalMs: 250 };
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  const protocols = ["openai", "anthropic"] as const;
-  gateway = await startTestGateway({
-    models: protocols.flatMap((protocol) => {
-      const model = protocol === "openai" ? "chat" : "claude";
-      const via = (upstream: string) => ({ routes: [scriptedRoute(`${upstream}-${protocol}`, model)] });
+const protocols = ["openai", "anthropic"] as const;
+const gateway = gatewayForTests({
+  models: protocols.flatMap((protocol) => {
+    const model = protocol === "openai" ? "chat" : "claude";
+    const via = (upstream: string) => ({ routes: [scriptedRoute(`${upstream}-${protocol}`, model)] });
+    return [
+      scriptedModel(model, protocol),
+      scriptedModel(`${model}-nowhere`, protocol, via("nowhere")),
+      scriptedModel(`${model}-refused`, protocol, via("refused")),
+    ];
+  }),
+  upstreams: (scripted) =>
+    protocols.flatMap((protocol) => {
+      const path = `/${secrets.next("path")}${protocol === "openai" ? "/v1" : ""}`;
+      const apiKey = secrets.next("api-key");
+      const host = `http://${secrets.next("host")}.invalid`;
       return [
-        scriptedModel(model, protocol),
-        scriptedModel(`${model}-nowhere`, protocol, via("nowhere")),
-        scriptedModel(`${model}-refused`, protocol, via("refused")),
+        scriptedUpstream(`scripted-${protocol}`, protocol, {
+          baseUrl: scripted.url + path,
+          apiKey,
+          timeouts: hasty,
+        }),
+        scriptedUpstream(`nowhere-${protocol}`, protocol, { baseUrl: host, apiKey }),
+        scriptedUpstream(`refused-${protocol}`, protocol, { baseUrl: `http://127.0.0.1:1${path}`, apiKey }),
       ];
     }),
-    upstreams: (scripted) =>
-      protocols.flatMap((protocol) => {
-        const path = `/${secrets.next("path")}${protocol === "openai" ? "/v1" : ""}`;
-        const apiKey = secrets.next("api-key");
-        const host = `http://${secrets.next("host")}.invalid`;
-        return [
-          scriptedUpstream(`scripted-${protocol}`, protocol, {
-            baseUrl: scripted.url + path,
-            apiKey,
-            timeouts: hasty,
-          }),
-          scriptedUpstream(`nowhere-${protocol}`, protocol, { baseUrl: host, apiKey }),
-          scriptedUpstream(`refused-${protocol}`, protocol, { baseUrl: `http://127.0.0.1:1${path}`, apiKey }),
-        ];
-      }),
-  });
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 /** Status line, headers and body of a response, as text. */
 async function bytesOf(response: Response): Promise<string> {

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Price } from "../../src/domain/model.ts";
 import { MESSAGES, objectOf, post, SURFACES } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { readSamples } from "../telemetry/samples.ts";
 
 const BETA = "context-1m-2025-08-07";
@@ -22,25 +22,20 @@ const LOOP = join(
   "../../../shared/recordings-odd/anthropic/anthropic-code-execution-20250825.pptx-skill.json",
 );
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  const route = (more: object) => scriptedRoute("scripted-anthropic", "claude", more);
-  const longContext = { contextWindow: 1_000_000, aboveInputTokens: 200_000 };
-  gateway = await startTestGateway({
-    models: [
-      scriptedModel("chat", "openai"),
-      scriptedModel("claude", "anthropic"),
-      scriptedModel("wide", "anthropic", { routes: [route({ betas: [BETA] })] }),
-      scriptedModel("long", "anthropic", {
-        routes: [route({ betas: ["context-1m-*"], longPrice: LONG_PRICE })],
-        longContext,
-      }),
-    ],
-    config: { metricsListen: { host: "127.0.0.1", port: 0 } },
-  });
+const route = (more: object) => scriptedRoute("scripted-anthropic", "claude", more);
+const longContext = { contextWindow: 1_000_000, aboveInputTokens: 200_000 };
+const gateway = gatewayForTests({
+  models: [
+    scriptedModel("chat", "openai"),
+    scriptedModel("claude", "anthropic"),
+    scriptedModel("wide", "anthropic", { routes: [route({ betas: [BETA] })] }),
+    scriptedModel("long", "anthropic", {
+      routes: [route({ betas: ["context-1m-*"], longPrice: LONG_PRICE })],
+      longContext,
+    }),
+  ],
+  config: { metricsListen: { host: "127.0.0.1", port: 0 } },
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const reports = (input: number, output = 7) =>
   answerWith({ text: "Hello there, friend.", usage: { input, output } });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { SYSTEM } from "../../src/accounts/audit-trail.ts";
 import { connectDatabase } from "../../src/db/database.ts";
 import { parseUsd } from "../../src/domain/money.ts";
@@ -9,7 +9,7 @@ import { NoticePass } from "../../src/notices/pass.ts";
 import { createRule, deleteRule, type NewRule, updateRule } from "../../src/notices/rules.ts";
 import { publishAttempts } from "../../src/notices/upstream-attempts.ts";
 import { sweepNotices } from "../../src/notices/watch.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 
 const CALM_MS = 60_000;
@@ -22,16 +22,13 @@ const LOW: NewRule = {
 const FACTS = { surface: "chat", model: "m" };
 
 describe.each(DIALECTS)("on %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let accountId: string;
   let pass: NoticePass;
-
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     ({ id: accountId } = await storage.newAccount());
     pass = newPass();
   });
-  afterEach(() => storage.close());
 
   function newPass(database = storage.database): NoticePass {
     const { ledger, now } = storage;

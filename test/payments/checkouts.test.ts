@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { AuditActor } from "../../src/accounts/audit-trail.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { GatewayError } from "../../src/errors.ts";
@@ -7,7 +7,7 @@ import type { PaymentParts } from "../../src/payments/bookings.ts";
 import { applyEvent, createCheckout, findCheckout, stateOfCheckout } from "../../src/payments/checkouts.ts";
 import type { CheckoutEvent, CheckoutOrder, StripeClient } from "../../src/payments/stripe.ts";
 import { sweepPayments } from "../../src/payments/sweep.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 
 const OWNER: AuditActor = { kind: "person", id: "p", name: "owner@example.com" };
@@ -15,15 +15,13 @@ const AMOUNT = parseUsd("25.5");
 const PAGES = { successUrl: "https://t.example.com/ok", cancelUrl: "https://t.example.com/back" };
 
 describe.each(DIALECTS)("checkouts in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let accountId: string;
   let orders: CheckoutOrder[];
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     accountId = (await storage.newAccount()).id;
     orders = [];
   });
-  afterEach(() => storage.close());
 
   /** Stripe, whose sessions are named after their orders. */
   const stripe: StripeClient = {

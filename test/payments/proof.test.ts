@@ -1,21 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { parseUsd } from "../../src/domain/money.ts";
 import { printOverview, readOverview, runwayOf } from "../../src/payments/overview.ts";
 import { proveWallet, type WalletProof } from "../../src/payments/proof.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 
 const DAY_MS = 86_400_000;
 const FACTS = { surface: "chat", model: "m" };
 const OUTCOME = { outcome: "ok", source: "reported", attempts: [] } as const;
 
 describe.each(DIALECTS)("a wallet in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let walletId: string;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     walletId = (await storage.newAccount()).id;
   });
-  afterEach(() => storage.close());
 
   const topUp = (usd: string, topUpId = crypto.randomUUID()) =>
     storage.ledger.topUp({ walletId, topUpId, amount: parseUsd(usd) });

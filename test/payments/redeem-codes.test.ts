@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { AuditActor } from "../../src/accounts/audit-trail.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import type { PaymentParts } from "../../src/payments/bookings.ts";
@@ -10,7 +10,7 @@ import {
   stateOfCode,
 } from "../../src/payments/redeem-codes.ts";
 import { sweepPayments } from "../../src/payments/sweep.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 
 const OPERATOR: AuditActor = { kind: "person", id: "o", name: "operator@example.com" };
@@ -18,13 +18,11 @@ const OWNER: AuditActor = { kind: "person", id: "p", name: "owner@example.com", 
 const AMOUNT = 12_500_000_001n;
 
 describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let accountId: string;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     accountId = (await storage.newAccount()).id;
   });
-  afterEach(() => storage.close());
 
   async function newCode(more: { expiresAtMs?: number } = {}): Promise<string> {
     const [issued] = await createCodes(storage, OPERATOR, { amount: AMOUNT, count: 1, ...more });

@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseUsd } from "../../src/domain/money.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { listMonths, openStatement, printStatement, readMonth } from "../../src/payments/statement.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { DIALECTS, storageForTests, type TempStorage } from "../accounts/temp-storage.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -26,11 +26,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 describe.each(DIALECTS)("statements in %s", (dialect) => {
-  let storage: TempStorage;
-  beforeEach(async () => {
-    storage = await openTempStorage(dialect);
-  });
-  afterEach(() => storage.close());
+  const storage = storageForTests(dialect);
 
   async function readCsv(walletId: string, name: string, ledger: Pick<Ledger, "transfers"> = storage.ledger) {
     const month = readMonth(name);

@@ -68,7 +68,6 @@ describe("two new replicas that start together, while two old ones serve,", () =
       }
       await expectCurrent();
     },
-    300_000,
   );
 });
 
@@ -90,7 +89,7 @@ test("a migrator that is killed at any moment leaves a database that the next on
   expect((await old.stop()).errors).toEqual([]);
   await openAndClose();
   await expectCurrent();
-}, 300_000);
+});
 
 test("an index whose build was cut off is dropped and built again", async () => {
   await prepareOld(5);
@@ -117,7 +116,7 @@ test("an index whose build was cut off is dropped and built again", async () => 
   writer.release();
   await openAndClose();
   await expectCurrent();
-}, 300_000);
+});
 
 test("a long read delays a migration, and requests are answered meanwhile", async () => {
   await prepareOld(3);
@@ -137,4 +136,4 @@ test("a long read delays a migration, and requests are answered meanwhile", asyn
   reader.release();
   await opening;
   await expectCurrent();
-}, 300_000);
+});

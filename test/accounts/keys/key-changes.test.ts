@@ -1,25 +1,23 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { listAuditEntries } from "../../../src/accounts/audit-trail.ts";
 import { createAuthenticate } from "../../../src/accounts/keys/authenticate.ts";
 import { type ApiKey, type Authenticate, digestOf } from "../../../src/accounts/keys/key.ts";
 import { ROTATION_MS, rotateKey, updateKey } from "../../../src/accounts/keys/key-changes.ts";
 import { findKey, findKeys, issueKey, revokeKey } from "../../../src/accounts/keys/keys.ts";
 import { connectDatabase } from "../../../src/db/database.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../temp-storage.ts";
+import { DIALECTS, storageForTests } from "../temp-storage.ts";
 
 const UNKNOWN = { kind: "unknown_key" };
 const CONFLICT = { kind: "conflict" };
 
 describe.each(DIALECTS)("changes of keys in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let authenticate: Authenticate;
   let accountId: string;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     authenticate = createAuthenticate({ ...storage, monotonicMs: storage.now });
     accountId = (await storage.newAccount()).id;
   });
-  afterEach(() => storage.close());
 
   const issue = () => issueKey(storage, { accountId, name: "k", limits: { requestsPerMinute: 5 } });
   /** Lets every cached caller end. */

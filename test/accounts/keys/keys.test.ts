@@ -1,16 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { findKeys, issueKey, listKeys, revokeKey } from "../../../src/accounts/keys/keys.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../temp-storage.ts";
+import { DIALECTS, storageForTests, type TempStorage } from "../temp-storage.ts";
 
 describe.each(DIALECTS)("keys in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let accountId: string;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     accountId = (await storage.newAccount()).id;
   });
-  afterEach(() => storage.close());
 
   describe("issueKey", () => {
     test("creates a different secret of 43 characters after the prefix each time", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { createAuthenticate } from "../../../src/accounts/keys/authenticate.ts";
 import { issueKey } from "../../../src/accounts/keys/keys.ts";
@@ -9,18 +9,16 @@ import {
   revokeManagementKey,
 } from "../../../src/accounts/keys/management-keys.ts";
 import { actionsOf, addMember, addPerson } from "../actors.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../temp-storage.ts";
+import { DIALECTS, storageForTests } from "../temp-storage.ts";
 
 describe.each(DIALECTS)("management keys in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let accountId: string;
   let owner: Actor;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     accountId = (await storage.newAccount()).id;
     owner = await addMember(storage.database, accountId, "owner");
   });
-  afterEach(() => storage.close());
 
   const issue = (expiresAtMs?: number) =>
     issueManagementKey(storage, owner, { accountId, role: "developer", name: "deploy", expiresAtMs });

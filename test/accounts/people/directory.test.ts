@@ -1,18 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { endSessions, listPeople, setOperator } from "../../../src/accounts/people/directory.ts";
 import { beginActing, endActing } from "../../../src/accounts/people/operators.ts";
 import { actionsOf, addPerson, addSession } from "../actors.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../temp-storage.ts";
+import { DIALECTS, storageForTests } from "../temp-storage.ts";
 
 describe.each(DIALECTS)("people and operators in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let operator: Actor;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     operator = await addPerson(storage.database, { isOperator: true, email: "op@example.com" });
   });
-  afterEach(() => storage.close());
 
   const sessionOf = async ({ id }: Actor) => {
     const { db, tables } = storage.database;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { type Actor, SYSTEM } from "../../../src/accounts/audit-trail.ts";
 import {
   acceptInvitation,
@@ -16,20 +16,18 @@ import {
 import { changeRole, listMembers, removeMember } from "../../../src/accounts/people/members.ts";
 import { createMails } from "../../../src/mail/mails.ts";
 import { actionsOf, addMember, addPerson } from "../actors.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../temp-storage.ts";
+import { DIALECTS, storageForTests } from "../temp-storage.ts";
 
 const DAY_MS = 86_400_000;
 
 describe.each(DIALECTS)("invitations in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let accountId: string;
   let owner: Actor;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     accountId = (await storage.newAccount("acme")).id;
     owner = await addMember(storage.database, accountId, "owner");
   });
-  afterEach(() => storage.close());
 
   const issue = (email: string, role: "owner" | "viewer", isHandedOut = false) => {
     const mails = createMails(storage.database);

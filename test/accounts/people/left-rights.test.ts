@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { createAuthenticate } from "../../../src/accounts/keys/authenticate.ts";
 import { rotateKey } from "../../../src/accounts/keys/key-changes.ts";
@@ -13,20 +13,18 @@ import { invite, listInvitations } from "../../../src/accounts/people/invitation
 import { changeRole, removeMember } from "../../../src/accounts/people/members.ts";
 import { createLink, openLink } from "../../../src/accounts/shared-links.ts";
 import { addMember, addPerson } from "../actors.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../temp-storage.ts";
+import { DIALECTS, storageForTests } from "../temp-storage.ts";
 
 const mails = { enqueue: async () => undefined };
 
 describe.each(DIALECTS)("what a person made, in %s,", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let accountId: string;
   let owner: Actor;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     accountId = (await storage.newAccount()).id;
     owner = await addMember(storage.database, accountId, "owner");
   });
-  afterEach(() => storage.close());
 
   const newKey = (actor: Actor) => issueKey({ ...storage, actor }, { accountId, name: "k" });
   const isAccepted = async (secret: string) => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { type Actor, COMMAND_LINE } from "../../../src/accounts/audit-trail.ts";
 import {
   changeRole,
@@ -8,18 +8,16 @@ import {
   removeMember,
 } from "../../../src/accounts/people/members.ts";
 import { actionsOf, addMember, addSession } from "../actors.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../temp-storage.ts";
+import { DIALECTS, storageForTests } from "../temp-storage.ts";
 
 describe.each(DIALECTS)("members in %s", (dialect) => {
-  let storage: TempStorage;
+  const storage = storageForTests(dialect);
   let accountId: string;
   let owner: Actor;
   beforeEach(async () => {
-    storage = await openTempStorage(dialect);
     accountId = (await storage.newAccount()).id;
     owner = await addMember(storage.database, accountId, "owner");
   });
-  afterEach(() => storage.close());
 
   const roles = async () => (await listMembers(storage.database, accountId)).map(({ role }) => role).sort();
 

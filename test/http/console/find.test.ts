@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { CHAT, post } from "../../support/client.ts";
-import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("find on %s", (dialect) => {
-  let console: TestConsole;
-  beforeAll(async () => {
-    console = await openConsoleOn(dialect);
-  });
-  afterAll(() => console.stop());
+  const console = consoleForTests(dialect);
 
   const payer = async (name = "test") => {
     const { key, secret } = await console.gateway.newPayer("5", { name });

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Actor, Role } from "../../../src/accounts/audit-trail.ts";
 import { issueKey } from "../../../src/accounts/keys/keys.ts";
 import { createConsoleApi } from "../../../src/http/console/routes.ts";
 import { addMember } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
-import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 /** Bodies that reach the lookup of the item; a route that is not listed has none. */
 const BODIES: Readonly<Record<string, unknown>> = {
@@ -19,15 +18,13 @@ const BODIES: Readonly<Record<string, unknown>> = {
 const PREFIX = "/console/api/accounts/:account/";
 
 describe.each(DIALECTS)("ids of another account in %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect);
   let victim: { id: string; owner: Actor; items: Readonly<Record<string, string>> };
   let own: { id: string; actors: ReadonlyMap<string, Actor> };
   beforeAll(async () => {
-    console = await openConsoleOn(dialect);
     victim = await newVictim();
     own = await newAttackers();
   });
-  afterAll(() => console.stop());
 
   /** An account with one item of every kind. */
   async function newVictim() {

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
-import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("the list of keys in %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect);
   let owner: Actor;
   let root: string;
   beforeAll(async () => {
-    console = await openConsoleOn(dialect);
     const { id } = await console.newAccount();
     owner = await console.newMember(id, "owner");
     root = `/accounts/${id}/keys`;
@@ -32,7 +30,6 @@ describe.each(DIALECTS)("the list of keys in %s", (dialect) => {
       .insert(tables.apiKeys)
       .values({ ...rows[0], id: "other", accountId: other, digest: other } as never);
   });
-  afterAll(() => console.stop());
 
   const list = async (query: string) => {
     const { status, json } = await console.call(owner, "GET", `${root}${query}`);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import type { Account } from "../../../src/accounts/accounts.ts";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
@@ -8,23 +8,20 @@ import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { HELLO } from "../../support/model-output.ts";
 import { gate } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
-import type { TestConsole } from "../../support/test-console.ts";
 import { until } from "../../support/until.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 const DAY_MS = 86_400_000;
 
 describe.each(DIALECTS)("keys in the console on %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect);
   let account: Account;
   let owner: Actor;
   beforeAll(async () => {
-    console = await openConsoleOn(dialect);
     account = await console.newAccount();
     owner = await console.newMember(account.id, "owner");
     await topUp(account.id, "10");
   });
-  afterAll(() => console.stop());
 
   const topUp = (walletId: string, usd: string) =>
     console.gateway.tollgate.ledger.topUp({ walletId, topUpId: "t", amount: parseUsd(usd) });

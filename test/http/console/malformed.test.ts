@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import type { Passwords } from "../../../src/accounts/people/passwords.ts";
@@ -7,7 +7,7 @@ import { createConsoleApi } from "../../../src/http/console/routes.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 /** Values that no member of a body should break on. */
 const ODD = [null, -1, 1.5, 1e308, "", "\ud800", "x".repeat(70_000), [], {}, [[[]]], true];
@@ -44,11 +44,10 @@ interface BodyRoute {
 }
 
 describe.each(DIALECTS)("malformed input in %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect);
   let actors: readonly Actor[];
   let accountId: string;
   beforeAll(async () => {
-    console = await openConsoleOn(dialect);
     ({ id: accountId } = await console.newAccount());
     const { database } = console.parts;
     const operator = await addPerson(database, { isOperator: true });
@@ -56,7 +55,6 @@ describe.each(DIALECTS)("malformed input in %s", (dialect) => {
     actors = [await addMember(database, accountId, "owner"), operator];
     await addMember(database, accountId, "owner");
   });
-  afterAll(() => console.stop());
 
   /** Throttles and password hashes have tests of their own. */
   function partsWithoutCost() {

@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
-import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 const COOKIE = "tollgate.session=aaaaaaaaaaaaaaaa.bbbb";
 
 describe.each(DIALECTS)("management keys of programs in %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect);
   let accountId: string;
   let owner: Actor;
   let operator: Actor;
   beforeAll(async () => {
-    console = await openConsoleOn(dialect);
     accountId = (await console.newAccount()).id;
     owner = await addMember(console.parts.database, accountId, "owner");
     operator = await addPerson(console.parts.database, { isOperator: true });
   });
-  afterAll(() => console.stop());
 
   const keysPath = () => `/accounts/${accountId}/management-keys`;
   const issue = async (role: "owner" | "developer" | "viewer") => {

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { parseEmail, parseName } from "../../../src/cli/options.ts";
 import { cleanName, NAME } from "../../../src/domain/name-characters.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
-import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 /** Control characters, ends of lines, marks that turn the direction of a text, and characters that show nothing. */
 const HOSTILE = [
@@ -16,17 +15,15 @@ const INVISIBLE = ["\u115f", "\u1160", "\uffa0", "\ufe0f", "\u{e0100}", "\u{e0ff
 const FOREIGN = ["شركة", "חברה", "👨‍👩‍👧", "株式会社", "Zoë <b>", "می‌خواهم", "葛\u{e0100}城", "❤️ 1️⃣"];
 
 describe("names", () => {
-  let console: TestConsole;
+  const console = consoleForTests("sqlite");
   let operator: Actor;
   let owner: Actor;
   let accountId: string;
   beforeAll(async () => {
-    console = await openConsoleOn("sqlite");
     ({ id: accountId } = await console.newAccount());
     operator = await addPerson(console.parts.database, { isOperator: true });
     owner = await addMember(console.parts.database, accountId, "owner");
   });
-  afterAll(() => console.stop());
 
   /** Gives a name to a new account, key, management key and code, and to the person itself. */
   const giveEverywhere = (name: string) =>

@@ -1,25 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { addMember } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
-import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 const RULE = { kind: "balance_below", threshold: "10", emails: ["ann@example.com"], webhook_url: null };
 
 describe.each(DIALECTS)("on %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect, "test");
   let account: string;
   let owner: Actor;
-
   beforeEach(async () => {
-    console = await openConsoleOn(dialect);
     account = (await console.newAccount()).id;
     const { database } = console.parts;
     owner = await addMember(database, account, "owner");
     await addMember(database, account, "viewer", { email: "ann@example.com" });
   });
-  afterEach(() => console.stop());
 
   const call = (method: string, path: string, body?: unknown, actor: Actor | undefined = owner) =>
     console.call(actor, method, `/accounts/${account}${path}`, body);

@@ -1,5 +1,6 @@
 import type { ConsoleParts } from "../../../src/http/console/console-parts.ts";
 import { createLocation, type DIALECTS } from "../../accounts/temp-storage.ts";
+import { openForTests } from "../../support/open-for-tests.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
 
 /** Opens a console on a database of its own, of either dialect. */
@@ -16,4 +17,16 @@ export async function openConsoleOn(
       await drop();
     },
   };
+}
+
+/** Opens a console of either dialect before a suite, or before each test, and stops it afterwards. */
+export function consoleForTests(
+  dialect: (typeof DIALECTS)[number],
+  span: "suite" | "test" = "suite",
+): TestConsole {
+  return openForTests(
+    () => openConsoleOn(dialect),
+    (console) => console.stop(),
+    span,
+  );
 }

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
-import type { TestConsole } from "../../support/test-console.ts";
 import { until } from "../../support/until.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("what operators do in %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect);
   let operator: Actor;
   beforeAll(async () => {
-    console = await openConsoleOn(dialect);
     operator = await addPerson(console.parts.database, { isOperator: true });
   });
-  afterAll(() => console.stop());
 
   const post = (path: string, body?: object) => console.call(operator, "POST", `/operator${path}`, body);
   const get = (path: string) => console.call(operator, "GET", `/operator${path}`);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../../src/accounts/accounts.ts";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { issueKey, type NewKey, revokeKey } from "../../../src/accounts/keys/keys.ts";
@@ -7,8 +7,7 @@ import { createSseDecoder } from "../../../src/wire/sse.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { gate } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
-import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 interface PlaygroundEvent {
   readonly event: string | undefined;
@@ -35,18 +34,16 @@ const textOf = (events: readonly PlaygroundEvent[], name = "delta") =>
   events.flatMap(({ event, data }) => (event === name ? data.text : [])).join("");
 
 describe.each(DIALECTS)("the playground on %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect);
   let account: Account;
   let owner: Actor;
   beforeAll(async () => {
-    console = await openConsoleOn(dialect);
     account = await console.newAccount();
     owner = await console.newMember(account.id, "owner");
     const amount = parseUsd("10");
     await console.parts.ledger.topUp({ walletId: account.id, topUpId: "t", amount });
   });
   beforeEach(() => console.gateway.upstream.reset());
-  afterAll(() => console.stop());
 
   const newKey = async (more: Partial<NewKey> = {}) =>
     (await issueKey(console.parts, { accountId: account.id, name: "k", ...more })).key;

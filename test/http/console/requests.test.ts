@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { setOperator } from "../../../src/accounts/people/directory.ts";
 import { listSessions } from "../../../src/accounts/people/sessions.ts";
@@ -10,15 +10,11 @@ import { CHAT, MESSAGES, post } from "../../support/client.ts";
 import { gate } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("requests on %s", (dialect) => {
-  let console: TestConsole;
-  beforeAll(async () => {
-    console = await openConsoleOn(dialect);
-  });
+  const console = consoleForTests(dialect);
   beforeEach(() => console.gateway.upstream.reset());
-  afterAll(() => console.stop());
 
   const payer = async () => {
     const { key, secret } = await console.gateway.newPayer("5");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { COMMAND_LINE } from "../../../src/accounts/audit-trail.ts";
 import { createIdentify } from "../../../src/accounts/people/identify.ts";
@@ -7,16 +7,14 @@ import { createPasswords } from "../../../src/accounts/people/passwords.ts";
 import { createSignIn } from "../../../src/accounts/people/sign-in.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { createBrowsers } from "../../support/console-browser.ts";
-import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 const PASSWORD = "correct horse battery";
 
 describe.each(DIALECTS)("the sign-in on %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect);
   let open: ReturnType<typeof createBrowsers>;
   beforeAll(async () => {
-    console = await openConsoleOn(dialect);
     const { parts } = console.gateway.tollgate.console;
     open = createBrowsers({
       ...parts,
@@ -24,7 +22,6 @@ describe.each(DIALECTS)("the sign-in on %s", (dialect) => {
       signUps: { ...parts.signUps, policy: () => "open" },
     });
   });
-  afterAll(() => console.stop());
 
   const signUp = async () => {
     const browser = open();

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
-import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests, openConsoleOn } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("the team of an account in %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect);
   let accountId: string;
   let owner: Actor;
   beforeAll(async () => {
-    console = await openConsoleOn(dialect);
     accountId = (await console.newAccount()).id;
     owner = await addMember(console.parts.database, accountId, "owner");
   });
-  afterAll(() => console.stop());
 
   const path = (rest: string, account = accountId) => `/accounts/${account}/${rest}`;
   /** No mail can be sent here: the answer has the link. */

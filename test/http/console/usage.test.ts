@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { listAccountsWithUsage } from "../../../src/accounts/account-list.ts";
 import { findAccount } from "../../../src/accounts/accounts.ts";
 import { listKeyPage } from "../../../src/accounts/keys/key-list.ts";
@@ -16,19 +16,15 @@ import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { CHAT, MESSAGES, post } from "../../support/client.ts";
 import { gate } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
-import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { openTestConsole } from "../../support/test-console.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 describe.each(DIALECTS)("usage on %s", (dialect) => {
-  let console: TestConsole;
-  beforeAll(async () => {
-    console = await openConsoleOn(dialect);
-  });
+  const console = consoleForTests(dialect);
   beforeEach(() => console.gateway.upstream.reset());
-  afterAll(() => console.stop());
 
   const payer = async (name = "test") => {
     const { key, secret } = await console.gateway.newPayer("5", { name });

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Account } from "../../../src/accounts/accounts.ts";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { issueKey } from "../../../src/accounts/keys/keys.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
-import type { TestConsole } from "../../support/test-console.ts";
-import { openConsoleOn } from "./open-consoles.ts";
+import { consoleForTests } from "./open-consoles.ts";
 
 const MONTH = new Date().toISOString().slice(0, 7);
 const READS = [
@@ -20,13 +19,12 @@ const READS = [
 ] as const;
 
 describe.each(DIALECTS)("the wallet's routes in %s", (dialect) => {
-  let console: TestConsole;
+  const console = consoleForTests(dialect);
   let ledger: Ledger;
   let account: Account;
   let viewer: Actor;
   let keyId: string;
   beforeAll(async () => {
-    console = await openConsoleOn(dialect);
     ledger = console.parts.ledger;
     account = await console.newAccount();
     viewer = await console.newMember(account.id, "viewer");
@@ -34,7 +32,6 @@ describe.each(DIALECTS)("the wallet's routes in %s", (dialect) => {
     keyId = (await issueKey({ database, ledger }, { accountId: account.id, name: "batch" })).key.id;
     for (let top = 1; top <= 7; top += 1) await topUp(`top-${top}`, "1.000000001");
   });
-  afterAll(() => console.stop());
 
   const topUp = (topUpId: string, usd: string) =>
     ledger.topUp({ walletId: account.id, topUpId, amount: parseUsd(usd) });

@@ -38,7 +38,7 @@ function describeRollUps(name: string, open: OpenLedger): void {
       while ((await env.sweep()) > 0);
       while (await env.rollUp());
       expect(await env.audit()).toEqual([]);
-    }, 300_000);
+    });
 
     test("an hour with an open hold is read from the receipts until the hold ends", async () => {
       const { ledger, clock } = env;
