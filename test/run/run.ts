@@ -81,8 +81,10 @@ async function runWhatIsAsked(options: readonly string[]): Promise<readonly Run[
 }
 
 async function runAll(): Promise<readonly Run[]> {
-  const servers = await startServers();
-  const program = process.env.TEST_EXECUTABLE ?? (await buildExecutable(runFolder));
+  const [servers, program] = await Promise.all([
+    startServers(),
+    process.env.TEST_EXECUTABLE ?? buildExecutable(runFolder),
+  ]);
   const environment = program ? { ...servers, TEST_EXECUTABLE: program } : servers;
   writeFileSync(`${REPORTS}/timings.json`, printTimings(allFiles));
   const apart = [...FEW, ...ALONE];
