@@ -5,8 +5,9 @@ import type { DatabaseLocation } from "../../src/db/location.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openForTests } from "../support/open-for-tests.ts";
+import { writeSqliteFile } from "../support/sqlite-file.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { createTestDatabase, writeSqliteFile } from "../support/test-database.ts";
+import { createTestDatabase } from "../support/test-database.ts";
 
 /** The dialects that suites run on. */
 export const DIALECTS = ["sqlite", "postgres"] as const;

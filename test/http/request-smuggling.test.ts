@@ -4,18 +4,16 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../support/free-port.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { until } from "../support/until.ts";
 
-let gateway: TestGateway;
+const gateway = gatewayForTests();
 let attacker: string;
 let victim: string;
 beforeAll(async () => {
-  gateway = await startTestGateway();
   attacker = (await gateway.newKey({})).secret;
   victim = (await gateway.newKey({})).secret;
 });
-afterAll(() => gateway.stop());
 
 /** A request hidden in the body of another one. */
 const hidden = () => `GET /v1/key HTTP/1.1\r\nhost: gateway.example\r\nx-api-key: ${attacker}\r\n\r\n`;

@@ -7,6 +7,7 @@ import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { type HoldRequest, LedgerError } from "../../src/ledger/ledger.ts";
 import type { OutcomeFacts } from "../../src/ledger/records.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
+import { writeSqliteFile } from "../support/sqlite-file.ts";
 
 /** Wednesday, 2026-01-14 12:00 UTC. */
 export const NOON_MS = Date.UTC(2026, 0, 14, 12);
@@ -77,7 +78,9 @@ export function temporaryFolder(): { path: string; remove: () => void } {
 /** Opens a ledger in a SQLite file, with a wallet of `funds` and a clock fixed at {@link NOON_MS}. */
 export async function openLedger(funds: bigint, options: BatchOptions = {}): Promise<OpenLedger> {
   const folder = temporaryFolder();
-  const database = openDatabase(join(folder.path, "ledger.db"));
+  const file = join(folder.path, "ledger.db");
+  writeSqliteFile(file);
+  const database = openDatabase(file);
   const clock = { nowMs: NOON_MS };
   const ledger = createSqliteLedger({ database, now: () => clock.nowMs, ...options });
   await ledger.createWallet(WALLET);

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
 import { connectDatabase } from "../../src/db/database.ts";
@@ -44,14 +44,6 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 export async function copyTestDatabase(url: string): Promise<TestDatabase> {
   serverUrl ??= findServer();
   return createDatabase(await serverUrl, `TEMPLATE ${new URL(url).pathname.slice(1)}`);
-}
-
-/** Writes a migrated SQLite file, unless no template was made: then the first connection migrates it. */
-export function writeSqliteFile(path: string): void {
-  const made = process.env.TEST_SQLITE_TEMPLATE;
-  if (!made) return;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  copyFileSync(made, path);
 }
 
 /** Migrates one database of each dialect for a run of many test files. */

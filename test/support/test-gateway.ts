@@ -16,8 +16,8 @@ import type { Limits } from "../../src/limiter/limiter.ts";
 import type { UpstreamConfig } from "../../src/upstream/upstream.ts";
 import { type CapturedLog, createCapturedLog } from "./captured-log.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
+import { writeSqliteFile } from "./sqlite-file.ts";
 import { scriptedModel, scriptedUpstreams } from "./test-catalog.ts";
-import { writeSqliteFile } from "./test-database.ts";
 import { until } from "./until.ts";
 
 /** A real gateway on a free port, with a scripted upstream and a database of its own. */

@@ -6,7 +6,7 @@ import { createSqliteLedger } from "../../../src/ledger/sqlite/ledger.ts";
 import { createInlineReader, createSqliteReads } from "../../../src/ledger/sqlite/reads.ts";
 import { createSqliteRollUpStore } from "../../../src/ledger/sqlite/roll-up-store.ts";
 import { createSqliteStore } from "../../../src/ledger/sqlite/store.ts";
-import { writeSqliteFile } from "../../support/test-database.ts";
+import { writeSqliteFile } from "../../support/sqlite-file.ts";
 import { NOON_MS, temporaryFolder } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
 import type { LedgerUnderTest } from "./env.ts";
