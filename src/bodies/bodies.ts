@@ -2,7 +2,8 @@ import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
-import type { PrintOptions } from "../wire/format.ts";
+import type { PrintOptions, WireFormat } from "../wire/format.ts";
+import { type JsonMeasure, measureJson } from "../wire/json/scan.ts";
 import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
@@ -22,9 +23,9 @@ import { createForms } from "./form-body.ts";
 import { factsOf, type OpenBody, openBody, type Planned, type PlanQuestion } from "./open-body.ts";
 
 /**
- * Reads request bodies and whole answers without blocking the event loop. Up to 128 KiB are read in this
- * thread, with yields between owners, which takes tens of milliseconds at worst. Larger ones are read in a
- * worker, and so are forms of every size.
+ * Reads request bodies and whole answers without blocking the event loop. What may take tens of milliseconds at
+ * most is read in this thread, with yields between owners: up to 128 KiB, and bodies up to 1 MiB that are little
+ * more than text. All others are read in a worker, and so are forms of every size.
  */
 export interface Bodies {
   /** Throws the errors of `WireFormat.parseRequest`, or `too_many_body_bytes` when too many bodies wait. */
@@ -36,18 +37,22 @@ export interface Bodies {
 }
 
 interface BodiesOptions extends RemoteOptions {
-  /** Larger bodies and answers go to the worker. */
+  /** Larger bodies go to the worker. */
   readonly inProcessBytesMax: number;
 }
 
 const DEFAULTS: BodiesOptions = {
-  // Parsing, measuring and printing the worst body of this size takes 15 to 35 ms on a machine of 2026.
-  inProcessBytesMax: 128 * 1024,
+  inProcessBytesMax: 1024 * 1024,
   script: new URL("./body-worker.ts", import.meta.url),
   jobMsMax: 30_000,
   idleMs: 120_000,
   readingMax: 1_000,
 };
+
+/** Parsing, measuring and printing the worst body of this size takes 15 to 35 ms on a machine of 2026. */
+const COSTLY_BYTES_MAX = 128 * 1024;
+/** As much structure as the worst body of 128 KiB has. Text costs a hundredth of it. */
+const TEXT_MAX: JsonMeasure = { values: 64_000, members: 16_000 };
 
 export function createBodies(
   cooperativeYield: CooperativeYield,
@@ -61,13 +66,14 @@ export function createBodies(
       if (body.wire.form) return forms.read(body, body.wire.form);
       if (bytesOf(body.blocks) > inProcessBytesMax) return worker.read(body);
       const { owner, wire, blocks } = body;
-      const open = cooperativeYield.run(owner, () => openBody(wire, decodeBody(blocks)));
-      return open instanceof Promise
-        ? open.then((each) => new LocalBody(each, owner, cooperativeYield))
-        : new LocalBody(open, owner, cooperativeYield);
+      const open = cooperativeYield.run(owner, () => openHere(wire, blocks));
+      const take = (each: OpenBody | undefined) =>
+        each ? new LocalBody(each, owner, cooperativeYield) : worker.read(body);
+      return open instanceof Promise ? open.then(take) : take(open);
     },
     readAnswer(answer) {
-      if (bytesOf(answer.blocks) > inProcessBytesMax) return worker.readAnswer(answer);
+      if (bytesOf(answer.blocks) > Math.min(COSTLY_BYTES_MAX, inProcessBytesMax))
+        return worker.readAnswer(answer);
       const { reader, owner, head, blocks } = answer;
       return cooperativeYield.run(owner, () =>
         reader.readWhole(head, decodeBlocks(blocks, { fatal: false })),
@@ -80,7 +86,15 @@ export function createBodies(
   };
 }
 
-/** A body that is small enough for this thread. A class, because closures for each request cost more. */
+/** Opens a body; `undefined` for one that is too costly for this thread. */
+function openHere(wire: WireFormat, blocks: readonly Uint8Array[]): OpenBody | undefined {
+  const text = decodeBody(blocks);
+  if (text.length <= COSTLY_BYTES_MAX) return openBody(wire, text);
+  const measured = measureJson(text, TEXT_MAX);
+  return measured && openBody(wire, text, measured);
+}
+
+/** A body that is cheap enough for this thread. A class, because closures for each request cost more. */
 class LocalBody implements Body {
   readonly request: ModelRequest;
   readonly #body: OpenBody;

@@ -12,7 +12,7 @@ import {
   type SerializedPlan,
   serializeError,
 } from "./body-jobs.ts";
-import { factsOf, type OpenBody, openBody, type Planned } from "./open-body.ts";
+import { factsOf, type OpenBody, openBody, type Planned, reopenBody } from "./open-body.ts";
 
 type BodyJob = Extract<Job, { kind: "body" }>;
 type AnswerJob = Extract<Job, { kind: "answer" }>;
@@ -74,7 +74,9 @@ function answerQuestion(job: BodyJob): Results[keyof Results] {
 function open({ bodyId, surface, facts, blocks }: BodyJob): OpenBody {
   if (latest?.bodyId === bodyId) return latest.body;
   latest = undefined;
-  const body = openBody(WIRES[surface], decodeBody(blocks), facts);
+  const text = decodeBody(blocks);
+  const wire = WIRES[surface];
+  const body = facts ? reopenBody(wire, text, facts) : openBody(wire, text);
   latest = { bodyId, body };
   return body;
 }

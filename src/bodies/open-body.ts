@@ -5,6 +5,7 @@ import { type CountOptions, printCountRequest } from "../wire/anthropic-messages
 import type { AnswerContext, PrintOptions, WireFormat } from "../wire/format.ts";
 import { type CodecSession, findFormatPair } from "../wire/format-pair.ts";
 import { lazily } from "../wire/host-reasoning.ts";
+import type { JsonMeasure } from "../wire/json/scan.ts";
 import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import { hashBeginning } from "../wire/prompt-beginning.ts";
 
@@ -34,12 +35,21 @@ export interface OpenBody {
   beginning(): number | undefined;
 }
 
-/**
- * Parses and checks a body. With the facts of an earlier parse, parses only when more than the facts is
- * needed.
- */
-export function openBody(wire: WireFormat, text: string, facts?: RequestHead): OpenBody {
-  return new ParsedBody(wire, facts ? reopen(wire, text, facts) : wire.parseRequest(text));
+/** Parses and checks a body. `measured` is the measure of the text where it is known. */
+export function openBody(wire: WireFormat, text: string, measured?: JsonMeasure): OpenBody {
+  return new ParsedBody(wire, wire.parseRequest(text, measured));
+}
+
+/** Opens a body with the facts of an earlier parse. Parses only when more than the facts is needed. */
+export function reopenBody(wire: WireFormat, text: string, facts: RequestHead): OpenBody {
+  const parse = lazily(() => wire.parseRequest(text));
+  return new ParsedBody(wire, {
+    ...facts,
+    text,
+    promptText: () => parse().promptText(),
+    readChat: () => parse().readChat(),
+    readEchoedFields: () => parse().readEchoedFields?.(),
+  });
 }
 
 /** A class, because closures for each request cost more. */
@@ -94,17 +104,6 @@ class ParsedBody implements OpenBody {
     if (!pair) throw new GatewayError("not_built");
     return pair.begin(this.request, readChat);
   }
-}
-
-function reopen(wire: WireFormat, text: string, facts: RequestHead): ModelRequest {
-  const parse = lazily(() => wire.parseRequest(text));
-  return {
-    ...facts,
-    text,
-    promptText: () => parse().promptText(),
-    readChat: () => parse().readChat(),
-    readEchoedFields: () => parse().readEchoedFields?.(),
-  };
 }
 
 /** Returns the facts of a request without its functions, so that they can be sent to another thread. */

@@ -4,6 +4,7 @@ import type { LimitWindows } from "../domain/limit-windows.ts";
 import type { ClientSurface, MessagesHost, ModelTraits, Route, Surface } from "../domain/model.ts";
 import type { GatewayError } from "../errors.ts";
 import type { FormFormat } from "./form.ts";
+import type { JsonMeasure } from "./json/scan.ts";
 import type {
   EchoedFields,
   HostOptions,
@@ -74,9 +75,9 @@ export interface WireFormat extends UpstreamFormat {
   readonly form?: FormFormat | undefined;
   /**
    * Parses and checks a body. Throws `not_json`, `wrong_shape`, `unpriced_field`, `nothing_stored`,
-   * `thread_not_stored` or `untranslatable`.
+   * `thread_not_stored` or `untranslatable`. `measured` is the measure of the text where it is known.
    */
-  parseRequest(text: string): ModelRequest;
+  parseRequest(text: string, measured?: JsonMeasure): ModelRequest;
 
   // Passthrough: client and upstream share this format, and bytes are kept wherever possible.
   printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string;

@@ -24,10 +24,14 @@ export const NAME_CHARS_MAX = 256;
 /**
  * Parses a body. Throws `not_json` for invalid JSON and `wrong_shape` for anything but an object. Also throws
  * `wrong_shape` above 350,000 values or 200,000 members, and for a number above 1,024 or a key above 16,384
- * characters. A key that differs from one of `fields` only in case is a wrong shape too.
+ * characters. A key that differs from one of `fields` only in case is a wrong shape too. `measured` is the
+ * measure of the text where it is known.
  */
-export function parseBody(text: string, fields: ReadonlySet<string>): RequestBody {
-  const measured = measureJson(text, BODY_MAX);
+export function parseBody(
+  text: string,
+  fields: ReadonlySet<string>,
+  measured = measureJson(text, BODY_MAX),
+): RequestBody {
   // Megabytes of brackets, keys or digits would block the parser, and all waiting bodies, for seconds.
   if (!measured) throw new GatewayError("wrong_shape");
   const body = parseJson(text);

@@ -7,6 +7,7 @@ import { GatewayError } from "../../src/errors.ts";
 import { openaiChat } from "../../src/wire/openai-chat/format.ts";
 
 const FAULTY = new URL("./faulty-worker.ts", import.meta.url);
+const MESSAGE = '{"role":"user","content":"x"}';
 const ALWAYS_REMOTE = { inProcessBytesMax: -1 };
 const OPTIONS = {
   model: "host",
@@ -114,6 +115,35 @@ describe("the body worker", () => {
     expect(threads()).toBeGreaterThan(before);
     while (threads() > before) await Bun.sleep(20);
     expect(await body.promptText()).toHaveLength(2_000);
+  });
+});
+
+describe("a body above 128 KiB", () => {
+  const bodies = createBodies(createCooperativeYield(), { script: FAULTY });
+  closing.push(bodies.close);
+  /** Whether a body of these members is read at once, without the worker. */
+  const isReadHere = (members: string): boolean => {
+    const blocks = [new TextEncoder().encode(`{"model":"m","messages":[${MESSAGE}]${members}}`)];
+    const read = bodies.read({ wire: openaiChat, owner: "account", blocks });
+    if (read instanceof Promise) void read.catch(() => undefined);
+    return !(read instanceof Promise);
+  };
+  const text = (bytes: number) => `,"user":"${"x".repeat(bytes)}"`;
+  const numbers = (count: number) => `,"metadata":[${"1,".repeat(count)}1]`;
+  const keys = (count: number) =>
+    `,"metadata":{${Array.from({ length: count }, (_, at) => `"key-${at}":"${at}"`).join()}}`;
+
+  test.each([
+    ["of text is read in this thread", text(900_000), true],
+    ["of text goes to the worker above 1 MiB", text(1_100_000), false],
+    ["of text and 10,000 members is read in this thread", text(500_000) + keys(10_000), true],
+    ["of 17,000 members goes to the worker", keys(17_000), false],
+    ["of 60,000 values is read in this thread", text(100_000) + numbers(60_000), true],
+    ["of 65,000 values goes to the worker", text(100_000) + numbers(65_000), false],
+  ])("%s", async (_, members, isHere) => {
+    // Work of the last case uses up the time of this turn.
+    await Bun.sleep(50);
+    expect(isReadHere(members)).toBe(isHere);
   });
 });
 

@@ -1,6 +1,7 @@
 import { isHostReasoning, mayHoldHostReasoning } from "../host-reasoning.ts";
 import { type Edits, editMembers, keepElements } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, parseJsonObject, readArray, readText } from "../json/read.ts";
+import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import {
   imageSize,
@@ -64,8 +65,8 @@ const OUTPUT_TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER };
  *
  * @see https://docs.anthropic.com/en/api/messages
  */
-export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, reread } = parseBody(text, FIELDS);
+export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
+  const { body, repeatsKeys, reread } = parseBody(text, FIELDS, measured);
   const model = requireModel(body);
   // Comes before the messages, because a continued thread may have none.
   rejectStored(body, repeatsKeys);

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../errors.ts";
 import { type Edits, editMembers, once } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json/read.ts";
+import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import {
   inputSizeOf,
@@ -60,8 +61,8 @@ const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names]);
  *
  * @see https://platform.openai.com/docs/api-reference/chat
  */
-export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, reread } = parseBody(text, FIELDS);
+export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
+  const { body, repeatsKeys, reread } = parseBody(text, FIELDS, measured);
   const model = requireModel(body);
   const messages = requireMessages(body);
   const maxTokens = readPositive(body, "max_tokens");

@@ -1,6 +1,7 @@
 import type { WireFormat } from "../format.ts";
 import { type Edits, editMembers } from "../json/edit.ts";
 import { ANSWER_MAX, parseJsonObject } from "../json/read.ts";
+import type { JsonMeasure } from "../json/scan.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
 import type { ModelRequest, RequestHead, UpstreamRequestOptions } from "../model-request.ts";
 import type { ReplyPart } from "../reply-part.ts";
@@ -66,8 +67,8 @@ export const openaiCompact: WireFormat = {
  * Parses and checks a body as responses do. Throws `wrong_shape` also for a stream or an output limit, which
  * this endpoint does not have: the output is bounded by the model alone.
  */
-function parseCompactRequest(text: string): ModelRequest {
-  const request = parseRequest(text);
+function parseCompactRequest(text: string, measured?: JsonMeasure): ModelRequest {
+  const request = parseRequest(text, measured);
   if (request.stream) reject("stream");
   if (request.outputTokensMax !== undefined) reject("max_output_tokens");
   return { ...request, outputTokensBound: "model" };

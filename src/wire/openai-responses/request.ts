@@ -1,6 +1,7 @@
 import { GatewayError } from "../../errors.ts";
 import { type Edits, editMembers, keepElements } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
+import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, promptTextOf } from "../prompt-size.ts";
 import {
@@ -53,8 +54,8 @@ const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names, "plugins", ...SEAR
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
-export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, reread } = parseBody(text, FIELDS);
+export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
+  const { body, repeatsKeys, reread } = parseBody(text, FIELDS, measured);
   const model = requireModel(body);
   const items = requireItems(body);
   checkOptions(body);

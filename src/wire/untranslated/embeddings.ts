@@ -1,6 +1,6 @@
 import { editMembers } from "../json/edit.ts";
 import { isSet, type JsonObject, parseJsonObject } from "../json/read.ts";
-import { skipSpace, skipString, skipValue } from "../json/scan.ts";
+import { type JsonMeasure, skipSpace, skipString, skipValue } from "../json/scan.ts";
 import type { ModelRequest, RequestHead } from "../model-request.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
@@ -38,8 +38,8 @@ const FIELDS = new Set([...CHECKED, ...UNPRICED_RULE.names]);
 /**
  * Parses and checks an embeddings body. The upstream checks the value of `dimensions` and unknown fields.
  */
-function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys } = parseBody(text, FIELDS);
+function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text, FIELDS, measured);
   const model = requireModel(body);
   const { prompts, texts, tokenIds } = readInput(body);
   checkOptions(body);

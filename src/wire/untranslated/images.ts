@@ -1,6 +1,7 @@
 import { addTokens, type Usage } from "../../domain/usage.ts";
 import { editMembers, once } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, parseJsonObject, readCount, readText } from "../json/read.ts";
+import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, RequestHead, UpstreamRequestOptions } from "../model-request.ts";
 import { readUsage } from "../openai-responses/response.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
@@ -57,8 +58,8 @@ const FIELDS = new Set(["model", "stream", "partial_images", ...CHECKED, ...UNPR
  *
  * @see https://platform.openai.com/docs/api-reference/images/create
  */
-function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys } = parseBody(text, FIELDS);
+function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text, FIELDS, measured);
   const model = readModel(body);
   const prompt = requireText(body.prompt, "prompt");
   if (prompt === "") reject("prompt");

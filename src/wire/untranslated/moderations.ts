@@ -1,5 +1,6 @@
 import { editMembers } from "../json/edit.ts";
 import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
+import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, RequestHead } from "../model-request.ts";
 import { imageCharsOf, imageSize, inputSizeOf, sumOfSizes, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
@@ -33,8 +34,8 @@ const INPUTS_MAX = 2_048;
 const FIELDS = new Set(["model", "input", "stream", ...UNPRICED_RULE.names]);
 
 /** Parses and checks a moderation body: a text, or 1 to 2,048 texts or parts with a text or an image. */
-function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys } = parseBody(text, FIELDS);
+function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text, FIELDS, measured);
   const model = readModel(body);
   const parts = readParts(body);
   UNPRICED_RULE.reject(body, repeatsKeys);

@@ -1,6 +1,7 @@
 import type { UnitDemand } from "../../domain/units.ts";
 import { editMembers } from "../json/edit.ts";
 import { ANSWER_MAX, isJsonObject, isSet, type JsonObject, parseJsonObject } from "../json/read.ts";
+import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, RequestHead } from "../model-request.ts";
 import { readDetails } from "../openai-usage.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
@@ -56,8 +57,8 @@ const FIELDS = new Set([
  * @see https://api.jina.ai/redoc#tag/rerank
  * @see https://docs.voyageai.com/reference/reranker-api
  */
-function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys } = parseBody(text, FIELDS);
+function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text, FIELDS, measured);
   const model = requireModel(body);
   const query = requireText(body.query, "query");
   if (query === "") reject("query");

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
+import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest } from "../model-request.ts";
 import { readUsage } from "../openai-responses/response.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
@@ -50,8 +51,8 @@ const FIELDS = new Set([
  * Parses and checks a speech body. A character is a Unicode code point of `input`. The upstream checks the
  * names of voices and formats, and unknown fields.
  */
-function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys } = parseBody(text, FIELDS);
+function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text, FIELDS, measured);
   const model = requireModel(body);
   const spoken = requireText(body.input, "input");
   if (spoken === "") reject("input");
