@@ -1,6 +1,7 @@
+import { useEffect, useState } from "react";
+import { Button, IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
 import styles from "./code-block.module.css";
-import { Copy } from "./copy.tsx";
 
 interface CodeBlockProps {
   readonly code: string;
@@ -27,4 +28,53 @@ export function CodeBlock({ code, label, isWrapped = false }: CodeBlockProps) {
       </span>
     </div>
   );
+}
+
+const SHOWN_MS = 1_500;
+
+interface CopyProps {
+  /** What is copied. */
+  readonly text: string;
+  /** Name of the button: "Copy key". */
+  readonly label: string;
+  /** Shows the label beside the icon. */
+  readonly hasText?: boolean;
+}
+
+/** Copies a text and confirms it. */
+export function Copy({ text, label, hasText = false }: CopyProps) {
+  const [isCopied, setIsCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setIsCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = () => void copyText(text).then(setIsCopied);
+  const icon = isCopied ? "check" : "copy";
+  const name = isCopied ? "Copied" : label;
+  if (!hasText) return <IconButton icon={icon} label={name} size="small" onClick={copy} />;
+  return (
+    <Button icon={icon} onClick={copy}>
+      {name}
+    </Button>
+  );
+}
+
+/** Resolves with whether the text was copied. Pages without https have no clipboard but the old command. */
+async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  const area = document.createElement("textarea");
+  area.value = text;
+  // Inside of an open dialog, which keeps the focus to itself.
+  const parent = document.activeElement?.parentElement ?? document.body;
+  parent.append(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  return isCopied;
 }

@@ -1,8 +1,11 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { type ReactNode, useRef, useState } from "react";
-import { IconButton } from "./button.tsx";
+import { Button, IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
+import { CodeBlock } from "./code-block.tsx";
 import styles from "./dialog.module.css";
+import { Failure, Field, Form, type FormValues, readForm } from "./field.tsx";
+import secretStyles from "./secret-dialog.module.css";
 
 interface DialogProps {
   readonly title: string;
@@ -55,4 +58,127 @@ export function Dialog({ title, note, isOpen, onClose, isWide, isKept = false, c
 /** The buttons at the end of a dialog. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className={styles.foot}>{children}</div>;
+}
+
+interface FormDialogProps {
+  readonly title: string;
+  readonly note?: ReactNode;
+  /** Text of the button that sends the form: "Create". */
+  readonly action: string;
+  readonly isDanger?: boolean;
+  readonly isWide?: boolean;
+  /** Stays open on a press outside, so that what was typed is not lost. Default: true. */
+  readonly isKept?: boolean;
+  /** Whether the form may not be sent yet. */
+  readonly isBlocked?: boolean;
+  /** The running call. A value that it refuses is marked at the field of its name. */
+  readonly call: { readonly isPending: boolean; readonly error: unknown };
+  readonly onSubmit: (values: FormValues, form: HTMLFormElement) => void;
+  readonly onClose: () => void;
+  readonly children?: ReactNode;
+}
+
+/** A dialog with one form: fields, the failure of its call, Cancel, and the button that sends it. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, note, action, call, isDanger = false, isWide, isKept = true, onClose, children } = props;
+  return (
+    <Dialog title={title} note={note} isOpen isKept={isKept} isWide={isWide ?? false} onClose={onClose}>
+      <Form error={call.error} onSubmit={(event) => props.onSubmit(readForm(event), event.currentTarget)}>
+        {children}
+        <Failure error={call.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            look={isDanger ? "danger" : "primary"}
+            isBusy={call.isPending}
+            disabled={props.isBlocked ?? false}
+          >
+            {action}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  /** What it does, and whether it can be undone. */
+  readonly note: ReactNode;
+  /** Text of the button that does it: "Suspend". */
+  readonly action: string;
+  readonly isDanger?: boolean;
+  /** Asks for a reason, which the audit trail shows. */
+  readonly hasReason?: boolean;
+  /** The running call. */
+  readonly call: { readonly isPending: boolean; readonly error: unknown };
+  readonly onConfirm: (reason: string) => void;
+  readonly onClose: () => void;
+}
+
+const REASON_MAX = 500;
+
+/** Asks before a change that others notice. */
+export function Confirm({ hasReason = false, onConfirm, ...props }: ConfirmProps) {
+  return (
+    <FormDialog {...props} isKept={hasReason} onSubmit={({ reason = "" }) => onConfirm(reason)}>
+      {hasReason && <ReasonField />}
+    </FormDialog>
+  );
+}
+
+/** Asks why an operator does something. */
+export function ReasonField() {
+  return (
+    <Field
+      label="Reason"
+      name="reason"
+      hint="Shown in the audit trail."
+      maxLength={REASON_MAX}
+      autoComplete="off"
+      required
+    />
+  );
+}
+
+interface SecretDialogProps {
+  readonly title: string;
+  readonly note: string;
+  /** What is shown: "secret". */
+  readonly label: string;
+  readonly secret: string;
+  /** What can be done with it. */
+  readonly children?: ReactNode;
+  readonly onClose: () => void;
+}
+
+/** Shows a secret that cannot be shown again. Escape and the cross ask before it is lost. */
+export function SecretDialog({ title, note, label, secret, children, onClose }: SecretDialogProps) {
+  const [isWarned, setIsWarned] = useState(false);
+  return (
+    <Dialog
+      title={title}
+      note={note}
+      isOpen
+      isKept
+      isWide
+      onClose={() => (isWarned ? onClose() : setIsWarned(true))}
+    >
+      <div className={secretStyles.stack}>
+        <CodeBlock label={label} code={secret} isWrapped />
+        {children}
+        {isWarned && (
+          <p className={secretStyles.warning} role="alert">
+            It cannot be shown again. Close once more if it is stored safely.
+          </p>
+        )}
+        <DialogActions>
+          <Button look="primary" icon="check" onClick={onClose}>
+            I have stored it
+          </Button>
+        </DialogActions>
+      </div>
+    </Dialog>
+  );
 }

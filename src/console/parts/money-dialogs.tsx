@@ -3,8 +3,8 @@ import { api, call } from "../api.ts";
 import { formatCents, readUsd } from "../format.ts";
 import { ACCOUNTS_KEY } from "../queries/operator.ts";
 import { newKey, useAction } from "../use-action.ts";
+import { FormDialog, ReasonField } from "./dialog.tsx";
 import { Field, type FormValues } from "./field.tsx";
-import { FormDialog, ReasonField } from "./form-dialog.tsx";
 import { showToast } from "./toast.tsx";
 import { AmountField, readAmount } from "./typed-fields.tsx";
 

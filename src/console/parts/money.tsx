@@ -1,5 +1,5 @@
 import { formatAligned, formatCents, formatExact, plural, readUsd } from "../format.ts";
-import type { Refusal } from "../queries/refusals.ts";
+import type { Refusal } from "../queries/requests.ts";
 import { Badge } from "./badge.tsx";
 
 interface MoneyProps {

@@ -7,7 +7,7 @@ import { Button, ButtonLink } from "../../parts/button.tsx";
 import { Failure } from "../../parts/field.tsx";
 import { Skeleton } from "../../parts/loaded.tsx";
 import { meQuery, useMeIfSignedIn } from "../../session.ts";
-import { EntranceHead, EntranceLinks, EntranceStack } from "../../shell/entrance-head.tsx";
+import { EntranceHead, EntranceLinks, EntranceStack } from "../../shell/entrance.tsx";
 import { useAction } from "../../use-action.ts";
 
 type Invitation = Awaited<ReturnType<typeof fetchInvitation>>;

@@ -5,7 +5,7 @@ import { safePath } from "../../entrance-links.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
 import { meQuery, setupQuery } from "../../session.ts";
-import { EntranceHead, EntranceLinks } from "../../shell/entrance-head.tsx";
+import { EntranceHead, EntranceLinks } from "../../shell/entrance.tsx";
 import { useAction } from "../../use-action.ts";
 
 const route = getRouteApi("/entrance/sign-in");

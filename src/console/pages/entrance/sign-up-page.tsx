@@ -8,7 +8,7 @@ import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
 import { Skeleton } from "../../parts/loaded.tsx";
 import { NewPasswordField } from "../../parts/typed-fields.tsx";
 import { meQuery, setupQuery } from "../../session.ts";
-import { EntranceHead, EntranceLinks } from "../../shell/entrance-head.tsx";
+import { EntranceHead, EntranceLinks } from "../../shell/entrance.tsx";
 import { useAction } from "../../use-action.ts";
 
 const route = getRouteApi("/entrance/sign-up");

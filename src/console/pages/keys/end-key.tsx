@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { api, call } from "../../api.ts";
+import { Confirm, FormDialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
-import { Confirm, FormDialog } from "../../parts/form-dialog.tsx";
 import type { Key } from "../../queries/keys.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
 import { IssuedSecret } from "./snippet-tabs.tsx";

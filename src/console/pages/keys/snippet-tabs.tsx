@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { CodeBlock } from "../../parts/code-block.tsx";
-import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import { SecretDialog } from "../../parts/dialog.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import type { Key } from "../../queries/keys.ts";
 import { catalogQuery, type ModelRow } from "../../queries/overview.ts";

@@ -2,12 +2,12 @@ import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Confirm } from "../../parts/form-dialog.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
 import { type Asked, Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { titleOf } from "../../queries/team.ts";
+import { titleOf } from "../../queries/account.ts";
 import { useAction } from "../../use-action.ts";
 
 /** A key that opens the console's API to programs. */

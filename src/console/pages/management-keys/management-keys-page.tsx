@@ -3,17 +3,18 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type ComponentProps, useState } from "react";
 import { api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
-import type { FormValues } from "../../parts/field.tsx";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { FormDialog, SecretDialog } from "../../parts/dialog.tsx";
+import { Choice, Field, type FormValues } from "../../parts/field.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import styles from "../../parts/stack.module.css";
-import { managementKeysQuery } from "../../queries/account.ts";
+import { LastDayField } from "../../parts/typed-fields.tsx";
+import { managementKeysQuery, ROLES, readRole } from "../../queries/account.ts";
 import { platformKeysQuery } from "../../queries/operator.ts";
-import { readRole } from "../../queries/team.ts";
-import { useMay } from "../../session.ts";
+import { setupQuery, useMay } from "../../session.ts";
 import { readLastDay } from "../../times.ts";
-import { useIdempotencyKey } from "../../use-action.ts";
+import { useAction, useIdempotencyKey } from "../../use-action.ts";
 import { KeysTable } from "./keys-table.tsx";
-import { NewManagementKey } from "./new-key.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/management-keys");
 
@@ -87,4 +88,56 @@ function KeysView({ title, note, list, mayCreate, revoke, ...creation }: KeysVie
       {isCreating && <NewManagementKey {...creation} onClose={() => setIsCreating(false)} />}
     </div>
   );
+}
+
+interface NewManagementKeyProps {
+  /** Sends the values of the form: `name`, `role` and `expires_at`, a day or "". */
+  readonly create: (values: Readonly<Record<string, string>>) => Promise<{ readonly secret: string }>;
+  readonly queryKey: readonly string[];
+  /** Keys of the platform have one role. */
+  readonly hasRoles: boolean;
+  /** A path of the API that the key may read: "/operator/accounts". */
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+/** Creates a management key, then shows its secret once. */
+function NewManagementKey({ create, queryKey, hasRoles, path, onClose }: NewManagementKeyProps) {
+  const { data: setup } = useQuery(setupQuery);
+  const issue = useAction({ act: create, renews: [queryKey], isForm: true });
+  if (issue.data) {
+    return (
+      <SecretDialog
+        title="The management key is ready"
+        note="This is the only time that the secret is shown: only its digest is stored."
+        label="secret"
+        secret={issue.data.secret}
+        onClose={onClose}
+      >
+        <CodeBlock
+          label="curl command"
+          code={printCurl({ origin: setup?.public_url ?? location.origin, path, secret: issue.data.secret })}
+        />
+      </SecretDialog>
+    );
+  }
+  return (
+    <FormDialog
+      title="Create a management key"
+      note="It opens the console's API, and never a model."
+      action="Create"
+      call={issue}
+      onSubmit={(values) => issue.mutate(values)}
+      onClose={onClose}
+    >
+      <Field label="Name" name="name" maxLength={100} required />
+      {hasRoles && <Choice label="Role" name="role" options={ROLES} />}
+      <LastDayField subject="The key expires" />
+    </FormDialog>
+  );
+}
+
+/** A first call of the console's API. */
+function printCurl({ origin, path, secret }: Readonly<Record<"origin" | "path" | "secret", string>>): string {
+  return `curl ${origin}/console/api${path} \\\n  -H "authorization: Bearer ${secret}"`;
 }

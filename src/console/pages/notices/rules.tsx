@@ -4,7 +4,7 @@ import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Confirm } from "../../parts/form-dialog.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { Panel } from "../../parts/panel.tsx";

@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
+import { Confirm, FormDialog, ReasonField } from "../../parts/dialog.tsx";
 import { Field, type FormValues } from "../../parts/field.tsx";
-import { Confirm, FormDialog, ReasonField } from "../../parts/form-dialog.tsx";
 import { CorrectionDialog, CreditDialog, RefundDialog } from "../../parts/money-dialogs.tsx";
 import { ACCOUNTS_KEY, type ListedAccount } from "../../queries/operator.ts";
 import { meQuery } from "../../session.ts";
@@ -93,13 +93,8 @@ function ActDialog({ account, onClose }: DialogProps) {
   );
 }
 
-interface MarkupProps {
-  readonly account: ListedAccount;
-  readonly onClose: () => void;
-}
-
 /** Sets the factor over upstream costs that an account pays. */
-function MarkupDialog({ account, onClose }: MarkupProps) {
+function MarkupDialog({ account, onClose }: DialogProps) {
   const set = useAction({
     act: ({ markup = "", reason = "" }: FormValues) => {
       const body = { markup: markup.trim() || null, reason };

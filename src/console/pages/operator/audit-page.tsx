@@ -3,7 +3,7 @@ import { api, call } from "../../api.ts";
 import { formatCount, formatMs } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Copy } from "../../parts/copy.tsx";
+import { Copy } from "../../parts/code-block.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";

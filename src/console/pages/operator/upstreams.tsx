@@ -4,7 +4,7 @@ import { formatCount, formatPercent } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Confirm } from "../../parts/form-dialog.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";

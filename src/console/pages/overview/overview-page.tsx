@@ -1,8 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Suspense, useEffect, useState } from "react";
-import { outcomeOf } from "../../outcomes.ts";
-import { Badge } from "../../parts/badge.tsx";
+import { OutcomeBadge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { CostChart } from "../../parts/cost-chart.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
@@ -129,7 +128,7 @@ const COLUMNS: readonly Column<Latest["items"][number]>[] = [
     header: "Outcome",
     isNarrow: true,
     card: "bare",
-    cell: (row) => <Badge tone={outcomeOf(row).tone}>{outcomeOf(row).text}</Badge>,
+    cell: ({ state, outcome }) => <OutcomeBadge state={state} outcome={outcome} />,
   },
   {
     id: "cost",

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useId, useRef } from "react";
-import { viewOutcome } from "../../outcomes.ts";
+import { viewOutcome } from "../../parts/badge.tsx";
 import { KeyFilter, Select } from "../../parts/filters.tsx";
 import { modelsQuery } from "../../queries/overview.ts";
 import type { RequestsSearch } from "../../queries/requests.ts";

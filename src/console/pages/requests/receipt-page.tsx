@@ -2,19 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ApiError } from "../../api.ts";
 import { formatExact, formatMs, readUsd } from "../../format.ts";
-import { outcomeOf } from "../../outcomes.ts";
-import { Badge } from "../../parts/badge.tsx";
+import { OutcomeBadge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
-import { CodeBlock } from "../../parts/code-block.tsx";
-import { Copy } from "../../parts/copy.tsx";
+import { CodeBlock, Copy } from "../../parts/code-block.tsx";
 import { type Asked, Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
-import { refusalQuery } from "../../queries/refusals.ts";
-import { type ReceiptData, receiptQuery } from "../../queries/requests.ts";
+import { type ReceiptData, receiptQuery, refusalQuery } from "../../queries/requests.ts";
 import { formatUtc } from "../../times.ts";
 import { Arithmetic } from "./arithmetic.tsx";
 import styles from "./receipt.module.css";
@@ -32,7 +29,7 @@ export function ReceiptPage() {
     <div className={styles.page}>
       <PageHeader
         title="Receipt"
-        badges={data && <Badge tone={outcomeOf(data).tone}>{outcomeOf(data).text}</Badge>}
+        badges={data && <OutcomeBadge state={data.state} outcome={data.outcome} />}
         note={
           <span className={styles.id}>
             <code>{request}</code>

@@ -3,15 +3,14 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { ApiError } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
-import { Copy } from "../../parts/copy.tsx";
+import { Copy } from "../../parts/code-block.tsx";
 import { type Asked, Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { Amount, Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
-import { type Refusal, refusalQuery } from "../../queries/refusals.ts";
-import { receiptQuery } from "../../queries/requests.ts";
+import { type Refusal, receiptQuery, refusalQuery } from "../../queries/requests.ts";
 import { useMay } from "../../session.ts";
 import styles from "./refusal.module.css";
 

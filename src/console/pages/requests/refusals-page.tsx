@@ -19,7 +19,7 @@ import {
   type RefusedUsage,
   refusalsQuery,
   refusedQuery,
-} from "../../queries/refusals.ts";
+} from "../../queries/requests.ts";
 import { withSearch } from "../../search.ts";
 import { stackRows } from "../../series.ts";
 import styles from "./requests.module.css";

@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { formatCount, formatMs, plural } from "../../format.ts";
-import { outcomeOf } from "../../outcomes.ts";
-import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Badge, OutcomeBadge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -52,7 +51,7 @@ const COLUMNS: readonly Column<RequestRow>[] = [
     header: "Outcome",
     isNarrow: true,
     card: "bare",
-    cell: (row) => <Badge tone={outcomeOf(row).tone}>{outcomeOf(row).text}</Badge>,
+    cell: ({ state, outcome }) => <OutcomeBadge state={state} outcome={outcome} />,
   },
   {
     id: "tokens",

@@ -3,15 +3,14 @@ import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { FormDialog, SecretDialog } from "../../parts/dialog.tsx";
 import { Choice, Field } from "../../parts/field.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { showToast } from "../../parts/toast.tsx";
-import { type Invitation, invitationsQuery, ROLES, readRole, titleOf } from "../../queries/team.ts";
+import { type Invitation, invitationsQuery, ROLES, readRole, titleOf } from "../../queries/account.ts";
 import { setupQuery, useAccount } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { viewOutcome } from "../../outcomes.ts";
+import { viewOutcome } from "../../parts/badge.tsx";
 import { Button, ButtonLink, DownloadLink } from "../../parts/button.tsx";
 import { KeyFilter, Select } from "../../parts/filters.tsx";
 import { Icon } from "../../parts/icons.tsx";

@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { formatCompact, formatCount, formatMs, formatUsdNumber, usdNumber } from "../../format.ts";
-import { viewOutcome } from "../../outcomes.ts";
+import { viewOutcome } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
