@@ -13,6 +13,8 @@ import {
   type BodyQuestion,
   bufferOf,
   deserializeError,
+  IDLE_MS,
+  JOB_MS_MAX,
   type Job,
   type JobResult,
   type Results,
@@ -44,8 +46,8 @@ interface BodiesOptions extends RemoteOptions {
 const DEFAULTS: BodiesOptions = {
   inProcessBytesMax: 1024 * 1024,
   script: new URL("./body-worker.ts", import.meta.url),
-  jobMsMax: 30_000,
-  idleMs: 120_000,
+  jobMsMax: JOB_MS_MAX,
+  idleMs: IDLE_MS,
   readingMax: 1_000,
 };
 

@@ -7,6 +7,11 @@ import type { ReplyPart } from "../wire/reply-part.ts";
 import { type PromptTooLong, UpstreamFault } from "../wire/upstream-fault.ts";
 import type { PlanQuestion } from "./open-body.ts";
 
+/** Timeout of a job of a worker that reads bodies or forms. */
+export const JOB_MS_MAX = 30_000;
+/** Time until such a worker without a job is terminated. */
+export const IDLE_MS = 120_000;
+
 /** A question about a body, with everything that its answer depends on. */
 export type BodyQuestion =
   | { readonly ask: "facts" }
@@ -16,7 +21,7 @@ export type BodyQuestion =
   | { readonly ask: "prompt" };
 
 /** A question about a request's body. Its blocks are transferred to the worker and back with the result. */
-interface BodyJob {
+export interface BodyJob {
   readonly kind: "body";
   /** Identifies the body: the worker parses it once for consecutive jobs. */
   readonly bodyId: number;
@@ -27,7 +32,7 @@ interface BodyJob {
 }
 
 /** A whole answer of an upstream to decode for a client. Its blocks stay in the worker. */
-interface AnswerJob {
+export interface AnswerJob {
   readonly kind: "answer";
   readonly client: ClientSurface;
   readonly upstream: Surface;

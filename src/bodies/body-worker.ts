@@ -4,6 +4,8 @@ import { findFormatPair } from "../wire/format-pair.ts";
 import { WIRES } from "../wire/registry.ts";
 import { decodeBody } from "./body.ts";
 import {
+  type AnswerJob,
+  type BodyJob,
   bufferOf,
   type Job,
   type JobResult,
@@ -13,9 +15,6 @@ import {
   serializeError,
 } from "./body-jobs.ts";
 import { factsOf, type OpenBody, openBody, type Planned, reopenBody } from "./open-body.ts";
-
-type BodyJob = Extract<Job, { kind: "body" }>;
-type AnswerJob = Extract<Job, { kind: "answer" }>;
 
 /** The jobs of one request follow each other within milliseconds when the worker is not busy. */
 const KEEP_MS = 250;

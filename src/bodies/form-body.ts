@@ -5,7 +5,7 @@ import type { PrintOptions } from "../wire/format.ts";
 import type { RequestHead } from "../wire/model-request.ts";
 import { createWorkerQueue, type WorkerQueue } from "../workers/worker-queue.ts";
 import type { Body, NewBody } from "./body.ts";
-import { bufferOf, deserializeError, type SerializedError } from "./body-jobs.ts";
+import { bufferOf, deserializeError, IDLE_MS, JOB_MS_MAX, type SerializedError } from "./body-jobs.ts";
 
 /** A form to read, or a file whose play time is counted. Both are transferred to the worker. */
 export type FormJob =
@@ -28,8 +28,6 @@ export type FormResult =
 
 type FormQueue = WorkerQueue<FormJob, FormResult>;
 
-const JOB_MS_MAX = 30_000;
-const IDLE_MS = 120_000;
 const NAME_CHARS_MAX = 255;
 const PLAIN_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
 const UNKNOWN_TYPE = "application/octet-stream";

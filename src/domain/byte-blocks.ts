@@ -67,7 +67,6 @@ function ownsItsBuffer({ buffer, byteLength }: Uint8Array): boolean {
   return byteLength > 0 && buffer.byteLength === byteLength;
 }
 
-/** Returns the total length of the blocks. */
 export function bytesOf(blocks: readonly Uint8Array[]): number {
   let bytes = 0;
   for (const block of blocks) bytes += block.byteLength;

@@ -29,6 +29,11 @@ export const NO_USAGE: TokenUsage = Object.freeze({
   outputTokens: 0,
 });
 
+/** Bytes of ordinary text per token, on average. */
+export const BYTES_PER_TOKEN = 4;
+/** No tokenizer makes more than one token of every two bytes of ordinary text. */
+export const BYTES_PER_TOKEN_MIN = 2;
+
 /** Returns the input tokens of all classes. */
 export function inputTokensOf(usage: Usage): number {
   return usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;

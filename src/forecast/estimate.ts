@@ -1,13 +1,11 @@
 import type { Caller } from "../accounts/keys/key.ts";
 import { costOf, type Model, type Price } from "../domain/model.ts";
 import { formatExact, type Nanos, type PicosPerToken } from "../domain/money.ts";
-import { NO_USAGE, type Usage } from "../domain/usage.ts";
+import { BYTES_PER_TOKEN, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { mayUse } from "../gateway/plan.ts";
 import { amountOf, priceOf, type QuotedPlan, quoteRequest, tokensOf } from "../gateway/quote.ts";
 
-/** Bytes of ordinary text per token. */
-const BYTES_PER_TOKEN = 4;
 const PICOS_PER_NANO = 1_000n;
 
 /** The size of a request whose cost is estimated. */

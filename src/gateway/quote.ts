@@ -8,7 +8,13 @@ import {
 } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import { answeredUnit, dearestUnit, findUnpriced, type UnitKind, type UnitPrice } from "../domain/units.ts";
-import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
+import {
+  BYTES_PER_TOKEN,
+  BYTES_PER_TOKEN_MIN,
+  inputTokensOf,
+  type Usage,
+  type UsageBound,
+} from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
@@ -18,10 +24,6 @@ import type { InputSize, RequestHead } from "../wire/model-request.ts";
  * An output limit that the client did not set is never lowered below this many tokens beside its reasoning.
  */
 const OUTPUT_TOKENS_MIN = 256;
-/** No tokenizer makes more than one token of every two bytes of ordinary text. */
-const BYTES_PER_TOKEN_MIN = 2;
-/** Average of ordinary text. */
-const BYTES_PER_TOKEN_USUAL = 4;
 /** A tenth more output than the limit is accepted as the provider's way of counting. */
 const OUTPUT_TOLERANCE = 10;
 /** A tool loop at a provider reads its prompt dozens of times. A report above this bound is wrong. */
@@ -132,7 +134,7 @@ export function clampToGrant(quote: Quote, granted: Nanos): Quote {
 
 /** Estimates the input tokens by the size of the text. Only a fallback for prices; see `chargeFor`. */
 export function estimateInputTokens({ request, inputTokens }: Quote): number {
-  return Math.min(inputTokens, Math.ceil(request.input.textBytes / BYTES_PER_TOKEN_USUAL));
+  return Math.min(inputTokens, Math.ceil(request.input.textBytes / BYTES_PER_TOKEN));
 }
 
 /** The units that are charged where an answer reports none. */

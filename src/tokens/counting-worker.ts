@@ -2,7 +2,6 @@ import { createWorkerQueue } from "../workers/worker-queue.ts";
 import type { CountQuestion } from "./count-worker.ts";
 
 export interface CountingWorkerOptions {
-  /** The worker's script. */
   readonly script: URL;
   /** Timeout of the worker's start, in which it loads its tables. */
   readonly startMsMax: number;

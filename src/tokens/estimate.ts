@@ -1,5 +1,6 @@
+import { BYTES_PER_TOKEN } from "../domain/usage.ts";
+
 const PIECE_LENGTH = 256;
-const BYTES_PER_TOKEN = 4;
 /** A slice has about 500 words, so that words cut at its ends do not matter. */
 const SLICE_CHARS = 2_048;
 /** UTF-8 bytes of one UTF-16 unit. */

@@ -7,6 +7,7 @@ import type {
   TextPart,
   Tool,
 } from "../domain/chat-request.ts";
+import { BYTES_PER_TOKEN } from "../domain/usage.ts";
 import type { Message } from "./arrange-messages.ts";
 import type { PrintOptions } from "./format.ts";
 
@@ -23,7 +24,6 @@ const LONGER_MINIMA: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/opus-4[-.][5-7](?!\d)|haiku-4[-.]5/, 4_096],
   [/3([-.]5)?-haiku|haiku-3/, 2_048],
 ];
-const BYTES_PER_TOKEN = 4;
 /** An image or document that is not text. A number too high is harmless: the provider ignores the mark. */
 const MEDIA_TOKENS = 1_024;
 const MARK: CacheMark = { ttl: undefined };

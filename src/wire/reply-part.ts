@@ -124,8 +124,8 @@ const PLACES: Readonly<Partial<Record<Surface, Place>>> = {
 
 /** A word, a name or an id, and no prose: an upstream may repeat a prompt in any member. */
 const IDENTIFIER = /^"([\w.:/@+=-]{1,256})"$/;
-/** As many choices as a request may ask for. */
-const REASONS_MAX = 128;
+/** The largest number of choices that a request may ask for. */
+export const CHOICES_MAX = 128;
 const FINAL = ["completed", "incomplete", "failed"];
 
 /** Collects what a whole answer, or the events of a stream, say. What is said first stays. */
@@ -174,7 +174,7 @@ export class ResponseReader {
   }
 
   #add(choice: string, reason: string | undefined): void {
-    const isNew = reason !== undefined && !this.#reasons.has(choice) && this.#reasons.size < REASONS_MAX;
+    const isNew = reason !== undefined && !this.#reasons.has(choice) && this.#reasons.size < CHOICES_MAX;
     if (isNew) this.#reasons.set(choice, reason);
   }
 }

@@ -142,6 +142,11 @@ export function requireText(value: unknown, path: string): string {
   return typeof value === "string" ? value : reject(path);
 }
 
+/** Returns a string that is not empty. Throws `wrong_shape` with the path for anything else. */
+export function requireFilledText(value: unknown, path: string): string {
+  return requireText(value, path) || reject(path);
+}
+
 /** Returns a reasoning budget in whole tokens; 0 for anything but a positive number. */
 export function readBudget(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.ceil(value) : 0;

@@ -42,7 +42,6 @@ const EFFORTS: ReadonlySet<unknown> = new Set<Effort>([
   "max",
 ]);
 
-/** Returns whether a value is a reasoning effort of any provider. */
 export function isEffort(value: unknown): value is Effort {
   return EFFORTS.has(value);
 }

@@ -350,7 +350,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   tokens: {
     holds: "local token counts",
-    imports: ["workers"],
+    imports: ["domain", "workers"],
     packages: ["gpt-tokenizer", "node:worker_threads"],
   },
   workers: {

@@ -86,7 +86,6 @@ export function readUnitCost(entry: ListEntry, mode: KnownMode): KnownUnitCost |
   return readUnit("minute", second, SECONDS_PER_MINUTE);
 }
 
-/** Reads the cost of one image. */
 export function readImageCost(entry: ListEntry): string | undefined {
   const cost = numberIn(entry, "output_cost_per_image") ?? numberIn(entry, "input_cost_per_image");
   return cost === undefined ? undefined : printScaled(cost, 1, UNIT_DECIMALS);

@@ -8,15 +8,18 @@ import {
   readText,
 } from "../json/read.ts";
 import { joinPromptText } from "../prompt-size.ts";
-import type { Content } from "../reply-part.ts";
+import { CHOICES_MAX, type Content } from "../reply-part.ts";
 import type { SseEvent } from "../sse.ts";
 import { isFlaggedError, UpstreamFault } from "../upstream-fault.ts";
 
 export const END_MARK = "[DONE]";
-/** The largest number of choices that a request may ask for. */
-export const CHOICES_MAX = 128;
 
 const ID_PREFIX_CHARS = 24;
+
+/** Throws {@link UpstreamFault} for more choices than any request may ask for. */
+export function rejectSurplus(choices: readonly unknown[]): void {
+  if (choices.length > CHOICES_MAX) throw new UpstreamFault("There are too many choices");
+}
 
 /**
  * Parses the chunk of an event. Returns `undefined` for invalid JSON. Throws {@link UpstreamFault} for an

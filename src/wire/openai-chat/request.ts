@@ -13,6 +13,7 @@ import {
   TEXT_SIZE,
   UNBOUNDED_SIZE,
 } from "../prompt-size.ts";
+import { CHOICES_MAX } from "../reply-part.ts";
 import {
   parseBody,
   readBudget,
@@ -26,7 +27,6 @@ import {
 } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { rejectPaidTools, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
-import { CHOICES_MAX } from "./chunk.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 
 /** Fields that the gateway checks or edits. The printed body contains each of them once. */

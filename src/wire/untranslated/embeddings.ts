@@ -4,7 +4,7 @@ import { type JsonMeasure, skipSpace, skipString, skipValue } from "../json/scan
 import type { ModelRequest, RequestHead } from "../model-request.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
-import { parseBody, readPositive, reject, requireModel } from "../request-body.ts";
+import { parseBody, readPositive, reject, requireFilledText, requireModel } from "../request-body.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 import {
   createUntranslated,
@@ -71,7 +71,8 @@ interface EmbeddingInput {
  * empty prompt, and for anything but 1 to 2,048 prompts.
  */
 function readInput({ input }: JsonObject): EmbeddingInput {
-  if (typeof input === "string") return { prompts: 1, texts: [requireText(input, "input")], tokenIds: 0 };
+  if (typeof input === "string")
+    return { prompts: 1, texts: [requireFilledText(input, "input")], tokenIds: 0 };
   const list = requireFilled(input, "input");
   if (typeof list[0] === "number") return { prompts: 1, texts: [], tokenIds: countIds(list, "input") };
   if (list.length > PROMPTS_MAX) reject("input");
@@ -79,7 +80,7 @@ function readInput({ input }: JsonObject): EmbeddingInput {
 }
 
 function readTexts(list: readonly unknown[]): EmbeddingInput {
-  const texts = list.map((text, position) => requireText(text, `input[${position}]`));
+  const texts = list.map((text, position) => requireFilledText(text, `input[${position}]`));
   return { prompts: list.length, texts, tokenIds: 0 };
 }
 
@@ -96,11 +97,6 @@ function countIds(ids: readonly unknown[], path: string): number {
   const wrong = ids.findIndex((id) => typeof id !== "number" || !Number.isSafeInteger(id) || id < 0);
   if (wrong >= 0) reject(`${path}[${wrong}]`);
   return ids.length;
-}
-
-function requireText(value: unknown, path: string): string {
-  if (typeof value !== "string" || value === "") reject(path);
-  return value;
 }
 
 function requireFilled(value: unknown, path: string): readonly unknown[] {

@@ -13,7 +13,7 @@ import {
   readPositive,
   readWholeNumber,
   reject,
-  requireText,
+  requireFilledText,
 } from "../request-body.ts";
 import { printSse } from "../sse.ts";
 import { readTypedStream } from "../typed-stream.ts";
@@ -61,8 +61,7 @@ const FIELDS = new Set(["model", "stream", "partial_images", ...CHECKED, ...UNPR
 function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS, measured);
   const model = readModel(body);
-  const prompt = requireText(body.prompt, "prompt");
-  if (prompt === "") reject("prompt");
+  const prompt = requireFilledText(body.prompt, "prompt");
   const images = readPositive(body, "n", IMAGES_MAX) ?? 1;
   const size = readName(body, "size");
   const quality = readName(body, "quality");

@@ -1,4 +1,5 @@
 import type { UnitDemand } from "../../domain/units.ts";
+import { BYTES_PER_TOKEN_MIN } from "../../domain/usage.ts";
 import { editMembers } from "../json/edit.ts";
 import { ANSWER_MAX, isJsonObject, isSet, type JsonObject, parseJsonObject } from "../json/read.ts";
 import type { JsonMeasure } from "../json/scan.ts";
@@ -6,7 +7,15 @@ import type { ModelRequest, RequestHead } from "../model-request.ts";
 import { readDetails } from "../openai-usage.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
-import { parseBody, readFlag, readPositive, reject, requireModel, requireText } from "../request-body.ts";
+import {
+  parseBody,
+  readFlag,
+  readPositive,
+  reject,
+  requireFilledText,
+  requireModel,
+  requireText,
+} from "../request-body.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 import {
   createUntranslated,
@@ -35,7 +44,6 @@ const DOCUMENTS_PER_SEARCH = 100;
 const CHUNK_TOKENS = 500;
 /** The part of a query that a chunk repeats. */
 const QUERY_TOKENS_MAX = 256;
-const BYTES_PER_TOKEN_MIN = 2;
 
 /** Fields that the gateway checks or edits. */
 const FIELDS = new Set([
@@ -60,8 +68,7 @@ const FIELDS = new Set([
 function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS, measured);
   const model = requireModel(body);
-  const query = requireText(body.query, "query");
-  if (query === "") reject("query");
+  const query = requireFilledText(body.query, "query");
   const documents = readDocuments(body);
   readPositive(body, "top_n");
   readPositive(body, "top_k");

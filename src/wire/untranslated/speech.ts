@@ -4,7 +4,14 @@ import type { ModelRequest } from "../model-request.ts";
 import { readUsage } from "../openai-responses/response.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyReader } from "../reply-part.ts";
-import { parseBody, readNumber, reject, requireModel, requireText } from "../request-body.ts";
+import {
+  parseBody,
+  readNumber,
+  reject,
+  requireFilledText,
+  requireModel,
+  requireText,
+} from "../request-body.ts";
 import { readTypedStream } from "../typed-stream.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 import {
@@ -54,8 +61,7 @@ const FIELDS = new Set([
 function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS, measured);
   const model = requireModel(body);
-  const spoken = requireText(body.input, "input");
-  if (spoken === "") reject("input");
+  const spoken = requireFilledText(body.input, "input");
   const { voice, instructions = "", response_format: format, stream_format: stream } = body;
   if (typeof voice !== "string" && !isJsonObject(voice)) reject("voice");
   const told = requireText(instructions ?? "", "instructions");

@@ -32,7 +32,7 @@ export const openaiTranscriptions = createUntranslated({
 
 const JSON_FORMATS: readonly string[] = ["json", "verbose_json", "diarized_json"];
 const TEXT_FORMATS: readonly string[] = ["text", "srt", "vtt"];
-const UNPRICED_RULE = createUnpricedRule(new Set());
+const FORM_RULE = createUnpricedRule(new Set());
 /** Fields that the gateway checks or edits. */
 const FIELDS = new Set(["model", "file", "prompt", "response_format", "stream"]);
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false };
@@ -74,7 +74,7 @@ function readForm(form: Form): RequestHead {
 function checkName({ name, value }: FormField): void {
   const folded = name.toLowerCase();
   if (FIELDS.has(folded) && folded !== name) reject(folded);
-  UNPRICED_RULE.reject({ [folded]: value }, false);
+  FORM_RULE.reject({ [folded]: value }, false);
 }
 
 /** Returns the text that leads the transcript. */

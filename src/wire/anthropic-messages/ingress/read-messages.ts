@@ -9,7 +9,13 @@ import type {
 } from "../../../domain/chat-request.ts";
 import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import { reject, rejectUntranslatable, requireName, requireText } from "../../request-body.ts";
+import {
+  reject,
+  rejectUntranslatable,
+  requireFilledText,
+  requireName,
+  requireText,
+} from "../../request-body.ts";
 import { readCacheMark } from "../../request-fields.ts";
 import { readDocument, readImage } from "./read-media.ts";
 
@@ -122,7 +128,7 @@ function readToolResult(block: JsonObject, path: string): readonly [ToolResultPa
   return [
     {
       kind: "tool_result",
-      callId: requireId(block.tool_use_id, `${path}.tool_use_id`),
+      callId: requireFilledText(block.tool_use_id, `${path}.tool_use_id`),
       parts: readBlocks(block.content, `${path}.content`, RESULT_READERS),
       isError: block.is_error === true,
       cache: readCacheMark(block),
@@ -147,16 +153,12 @@ function readToolUse(block: JsonObject, path: string): readonly [ToolCallPart] {
   return [
     {
       kind: "tool_call",
-      id: requireId(block.id, `${path}.id`),
+      id: requireFilledText(block.id, `${path}.id`),
       name: requireName(block.name, `${path}.name`),
       input: JSON.stringify(input),
       cache: readCacheMark(block),
     },
   ];
-}
-
-function requireId(value: unknown, path: string): string {
-  return requireText(value, path) || reject(path);
 }
 
 /** Blocks of server tools, and others, that contain nothing for another model. */

@@ -54,7 +54,6 @@ function printSampling({ temperature, topP, topK, seed, presencePenalty, frequen
   };
 }
 
-/** Prints the tools and the tool choice. */
 function printTools({ tools, toolChoice }: ChatRequest): object {
   if (tools.length === 0) return {};
   return {

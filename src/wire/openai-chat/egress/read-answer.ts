@@ -13,7 +13,6 @@ import {
 import { readUsageEvents, usageOfChunk } from "../../openai-usage.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import {
-  CHOICES_MAX,
   callIdPrefixOf,
   createCallFinder,
   END_MARK,
@@ -23,6 +22,7 @@ import {
   parseChunk,
   readFinishReason,
   readIndex,
+  rejectSurplus,
   requireChoice,
 } from "../chunk.ts";
 import { encodeHostState, readThoughtSignature } from "../reasoning.ts";
@@ -59,7 +59,7 @@ export function readEvents(source?: Source): EventReader {
     const list = readArray(chunk.choices);
     // The finish is sent last, so output after it would reach the client in the wrong order.
     if (isFinished) return usage;
-    if (list.length > CHOICES_MAX) throw new UpstreamFault("There are too many choices");
+    rejectSurplus(list);
     return [...list.flatMap((choice) => readChoice(choice, chunk)), ...usage];
   };
 

@@ -6,7 +6,7 @@ import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type RepeatedPart, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
-import { CHOICES_MAX, callIdPrefixOf, END_MARK, parseChunk, readIndex, requireChoice } from "../chunk.ts";
+import { callIdPrefixOf, END_MARK, parseChunk, readIndex, rejectSurplus, requireChoice } from "../chunk.ts";
 import { ChoiceReader, type ChoiceStep } from "./choice.ts";
 
 /**
@@ -81,7 +81,7 @@ class StreamReader implements ReplyReader {
     const list = readArray(chunk.choices);
     // The finish is sent last, so output after it would reach the client in the wrong order.
     if (this.finished) return { ...SILENT, usage };
-    if (list.length > CHOICES_MAX) throw new UpstreamFault("There are too many choices");
+    rejectSurplus(list);
     if (list.length === 0 && (hasUsage || !Array.isArray(chunk.choices))) return { ...SILENT, usage };
 
     const steps = this.#choices.read(list, chunk);

@@ -18,7 +18,6 @@ export interface ItemWriter {
   done(place: Place, item: object): void;
 }
 
-/** An item that has begun. */
 export interface OpenItem {
   /** Whether the item is complete as soon as another item begins. */
   isWhole(): boolean;
@@ -110,7 +109,6 @@ function messageItem({ item_id }: Place, status: string, content: readonly Conte
   return { id: item_id, type: "message", status, role: "assistant", content };
 }
 
-/** An open item for reasoning. */
 export interface ReasoningItem extends OpenItem {
   readonly kind: "reasoning";
   write(text: string): void;

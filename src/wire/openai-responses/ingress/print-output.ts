@@ -134,7 +134,6 @@ function createItemPrinter(head: ReplyHead, echoed: EchoedFields, emit: EmitEven
   };
 }
 
-/** An open item for a tool call. */
 interface CallItem extends OpenItem {
   /** Adds a piece of the input, in JSON. Without effect once the item is closed. */
   write(json: string): void;

@@ -174,7 +174,6 @@ export function readWhole(request: RequestHead, text: string): ReplyPart {
   };
 }
 
-/** Reads the `output` list of a response. */
 function readOutput(output: unknown): Content {
   const items = readArray(output).filter(isJsonObject).map(readItem);
   return {
@@ -183,7 +182,6 @@ function readOutput(output: unknown): Content {
   };
 }
 
-/** Reads a whole item. */
 function readItem(item: JsonObject): Content {
   if (item.type === "reasoning") {
     return { generated: readParts(item.content) || readParts(item.summary), isReadable: false };
