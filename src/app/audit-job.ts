@@ -34,13 +34,12 @@ interface RunningAudit {
  * gateway was asked; that of a killed gateway ends after 30 s. The result is a row of the database.
  */
 export function createAuditJob({ database, log, now }: AuditParts): AuditJob {
-  const holder = crypto.randomUUID();
+  const lease = { job: JOB, holder: crypto.randomUUID(), ms: LEASE_MS };
   let running: Promise<void> | undefined;
   let audit: RunningAudit | undefined;
   let isClosed = false;
 
   const run = async () => {
-    const lease = { job: JOB, holder, ms: LEASE_MS };
     const renew = setInterval(() => void tryLease(database, lease, now).catch(() => undefined), RENEW_MS);
     try {
       const ranAtMs = now();
@@ -67,7 +66,7 @@ export function createAuditJob({ database, log, now }: AuditParts): AuditJob {
       if (running) return false;
       const begun = Promise.withResolvers<void>();
       running = begun.promise;
-      const isFree = await tryLease(database, { job: JOB, holder, ms: LEASE_MS }, now).catch((fault) => {
+      const isFree = await tryLease(database, lease, now).catch((fault) => {
         running = undefined;
         throw fault;
       });

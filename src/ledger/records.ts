@@ -110,7 +110,7 @@ export interface Receipt {
   readonly resolvedAtMs: number | undefined;
   readonly request: RequestFacts;
   readonly outcome: OutcomeFacts | undefined;
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata: Metadata | undefined;
 }
 
 /** `held` is open. The other states are final, except that a late settlement may follow `expired`. */

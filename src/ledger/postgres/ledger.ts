@@ -24,10 +24,10 @@ export interface PostgresLedgerOptions extends BatchOptions {
 export function createPostgresLedger({ database, now, ...options }: PostgresLedgerOptions): LocalLedger {
   const store = createPostgresStore({ database, now });
   const { client } = database;
-  const reads = createPostgresReads({ client, now: now ?? Date.now });
+  const clock = now ?? Date.now;
+  const reads = createPostgresReads({ client, now: clock });
   const rollUps = createPostgresRollUpStore({ client, run: createRunQuery(client), now });
   const retention = createPostgresRetentionStore(database, now);
-  const clock = now ?? Date.now;
   return createLocalLedger({ store, reads, rollUps, retention, now: clock, options, close: store.close });
 }
 
