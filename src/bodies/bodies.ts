@@ -63,15 +63,15 @@ export function createBodies(
   const { inProcessBytesMax, ...remote } = { ...DEFAULTS, ...options };
   const worker = createRemoteBodies(remote);
   const forms = createForms();
+  const keep = (open: OpenBody | undefined, body: NewBody): Soon<Body> =>
+    open ? new LocalBody(open, body.owner, cooperativeYield) : worker.read(body);
   return {
     read(body) {
       if (body.wire.form) return forms.read(body, body.wire.form);
       if (bytesOf(body.blocks) > inProcessBytesMax) return worker.read(body);
       const { owner, wire, blocks } = body;
       const open = cooperativeYield.run(owner, () => openHere(wire, blocks));
-      const take = (each: OpenBody | undefined) =>
-        each ? new LocalBody(each, owner, cooperativeYield) : worker.read(body);
-      return open instanceof Promise ? open.then(take) : take(open);
+      return open instanceof Promise ? open.then((each) => keep(each, body)) : keep(open, body);
     },
     readAnswer(answer) {
       if (bytesOf(answer.blocks) > Math.min(COSTLY_BYTES_MAX, inProcessBytesMax))

@@ -84,7 +84,9 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     const isOfOnePerson = outcome.kind === "failed" && (await wereMetByOnePerson(gateway, context));
     const isOfPool = key.label !== undefined;
     endPermit(permit, { outcome, status, timedOut, isOfKey, isOfPool, isUnreachable, isOfOnePerson });
-    logFailure(gateway, context, { outcome, attempt, timedOut });
+    if (outcome.kind === "failed" || outcome.kind === "unrepresentable") {
+      logFailure(gateway, context, { error: outcome.error, attempt, timedOut });
+    }
     if (trace) await endAttemptTrace(trace, context, { outcome, attempt });
     return { outcome, attempt, isUnreachable };
   } finally {
@@ -211,14 +213,16 @@ function errorInAnswer(fault: unknown, { held }: AttemptContext): Outcome | unde
   return tooLong && { kind: "failed", error: promptTooLong(tooLong.tokens, held), isFinal: true };
 }
 
+interface FailedAttempt extends Pick<AttemptResult, "attempt">, Pick<Evidence, "timedOut"> {
+  readonly error: GatewayError;
+}
+
 /** Logs an attempt that failed, or whose answer the client cannot be sent. */
 function logFailure(
   { log }: Gateway,
   { held, candidate: { route } }: AttemptContext,
-  { outcome, attempt, timedOut }: Pick<AttemptResult, "outcome" | "attempt"> & Pick<Evidence, "timedOut">,
+  { error, attempt, timedOut }: FailedAttempt,
 ): void {
-  if (outcome.kind !== "failed" && outcome.kind !== "unrepresentable") return;
-  const { error } = outcome;
   const { reason: _, ...tried } = attempt;
   const fields = { request: held.call.id, model: route.upstreamModel, ...tried, cause: error.kind };
   // An invalid request is the client's concern; every other failure is the operator's, as is a small wallet.

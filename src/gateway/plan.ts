@@ -92,7 +92,8 @@ function findReachable(
     }
     const { optIns } = pair.format;
     const hostOptions = optIns?.optionsFor(route, upstream.messagesHost, call.headers);
-    const printOptions = { ...printOptionsFor(route, upstream, options), ...hostOptions };
+    const own = printOptionsFor(route, upstream, options);
+    const printOptions = hostOptions ? { ...own, ...hostOptions } : own;
     // Features of the client are sent only where its body passes through.
     const window = pair.isPassthrough && optIns ? optIns.windowOn(route, call.headers, request) : 0;
     reachable.push({ route, upstream, pair, printOptions, contextWindow: widenedWindow(model, window) });
@@ -110,9 +111,14 @@ export function widenedWindow({ contextWindow, longContext }: Model, opened: num
 function printOptionsFor(
   { upstream, upstreamModel: model, traits }: Route,
   { outputLimitField }: Upstream,
-  options: Pick<PrintOptions, "stream" | "outputTokensMax" | "marksPrefixes">,
+  {
+    stream,
+    outputTokensMax,
+    marksPrefixes,
+  }: Pick<PrintOptions, "stream" | "outputTokensMax" | "marksPrefixes">,
 ): PrintOptions {
-  return { ...options, model, outputLimitField, traits, origin: `${upstream} ${model}` };
+  const origin = `${upstream} ${model}`;
+  return { model, outputTokensMax, outputLimitField, stream, traits, marksPrefixes, origin };
 }
 
 /** Lists candidates that all get the client's own format; they share one codec. */

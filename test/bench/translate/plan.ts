@@ -29,7 +29,7 @@ export const FORMAT_PAIRS: readonly FormatPair[] = [
   { client: "responses", upstream: "chat" },
   { client: "responses", upstream: "messages" },
 ];
-export const SIZES: readonly RequestSize[] = ["usual", "agent"];
+export const SIZES: readonly RequestSize[] = ["usual", "agent", "late agent"];
 
 export const CELLS: readonly Cell[] = SIZES.flatMap((size) =>
   [false, true].flatMap((stream) => FORMAT_PAIRS.map((pair) => ({ ...pair, size, stream }))),

@@ -3,8 +3,8 @@ import type { ChatSurface } from "../../../src/domain/model.ts";
 /** The formats of clients. */
 export type Format = ChatSurface;
 
-/** A typical request with three tools and a tool call, or that of a coding agent with twenty tools. */
-export type RequestSize = "usual" | "agent";
+/** A typical request with three tools and a tool call, or that of a coding agent with twenty tools, early or late. */
+export type RequestSize = "usual" | "agent" | "late agent";
 
 export const OUTPUT_TOKENS_MAX = 4_000;
 
@@ -12,9 +12,10 @@ const SENTENCE = "The quick brown fox jumps over the lazy dog, and the lazy dog 
 const LENGTHS = {
   usual: { system: 8, tools: 3, toolSentences: 2, turns: 2, turnSentences: 2 },
   agent: { system: 120, tools: 20, toolSentences: 16, turns: 12, turnSentences: 12 },
+  "late agent": { system: 120, tools: 20, toolSentences: 16, turns: 60, turnSentences: 24 },
 };
 
-/** Encodes a request in a format, of about 3 KB or 60 KB. */
+/** Encodes a request in a format, of about 3 KB, 60 KB or 180 KB. */
 export function encodeRequest(options: {
   format: Format;
   size: RequestSize;
