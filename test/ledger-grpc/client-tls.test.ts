@@ -41,9 +41,16 @@ async function serve(ca: string | undefined): Promise<void> {
   });
 }
 
+/** A client that is to be accepted waits as long as a busy machine takes. */
+const WAITING = { answerMaxMs: 60_000, outageMaxMs: 60_000, connectMaxMs: 30_000 };
+/** A client that is refused tries again for as long. */
+const IMPATIENT = { answerMaxMs: 5_000, outageMaxMs: 2_000, connectMaxMs: 2_000 };
+
 /** Returns the posted balance, or the code of the link error. */
-async function readPosted(tls: ClientTls | undefined, host = "127.0.0.1"): Promise<unknown> {
-  const bounds = { outageMaxMs: 800, connectMaxMs: 600 };
+async function readPosted(
+  tls: ClientTls | undefined,
+  { host = "127.0.0.1", bounds = IMPATIENT } = {},
+): Promise<unknown> {
   const address = served.address.replace("0.0.0.0", host);
   const ledger = connectLedger({ address, tokens: () => [TOKEN], tls, ...bounds });
   try {
@@ -59,13 +66,13 @@ async function readPosted(tls: ClientTls | undefined, host = "127.0.0.1"): Promi
 describe("a ledger behind TLS", () => {
   test("is reached by a client that trusts its authority", async () => {
     await serve(undefined);
-    expect(await readPosted({ ca: ours.authority })).toBe(7n);
-    expect(await readPosted({ ca: ours.authority }, "localhost")).toBe(7n);
+    expect(await readPosted({ ca: ours.authority }, { bounds: WAITING })).toBe(7n);
+    expect(await readPosted({ ca: ours.authority }, { bounds: WAITING, host: "localhost" })).toBe(7n);
   });
 
   test("is not reached under an address that its certificate lacks", async () => {
     await serve(undefined);
-    expect(await readPosted({ ca: ours.authority }, "127.0.0.2")).toBe("lost");
+    expect(await readPosted({ ca: ours.authority }, { host: "127.0.0.2" })).toBe("lost");
   });
 
   test("is not reached by a client that trusts another authority, or without TLS", async () => {
@@ -77,7 +84,7 @@ describe("a ledger behind TLS", () => {
 
   test("that requires client certificates accepts only those of its authority", async () => {
     await serve(ours.authority);
-    expect(await readPosted({ ca: ours.authority, ...ours.caller })).toBe(7n);
+    expect(await readPosted({ ca: ours.authority, ...ours.caller }, { bounds: WAITING })).toBe(7n);
     expect(await readPosted({ ca: ours.authority })).toBe("lost");
     expect(await readPosted({ ca: ours.authority, ...others.caller })).toBe("lost");
   });
