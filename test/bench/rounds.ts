@@ -2,11 +2,13 @@ import type { Load } from "./contestants.ts";
 import { medianOf } from "./measurements.ts";
 import { cpuUs } from "./process-stats.ts";
 import type { BenchGateway } from "./start-gateway.ts";
+import { warmUp } from "./warm-up.ts";
 
 export interface RoundPlan {
   readonly connections: number;
   readonly rounds: number;
   readonly roundMs: number;
+  /** Length of a window of the warm-up. */
   readonly warmUpMs: number;
 }
 
@@ -26,7 +28,9 @@ export async function measureInTurns(
   gateways: readonly BenchGateway[],
   plan: RoundPlan,
 ): Promise<readonly (readonly Round[])[]> {
-  for (const gateway of gateways) await runRound(load, gateway, plan.connections, plan.warmUpMs);
+  for (const gateway of gateways) {
+    await warmUp(() => runRound(load, gateway, plan.connections, plan.warmUpMs));
+  }
   const measured = gateways.map((): Round[] => []);
   for (let round = 0; round < plan.rounds; round += 1) {
     const order = [...gateways.entries()];

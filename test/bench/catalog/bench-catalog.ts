@@ -23,11 +23,12 @@ const ROUTES = 4;
 interface Durations {
   readonly rounds: number;
   readonly roundMs: number;
+  /** Length of a window of the warm-up. */
   readonly warmUpMs: number;
 }
 
-const FULL: Durations = { rounds: 20, roundMs: 1_500, warmUpMs: 4_000 };
-const QUICK: Durations = { rounds: 4, roundMs: 800, warmUpMs: 1_500 };
+const FULL: Durations = { rounds: 20, roundMs: 1_500, warmUpMs: 1_500 };
+const QUICK: Durations = { rounds: 4, roundMs: 800, warmUpMs: 1_000 };
 
 interface FormResult extends Round {
   readonly label: string;

@@ -14,6 +14,7 @@ export interface Plan extends Durations {
 export interface Durations {
   readonly rounds: number;
   readonly roundMs: number;
+  /** Length of a window of the warm-up. */
   readonly warmUpMs: number;
   readonly cells: readonly Cell[];
   readonly steady: { readonly perSecond: number; readonly rounds: number; readonly roundMs: number };
@@ -86,7 +87,7 @@ export function aimsOf({ database, hasRedis }: Form, { kind, connections }: Cell
 const FULL: Durations = {
   rounds: 7,
   roundMs: 2000,
-  warmUpMs: 2000,
+  warmUpMs: 1000,
   cells: [...CELLS, ...BURSTS],
   steady: { perSecond: 500, rounds: 4, roundMs: 5000 },
   openStreams: 2000,
@@ -95,7 +96,7 @@ const FULL: Durations = {
 const QUICK: Durations = {
   rounds: 3,
   roundMs: 800,
-  warmUpMs: 600,
+  warmUpMs: 1000,
   cells: CELLS,
   steady: { perSecond: 500, rounds: 2, roundMs: 1000 },
   openStreams: 2000,
@@ -105,9 +106,7 @@ const QUICK: Durations = {
  * What the guard measures: fewer rounds than a kept run, and no latency or memory. The rounds are as long as
  * those of a kept run, because answers that are late for the end of a round do not count.
  */
-export const GUARD_DURATIONS = { rounds: 3, roundMs: FULL.roundMs, warmUpMs: 700, cells: CELLS };
-/** Load before the first cell of the guard. A gateway costs more until its code is compiled. */
-export const GUARD_WARM_UP_MS = 8000;
+export const GUARD_DURATIONS = { rounds: 3, roundMs: FULL.roundMs, warmUpMs: 1000, cells: CELLS };
 
 /**
  * Parses the options: `--database postgres` and `--redis` choose the form, `--quick` takes a minute,

@@ -2,6 +2,7 @@ import type { Contestant, Contestants } from "../contestants.ts";
 import type { ClosedLoopResult } from "../loops.ts";
 import { medianOf } from "../measurements.ts";
 import type { ServerCpu } from "../servers.ts";
+import { warmUp } from "../warm-up.ts";
 import type { Cell, Durations } from "./plan.ts";
 
 /** Medians over the rounds of one closed loop. */
@@ -44,7 +45,10 @@ interface Round extends ClosedLoopResult {
   readonly serverCpuUs: ServerCpu;
 }
 
-/** Measures proxy, gateway and the gateways beside it in turn, in several short rounds. */
+/**
+ * Measures proxy, gateway and the gateways beside it in turn, in several short rounds after a warm-up. Every second
+ * round has the reverse order.
+ */
 export async function measureThroughput(
   { upstream, proxy, gateway, beside, servers }: Contestants,
   { rounds, roundMs, warmUpMs }: Pick<Durations, "rounds" | "roundMs" | "warmUpMs">,
@@ -52,12 +56,13 @@ export async function measureThroughput(
 ): Promise<CellResult> {
   const run = (contestant: Contestant, ms: number) => runRound(contestant, { ...cell, ms }, servers.cpu);
   const measured = [proxy, gateway, ...beside.map(({ contestant }) => contestant)];
-  for (const contestant of [upstream, ...measured]) await run(contestant, warmUpMs);
+  for (const contestant of [upstream, ...measured]) await warmUp(() => run(contestant, warmUpMs));
   const ceiling = await run(upstream, roundMs);
 
   const byContestant = measured.map((): Round[] => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [at, contestant] of measured.entries()) {
+    const order = [...measured.entries()];
+    for (const [at, contestant] of round % 2 === 0 ? order : order.reverse()) {
       byContestant[at]?.push(await run(contestant, roundMs));
     }
   }

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { type Contestants, startContestants } from "../contestants.ts";
 import { FORM_OPTIONS, printForm, readForm } from "../form.ts";
-import { GUARD_DURATIONS, GUARD_WARM_UP_MS } from "../gateway/plan.ts";
+import { GUARD_DURATIONS } from "../gateway/plan.ts";
 import { measureThroughput } from "../gateway/throughput.ts";
 import { readKeptRuns } from "../history/files.ts";
 import { type HistoryLine, machineKind } from "../history/line.ts";
@@ -35,7 +35,6 @@ export async function benchGuard(args: readonly string[]): Promise<void> {
 /** Measures each cell, and a cell that is worse once more, since other load may have disturbed it. */
 async function guard(contestants: Contestants, kept: HistoryLine): Promise<readonly string[]> {
   const worse: string[] = [];
-  await contestants.gateway.closedLoop({ kind: "whole", connections: 32, ms: GUARD_WARM_UP_MS });
   for (const cell of GUARD_DURATIONS.cells) {
     const measure = async () => {
       const result = await measureThroughput(contestants, GUARD_DURATIONS, cell);

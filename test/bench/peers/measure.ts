@@ -1,5 +1,6 @@
 import { type Load, startLoad } from "../contestants.ts";
 import { residentMb } from "../process-stats.ts";
+import { warmUp } from "../warm-up.ts";
 import type { AbsentPeer, Contestant, Contestants } from "./contestants.ts";
 import { type PeersCell, type PeersPlan, TOLLGATE } from "./plan.ts";
 import { treeCpuUs } from "./process-tree.ts";
@@ -74,7 +75,7 @@ async function measureCell(
   cell: PeersCell,
 ): Promise<CellResult> {
   const attempts: Attempt[] = [];
-  for (const entrant of entrants) attempts.push(await warmUp(entrant, load, plan, cell));
+  for (const entrant of entrants) attempts.push(await beginAttempt(entrant, load, plan, cell));
   for (let round = 0; round < plan.rounds; round += 1) {
     for (const attempt of rotate(attempts, round)) {
       if (attempt.fault !== undefined) continue;
@@ -91,14 +92,17 @@ async function measureCell(
   return summarize(cell, named);
 }
 
-/** Runs a round that is not counted, and gives slow contestants longer ones. */
-async function warmUp(
+/** Warms a contestant up, and gives slow contestants longer rounds. */
+async function beginAttempt(
   entrant: Entrant,
   load: Load,
   { warmUpMs, answersMin }: PeersPlan,
   cell: PeersCell,
 ): Promise<Attempt> {
-  const { fault, perSecond } = await runRound(entrant, load, { ...cell, roundMs: warmUpMs });
+  const { fault, perSecond } = await warmUp(async () => {
+    const round = await runRound(entrant, load, { ...cell, roundMs: warmUpMs });
+    return round.fault === undefined ? round : { ...round, cpuUs: Number.NaN };
+  });
   const neededMs = (1000 * answersMin * cell.connections) / perSecond;
   const roundMs = Math.min(Math.max(cell.roundMs, neededMs), ROUND_MS_MAX);
   return { entrant, cell: { ...cell, roundMs }, rounds: [], fault };

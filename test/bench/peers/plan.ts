@@ -12,6 +12,7 @@ export interface PeersPlan {
   /** Folder of installed peers. Default: one of this user among the temporary files. */
   readonly cache: string;
   readonly rounds: number;
+  /** Length of a window of the warm-up. */
   readonly warmUpMs: number;
   /** A round of a slow contestant is as long as this many answers on each connection take. */
   readonly answersMin: number;
@@ -51,7 +52,7 @@ export function readPeersPlan(args: readonly string[]): PeersPlan {
     printsJson: values.json ?? false,
     cache: values.cache ?? join(tmpdir(), `tollgate-peers-${process.getuid?.()}`),
     rounds: values.quick ? 2 : 5,
-    warmUpMs: values.quick ? 1000 : 3000,
+    warmUpMs: values.quick ? 1000 : 1500,
     answersMin: values.quick ? 1 : 3,
     cells: [
       { kind: "whole", connections: 32, roundMs: wholeMs },

@@ -20,12 +20,13 @@ const LINES_PER_SECOND = 5_000;
 interface Durations {
   readonly rounds: number;
   readonly roundMs: number;
+  /** Length of a window of the warm-up. */
   readonly warmUpMs: number;
   readonly logS: number;
 }
 
-const FULL: Durations = { rounds: 7, roundMs: 2_000, warmUpMs: 4_000, logS: 10 };
-const QUICK: Durations = { rounds: 3, roundMs: 800, warmUpMs: 1_500, logS: 3 };
+const FULL: Durations = { rounds: 7, roundMs: 2_000, warmUpMs: 1_500, logS: 10 };
+const QUICK: Durations = { rounds: 3, roundMs: 800, warmUpMs: 1_000, logS: 3 };
 
 interface FormResult {
   readonly label: string;

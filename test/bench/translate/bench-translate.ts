@@ -10,6 +10,7 @@ import {
   startGateway,
   TOP_UP,
 } from "../start-gateway.ts";
+import { warmUp } from "../warm-up.ts";
 import { measurePure } from "./codec-cost.ts";
 import type { TranslateLoad, TranslateLoadResult } from "./load-process.ts";
 import { CELLS, type Cell, CONNECTIONS, readTranslatePlan, type TranslatePlan } from "./plan.ts";
@@ -122,7 +123,9 @@ async function measureThroughput(
 
   const results: CellResult[] = [];
   for (const cell of cells) {
-    for (const upstream of [cell.client, cell.upstream]) await run(cell, upstream, warmUpMs);
+    for (const upstream of [cell.client, cell.upstream]) {
+      await warmUp(() => run(cell, upstream, warmUpMs));
+    }
     const pairs: { readonly own: Rate; readonly other: Rate }[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const own = await run(cell, cell.client, roundMs);

@@ -6,6 +6,7 @@ export interface TranslatePlan {
   readonly printsJson: boolean;
   readonly rounds: number;
   readonly roundMs: number;
+  /** Length of a window of the warm-up. */
   readonly warmUpMs: number;
   /** Duration of each measurement of the codecs alone. */
   readonly pureMs: number;
@@ -50,5 +51,5 @@ export function readTranslatePlan(args: readonly string[]): TranslatePlan {
   const printsJson = values.json ?? false;
   return values.quick
     ? { printsJson, rounds: 3, roundMs: 500, warmUpMs: 500, pureMs: 300 }
-    : { printsJson, rounds: 5, roundMs: 1_500, warmUpMs: 3_000, pureMs: 2_000 };
+    : { printsJson, rounds: 5, roundMs: 1_500, warmUpMs: 1_000, pureMs: 2_000 };
 }
