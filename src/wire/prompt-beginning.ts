@@ -11,6 +11,8 @@ const BODY_CHARS_MIN = 4_096;
 const PART_CHARS_MAX = 2_048;
 /** How far into a body instructions are looked for. */
 const HEAD_CHARS_MAX = 1_024;
+/** How far into the messages the first one of the user is looked for: searching 100 KB takes 0.1 ms. */
+const USER_CHARS_MAX = 32_768;
 /** Clients move their cache marks as a conversation grows. */
 const CACHE_MARK = /,"cache_control":\{[^{}]*\}/g;
 
@@ -75,12 +77,17 @@ function findInstructions(text: string, list: number): Span {
 
 /** Finds the first message of the user, whose role may be its first member or its last; else the whole list. */
 function findUserMessage(text: string, list: number): Span {
-  const role = text.charCodeAt(list) === OPEN_BRACKET ? text.indexOf('"user"', list) : -1;
+  const role = text.charCodeAt(list) === OPEN_BRACKET ? findUser(text, list) : -1;
   if (role < 0) return { start: list, end: endOf(text, list) };
   const isLast = text.charCodeAt(skipSpace(text, role + '"user"'.length)) === CLOSE_BRACE;
   if (isLast) return { start: Math.max(list, role - 2 * PART_CHARS_MAX), end: role, isTail: true };
   const start = Math.max(list, text.lastIndexOf("{", role));
   return { start, end: endOf(text, start) };
+}
+
+function findUser(text: string, list: number): number {
+  const role = text.slice(list, list + USER_CHARS_MAX).indexOf('"user"');
+  return role < 0 ? -1 : list + role;
 }
 
 /** Returns the end of a value, or a later index than is hashed. */
