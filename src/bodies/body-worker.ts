@@ -14,7 +14,7 @@ import {
   type SerializedPlan,
   serializeError,
 } from "./body-jobs.ts";
-import { factsOf, type OpenBody, openBody, type Planned, reopenBody } from "./open-body.ts";
+import { factsOf, type OpenBody, openBody, type Planned, type Printed, reopenBody } from "./open-body.ts";
 
 /** The jobs of one request follow each other within milliseconds when the worker is not busy. */
 const KEEP_MS = 250;
@@ -62,12 +62,16 @@ function answerQuestion(job: BodyJob): Results[keyof Results] {
     case "plan":
       return body.plan(question.questions).map(serializePlan);
     case "print":
-      return new TextEncoder().encode(body.print(question.surface, question.options));
+      return encode(body.print(question.surface, question.options));
     case "count":
-      return new TextEncoder().encode(body.printCount(question.options));
+      return encode(body.printCount(question.options));
     case "prompt":
       return body.request.promptText();
   }
+}
+
+function encode(printed: Printed): Uint8Array<ArrayBuffer> {
+  return typeof printed === "string" ? new TextEncoder().encode(printed) : printed;
 }
 
 function open({ bodyId, surface, facts, blocks }: BodyJob): OpenBody {

@@ -5,13 +5,10 @@ import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerHead, PrintOptions, WireFormat } from "../wire/format.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
 import type { RequestHead } from "../wire/model-request.ts";
-import type { Planned, PlanQuestion } from "./open-body.ts";
+import type { Planned, PlanQuestion, Printed } from "./open-body.ts";
 
 /** A value, or a promise of one that comes from the worker or after a yield to the event loop. */
 export type Soon<Value> = Value | Promise<Value>;
-
-/** A body for an upstream; bytes are UTF-8. */
-export type Printed = string | Uint8Array<ArrayBuffer>;
 
 /** The body of one request: the facts that were read, and everything that is computed of it later. */
 export interface Body {

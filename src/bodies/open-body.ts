@@ -5,9 +5,11 @@ import { type CountOptions, printCountRequest } from "../wire/anthropic-messages
 import type { AnswerContext, PrintOptions, WireFormat } from "../wire/format.ts";
 import { type CodecSession, findFormatPair } from "../wire/format-pair.ts";
 import { lazily } from "../wire/host-reasoning.ts";
-import type { JsonMeasure } from "../wire/json/scan.ts";
 import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import { hashBeginning } from "../wire/prompt-beginning.ts";
+
+/** A body for an upstream; bytes are UTF-8. */
+export type Printed = string | Uint8Array<ArrayBuffer>;
 
 /** Asks for the translation of a request to one other format. */
 export interface PlanQuestion {
@@ -28,16 +30,18 @@ export interface OpenBody {
   readonly request: ModelRequest;
   plan(questions: readonly PlanQuestion[]): readonly Planned[];
   /** Prints the body for an upstream of a format. Throws `untranslatable` or `wrong_shape`. */
-  print(surface: Surface, options: PrintOptions): string;
+  print(surface: Surface, options: PrintOptions): Printed;
   /** Prints the body for a count at an upstream. */
   printCount(options: CountOptions): string;
   /** Hashes the beginning of the prompt; `undefined` for a short or promptless body. */
   beginning(): number | undefined;
+  /** Learns what a later body may repeat. Does nothing in most bodies. */
+  learn(): void;
 }
 
-/** Parses and checks a body. `measured` is the measure of the text where it is known. */
-export function openBody(wire: WireFormat, text: string, measured?: JsonMeasure): OpenBody {
-  return new ParsedBody(wire, wire.parseRequest(text, measured));
+/** Parses and checks a body. */
+export function openBody(wire: WireFormat, text: string): OpenBody {
+  return new ParsedBody(wire, wire.parseRequest(text));
 }
 
 /** Opens a body with the facts of an earlier parse. Parses only when more than the facts is needed. */
@@ -53,7 +57,7 @@ export function reopenBody(wire: WireFormat, text: string, facts: RequestHead): 
 }
 
 /** A class, because closures for each request cost more. */
-class ParsedBody implements OpenBody {
+export class ParsedBody implements OpenBody {
   readonly request: ModelRequest;
   readonly #wire: WireFormat;
   /** By the format of the upstream. */
@@ -70,7 +74,7 @@ class ParsedBody implements OpenBody {
     return questions.map((question) => this.#planOne(question, readChat));
   }
 
-  print(surface: Surface, options: PrintOptions): string {
+  print(surface: Surface, options: PrintOptions): Printed {
     return this.#sessionWith(surface, this.request.readChat).printUpstreamRequest(options);
   }
 
@@ -81,6 +85,8 @@ class ParsedBody implements OpenBody {
   beginning(): number | undefined {
     return hashBeginning(this.request.text, this.#wire.surface);
   }
+
+  learn(): void {}
 
   #planOne({ surface, options }: PlanQuestion, readChat: () => ChatRequest): Planned {
     let session: CodecSession;

@@ -75,7 +75,8 @@ export function bytesOf(blocks: readonly Uint8Array[]): number {
 
 /** Copies the blocks into one. */
 export function joinBlocks(blocks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(bytesOf(blocks));
+  // Not zeroed first, and with a buffer of its own, which can be transferred.
+  const joined = Buffer.allocUnsafeSlow(bytesOf(blocks));
   let at = 0;
   for (const block of blocks) {
     joined.set(block, at);

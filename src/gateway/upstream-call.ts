@@ -1,4 +1,5 @@
-import type { Printed, Soon } from "../bodies/body.ts";
+import type { Soon } from "../bodies/body.ts";
+import type { Printed } from "../bodies/open-body.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 import { inputTokensOf } from "../domain/usage.ts";
 import type { Attempt } from "../ledger/records.ts";

@@ -61,6 +61,16 @@ interface CallTarget {
   readonly stream: boolean;
 }
 
+/**
+ * The list of messages in the bodies of a format. `parseRequest` must check each message on its own, and add up
+ * the sizes of all, so that messages that were checked once need not be read again.
+ */
+export interface Conversation {
+  readonly member: "messages" | "input";
+  /** Whether bodies for upstreams of this format have all messages of a list, as JSON text, unchanged. */
+  keeps(list: string): boolean;
+}
+
 /** One wire format of clients, and of upstreams that speak it too. */
 export interface WireFormat extends UpstreamFormat {
   readonly surface: ClientSurface;
@@ -71,6 +81,8 @@ export interface WireFormat extends UpstreamFormat {
 
   /** Set in formats whose clients mark the beginnings of prompts that are to be cached. */
   readonly hasCacheMarks?: true | undefined;
+  /** Set in formats whose bodies repeat the messages of the request before. */
+  readonly conversation?: Conversation | undefined;
   /** Set in formats whose bodies are forms with a file; then only it reads requests. */
   readonly form?: FormFormat | undefined;
   /**

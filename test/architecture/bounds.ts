@@ -21,21 +21,21 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   refusals: { files: 4, lines: 750 },
   "limiter/redis": { files: 12, lines: 1650 },
   limiter: { files: 4, lines: 800 },
-  bodies: { files: 17, lines: 2050 },
+  bodies: { files: 21, lines: 2550 },
   demo: { files: 3, lines: 500 },
   upstream: { files: 24, lines: 2800 },
-  wire: { files: 95, lines: 13900 },
+  wire: { files: 95, lines: 13950 },
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
   catalog: { files: 13, lines: 1700 },
   db: { files: 27, lines: 2550 },
   telemetry: { files: 15, lines: 2150 },
-  console: { files: 150, lines: 16500 },
+  console: { files: 140, lines: 16450 },
   domain: { files: 18, lines: 1300 },
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 91;
+export const PLAIN_CHAT_FILES_MAX = 92;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;

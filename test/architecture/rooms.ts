@@ -314,7 +314,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   bodies: {
     holds: "bodies read in process or in a worker, so that none holds the event loop",
     imports: ["domain", "errors.ts", "wire", "workers"],
-    packages: ["node:worker_threads"],
+    packages: ["node:crypto", "node:worker_threads"],
   },
   demo: {
     holds: "the built-in demo model and its upstream",

@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type Bodies, createBodies } from "../../src/bodies/bodies.ts";
-import type { Printed } from "../../src/bodies/body.ts";
 import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
-import type { PlanQuestion } from "../../src/bodies/open-body.ts";
+import type { PlanQuestion, Printed } from "../../src/bodies/open-body.ts";
 import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { findFormatPair } from "../../src/wire/format-pair.ts";

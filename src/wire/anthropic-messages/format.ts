@@ -8,7 +8,7 @@ import { findUntranslatable, printRequest } from "./egress/print-request.ts";
 import { readEvents, readReply } from "./egress/read-answer.ts";
 import { printEvents, printReply } from "./ingress/print-answer.ts";
 import { readStream, readWhole } from "./passthrough/stream.ts";
-import { parseRequest, printUpstreamRequest } from "./request.ts";
+import { dropForeignReasoning, parseRequest, printUpstreamRequest } from "./request.ts";
 
 /**
  * Anthropic's messages format.
@@ -24,6 +24,7 @@ export const anthropicMessages: WireFormat = {
   forwardedHeaders: ["anthropic-version", "anthropic-beta"],
   optIns: betas,
   hasCacheMarks: true,
+  conversation: { member: "messages", keeps: (list) => dropForeignReasoning(list) === list },
   parseRequest,
   printUpstreamRequest,
   readStream,

@@ -74,6 +74,17 @@ export function editElements(text: string, edit: (element: string, position: num
   return result + text.slice(cursor);
 }
 
+/** Returns where the elements of the JSON array that begins at `arrayStart` begin. */
+export function findElements(text: string, arrayStart: number): readonly number[] {
+  const starts: number[] = [];
+  let start = skipSpace(text, arrayStart + 1);
+  while (start < text.length && text.charCodeAt(start) !== CLOSE_BRACKET) {
+    starts.push(start);
+    start = nextAfter(text, skipValue(text, start));
+  }
+  return starts;
+}
+
 /** Edits the elements of a JSON array and drops those for which `edit` returns `undefined`. */
 export function keepElements(list: string, edit: (element: string) => string | undefined): string {
   const kept: string[] = [];

@@ -32,6 +32,7 @@ export const openaiChat: WireFormat = {
   upstreamPath: () => "/chat/completions",
   headers: {},
   forwardedHeaders: [],
+  conversation: { member: "messages", keeps: () => true },
   parseRequest,
   printUpstreamRequest,
   readStream,

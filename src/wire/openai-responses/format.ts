@@ -31,6 +31,7 @@ export const openaiResponses: WireFormat = {
   upstreamPath: () => "/responses",
   headers: {},
   forwardedHeaders: [],
+  conversation: { member: "input", keeps: (list) => dropUnreadable(list) === list },
   parseRequest,
   printUpstreamRequest,
   readStream,
