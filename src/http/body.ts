@@ -5,9 +5,12 @@ import type { ConnectionIdle } from "./connection-idle.ts";
 import { BODY_BYTES_MAX, type BodyBudget, type BodySender, type IncomingBodies } from "./incoming-bodies.ts";
 
 /**
- * Up to this size a body is read in one piece, which is cheaper. Its bytes are counted once all have arrived.
+ * Up to this size a body is read in one piece, which is cheaper. Its bytes count against the budget once all have
+ * arrived, and until then against the bytes that bodies in transit have announced.
  */
-const WHOLE_BYTES_MAX = 64 * 1024;
+const WHOLE_BYTES_MAX = 1024 * 1024;
+/** A smaller body is read in one piece whatever others have announced. */
+const SMALL_BYTES_MAX = 64 * 1024;
 
 /** A request body of at most 30 MiB. Its bytes count against the budget until `release`. */
 export interface BodyReader {
@@ -40,6 +43,7 @@ class RequestBody implements BodyReader {
   readonly #parts: BodyParts;
   #accountId = "";
   #taken = 0;
+  #chunks: ChunkReader | undefined;
 
   constructor(request: Request, parts: BodyParts) {
     this.#request = request;
@@ -52,29 +56,40 @@ class RequestBody implements BodyReader {
     if (isEncoded(headers)) throw new GatewayError("encoded_body");
     const announced = Number(headers.get("content-length") ?? Number.NaN);
     if (announced > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
-    const blocks = announced <= WHOLE_BYTES_MAX ? await this.#whole(sender) : await this.#inChunks(sender);
+    const start = () => this.#start(announced);
+    // Bytes that arrive after the failure would otherwise be counted and never given back.
+    const cut = () => void this.#chunks?.cancel().catch(() => undefined);
+    const received = await this.#parts.incomingBodies.receive(sender, start, cut);
+    const isWhole = received instanceof Uint8Array;
+    if (isWhole) this.#take(received.byteLength);
     this.isRead = true;
     this.#parts.connectionIdle.whileAnswering(this.#request);
-    return blocks;
+    return isWhole ? [received] : received;
   }
 
-  async #whole(sender: BodySender): Promise<readonly Uint8Array[]> {
-    const bytes = await this.#parts.incomingBodies.receive(sender, () => this.#request.bytes());
-    this.#take(bytes.byteLength);
-    return [bytes];
+  #start(announced: number): Promise<Uint8Array | readonly Uint8Array[]> {
+    if (announced <= SMALL_BYTES_MAX) return this.#inOnePiece();
+    const { budget } = this.#parts.incomingBodies;
+    if (announced <= WHOLE_BYTES_MAX && budget.tryTake(this.#accountId, announced)) {
+      const arriving = this.#inOnePiece();
+      const give = () => budget.give(this.#accountId, announced);
+      // Settles at the latest with the response, also for a client that never sends the rest.
+      arriving.then(give, give);
+      return arriving;
+    }
+    return this.#inChunks();
   }
 
-  #inChunks(sender: BodySender): Promise<readonly Uint8Array[]> {
-    const { connectionIdle, incomingBodies } = this.#parts;
-    let body: ChunkReader | undefined;
-    const start = () => {
-      connectionIdle.whileReceiving(this.#request);
-      body = this.#request.body?.getReader();
-      return readChunks(body, (bytes) => this.#take(bytes));
-    };
-    // Bytes that arrive after the failure would otherwise be counted and never given back.
-    const cut = () => void body?.cancel().catch(() => undefined);
-    return incomingBodies.receive(sender, start, cut);
+  #inOnePiece(): Promise<Uint8Array> {
+    const arriving = this.#request.bytes();
+    if (Bun.peek.status(arriving) === "pending") this.#parts.connectionIdle.whileReceiving(this.#request);
+    return arriving;
+  }
+
+  #inChunks(): Promise<readonly Uint8Array[]> {
+    this.#parts.connectionIdle.whileReceiving(this.#request);
+    this.#chunks = this.#request.body?.getReader();
+    return readChunks(this.#chunks, (bytes) => this.#take(bytes));
   }
 
   #take(bytes: number): void {

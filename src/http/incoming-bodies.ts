@@ -10,6 +10,8 @@ export interface BodySender {
 
 /** The request bodies in transit, over all connections of this process. */
 export interface IncomingBodies {
+  /** Bounds the announced bytes of bodies that are received in one piece. 32 MiB, 8 MiB of one account. */
+  readonly budget: BodyBudget;
   /**
    * Starts to read a body and waits for it. Throws `too_concurrent` or `shutting_down` before it starts.
    * Calls `cut` and rejects with `body_too_slow` after 120 s, or with `shutting_down` after {@link close}.
@@ -27,6 +29,7 @@ interface Incoming {
 
 /** Maximum duration of a body in transit. */
 const BODY_MS_MAX = 120_000;
+const ANNOUNCED_BYTES_MAX = 32 * 1024 * 1024;
 
 export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
   const incoming = new Set<Incoming>();
@@ -95,6 +98,7 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
   }
 
   return {
+    budget: createBodyBudget({ bytesMax: ANNOUNCED_BYTES_MAX, accountBytesMax: ANNOUNCED_BYTES_MAX / 4 }),
     receive(sender, start, cut = () => undefined) {
       if (isClosed) throw new GatewayError("shutting_down");
       const isKeyFull = keyCounts.of(sender.keyId) >= sender.keyBodiesMax;
@@ -133,6 +137,8 @@ export interface BodyBudget {
    * exceeded.
    */
   take(accountId: string, bytes: number): void;
+  /** Returns whether the bytes were reserved. */
+  tryTake(accountId: string, bytes: number): boolean;
   give(accountId: string, bytes: number): void;
 }
 
@@ -148,14 +154,17 @@ export function createBodyBudget({
 }: BodyBudgetOptions): BodyBudget {
   const takenByAccount = new Map<string, number>();
   let taken = 0;
+  function tryTake(accountId: string, bytes: number): boolean {
+    const accountBytes = (takenByAccount.get(accountId) ?? 0) + bytes;
+    if (accountBytes > accountBytesMax || taken + bytes > bytesMax) return false;
+    takenByAccount.set(accountId, accountBytes);
+    taken += bytes;
+    return true;
+  }
   return {
+    tryTake,
     take(accountId, bytes) {
-      const accountBytes = (takenByAccount.get(accountId) ?? 0) + bytes;
-      if (accountBytes > accountBytesMax || taken + bytes > bytesMax) {
-        throw new GatewayError("too_many_body_bytes", { retryAfterS: 1 });
-      }
-      takenByAccount.set(accountId, accountBytes);
-      taken += bytes;
+      if (!tryTake(accountId, bytes)) throw new GatewayError("too_many_body_bytes", { retryAfterS: 1 });
     },
     give(accountId, bytes) {
       taken -= bytes;

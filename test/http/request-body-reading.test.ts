@@ -5,7 +5,12 @@ import { bytesOf } from "../../src/domain/byte-blocks.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { createBodyReader } from "../../src/http/body.ts";
 import { createConnectionIdle } from "../../src/http/connection-idle.ts";
-import { type BodyBudget, createBodyBudget, createIncomingBodies } from "../../src/http/incoming-bodies.ts";
+import {
+  type BodyBudget,
+  createBodyBudget,
+  createIncomingBodies,
+  type IncomingBodies,
+} from "../../src/http/incoming-bodies.ts";
 import { sendRaw } from "../support/raw-client.ts";
 
 const BUDGET = 1024 * 1024;
@@ -15,8 +20,10 @@ const KEY_BODIES_MAX = 20;
 const ACCOUNT_BODIES_MAX = 30;
 
 const budget: BodyBudget = createBodyBudget({ bytesMax: BUDGET, accountBytesMax: ACCOUNT_BUDGET });
-const shortLimit = serveBodies(MS_MAX);
-const longLimit = serveBodies(60_000);
+const shortBodies = createIncomingBodies(MS_MAX);
+const longBodies = createIncomingBodies(60_000);
+const shortLimit = serveBodies(shortBodies);
+const longLimit = serveBodies(longBodies);
 afterAll(async () => {
   await shortLimit.stop(true);
   await longLimit.stop(true);
@@ -25,10 +32,10 @@ afterAll(async () => {
 /**
  * Serves a route that reads its body for the account and key of the path, and answers with its size or error.
  */
-function serveBodies(msMax: number): Server<undefined> {
+function serveBodies(incomingBodies: IncomingBodies): Server<undefined> {
   const parts = {
     bodyBudget: budget,
-    incomingBodies: createIncomingBodies(msMax),
+    incomingBodies,
     connectionIdle: createConnectionIdle((request, seconds) => server.timeout(request, seconds), 10),
   };
   const bounds = { keyBodiesMax: KEY_BODIES_MAX, accountBodiesMax: ACCOUNT_BODIES_MAX };
@@ -47,6 +54,16 @@ function serveBodies(msMax: number): Server<undefined> {
     },
   });
   return server;
+}
+
+/** Reserves announced bytes until one account, or all, have no more. Gives them back and returns their sum. */
+function countAnnounceable(accounts: readonly string[]): number {
+  const taken: string[] = [];
+  for (const account of accounts) {
+    while (longBodies.budget.tryTake(account, PIECE.length)) taken.push(account);
+  }
+  for (const account of taken) longBodies.budget.give(account, PIECE.length);
+  return taken.length * PIECE.length;
 }
 
 const head = (framing: string, path = "/acme/laptop") =>
@@ -139,6 +156,35 @@ describe("the budget of bodies in flight", () => {
     await Promise.all(Array.from({ length: 10 }, () => breakOff(halves())));
     while (longLimit.pendingRequests > 0) await Bun.sleep(5);
     expectAllGivenBack();
+  });
+});
+
+describe("the announced bytes of bodies in transit", () => {
+  const ACCOUNT_ANNOUNCED = 8 * 1024 * 1024;
+
+  test("are bounded per account, and a body beyond them is received all the same", async () => {
+    {
+      await using _ = await openSilent(KEY_BODIES_MAX, head(`content-length: ${ACCOUNT_BUDGET}`));
+      expect(countAnnounceable(["acme"])).toBe(0);
+      expect(countAnnounceable(["other"])).toBe(ACCOUNT_ANNOUNCED);
+      expect(await send("/acme/phone", "x".repeat(300_000))).toBe("300000");
+    }
+    while (longLimit.pendingRequests > 0) await Bun.sleep(5);
+    expect(countAnnounceable(["acme"])).toBe(ACCOUNT_ANNOUNCED);
+  });
+
+  test("are bounded over all accounts", () => {
+    const accounts = Array.from({ length: 10 }, (_, index) => `account ${index}`);
+    expect(countAnnounceable(accounts)).toBe(4 * ACCOUNT_ANNOUNCED);
+  });
+
+  test("are free once a body has arrived, was refused, or came too late", async () => {
+    expect(await send("/acme/laptop", "x".repeat(300_000))).toBe("300000");
+    expect(await send("/acme/laptop", "x".repeat(ACCOUNT_BUDGET + 1))).toBe("too_many_body_bytes");
+    expect(countAnnounceable(["acme"])).toBe(ACCOUNT_ANNOUNCED);
+    await sendRaw(shortLimit.url.origin, tooSlow("content-length: 1000000", PIECE));
+    while (!shortBodies.budget.tryTake("acme", ACCOUNT_ANNOUNCED)) await Bun.sleep(5);
+    shortBodies.budget.give("acme", ACCOUNT_ANNOUNCED);
   });
 });
 
