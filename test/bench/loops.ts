@@ -1,4 +1,4 @@
-import { type AnswerKind, BURST_MODEL, FAST_MODEL, requestBody, SLOW_MODEL } from "./answers.ts";
+import { type AnswerKind, BURST_MODEL, FAST_MODEL, faultOf, requestBody, SLOW_MODEL } from "./answers.ts";
 import { type Connection, openConnection, printRequest, type Target } from "./connection.ts";
 import {
   type BenchRequest,
@@ -9,6 +9,7 @@ import {
   type RequestRecord,
   summarize,
   type Tally,
+  type TallyKeeper,
   type Timings,
 } from "./measurements.ts";
 
@@ -46,23 +47,52 @@ export async function runClosedLoop({
   const isStream = kind !== "whole";
   const body = requestBody({ model, stream: isStream, bytes: bodyBytes });
   const requests = secrets.map((secret) => printRequest({ ...target, secret }, body));
-  const tally = createTally(isStream);
   const latenciesMs: number[] = [];
-  const startMs = performance.now();
-  const endMs = startMs + ms;
-  let inTime = 0;
   let turn = 0;
+  const result = await exchange({
+    connections,
+    ms,
+    tally: createTally((each) => faultOf(each, isStream)),
+    urlOf: (connection) => urls[connection % urls.length] ?? target.url,
+    nextRequest: () => requests[turn++ % requests.length],
+    onInTime: (latencyMs) => latenciesMs.push(latencyMs),
+  });
+  return { ...result, latencyMs: percentilesOf(latenciesMs) };
+}
 
-  async function runConnection(url = target.url): Promise<void> {
+/** A closed loop over any requests. Connections are numbered from 0. */
+export interface Exchange {
+  readonly connections: number;
+  readonly ms: number;
+  readonly tally: TallyKeeper;
+  urlOf(connection: number): string;
+  nextRequest(connection: number): Uint8Array | undefined;
+  /** Called for each answer that came before the end. */
+  onInTime?(latencyMs: number, connection: number): void;
+}
+
+/** Sends the next request of every connection after each answer, and waits for the last answers. */
+export async function exchange({
+  connections,
+  ms,
+  tally,
+  urlOf,
+  nextRequest,
+  onInTime,
+}: Exchange): Promise<Tally & { readonly perSecond: number }> {
+  const endMs = performance.now() + ms;
+  let inTime = 0;
+
+  async function runConnection(number: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let sentMs = 0;
-    const connection = await openConnection(url, {
+    const connection = await openConnection(urlOf(number), {
       onAnswer(answer) {
         const nowMs = performance.now();
         tally.count(answer);
         if (nowMs > endMs) return resolve();
         inTime += 1;
-        latenciesMs.push(nowMs - sentMs);
+        onInTime?.(nowMs - sentMs, number);
         send();
       },
       onBroken(reason) {
@@ -71,7 +101,7 @@ export async function runClosedLoop({
       },
     });
     function send(): void {
-      const request = requests[turn++ % requests.length];
+      const request = nextRequest(number);
       sentMs = performance.now();
       if (request) connection.send(request, { keepBody: tally.checksNextBody() });
     }
@@ -80,8 +110,8 @@ export async function runClosedLoop({
     connection.close();
   }
 
-  await Promise.all(Array.from({ length: connections }, (_, at) => runConnection(urls[at % urls.length])));
-  return { ...tally.sum(), perSecond: (inTime / ms) * 1000, latencyMs: percentilesOf(latenciesMs) };
+  await Promise.all(Array.from({ length: connections }, (_, number) => runConnection(number)));
+  return { ...tally.sum(), perSecond: (inTime / ms) * 1000 };
 }
 
 export interface OpenLoop {
@@ -195,7 +225,7 @@ const OPENED_AT_ONCE = 100;
 /** Opens streams and waits for the first event of each. */
 export async function openStreams(target: Target, count: number): Promise<OpenStreams> {
   const request = printRequest(target, requestBody({ model: SLOW_MODEL, stream: true }));
-  const tally = createTally(true);
+  const tally = createTally((body) => faultOf(body, true));
   const ends: Promise<void>[] = [];
 
   async function open(): Promise<void> {

@@ -42,7 +42,8 @@ const CHECKED_FIRST = 50;
 const CHECKED_EVERY = 100;
 const FAULTS_KEPT = 5;
 
-export function createTally(isStream: boolean): TallyKeeper {
+/** `faultIn` returns what is wrong with a body, or `undefined`. */
+export function createTally(faultIn: (body: string) => string | undefined): TallyKeeper {
   const faults: string[] = [];
   let answers = 0;
   let asked = 0;
@@ -54,7 +55,7 @@ export function createTally(isStream: boolean): TallyKeeper {
   return {
     fail,
     count({ status, body }) {
-      const fault = status === 200 ? body && faultOf(body, isStream) : `status ${status}`;
+      const fault = status === 200 ? body && faultIn(body) : `status ${status}`;
       if (fault) fail(fault);
       else answers += 1;
     },
@@ -89,7 +90,7 @@ export interface RequestRecord {
 }
 
 export function createRecord({ label, stream }: BenchRequest): RequestRecord {
-  return { label, tally: createTally(stream), firstBytesMs: [], latenciesMs: [] };
+  return { label, tally: createTally((body) => faultOf(body, stream)), firstBytesMs: [], latenciesMs: [] };
 }
 
 /** Summarises all records, and each by its label. */

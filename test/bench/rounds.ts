@@ -31,14 +31,23 @@ export async function measureInTurns(
   for (const gateway of gateways) {
     await warmUp(() => runRound(load, gateway, plan.connections, plan.warmUpMs));
   }
-  const measured = gateways.map((): Round[] => []);
-  for (let round = 0; round < plan.rounds; round += 1) {
-    const order = [...gateways.entries()];
-    for (const [at, gateway] of round % 2 === 0 ? order : order.reverse()) {
-      measured[at]?.push(await runRound(load, gateway, plan.connections, plan.roundMs));
+  return inTurns(gateways, plan.rounds, (gateway) => runRound(load, gateway, plan.connections, plan.roundMs));
+}
+
+/** Runs each contestant once per round, every second round in the reverse order. Returns the rounds by contestant. */
+export async function inTurns<Each, Result>(
+  contestants: readonly Each[],
+  rounds: number,
+  run: (contestant: Each) => Promise<Result>,
+): Promise<readonly (readonly Result[])[]> {
+  const results = contestants.map((): Result[] => []);
+  for (let round = 0; round < rounds; round += 1) {
+    const order = [...contestants.entries()];
+    for (const [at, contestant] of round % 2 === 0 ? order : order.reverse()) {
+      results[at]?.push(await run(contestant));
     }
   }
-  return measured;
+  return results;
 }
 
 async function runRound(

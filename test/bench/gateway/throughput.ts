@@ -1,6 +1,7 @@
 import type { Contestant, Contestants } from "../contestants.ts";
 import type { ClosedLoopResult } from "../loops.ts";
 import { medianOf } from "../measurements.ts";
+import { inTurns } from "../rounds.ts";
 import type { ServerCpu } from "../servers.ts";
 import { warmUp } from "../warm-up.ts";
 import type { Cell, Durations } from "./plan.ts";
@@ -40,8 +41,9 @@ interface BesideResult extends Ratios {
 }
 
 /** A closed loop and the CPU time per answer. */
-interface Round extends ClosedLoopResult {
-  readonly cpuUs: number;
+export type MeasuredLoop = Pick<ClosedLoopResult, "perSecond" | "latencyMs"> & Pick<Rate, "cpuUs">;
+
+interface Round extends MeasuredLoop {
   readonly serverCpuUs: ServerCpu;
 }
 
@@ -59,13 +61,7 @@ export async function measureThroughput(
   for (const contestant of [upstream, ...measured]) await warmUp(() => run(contestant, warmUpMs));
   const ceiling = await run(upstream, roundMs);
 
-  const byContestant = measured.map((): Round[] => []);
-  for (let round = 0; round < rounds; round += 1) {
-    const order = [...measured.entries()];
-    for (const [at, contestant] of round % 2 === 0 ? order : order.reverse()) {
-      byContestant[at]?.push(await run(contestant, roundMs));
-    }
-  }
+  const byContestant = await inTurns(measured, rounds, (contestant) => run(contestant, roundMs));
   const [bare = [], ours = [], ...others] = byContestant;
   return {
     ...cell,
@@ -98,8 +94,8 @@ async function runRound(
   };
 }
 
-function rateOf(rounds: readonly Round[]): Rate {
-  const medianBy = (read: (round: Round) => number) => medianOf(rounds.map(read));
+export function rateOf(rounds: readonly MeasuredLoop[]): Rate {
+  const medianBy = (read: (round: MeasuredLoop) => number) => medianOf(rounds.map(read));
   return {
     perSecond: medianBy((round) => round.perSecond),
     p50Ms: medianBy((round) => round.latencyMs.p50),
@@ -109,7 +105,7 @@ function rateOf(rounds: readonly Round[]): Rate {
 }
 
 /** Leaves out rounds in which a busy machine gave no answer in time. */
-function ratiosOf(rounds: readonly Round[], others: readonly Round[]): Ratios {
+export function ratiosOf(rounds: readonly MeasuredLoop[], others: readonly MeasuredLoop[]): Ratios {
   const pairs = rounds.flatMap((ours, at) => {
     const other = others[at];
     return other && ours.perSecond > 0 && other.perSecond > 0 ? [{ ours, other }] : [];

@@ -1,4 +1,6 @@
-import { openConnection, printRequest, type Target } from "../connection.ts";
+import { printRequest, type Target } from "../connection.ts";
+import { exchange } from "../loops.ts";
+import { createTally, type Tally } from "../measurements.ts";
 import { answerJobs } from "../processes.ts";
 import { faultOf } from "./answers.ts";
 import type { Cell } from "./plan.ts";
@@ -12,11 +14,8 @@ export interface TranslateLoad extends Omit<Cell, "upstream"> {
   readonly ms: number;
 }
 
-export interface TranslateLoadResult {
-  readonly answers: number;
+export interface TranslateLoadResult extends Tally {
   readonly perSecond: number;
-  /** The first five faults. */
-  readonly faults: readonly string[];
 }
 
 const PATHS: Readonly<Record<Format, string>> = {
@@ -24,45 +23,15 @@ const PATHS: Readonly<Record<Format, string>> = {
   messages: "/v1/messages",
   responses: "/v1/responses",
 };
-const CHECKED_EVERY = 50;
 
-answerJobs<TranslateLoad>(async (load) => {
-  const { client: format, stream, ms } = load;
-  const request = printRequest({ ...load.target, path: PATHS[format] }, encodeRequest({ ...load, format }));
-  const faults: string[] = [];
-  let answers = 0;
-  let inTime = 0;
-  const endMs = performance.now() + ms;
-
-  async function runConnection(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    let asked = 0;
-    const connection = await openConnection(load.target.url, {
-      onAnswer({ status, body }) {
-        const fault = status === 200 ? body && faultOf(body, { format, stream }) : `status ${status}`;
-        if (fault) faults.push(fault);
-        else answers += 1;
-        if (performance.now() > endMs || fault) return resolve();
-        inTime += 1;
-        ask();
-      },
-      onBroken(reason) {
-        faults.push(reason);
-        resolve();
-      },
-    });
-    function ask(): void {
-      connection.send(request, { keepBody: asked++ % CHECKED_EVERY === 0 });
-    }
-    ask();
-    await promise;
-    connection.close();
-  }
-
-  await Promise.all(Array.from({ length: load.connections }, runConnection));
-  return {
-    answers,
-    perSecond: (inTime / ms) * 1000,
-    faults: faults.slice(0, 5),
-  } satisfies TranslateLoadResult;
+answerJobs<TranslateLoad>(async (load): Promise<TranslateLoadResult> => {
+  const { client: format, stream, target, connections, ms } = load;
+  const request = printRequest({ ...target, path: PATHS[format] }, encodeRequest({ ...load, format }));
+  return exchange({
+    connections,
+    ms,
+    tally: createTally((body) => faultOf(body, { format, stream })),
+    urlOf: () => target.url,
+    nextRequest: () => request,
+  });
 });
