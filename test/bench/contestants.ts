@@ -1,4 +1,5 @@
 import { type Nanos, printUsd } from "../../src/domain/money.ts";
+import type { AgentPlay, AgentPlayResult } from "./agents/play.ts";
 import type { Target } from "./connection.ts";
 import { type Form, formsBeside } from "./form.ts";
 import type { LoadJob } from "./load-process.ts";
@@ -123,6 +124,7 @@ function createContestant({ name, pid, load, target, upstreamUrl }: ContestantPa
 export interface Load {
   closedLoop(job: ClosedLoop): Promise<ClosedLoopResult>;
   openLoop(job: OpenLoop): Promise<OpenLoopResult>;
+  playAgents(job: AgentPlay): Promise<AgentPlayResult>;
   /** Resolves when every stream has begun. */
   openStreams(target: Target, count: number): Promise<void>;
   /** Resolves when every open stream has ended. */
@@ -139,6 +141,7 @@ export function startLoad(): Load {
   return {
     closedLoop: (job) => performAs({ do: "closed_loop", ...job }),
     openLoop: (job) => performAs({ do: "open_loop", ...job }),
+    playAgents: (job) => performAs({ do: "play_agents", ...job }),
     openStreams: (target, count) => performAs({ do: "open_streams", target, count }),
     awaitStreams: () => performAs({ do: "await_streams" }),
     stop,

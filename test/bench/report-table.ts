@@ -21,6 +21,28 @@ export function below(value: number, max: number): string {
   return `${max} ${verdict(value < max)}`;
 }
 
+/** A bound, and a further one for later. */
+export interface Aim {
+  readonly aim: number;
+  readonly beyond?: number;
+}
+
+/** A lower bound: "0.35 SHORT", "0.35 ok", or "0.5 beyond" when the further aim is reached. */
+export function leastOf(value: number | undefined, aim: Aim | undefined): string | undefined {
+  return value === undefined ? undefined : printAim(aim, (bound) => value >= bound);
+}
+
+/** An upper bound, printed in the same way. */
+export function mostOf(value: number, aim: Aim | undefined): string | undefined {
+  return printAim(aim, (bound) => value <= bound);
+}
+
+function printAim(aim: Aim | undefined, isReached: (bound: number) => boolean): string | undefined {
+  if (!aim) return undefined;
+  if (aim.beyond !== undefined && isReached(aim.beyond)) return `${aim.beyond} beyond`;
+  return `${aim.aim} ${verdict(isReached(aim.aim))}`;
+}
+
 /** Two decimals, for milliseconds and ratios. */
 export function twoDecimals(value: number): string {
   return value.toFixed(2);

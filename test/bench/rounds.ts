@@ -31,11 +31,13 @@ export async function measureInTurns(
   for (const gateway of gateways) {
     await warmUp(() => runRound(load, gateway, plan.connections, plan.warmUpMs));
   }
-  return inTurns(gateways, plan.rounds, (gateway) => runRound(load, gateway, plan.connections, plan.roundMs));
+  return alternate(gateways, plan.rounds, (gateway) =>
+    runRound(load, gateway, plan.connections, plan.roundMs),
+  );
 }
 
 /** Runs each contestant once per round, every second round in the reverse order. Returns the rounds by contestant. */
-export async function inTurns<Each, Result>(
+export async function alternate<Each, Result>(
   contestants: readonly Each[],
   rounds: number,
   run: (contestant: Each) => Promise<Result>,

@@ -81,7 +81,7 @@ export async function benchBodies(args: readonly string[]): Promise<void> {
 
 async function measure({ gateway, stallDuring }: BenchEnv, body: CostlyBody): Promise<BodyResult> {
   const bytes = Buffer.from(body.text());
-  const send = () => post(gateway, body.surface, bytes);
+  const send = () => postBody(gateway, body.surface, bytes);
   return {
     name: body.name,
     way: `${body.surface} ${body.model}`,
@@ -92,7 +92,11 @@ async function measure({ gateway, stallDuring }: BenchEnv, body: CostlyBody): Pr
 }
 
 /** Returns the status; 0 when the connection was reset. */
-async function post({ url, secret }: BenchGateway, surface: ClientSurface, body: Buffer): Promise<number> {
+export async function postBody(
+  { url, secret }: BenchGateway,
+  surface: ClientSurface,
+  body: Buffer,
+): Promise<number> {
   try {
     const answer = await fetch(url + WIRES[surface].path, {
       method: "POST",

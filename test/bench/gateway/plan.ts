@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { AnswerKind } from "../answers.ts";
 import { FORM_OPTIONS, type Form, readForm } from "../form.ts";
+import type { Aim } from "../report-table.ts";
 
 /** What is measured, and how long. */
 export interface Plan extends Durations {
@@ -25,12 +26,6 @@ export interface Durations {
 export interface Cell {
   readonly kind: AnswerKind;
   readonly connections: number;
-}
-
-/** A bound, and a further one for later. */
-export interface Aim {
-  readonly aim: number;
-  readonly beyond?: number;
 }
 
 /** The aims of one cell in one form. */

@@ -1,8 +1,8 @@
 import type { MoneyResult } from "../contestants.ts";
 import { type Form, ON_SQLITE, printForm, WITHOUT_REDIS } from "../form.ts";
-import { printMoney, tablePrinter, twoDecimals, verdict } from "../report-table.ts";
+import { leastOf, mostOf, printMoney, tablePrinter, twoDecimals, verdict } from "../report-table.ts";
 import type { MemoryResult, SteadyResult } from "./bench-gateway.ts";
-import { ADDED_MS_MAX, type Aim, aimsOf, IDLE_MB_MAX, OPEN_STREAMS_MB_MAX, STALL_MS_MAX } from "./plan.ts";
+import { ADDED_MS_MAX, aimsOf, IDLE_MB_MAX, OPEN_STREAMS_MB_MAX, STALL_MS_MAX } from "./plan.ts";
 import type { StallResult } from "./stall.ts";
 import type { CellResult } from "./throughput.ts";
 
@@ -87,21 +87,6 @@ export function printReport({ form, throughput, steady, stall, memory, money }: 
 
 function besideOf({ beside }: CellResult, label: string) {
   return beside.find((each) => each.label === label);
-}
-
-/** A lower bound: "0.35 SHORT", "0.35 ok", or "0.5 beyond" when the further aim is reached. */
-function leastOf(value: number | undefined, aim: Aim | undefined): string | undefined {
-  return value === undefined ? undefined : printAim(aim, (bound) => value >= bound);
-}
-
-function mostOf(value: number, aim: Aim | undefined): string | undefined {
-  return printAim(aim, (bound) => value <= bound);
-}
-
-function printAim(aim: Aim | undefined, isReached: (bound: number) => boolean): string | undefined {
-  if (!aim) return undefined;
-  if (aim.beyond !== undefined && isReached(aim.beyond)) return `${aim.beyond} beyond`;
-  return `${aim.aim} ${verdict(isReached(aim.aim))}`;
 }
 
 function printSteady({ perSecond, proxy, gateway, added, late }: SteadyResult): string[] {

@@ -1,4 +1,4 @@
-import { extraConfigOf } from "../bodies/bench-bodies.ts";
+import { extraConfigOf, postBody } from "../bodies/bench-bodies.ts";
 import { type CostlyBody, costlyBodies, MODELS } from "../bodies/costly-bodies.ts";
 import type { ProbeJob, Stretch } from "../bodies/probe-process.ts";
 import type { Contestants } from "../contestants.ts";
@@ -28,12 +28,33 @@ export async function measureStall(
   { steady: { perSecond, roundMs } }: Pick<Durations, "steady">,
 ): Promise<StallResult> {
   const steadyMs = await longestMsDuring(gatewayProcess, () => gateway.openLoop({ perSecond, ms: roundMs }));
+  return { steadyMs, bodiesMs: await longestMsOfOther(sendCostlyBodies) };
+}
+
+/** The admitted bodies that stall a gateway for the longest when fifty of them arrive at once. */
+const WORST_TOGETHER = /^(127 KB (distinct keys|an object)|1020 KB)/;
+
+/** Measures a gateway that gets each of the worst admitted bodies fifty times at once, in ms. */
+export function measureStallTogether(): Promise<number> {
+  const bodies = costlyBodies().filter(
+    ({ name, model }) => model === MODELS.openai && WORST_TOGETHER.test(name),
+  );
+  return longestMsOfOther(async (gateway) => {
+    for (const { surface, text, together } of bodies) {
+      const bytes = Buffer.from(text());
+      await Promise.all(Array.from({ length: together }, () => postBody(gateway, surface, bytes)));
+    }
+  });
+}
+
+/** The longest stall of a gateway of its own while `act` sends it costly bodies. */
+async function longestMsOfOther(act: (gateway: BenchGateway) => Promise<unknown>): Promise<number> {
   const upstream = await startChild("bodies/upstream-process.ts");
-  const other = await startGateway(upstream.url, {}, extraConfigOf(upstream.url));
+  const gateway = await startGateway(upstream.url, {}, extraConfigOf(upstream.url));
   try {
-    return { steadyMs, bodiesMs: await longestMsDuring(other, () => sendCostlyBodies(other)) };
+    return await longestMsDuring(gateway, () => act(gateway));
   } finally {
-    await other.remove();
+    await gateway.remove();
     await upstream.stop();
   }
 }
@@ -55,17 +76,13 @@ async function longestMsDuring(gateway: BenchGateway, act: () => Promise<unknown
 }
 
 /** Sends bodies twice: the first time, much of the code is new. */
-async function sendCostlyBodies({ url, secret }: BenchGateway): Promise<void> {
+async function sendCostlyBodies(gateway: BenchGateway): Promise<void> {
   const bodies = costlyBodies().filter(isCostliest);
-  for (const { name, text } of [...bodies, ...bodies]) {
-    const answer = await fetch(`${url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
-      body: text(),
-    });
-    await answer.arrayBuffer();
+  for (const { name, surface, text } of [...bodies, ...bodies]) {
+    const status = await postBody(gateway, surface, Buffer.from(text()));
     // A body that is rejected after it was parsed has cost as much.
-    if (answer.status >= 500) throw new Error(`The gateway answered ${answer.status} to the body "${name}"`);
+    if (status === 0 || status >= 500)
+      throw new Error(`The gateway answered ${status} to the body "${name}"`);
     await Bun.sleep(REST_MS);
   }
 }

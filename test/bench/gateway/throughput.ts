@@ -1,7 +1,7 @@
 import type { Contestant, Contestants } from "../contestants.ts";
 import type { ClosedLoopResult } from "../loops.ts";
 import { medianOf } from "../measurements.ts";
-import { inTurns } from "../rounds.ts";
+import { alternate } from "../rounds.ts";
 import type { ServerCpu } from "../servers.ts";
 import { warmUp } from "../warm-up.ts";
 import type { Cell, Durations } from "./plan.ts";
@@ -61,7 +61,7 @@ export async function measureThroughput(
   for (const contestant of [upstream, ...measured]) await warmUp(() => run(contestant, warmUpMs));
   const ceiling = await run(upstream, roundMs);
 
-  const byContestant = await inTurns(measured, rounds, (contestant) => run(contestant, roundMs));
+  const byContestant = await alternate(measured, rounds, (contestant) => run(contestant, roundMs));
   const [bare = [], ours = [], ...others] = byContestant;
   return {
     ...cell,

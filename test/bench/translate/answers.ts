@@ -1,10 +1,16 @@
 import { USAGE } from "../answers.ts";
 import type { Format } from "./requests.ts";
 
-/** Number of deltas of a streamed answer. A whole answer has as many words. */
+/** The formats of upstreams. */
+export type AnswerFormat = Format | "gemini" | "converse";
+
+/** Number of deltas of a streamed answer, each a word. */
 const DELTAS = 200;
+/** Number of words of a whole answer, of about 1 KB. */
+const WHOLE_WORDS = 75;
 
 const WORD = " benchmark";
+const WHOLE_TEXT = WORD.repeat(WHOLE_WORDS);
 const { inputTokens, outputTokens } = USAGE;
 const CHAT = { id: "chatcmpl-bench", created: 1_700_000_000, model: "host-model" };
 const CHAT_USAGE = {
@@ -29,14 +35,14 @@ export function repeatIn(answer: string, request: string): string {
 }
 
 /** The bodies of whole answers per format. */
-export const WHOLE_ANSWERS: Readonly<Record<Format, string>> = {
+export const WHOLE_ANSWERS: Readonly<Record<AnswerFormat, string>> = {
   chat: JSON.stringify({
     ...CHAT,
     object: "chat.completion",
     choices: [
       {
         index: 0,
-        message: { role: "assistant", content: WORD.repeat(DELTAS) },
+        message: { role: "assistant", content: WHOLE_TEXT },
         logprobs: null,
         finish_reason: "stop",
       },
@@ -45,12 +51,30 @@ export const WHOLE_ANSWERS: Readonly<Record<Format, string>> = {
   }),
   messages: JSON.stringify({
     ...MESSAGE,
-    content: [{ type: "text", text: WORD.repeat(DELTAS) }],
+    content: [{ type: "text", text: WHOLE_TEXT }],
     stop_reason: "end_turn",
     stop_sequence: null,
     usage: MESSAGE_USAGE,
   }),
-  responses: JSON.stringify(response("completed", [itemOf(WORD.repeat(DELTAS))])),
+  responses: JSON.stringify(response("completed", [itemOf(WHOLE_TEXT)])),
+  gemini: JSON.stringify({
+    candidates: [
+      { content: { role: "model", parts: [{ text: WHOLE_TEXT }] }, finishReason: "STOP", index: 0 },
+    ],
+    usageMetadata: {
+      promptTokenCount: inputTokens,
+      candidatesTokenCount: outputTokens,
+      totalTokenCount: inputTokens + outputTokens,
+    },
+    modelVersion: "host-model",
+    responseId: "gemini-bench",
+  }),
+  converse: JSON.stringify({
+    output: { message: { role: "assistant", content: [{ text: WHOLE_TEXT }] } },
+    stopReason: "end_turn",
+    usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+    metrics: { latencyMs: 1 },
+  }),
 };
 
 /** The frames of streamed answers per format. */
@@ -116,7 +140,8 @@ export function faultOf(
   { format, stream }: { format: Format; stream: boolean },
 ): string | undefined {
   const words = body.split(WORD).length - 1;
-  if (words < DELTAS) return `${words} words instead of ${DELTAS}`;
+  const expected = stream ? DELTAS : WHOLE_WORDS;
+  if (words < expected) return `${words} words instead of ${expected}`;
   return stream && !body.includes(ENDS[format]) ? "a stream without its end" : undefined;
 }
 

@@ -1,14 +1,16 @@
-import { repeatIn, STREAMED_ANSWERS, WHOLE_ANSWERS } from "./answers.ts";
-import type { Format } from "./requests.ts";
+import { type AnswerFormat, repeatIn, STREAMED_ANSWERS, WHOLE_ANSWERS } from "./answers.ts";
 
 const encoder = new TextEncoder();
-const PATHS: readonly (readonly [ending: string, format: Format])[] = [
+const PATHS: readonly (readonly [ending: string, format: AnswerFormat])[] = [
   ["/chat/completions", "chat"],
   ["/messages", "messages"],
   ["/responses", "responses"],
+  [":generateContent", "gemini"],
+  ["/converse", "converse"],
 ];
-/** The encoded answer of the last request. All requests of a run are equal. */
-let made = { request: "", whole: encoder.encode(""), frames: [] as readonly Uint8Array[] };
+const HEAD_CHARS = 2_000;
+/** The encoded answer of the last request. Requests that begin alike have the same instructions and tools. */
+let made = { format: "", head: "", whole: encoder.encode(""), frames: [] as readonly Uint8Array[] };
 
 const server = Bun.serve({
   hostname: "127.0.0.1",
@@ -18,7 +20,7 @@ const server = Bun.serve({
     const format = PATHS.find(([ending]) => request.url.endsWith(ending))?.[1];
     if (!format) return new Response(null, { status: 404 });
     const body = await request.text();
-    if (made.request !== body) made = make(format, body);
+    if (made.format !== format || made.head !== body.slice(0, HEAD_CHARS)) made = make(format, body);
     return body.includes('"stream":true') ? events(made.frames) : json(made.whole);
   },
 });
@@ -26,11 +28,13 @@ const server = Bun.serve({
 process.send?.({ port: server.port });
 process.once("disconnect", () => process.exit());
 
-function make(format: Format, request: string): typeof made {
+function make(format: AnswerFormat, request: string): typeof made {
+  const frames = format === "gemini" || format === "converse" ? [] : STREAMED_ANSWERS[format];
   return {
-    request,
+    format,
+    head: request.slice(0, HEAD_CHARS),
     whole: encoder.encode(repeatIn(WHOLE_ANSWERS[format], request)),
-    frames: STREAMED_ANSWERS[format].map((frame) => encoder.encode(repeatIn(frame, request))),
+    frames: frames.map((frame) => encoder.encode(repeatIn(frame, request))),
   };
 }
 
