@@ -108,7 +108,7 @@ const TAG_NONCE = randomBytes(12);
 
 /**
  * Returns the GMAC of bytes under a key of this process, at 30 GB/s. Tags are never shown, so that one nonce is
- * safe, and nobody can make two beginnings with one tag: a guess succeeds once in 2^100.
+ * safe, and no client can make two beginnings with one tag: a guess succeeds once in 2^100.
  */
 export function tagOf(bytes: Uint8Array): Buffer {
   const mac = createCipheriv("aes-128-gcm", TAG_KEY, TAG_NONCE);

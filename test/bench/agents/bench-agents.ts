@@ -1,5 +1,6 @@
 import { checkMoney } from "../contestants.ts";
 import { measureStallTogether } from "../gateway/stall.ts";
+import { recordAgentsRun } from "../history/record-run.ts";
 import { type AgentCellResult, measureGroup } from "./measure.ts";
 import { type AgentsPlan, readAgentsPlan, type TimedGroup } from "./plan.ts";
 import { type AgentsReport, printAgentsReport } from "./report.ts";
@@ -13,6 +14,7 @@ export async function benchAgents(args: readonly string[]): Promise<void> {
   const plan = readAgentsPlan(args);
   const report = await measure(plan);
   console.log(plan.printsJson ? JSON.stringify(report) : printAgentsReport(report));
+  if (plan.isWhole) recordAgentsRun(report, plan);
   process.exitCode = report.money.isRight ? 0 : 1;
 }
 

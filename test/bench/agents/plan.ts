@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import type { ChatSurface } from "../../../src/domain/model.ts";
+import type { Form } from "../form.ts";
 import type { Aim } from "../report-table.ts";
 import { TURNS, USUAL_TURN } from "./conversation.ts";
 
@@ -9,8 +10,14 @@ export interface AgentsPlan {
   readonly isQuick: boolean;
   /** Whether the results are appended to the committed history. */
   readonly isKept: boolean;
+  /** Whether every cell is measured. Parts of a run are not recorded. */
+  readonly isWhole: boolean;
+  readonly form: Form;
   readonly groups: readonly TimedGroup[];
 }
+
+/** Agents are measured in the default form only. */
+const FORM: Form = { database: "sqlite", hasRedis: false };
 
 /** The models of the gateway, named by the format of their upstream or by what is special about them. */
 export type AgentModel = "chat" | "messages" | "responses" | "gemini" | "converse" | "cached" | "five routes";
@@ -123,6 +130,18 @@ const FULL = { usual: { rounds: 5, roundMs: 1_500 }, conversations: { rounds: 3,
 const QUICK = { usual: { rounds: 3, roundMs: 700 }, conversations: { rounds: 2, roundMs: 500 } };
 const WARM_UP_MS = 600;
 
+/** The cells that the guard measures: one of each kind of work. */
+const GUARDED = new Set(["chat to chat", "messages to chat", "chat to chat, streamed"]);
+
+/** The groups of the guard, one cell each. Rounds are as long as those of a kept run. */
+export const GUARDED_GROUPS: readonly TimedGroup[] = USUAL.map((group) => ({
+  ...group,
+  ...FULL.usual,
+  rounds: 3,
+  warmUpMs: WARM_UP_MS,
+  cells: group.cells.filter(({ name }) => GUARDED.has(name)),
+}));
+
 /**
  * Parses the options: `--quick` takes a minute and a half, `--only TEXT` measures the cells whose name has it,
  * `--json` prints one object, `--keep` keeps the results. Throws for a part of a run that is to be kept.
@@ -147,6 +166,8 @@ export function readAgentsPlan(args: readonly string[]): AgentsPlan {
     printsJson: values.json,
     isQuick: values.quick,
     isKept: values.keep,
+    isWhole: values.only === "",
+    form: FORM,
     groups: groups
       .map((group) => ({
         ...group,

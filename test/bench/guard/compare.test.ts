@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { exampleCell, exampleLine } from "../history/example-line.ts";
-import { findKept, findWorse } from "./compare.ts";
+import { exampleAgentsLine, exampleCell, exampleLine } from "../history/example-line.ts";
+import { findKept, findWorse, findWorseOfAgents } from "./compare.ts";
 
 const kept = exampleLine({ throughput: [exampleCell({ ratio: 0.4, cpuRatio: 4 })] });
 
@@ -29,6 +29,20 @@ describe("findWorse", () => {
 
   test("does not compare a cell that the kept run lacks", () =>
     expect(findWorse(kept, exampleCell({ connections: 128, ratio: 0.01, cpuRatio: 99 }))).toEqual([]));
+});
+
+describe("findWorseOfAgents", () => {
+  test("reports a lower rate with the cell's name", () => {
+    expect(
+      findWorseOfAgents(exampleAgentsLine(), { name: "chat to chat", ratio: 0.28, cpuRatio: 3.5 }),
+    ).toEqual([
+      "agents, chat to chat: the rate is 0.280 of the proxy's, " +
+        "20 % less than the 0.350 at 1a2b3c4, 2026-11-22; at most 15 % is allowed",
+    ]);
+  });
+
+  test("does not compare a cell that the kept run lacks", () =>
+    expect(findWorseOfAgents(exampleAgentsLine(), { name: "other", ratio: 0, cpuRatio: 99 })).toEqual([]));
 });
 
 describe("findKept", () => {

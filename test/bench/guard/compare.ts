@@ -1,7 +1,10 @@
 import type { Form } from "../form.ts";
+import type { Ratios } from "../gateway/throughput.ts";
 import {
+  type AgentsLine,
   type HistoryCell,
   type HistoryLine,
+  type KeptLine,
   type Machine,
   machineKind,
   printCommit,
@@ -12,13 +15,14 @@ const WORSE_MAX = 0.15;
 
 /** One measured cell. */
 export type MeasuredCell = Pick<HistoryCell, "kind" | "connections" | "ratio" | "cpuRatio">;
+type MeasuredAgentCell = Ratios & { readonly name: string };
 
 /** Returns the newest run of this form that was kept on a machine of this kind, or `undefined`. */
-export function findKept(
-  lines: readonly HistoryLine[],
+export function findKept<Line extends KeptLine>(
+  lines: readonly Line[],
   machine: Machine,
   form: Form,
-): HistoryLine | undefined {
+): Line | undefined {
   return lines.findLast(
     (line) =>
       !line.isQuick &&
@@ -36,22 +40,30 @@ export function findWorse(kept: HistoryLine, cell: MeasuredCell): readonly strin
   const before = kept.throughput.find(
     ({ kind, connections }) => kind === cell.kind && connections === cell.connections,
   );
-  if (!before) return [];
-  const more = cell.cpuRatio / before.cpuRatio - 1;
-  const less = 1 - cell.ratio / before.ratio;
-  const place = `${cell.kind} answers, ${cell.connections} connections`;
-  const since = `at ${printCommit(kept.commit)}, ${kept.date.slice(0, 10)}`;
+  return before ? compare(`${cell.kind} answers, ${cell.connections} connections`, before, cell, kept) : [];
+}
+
+/** Returns what is worse for requests of agents, as {@link findWorse} does. */
+export function findWorseOfAgents(kept: AgentsLine, cell: MeasuredAgentCell): readonly string[] {
+  const before = kept.agents.cells.find(({ name }) => name === cell.name);
+  return before ? compare(`agents, ${cell.name}`, before, cell, kept) : [];
+}
+
+function compare(place: string, before: Ratios, now: Ratios, { commit, date }: KeptLine): readonly string[] {
+  const more = now.cpuRatio / before.cpuRatio - 1;
+  const less = 1 - now.ratio / before.ratio;
+  const since = `at ${printCommit(commit)}, ${date.slice(0, 10)}`;
   const bound = `at most ${percent(WORSE_MAX)} is allowed`;
   return [
     ...(more > WORSE_MAX
       ? [
-          `${place}: CPU per request is ${cell.cpuRatio.toFixed(2)} times the proxy's, ` +
+          `${place}: CPU per request is ${now.cpuRatio.toFixed(2)} times the proxy's, ` +
             `${percent(more)} more than the ${before.cpuRatio.toFixed(2)} ${since}; ${bound}`,
         ]
       : []),
     ...(less > WORSE_MAX
       ? [
-          `${place}: the rate is ${cell.ratio.toFixed(3)} of the proxy's, ` +
+          `${place}: the rate is ${now.ratio.toFixed(3)} of the proxy's, ` +
             `${percent(less)} less than the ${before.ratio.toFixed(3)} ${since}; ${bound}`,
         ]
       : []),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { replaceBlock } from "../page-block.ts";
-import { exampleCell, exampleLine } from "./example-line.ts";
-import { machineKind, printLine, readHistory } from "./line.ts";
+import { exampleAgentsLine, exampleCell, exampleLine } from "./example-line.ts";
+import { readKeptRuns } from "./files.ts";
+import { isAgentsLine, isGatewayLine, machineKind, printLine, readHistory } from "./line.ts";
 import { printHistory } from "./table.ts";
 
 describe("a line of the history", () => {
@@ -14,9 +15,26 @@ describe("a line of the history", () => {
 
   test("has fractions of four digits and whole integers", () => {
     const cell = exampleCell({ ratio: 0.123456, connections: 128, cpuRatio: 12.34567 });
-    const [read] = readHistory(printLine(exampleLine({ throughput: [cell] })), "history.jsonl");
+    const printed = printLine(exampleLine({ throughput: [cell] }));
+    const [read] = readHistory(printed, "history.jsonl").filter(isGatewayLine);
     expect(read?.throughput[0]).toMatchObject({ ratio: 0.1235, connections: 128, cpuRatio: 12.35 });
   });
+
+  test("of a run of agents reads back unchanged, between lines of other runs", () => {
+    const lines = [exampleLine(), exampleAgentsLine(), exampleLine()];
+    const read = readHistory(lines.map(printLine).join("\n"), "history.jsonl");
+    expect(read).toEqual(lines);
+    expect(read.map(isAgentsLine)).toEqual([false, true, false]);
+  });
+
+  test("of a run of agents without a cell's rate is reported", () => {
+    const cells = [{ ...exampleAgentsLine().agents.cells[0], proxy: undefined }];
+    const bad = JSON.stringify({ ...exampleAgentsLine(), agents: { cells, stallMs: 1 } });
+    expect(() => readHistory(bad, "history.jsonl")).toThrow("history.jsonl:1: /agents/cells/0/proxy");
+  });
+
+  test("stays readable when it was kept before", () =>
+    expect(readKeptRuns().filter(isGatewayLine).length).toBeGreaterThan(0));
 
   test("keeps members that a later version added", () => {
     const later = { ...exampleLine(), later: 1 };
@@ -90,6 +108,21 @@ describe("the table of the history", () => {
       ]),
     );
     expect(row).toEqual(expect.arrayContaining(["`1a2b3c4 (dirty)`", "PostgreSQL + Redis, quick", "WRONG"]));
+  });
+
+  test("has a table of its own for runs of agents", () => {
+    const printed = printHistory([exampleLine(), exampleAgentsLine()]);
+    expect(printed.match(/^### .*$/gm)).toHaveLength(1);
+    expect(rowsOf(printed)[1]).toEqual([
+      "2026-11-22",
+      "`1a2b3c4`",
+      "1.4.5",
+      "0.35 / –",
+      "0.15",
+      ...Array<string>(6).fill("–"),
+      "24",
+      "exact",
+    ]);
   });
 
   test("separates kinds of machines", () => {

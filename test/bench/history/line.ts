@@ -31,8 +31,7 @@ const MACHINE = Type.Object({
 
 const COMMIT = Type.Object({ hash: Type.String(), isDirty: Type.Boolean() });
 
-/** One run of `bun run bench`: where, of what, and every result. Members may be added, never renamed. */
-const HISTORY_LINE = Type.Object({
+const HEAD = {
   date: Type.String(),
   commit: COMMIT,
   machine: MACHINE,
@@ -41,6 +40,12 @@ const HISTORY_LINE = Type.Object({
     database: Type.Union([Type.Literal("sqlite"), Type.Literal("postgres")]),
     hasRedis: Type.Boolean(),
   }),
+  money: Type.Object({ requests: Type.Number(), isRight: Type.Boolean() }),
+};
+
+/** One run of `bun run bench`: where, of what, and every result. Members may be added, never renamed. */
+const HISTORY_LINE = Type.Object({
+  ...HEAD,
   throughput: Type.Array(CELL),
   steady: Type.Object({ perSecond: Type.Number(), added: PERCENTILES }),
   stall: Type.Object({ steadyMs: Type.Number(), bodiesMs: Type.Number() }),
@@ -50,10 +55,21 @@ const HISTORY_LINE = Type.Object({
     proxy: MEMORY,
     gateway: MEMORY,
   }),
-  money: Type.Object({ requests: Type.Number(), isRight: Type.Boolean() }),
+});
+
+/** One run of `bun run bench agents`, told from the others by its member `agents`. */
+const AGENTS_LINE = Type.Object({
+  ...HEAD,
+  agents: Type.Object({
+    cells: Type.Array(Type.Object({ name: Type.String(), ...RATIOS, proxy: RATE, gateway: RATE })),
+    stallMs: Type.Number(),
+  }),
 });
 
 export type HistoryLine = Static<typeof HISTORY_LINE>;
+export type AgentsLine = Static<typeof AGENTS_LINE>;
+/** A line of the history. */
+export type KeptLine = HistoryLine | AgentsLine;
 export type HistoryCell = HistoryLine["throughput"][number];
 export type Machine = Static<typeof MACHINE>;
 /** The checked-out commit. `isDirty` when files differ from it. */
@@ -61,8 +77,16 @@ export type Commit = Static<typeof COMMIT>;
 
 const DIGITS = 4;
 
+export function isAgentsLine(line: KeptLine): line is AgentsLine {
+  return "agents" in line;
+}
+
+export function isGatewayLine(line: KeptLine): line is HistoryLine {
+  return !isAgentsLine(line);
+}
+
 /** Prints one line of JSON, with fractions rounded to 4 digits. Throws when a member is missing or NaN. */
-export function printLine(line: HistoryLine): string {
+export function printLine(line: KeptLine): string {
   const printed = JSON.stringify(line, (_name, value: unknown) =>
     typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(DIGITS)) : value,
   );
@@ -71,16 +95,18 @@ export function printLine(line: HistoryLine): string {
 }
 
 /** Parses a history file. Throws with the name of the file and the number of the bad line. */
-export function readHistory(text: string, file: string): readonly HistoryLine[] {
+export function readHistory(text: string, file: string): readonly KeptLine[] {
   return text
     .split("\n")
     .flatMap((printed, index) => (printed === "" ? [] : [readLine(printed, `${file}:${index + 1}`)]));
 }
 
-function readLine(printed: string, place: string): HistoryLine {
+function readLine(printed: string, place: string): KeptLine {
   const value = parse(printed, place);
-  if (Value.Check(HISTORY_LINE, value)) return value;
-  const { path, message } = Value.Errors(HISTORY_LINE, value).First() ?? { path: "", message: "" };
+  const isOfAgents = typeof value === "object" && value !== null && "agents" in value;
+  const schema = isOfAgents ? AGENTS_LINE : HISTORY_LINE;
+  if (Value.Check(schema, value)) return value;
+  const { path, message } = Value.Errors(schema, value).First() ?? { path: "", message: "" };
   throw new Error(`Cannot read ${place}: ${path} ${message}`);
 }
 
