@@ -1,4 +1,7 @@
+import { USUAL_TURN } from "../agents/conversation.ts";
+import type { AgentPlay } from "../agents/play.ts";
 import { type Load, startLoad } from "../contestants.ts";
+import { percentilesOf } from "../measurements.ts";
 import { residentMb } from "../process-stats.ts";
 import { warmUp } from "../warm-up.ts";
 import type { AbsentPeer, Contestant, Contestants } from "./contestants.ts";
@@ -129,8 +132,9 @@ async function runRound(
   const sampling = setInterval(() => sampleMemory(entrant), SAMPLE_MS);
   const beforeUs = treeCpuUs(pid);
   const startMs = performance.now();
-  const job = { target, kind, model, connections, ms: roundMs };
-  const { answers, faults, latencyMs } = await load.closedLoop(job).catch(unanswered);
+  const job = { target, model, connections, ms: roundMs };
+  const loop = kind === "agent" ? playAgent(load, job) : load.closedLoop({ ...job, kind });
+  const { answers, faults, latencyMs } = await loop.catch(unanswered);
   // The last answers of slow contestants come long after the end of the round.
   const perSecond = (1000 * answers) / (performance.now() - startMs);
   clearTimeout(tooLate);
@@ -138,6 +142,13 @@ async function runRound(
   entrant.answers += answers;
   const cpuUs = (treeCpuUs(pid) - beforeUs) / answers;
   return { perSecond, p99Ms: latencyMs.p99, cpuUs, fault: faults[0] };
+}
+
+/** Each connection repeats one request of an agent. */
+async function playAgent(load: Load, job: Pick<AgentPlay, "target" | "model" | "connections" | "ms">) {
+  const turns = [USUAL_TURN];
+  const result = await load.playAgents({ ...job, format: "chat", stream: false, turns, renews: false });
+  return { ...result, latencyMs: percentilesOf(result.latenciesMs.flat()) };
 }
 
 /** The result of a loop whose connections could not be opened. */

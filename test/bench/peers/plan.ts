@@ -21,27 +21,28 @@ export interface PeersPlan {
 
 /** One table: closed loops with this many connections. */
 export interface PeersCell {
-  readonly kind: "whole" | "stream";
+  /** An answer to a small request, whole or streamed, or a whole answer to an agent's request of 180 KB. */
+  readonly kind: "whole" | "stream" | "agent";
   readonly connections: number;
   readonly roundMs: number;
 }
 
-/** The least ratio of Tollgate's whole answers per second to a peer's. */
-export interface Aim {
+/** The least ratio of Tollgate's answers per second to a peer's. */
+export interface Aim extends Pick<PeersCell, "kind" | "connections"> {
   readonly peer: string;
-  readonly connections: number;
   readonly min: number;
   /** A further aim. */
   readonly beyond?: number;
 }
 
 export const AIMS: readonly Aim[] = [
-  { peer: "Portkey on Bun", connections: 32, min: 1.3, beyond: 2 },
-  { peer: "Portkey on Bun", connections: 128, min: 1.5, beyond: 2 },
-  { peer: "TensorZero", connections: 32, min: 1 },
+  { peer: "Portkey on Bun", kind: "whole", connections: 32, min: 1.3, beyond: 2 },
+  { peer: "Portkey on Bun", kind: "whole", connections: 128, min: 1.5, beyond: 2 },
+  { peer: "TensorZero", kind: "whole", connections: 32, min: 1 },
+  { peer: "Portkey on Bun", kind: "agent", connections: 16, min: 1.4, beyond: 2 },
 ];
 
-/** Parses the options: `--quick` takes two minutes, `--json` prints one object, `--cache DIR` keeps the peers. */
+/** Parses the options: `--quick` takes three minutes, `--json` prints one object, `--cache DIR` keeps the peers. */
 export function readPeersPlan(args: readonly string[]): PeersPlan {
   const { values } = parseArgs({
     args: [...args],
@@ -58,6 +59,7 @@ export function readPeersPlan(args: readonly string[]): PeersPlan {
       { kind: "whole", connections: 32, roundMs: wholeMs },
       { kind: "whole", connections: 128, roundMs: wholeMs },
       { kind: "stream", connections: 32, roundMs: streamMs },
+      { kind: "agent", connections: 16, roundMs: wholeMs },
     ],
   };
 }

@@ -32,16 +32,26 @@ test("a contestant with a wrong answer is compared with none", () => {
   expect(rows[1]).toMatchObject({ perSecond: 500, byProxy: Number.NaN, byTollgate: 1 });
 });
 
-test("an aim compares Tollgate's rate with the peer's at the aim's number of connections", () => {
+test("an aim compares Tollgate's rate with the peer's at the aim's kind and number of connections", () => {
+  const agent = summarize({ ...CELL, kind: "agent", connections: 16 }, [
+    { name: TOLLGATE, rounds: rounds(700), fault: undefined },
+    { name: "Portkey on Bun", rounds: rounds(500), fault: undefined },
+  ]);
   const cell = summarize(CELL, [
     { name: TOLLGATE, rounds: rounds(900), fault: undefined },
     { name: "Portkey on Bun", rounds: rounds(600), fault: undefined },
     { name: "TensorZero", rounds: rounds(900), fault: "status 500" },
   ]);
-  const ratios = compareWithAims([cell]).map(({ peer, connections, ratio }) => [peer, connections, ratio]);
+  const ratios = compareWithAims([cell, agent]).map(({ peer, kind, connections, ratio }) => [
+    peer,
+    kind,
+    connections,
+    ratio,
+  ]);
   expect(ratios).toEqual([
-    ["Portkey on Bun", 32, 1.5],
-    ["Portkey on Bun", 128, undefined],
-    ["TensorZero", 32, undefined],
+    ["Portkey on Bun", "whole", 32, 1.5],
+    ["Portkey on Bun", "whole", 128, undefined],
+    ["TensorZero", "whole", 32, undefined],
+    ["Portkey on Bun", "agent", 16, 1.4],
   ]);
 });

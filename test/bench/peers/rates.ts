@@ -72,7 +72,7 @@ export interface AimResult extends Aim {
 
 export function compareWithAims(cells: readonly CellResult[]): AimResult[] {
   return AIMS.map((aim) => {
-    const cell = cells.find(({ kind, connections }) => kind === "whole" && connections === aim.connections);
+    const cell = cells.find(({ kind, connections }) => kind === aim.kind && connections === aim.connections);
     const row = cell?.rows.find(({ name, fault }) => name === aim.peer && fault === undefined);
     return { ...aim, ratio: row && 1 / row.byTollgate };
   });

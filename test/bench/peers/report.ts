@@ -2,6 +2,7 @@ import type { MoneyResult } from "../contestants.ts";
 import { atLeast, printMoney, tablePrinter, twoDecimals } from "../report-table.ts";
 import type { AbsentPeer } from "./contestants.ts";
 import type { Measured, Memory } from "./measure.ts";
+import type { PeersCell } from "./plan.ts";
 import type { AimResult, CellResult, Row } from "./rates.ts";
 
 export interface PeersReport extends Measured {
@@ -9,7 +10,12 @@ export interface PeersReport extends Measured {
   readonly money: MoneyResult;
 }
 
-const row = tablePrinter(33, 12);
+const TITLES = {
+  whole: "whole answers",
+  stream: "streams of 200 events",
+  agent: "requests of 180 KB",
+} as const satisfies Record<PeersCell["kind"], string>;
+const row = tablePrinter(38, 12);
 const HEADINGS = ["/s", "p99 ms", "CPU µs", "/s ÷ proxy", "÷ Tollgate", "CPU ÷ proxy", "÷ Tollgate"];
 
 const CONDITIONS = [
@@ -32,8 +38,7 @@ export function printPeersReport({ cells, memory, absent, aims, money }: PeersRe
 }
 
 function printCell({ kind, connections, rows }: CellResult): string[] {
-  const title = kind === "whole" ? "whole answers" : "streams of 200 events";
-  return [row(`${title}, ${connections} connections`, HEADINGS), ...rows.map(printRow), ""];
+  return [row(`${TITLES[kind]}, ${connections} connections`, HEADINGS), ...rows.map(printRow), ""];
 }
 
 function printRow({ name, fault, ...figures }: Row): string {
@@ -58,8 +63,8 @@ function printAbsent({ name, version, reason }: AbsentPeer): string {
   return `${name} ${version} could not be measured: ${reason}`;
 }
 
-function printAim({ peer, connections, min, beyond, ratio }: AimResult): string {
-  const label = `Tollgate ÷ ${peer}, whole answers/s, ${connections} connections:`;
+function printAim({ peer, kind, connections, min, beyond, ratio }: AimResult): string {
+  const label = `Tollgate ÷ ${peer}, ${TITLES[kind]}/s, ${connections} connections:`;
   if (ratio === undefined) return `${label} could not be measured`;
   const further = beyond === undefined ? "" : `, beyond it ${atLeast(ratio, beyond)}`;
   return `${label} ${twoDecimals(ratio)}, aim ${atLeast(ratio, min)}${further}`;
