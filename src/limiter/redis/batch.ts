@@ -1,5 +1,5 @@
 import type { AdmissionRequest, Limits, WindowSnapshot } from "../limiter.ts";
-import { type CallerIds, type CallerWindows, leasesOf } from "./scripts.ts";
+import { type CallerIds, leasesOf, windowsOf } from "./scripts.ts";
 
 /** The window of a key or an account, when Redis decided. Its limits are the caller's. */
 export type RedisSnapshot = Omit<WindowSnapshot, "limits">;
@@ -33,17 +33,27 @@ const UNLIMITED = 1e300;
 const OUTCOMES = ["admitted", "rate", "concurrency"] as const;
 const SNAPSHOT_LENGTH = 4;
 const DECISION_LENGTH = 3 + 2 * SNAPSHOT_LENGTH;
+const LIMITS_LENGTH = 6;
+
+/** An account of a batch: the position of its window in `keys`, and the numbers of its callers by key id. */
+interface BatchAccount {
+  readonly at: number;
+  readonly callers: Map<string, number>;
+}
 
 /**
  * Requests that one call of `batch.lua` executes: settlements first, then renewals and admissions. Its header
  * and the files of the three document the values. Each method returns the promise of the request's result.
  */
 export class Batch {
-  /** Window and leases of each caller of the batch. */
+  /** Window and leases of each key and each account of the batch. */
   readonly keys: string[] = [];
   /** Requests added so far. */
   size = 0;
-  readonly #positions = new Map<string, number>();
+  readonly #windowsOf: typeof windowsOf;
+  readonly #accounts = new Map<string, BatchAccount>();
+  readonly #callers: number[] = [];
+  readonly #limits: number[] = [];
   readonly #settlements: (string | number | false)[] = [];
   readonly #renewals: (string | number)[] = [];
   readonly #admissions: (string | number)[] = [];
@@ -51,37 +61,36 @@ export class Batch {
   readonly #renewed: PromiseWithResolvers<void>[] = [];
   readonly #decided: PromiseWithResolvers<RedisDecision>[] = [];
 
+  /** The default windows are those of the limits; a probe has others. */
+  constructor(ownWindowsOf = windowsOf) {
+    this.#windowsOf = ownWindowsOf;
+  }
+
   /** Resolves with whether the admission's lease still existed. */
-  settle({ key, account }: CallerWindows, release: Omit<Release, keyof CallerIds>): Promise<boolean> {
+  settle(release: Release): Promise<boolean> {
     const { lease, second = false, requests, tokens } = release;
-    this.#settlements.push(lease, this.#positionOf(key), this.#positionOf(account), second, requests, tokens);
+    this.#settlements.push(lease, this.#callerOf(release), second, requests, tokens);
     return this.#add(this.#settled);
   }
 
-  renew({ key, account }: CallerWindows, lease: string): Promise<void> {
-    this.#renewals.push(lease, this.#positionOf(key), this.#positionOf(account));
+  renew(ids: CallerIds, lease: string): Promise<void> {
+    this.#renewals.push(lease, this.#callerOf(ids));
     return this.#add(this.#renewed);
   }
 
-  admit(
-    { key, account }: CallerWindows,
-    { keyLimits, accountLimits, tokens }: Omit<AdmissionRequest, keyof CallerIds>,
-    lease: string,
-  ): Promise<RedisDecision> {
-    this.#admissions.push(lease, this.#positionOf(key), this.#positionOf(account), tokens);
-    pushLimits(this.#admissions, keyLimits);
-    pushLimits(this.#admissions, accountLimits);
+  admit(request: AdmissionRequest, lease: string): Promise<RedisDecision> {
+    this.#admissions.push(lease, this.#callerOf(request), request.tokens, this.#limitsOf(request));
     return this.#add(this.#decided);
   }
 
   /** Encodes the argument of `batch.lua`. */
   encode(): string {
-    return JSON.stringify([this.#settlements, this.#renewals, this.#admissions]);
+    return JSON.stringify([this.#callers, this.#limits, this.#settlements, this.#renewals, this.#admissions]);
   }
 
   /** Resolves every request by its part of the reply. Throws TypeError when the reply is malformed. */
-  resolve(reply: readonly number[]): void {
-    checkReply(reply, this.#settled.length + this.#decided.length * DECISION_LENGTH);
+  resolve(bytes: Buffer): void {
+    const reply = decodeReply(bytes, this.#settled.length + this.#decided.length * DECISION_LENGTH);
     let at = 0;
     for (const { resolve } of this.#settled) resolve(reply[at++] === 1);
     for (const { resolve } of this.#renewed) resolve();
@@ -102,30 +111,50 @@ export class Batch {
     return added.promise;
   }
 
-  /** Returns the position of a caller's window in `keys`, counted from 1. Adds a new caller. */
-  #positionOf(window: string): number {
-    let position = this.#positions.get(window);
-    if (position === undefined) {
-      position = this.keys.push(window, leasesOf(window)) - 1;
-      this.#positions.set(window, position);
+  /** Returns the position of a caller in `#callers`, counted from 1. Adds a new caller. */
+  #callerOf({ accountId, keyId }: CallerIds): number {
+    let account = this.#accounts.get(accountId);
+    let caller = account?.callers.get(keyId);
+    if (caller !== undefined) return caller;
+    const windows = this.#windowsOf({ accountId, keyId });
+    if (!account) {
+      account = { at: this.#addWindow(windows.account), callers: new Map() };
+      this.#accounts.set(accountId, account);
     }
-    return position;
+    caller = this.#callers.push(this.#addWindow(windows.key), account.at) - 1;
+    account.callers.set(keyId, caller);
+    return caller;
+  }
+
+  /** Returns the position of a new window in `keys`, counted from 1. */
+  #addWindow(window: string): number {
+    return this.keys.push(window, leasesOf(window)) - 1;
+  }
+
+  /** Returns the position of a request's limits in `#limits`, counted from 1. Most requests share theirs. */
+  #limitsOf({ keyLimits, accountLimits }: AdmissionRequest): number {
+    const limits = [...numbersOf(keyLimits), ...numbersOf(accountLimits)];
+    const last = this.#limits.length - LIMITS_LENGTH;
+    if (last >= 0 && limits.every((limit, at) => limit === this.#limits[last + at])) return last + 1;
+    return this.#limits.push(...limits) - LIMITS_LENGTH + 1;
   }
 }
 
-function pushLimits(values: (string | number)[], limits: Limits): void {
-  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
-  values.push(requestsPerMinute ?? UNLIMITED, tokensPerMinute ?? UNLIMITED, concurrentRequests ?? UNLIMITED);
+function numbersOf({ requestsPerMinute, tokensPerMinute, concurrentRequests }: Limits): readonly number[] {
+  return [requestsPerMinute ?? UNLIMITED, tokensPerMinute ?? UNLIMITED, concurrentRequests ?? UNLIMITED];
 }
 
 /** Throws TypeError: a malformed reply must not admit a request. */
-function checkReply(reply: readonly number[], length: number): void {
-  if (!Array.isArray(reply) || reply.length !== length || !reply.every(Number.isInteger)) {
-    throw new TypeError("Redis returned a malformed script reply");
+function decodeReply(bytes: Buffer, length: number): Float64Array {
+  if (Buffer.isBuffer(bytes) && bytes.length === length * Float64Array.BYTES_PER_ELEMENT) {
+    const { buffer, byteOffset } = bytes;
+    const reply = new Float64Array(buffer.slice(byteOffset, byteOffset + bytes.length));
+    if (reply.every(Number.isInteger)) return reply;
   }
+  throw new TypeError("Redis returned a malformed script reply");
 }
 
-function decodeDecision(reply: readonly number[], at: number): RedisDecision {
+function decodeDecision(reply: Float64Array, at: number): RedisDecision {
   return {
     outcome: OUTCOMES[reply[at] ?? -1] ?? "rate",
     waitMs: reply[at + 1] ?? 0,
@@ -135,8 +164,8 @@ function decodeDecision(reply: readonly number[], at: number): RedisDecision {
   };
 }
 
-/** Decodes the numbers written by `append_snapshot` of `caller.lua`. */
-export function decodeSnapshot(reply: readonly number[], at: number): RedisSnapshot {
+/** Decodes the numbers of `snapshot` of `caller.lua`. */
+export function decodeSnapshot(reply: ArrayLike<number>, at: number): RedisSnapshot {
   return {
     requests: reply[at] ?? 0,
     tokens: reply[at + 1] ?? 0,

@@ -40,9 +40,11 @@ local function save_callers()
   end
 end
 
--- Appends a snapshot: requests, tokens, ms until each is reset.
-local function append_snapshot(reply, caller, now_ms)
-  local at = #reply
-  reply[at + 1], reply[at + 2] = caller.requests, caller.tokens
-  reply[at + 3], reply[at + 4] = reset_ms(caller, now_ms, REQUESTS), reset_ms(caller, now_ms, TOKENS)
+-- Returns requests, tokens, and the ms until each is reset.
+local function snapshot(caller, now_ms)
+  if caller.slot_requests > 0 and caller.slot_tokens > 0 and caller.oldest <= caller.newest then
+    local ms = caller.last_ms + WINDOW_MS - now_ms
+    return caller.requests, caller.tokens, ms, ms
+  end
+  return caller.requests, caller.tokens, reset_ms(caller, now_ms, REQUESTS), reset_ms(caller, now_ms, TOKENS)
 end

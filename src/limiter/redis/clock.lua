@@ -1,5 +1,5 @@
 -- Returns milliseconds since the epoch. All gateways share the clock of this server.
 local function clock_ms()
   local time = call('TIME')
-  return math.floor(time[1] * 1000 + time[2] / 1000)
+  return floor(time[1] * 1000 + time[2] / 1000)
 end

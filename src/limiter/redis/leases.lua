@@ -47,7 +47,7 @@ end
 -- Returns whether the lease existed.
 local function drop_lease(caller, lease)
   if call('ZREM', caller.leases_key, lease) == 0 then return false end
-  caller.running = math.max(caller.running - 1, 0)
+  caller.running = max(caller.running - 1, 0)
   caller.is_changed = caller.is_changed or caller.is_stored
   return true
 end

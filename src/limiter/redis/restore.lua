@@ -17,7 +17,7 @@ local function restore()
     local age_ms, requests, tokens = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
     local last_ms = now_ms - age_ms
     local is_counted = age_ms < WINDOW_MS
-    seconds[#seconds + 1] = is_counted and math.floor(last_ms / SLOT_MS) or 0
+    seconds[#seconds + 1] = is_counted and floor(last_ms / SLOT_MS) or 0
     if is_counted then
       add(key, last_ms, requests, tokens)
       add(account, last_ms, requests, tokens)

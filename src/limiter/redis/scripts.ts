@@ -17,34 +17,49 @@ const MAIN = { batch: [settle, renew, admit, batch].join("\n"), usage, restore }
 type ScriptArgument = string | number;
 
 /** Runs a script. The header of its `.lua` file documents the reply. */
-type Script = (keys: readonly string[], args: readonly ScriptArgument[]) => Promise<readonly number[]>;
+type Script<Reply> = (keys: readonly string[], args: readonly ScriptArgument[]) => Promise<Reply>;
+
+export interface Scripts {
+  /** Returns one string, which costs both sides less than an array of numbers. */
+  readonly batch: Script<Buffer>;
+  readonly usage: Script<readonly number[]>;
+  readonly restore: Script<readonly number[]>;
+}
 
 /** Lua source that defines `clock_ms()`, the time of a script, by the server's clock. */
 export const REDIS_CLOCK = clock;
 
 /** Returns the limiter's scripts for a server or a cluster. */
-export function createScripts(
-  client: Redis | Cluster,
-  clockLua: string,
-): Readonly<Record<keyof typeof MAIN, Script>> {
+export function createScripts(client: Redis | Cluster, clockLua: string): Scripts {
   const sourceOf = (main: string) => [window, clockLua, leases, caller, main].join("\n");
-  const of = (main: string) => createScript(client, sourceOf(main));
   return {
-    batch: of(MAIN.batch),
-    usage: of(MAIN.usage),
+    batch: createScript(sourceOf(MAIN.batch), {
+      byHash: (sha, ...rest) => client.callBuffer("evalsha", sha, ...rest) as Promise<Buffer>,
+      bySource: (lua, ...rest) => client.callBuffer("eval", lua, ...rest) as Promise<Buffer>,
+    }),
+    usage: createScript(sourceOf(MAIN.usage), {
+      byHash: (sha, ...rest) => client.evalsha(sha, ...rest) as Promise<number[]>,
+      bySource: (lua, ...rest) => client.eval(lua, ...rest) as Promise<number[]>,
+    }),
     restore: sendSource(client, sourceOf(MAIN.restore)),
   };
 }
 
+/** Sends a script by its hash or source, the number of its keys, the keys and its arguments. */
+type Send<Reply> = (script: string, keyCount: number, ...rest: ScriptArgument[]) => Promise<Reply>;
+
 /** Sends the script's hash, and its source only where the server does not have it. */
-function createScript(client: Redis | Cluster, lua: string): Script {
+function createScript<Reply>(
+  lua: string,
+  { byHash, bySource }: { readonly byHash: Send<Reply>; readonly bySource: Send<Reply> },
+): Script<Reply> {
   const sha = createHash("sha1").update(lua).digest("hex");
   return async (keys, args) => {
     try {
-      return (await client.evalsha(sha, keys.length, ...keys, ...args)) as number[];
+      return await byHash(sha, keys.length, ...keys, ...args);
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-      return (await client.eval(lua, keys.length, ...keys, ...args)) as number[];
+      return await bySource(lua, keys.length, ...keys, ...args);
     }
   };
 }
@@ -53,7 +68,7 @@ function createScript(client: Redis | Cluster, lua: string): Script {
  * Sends the source of a rare script whose place among other calls matters: a server without the script would
  * execute the calls that follow before it receives the source.
  */
-function sendSource(client: Redis | Cluster, lua: string): Script {
+function sendSource(client: Redis | Cluster, lua: string): Script<readonly number[]> {
   return async (keys, args) => (await client.eval(lua, keys.length, ...keys, ...args)) as number[];
 }
 
@@ -121,7 +136,7 @@ export function windowsOf({ accountId, keyId }: CallerIds): CallerWindows {
 }
 
 /** Returns the windows of a probe on an account's server. Nothing in them counts for the account. */
-export function probeWindowsOf(accountId: string): CallerWindows {
+export function probeWindowsOf({ accountId }: Pick<CallerIds, "accountId">): CallerWindows {
   const account = `${accountKey(accountId)}:probe`;
   return { key: `${account}:key`, account };
 }

@@ -15,7 +15,6 @@ import {
   probeWindowsOf,
   REDIS_CLOCK,
   restoredKeyOf,
-  windowsOf,
   withTimeout,
 } from "./scripts.ts";
 import type { RedisConnection } from "./server.ts";
@@ -74,9 +73,9 @@ export function createRedisStore(
   // In a cluster, the keys of a call must be of one account.
   const batchOf = ({ accountId }: CallerIds) => batches.open(client.isCluster ? accountId : "");
   return {
-    admit: (request, lease) => batchOf(request).admit(windowsOf(request), request, lease),
-    settle: (release) => batchOf(release).settle(windowsOf(release), release),
-    renew: (ids, lease) => batchOf(ids).renew(windowsOf(ids), lease),
+    admit: (request, lease) => batchOf(request).admit(request, lease),
+    settle: (release) => batchOf(release).settle(release),
+    renew: (ids, lease) => batchOf(ids).renew(ids, lease),
     async usage(ids) {
       const reply = await inTime(scripts.usage(keysOf(ids), []));
       return {
@@ -91,13 +90,13 @@ export function createRedisStore(
       return inTime(scripts.restore([...keysOf(ids), restoredKeyOf(ids.accountId, id)], args));
     },
     async probe(accountId) {
-      const windows = probeWindowsOf(accountId);
+      const ids = { accountId, keyId: "" };
       const lease = crypto.randomUUID();
-      const [taking, freeing] = [new Batch(), new Batch()];
-      const taken = taking.admit(windows, PROBE, lease);
+      const [taking, freeing] = [new Batch(probeWindowsOf), new Batch(probeWindowsOf)];
+      const taken = taking.admit({ ...ids, ...PROBE }, lease);
       send(taking);
       if ((await taken).outcome !== "admitted") throw new TypeError("Redis did not admit a probe");
-      const freed = freeing.settle(windows, { lease, ...NO_CORRECTION });
+      const freed = freeing.settle({ ...ids, lease, ...NO_CORRECTION });
       send(freeing);
       await freed;
     },
@@ -105,7 +104,7 @@ export function createRedisStore(
 }
 
 /** Resolves or rejects the requests of a batch by the reply to it. */
-async function runBatch(batch: Batch, reply: Promise<readonly number[]>): Promise<void> {
+async function runBatch(batch: Batch, reply: Promise<Buffer>): Promise<void> {
   try {
     batch.resolve(await reply);
   } catch (fault) {

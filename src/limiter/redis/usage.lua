@@ -12,9 +12,8 @@
     9, 10        running requests of the key and of the account
 ]]
 local key, account, now_ms = callers_at(1, 3)
-local reply = {}
-append_snapshot(reply, key, now_ms)
-append_snapshot(reply, account, now_ms)
+local reply = { snapshot(key, now_ms) }
+for _, number in ipairs({ snapshot(account, now_ms) }) do reply[#reply + 1] = number end
 reply[#reply + 1], reply[#reply + 2] = key.running, account.running
 save_callers()
 return reply

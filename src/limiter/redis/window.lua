@@ -15,6 +15,7 @@
   whole, 60 seconds after its last admission.
 ]]
 local call, pack, unpack_bytes = redis.call, struct.pack, struct.unpack
+local floor, max = math.floor, math.max
 local WINDOW_MS, SLOT_MS, SLOTS = 60000, 1000, 61
 local HEAD, HEAD_BYTES = '<ddddddddddd', 88
 -- Integer arguments are strings: Redis would format Lua numbers as decimal fractions.
@@ -68,7 +69,7 @@ local function read_slot(window, second)
   local at, bytes = slot_offset(second), window.bytes
   if not bytes then at, bytes = 0, call('GETRANGE', window.key, at, at + SLOT_BYTES - 1) end
   local requests, tokens, last_ms = unpack_bytes(SLOT, bytes, at + 1)
-  if math.floor(last_ms / SLOT_MS) ~= second then return 0, 0, 0 end
+  if floor(last_ms / SLOT_MS) ~= second then return 0, 0, 0 end
   return requests, tokens, last_ms
 end
 
@@ -125,10 +126,10 @@ end
 
 -- Counts admissions of one second of the last minute; `last_ms` is the time of the last one.
 local function add(window, last_ms, requests, tokens)
-  local second = math.floor(last_ms / SLOT_MS)
+  local second = floor(last_ms / SLOT_MS)
   reach(window, second)
   local slot_requests, slot_tokens, slot_last_ms = read_slot(window, second)
-  slot_last_ms = math.max(slot_last_ms, last_ms)
+  slot_last_ms = max(slot_last_ms, last_ms)
   write_slot(window, second, slot_requests + requests, slot_tokens + tokens, slot_last_ms)
   if second == window.oldest then window.leaves_ms = slot_last_ms + WINDOW_MS end
   window.requests = window.requests + requests
@@ -138,7 +139,7 @@ end
 
 -- Counts a request admitted now. No counted admission may be later.
 local function add_now(window, now_ms, tokens)
-  local second = math.floor(now_ms / SLOT_MS)
+  local second = floor(now_ms / SLOT_MS)
   if second > window.newest or window.oldest > window.newest then reach(window, second) end
   window.slot_requests, window.slot_tokens = window.slot_requests + 1, window.slot_tokens + tokens
   window.last_ms = now_ms
@@ -153,10 +154,14 @@ end
 ]]
 local function correct(window, second, requests, tokens)
   if second < window.oldest or second > window.newest then return end
-  local slot_requests, slot_tokens, last_ms = read_slot(window, second)
-  requests = math.max(requests, -slot_requests)
-  tokens = math.max(tokens, -slot_tokens)
-  write_slot(window, second, slot_requests + requests, slot_tokens + tokens, last_ms)
+  if second == window.newest then
+    requests, tokens = max(requests, -window.slot_requests), max(tokens, -window.slot_tokens)
+    window.slot_requests, window.slot_tokens = window.slot_requests + requests, window.slot_tokens + tokens
+  else
+    local slot_requests, slot_tokens, last_ms = read_slot(window, second)
+    requests, tokens = max(requests, -slot_requests), max(tokens, -slot_tokens)
+    write_slot(window, second, slot_requests + requests, slot_tokens + tokens, last_ms)
+  end
   window.requests = window.requests + requests
   window.tokens = window.tokens + tokens
   window.is_changed = true
@@ -167,7 +172,7 @@ end
 -- request.
 local function latest_ms(window)
   if window.oldest <= window.newest then return window.last_ms end
-  return math.max(window.last_ms, window.leaves_ms)
+  return max(window.last_ms, window.leaves_ms)
 end
 
 --[[
@@ -177,7 +182,7 @@ end
 ]]
 local function steady_ms(key, account, clock_now_ms)
   local now_ms = clock_now_ms + account.shift_ms
-  local last_ms = math.max(latest_ms(key), latest_ms(account))
+  local last_ms = max(latest_ms(key), latest_ms(account))
   if now_ms >= last_ms then return now_ms end
   account.shift_ms = account.shift_ms + last_ms - now_ms
   account.is_changed = account.is_changed or account.is_stored
