@@ -66,9 +66,10 @@ export function createKnownHistories(options: Partial<KnownHistoriesOptions> = {
     find(owner, surface, bytes) {
       if (!byOwner.has(owner)) return undefined;
       const histories = touch(owner);
+      const isBeginning = createCheck(bytes);
       let found: History | undefined;
       for (const each of histories) {
-        if (each.surface === surface && each.end > (found?.end ?? 0) && begins(bytes, each)) found = each;
+        if (each.surface === surface && each.end > (found?.end ?? 0) && isBeginning(each)) found = each;
       }
       if (found) moveToFront(histories, found);
       return found;
@@ -88,9 +89,18 @@ function moveToFront(histories: History[], history: History): void {
   histories.unshift(history);
 }
 
-function begins(bytes: Uint8Array, { end, sample, tag }: History): boolean {
-  if (end >= bytes.byteLength || sampleOf(bytes, end) !== sample) return false;
-  return tagOf(bytes.subarray(0, end)).equals(tag);
+/**
+ * Returns a check whether a body begins with a history. Tags the beginning of one length once: an account may have
+ * many conversations that differ only in a name or a date.
+ */
+function createCheck(bytes: Uint8Array): (history: History) => boolean {
+  const tags = new Map<number, Buffer>();
+  return ({ end, sample, tag }) => {
+    if (end >= bytes.byteLength || sampleOf(bytes, end) !== sample) return false;
+    const own = tags.get(end) ?? tagOf(bytes.subarray(0, end));
+    tags.set(end, own);
+    return own.equals(tag);
+  };
 }
 
 const SAMPLES = 32;

@@ -207,6 +207,18 @@ describe("known histories", () => {
     expect(histories.find("a", "chat", BYTES.subarray(0, 100))).toBeUndefined();
   });
 
+  test("that are equal but for bytes that are not sampled are told apart", () => {
+    const histories = createKnownHistories();
+    const changed = (value: number) => BYTES.with(500, value);
+    const { end, ...rest } = historyOf(1_000 - 1);
+    for (const value of [1, 2, 3]) {
+      histories.add("a", { ...rest, end, tag: tagOf(changed(value).subarray(0, end)), images: value });
+    }
+    expect(sampleOf(changed(2), end)).toBe(rest.sample);
+    expect(histories.find("a", "chat", changed(2))?.images).toBe(2);
+    expect(histories.find("a", "chat", changed(4))).toBeUndefined();
+  });
+
   test("of one owner above the maximum forget the one that was not used for longest", () => {
     const histories = createKnownHistories({ ownerMax: 2 });
     histories.add("a", historyOf(100));
