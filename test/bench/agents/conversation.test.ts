@@ -43,6 +43,13 @@ describe.each(FORMATS)("the conversation in the format of %s", (format) => {
   });
 });
 
+test("text with arrows is beyond Latin-1 and as long as without", () => {
+  const options = { format: "chat", model: "m", stream: false, turn: 5 } as const;
+  const body = encodeAgentRequest({ ...options, hasArrows: true });
+  expect(body).toContain("→");
+  expect(body).toHaveLength(encodeAgentRequest(options).length);
+});
+
 test("Claude Code marks its rules and its last message for the cache", () => {
   const { system, messages } = JSON.parse(bodyOf("messages", 5));
   const marked = messages.filter((message: object) => JSON.stringify(message).includes("cache_control"));

@@ -101,12 +101,18 @@ export interface AgentRequest {
   readonly stream: boolean;
   /** From 1 to {@link TURNS}. */
   readonly turn: number;
+  /** Whether lines begin with an arrow, as the files that Claude Code reads. Such text takes two bytes a character. */
+  readonly hasArrows?: boolean;
 }
 
+const LINE = JSON.stringify("\n    ").slice(1, -1);
+const NUMBERED_LINE = JSON.stringify("\n 1→ ").slice(1, -1);
+
 /** Encodes the request of a turn as the clients of a format send it. */
-export function encodeAgentRequest({ format, model, stream, turn }: AgentRequest): string {
+export function encodeAgentRequest({ format, model, stream, turn, hasArrows }: AgentRequest): string {
   const steps = CONVERSATION.steps.slice(0, (turn - 1) * STEPS_OF_TURN);
-  return JSON.stringify(BODIES[format]({ ...CONVERSATION, steps }, model, stream));
+  const body = JSON.stringify(BODIES[format]({ ...CONVERSATION, steps }, model, stream));
+  return hasArrows ? body.replaceAll(LINE, NUMBERED_LINE) : body;
 }
 
 type Encode = (conversation: Conversation, model: string, stream: boolean) => object;

@@ -30,6 +30,7 @@ interface Contestant {
   readonly secret: string;
   readonly model: string;
   readonly renews: boolean;
+  readonly hasArrows: boolean;
   answers: number;
 }
 
@@ -41,17 +42,18 @@ export async function measureGroup(
   const { rounds, roundMs, warmUpMs, turns, cells } = group;
   const isConversation = turns.length > 1;
   const contestants: Contestant[] = [
-    { ...proxy, secret: "", model: modelName("chat"), renews: isConversation, answers: 0 },
-    ...cells.map(({ model, renews = false }) => ({
+    { ...proxy, secret: "", model: modelName("chat"), renews: isConversation, hasArrows: false, answers: 0 },
+    ...cells.map(({ model, renews = false, hasArrows = false }) => ({
       ...gateway,
       model: modelName(model),
       renews,
+      hasArrows,
       answers: 0,
     })),
   ];
 
   async function run(contestant: Contestant, ms: number) {
-    const { pid, url, secret, model, renews } = contestant;
+    const { pid, url, secret, model, renews, hasArrows } = contestant;
     const { format, stream, connections } = group;
     const beforeUs = cpuUs(pid);
     const result = await load.playAgents({
@@ -62,6 +64,7 @@ export async function measureGroup(
       turns,
       model,
       renews,
+      hasArrows,
       ms,
     });
     if (result.faults.length > 0) throw new Error(`${model} from ${format}: ${result.faults.join("; ")}`);

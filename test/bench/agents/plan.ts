@@ -38,6 +38,7 @@ export interface AgentCell {
   readonly model: AgentModel;
   /** Whether every request begins a conversation of its own. */
   readonly renews?: boolean;
+  readonly hasArrows?: boolean;
 }
 
 interface Durations {
@@ -85,6 +86,7 @@ const USUAL: readonly Group[] = [
     cells: [
       { name: "chat to chat", model: "chat" },
       { name: "chat to chat, new conversations", model: "chat", renews: true },
+      { name: "chat to chat, text beyond Latin-1", model: "chat", hasArrows: true },
       { name: "chat to five routes", model: "five routes" },
       { name: "chat to Anthropic, prompt_caching: auto", model: "cached" },
     ],
@@ -96,6 +98,7 @@ const USUAL: readonly Group[] = [
     cells: [
       { name: "messages to Anthropic", model: "messages" },
       { name: "messages to chat", model: "chat" },
+      { name: "messages to chat, text beyond Latin-1", model: "chat", hasArrows: true },
       { name: "messages to Gemini", model: "gemini" },
       { name: "messages to Converse", model: "converse" },
     ],
@@ -128,7 +131,7 @@ const CONVERSATIONS: readonly Group[] = (["chat", "messages", "responses"] as co
 
 const FULL = { usual: { rounds: 5, roundMs: 1_500 }, conversations: { rounds: 3, roundMs: 1_000 } };
 const QUICK = { usual: { rounds: 3, roundMs: 700 }, conversations: { rounds: 2, roundMs: 500 } };
-const WARM_UP_MS = 600;
+const WARM_UP_MS = 800;
 
 /** The cells that the guard measures: one of each kind of work. */
 const GUARDED = new Set(["chat to chat", "messages to chat", "chat to chat, streamed"]);

@@ -1,18 +1,14 @@
-import type { ChatSurface } from "../../../src/domain/model.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { printRequest, type Target } from "../connection.ts";
 import { exchange } from "../loops.ts";
 import { createTally, type Tally } from "../measurements.ts";
 import { faultOf } from "../translate/answers.ts";
-import { encodeAgentRequest, SESSION, sessionText } from "./conversation.ts";
+import { type AgentRequest, encodeAgentRequest, SESSION, sessionText } from "./conversation.ts";
 
 /** A closed loop in which every connection plays turns of a conversation, again and again. */
-export interface AgentPlay {
+export interface AgentPlay extends Omit<AgentRequest, "turn"> {
   /** Its path is that of the format. */
   readonly target: Target;
-  readonly format: ChatSurface;
-  readonly model: string;
-  readonly stream: boolean;
   readonly connections: number;
   readonly ms: number;
   readonly turns: readonly number[];
