@@ -9,8 +9,8 @@ type Cut = "before commit" | "after commit" | "frozen";
 /** A proxy in front of PostgreSQL that can cut a connection at a commit. */
 export interface CuttingProxy {
   readonly url: string;
-  /** Cuts the connection of the next commit. Resolves when it is cut. */
-  cutNext(cut: Cut): Promise<void>;
+  /** Cuts the connection of the next commit. Resolves when it is cut. Default of `marker`: {@link COMMIT}. */
+  cutNext(cut: Cut, marker?: string): Promise<void>;
   /** Cuts every connection, and new ones until `open`. */
   shut(): void;
   open(): void;
@@ -23,7 +23,7 @@ const COMMIT = "COMMIT\0";
 export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  let next: { readonly cut: Cut; readonly done: () => void } | undefined;
+  let next: { readonly cut: Cut; readonly marker: string; readonly done: () => void } | undefined;
   let isShut = false;
 
   const server = createServer((client) => {
@@ -42,7 +42,7 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
     const forward = (from: Socket, to: Socket, cut: Cut) =>
       from.on("data", (bytes: Buffer) => {
         const isCut = next?.cut === cut || (next?.cut === "frozen" && from === client);
-        if (!next || !isCut || !bytes.includes(COMMIT)) return void to.write(bytes);
+        if (!next || !isCut || !bytes.includes(next.marker)) return void to.write(bytes);
         if (next.cut !== "frozen") end();
         next.done();
         next = undefined;
@@ -58,9 +58,9 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
   url.port = `${address.port}`;
   return {
     url: url.href,
-    cutNext(cut) {
+    cutNext(cut, marker = COMMIT) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      next = { cut, done: resolve };
+      next = { cut, marker, done: resolve };
       return promise;
     },
     shut() {

@@ -8,11 +8,9 @@ import { connect, openDatabase } from "../../src/db/sqlite/database.ts";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import type { Command } from "../../src/ledger/core/command.ts";
 import { type Batcher, createBatcher } from "../../src/ledger/engine/batcher.ts";
-import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import type { Store } from "../../src/ledger/engine/store.ts";
 import type { SettleRequest } from "../../src/ledger/ledger.ts";
 import { createBooks } from "../../src/ledger/sqlite/books.ts";
-import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { createSqliteStore } from "../../src/ledger/sqlite/store.ts";
 import { steps } from "./commands.ts";
 import { batchesOf, decideAll, expectSame, runAll } from "./contract/batches.ts";
@@ -44,83 +42,6 @@ afterEach(async () => {
 function settleOf(name: string, amount: bigint): SettleRequest {
   return { walletId, holdId: holdIdOf(name), amount, facts: FACTS };
 }
-
-describe("between two batches of a ledger, another connection", () => {
-  let other: LocalLedger;
-
-  beforeEach(async () => {
-    other = createSqliteLedger({ database: open.database, now: () => open.clock.nowMs });
-    await open.ledger.hold(holdOf(60n));
-  });
-
-  afterEach(() => other.close());
-
-  const next = (amount: bigint) => open.ledger.hold(holdOf(amount, { holdId: holdIdOf("next") }));
-  const limit = { walletId, limitId: "l1", keyId: "k1", period: "day", amount: 70n } as const;
-
-  test("tops up the wallet, and the next hold uses the new money", async () => {
-    expect(await errorCodeOf(next(90n))).toBe("balance_on_hold");
-    await other.topUp({ walletId, topUpId: "more", amount: 50n });
-    expect(await next(90n)).toMatchObject({ balances: { posted: 150n, held: 150n } });
-  });
-
-  test("freezes the wallet, and the next hold is declined", async () => {
-    await other.setWalletState({ walletId, state: "frozen" });
-    expect(await errorCodeOf(next(1n))).toBe("wallet_frozen");
-    await other.setWalletState({ walletId, state: "active" });
-    expect(await next(1n)).toMatchObject({ granted: 1n });
-  });
-
-  test("sets, changes and deletes a spending limit, and each binds the next hold", async () => {
-    await other.setSpendLimit({ ...limit, amount: 5n });
-    expect(await errorCodeOf(next(6n))).toBe("spending_limit_exceeded");
-    await other.setSpendLimit({ ...limit, amount: 6n });
-    expect(await errorCodeOf(next(7n))).toBe("spending_limit_exceeded");
-    await other.deleteSpendLimit(limit);
-    expect(await next(7n)).toMatchObject({ granted: 7n });
-  });
-
-  test("spends under a limit, and the next hold has only the rest of it", async () => {
-    await open.ledger.setSpendLimit({ ...limit, amount: 90n });
-    await open.ledger.hold(holdOf(10n, { holdId: holdIdOf("mine") }));
-    await other.settle(settleOf("mine", 9n));
-    await other.hold(holdOf(20n, { holdId: holdIdOf("theirs") }));
-    await other.settle(settleOf("h1", 0n));
-    expect(await errorCodeOf(next(62n))).toBe("spending_limit_exceeded");
-    expect(await next(61n)).toMatchObject({ granted: 61n });
-  });
-
-  test("settles an open hold, and settling it again is a replay or a conflict", async () => {
-    await other.settle(settleOf("h1", 20n));
-    expect(await open.ledger.settle(settleOf("h1", 20n))).toMatchObject({
-      replayed: true,
-      balances: { posted: 80n, held: 0n },
-    });
-    expect(await errorCodeOf(open.ledger.settle(settleOf("h1", 21n)))).toBe("conflict");
-    expect(await errorCodeOf(open.ledger.release(settleOf("h1", 0n)))).toBe("hold_settled");
-  });
-
-  test("extends an open hold, and the hold does not expire at its old time", async () => {
-    await other.extend({ walletId, holdId: holdIdOf("h1"), accrued: 3n, ttlMs: 2 * MINUTE_MS });
-    open.clock.nowMs += MINUTE_MS;
-    expect(await errorCodeOf(next(90n))).toBe("balance_on_hold");
-    open.clock.nowMs += MINUTE_MS;
-    expect(await next(90n)).toMatchObject({ balances: { posted: 97n, held: 90n } });
-  });
-
-  test("expires an open hold, and its settlement is a late one", async () => {
-    await open.ledger.extend({ walletId, holdId: holdIdOf("h1"), accrued: 30n, ttlMs: MINUTE_MS });
-    open.clock.nowMs += MINUTE_MS;
-    expect(await other.sweep()).toBe(1);
-    expect(await open.ledger.settle(settleOf("h1", 40n))).toMatchObject({ balances: { posted: 60n } });
-    expect(await open.ledger.receipt(walletId, holdIdOf("h1"))).toMatchObject({ late: true });
-  });
-
-  test("takes a hold of an id, and the next hold of this id is a replay", async () => {
-    await other.hold(holdOf(5n, { holdId: holdIdOf("next") }));
-    expect(await next(5n)).toMatchObject({ replayed: true, balances: { held: 65n } });
-  });
-});
 
 describe("a ledger alone on its file", () => {
   test("expires its own due holds when a hold needs their money", async () => {

@@ -38,10 +38,12 @@ export function createBatch(queue: QueuedCommand[], bounds: BatchBounds): QueueB
       return queued;
     },
     collect() {
-      queued = takeCommands(queue, walletIds, bounds);
+      const commandsMax = bounds.commandsMax - queued.length;
+      queued = [...queued, ...takeCommands(queue, walletIds, { ...bounds, commandsMax })];
       return queued.map(({ command }) => command);
     },
     decide(books, nowMs) {
+      decisions.length = 0;
       for (const { command } of queued) {
         const book = books.get(command.request.walletId);
         if (!book) throw new Error("Cannot decide: a wallet's book was not read");
@@ -49,6 +51,7 @@ export function createBatch(queue: QueuedCommand[], bounds: BatchBounds): QueueB
         if ("changes" in decision) book.apply(decision.changes);
         decisions.push(decision);
       }
+      return decisions.every((decision) => "changes" in decision);
     },
   };
 }

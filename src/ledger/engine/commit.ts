@@ -81,7 +81,7 @@ function recover(state: CommitState, batch: QueueBatch, error: unknown): number 
     state.inDoubt = { batch, transaction: error.transaction };
     return state.backoff.pauseMs() ?? 0;
   }
-  state.queue.unshift(...queued);
+  state.queue.unshift(...(fault === "unknown" ? queued.map(withoutDeadline) : queued));
   if (fault === "rejected" && queued.length > 1) {
     state.commandsMax = Math.ceil(queued.length / 2);
     return 0;

@@ -10,7 +10,7 @@ export interface Store {
    */
   transact(walletIds: ReadonlySet<string>, batch: Batch): void | Promise<void>;
   /**
-   * Returns the commit status of a transaction that failed as `unknown`. Throws {@link StoreError} while the
+   * Returns the commit status of a transaction that failed as `unknown` and is known. Throws {@link StoreError} while the
    * transaction is running. Absent when no fault of the store is `unknown`.
    */
   commitStatusOf?(transaction: string): Promise<CommitStatus>;
@@ -37,10 +37,13 @@ export interface BatchObserver {
 
 /** The commands of one transaction. */
 export interface Batch {
-  /** Called once the wallets are locked. Fixes which commands of these wallets the batch decides. */
+  /** Returns the commands of the batch's wallets that have arrived. A second call adds further ones. */
   collect(): readonly Command[];
-  /** Decides the collected commands on the books read for them, and applies each decision's changes. */
-  decide(books: ReadonlyMap<string, WorkingBook>, nowMs: number): void;
+  /**
+   * Decides the collected commands on the books read for them, and applies each decision's changes. Returns whether
+   * every command changed its book: none was declined or repeated. A second call decides them anew.
+   */
+  decide(books: ReadonlyMap<string, WorkingBook>, nowMs: number): boolean;
 }
 
 /** `unknown` when the database can never report it: after a failover, or when it no longer has the id. */
@@ -56,7 +59,10 @@ export type StoreFault = "busy" | "away" | "unavailable" | "rejected" | "unknown
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly fault: StoreFault;
-  /** The transaction to pass to {@link Store.commitStatusOf}; only with `unknown`. */
+  /**
+   * The transaction to pass to {@link Store.commitStatusOf}; only with `unknown`, and absent when the connection ended
+   * before its number was known.
+   */
   readonly transaction: string | undefined;
 
   constructor(fault: StoreFault, cause: unknown, transaction?: string) {

@@ -21,19 +21,18 @@ const UNUSABLE = /^(53|25006)/;
 const CREATED_TWICE = "wallets_pkey";
 
 /**
- * Converts the error of a failed transaction. With `transaction`, COMMIT was sent: a lost connection then
- * means `unknown`. Keeps only the code of a PostgreSQL error, whose message may have values of rows.
+ * Converts the error of a failed transaction. With `commit`, its commit was sent, and the transaction's number may
+ * be known: a lost connection then means `unknown`. Keeps only the code of a PostgreSQL error, whose message may have values of rows.
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-export function storeErrorOf(error: unknown, transaction?: string): StoreError {
+export function storeErrorOf(error: unknown, commit?: { readonly transaction?: string }): StoreError {
   if (error instanceof StoreError) return error;
   const fault = faultOf(error);
   const reason =
     error instanceof SQL.PostgresError
       ? Object.assign(new Error(describe(error)), { code: error.errno ?? error.code })
       : error;
-  if (transaction !== undefined && isConnectionLost(error))
-    return new StoreError("unknown", reason, transaction);
+  if (commit && isConnectionLost(error)) return new StoreError("unknown", reason, commit.transaction);
   return new StoreError(fault, reason);
 }
 

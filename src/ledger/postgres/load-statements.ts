@@ -16,6 +16,7 @@ import {
 import type { SpendLimit } from "../records.ts";
 import { encodeArray, encodeColumns } from "./run-query.ts";
 import type { Connection } from "./session.ts";
+import type { WriteFence } from "./write.ts";
 
 /** An item with the wallet it belongs to. */
 type OfWallet<Name extends string, Item> = { readonly walletId: string } & {
@@ -27,10 +28,7 @@ interface OpeningRead {
   /** The database's clock, read after the lock. */
   readonly nowMs: number;
   readonly transactionId: string;
-  /** Changes to receipts of earlier hours make the hour stale. */
-  readonly fenceMs: number;
-  /** Whether receipts that end without a transfer are recorded for exports. */
-  readonly recordsEnds: boolean;
+  readonly fence: WriteFence;
   readonly holds: readonly OfWallet<"hold", Hold>[];
 }
 
@@ -80,7 +78,7 @@ export function createLoadStatements({ client }: Connection): LoadStatements {
       const holds = rows.flatMap((row) => (isHoldRow(row) ? [holdOf(row)] : []));
       const { transaction_id: transactionId, fence_ms, records_ends } = first;
       const fence = { fenceMs: Number(fence_ms), recordsEnds: records_ends !== 0n };
-      return { nowMs: Number(first.now_ms), transactionId, ...fence, holds };
+      return { nowMs: Number(first.now_ms), transactionId, fence, holds };
     },
     async holds(ids) {
       if (ids.length === 0) return [];

@@ -1,7 +1,5 @@
-import type { Nanos } from "../../domain/money.ts";
 import { periodStart } from "../../domain/period.ts";
 import {
-  balancesOf,
   type Counter,
   counterKey,
   type Hold,
@@ -15,21 +13,21 @@ import {
 } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
 import { countersOf, DUE_HOLDS_MAX, type ReadSet, readSetsOf, receiptsOf } from "../core/read-set.ts";
-import { isAmount } from "../core/validate.ts";
-import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
+import type { LoadedBook } from "../core/working-book.ts";
 import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
 import type { Connection } from "./session.ts";
+import { mayFallShort, spendingOf } from "./spending.ts";
+import type { WriteFence } from "./write.ts";
 
 /** The input of a batch's decisions. */
 export interface LoadedBatch {
-  readonly books: ReadonlyMap<string, WorkingBook>;
+  readonly books: ReadonlyMap<string, LoadedBook>;
+  /** The keys whose limits in force are in the books, by wallet. */
+  readonly keyIds: ReadonlyMap<string, Iterable<string>>;
   /** The database's clock, read after the lock: one clock orders the batches of all processes. */
   readonly nowMs: number;
   readonly transactionId: string;
-  /** Changes to receipts of earlier hours make the hour stale. */
-  readonly fenceMs: number;
-  /** Whether receipts that end without a transfer are recorded for exports. */
-  readonly recordsEnds: boolean;
+  readonly fence: WriteFence;
 }
 
 export interface LoadRequest {
@@ -74,11 +72,11 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
   await loadCounters(statements, { books, readSets, nowMs });
   await loadDue(statements, { books, readSets, commands, nowMs });
   return {
-    books: new Map([...books].map(([walletId, book]) => [walletId, createWorkingBook(book)])),
+    books,
+    keyIds: new Map(Array.from(readSets, ([walletId, { keyIds }]) => [walletId, keyIds])),
     nowMs,
     transactionId: opening.transactionId,
-    fenceMs: opening.fenceMs,
-    recordsEnds: opening.recordsEnds,
+    fence: opening.fence,
   };
 }
 
@@ -133,7 +131,8 @@ async function loadDue(
   const { books, readSets, commands, nowMs } = batch;
   const spending = spendingOf(commands);
   const short = [...books].flatMap(([walletId, book]) =>
-    readSets.get(walletId)?.keyIds.size && mayFallShort(book, spending.get(walletId), nowMs)
+    readSets.get(walletId)?.keyIds.size &&
+    mayFallShort(book, book.limits.values(), { spent: spending.get(walletId), nowMs })
       ? [walletId]
       : [],
   );
@@ -141,51 +140,6 @@ async function loadDue(
   addHolds(books, due);
   for (const { walletId, hold } of due) books.get(walletId)?.dueHoldIds.push(hold.holdId);
   if (due.length > 0) await loadCounters(statements, batch);
-}
-
-/** By wallet, the largest sum that commands can take from its headroom; `undefined` when unbounded. */
-type Spending = ReadonlyMap<string, Nanos | undefined>;
-
-function spendingOf(commands: readonly Command[]): Spending {
-  const spending = new Map<string, Nanos | undefined>();
-  for (const command of commands) {
-    const { walletId } = command.request;
-    const before = spending.has(walletId) ? spending.get(walletId) : 0n;
-    const more = mostTakenBy(command);
-    spending.set(walletId, before === undefined || more === undefined ? undefined : before + more);
-  }
-  return spending;
-}
-
-function mostTakenBy({ kind, request }: Command): Nanos | undefined {
-  switch (kind) {
-    case "hold":
-    case "settle":
-    case "charge":
-      // An invalid amount is declined, and takes nothing.
-      return isAmount(request.amount) ? request.amount : 0n;
-    case "expire":
-    case "set_spend_limit":
-      // An expiry captures the accrued amount, and a new limit changes the headroom.
-      return undefined;
-    default:
-      return 0n;
-  }
-}
-
-/**
- * Whether a hold of the batch might find too little headroom. Only then are due holds read: reading them
- * always would slow every batch down.
- */
-function mayFallShort(book: LoadedBook, spent: Nanos | undefined, nowMs: number): boolean {
-  if (!book.wallet) return false;
-  if (spent === undefined || balancesOf(book.wallet).available < spent) return true;
-  return book.limits.values().some((limit) => {
-    if (limit.deletedAtMs !== undefined) return false;
-    const periodStartMs = periodStart(limit.period, nowMs, limit.timeZone);
-    const counter = book.counters.get(counterKey({ limitId: limit.limitId, periodStartMs }));
-    return counter === undefined || limit.amount - counter.used - counter.held < spent;
-  });
 }
 
 function emptyBook(wallet: Wallet | undefined): GrowingBook {

@@ -1,22 +1,14 @@
-import type { SQL } from "bun";
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
-import { ensurePartitions } from "../../db/postgres/partitions.ts";
-import { HOUR_MS } from "../../domain/id-time.ts";
-import type { Wallet } from "../core/book.ts";
-import type { ExpireRequest } from "../core/command.ts";
-import { CLOCK_SKEW_MAX_MS } from "../core/settle.ts";
-import { isId } from "../core/validate.ts";
 import { type Batch, type CommitStatus, type Store, StoreError } from "../engine/store.ts";
-import { readWallet, type WalletRow } from "../queries/rows.ts";
+import { BatchMemory, decideFromMemory } from "./batch-memory.ts";
+import { createDueRead } from "./due-holds.ts";
 import { storeErrorOf } from "./faults.ts";
-import { loadBooks } from "./load.ts";
-import { encodeArray } from "./run-query.ts";
+import { decideUnderLock } from "./locked-batch.ts";
 import { type Connection, createSession } from "./session.ts";
-import { encodeWrites, type Write } from "./write.ts";
 
 export interface PostgresStoreParts {
   readonly database: PostgresDatabase;
-  /** A clock for tests. Default: the database's clock, read under the lock. */
+  /** A clock for tests. Default: the database's clock. */
   readonly now: (() => number) | undefined;
 }
 
@@ -38,8 +30,9 @@ const TRANSACTION_MS = 6_000;
 const PING_MS = 2_000;
 
 /**
- * Stores the ledger in PostgreSQL. Several processes may share a database. A transaction first locks the rows
- * of its wallets; every other row is read or written under the lock of its wallet only.
+ * Stores the ledger in PostgreSQL. Several processes may share a database. A batch is decided from memory and written
+ * in one round trip, if its wallets still have the versions of their books. Otherwise its transaction first locks
+ * the rows of its wallets; every other row is read or written under the lock of its wallet only.
  */
 export function createPostgresStore({
   database,
@@ -48,13 +41,13 @@ export function createPostgresStore({
   const session = createSession(database, SETTINGS);
   const probe = createSession(database);
   const due = createDueRead(database, now);
+  let memory: BatchMemory | undefined;
 
   const transact = async (connection: Connection, walletIds: ReadonlySet<string>, batch: Batch) => {
-    const wallets = await lockWallets(connection, walletIds);
-    const commands = batch.collect();
-    const { books, nowMs, transactionId, ...fence } = await loadBooks(connection, { commands, wallets, now });
-    batch.decide(books, nowMs);
-    await commit(connection, encodeWrites(books, fence), transactionId);
+    // A connection that ended may have committed or not, and a new one may lead to another server.
+    if (memory?.connection !== connection) memory = new BatchMemory(connection, now);
+    const isCommitted = await decideFromMemory(memory, walletIds, batch);
+    if (!isCommitted) await decideUnderLock(memory, walletIds, batch);
   };
 
   return {
@@ -88,41 +81,6 @@ async function withFaults<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/**
- * Begins a transaction and locks wallets in the order of their ids, so that two batches never deadlock. Must
- * not read other rows: a statement that waits for a lock sees them as of its start, before the commit that
- * ended the wait.
- */
-async function lockWallets(
-  { client }: Connection,
-  walletIds: Iterable<string>,
-): Promise<ReadonlyMap<string, Wallet>> {
-  const possible = [...walletIds].filter(isId);
-  const [, rows]: [unknown, WalletRow[]] = await Promise.all([
-    client`BEGIN`.execute(),
-    client.unsafe(LOCK, [encodeArray(possible)]).execute(),
-  ]);
-  return new Map(rows.map((row) => [row.wallet_id, readWallet(row)]));
-}
-
-const LOCK = `SELECT wallet_id, posted, held, credit_limit, state, last_seq, created_at_ms FROM wallets
-  WHERE wallet_id = ANY($1::text[]) ORDER BY wallet_id FOR UPDATE`;
-
-/** Sends the writes and COMMIT at once, in one round trip. When a write fails, COMMIT rolls back. */
-async function commit(
-  { client, server }: Connection,
-  writes: readonly Write[],
-  transactionId: string,
-): Promise<void> {
-  const end = writes.length > 0 ? client`COMMIT` : client`ROLLBACK`;
-  try {
-    const sent = writes.map(({ sql, values }) => client.unsafe(sql, values).execute());
-    await Promise.all([...sent, end.execute()]);
-  } catch (error) {
-    throw storeErrorOf(error, `${transactionId} ${server}`);
-  }
-}
-
 /** @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT */
 async function readCommitStatus(
   { client, server }: Connection,
@@ -134,65 +92,3 @@ async function readCommitStatus(
   const [row] = await client.unsafe("SELECT pg_xact_status($1::text::xid8) AS status", [transactionId]);
   return row.status ?? "unknown";
 }
-
-/** Finds the holds to sweep, over a connection of its own. */
-export interface DueRead {
-  /** See {@link Store.findDue}. */
-  find(limit: number): Promise<readonly ExpireRequest[]>;
-  close(): Promise<void>;
-}
-
-/** The longest search. Without a bound, a server that no longer answers would block every later sweep. */
-const SEARCH_MS = 10_000;
-
-/**
- * Every hour, the search first creates the partitions of the months ahead. One search runs at a time, because
- * they share the connection.
- */
-export function createDueRead(
-  database: Pick<PostgresDatabase, "connect">,
-  now: (() => number) | undefined,
-  searchMaxMs = SEARCH_MS,
-): DueRead {
-  const session = createSession(database, { statement_timeout: "8s" });
-  let last: Promise<unknown> = Promise.resolve();
-  let partitionedAtMs = Number.NEGATIVE_INFINITY;
-
-  const search = async (client: SQL, limit: number) => {
-    // A monotonic clock: after a correction of the wall clock, an hour could last much longer.
-    const uptimeMs = performance.now();
-    if (uptimeMs - partitionedAtMs >= HOUR_MS) {
-      // Set first, so that a failure to create partitions fails one sweep an hour and not every sweep.
-      partitionedAtMs = uptimeMs;
-      await ensurePartitions(client, Date.now());
-    }
-    const due: DueRow[] = await client.unsafe(DUE, [now?.() ?? null, limit]);
-    const ahead: DueRow[] = await client.unsafe(AHEAD, [now?.() ?? null, limit, CLOCK_SKEW_MAX_MS]);
-    const rows = [...due, ...ahead].slice(0, limit);
-    return rows.map((row) => ({ walletId: row.wallet_id, holdId: row.hold_id }));
-  };
-
-  return {
-    find(limit) {
-      const found = last.then(() => session.run(searchMaxMs, ({ client }) => search(client, limit)));
-      last = found.catch(() => undefined);
-      return found;
-    },
-    close: session.close,
-  };
-}
-
-interface DueRow {
-  readonly wallet_id: string;
-  readonly hold_id: string;
-}
-
-const NOW_MS = "coalesce($1::bigint, (extract(epoch FROM now()) * 1000)::bigint)";
-
-const DUE = `SELECT wallet_id, hold_id FROM holds WHERE state = 'held' AND expires_at_ms <= ${NOW_MS}
-  ORDER BY expires_at_ms LIMIT $2::bigint`;
-
-const AHEAD = `SELECT wallet_id, hold_id FROM
-    (SELECT wallet_id, hold_id, created_at_ms, expires_at_ms, ttl_ms FROM holds WHERE state = 'held'
-      ORDER BY expires_at_ms DESC LIMIT $2::bigint) AS last_to_expire
-  WHERE created_at_ms > ${NOW_MS} + $3::bigint AND expires_at_ms > ${NOW_MS} + ttl_ms`;

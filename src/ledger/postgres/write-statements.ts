@@ -145,28 +145,72 @@ const WRITES = {
 
 export type RowKind = keyof typeof WRITES;
 
-const statements = new Map<string, string>();
-
 /**
  * Returns one statement that writes rows of these kinds. No two kinds may write the same row. Parameters: the
  * rows of each kind, then the number of all rows. Fails by a division by zero unless every row was written:
  * otherwise rows changed after they were read.
  */
-export function writeStatementOf(kinds: readonly RowKind[]): string {
-  const key = kinds.join();
-  let statement = statements.get(key);
-  if (statement === undefined) {
-    statement = joinWrites(kinds);
-    statements.set(key, statement);
-  }
-  return statement;
+export const writeStatementOf = cached((kinds) => {
+  const { writes, isWritten } = joinWrites(kinds, WRITES);
+  return `${writes} SELECT 1 / (${isWritten})::integer`;
+});
+
+/** The most milliseconds between the time that a batch assumed and the database's clock. */
+const CLOCK_OFF_MAX_MS = 1_000;
+
+/**
+ * As {@link writeStatementOf}, for rows that were decided from memory. Further parameters: the versions of the
+ * wallets, in the order of their rows; both columns of the fence; the time assumed, or null for any. Fails by a
+ * division by zero unless all are as assumed. Returns the new version of the wallets and the database's clock.
+ */
+export const checkedStatementOf = cached((kinds) => {
+  const versions = kinds.length + 2;
+  const { writes, isWritten } = joinWrites(kinds, { ...WRITES, wallets: updateOfVersions(`$${versions}`) });
+  const isFence = `EXISTS (SELECT 1 FROM usage_fence
+    WHERE fence_ms = $${versions + 1}::bigint AND records_ends = $${versions + 2}::bigint)`;
+  const offMs = `abs(extract(epoch FROM statement_timestamp()) * 1000 - $${versions + 3}::bigint)`;
+  return `${writes} SELECT
+    1 / (${isWritten} AND ${isFence} AND coalesce(${offMs} < ${CLOCK_OFF_MAX_MS}, true))::integer,
+    pg_current_xact_id()::xid::text AS version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms`;
+});
+
+/** Returns a function that makes the statement of equal kinds once. */
+function cached(make: (kinds: readonly RowKind[]) => string): (kinds: readonly RowKind[]) => string {
+  const statements = new Map<string, string>();
+  return (kinds) => {
+    const key = kinds.join();
+    let statement = statements.get(key);
+    if (statement === undefined) {
+      statement = make(kinds);
+      statements.set(key, statement);
+    }
+    return statement;
+  };
 }
 
-function joinWrites(kinds: readonly RowKind[]): string {
-  const writes = kinds.map((kind, i) => `written${i} AS (${WRITES[kind](`$${i + 1}`)} RETURNING 1)`);
+/**
+ * Returns the writes, and the condition that each row was written. The server runs the writes in the order in which
+ * the condition counts their rows: wallets first, whose locks protect all other rows.
+ */
+function joinWrites(
+  kinds: readonly RowKind[],
+  writeOf: Readonly<Record<RowKind, Write>>,
+): { readonly writes: string; readonly isWritten: string } {
+  const writes = kinds.map((kind, i) => `written${i} AS (${writeOf[kind](`$${i + 1}`)} RETURNING 1)`);
   const counts = kinds.map((_, i) => `(SELECT count(*) FROM written${i})`);
-  return `WITH ${writes.join(", ")}
-    SELECT 1 / (${counts.join(" + ")} = $${kinds.length + 1}::bigint)::integer`;
+  return {
+    writes: `WITH ${writes.join(", ")}`,
+    isWritten: `(${counts.join(" + ")} = $${kinds.length + 1}::bigint)`,
+  };
+}
+
+/** Updates the wallets that still have the version of their row's place in `versions`. */
+function updateOfVersions(versions: string): Write {
+  const assigned = WALLET.map(([name]) => `${name} = r.${name}`);
+  const columns = namesOf(ROW_TYPES.batch_wallet);
+  return (rows) => `UPDATE wallets AS t SET ${assigned.join(", ")}
+    FROM ROWS FROM (unnest(${rows}::batch_wallet[]), unnest(${versions}::xid[])) AS r (${columns}, version)
+    WHERE t.wallet_id = r.wallet_id AND t.xmin = r.version`;
 }
 
 type RowType = keyof typeof ROW_TYPES;

@@ -10,8 +10,9 @@ import {
   transferValues,
   type Value,
 } from "../queries/rows.ts";
-import { encodeRows } from "./run-query.ts";
-import { type RowKind, writeStatementOf } from "./write-statements.ts";
+import { hasChanges, type VersionedBook } from "./books.ts";
+import { encodeArray, encodeRows } from "./run-query.ts";
+import { checkedStatementOf, type RowKind, writeStatementOf } from "./write-statements.ts";
 
 /** A writing statement with its parameters. */
 export interface Write {
@@ -21,7 +22,9 @@ export interface Write {
 
 /** What the one row of `usage_fence` asks of a batch. */
 export interface WriteFence {
+  /** Changes to receipts of earlier hours make the hour stale. */
   readonly fenceMs: number;
+  /** Whether receipts that end without a transfer are recorded for exports. */
   readonly recordsEnds: boolean;
 }
 
@@ -32,10 +35,27 @@ export interface WriteFence {
  * statement cannot update a row that it inserts; so do holds that a new limit binds, because a statement updates
  * a row once.
  */
-export function encodeWrites(
-  books: ReadonlyMap<string, WorkingBook>,
-  { fenceMs, recordsEnds }: WriteFence,
-): readonly Write[] {
+export function encodeWrites(books: ReadonlyMap<string, WorkingBook>, fence: WriteFence): readonly Write[] {
+  const { first, rows, last } = rowsOf(books, fence);
+  return [first, rows, last].flatMap((each) => encodeWrite(each));
+}
+
+/**
+ * Returns the one statement of a batch that was decided from memory, which changes every wallet. It fails when a
+ * wallet has another version, the fence was moved, or the clock is off; `nowMs` of null fits every clock.
+ */
+export function encodeCheckedWrite(
+  books: ReadonlyMap<string, VersionedBook>,
+  { fence, nowMs }: { readonly fence: WriteFence; readonly nowMs: number | null },
+): Write {
+  const { rows } = rowsOf(books, fence);
+  const versions = rows.wallets.map(([walletId]) => books.get(String(walletId))?.version ?? "");
+  const kinds = kindsOf(rows);
+  const assumed = [encodeArray(versions), fence.fenceMs, fence.recordsEnds ? 1 : 0, nowMs];
+  return { sql: checkedStatementOf(kinds), values: [...valuesOf(rows, kinds), ...assumed] };
+}
+
+function rowsOf(books: ReadonlyMap<string, WorkingBook>, { fenceMs, recordsEnds }: WriteFence): Statements {
   const first = createRows();
   const rows = createRows();
   const last = createRows();
@@ -49,14 +69,21 @@ export function encodeWrites(
   if (recordsEnds) {
     for (const { walletId, holdId } of unchargedEndsOf(books)) rows.unchargedEnds.push([walletId, holdId]);
   }
-  return [first, rows, last].flatMap(encodeWrite);
+  return { first, rows, last };
 }
 
 function encodeWrite(rows: Rows): readonly Write[] {
-  const kinds = KINDS.filter((kind) => rows[kind].length > 0);
-  if (kinds.length === 0) return [];
+  const kinds = kindsOf(rows);
+  return kinds.length === 0 ? [] : [{ sql: writeStatementOf(kinds), values: valuesOf(rows, kinds) }];
+}
+
+function kindsOf(rows: Rows): readonly RowKind[] {
+  return KINDS.filter((kind) => rows[kind].length > 0);
+}
+
+function valuesOf(rows: Rows, kinds: readonly RowKind[]): Value[] {
   const count = kinds.reduce((sum, kind) => sum + rows[kind].length, 0);
-  return [{ sql: writeStatementOf(kinds), values: [...kinds.map((kind) => encodeRows(rows[kind])), count] }];
+  return [...kinds.map((kind) => encodeRows(rows[kind])), count];
 }
 
 const KINDS = [
@@ -99,9 +126,12 @@ interface Statements {
   readonly last: Rows;
 }
 
-function addRows({ first, rows, last }: Statements, walletId: string, { writeSet }: WorkingBook): void {
-  const { wallet, createsWallet, newHolds, changedHolds, resolutions } = writeSet;
-  if (wallet) (createsWallet ? first.newWallets : rows.wallets).push(walletValues(wallet));
+function addRows({ first, rows, last }: Statements, walletId: string, book: WorkingBook): void {
+  const { writeSet, wallet } = book;
+  const { createsWallet, newHolds, changedHolds, resolutions } = writeSet;
+  // Also when the row itself did not change: it is the version of all rows of the wallet.
+  if (wallet && hasChanges(book))
+    (createsWallet ? first.newWallets : rows.wallets).push(walletValues(wallet));
   for (const hold of newHolds.values()) {
     rows.newHolds.push([walletId, hold.holdId, ...stateValues(hold), ...requestValues(hold)]);
   }

@@ -13,6 +13,7 @@ import type { Command } from "../core/command.ts";
 import { DUE_HOLDS_MAX, type RowReader, readRows, receiptsOf } from "../core/read-set.ts";
 import { isId } from "../core/validate.ts";
 import { createWorkingBook, type WorkingBook } from "../core/working-book.ts";
+import { type KeptBook, KeptBooks } from "../engine/kept-books.ts";
 import {
   type CounterRow,
   type HoldRow,
@@ -42,31 +43,17 @@ export interface Books {
   drop(): void;
 }
 
-/** A book in memory. */
-interface KeptBook extends WorkingBook {
-  /** The keys whose limits in force are in the book. */
-  readonly keyIds: Set<string>;
-  /** How many rows were counted when the book was last kept. */
-  keptRows: number;
-}
-
-/** The most rows kept, of all wallets together. Above it, the wallets that were read first are dropped. */
-const ROWS_MAX = 100_000;
-
 /** `onDrop` is called when every book is dropped: other rows kept in memory may have changed too. */
-export function createBooks(client: Database, rowsMax = ROWS_MAX, onDrop = () => {}): Books {
+export function createBooks(client: Database, rowsMax?: number, onDrop = () => {}): Books {
   const statements = prepare(client);
   const reader = new BookReader(statements);
-  /** By wallet id, in the order of their first reading. */
-  const kept = new Map<string, KeptBook>();
+  const kept = new KeptBooks<KeptBook>(rowsMax);
   let opened = new Map<string, KeptBook>();
   let dataVersion: number | undefined;
-  let rows = 0;
 
   const drop = () => {
-    kept.clear();
+    kept.drop();
     reader.forget();
-    rows = 0;
     dataVersion = undefined;
     onDrop();
   };
@@ -74,13 +61,6 @@ export function createBooks(client: Database, rowsMax = ROWS_MAX, onDrop = () =>
     const row = statements.dataVersion.get();
     if (row?.data_version !== dataVersion) drop();
     dataVersion = row?.data_version;
-  };
-  const dropOldest = () => {
-    for (const [walletId, book] of kept) {
-      if (rows <= rowsMax) return;
-      kept.delete(walletId);
-      rows -= book.keptRows;
-    }
   };
 
   return {
@@ -100,23 +80,13 @@ export function createBooks(client: Database, rowsMax = ROWS_MAX, onDrop = () =>
       return opened;
     },
     keep() {
-      for (const [walletId, book] of opened) {
+      for (const book of opened.values()) {
         for (const holdId of book.writeSet.newHolds.keys()) reader.raiseLastHoldId(holdId);
-        book.startBatch();
-        if (!book.wallet) continue;
-        if (book.keptRows === 0) kept.set(walletId, book);
-        const count = rowsOf(book);
-        rows += count - book.keptRows;
-        book.keptRows = count;
       }
-      if (rows > rowsMax) dropOldest();
+      kept.keep(opened);
     },
     drop,
   };
-}
-
-function rowsOf({ holds, limits, counters, keyIds }: KeptBook): number {
-  return 1 + holds.size + limits.size + counters.size + keyIds.size;
 }
 
 function readBook(statements: Statements, walletId: string): KeptBook {

@@ -63,6 +63,7 @@ async function runBatch(store: Store, commands: readonly Command[]): Promise<rea
   await store.transact(walletIds, {
     collect: () => commands,
     decide(env, nowMs) {
+      decisions.length = 0;
       for (const command of commands) {
         const book = env.get(command.request.walletId);
         if (!book) throw new Error("a wallet's book was not read");
@@ -70,6 +71,7 @@ async function runBatch(store: Store, commands: readonly Command[]): Promise<rea
         if ("changes" in decision) book.apply(decision.changes);
         decisions.push(decision);
       }
+      return decisions.every((decision) => "changes" in decision);
     },
   });
   return decisions.map(completionOf);

@@ -18,6 +18,7 @@ import { describePrecedence } from "./precedence.ts";
 import { describeReceiptLists } from "./receipt-lists.ts";
 import { describeReceipts } from "./receipts.ts";
 import { describeSettlements } from "./settlements.ts";
+import { describeTwoProcesses } from "./two-processes.ts";
 import { describeUsage } from "./usage.ts";
 
 /**
@@ -62,6 +63,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeUsage(env);
     describeConsoleReads(env);
     describeConcurrency(env);
+    describeTwoProcesses(env);
     describeClosing(open);
   });
 }

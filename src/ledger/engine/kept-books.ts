@@ -1,0 +1,58 @@
+import type { WorkingBook } from "../core/working-book.ts";
+
+/** A book in memory. A store keeps it from batch to batch. */
+export interface KeptBook extends WorkingBook {
+  /** The keys whose limits in force are in the book. */
+  readonly keyIds: Set<string>;
+  /** How many rows were counted when the book was last kept. */
+  keptRows: number;
+}
+
+/** The most rows kept, of all wallets together. Above it, the wallets that were read first are dropped. */
+const ROWS_MAX = 100_000;
+
+/** The books of wallets in memory, with their open holds, and the limits and counters that commands needed. */
+export class KeptBooks<Book extends KeptBook> {
+  readonly #rowsMax: number;
+  /** By wallet id, in the order of their first reading. */
+  readonly #books = new Map<string, Book>();
+  #rows = 0;
+
+  constructor(rowsMax = ROWS_MAX) {
+    this.#rowsMax = rowsMax;
+  }
+
+  get(walletId: string): Book | undefined {
+    return this.#books.get(walletId);
+  }
+
+  /** Keeps the books of a batch, as they are after it. */
+  keep(opened: ReadonlyMap<string, Book>): void {
+    for (const [walletId, book] of opened) {
+      book.startBatch();
+      if (!book.wallet) continue;
+      const rows = rowsOf(book);
+      this.#rows += rows - (this.#books.get(walletId)?.keptRows ?? 0);
+      book.keptRows = rows;
+      this.#books.set(walletId, book);
+    }
+    if (this.#rows > this.#rowsMax) this.#dropOldest();
+  }
+
+  drop(): void {
+    this.#books.clear();
+    this.#rows = 0;
+  }
+
+  #dropOldest(): void {
+    for (const [walletId, book] of this.#books) {
+      if (this.#rows <= this.#rowsMax) return;
+      this.#books.delete(walletId);
+      this.#rows -= book.keptRows;
+    }
+  }
+}
+
+function rowsOf({ holds, limits, counters, keyIds }: KeptBook): number {
+  return 1 + holds.size + limits.size + counters.size + keyIds.size;
+}
