@@ -17,7 +17,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   accounts: { files: 32, lines: 4900 },
   "ledger-grpc": { files: 24, lines: 3800 },
   "settlement-outbox": { files: 5, lines: 1100 },
-  ledger: { files: 74, lines: 10650 },
+  ledger: { files: 77, lines: 11000 },
   refusals: { files: 4, lines: 750 },
   "limiter/redis": { files: 12, lines: 1650 },
   limiter: { files: 4, lines: 800 },
@@ -35,7 +35,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 92;
+export const PLAIN_CHAT_FILES_MAX = 93;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;

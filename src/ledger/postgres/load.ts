@@ -14,9 +14,9 @@ import {
 import type { Command } from "../core/command.ts";
 import { countersOf, DUE_HOLDS_MAX, type ReadSet, readSetsOf, receiptsOf } from "../core/read-set.ts";
 import type { LoadedBook } from "../core/working-book.ts";
+import { mayFallShort, spendingOf } from "./books.ts";
 import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
 import type { Connection } from "./session.ts";
-import { mayFallShort, spendingOf } from "./spending.ts";
 import type { WriteFence } from "./write.ts";
 
 /** The input of a batch's decisions. */
