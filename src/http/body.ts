@@ -68,22 +68,18 @@ class RequestBody implements BodyReader {
   }
 
   #start(announced: number): Promise<Uint8Array | readonly Uint8Array[]> {
-    if (announced <= SMALL_BYTES_MAX) return this.#inOnePiece();
+    // Connections stay idle as briefly as between requests: a small body arrives with its headers or soon after.
+    if (announced <= SMALL_BYTES_MAX) return this.#request.bytes();
     const { budget } = this.#parts.incomingBodies;
     if (announced <= WHOLE_BYTES_MAX && budget.tryTake(this.#accountId, announced)) {
-      const arriving = this.#inOnePiece();
+      const arriving = this.#request.bytes();
+      if (Bun.peek.status(arriving) === "pending") this.#parts.connectionIdle.whileReceiving(this.#request);
       const give = () => budget.give(this.#accountId, announced);
       // Settles at the latest with the response, also for a client that never sends the rest.
       arriving.then(give, give);
       return arriving;
     }
     return this.#inChunks();
-  }
-
-  #inOnePiece(): Promise<Uint8Array> {
-    const arriving = this.#request.bytes();
-    if (Bun.peek.status(arriving) === "pending") this.#parts.connectionIdle.whileReceiving(this.#request);
-    return arriving;
   }
 
   #inChunks(): Promise<readonly Uint8Array[]> {

@@ -42,7 +42,7 @@ const UPSTREAM_MODEL = "host-model";
 const WINDOW = { context_window: 1_000_000, max_output_tokens: 64_000 };
 const FIVE = Array.from({ length: 5 }, (_, at) => `chat-${at}`);
 
-export function extraConfigOf(url: string): ExtraConfig {
+function extraConfigOf(url: string): ExtraConfig {
   const openai = upstreamEntry(url);
   const upstreams = {
     chat: openai,
