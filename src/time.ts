@@ -1,3 +1,4 @@
+import { platform } from "./platform.ts";
 /** Returns Unix milliseconds as ISO 8601 in UTC, or null for a missing time. */
 export function printTime(ms: number): string;
 export function printTime(ms: number | null | undefined): string | null;
@@ -14,8 +15,8 @@ export async function within<Value, Late>(
   late: () => Late,
 ): Promise<Value | Late> {
   const { promise: time, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  return Promise.race([awaited, time.then(late)]).finally(() => clearTimeout(timer));
+  const timer = platform.setTimeout(resolve, ms);
+  return Promise.race([awaited, time.then(late)]).finally(() => platform.clearTimeout(timer));
 }
 
 /** Resolves when the promise does, or after `ms` milliseconds. Rejects when the promise does before that. */
@@ -45,11 +46,11 @@ export function repeat({ everyMs, run, onFault, beginsNow }: RepeatedWork): { cl
       });
   };
   if (beginsNow) begin();
-  const timer = setInterval(begin, everyMs);
+  const timer = platform.setInterval(begin, everyMs);
   timer.unref();
   return {
     async close() {
-      clearInterval(timer);
+      platform.clearInterval(timer);
       await running;
     },
   };
@@ -76,19 +77,19 @@ export function startPasses({ everyMs, beginsSoon = false, run, onError }: Passe
 
   const pass = async () => {
     await run(stopping.signal).catch(onError);
-    if (!stopping.signal.aborted) schedule(everyMs * (0.8 + Math.random() * 0.4));
+    if (!stopping.signal.aborted) schedule(everyMs * (0.8 + platform.random() * 0.4));
   };
   const schedule = (pauseMs: number) => {
-    timer = setTimeout(() => {
+    timer = platform.setTimeout(() => {
       running = pass();
     }, pauseMs);
   };
 
-  schedule(everyMs * (beginsSoon ? Math.random() * 0.2 : 0.8 + Math.random() * 0.4));
+  schedule(everyMs * (beginsSoon ? platform.random() * 0.2 : 0.8 + platform.random() * 0.4));
   return {
     stop() {
       stopping.abort();
-      clearTimeout(timer);
+      platform.clearTimeout(timer);
       return running;
     },
   };
@@ -129,9 +130,9 @@ export class SharedTimer {
   /** Must be called when a deadline has moved to an earlier time. */
   tighten(dueAt: number): void {
     if (dueAt >= this.#timerAt) return;
-    clearTimeout(this.#timer);
+    platform.clearTimeout(this.#timer);
     this.#timerAt = dueAt;
-    this.#timer = setTimeout(() => this.#check(), Math.max(0, dueAt - this.#clock()));
+    this.#timer = platform.setTimeout(() => this.#check(), Math.max(0, dueAt - this.#clock()));
     // Connections keep the process alive, deadlines do not.
     this.#timer.unref();
   }

@@ -3,6 +3,7 @@ import type { Database, Db, Tables } from "../db/database.ts";
 import { type Markup, printMarkup } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { platform } from "../platform.ts";
 import { type AuditActor, type Change, COMMAND_LINE, recordChange } from "./audit-trail.ts";
 
 /** The owner of keys and of one wallet. The wallet has the account's id. */
@@ -42,13 +43,13 @@ interface CreateOptions {
 
 /** Creates an account with an empty wallet. Rejects with `conflict` when the name is taken. */
 export async function createAccount(
-  { database, ledger, now = Date.now }: AccountParts,
+  { database, ledger, now = platform.now }: AccountParts,
   { name, email, ownerId }: NewAccount,
   { actor = COMMAND_LINE, created }: CreateOptions = {},
 ): Promise<Account> {
   if (await findAccount(database, name)) throw new GatewayError("conflict");
   const createdAtMs = now();
-  const id = Bun.randomUUIDv7("hex", createdAtMs);
+  const id = platform.uuidV7(createdAtMs);
   // The wallet comes first: a wallet without an account is harmless, an account without a wallet is not.
   await ledger.createWallet(id);
   const account: Account = { id, name, email, state: "active", createdAtMs, version: 1 };

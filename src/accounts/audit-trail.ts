@@ -1,5 +1,6 @@
 import { and, desc, eq, gte, inArray, lt, or, type SQL } from "drizzle-orm";
 import type { Database, Db, Tables } from "../db/database.ts";
+import { platform } from "../platform.ts";
 import { containsText } from "./contains-text.ts";
 
 /** The author of a change: a person, a management key, the command line, or the gateway itself. */
@@ -40,7 +41,7 @@ export async function recordChange(
   const { acting } = actor;
   const isActing = acting !== undefined && acting.accountId === accountId && nowMs < acting.untilMs;
   await tx.insert(tables.auditEntries).values({
-    id: Bun.randomUUIDv7("hex", nowMs),
+    id: platform.uuidV7(nowMs),
     accountId: accountId ?? null,
     actorKind: actor.kind,
     actorId: actor.id,

@@ -1,8 +1,9 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { and, eq, isNull, lt } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
+import { platform } from "../platform.ts";
 import type { Actor } from "./audit-trail.ts";
 import { digestOf } from "./keys/key.ts";
 import { COOKIE_NAME } from "./people/session-cookie.ts";
@@ -180,7 +181,7 @@ function deriveKey(secret: string, idempotencyKey: string): Buffer {
 }
 
 function encrypt({ secret, requestDigest }: Claim, text: string): string {
-  const iv = randomBytes(IV_BYTES);
+  const iv = platform.randomBytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, secret, iv).setAAD(Buffer.from(requestDigest));
   const sealed = [cipher.update(text, "utf8"), cipher.final()];
   return Buffer.concat([iv, cipher.getAuthTag(), ...sealed]).toString("base64");

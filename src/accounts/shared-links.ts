@@ -2,6 +2,7 @@ import { and, count, desc, eq, gt, isNull } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
+import { platform } from "../platform.ts";
 import { printTime } from "../time.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import { createToken, digestOf } from "./keys/key.ts";
@@ -51,7 +52,7 @@ export async function createLink(
   const isLater = expiresAtMs > createdAtMs && expiresAtMs <= createdAtMs + LIFE_MS_MAX;
   if (!isLater) throw new GatewayError("wrong_shape", { path: "expires_at" });
   const token = `shl-${createToken()}`;
-  const id = Bun.randomUUIDv7("hex", createdAtMs);
+  const id = platform.uuidV7(createdAtMs);
   await database.transact(async (tx) => {
     await requirePresentRight(database, tx, actor, { accountId, roles: ["owner"] });
     await checkKey(database, tx, { accountId, keyId });

@@ -14,6 +14,7 @@ import { type Gateway, type GatewaySettings, Shutdown } from "../gateway/gateway
 import { createHeartbeats } from "../gateway/heartbeats.ts";
 import { createHoldHealth } from "../gateway/hold-health.ts";
 import { newRequestId } from "../http/identity.ts";
+import { platform } from "../platform.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
 import { type OpenSettlementOutbox, openSettlementOutbox } from "../settlement-outbox/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -73,7 +74,7 @@ export function createParts(
   const tokens = createTokenCounter();
   const cooperativeYield = createCooperativeYield();
   const bodies = createBodies(cooperativeYield);
-  const clock = () => performance.now();
+  const clock = () => platform.monotonicMs();
   const timer = new SharedTimer(clock);
   const refusals = startRefusalRecorder({ database, log });
   const shutdown = new Shutdown();
@@ -113,7 +114,7 @@ export function createParts(
     database,
     outbox,
     running,
-    warmUp: () => void setTimeout(tokens.start, WARM_UP_MS).unref(),
+    warmUp: () => void platform.setTimeout(tokens.start, WARM_UP_MS).unref(),
     abortRequests() {
       shutdown.abort();
       tokens.hurry();

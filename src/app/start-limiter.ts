@@ -5,6 +5,7 @@ import { createMemoryLimiter } from "../limiter/memory.ts";
 import { watchPeerGateways } from "../limiter/peer-gateways.ts";
 import { createRedisLimiter } from "../limiter/redis/limiter.ts";
 import { connectRedis } from "../limiter/redis/server.ts";
+import { platform } from "../platform.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
 
@@ -30,7 +31,7 @@ interface LimiterParts {
  */
 export async function startLimiter(config: Config["limiter"], parts: LimiterParts): Promise<RunningLimiter> {
   const hasRedis = config.redis !== undefined;
-  const peerGateways = watchPeerGateways({ ...parts, hasRedis, gatewayId: crypto.randomUUID() });
+  const peerGateways = watchPeerGateways({ ...parts, hasRedis, gatewayId: platform.uuid() });
   const limiter = await createLimiter(config, { ...parts, peerGateways });
   return {
     limiter,

@@ -1,3 +1,4 @@
+import { platform } from "../platform.ts";
 import { createFairQueue } from "../workers/fair-queue.ts";
 
 /** Work per event-loop turn, for all requests together. */
@@ -18,7 +19,7 @@ export interface CooperativeYield {
  * Time is accumulated over turns: 10 ms of work delay the next piece by one turn, which is short on an idle
  * loop. `clock` returns milliseconds.
  */
-export function createCooperativeYield(clock = () => performance.now()): CooperativeYield {
+export function createCooperativeYield(clock = () => platform.monotonicMs()): CooperativeYield {
   const waiting = createFairQueue<() => void>();
   let workedMs = 0;
   let isTurnScheduled = false;
@@ -38,7 +39,7 @@ export function createCooperativeYield(clock = () => performance.now()): Coopera
     passTurns(Math.min(Math.floor(workedMs / TURN_MS_MAX), FREE_TURNS_MAX));
   }
   function passTurns(left: number): void {
-    setImmediate(() => (left > 1 ? passTurns(left - 1) : runTurn()));
+    platform.setImmediate(() => (left > 1 ? passTurns(left - 1) : runTurn()));
   }
   function runTurn(): void {
     isTurnScheduled = false;

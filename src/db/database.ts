@@ -1,5 +1,6 @@
 import { SQLiteError } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { platform } from "../platform.ts";
 import type { DatabaseLocation } from "./location.ts";
 import type { PostgresDatabase } from "./postgres/database.ts";
 import { declareTables, SQLITE_COLUMNS } from "./sqlite/columns.ts";
@@ -117,15 +118,15 @@ function createSqliteTransact(path: string): Transact<BunSQLiteDatabase> & { clo
 }
 
 async function retryWhileBusy(begin: () => void): Promise<void> {
-  const deadline = performance.now() + WAIT_MS_MAX;
+  const deadline = platform.monotonicMs() + WAIT_MS_MAX;
   for (;;) {
     try {
       begin();
       return;
     } catch (error) {
       const isBusy = error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY");
-      if (!isBusy || performance.now() > deadline) throw error;
-      await Bun.sleep(RETRY_MS);
+      if (!isBusy || platform.monotonicMs() > deadline) throw error;
+      await platform.sleep(RETRY_MS);
     }
   }
 }

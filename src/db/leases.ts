@@ -1,4 +1,5 @@
 import { and, eq, gt, lt, type SQL, sql } from "drizzle-orm";
+import { platform } from "../platform.ts";
 import type { Database } from "./database.ts";
 
 /** One background job, and the process that wants to run it. */
@@ -17,7 +18,7 @@ export interface Lease {
 export async function tryLease(
   { transact, tables: { leases } }: Database,
   { job, holder, ms }: Lease,
-  now: () => number = Date.now,
+  now: () => number = platform.now,
 ): Promise<boolean> {
   const nowMs = now();
   const row = { job, holder, expiresAtMs: nowMs + ms };

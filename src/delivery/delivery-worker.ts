@@ -1,3 +1,4 @@
+import { platform } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { waitAtMost } from "../time.ts";
 
@@ -68,7 +69,7 @@ export const AHEAD_MS_MAX = 3_600_000;
  * Owners whose last try failed have half of the places together, so that silent receivers delay no other.
  */
 export function startDeliveryWorker<Item extends DueItem>(options: DeliveryOptions<Item>) {
-  const { queue, deliver, claimMs, noun, log, now = Date.now } = options;
+  const { queue, deliver, claimMs, noun, log, now = platform.now } = options;
   const backoffMs = options.backoffMs ?? BACKOFF_MS;
   const concurrentMax = options.concurrentMax ?? CONCURRENT_MAX;
   const places = createPlaces(concurrentMax);
@@ -118,7 +119,7 @@ export function startDeliveryWorker<Item extends DueItem>(options: DeliveryOptio
   let timer: Timer;
   function schedule(): void {
     const pollMs = options.pollMs ?? POLL_MS;
-    timer = setTimeout(tick, quietPolls < QUIET_POLLS ? pollMs : QUIET_FACTOR * pollMs);
+    timer = platform.setTimeout(tick, quietPolls < QUIET_POLLS ? pollMs : QUIET_FACTOR * pollMs);
     timer.unref();
   }
   async function tick(): Promise<void> {
@@ -134,13 +135,13 @@ export function startDeliveryWorker<Item extends DueItem>(options: DeliveryOptio
     wake(): void {
       quietPolls = 0;
       if (isClosed || polling !== undefined) return;
-      clearTimeout(timer);
+      platform.clearTimeout(timer);
       schedule();
     },
     /** Starts no more deliveries. Waits for running ones for at most 2 s. */
     async close(): Promise<void> {
       isClosed = true;
-      clearTimeout(timer);
+      platform.clearTimeout(timer);
       await polling;
       await waitAtMost(CLOSE_MS, Promise.all(places.running()));
     },

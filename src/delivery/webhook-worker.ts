@@ -5,6 +5,7 @@ import { and, asc, eq, gt, isNotNull, lte, or, sql } from "drizzle-orm";
 import { readSharedSecret } from "../accounts/shared-secret.ts";
 import type { Database } from "../db/database.ts";
 import { signBody } from "../domain/signature.ts";
+import { platform } from "../platform.ts";
 import type { Log } from "../telemetry/log.ts";
 import {
   AHEAD_MS_MAX,
@@ -33,7 +34,7 @@ interface WebhookWorkerOptions
 
 /** Calls the webhooks of the database. A status from 200 to 299 is a delivery; any other is tried again. */
 export function startWebhookWorker({ database, ...options }: WebhookWorkerOptions) {
-  const { now = Date.now, timeoutMs = POST_MS_MAX } = options;
+  const { now = platform.now, timeoutMs = POST_MS_MAX } = options;
   return startDeliveryWorker({
     ...options,
     noun: "webhook",
@@ -137,7 +138,7 @@ const HEAD_BYTES_MAX = 16_384;
 export async function postWebhook(post: WebhookPost, options: PostOptions): Promise<number> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   let socket: Socket | undefined;
-  const timer = setTimeout(
+  const timer = platform.setTimeout(
     () => reject(new Error("The receiver took too long")),
     options.timeoutMs ?? POST_MS_MAX,
   );
@@ -150,7 +151,7 @@ export async function postWebhook(post: WebhookPost, options: PostOptions): Prom
   try {
     return await send();
   } finally {
-    clearTimeout(timer);
+    platform.clearTimeout(timer);
     socket?.destroy();
   }
 }

@@ -2,6 +2,7 @@ import type { Caller } from "../accounts/keys/key.ts";
 import { type Body, withModel } from "../bodies/body.ts";
 import { GatewayError, type LimitFacts } from "../errors.ts";
 import type { Admission, AdmissionRequest, LimitDecline, Limits } from "../limiter/limiter.ts";
+import { platform } from "../platform.ts";
 import type { Gateway } from "./gateway.ts";
 import { clampToMinute, type Quote } from "./quote.ts";
 import type { Call, Reply } from "./request.ts";
@@ -24,7 +25,7 @@ export async function admit(
   call.trace?.enter("admit");
   call.trace?.note({ tokens });
   const decision = await gateway.limiter.admit(admissionOf(gateway, caller, tokens));
-  reply.setHeaders(call.wire.limitHeaders(decision.state, Date.now()));
+  reply.setHeaders(call.wire.limitHeaders(decision.state, platform.now()));
   if (decision.admitted) return decision;
   const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
   const limit = reachedLimit(gateway, { caller, tokens }, decision);
@@ -40,7 +41,7 @@ export async function cancelAdmission(
   await slot.cancel();
   // While the limiter is away, the headers of the admission stay.
   const state = await gateway.limiter.usage(admissionOf(gateway, caller, 0)).catch(() => undefined);
-  if (state) reply.setHeaders(call.wire.limitHeaders(state, Date.now()));
+  if (state) reply.setHeaders(call.wire.limitHeaders(state, platform.now()));
 }
 
 /** Returns the limits of a key: its own, and the configured ones where it has none. */

@@ -1,4 +1,5 @@
 import { type Cause, GatewayError } from "../errors.ts";
+import { platform } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { RunningCaller } from "./request.ts";
 
@@ -83,7 +84,7 @@ export function createCallerWatch({
 
   function scheduleCheck(): void {
     if (timer || isChecking || isClosed) return;
-    timer = setTimeout(check, everyMs);
+    timer = platform.setTimeout(check, everyMs);
   }
   async function check(): Promise<void> {
     timer = undefined;
@@ -117,7 +118,7 @@ export function createCallerWatch({
     },
     close() {
       isClosed = true;
-      clearTimeout(timer);
+      platform.clearTimeout(timer);
     },
   };
 }

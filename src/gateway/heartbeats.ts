@@ -1,4 +1,5 @@
 import { type Ledger, LedgerError, type LedgerErrorCode } from "../ledger/ledger.ts";
+import { platform } from "../platform.ts";
 import { isRetryable } from "../settlement-outbox/entry.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { Meter } from "./meter.ts";
@@ -35,7 +36,7 @@ class Heartbeat implements Disposable {
 
 export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): Heartbeats {
   const live = new Set<Heartbeat>();
-  const timer = setInterval(beatAll, holdTtlMs / 3);
+  const timer = platform.setInterval(beatAll, holdTtlMs / 3);
   /** Keeps the log to one line when an outage begins and one when it ends. */
   let isLedgerAway = false;
 
@@ -65,7 +66,7 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
 
   return {
     start: (hold, meter) => new Heartbeat(hold, meter, live),
-    close: () => clearInterval(timer),
+    close: () => platform.clearInterval(timer),
   };
 }
 

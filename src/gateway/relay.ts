@@ -1,3 +1,4 @@
+import { platform } from "../platform.ts";
 import type { AttemptTrace } from "../telemetry/request-trace.ts";
 import type { Permit } from "../upstream/circuit-phases.ts";
 import { type AnswerHead, isClaudeModel } from "../wire/format.ts";
@@ -258,10 +259,10 @@ class RelayedStream implements SseListener {
 /** After the last event, waits up to 1 s for the end of the body. The connection can then be reused. */
 function drainForReuse(body: ReadableStreamDefaultReader<Uint8Array>): void {
   const cancel = () => body.cancel().catch(() => undefined);
-  const timer = setTimeout(cancel, LINGER_MS);
+  const timer = platform.setTimeout(cancel, LINGER_MS);
   body
     .read()
     .then(({ done }) => (done ? undefined : cancel()))
     .catch(() => undefined)
-    .finally(() => clearTimeout(timer));
+    .finally(() => platform.clearTimeout(timer));
 }

@@ -1,4 +1,5 @@
 import type { RouteReason } from "../domain/model.ts";
+import { platform } from "../platform.ts";
 import type { Permit } from "../upstream/circuit-phases.ts";
 import type { KeySlot } from "../upstream/key-bounds.ts";
 import type { Upstream, UpstreamKey } from "../upstream/upstream.ts";
@@ -33,7 +34,7 @@ export interface RouteQueue {
  * bounds are read at each call of `next`, so that failures of this request count as well. A key whose bounds
  * are full is not called.
  */
-export function createRouteQueue(request: RouteRequest, random: () => number = Math.random): RouteQueue {
+export function createRouteQueue(request: RouteRequest, random: () => number = platform.random): RouteQueue {
   const [candidate] = request.candidates;
   const key = candidate?.upstream.keys[0];
   const isSole = request.candidates.length === 1 && candidate?.upstream.keys.length === 1;

@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors.ts";
+import { platform } from "../platform.ts";
 import { within } from "../time.ts";
 import { readRetryAfter } from "../upstream/cooldown.ts";
 import { type RefusedFor, readRefusal, refusesOperator } from "../upstream/refused-call.ts";
@@ -128,7 +129,7 @@ function concernsRequest(status: number): boolean {
 
 function startCooldown({ status, headers }: Response, { candidate, key }: ErrorContext): void {
   const ofPool = key.label === undefined ? undefined : KEY_COOLDOWN_MS[status];
-  const cooldownMs = readRetryAfter(headers, Date.now()) ?? ofPool;
+  const cooldownMs = readRetryAfter(headers, platform.now()) ?? ofPool;
   if (cooldownMs !== undefined) key.health.startCooldown(candidate.route.upstreamModel, cooldownMs);
 }
 

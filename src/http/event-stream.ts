@@ -1,3 +1,4 @@
+import { platform } from "../platform.ts";
 import { type Deadline, SharedTimer } from "../time.ts";
 
 /** Interval of keep-alives, so that no proxy closes the connection for inactivity. */
@@ -9,7 +10,7 @@ const SILENCE_MS = 15_000;
  */
 const BUFFERED_TEXT: QueuingStrategy<string> = { highWaterMark: 64 * 1024, size: (text = "") => text.length };
 
-const clock = () => performance.now();
+const clock = () => platform.monotonicMs();
 /** Watches the silence of all streams. */
 const silenceTimer = new SharedTimer(clock);
 

@@ -1,11 +1,12 @@
 import type { RequestRecord } from "../gateway/request.ts";
+import { platform } from "../platform.ts";
 
 /**
  * Returns a new UUIDv7 of the wall clock's time. Bun's own clock for UUIDv7 never goes back. Once a clock
  * that was an hour ahead is corrected, the ledger would decline every id as too far in the future.
  */
 export function newRequestId(): string {
-  return Bun.randomUUIDv7("hex", Date.now());
+  return platform.uuidV7(platform.now());
 }
 
 /**

@@ -4,6 +4,7 @@ import { countTokens } from "../gateway/count-tokens.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Call, Reply } from "../gateway/request.ts";
 import { runRequest } from "../gateway/run-request.ts";
+import { platform } from "../platform.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { RequestTracing } from "../telemetry/request-tracing.ts";
 import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
@@ -66,7 +67,7 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     query: request.url.endsWith("?beta=true") ? "?beta=true" : "",
     allowsClamp: headers.get("x-tollgate-clamp") === "allow",
     startedAt: gateway.clock(),
-    createdAtS: Math.floor(Date.now() / 1000),
+    createdAtS: Math.floor(platform.now() / 1000),
     readBody: (caller) => body.read(senderOf(caller, gateway)),
     record: readClientRetry(headers),
     progress: { waitedMs: 0 },

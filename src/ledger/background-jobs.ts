@@ -1,3 +1,4 @@
+import { platform } from "../platform.ts";
 import { startPasses } from "../time.ts";
 import type { RetentionPolicy, RetentionStep } from "./retention/job.ts";
 
@@ -43,9 +44,9 @@ export function startRollUps({ ledger, everyMs = 10_000, onError }: RollUpsOptio
 } {
   const run = async (signal: AbortSignal) => {
     for (let isMore = true; isMore && !signal.aborted; ) {
-      const beganAtMs = performance.now();
+      const beganAtMs = platform.monotonicMs();
       isMore = await ledger.rollUp();
-      if (isMore) await Bun.sleep((performance.now() - beganAtMs) * REST);
+      if (isMore) await platform.sleep((platform.monotonicMs() - beganAtMs) * REST);
     }
   };
   return startPasses({ everyMs, run, onError });

@@ -1,4 +1,5 @@
 import type { LimitWindows } from "../domain/limit-windows.ts";
+import { platform } from "../platform.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
 import {
   type AdmissionRequest,
@@ -34,7 +35,7 @@ export interface MemoryLimiter extends Limiter {
 
 /** Needs no lock: nothing is awaited between the decision and the reservation. */
 export function createMemoryLimiter({
-  now = () => performance.now(),
+  now = () => platform.monotonicMs(),
   metrics,
 }: MemoryLimiterOptions = {}): MemoryLimiter {
   const clock = createSteadyClock(() => Math.floor(now()));

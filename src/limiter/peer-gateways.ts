@@ -1,5 +1,6 @@
 import type { Database } from "../db/database.ts";
 import { type GatewayRow, openGatewayRows } from "../db/gateways.ts";
+import { platform } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
 import { waitAtMost } from "../time.ts";
@@ -77,9 +78,9 @@ async function beatUntil(ended: AbortSignal, beat: () => Promise<void>, interval
 /** Resolves after `ms`, or as soon as the signal aborts. */
 function sleepUntil(ended: AbortSignal, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
+  const timer = platform.setTimeout(resolve, ms);
   const stop = () => {
-    clearTimeout(timer);
+    platform.clearTimeout(timer);
     resolve();
   };
   if (ended.aborted) stop();

@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { Mails } from "../mail/mails.ts";
+import { platform } from "../platform.ts";
 import { printTime } from "../time.ts";
 import type { NoticeRule } from "./rule.ts";
 
@@ -39,7 +40,7 @@ export async function raiseNotice(
 ): Promise<boolean> {
   const { database, now } = parts;
   const { openNotices } = database.tables;
-  const noticeId = Bun.randomUUIDv7("hex", now());
+  const noticeId = platform.uuidV7(now());
   return database.transact(async (tx) => {
     if (!(await lockRule(database, tx, rule))) return false;
     const began = await tx
@@ -56,7 +57,7 @@ export async function raiseNotice(
 /** Delivers a notice that begins no episode, to try out a rule. Returns its id. */
 export async function raiseTest(parts: EpisodeParts, rule: NoticeRule): Promise<string> {
   const nowMs = parts.now();
-  const id = Bun.randomUUIDv7("hex", nowMs);
+  const id = platform.uuidV7(nowMs);
   const text = "This is a test of a notice rule. No threshold is crossed.";
   const data: NoticeData = { kind: "test", text, threshold: "0", value: "0" };
   const notice = { id, subject: rule.accountId, data, endedAtMs: nowMs };
@@ -123,7 +124,7 @@ async function writeNotice(
   }
   if (rule.webhookUrl === undefined) return;
   const body = printEvent(rule, { id, subject, data, raisedAtMs });
-  const call = { id: Bun.randomUUIDv7("hex", raisedAtMs), noticeId: id, url: rule.webhookUrl, body };
+  const call = { id: platform.uuidV7(raisedAtMs), noticeId: id, url: rule.webhookUrl, body };
   await tx.insert(webhookCalls).values({ ...call, createdAtMs: raisedAtMs, nextAtMs: raisedAtMs });
   wakeWebhooks?.();
 }

@@ -2,6 +2,7 @@ import { and, asc, count, eq, gt, isNull, max, sum } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Balances } from "../ledger/records.ts";
+import { platform } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { findFailingUpstreams, findFullLimits, findLowBalance, isFull, type KeyNames } from "./crossings.ts";
 import { type Crossing, type EpisodeParts, endNotice, raiseNotice } from "./episodes.ts";
@@ -242,6 +243,6 @@ async function readAll({ db, tables: { noticeRules } }: Database): Promise<reado
     if (page.length < PAGE || !last) return rules;
     after = last.id;
     // SQLite answers at once: only a timer lets waiting requests run.
-    await Bun.sleep(0);
+    await platform.sleep(0);
   }
 }

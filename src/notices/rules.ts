@@ -6,6 +6,7 @@ import { findUrlProblem } from "../delivery/webhook-address.ts";
 import { isMailAddress } from "../domain/mail-address.ts";
 import { NANOS_MAX, parseUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
+import { platform } from "../platform.ts";
 import { closeNoticesOf } from "./episodes.ts";
 import {
   type NoticeRule,
@@ -75,7 +76,7 @@ export async function createRule(
   const { noticeRules: rules } = database.tables;
   const createdAtMs = now();
   const rule: NoticeRule = {
-    id: Bun.randomUUIDv7("hex", createdAtMs),
+    id: platform.uuidV7(createdAtMs),
     accountId,
     ...readThreshold(kind, threshold),
     emails: readEmails(emails),

@@ -2,6 +2,7 @@ import { and, inArray, isNotNull, lt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { endLease, tryLease } from "../db/leases.ts";
 import { DAY_MS } from "../domain/id-time.ts";
+import { platform } from "../platform.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { repeat } from "../time.ts";
 import { NoticePass, type PassParts } from "./pass.ts";
@@ -39,7 +40,7 @@ export function startNoticeWatch(
   { passMs = PASS_MS, calmMs = CALM_MS }: WatchOptions = {},
 ) {
   const { database, now, log } = parts;
-  const holder = crypto.randomUUID();
+  const holder = platform.uuid();
   const lease = { job: JOB, holder, ms: Math.max(LEASE_MS, 4 * passMs) };
   const attemptWindow = createAttemptWindow(parts.attempts);
   const pass = new NoticePass(parts, calmMs);
@@ -94,7 +95,7 @@ export async function sweepNotices(
   nowMs: number,
 ): Promise<number> {
   // Ids begin with their time, so that the primary key finds old ones.
-  const eldestKept = Bun.randomUUIDv7("hex", Math.max(nowMs - KEPT_MS, 0));
+  const eldestKept = platform.uuidV7(Math.max(nowMs - KEPT_MS, 0));
   const isOld = and(
     lt(notices.id, eldestKept),
     lt(notices.raisedAtMs, nowMs - KEPT_MS),

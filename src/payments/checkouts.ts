@@ -3,6 +3,7 @@ import { type AuditActor, recordChange, SYSTEM } from "../accounts/audit-trail.t
 import type { Database, Db, Tables } from "../db/database.ts";
 import { type Nanos, parseUsd, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
+import { platform } from "../platform.ts";
 import { creditOnce, type PaymentParts } from "./bookings.ts";
 import { type CheckoutEvent, type CheckoutPage, centsToNanos, type StripeClient } from "./stripe.ts";
 
@@ -45,7 +46,7 @@ export async function createCheckout(
   }
   const { checkouts } = database.tables;
   const createdAtMs = now();
-  const orderId = `order_${Bun.randomUUIDv7("hex", createdAtMs)}`;
+  const orderId = `order_${platform.uuidV7(createdAtMs)}`;
   const row = { id: orderId, accountId, amount, currency: CURRENCY, createdBy: actor.name, createdAtMs };
   await database.transact(async (tx) => {
     await tx.insert(checkouts).values(row);

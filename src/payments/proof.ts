@@ -1,6 +1,7 @@
 import type { Nanos } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import type { JournalTotals, WalletSummary } from "../ledger/records.ts";
+import { platform } from "../platform.ts";
 
 /** Whether the rows of a wallet add up to its balances. */
 export interface WalletProof {
@@ -66,7 +67,7 @@ async function proveHolds(ledger: ProofReads, walletId: string) {
     differences.add(balances.held - heldSum);
     if (heldSum === balances.held) return { ...compared, isBusy: false };
     if (attempt === ATTEMPTS_MAX) return { ...compared, isBusy: differences.size > 1 };
-    await Bun.sleep(Math.random() * PAUSE_MS_MAX);
+    await platform.sleep(platform.random() * PAUSE_MS_MAX);
   }
 }
 

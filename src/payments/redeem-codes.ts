@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { and, asc, desc, eq, gt, isNotNull, isNull, lt, or } from "drizzle-orm";
 import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db, Tables } from "../db/database.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
+import { platform } from "../platform.ts";
 import { creditOnce, type PaymentParts } from "./bookings.ts";
 
 /** A redeem code as it is stored. Its text is not stored, only its digest. */
@@ -35,7 +35,7 @@ export async function createCodes(
 ): Promise<readonly IssuedCode[]> {
   const createdAtMs = now();
   const made = Array.from({ length: count }, () => ({
-    id: Bun.randomUUIDv7("hex", createdAtMs),
+    id: platform.uuidV7(createdAtMs),
     text: createCode(),
   }));
   const issued = made.map(({ id, text }) => ({ id, code: printCode(text), amount }));
@@ -196,7 +196,9 @@ const CODE = new RegExp(`^[${SYMBOLS}]{${SYMBOL_COUNT}}$`);
 /** Creates a code: 20 symbols without separators. */
 export function createCode(): string {
   // A byte has 256 values, a multiple of 32: every symbol is as likely as any other.
-  return Array.from(randomBytes(SYMBOL_COUNT), (byte) => SYMBOLS.charAt(byte % SYMBOLS.length)).join("");
+  return Array.from(platform.randomBytes(SYMBOL_COUNT), (byte) => SYMBOLS.charAt(byte % SYMBOLS.length)).join(
+    "",
+  );
 }
 
 /** Prints a code for people: "7K3QM-00XYZ-ABCDE-12345". */

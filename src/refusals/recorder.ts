@@ -1,6 +1,7 @@
 import { lt, min, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Cause } from "../errors.ts";
+import { platform } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { waitAtMost } from "../time.ts";
 import {
@@ -54,7 +55,7 @@ class MemoryRecorder implements RunningRecorder {
   readonly #log: Log;
   readonly #now: () => number;
   readonly #rowsMax: number;
-  readonly #gatewayId = crypto.randomUUID();
+  readonly #gatewayId = platform.uuid();
   readonly #rows = new Map<string, Row>();
   readonly #timers: readonly Timer[];
   #flushed: Promise<void> = Promise.resolve();
@@ -62,16 +63,24 @@ class MemoryRecorder implements RunningRecorder {
   #waiting = 0;
   #uncounted = 0;
 
-  constructor({ database, log, now = Date.now, flushMs = FLUSH_MS, rowsMax = ROWS_MAX }: RecorderOptions) {
+  constructor({
+    database,
+    log,
+    now = platform.now,
+    flushMs = FLUSH_MS,
+    rowsMax = ROWS_MAX,
+  }: RecorderOptions) {
     this.#database = database;
     this.#log = log;
     this.#now = now;
     this.#rowsMax = rowsMax;
     this.#timers = [
-      setInterval(() => {
-        if (this.#waiting === 0) void this.flush();
-      }, flushMs).unref(),
-      setInterval(() => void this.#sweep(), SWEEP_MS).unref(),
+      platform
+        .setInterval(() => {
+          if (this.#waiting === 0) void this.flush();
+        }, flushMs)
+        .unref(),
+      platform.setInterval(() => void this.#sweep(), SWEEP_MS).unref(),
     ];
   }
 
@@ -104,7 +113,7 @@ class MemoryRecorder implements RunningRecorder {
   }
 
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const timer of this.#timers) platform.clearInterval(timer);
     await waitAtMost(CLOSE_MS_MAX, this.flush());
   }
 

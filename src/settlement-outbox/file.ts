@@ -2,7 +2,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { closeSync, existsSync, openSync, renameSync, rmSync } from "node:fs";
 import { connect } from "../db/sqlite/database.ts";
 import type { LedgerErrorCode } from "../ledger/ledger.ts";
-import { createLogSync } from "../ledger/sqlite/log-sync.ts";
+import { createLogSync, type OpenLogSync } from "../ledger/sqlite/log-sync.ts";
 import { checkTables, countEntries, createTables, hasTables, isDamage, readOrigin } from "./entry.ts";
 
 /** One outbox on disk: a SQLite database that this process holds the lock of. */
@@ -54,12 +54,12 @@ const BUSY_MS = 250;
  * Creates an outbox with mode 0600. `origin` is the id of the database whose settlements it keeps. Throws when
  * the disk fails or the name is taken.
  */
-export function createOutboxFile(path: string, origin?: string): OutboxFile {
+export function createOutboxFile(path: string, origin?: string, openLog?: OpenLogSync): OutboxFile {
   const lock = takeFileLock(lockPathOf(path));
   if (!lock) throw new Error("Cannot create a settlement outbox: its name is taken");
   try {
     closeSync(openSync(path, "wx", 0o600));
-    return useFile(path, lock, (client) => createTables(client, origin));
+    return useFile(path, { lock, openLog }, (client) => createTables(client, origin));
   } catch (error) {
     remove(path);
     lock.release();
@@ -80,6 +80,7 @@ export class ForeignOutbox extends Error {
 export function adoptOutboxFile(
   path: string,
   isOwn: (origin: string) => boolean = () => true,
+  openLog?: OpenLogSync,
 ): OutboxFile | undefined {
   const lock = takeFileLock(lockPathOf(path));
   if (!lock) return undefined;
@@ -90,7 +91,7 @@ export function adoptOutboxFile(
       lock.release();
       return undefined;
     }
-    return useFile(path, lock, (client) => {
+    return useFile(path, { lock, openLog }, (client) => {
       checkTables(client);
       const origin = readOrigin(client);
       if (origin !== undefined && !isOwn(origin)) throw new ForeignOutbox("It belongs to another database");
@@ -112,23 +113,29 @@ function isUnfinished(path: string): boolean {
   }
 }
 
+/** What an open file holds beside its connection. */
+interface FileParts {
+  readonly lock: FileLock;
+  readonly openLog: OpenLogSync | undefined;
+}
+
 /** Opens a locked file. Throws with the connection closed and the lock still held. */
-function useFile(path: string, lock: FileLock, prepare: (client: Database) => void): OutboxFile {
+function useFile(path: string, parts: FileParts, prepare: (client: Database) => void): OutboxFile {
   const client = connect(path, BUSY_MS);
   try {
     prepare(client);
     // A commit writes the WAL without fsync; `append` then awaits an fsync off the event loop.
     client.run("PRAGMA synchronous = NORMAL");
-    return outboxOf(path, lock, client);
+    return outboxOf(path, parts, client);
   } catch (error) {
     client.close();
     throw error;
   }
 }
 
-function outboxOf(path: string, lock: FileLock, client: Database): OutboxFile {
+function outboxOf(path: string, { lock, openLog = createLogSync }: FileParts, client: Database): OutboxFile {
   const { insert, select, selectOldest, keepDeclined, drop } = prepareStatements(client);
-  const log = createLogSync(path);
+  const log = openLog(path);
   let { pending } = countEntries(client);
 
   const append = client.transaction((entries: readonly NewEntry[], writtenAtMs: number) => {

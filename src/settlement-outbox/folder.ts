@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { FREE_BYTES_MIN } from "../db/full-disk.ts";
 import type { Instance } from "../db/instance.ts";
 import { connect } from "../db/sqlite/database.ts";
+import type { OpenLogSync } from "../ledger/sqlite/log-sync.ts";
+import { platform } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { checkTables, countEntries, hasTables, isDamage, readOrigin } from "./entry.ts";
 import {
@@ -40,10 +42,14 @@ interface OutboxFilesParts {
   readonly log: Log;
   /** Default: files of every origin are adopted. */
   readonly owner?: OutboxOwner | undefined;
+  readonly openLog?: OpenLogSync | undefined;
 }
 
 /** Creates a file for this process. Throws when it cannot: without an outbox no request may be accepted. */
-export function openOutboxFiles(dataFolder: string, { now, log, owner }: OutboxFilesParts): OutboxFiles {
+export function openOutboxFiles(
+  dataFolder: string,
+  { now, log, owner, openLog }: OutboxFilesParts,
+): OutboxFiles {
   const folder = outboxFolder(dataFolder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   syncFolder(dataFolder);
@@ -56,13 +62,13 @@ export function openOutboxFiles(dataFolder: string, { now, log, owner }: OutboxF
   let own: OutboxFile | undefined = create();
 
   function create(): OutboxFile {
-    const file = createOutboxFile(join(folder, `${Bun.randomUUIDv7("hex", now())}.db`), owner?.id);
+    const file = createOutboxFile(join(folder, `${platform.uuidV7(now())}.db`), owner?.id, openLog);
     held.set(file.path, file);
     return file;
   }
   function adoptOne(path: string): void {
     try {
-      const file = adoptOutboxFile(path, isOwn);
+      const file = adoptOutboxFile(path, isOwn, openLog);
       if (file) held.set(path, file);
     } catch (fault) {
       if (fault instanceof ForeignOutbox) {

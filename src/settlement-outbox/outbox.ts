@@ -1,4 +1,6 @@
 import type { Ledger } from "../ledger/ledger.ts";
+import type { OpenLogSync } from "../ledger/sqlite/log-sync.ts";
+import { platform } from "../platform.ts";
 import type { Log } from "../telemetry/log.ts";
 import { waitAtMost } from "../time.ts";
 import { printEntry, type SettlementOutbox, SettlementOutboxError } from "./entry.ts";
@@ -28,6 +30,8 @@ export interface SettlementOutboxOptions extends ReplayOptions {
   readonly now?: () => number;
   /** The database that the settlements belong to. Default: files of every database are adopted. */
   readonly owner?: OutboxOwner;
+  /** Opens what syncs a file. Default: the disk. */
+  readonly openLog?: OpenLogSync;
   /** The maximum of pending entries; more are rejected as `full`. */
   readonly entriesMax?: number;
   /** How long {@link OpenSettlementOutbox.close} drains. */
@@ -49,23 +53,23 @@ export function openSettlementOutbox(options: SettlementOutboxOptions): OpenSett
     folder,
     ledger,
     log,
-    now = Date.now,
+    now = platform.now,
     entriesMax = 1_000_000,
     closeMs = 2_000,
     onDeclined,
   } = options;
-  const files = openOutboxFiles(folder, { now, log, owner: options.owner });
+  const files = openOutboxFiles(folder, { now, log, owner: options.owner, openLog: options.openLog });
   const commits = createCommitGroup<NewEntry>(files.commit);
   const replayer = createReplayer({ ledger, log, now, onDeclined });
   const replayLoop = startReplayLoop({ files, replayer, log }, options);
   let isClosed = false;
 
   async function drain(ms: number): Promise<void> {
-    const untilMs = performance.now() + ms;
+    const untilMs = platform.monotonicMs() + ms;
     await commits.idle();
-    for (let leftMs = ms; files.pending() > 0 && leftMs > 0; leftMs = untilMs - performance.now()) {
+    for (let leftMs = ms; files.pending() > 0 && leftMs > 0; leftMs = untilMs - platform.monotonicMs()) {
       await waitAtMost(leftMs, replayLoop.replayNow());
-      if (replayer.isAway) await Bun.sleep(Math.min(leftMs, DRAIN_PAUSE_MS));
+      if (replayer.isAway) await platform.sleep(Math.min(leftMs, DRAIN_PAUSE_MS));
     }
   }
 
@@ -116,7 +120,7 @@ export function createCommitGroup<Item>(
 
   const run = async () => {
     // Waits for the rest of this event-loop turn.
-    await new Promise(setImmediate);
+    await new Promise<void>((resolve) => platform.setImmediate(resolve));
     while (next) {
       const { items, done } = next;
       next = undefined;

@@ -1,5 +1,6 @@
 import { printUsd } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
+import { platform } from "../platform.ts";
 import { describeFault, type Log, type LogFields } from "../telemetry/log.ts";
 import { SharedTimer } from "../time.ts";
 import { isRetryable, ledgerTooLate, type OutboxEntry, parseEntry, submitEntry } from "./entry.ts";
@@ -30,9 +31,9 @@ export function startReplayLoop(
 ): ReplayLoop {
   let running: Promise<void> | undefined;
   let backoff = 1;
-  let adoptAt = performance.now();
+  let adoptAt = platform.monotonicMs();
   let isStopped = false;
-  let timer = setTimeout(runNext, 0);
+  let timer = platform.setTimeout(runNext, 0);
 
   function replayNow(): Promise<void> {
     running ??= replayAll().finally(() => {
@@ -48,9 +49,9 @@ export function startReplayLoop(
   }
   async function runNext(): Promise<void> {
     try {
-      if (performance.now() >= adoptAt) {
+      if (platform.monotonicMs() >= adoptAt) {
         files.adopt();
-        adoptAt = performance.now() + adoptEveryMs;
+        adoptAt = platform.monotonicMs() + adoptEveryMs;
       }
       await replayNow();
     } catch (fault) {
@@ -58,14 +59,14 @@ export function startReplayLoop(
     }
     backoff = replayer.isAway ? Math.min(backoff * 2, BACKOFF_MAX) : 1;
     // Jitter: replicas that lost their ledger together would otherwise return together.
-    if (!isStopped) timer = setTimeout(runNext, everyMs * backoff * (0.8 + Math.random() * 0.4));
+    if (!isStopped) timer = platform.setTimeout(runNext, everyMs * backoff * (0.8 + platform.random() * 0.4));
   }
 
   return {
     replayNow,
     stop() {
       isStopped = true;
-      clearTimeout(timer);
+      platform.clearTimeout(timer);
     },
   };
 }
@@ -95,7 +96,7 @@ const ANSWER_MAX_MS = 10_000;
 export function createReplayer({ ledger, log, now, onDeclined }: ReplayerParts): Replayer {
   /** The last sequence number read of each file, so that entries that always fail do not block others. */
   const positions = new WeakMap<OutboxFile, number>();
-  const timer = new SharedTimer(() => performance.now());
+  const timer = new SharedTimer(() => platform.monotonicMs());
   let away = false;
   let isStopped = false;
 

@@ -3,6 +3,7 @@ import { readPage } from "../docs/pages.ts";
 import { BOUNDS, LINES_OF_A_FILE_MAX, LONG_FILES, PLAIN_CHAT_FILES_MAX } from "./bounds.ts";
 import { findCircles } from "./circles.ts";
 import { linesOf, sizesOf } from "./house.ts";
+import { findMachineUses, NOT_SIMULATED } from "./machine-uses.ts";
 import { withDrawing } from "./picture.ts";
 import { readRequestPath } from "./request-path.ts";
 import { ROOMS, roomOf } from "./rooms.ts";
@@ -60,6 +61,15 @@ test("the environment is read by the configuration alone", () => {
   const readers = sources.filter(({ text }) => /\b(Bun|process|import\.meta)\.env\b/.test(text));
   const strays = readers.map(({ path }) => path).filter((path) => roomOf(path) !== "config");
   expect(strays.filter((path) => path !== ENVIRONMENT_PRINTER)).toEqual([]);
+});
+
+const machineUsers = findMachineUses(ownSources);
+const isBelow = (path: string, listed: string) => path === listed || path.startsWith(`${listed}/`);
+
+test("time and chance are taken from src/platform.ts, except where a list gives the reason", () => {
+  const listed = Object.keys(NOT_SIMULATED);
+  expect(machineUsers.filter((path) => !listed.some((each) => isBelow(path, each)))).toEqual([]);
+  expect(listed.filter((each) => !machineUsers.some((path) => isBelow(path, each)))).toEqual([]);
 });
 
 test("no file has more than 250 lines without being listed with its reason", () => {

@@ -56,6 +56,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "mail",
       "notices",
       "payments",
+      "platform.ts",
       "program-files.ts",
       "refusals",
       "settlement-outbox",
@@ -102,6 +103,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/print-receipt.ts",
       "ledger/records.ts",
       "limiter/limiter.ts",
+      "platform.ts",
       "telemetry",
       "time.ts",
       "wire",
@@ -201,11 +203,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/ledger.ts",
       "ledger/records.ts",
       "mail/mails.ts",
+      "platform.ts",
       "program-files.ts",
       "telemetry",
       "time.ts",
     ],
-    packages: ["drizzle-orm", "node:crypto", "stripe"],
+    packages: ["drizzle-orm", "stripe"],
   },
   gateway: {
     holds: "the story of a request",
@@ -218,6 +221,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/ledger.ts",
       "ledger/records.ts",
       "limiter/limiter.ts",
+      "platform.ts",
       "refusals/refusal.ts",
       "settlement-outbox/entry.ts",
       "telemetry",
@@ -230,7 +234,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   notices: {
     holds: "thresholds, and the notices they raise",
-    imports: ["accounts", "db", "delivery", "domain", "errors.ts", "ledger", "mail", "telemetry", "time.ts"],
+    imports: [
+      "accounts",
+      "db",
+      "delivery",
+      "domain",
+      "errors.ts",
+      "ledger",
+      "mail",
+      "platform.ts",
+      "telemetry",
+      "time.ts",
+    ],
     packages: ["drizzle-orm"],
   },
   exports: {
@@ -245,7 +260,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   delivery: {
     holds: "the worker of outboxes, and webhooks: their receivers, calls and signatures",
-    imports: ["accounts/shared-secret.ts", "db", "domain", "telemetry", "time.ts"],
+    imports: ["accounts/shared-secret.ts", "db", "domain", "platform.ts", "telemetry", "time.ts"],
     packages: ["drizzle-orm", "node:crypto", "node:dns", "node:net", "node:tls"],
   },
   accounts: {
@@ -258,6 +273,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/records.ts",
       "ledger/usage-records.ts",
       "limiter",
+      "platform.ts",
       "program-files.ts",
       "time.ts",
       "workers/fair-queue.ts",
@@ -286,6 +302,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/ledger.ts",
       "ledger/records.ts",
       "ledger/sqlite/log-sync.ts",
+      "platform.ts",
       "telemetry",
       "time.ts",
     ],
@@ -293,12 +310,21 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   ledger: {
     holds: "the ledger: interface, rules, batch engine, stores, queries, audit",
-    imports: ["db", "domain", "time.ts", "workers"],
+    imports: ["db", "domain", "platform.ts", "time.ts", "workers"],
     packages: ["bun", "bun:sqlite", "node:fs", "node:path", "node:worker_threads"],
   },
   refusals: {
     holds: "refused requests, counted in memory and kept for 7 days",
-    imports: ["db", "domain", "errors.ts", "ledger/ledger.ts", "ledger/records.ts", "telemetry", "time.ts"],
+    imports: [
+      "db",
+      "domain",
+      "errors.ts",
+      "ledger/ledger.ts",
+      "ledger/records.ts",
+      "platform.ts",
+      "telemetry",
+      "time.ts",
+    ],
     packages: ["drizzle-orm"],
   },
   "limiter/redis": {
@@ -308,12 +334,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   limiter: {
     holds: "rates, tokens and concurrency, per key and account",
-    imports: ["db", "domain", "telemetry", "time.ts"],
+    imports: ["db", "domain", "platform.ts", "telemetry", "time.ts"],
     packages: [],
   },
   bodies: {
     holds: "bodies read in process or in a worker, so that none holds the event loop",
-    imports: ["domain", "errors.ts", "wire", "workers"],
+    imports: ["domain", "errors.ts", "platform.ts", "wire", "workers"],
     packages: ["node:crypto", "node:worker_threads"],
   },
   demo: {
@@ -365,7 +391,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   db: {
     holds: "connections, schema and migrations of SQLite and PostgreSQL",
-    imports: ["domain"],
+    imports: ["domain", "platform.ts"],
     packages: ["bun", "bun:sqlite", "drizzle-kit", "drizzle-orm", "node:fs", "node:os", "node:path"],
   },
   telemetry: {
@@ -405,12 +431,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     packages: ["node:crypto", "node:net"],
   },
   "errors.ts": { holds: "the one table of errors", imports: [], packages: [] },
+  "platform.ts": {
+    holds: "time and chance as the machine gives them, replaceable by a simulation",
+    imports: [],
+    packages: ["node:crypto"],
+  },
   "program-files.ts": {
     holds: "the files that come with the program, and its parts loaded at first use",
     imports: [],
     packages: ["node:fs", "node:os", "node:path"],
   },
-  "time.ts": { holds: "deadlines", imports: [], packages: [] },
+  "time.ts": { holds: "deadlines", imports: ["platform.ts"], packages: [] },
   gen: { holds: "types generated from the proto files", imports: [], packages: [] },
 };
 

@@ -1,6 +1,7 @@
 import { and, type Column, eq, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
+import { platform } from "../../platform.ts";
 import { within } from "../../time.ts";
 import { readMarkup } from "../accounts.ts";
 import { type Authenticate, type Caller, digestOf, isSecret } from "./key.ts";
@@ -31,8 +32,8 @@ interface CacheEntry {
  */
 export function createAuthenticate({
   database,
-  now = Date.now,
-  monotonicMs = () => performance.now(),
+  now = platform.now,
+  monotonicMs = () => platform.monotonicMs(),
 }: AuthenticateParts): Authenticate {
   const read = createSharedReads(createCallerRead(database), {
     now: monotonicMs,

@@ -5,6 +5,7 @@ import { isTimeZone } from "../../domain/period.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Limits } from "../../limiter/limiter.ts";
+import { platform } from "../../platform.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "../audit-trail.ts";
 import { isOnlyActing, requirePresentRight } from "../people/present-rights.ts";
 import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
@@ -89,11 +90,11 @@ export async function updateKey(
  * of their versions. Rejects with `conflict` while another one runs; a killed one blocks for 30 s.
  */
 async function whileLeased<Result>(
-  { database, now = Date.now }: KeyChangeParts,
+  { database, now = platform.now }: KeyChangeParts,
   keyId: string,
   edit: () => Promise<Result>,
 ): Promise<Result> {
-  const lease = { job: `key-limit:${keyId}`, holder: crypto.randomUUID(), ms: LEASE_MS };
+  const lease = { job: `key-limit:${keyId}`, holder: platform.uuid(), ms: LEASE_MS };
   if (!(await tryLease(database, lease, now))) throw new GatewayError("conflict");
   try {
     return await edit();
@@ -141,7 +142,7 @@ export async function rotateKey(
   { issued, ...parts }: KeyChangeParts & { readonly issued?: OnIssued },
   read: KeyVersion,
 ): Promise<IssuedKey> {
-  const { now = Date.now } = parts;
+  const { now = platform.now } = parts;
   const secret = createSecret();
   const key = await changeRow(parts, read, {
     action: "key.rotated",
@@ -182,7 +183,7 @@ interface RowChange {
 
 /** Changes the row of a key, with its audit entry. Rejects with `unknown_item` and `conflict`. */
 async function changeRow(
-  { database, now = Date.now, actor = COMMAND_LINE }: KeyChangeParts,
+  { database, now = platform.now, actor = COMMAND_LINE }: KeyChangeParts,
   { id, accountId, version }: KeyVersion,
   { action, columns, widens, changed, ...more }: RowChange,
 ): Promise<ApiKey> {

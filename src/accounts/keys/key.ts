@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import type { Markup } from "../../domain/money.ts";
 import type { Limits } from "../../limiter/limiter.ts";
+import { platform } from "../../platform.ts";
 
 /** An API key as it is stored. The secret itself is not stored, only its digest. */
 export interface ApiKey {
@@ -61,7 +61,7 @@ const SECRET = /^sk-(?:tg-[\w-]{43}|(?!tg-)[\w-]{20,128})$/;
 
 /** Creates 32 random bytes in base64url: 43 characters. */
 export function createToken(): string {
-  return randomBytes(32).toString("base64url");
+  return platform.randomBytes(32).toString("base64url");
 }
 
 /** Creates the secret of a key: the prefix and a token. */

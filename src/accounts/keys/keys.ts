@@ -5,6 +5,7 @@ import type { LimitPeriod } from "../../domain/period.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Limits } from "../../limiter/limiter.ts";
+import { platform } from "../../platform.ts";
 import { printTime } from "../../time.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "../audit-trail.ts";
 import { requirePresentRight } from "../people/present-rights.ts";
@@ -94,12 +95,12 @@ interface StoredSecret {
 
 /** Stores a key with its limits and its audit entry. Returns `undefined` when id or digest are taken. */
 async function storeKey(
-  { database, ledger, now = Date.now, actor = COMMAND_LINE }: IssueParts,
+  { database, ledger, now = platform.now, actor = COMMAND_LINE }: IssueParts,
   request: NewKey,
   { digest, hint, action, onStored }: StoredSecret,
 ): Promise<ApiKey | undefined> {
   const createdAtMs = now();
-  const { id = Bun.randomUUIDv7("hex", createdAtMs) } = request;
+  const { id = platform.uuidV7(createdAtMs) } = request;
   const { accountId, name, limits, models, allowsClamp, expiresAtMs, spendingLimit } = request;
   // The spending limit comes first, so that the key is never in force without it.
   if (spendingLimit) {
@@ -192,7 +193,7 @@ export async function findKey(
  * its running requests within two more. Returns `false` when the key is unknown or was revoked before.
  */
 export async function revokeKey(
-  { database, now = Date.now, actor = COMMAND_LINE }: Omit<IssueParts, "ledger" | "issued">,
+  { database, now = platform.now, actor = COMMAND_LINE }: Omit<IssueParts, "ledger" | "issued">,
   keyId: string,
 ): Promise<boolean> {
   const { apiKeys } = database.tables;

@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull } from "drizzle-orm";
 import type { Database, Db, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
+import { platform } from "../../platform.ts";
 import { type Actor, type AuditActor, type Role, recordChange } from "../audit-trail.ts";
 import { requirePresentRight } from "../people/present-rights.ts";
 import { createToken, digestOf } from "./key.ts";
@@ -50,7 +51,7 @@ export async function issueManagementKey(
     throw new GatewayError("wrong_shape", { path: "expires_at" });
   }
   const secret = PREFIX + createToken();
-  const id = Bun.randomUUIDv7("hex", nowMs);
+  const id = platform.uuidV7(nowMs);
   const hint = secret.slice(0, HINT_LENGTH);
   const values = { id, accountId: accountId ?? null, name, hint, role, createdBy: actor.id };
   return database.transact(async (tx) => {

@@ -2,6 +2,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { platform } from "../../platform.ts";
 import books from "./migrations/0000_books.sql" with { type: "text" };
 import appendOnly from "./migrations/0001_append-only.sql" with { type: "text" };
 import chargesAndZones from "./migrations/0002_charges-and-zones.sql" with { type: "text" };
@@ -60,15 +61,15 @@ export function connect(path: string, busyMs: number): Database {
  * without waiting, so this retries.
  */
 function switchToWal(client: Database): void {
-  const deadline = performance.now() + BUSY_MS;
+  const deadline = platform.monotonicMs() + BUSY_MS;
   for (;;) {
     try {
       client.run("PRAGMA journal_mode = WAL");
       return;
     } catch (error) {
       const isBusy = error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY");
-      if (!isBusy || performance.now() > deadline) throw error;
-      Bun.sleepSync(1 + Math.random() * 10);
+      if (!isBusy || platform.monotonicMs() > deadline) throw error;
+      Bun.sleepSync(1 + platform.random() * 10);
     }
   }
 }

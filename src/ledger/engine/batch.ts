@@ -1,3 +1,4 @@
+import { platform } from "../../platform.ts";
 import type { Command, CommandResult, Decision } from "../core/command.ts";
 import { decide } from "../core/decide.ts";
 import { LedgerError } from "../ledger.ts";
@@ -120,10 +121,10 @@ export function createCompletions(
 
   async function completeSynced(commands: readonly DecidedCommand[], awaitDisk: () => Promise<void>) {
     waiting += 1;
-    const startedAt = performance.now();
+    const startedAt = platform.monotonicMs();
     try {
       await awaitDisk();
-      observer?.synced(performance.now() - startedAt);
+      observer?.synced(platform.monotonicMs() - startedAt);
       hasDiskFailed = false;
       for (const command of commands) completeCommand(command);
     } catch (error) {

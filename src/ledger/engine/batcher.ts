@@ -1,3 +1,4 @@
+import { platform } from "../../platform.ts";
 import type { Command, CommandKind, RequestOf, ResultOf } from "../core/command.ts";
 import { type HoldOptions, LedgerError } from "../ledger.ts";
 import { createCompletions, type QueuedCommand } from "./batch.ts";
@@ -41,7 +42,7 @@ export function createBatcher(store: Store, options: BatchOptions = {}): Batcher
     walletsMax = batchMax,
     queueMax = 20_000,
     busyMaxMs = 2_000,
-    now = Date.now,
+    now = platform.now,
     observer,
   } = options;
   const queue: QueuedCommand[] = [];
@@ -103,15 +104,15 @@ function createLoop({ hasWork, step }: LoopParts): Loop {
     if (!hasWork()) {
       isRunning = false;
       idle?.resolve();
-    } else if (pauseMs > 0) setTimeout(run, pauseMs);
-    else setImmediate(run);
+    } else if (pauseMs > 0) platform.setTimeout(run, pauseMs);
+    else platform.setImmediate(run);
   };
 
   return {
     wake() {
       if (isRunning || !hasWork()) return;
       isRunning = true;
-      setImmediate(run);
+      platform.setImmediate(run);
     },
     idle() {
       if (!isRunning) return Promise.resolve();

@@ -1,3 +1,4 @@
+import { platform } from "../../platform.ts";
 import {
   type BatchBounds,
   type Completions,
@@ -56,10 +57,10 @@ async function commitBatch(state: CommitState): Promise<number> {
   const { store, queue, bounds, backoff } = state;
   const batch = createBatch(queue, { ...bounds, commandsMax: state.commandsMax });
   backoff.start();
-  const startedAt = performance.now();
+  const startedAt = platform.monotonicMs();
   try {
     await store.transact(batch.walletIds, batch);
-    state.observer?.committed(batch.queued.length, performance.now() - startedAt);
+    state.observer?.committed(batch.queued.length, platform.monotonicMs() - startedAt);
   } catch (error) {
     return recover(state, batch, error);
   }
@@ -175,16 +176,16 @@ const PAUSE_MAX_MS = 50;
 export function createBackoff(maxMs: number): Backoff {
   let sinceMs: number | undefined;
   const start = () => {
-    sinceMs ??= performance.now();
+    sinceMs ??= platform.monotonicMs();
     return sinceMs;
   };
   let baseMs = PAUSE_MS;
   return {
     start,
     pauseMs() {
-      if (performance.now() - start() >= maxMs) return undefined;
+      if (platform.monotonicMs() - start() >= maxMs) return undefined;
       // Jitter: without it, processes that collided once would collide again.
-      const pauseMs = baseMs * (0.5 + Math.random());
+      const pauseMs = baseMs * (0.5 + platform.random());
       baseMs = Math.min(PAUSE_MAX_MS, baseMs * 1.5);
       return pauseMs;
     },

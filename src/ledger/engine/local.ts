@@ -1,3 +1,4 @@
+import { platform } from "../../platform.ts";
 import { DUE_MAX } from "../background-jobs.ts";
 import { type ExportBacklog, keepReceiptsFrom, readExportBacklogs } from "../exports/cursor.ts";
 import { type Ledger, LedgerError } from "../ledger.ts";
@@ -51,7 +52,7 @@ export function createLocalLedger(parts: LocalLedgerParts): LocalLedger {
     settle: (request) => submit("settle", request),
     release: (request) => submit("release", request),
     topUp: (request) => submit("top_up", request),
-    charge: (request) => submit("charge", { ...request, receiptId: Bun.randomUUIDv7("hex", now()) }),
+    charge: (request) => submit("charge", { ...request, receiptId: platform.uuidV7(now()) }),
     refund: (request) => submit("refund", request),
     setSpendLimit: (limit) => submit("set_spend_limit", limit),
     deleteSpendLimit: (request) => submit("delete_spend_limit", request),

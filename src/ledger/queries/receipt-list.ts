@@ -1,4 +1,5 @@
 import { firstIdOf, ID_TIME_MAX, timeOf } from "../../domain/id-time.ts";
+import { platform } from "../../platform.ts";
 import type { Page, PageRequest, Receipt, ReceiptFilter, ReceiptPage } from "../records.ts";
 import { intersect, isEmpty, rangeOf, type TimeRange } from "./coverage.ts";
 import {
@@ -62,11 +63,11 @@ async function search(given: Search): Promise<Found> {
   if (isSorted(filter, dialect))
     return { rows: await readWindow(given, range, rowsMax), searchedToMs: undefined };
   const rows: Row[] = [];
-  const deadlineMs = performance.now() + SEARCH_MS;
+  const deadlineMs = platform.monotonicMs() + SEARCH_MS;
   for await (const window of windowsOf({ run, dialect }, filter, { range, rowsMax })) {
     rows.push(...(await readWindow(given, window, rowsMax - rows.length)));
     if (rows.length === rowsMax) break;
-    const isLate = hasSlowCondition(filter) && performance.now() > deadlineMs;
+    const isLate = hasSlowCondition(filter) && platform.monotonicMs() > deadlineMs;
     if (isLate && window.fromMs > range.fromMs) return { rows, searchedToMs: window.fromMs };
   }
   return { rows, searchedToMs: undefined };

@@ -1,5 +1,6 @@
 import { UNKNOWN } from "../../db/usage-columns.ts";
 import { DAY_MS, HOUR_MS } from "../../domain/id-time.ts";
+import { platform } from "../../platform.ts";
 import { LedgerError } from "../ledger.ts";
 import { USAGE_WALLETS_MAX, type UsageQuery } from "../records.ts";
 import { DIMENSIONS_MAX, type UsageDimension, type UsageReport, type UsageRow } from "../usage-records.ts";
@@ -215,7 +216,8 @@ async function readRows(
 ): Promise<readonly UsageRow[]> {
   const read: UsageRow[] = [];
   for (const [index, row] of rows.entries()) {
-    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await new Promise(setImmediate);
+    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1)
+      await new Promise<void>((resolve) => platform.setImmediate(resolve));
     read.push({ group: readGroups(row, groupBy), ...readMeasures(row) });
   }
   return read;

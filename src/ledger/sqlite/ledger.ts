@@ -1,8 +1,9 @@
 import { connect, type SqliteDatabase } from "../../db/sqlite/database.ts";
+import { platform } from "../../platform.ts";
 import type { BatchOptions } from "../engine/batcher.ts";
 import { createLocalLedger, type LocalLedger } from "../engine/local.ts";
-import { createLogSync } from "./log-sync.ts";
-import { createInlineReader, createSqliteReads, createWorkerReader } from "./reads.ts";
+import { createLogSync, type OpenLogSync } from "./log-sync.ts";
+import { createInlineReader, createSqliteReads, createWorkerReader, type WorkerReader } from "./reads.ts";
 import { createSqliteRetentionStore } from "./retention-store.ts";
 import { createSqliteRollUpStore } from "./roll-up-store.ts";
 import { createSqliteStore } from "./store.ts";
@@ -15,6 +16,10 @@ const OPEN_MS = 2_000;
 export interface SqliteLedgerOptions extends BatchOptions {
   readonly database: SqliteDatabase;
   readonly now?: () => number;
+  /** Opens what syncs commits. Default: the disk. */
+  readonly openLog?: OpenLogSync;
+  /** Runs the long queries. Default: a worker. */
+  readonly reader?: WorkerReader;
 }
 
 /**
@@ -23,16 +28,17 @@ export interface SqliteLedgerOptions extends BatchOptions {
  */
 export function createSqliteLedger({
   database: { path },
-  now = Date.now,
+  now = platform.now,
+  openLog = createLogSync,
+  reader = createWorkerReader({ path }),
   ...options
 }: SqliteLedgerOptions): LocalLedger {
   const client = connect(path, OPEN_MS);
   // SQLite writes a commit to the log without syncing it. log-sync.ts syncs before commands are completed.
   client.run("PRAGMA synchronous = NORMAL");
   client.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  const log = createLogSync(path);
+  const log = openLog(path);
   const store = createSqliteStore({ client, now, sync: log.sync });
-  const reader = createWorkerReader({ path });
   const reads = createSqliteReads({ client, path, now, reader });
   const rollUps = createSqliteRollUpStore({
     client,

@@ -8,6 +8,8 @@ export interface LogSync {
   close(): void;
 }
 
+export type OpenLogSync = (path: string) => LogSync;
+
 /**
  * Syncs off the event loop; SQLite itself would block the process for each commit. Commits made during one
  * sync share the next one, so that a slow disk makes larger groups instead of a longer queue. After a failed

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Worker } from "node:worker_threads";
+import { platform } from "../../platform.ts";
 import { startWorker } from "../../workers/start-worker.ts";
 import { LedgerError } from "../ledger.ts";
 import { type QueryValue, type Row, type RunQuery, SQLITE } from "../queries/query.ts";
@@ -108,7 +109,7 @@ export function createWorkerReader(options: WorkerReaderOptions): WorkerReader {
   }
 
   function remove(number: number, query: PendingQuery): void {
-    clearTimeout(query.timeout);
+    platform.clearTimeout(query.timeout);
     pending.delete(number);
   }
 
@@ -116,7 +117,7 @@ export function createWorkerReader(options: WorkerReaderOptions): WorkerReader {
     async run({ sql, values }) {
       if (isClosed || pending.size >= PENDING_MAX) throw new LedgerError("unavailable");
       const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
-      const timeout = setTimeout(() => end(new Error("The read took too long")), replyMsMax);
+      const timeout = platform.setTimeout(() => end(new Error("The read took too long")), replyMsMax);
       const number = ++lastNumber;
       pending.set(number, { resolve, reject, timeout });
       const request: ReadRequest = { number, sql, values };

@@ -1,4 +1,5 @@
 import { type Database, SQLiteError } from "bun:sqlite";
+import { platform } from "../../platform.ts";
 
 /** How often a transaction is tried again while another process writes, and the pause between. */
 const TRIES_MAX = 50;
@@ -14,7 +15,7 @@ export function createShortTransact(client: Database): ShortTransact {
       const done = tryTransact(client, work);
       if (done !== "busy") return done;
       if (tries === TRIES_MAX) return false;
-      await Bun.sleep(PAUSE_MS);
+      await platform.sleep(PAUSE_MS);
     }
   };
 }
@@ -49,7 +50,7 @@ export function createJobLease({
   now,
   job,
 }: JobLeaseParts): (leaseMs: number) => Promise<boolean> {
-  const holder = crypto.randomUUID();
+  const holder = platform.uuid();
   const take = client.query<never, [string, string, number, number, number]>(
     `INSERT INTO leases (job, holder, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
       SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
@@ -57,7 +58,7 @@ export function createJobLease({
   );
   let renewedAtMs = Number.NEGATIVE_INFINITY;
   return async (leaseMs) => {
-    const uptimeMs = performance.now();
+    const uptimeMs = platform.monotonicMs();
     if (uptimeMs - renewedAtMs < leaseMs * RENEWED_AFTER) return true;
     const nowMs = now();
     const isTaken = await transact(
