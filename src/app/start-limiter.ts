@@ -3,8 +3,6 @@ import type { Database } from "../db/database.ts";
 import type { Limiter } from "../limiter/limiter.ts";
 import { createMemoryLimiter } from "../limiter/memory.ts";
 import { watchPeerGateways } from "../limiter/peer-gateways.ts";
-import { createRedisLimiter } from "../limiter/redis/limiter.ts";
-import { connectRedis } from "../limiter/redis/server.ts";
 import { platform } from "../platform.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
@@ -47,9 +45,19 @@ async function createLimiter(
   { peerGateways, log, metrics }: LimiterParts & Pick<RunningWatch, "peerGateways">,
 ): Promise<Limiter> {
   if (!redis) return createMemoryLimiter({ metrics });
+  const { connectRedis, createRedisLimiter } = await loadRedis();
   const connection = connectRedis(redis);
   const gateways = () => replicas ?? peerGateways.onRedis();
   const limiter = createRedisLimiter({ connection, onFailure, replicas: gateways, log, metrics });
   await limiter.start();
   return limiter;
+}
+
+/** Loads the client of Redis, which takes 10 MB, where a limiter needs it. */
+async function loadRedis() {
+  const [{ createRedisLimiter }, { connectRedis }] = await Promise.all([
+    import("../limiter/redis/limiter.ts"),
+    import("../limiter/redis/server.ts"),
+  ]);
+  return { createRedisLimiter, connectRedis };
 }
