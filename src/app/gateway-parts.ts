@@ -28,9 +28,6 @@ import { createUpstreams } from "../upstream/upstreams.ts";
 import type { RunningLedger } from "./start-ledger.ts";
 import type { RunningLimiter } from "./start-limiter.ts";
 
-/** Delay before the counting worker loads: 100 ms of CPU that the first requests should not wait for. */
-const WARM_UP_MS = 200;
-
 /** The parts of a gateway that do not listen. */
 export interface GatewayParts {
   /** The gateway under the latest configuration. */
@@ -42,8 +39,6 @@ export interface GatewayParts {
   readonly outbox: Pick<OpenSettlementOutbox, "pending" | "oldestAtMs">;
   /** The ledger that runs here, or the connection to it. */
   readonly running: RunningLedger;
-  /** Starts slow work that the first request does not need. */
-  warmUp(): void;
   /** Aborts running requests. Each is settled for what it has used, and its client gets an error. */
   abortRequests(): void;
   /** Stops background work. Settlements that the ledger has not accepted stay in the outbox on disk. */
@@ -114,7 +109,6 @@ export function createParts(
     database,
     outbox,
     running,
-    warmUp: () => void platform.setTimeout(tokens.start, WARM_UP_MS).unref(),
     abortRequests() {
       shutdown.abort();
       tokens.hurry();

@@ -98,7 +98,6 @@ export async function startGateway(started: Config, log: Log): Promise<RunningGa
   };
   try {
     const listener = await listen(config, parts, { metrics, log });
-    parts.warmUp();
     const stop = async () => {
       const { drainDelayMs = 0, drainMs } = parts.config();
       listener.announceStop();

@@ -14,10 +14,8 @@ export interface CountingWorkerOptions {
   readonly queueMax: number;
 }
 
-/** Counts texts one after another in a worker that is kept ready. */
+/** Counts texts one after another in a worker that the first text starts, and that is kept ready. */
 export interface CountingWorker {
-  /** Starts the worker unless it runs. Returns false while it is closed, or in backoff after failures. */
-  start(): boolean;
   /**
    * Returns the tokens of a text, or `undefined` when the worker cannot count it in time. A text with
    * `isPatient`, for which no request waits, is counted after all others. Never rejects.
@@ -68,7 +66,6 @@ export function createCountingWorker(options: CountingWorkerOptions): CountingWo
   }
 
   return {
-    start: worker.start,
     count(text, isPatient) {
       if (!worker.start() || queue.length >= queueMax) return Promise.resolve(undefined);
       const { promise, resolve } = Promise.withResolvers<number | undefined>();
@@ -128,7 +125,7 @@ const OWNER = "";
 interface ReadyWorker {
   /** Whether the tables are loaded. */
   readonly isReady: boolean;
-  /** As {@link CountingWorker.start}. */
+  /** Starts the worker unless it runs. Returns false while it is closed, or in backoff after failures. */
   start(): boolean;
   /** Resolves with `undefined` when the worker dies or hangs during this count. */
   count(text: string): Promise<number | undefined>;

@@ -14,7 +14,6 @@ import { createMeteredRequest, LONG_PRICE, type MeteredOptions } from "./held-re
 /** Counts 30 tokens of any prompt and 4 of any output. */
 function counterOf(asked: { isPatient?: boolean }[] = [], inputTokens = 30): TokenCounter {
   return {
-    start() {},
     hurry() {},
     close() {},
     async count({ input, output, isPatient = false }) {

@@ -28,7 +28,6 @@ interface Recorded {
 
 /** Counts 30 tokens of any prompt and 4 of any output. */
 const FIXED_COUNTER: TokenCounter = {
-  start() {},
   hurry() {},
   close() {},
   async count({ input, output }) {

@@ -137,7 +137,6 @@ test("charge and upstream cost equal those of an independent oracle, and an hone
       };
       meter.add({ text: "", isOutput: true, isReadable: true, generated: "", usage });
       const counter = {
-        start() {},
         hurry() {},
         close() {},
         count: () => Promise.reject(new Error("not asked")),

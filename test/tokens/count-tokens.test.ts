@@ -20,7 +20,6 @@ afterEach(() => {
 
 /** The real worker takes half a second to start, so tests that do not end it share one. */
 const shared = createTokenCounter({ answerMsMax: 10_000 });
-shared.start();
 
 afterAll(() => shared.close());
 
@@ -231,6 +230,12 @@ describe("the counting worker", () => {
       ageMs = await tokensOf(counter, "how long have you been here?");
     }
     expect(ageMs).toBeGreaterThanOrEqual(50);
+  });
+
+  test("is started by the first count, not before", async () => {
+    const counter = createCounter({ script: SCRIPTED });
+    await Bun.sleep(2_000);
+    expect(await tokensOf(counter, "how long have you been here?")).toBeLessThan(2_000);
   });
 
   test("is started again later when it could not start", async () => {
