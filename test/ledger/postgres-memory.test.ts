@@ -40,6 +40,13 @@ async function lastDecidedBy(): Promise<"memory" | "lock"> {
   return rows[0]?.query.includes("written0") ? "memory" : "lock";
 }
 
+/** Resolves when so many statements of the database wait for locks. A transaction sees its first reading only. */
+async function untilWaiting(count: number): Promise<void> {
+  const waiting = `SELECT 1 FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  while ((await env.client.unsafe(waiting)).length < count) await Bun.sleep(2);
+}
+
 describe("a wallet that no other process changes", () => {
   test("is decided from memory after its first batch", async () => {
     expect(await lastDecidedBy()).toBe("lock");
@@ -103,15 +110,89 @@ describe("a wallet that another process changed", () => {
     await env.client.begin(async (other) => {
       await other.unsafe("UPDATE wallets SET credit_limit = 0, posted = posted");
       settled = settle("h1", 4n);
-      const waiting = `SELECT 1 FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      while ((await other.unsafe(waiting)).length === 0) await Bun.sleep(2);
+      await untilWaiting(1);
       const free = await other.unsafe("SELECT 1 FROM holds FOR UPDATE SKIP LOCKED");
       expect(free).toHaveLength(2);
     });
     expect(await settled).toMatchObject({ captured: 4n, balances: { posted: 96n, held: 1n } });
     expect(await lastDecidedBy()).toBe("lock");
   });
+});
+
+// A program of an earlier version extends a hold without writing the wallet's row.
+describe("a hold that only another process extended", () => {
+  const expiresAtMs = NOON_MS + 600_000;
+
+  beforeEach(async () => {
+    await hold("h1", 10n);
+    await env.client.unsafe("UPDATE holds SET accrued = 7, expires_at_ms = $1 WHERE granted = 10", [
+      expiresAtMs,
+    ]);
+  });
+
+  test("keeps its accrued amount and its time when it is extended by less", async () => {
+    await env.ledger.extend({ walletId: WALLET, holdId: holdIdOf("h1"), accrued: 3n, ttlMs: 61_000 });
+    expect(await lastDecidedBy()).toBe("lock");
+    const rows = await env.client.unsafe("SELECT accrued, expires_at_ms FROM holds WHERE granted = 10");
+    expect(rows).toEqual([{ accrued: 7n, expires_at_ms: BigInt(expiresAtMs) }]);
+  });
+
+  test("keeps its accrued amount when it is settled", async () => {
+    expect(await settle("h1", 4n)).toMatchObject({ captured: 4n, balances: { posted: 96n, held: 1n } });
+    expect(await env.client.unsafe("SELECT accrued FROM holds WHERE granted = 10")).toEqual([
+      { accrued: 7n },
+    ]);
+  });
+});
+
+test("the roll-ups cannot close an hour while a statement from memory that knows it open is running", async () => {
+  await hold("h1", 10n);
+  const { client } = env;
+  const rollUps = createPostgresRollUpStore({ client, run: createRunQuery(client), now: () => NOON_MS });
+  let settled: Promise<unknown> | undefined;
+  await client.begin(async (other) => {
+    await other.unsafe("SELECT 1 FROM wallets FOR UPDATE");
+    settled = settle("h1", 4n);
+    await untilWaiting(1);
+    expect(await rollUps.raiseFence(NOON_MS + 3_600_000)).toBe(false);
+  });
+  expect(await settled).toMatchObject({ captured: 4n });
+});
+
+test("a statement whose connection ended while it waited changes nothing that its repetition changed", async () => {
+  const proxy = await startCuttingProxy(env.url);
+  const ledger = await env.openAnother({ url: proxy.url, busyMaxMs: 4_000 });
+  await ledger.hold(holdOf(10n));
+  const request = { walletId: WALLET, holdId: holdIdOf("h1"), amount: 4n, facts: FACTS };
+  let settled: Promise<unknown> | undefined;
+  await env.client.begin(async (other) => {
+    await other.unsafe("SELECT 1 FROM wallets FOR UPDATE");
+    settled = ledger.settle(request);
+    await untilWaiting(1);
+    proxy.shut();
+    proxy.open();
+    await untilWaiting(2);
+  });
+  expect(await settled).toMatchObject({ captured: 4n, balances: { posted: 96n } });
+  expect(await ledger.settle(request)).toMatchObject({ replayed: true, balances: { posted: 96n, held: 1n } });
+  await ledger.close();
+  await proxy.close();
+});
+
+test("three ledgers that fight for one wallet spend it exactly, and complete every command", async () => {
+  await env.ledger.topUp({ walletId: WALLET, topUpId: "more", amount: 500n });
+  const ledgers = [env.ledger, await env.openAnother(), await env.openAnother()];
+  const spend = async (number: number) => {
+    const ledger = ledgers[number % 3];
+    const holdId = holdIdOf(`fight${number}`);
+    await ledger?.hold(holdOf(2n, { holdId }));
+    await ledger?.settle({ walletId: WALLET, holdId, amount: 2n, facts: FACTS });
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: 400 }, (_, number) => spend(number)));
+  const declined = outcomes.filter(({ status }) => status === "rejected").length;
+  const { posted, held } = await env.ledger.balances(WALLET);
+  expect({ posted, held }).toEqual({ posted: 600n - 2n * BigInt(400 - declined), held: 1n });
+  expect(posted).toBeGreaterThanOrEqual(1n);
 });
 
 test("an hour that the roll-ups closed meanwhile is marked stale by a settlement from memory", async () => {

@@ -165,7 +165,11 @@ const CLOCK_OFF_MAX_MS = 1_000;
  */
 export const checkedStatementOf = cached((kinds) => {
   const versions = kinds.length + 2;
-  const { writes, isWritten } = joinWrites(kinds, { ...WRITES, wallets: updateOfVersions(`$${versions}`) });
+  const { writes, isWritten } = joinWrites(kinds, {
+    ...WRITES,
+    ...AS_KEPT,
+    wallets: updateOfVersions(`$${versions}`),
+  });
   const isFence = `EXISTS (SELECT 1 FROM usage_fence
     WHERE fence_ms = $${versions + 1}::bigint AND records_ends = $${versions + 2}::bigint)`;
   const offMs = `abs(extract(epoch FROM statement_timestamp()) * 1000 - $${versions + 3}::bigint)`;
@@ -203,6 +207,18 @@ function joinWrites(
     isWritten: `(${counts.join(" + ")} = $${kinds.length + 1}::bigint)`,
   };
 }
+
+/**
+ * Holds that are open, and that nobody extended further. Programs of earlier versions extend a hold without writing the
+ * wallet's row.
+ */
+const IS_AS_KEPT = "t.state = 'held' AND t.accrued <= r.accrued AND t.expires_at_ms <= r.expires_at_ms";
+
+/** The updates of holds that were decided from memory. */
+const AS_KEPT = {
+  holds: (rows: string) => `${WRITES.holds(rows)} AND ${IS_AS_KEPT}`,
+  resolutions: (rows: string) => `${WRITES.resolutions(rows)} AND ${IS_AS_KEPT}`,
+};
 
 /** Updates the wallets that still have the version of their row's place in `versions`. */
 function updateOfVersions(versions: string): Write {
