@@ -1,4 +1,4 @@
-import { and, type Column, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { platform } from "../../platform.ts";
@@ -25,8 +25,8 @@ interface CacheEntry {
 }
 
 /**
- * Authenticates from a cache of 10,000 callers that are at most 500 ms old, else with one indexed read, or
- * two for a secret that a rotation replaced.
+ * Authenticates from a cache of 10,000 callers that are at most 500 ms old, else with one indexed read for all
+ * callers of an event-loop turn, or two for secrets that a rotation replaced.
  * Secrets are looked up by digest, so that response times reveal nothing about a guess. Unknown secrets are
  * not cached. Rejects with `internal` while the database is unavailable: older entries are not used.
  */
@@ -49,7 +49,7 @@ export function createAuthenticate({
   const readAndKeep = async (digest: string): Promise<Caller | undefined> => {
     cache.delete(digest);
     const { value: caller, beganAtMs } = await read(digest);
-    if (caller) remember(digest, { caller, readAtMs: beganAtMs });
+    if (caller) remember(digest, { caller: Object.freeze(caller), readAtMs: beganAtMs });
     return caller;
   };
 
@@ -107,32 +107,66 @@ function isInForce({ key, secretEndsAtMs }: Caller, nowMs: number): boolean {
 }
 
 /**
- * Reads by the current digest first: only an unknown secret, or one that a rotation replaced, costs a second
+ * Reads by the current digest first: only unknown secrets, or those that a rotation replaced, cost a second
  * indexed read. In this order no rotation between the two reads hides a secret that is in force.
  */
 function createCallerRead(database: Database) {
-  const { apiKeys } = database.tables;
-  const findCurrent = prepareFind(database, apiKeys.digest);
-  const findPrevious = prepareFind(database, apiKeys.previousDigest);
-  return async (digest: string): Promise<Caller | undefined> => {
-    const current = await findCurrent(digest);
-    if (current) return Object.freeze(current);
-    const previous = await findPrevious(digest);
-    return previous && Object.freeze({ ...previous, secretEndsAtMs: previous.key.previous?.endsAtMs });
-  };
+  const findCurrent = prepareFind(database, "digest");
+  const findPrevious = prepareFind(database, "previousDigest");
+  return createTurnReads(async (digests) => {
+    const callers = await findCurrent(digests);
+    const others = digests.filter((digest) => !callers.has(digest));
+    if (others.length === 0) return callers;
+    for (const [digest, previous] of await findPrevious(others)) {
+      callers.set(digest, { ...previous, secretEndsAtMs: previous.key.previous?.endsAtMs });
+    }
+    return callers;
+  });
 }
 
 /** The query is built once: with many keys, nearly each request reads its own. */
-function prepareFind({ db, tables: { accounts, apiKeys } }: Database, digestColumn: Column) {
+function prepareFind(
+  { dialect, db, tables: { accounts, apiKeys } }: Database,
+  column: "digest" | "previousDigest",
+) {
+  const isPostgres = dialect === "postgres";
+  const list = sql.placeholder("list");
+  const listed = isPostgres ? sql`ANY(${list}::text[])` : sql`(SELECT value FROM json_each(${list}))`;
   const query = db
     .select({ key: apiKeys, state: accounts.state, markup: accounts.markup })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(eq(digestColumn, sql.placeholder("digest")))
+    .where(isPostgres ? sql`${apiKeys[column]} = ${listed}` : sql`${apiKeys[column]} IN ${listed}`)
     .prepare();
-  return async (digest: string): Promise<Caller | undefined> => {
-    const [row] = await query.execute({ digest });
-    return row && readCaller(row);
+  return async (digests: readonly string[]) => {
+    const rows = await query.execute({ list: isPostgres ? `{${digests.join()}}` : JSON.stringify(digests) });
+    return new Map(rows.map((row) => [row.key[column] ?? "", readCaller(row)]));
+  };
+}
+
+/**
+ * Returns a function that reads by key, and reads all keys of an event-loop turn at once. With many keys in use,
+ * reading each by itself costs a tenth of a request.
+ */
+export function createTurnReads<Value>(
+  readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+): (key: string) => Promise<Value | undefined> {
+  let turn: { readonly keys: string[]; readonly values: Promise<ReadonlyMap<string, Value>> } | undefined;
+
+  const begin = () => {
+    const keys: string[] = [];
+    const end = new Promise<void>((resolve) => setImmediate(resolve));
+    const values = end.then(() => {
+      turn = undefined;
+      return readAll(keys);
+    });
+    return { keys, values };
+  };
+
+  return async (key) => {
+    turn ??= begin();
+    turn.keys.push(key);
+    return (await turn.values).get(key);
   };
 }
 

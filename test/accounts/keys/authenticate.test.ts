@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import { createAuthenticate } from "../../../src/accounts/keys/authenticate.ts";
 import type { Authenticate } from "../../../src/accounts/keys/key.ts";
 import { createSecret, digestOf } from "../../../src/accounts/keys/key.ts";
+import { rotateKey } from "../../../src/accounts/keys/key-changes.ts";
 import { issueKey, type NewKey, revokeKey } from "../../../src/accounts/keys/keys.ts";
 import { connectDatabase } from "../../../src/db/database.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../temp-storage.ts";
@@ -38,6 +39,16 @@ describe.each(DIALECTS)("with keys in %s", (dialect) => {
       });
       expect(await authenticate(secret)).toEqual({ key, accountSuspended: false });
       expect(key).toMatchObject({ limits: { requestsPerMinute: 7 }, models: ["a"], allowsClamp: true });
+    });
+
+    test("accepts current and replaced secrets at once, and rejects unknown ones among them", async () => {
+      const [first, second, third] = [await newKey(), await newKey(), await newKey()];
+      const rotated = await rotateKey(storage, first.key);
+      await revokeKey(storage, second.key.id);
+      const secrets = [first.secret, second.secret, third.secret, rotated.secret, createSecret()];
+      const callers = await Promise.allSettled(secrets.map((secret) => authenticate(secret)));
+      const ids = callers.map((each) => (each.status === "fulfilled" ? each.value.key.id : "rejected"));
+      expect(ids).toEqual([first.key.id, "rejected", third.key.id, first.key.id, "rejected"]);
     });
 
     test("rejects texts without the form of a secret and does not read the database", async () => {

@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { createSharedReads, type SharedReadsOptions } from "../../../src/accounts/keys/authenticate.ts";
+import {
+  createSharedReads,
+  createTurnReads,
+  type SharedReadsOptions,
+} from "../../../src/accounts/keys/authenticate.ts";
 
 /** Shared reads whose results and clock the test controls. */
 function scriptedReads(options: Partial<SharedReadsOptions> = {}) {
@@ -94,4 +98,29 @@ test("reads that never end are bounded in number", async () => {
   const next = read("a");
   begun[3]?.resolve("caller");
   expect((await next).value).toBe("caller");
+});
+
+test("all keys of an event-loop turn are read at once, and those of the next turn by themselves", async () => {
+  const reads: (readonly string[])[] = [];
+  const read = createTurnReads(async (keys) => {
+    reads.push(keys);
+    return new Map(keys.map((key) => [key, key.toUpperCase()]));
+  });
+  const first = [read("a"), read("b")];
+  await Promise.resolve();
+  expect(await Promise.all([...first, read("c")])).toEqual(["A", "B", "C"]);
+  expect(await read("d")).toBe("D");
+  expect(reads).toEqual([["a", "b", "c"], ["d"]]);
+});
+
+test("a read that fails fails all keys of its turn, and none of the next one", async () => {
+  let isDown = true;
+  const read = createTurnReads(async (keys) => {
+    if (isDown) throw new Error("down");
+    return new Map(keys.map((key) => [key, key]));
+  });
+  const both = await Promise.allSettled([read("a"), read("b")]);
+  expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  isDown = false;
+  expect(await read("a")).toBe("a");
 });
