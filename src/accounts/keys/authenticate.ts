@@ -155,7 +155,7 @@ export function createTurnReads<Value>(
 
   const begin = () => {
     const keys: string[] = [];
-    const end = new Promise<void>((resolve) => setImmediate(resolve));
+    const end = new Promise<void>((resolve) => void platform.setImmediate(resolve));
     const values = end.then(() => {
       turn = undefined;
       return readAll(keys);
