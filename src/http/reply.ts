@@ -118,10 +118,7 @@ class ClientReply implements HttpReply {
     return this.#stream;
   }
 
-  #succeed(
-    body: string | ReadableStream<string> | ReadableStream<Uint8Array>,
-    contentHeaders: Record<string, string>,
-  ): void {
+  #succeed(body: string | ReadableStream<Uint8Array>, contentHeaders: Record<string, string>): void {
     const headers = Object.assign(this.#headers, contentHeaders);
     headers["x-request-id"] = this.#options.requestId;
     headers["request-id"] = this.#options.requestId;

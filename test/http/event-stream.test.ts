@@ -12,15 +12,15 @@ interface Opened {
   opens(): number;
   /** Everything that the reader has read. */
   text(): string;
-  body(): ReadableStream<string> | undefined;
+  body(): ReadableStream<Uint8Array> | undefined;
 }
 
 function open({ reads = true } = {}): Opened {
   let opens = 0;
   let text = "";
-  let opened: ReadableStream<string> | undefined;
-  const read = async (body: ReadableStream<string>) => {
-    for await (const chunk of body) text += chunk;
+  let opened: ReadableStream<Uint8Array> | undefined;
+  const read = async (body: ReadableStream<Uint8Array>) => {
+    for await (const chunk of body) text += Buffer.from(chunk).toString();
   };
   const stream = createEventStream({
     keepAlive: PING,
@@ -83,7 +83,7 @@ describe("the body", () => {
       port: 0,
       fetch: () =>
         new Promise<Response>((resolve) => {
-          const onOpen = (body: ReadableStream<string>) => resolve(new Response(body));
+          const onOpen = (body: ReadableStream<Uint8Array>) => resolve(new Response(body));
           const stream = createEventStream({ keepAlive: PING, onOpen });
           for (const text of texts) void stream.write(text);
           stream.end("");

@@ -120,7 +120,7 @@ export class PlaygroundReply implements HttpReply {
     return this.#stream?.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
-  #open(body: ReadableStream<string>): void {
+  #open(body: ReadableStream<Uint8Array>): void {
     this.status = 200;
     this.#resolve(new Response(body, { headers: { ...this.#headers, ...HEADERS } }));
   }
