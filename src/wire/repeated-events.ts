@@ -77,6 +77,8 @@ interface Pattern {
   readonly isString: readonly boolean[];
   /** Which hole is the generated text. */
   readonly generated: number;
+  /** Whether the client gets the event as it came. */
+  readonly isVerbatim: boolean;
   readonly isReadable: boolean;
 }
 
@@ -97,11 +99,13 @@ function patternOf({ event, part, frame, paths }: Example): Pattern | undefined 
     return undefined;
   const printed = cutFrame(frame, frame.data === data ? holes : findHoles(frame.data, paths));
   if (!printed || part.text !== printSse(frame)) return undefined;
+  const read = cutFrame(event, holes) ?? [];
   return {
-    read: cutFrame(event, holes) ?? [],
+    read,
     printed,
     isString: holes.map(({ isString }) => isString),
     generated,
+    isVerbatim: read.every((piece, position) => piece === printed[position]),
     isReadable: part.isReadable,
   };
 }
@@ -138,13 +142,15 @@ function readRun(pattern: Pattern, text: string, start: number): RepeatedPart | 
   const { isReadable } = pattern;
   const run = { text: "", isOutput: true, isReadable, generated: "", usage: undefined, end: start };
   while (readOne(pattern, text, run));
+  if (pattern.isVerbatim) run.text = text.slice(start, run.end);
   return run.end > start ? run : undefined;
 }
 
 type Run = { -readonly [Key in "text" | "generated" | "end"]: RepeatedPart[Key] };
 
 /** Adds the event at the end of a run to it. Returns false for another event. */
-function readOne({ read, printed, isString, generated }: Pattern, text: string, run: Run): boolean {
+function readOne(pattern: Pattern, text: string, run: Run): boolean {
+  const { read, printed, isString, generated, isVerbatim } = pattern;
   const [head = ""] = read;
   if (!text.startsWith(head, run.end)) return false;
   let start = run.end + head.length;
@@ -159,11 +165,11 @@ function readOne({ read, printed, isString, generated }: Pattern, text: string, 
     const value = isText ? decodeString(raw) : raw || undefined;
     if (value === undefined) return false;
     if (hole === generated) output = value;
-    frame += raw + (printed[hole + 1] ?? "");
+    if (!isVerbatim) frame += raw + (printed[hole + 1] ?? "");
     start = end + after.length;
   }
   if (output === "" || start - run.end > EVENT_CHARS_MAX) return false;
-  run.text += frame;
+  if (!isVerbatim) run.text += frame;
   run.generated += output;
   run.end = start;
   return true;
