@@ -145,6 +145,22 @@ describe("a hold that only another process extended", () => {
   });
 });
 
+test("a statement from memory finds its holds by their ids, and never reads all open holds", async () => {
+  const statement = checkedStatementOf(["wallets", "holds", "resolutions"]);
+  await env.client.begin(async (transaction) => {
+    const off = ["seqscan", "hashjoin", "mergejoin"]
+      .map((name) => `SET LOCAL enable_${name} = off;`)
+      .join("");
+    await transaction.unsafe(`${off} SET LOCAL plan_cache_mode = force_generic_plan;`);
+    await transaction.unsafe(`PREPARE checked AS ${statement}`);
+    const plan = await transaction.unsafe("EXPLAIN EXECUTE checked('{}', '{}', '{}', 0, '{}', 0, 0, 0)");
+    await transaction.unsafe("DEALLOCATE checked");
+    const lines = plan.map((row: Record<string, string>) => row["QUERY PLAN"]).join("\n");
+    expect(lines).toMatch(/Index Scan using holds_\w+_pkey/);
+    expect(lines).not.toContain("expires_at_ms_idx");
+  });
+});
+
 test("the roll-ups cannot close an hour while a statement from memory that knows it open is running", async () => {
   await hold("h1", 10n);
   const { client } = env;
