@@ -88,23 +88,26 @@ export function encodeColumns(rows: readonly (readonly Value[])[]): string[] {
  * @see https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX
  */
 export function encodeRows(rows: readonly (readonly Value[])[]): string {
-  let encoded = "";
-  for (const row of rows) {
-    let fields = "";
-    for (const value of row) {
-      if (value === null) fields += ",";
-      else fields += typeof value === "string" ? `,${encodeField(value)}` : `,${value}`;
-    }
-    encoded += `${encoded === "" ? "" : ","}"(${fields.slice(1)})"`;
-  }
-  return `{${encoded}}`;
+  return `{${rows.map((row) => `"(${row.map(encodeField).join()})"`).join()}}`;
+}
+
+function encodeField(value: Value): string {
+  if (value === null) return "";
+  if (typeof value === "string") return encodeText(value);
+  return typeof value === "bigint" ? encodeInteger(value) : String(value);
+}
+
+/** Printing a number takes half the time of printing a bigint. */
+function encodeInteger(value: bigint): string {
+  const number = Number(value);
+  return String(Number.isSafeInteger(number) ? number : value);
 }
 
 /** A text that means itself in a row without quotes. An empty text would mean null. */
 const PLAIN = /^[\w.:/-]+$/;
 
 /** Encodes a text of a row. A quote or backslash is escaped twice: for the row and for the array. */
-function encodeField(text: string): string {
+function encodeText(text: string): string {
   if (PLAIN.test(text)) return text;
   const escaped = text.includes("\\") ? text.replaceAll("\\", "\\\\\\\\") : text;
   return `\\"${escaped.replaceAll('"', '\\"\\"')}\\"`;
