@@ -53,7 +53,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "ledger/audit/audit.ts": "one audit: its snapshot, its ranges and its findings",
   "ledger/exports/page.ts": "one page of an export, from three cursors",
   "ledger/postgres/write-statements.ts":
-    "the statements of one batch, which the checked write joins into one",
+    "every statement that writes a batch, with the row types that it takes",
   "ledger/queries/rows.ts": "every row of the ledger's tables, read and written",
   "ledger/records.ts": "the types of all reads of the ledger, which callers import together",
   "ledger/sqlite/books.ts": "the books kept in memory, with the one statement list that fills them",

@@ -130,13 +130,16 @@ function prepareFind(
   column: "digest" | "previousDigest",
 ) {
   const isPostgres = dialect === "postgres";
-  const list = sql.placeholder("list");
-  const listed = isPostgres ? sql`ANY(${list}::text[])` : sql`(SELECT value FROM json_each(${list}))`;
+  const [sought, list] = [apiKeys[column], sql.placeholder("list")];
   const query = db
     .select({ key: apiKeys, state: accounts.state, markup: accounts.markup })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(isPostgres ? sql`${apiKeys[column]} = ${listed}` : sql`${apiKeys[column]} IN ${listed}`)
+    .where(
+      isPostgres
+        ? sql`${sought} = ANY(${list}::text[])`
+        : sql`${sought} IN (SELECT value FROM json_each(${list}))`,
+    )
     .prepare();
   return async (digests: readonly string[]) => {
     const rows = await query.execute({ list: isPostgres ? `{${digests.join()}}` : JSON.stringify(digests) });

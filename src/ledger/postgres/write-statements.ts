@@ -167,7 +167,7 @@ export const checkedStatementOf = cached((kinds) => {
   const versions = kinds.length + 2;
   const { writes, isWritten } = joinWrites(kinds, {
     ...WRITES,
-    ...AS_KEPT,
+    ...KEPT,
     wallets: updateOfVersions(`$${versions}`),
   });
   const isFence = `EXISTS (SELECT 1 FROM usage_fence
@@ -209,17 +209,15 @@ function joinWrites(
 }
 
 /**
- * Holds that are open, and that nobody extended further. Programs of earlier versions extend a hold without writing the
- * wallet's row. Within CASE, or else the planner would read every open hold by the index of these.
+ * Updates of holds that are open, and that nobody extended further: programs of earlier versions do so without writing
+ * the wallet's row. Within CASE, or else the planner would read all open holds by their index.
  */
-const IS_AS_KEPT =
-  "CASE t.state WHEN 'held' THEN t.accrued <= r.accrued AND t.expires_at_ms <= r.expires_at_ms END";
-
-/** The updates of holds that were decided from memory. */
-const AS_KEPT = {
-  holds: (rows: string) => `${WRITES.holds(rows)} AND ${IS_AS_KEPT}`,
-  resolutions: (rows: string) => `${WRITES.resolutions(rows)} AND ${IS_AS_KEPT}`,
+const ofKept = (write: Write): Write => {
+  const isKept =
+    "CASE t.state WHEN 'held' THEN t.accrued <= r.accrued AND t.expires_at_ms <= r.expires_at_ms END";
+  return (rows) => `${write(rows)} AND ${isKept}`;
 };
+const KEPT = { holds: ofKept(WRITES.holds), resolutions: ofKept(WRITES.resolutions) };
 
 /** Updates the wallets that still have the version of their row's place in `versions`. */
 function updateOfVersions(versions: string): Write {
