@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
+import { bytesOf, decodeBlocks, joinBlocks } from "../domain/byte-blocks.ts";
 import { findFormatPair } from "../wire/format-pair.ts";
 import { WIRES } from "../wire/registry.ts";
 import { decodeBody } from "./body.ts";
@@ -71,7 +71,7 @@ function answerQuestion(job: BodyJob): Results[keyof Results] {
 }
 
 function encode(printed: Printed): Uint8Array<ArrayBuffer> {
-  return typeof printed === "string" ? new TextEncoder().encode(printed) : printed;
+  return typeof printed === "string" ? new TextEncoder().encode(printed) : joinBlocks(printed);
 }
 
 function open({ bodyId, surface, facts, blocks }: BodyJob): OpenBody {

@@ -78,8 +78,8 @@ export class ConversationBody extends ParsedBody {
   override print(surface: Surface, options: PrintOptions): Printed {
     const { wire } = this.#body;
     if (surface !== wire.surface) return super.print(surface, options);
-    const joined = this.#known && printKnown(wire, this.#known, options);
-    const printed = joined ?? super.print(surface, options);
+    const blocks = this.#known && printKnown(wire, this.#known, options);
+    const printed = blocks ?? super.print(surface, options);
     this.#mayLearn = true;
     return printed;
   }
@@ -175,19 +175,20 @@ function printKnown(
   wire: ConversationFormat,
   { bytes, cuts, rest }: Known,
   options: PrintOptions,
-): Uint8Array<ArrayBuffer> | undefined {
+): readonly Uint8Array[] | undefined {
   // Other hosts take other tools than the provider.
   if (cuts.length > 1 && options.messagesHost) return undefined;
   const printed = wire.printUpstreamRequest(rest, options);
-  const parts: Uint8Array[] = [];
+  const blocks: Uint8Array[] = [];
   let from = 0;
   for (const { member, start, end } of cuts) {
     const list = findMember(printed, member);
     if (!list || (member !== TOOLS && isEmptyList(printed, list.start))) return undefined;
-    parts.push(ENCODER.encode(printed.slice(from, list.start + 1)), bytes.subarray(start, end));
+    blocks.push(ENCODER.encode(printed.slice(from, list.start + 1)), bytes.subarray(start, end));
     from = list.start + 1;
   }
-  return joinBlocks([...parts, ENCODER.encode(printed.slice(from))]);
+  blocks.push(ENCODER.encode(printed.slice(from)));
+  return blocks;
 }
 
 /** Whether all messages that were parsed have been dropped: after those of the history, a comma would be left. */

@@ -1,4 +1,3 @@
-import { joinBlocks } from "../domain/byte-blocks.ts";
 import { GatewayError } from "../errors.ts";
 import type { Form, FormFormat } from "../wire/form.ts";
 import type { PrintOptions } from "../wire/format.ts";
@@ -102,7 +101,7 @@ class FormBody implements Body {
     throw new GatewayError("not_built");
   }
 
-  print(_: unknown, { model }: PrintOptions): Uint8Array<ArrayBuffer> {
+  print(_: unknown, { model }: PrintOptions): readonly Uint8Array[] {
     const { form, name, type, bytes } = this.#read;
     const fields = form.fields.map((field) => ({
       name: field.name,
@@ -110,7 +109,7 @@ class FormBody implements Body {
     }));
     const head = `${fields.map((field) => this.#printField(field)).join("")}${this.#printFileHead(name, type)}`;
     const end = `\r\n--${this.#boundary}--\r\n`;
-    return joinBlocks([Buffer.from(head), bytes, Buffer.from(end)]);
+    return [Buffer.from(head), bytes, Buffer.from(end)];
   }
 
   /** Forms are never counted at an upstream. */

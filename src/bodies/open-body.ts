@@ -8,8 +8,8 @@ import { lazily } from "../wire/host-reasoning.ts";
 import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import { hashBeginning } from "../wire/prompt-beginning.ts";
 
-/** A body for an upstream; bytes are UTF-8. */
-export type Printed = string | Uint8Array<ArrayBuffer>;
+/** A body for an upstream: its text, or its bytes in blocks, so that the blocks of the client are not copied. */
+export type Printed = string | readonly Uint8Array[];
 
 /** Asks for the translation of a request to one other format. */
 export interface PlanQuestion {

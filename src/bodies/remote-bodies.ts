@@ -93,8 +93,8 @@ async function readRemotely(queue: BodyQueue, body: NewBody, bodyId: number): Pr
   return {
     request,
     plan: async (questions) => (await ask<"plan">({ ask: "plan", questions })).map(deserializePlan),
-    print: (upstream, options) => ask<"print">({ ask: "print", surface: upstream, options }),
-    printCount: (options) => ask<"count">({ ask: "count", options }),
+    print: async (upstream, options) => [await ask<"print">({ ask: "print", surface: upstream, options })],
+    printCount: async (options) => [await ask<"count">({ ask: "count", options })],
     beginning: () => request.beginning,
     promptText: () => ask<"prompt">({ ask: "prompt" }),
   };

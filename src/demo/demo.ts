@@ -1,3 +1,4 @@
+import { decodeBlocks } from "../domain/byte-blocks.ts";
 import { createHealth } from "../upstream/cooldown.ts";
 import { createSoleKey } from "../upstream/key-pool.ts";
 import type { CallObserver, Upstream, UpstreamCall, UpstreamTimeouts } from "../upstream/upstream.ts";
@@ -44,7 +45,9 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
     signal.throwIfAborted();
     observer.connected();
     const encoded = await call.body.take();
-    const body = parseJsonObject(typeof encoded === "string" ? encoded : new TextDecoder().decode(encoded));
+    const body = parseJsonObject(
+      typeof encoded === "string" ? encoded : decodeBlocks(encoded, { fatal: false }),
+    );
     if (body === undefined) return badRequest("The body is no JSON object.");
     if (call.path === COUNT_PATH) return jsonResponse(printCount(countDemoInput(body)), 200);
     if (call.surface === "embeddings") return embed(body);

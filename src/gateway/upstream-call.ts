@@ -1,5 +1,6 @@
 import type { Soon } from "../bodies/body.ts";
 import type { Printed } from "../bodies/open-body.ts";
+import { bytesOf } from "../domain/byte-blocks.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 import { inputTokensOf } from "../domain/usage.ts";
 import type { Attempt } from "../ledger/records.ts";
@@ -62,7 +63,7 @@ class PrintedBody implements CallBody {
   #printed: Printed | undefined;
 
   constructor(printed: Printed, print: () => Soon<Printed>) {
-    this.bytes = typeof printed === "string" ? Buffer.byteLength(printed) : printed.byteLength;
+    this.bytes = typeof printed === "string" ? Buffer.byteLength(printed) : bytesOf(printed);
     this.#print = print;
     this.#printed = printed;
   }

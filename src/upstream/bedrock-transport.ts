@@ -1,3 +1,4 @@
+import { joinBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
 import { loadPart } from "../program-files.ts";
 import { readVendor } from "../wire/bedrock-converse/model-id.ts";
@@ -52,7 +53,7 @@ export function createBedrockTransport(config: BedrockConfig): Transport {
 
   async function sign(url: string, call: UpstreamCall): Promise<TransportRequest> {
     const encoded = await call.body.take();
-    const body = typeof encoded === "string" ? Buffer.from(encoded) : encoded;
+    const body = typeof encoded === "string" ? Buffer.from(encoded) : joinBlocks(encoded);
     const headers = await (await loadSigner()).sign({ url, headers: headersOf(call), body });
     return { url, headers, body: keepOnce(body, call.body) };
   }
@@ -98,7 +99,7 @@ function headersOf({ stream }: UpstreamCall): Record<string, string> {
 
 /** Keeps the bytes that were signed until they are sent; a body that is sent again is encoded again. */
 function keepOnce(body: Uint8Array<ArrayBuffer>, origin: CallBody): CallBody {
-  let kept: Uint8Array<ArrayBuffer> | undefined = body;
+  let kept: readonly Uint8Array[] | undefined = [body];
   return {
     bytes: body.byteLength,
     take() {

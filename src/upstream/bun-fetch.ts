@@ -12,15 +12,19 @@
 // node:http. It honours proxy settings.
 import { type ConnectWatch, createConnectWatch } from "./connect-watch.ts";
 import { decodeResponse } from "./content-coding.ts";
-import type { CallBody, CallObserver } from "./upstream.ts";
+import type { CallBody, CallObserver, EncodedBody } from "./upstream.ts";
 
 /**
  * A host that has closed a kept connection resets it within a round trip. A later reset has another cause.
  */
 const STALE_RESET_MAX_MS = 300;
 
-/** Larger bodies are always streamed: `fetch` keeps a body in memory until its response begins. */
-const PLAIN_BYTES_MAX = 64 * 1024;
+/** Bodies up to this size may always be sent whole. `fetch` keeps such a body in memory until its response begins. */
+const SMALL_BYTES_MAX = 64 * 1024;
+/** Larger ones are sent whole while all of this process take no more than this; else streamed, which costs more. */
+const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
+/** The bytes of bodies that are sent whole and have no response yet, over all upstreams. */
+let wholeBytes = 0;
 
 interface PostRequest {
   readonly url: string;
@@ -42,8 +46,8 @@ export interface PostOptions {
 
 /**
  * Returns a function that sends requests to one upstream. Redirects are not followed. A request is sent a
- * second time, on a new connection, when a kept connection was reset at once. A small request to a host that
- * answered within the last second is sent without a connect probe.
+ * second time, on a new connection, when a kept connection was reset at once. To a host that answered within the
+ * last second, a request is sent without a connect probe.
  */
 export function createPost({ pools, connectMs }: PostOptions): Post {
   const watch = createConnectWatch({ connectMs, probe: probeConnection });
@@ -58,8 +62,8 @@ export function createPost({ pools, connectMs }: PostOptions): Post {
       observer.connected();
     };
     try {
-      const response = await (watch.hasAnsweredLately() && request.body.bytes <= PLAIN_BYTES_MAX
-        ? sendPlain(watch, request, { observer, session, connected })
+      const response = await (watch.hasAnsweredLately() && maySendWhole(request.body)
+        ? sendWhole(watch, request, { observer, session, connected })
         : sendProbing(request, { observer, session, connected }));
       watch.answered();
       // Not awaited: a reset from here on is not that of a stale connection.
@@ -102,18 +106,32 @@ function send(
   });
 }
 
+function maySendWhole({ bytes }: CallBody): boolean {
+  return bytes <= SMALL_BYTES_MAX || wholeBytes + bytes <= WHOLE_BYTES_MAX;
+}
+
 /** Sends a call whose connection is assumed, and watches it until the host answers. */
-async function sendPlain(watch: ConnectWatch, request: PostRequest, options: SendOptions): Promise<Response> {
+async function sendWhole(watch: ConnectWatch, request: PostRequest, options: SendOptions): Promise<Response> {
   const { headers } = request;
   const taken = request.body.take();
-  const body = taken instanceof Promise ? await taken : taken;
+  const encoded = taken instanceof Promise ? await taken : taken;
+  const body = wholeBodyOf(encoded);
   options.connected();
+  const { bytes } = request.body;
+  wholeBytes += bytes;
   const watched = watch.start(request.url, options.observer);
   try {
     return await send(request, options, { headers, body });
   } finally {
+    wholeBytes -= bytes;
     watched.end();
   }
+}
+
+/** A Blob copies its blocks once, and fetch does not copy it. */
+function wholeBodyOf(encoded: EncodedBody): BodyInit {
+  // Safe because no block is of shared memory.
+  return typeof encoded === "string" ? encoded : new Blob([...encoded] as BlobPart[]);
 }
 
 /** Sends a call and reports when it has a connection. */
@@ -150,8 +168,9 @@ function probeBody(body: CallBody, onConnected: () => void): ReadableStream<Uint
     type: "direct",
     pull(controller) {
       onConnected();
-      const send = (encoded: string | Uint8Array) => {
-        controller.write(encoded);
+      const send = (encoded: EncodedBody) => {
+        if (typeof encoded === "string") controller.write(encoded);
+        else for (const block of encoded) controller.write(block);
         controller.close();
       };
       const encoded = body.take();

@@ -4,8 +4,8 @@ import type { Health } from "./cooldown.ts";
 import type { FirstOutputTimes } from "./first-output-times.ts";
 import type { KeyBounds } from "./key-bounds.ts";
 
-/** A body in UTF-8, or as text that is sent in UTF-8. */
-type EncodedBody = string | Uint8Array<ArrayBuffer>;
+/** A body in UTF-8, in blocks, or as text that is sent in UTF-8. */
+export type EncodedBody = string | readonly Uint8Array[];
 
 /**
  * Request body of an upstream call. It does not stay in memory after it is sent: an answer may take minutes.

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { type Bodies, createBodies } from "../../src/bodies/bodies.ts";
 import type { Body } from "../../src/bodies/body.ts";
 import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
+import type { Printed } from "../../src/bodies/open-body.ts";
 import { GatewayError } from "../../src/errors.ts";
 import type { PrintOptions } from "../../src/wire/format.ts";
 import { encodeHostReasoning } from "../../src/wire/host-reasoning.ts";
@@ -194,8 +195,8 @@ async function everythingOf(
 }
 
 /** Without white space: a list that lost a message is printed anew, so that the space between others may differ. */
-function textOf(printed: string | Uint8Array): string {
-  const text = typeof printed === "string" ? printed : Buffer.from(printed).toString();
+function textOf(printed: Printed): string {
+  const text = typeof printed === "string" ? printed : Buffer.concat(printed).toString();
   return text.replaceAll(/\s/g, "");
 }
 

@@ -50,7 +50,7 @@ async function converse(owner: string, body: object | string, surface: ClientSur
 /** A body with a known history is printed as bytes, any other in this thread as text. */
 const isKnown = (printed: Printed) => typeof printed !== "string";
 const parsed = (printed: Printed) =>
-  JSON.parse(typeof printed === "string" ? printed : Buffer.from(printed).toString());
+  JSON.parse(typeof printed === "string" ? printed : Buffer.concat(printed).toString());
 
 /** Expects a body of an owner with a history to be as one of an owner without. */
 async function expectWhole(owner: string, body: object | string, surface: ClientSurface = "messages") {

@@ -30,14 +30,14 @@ test("a measured form is printed with every byte of its file", async () => {
   const file = waveBytes(7.5);
   const body = await readForm("one", file);
   expect((await body.measure()).units).toEqual({ name: "second", held: 9, usual: 8 });
-  const printed = Buffer.from(
+  const printed = Buffer.concat(
     (await body.print("transcriptions", {
       model: "host",
       outputTokensMax: 0,
       outputLimitField: undefined,
       stream: false,
       traits: { reasoning: "none", sampling: true },
-    })) as Uint8Array,
+    })) as readonly Uint8Array[],
   );
   expect(printed.includes(file)).toBe(true);
 });

@@ -156,5 +156,5 @@ function blocksOf(bytes: Buffer): readonly Uint8Array[] {
 }
 
 function textOf(printed: Printed): string {
-  return typeof printed === "string" ? printed : new TextDecoder().decode(printed);
+  return typeof printed === "string" ? printed : Buffer.concat(printed).toString();
 }

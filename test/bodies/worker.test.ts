@@ -35,7 +35,7 @@ describe("a body worker that dies or hangs", () => {
     const [doomed, other] = [await bodies.read(), await bodies.read()];
     await expect(Promise.resolve(doomed.promptText())).rejects.toThrow("The body worker ended");
     await expect(Promise.resolve(doomed.promptText())).rejects.toThrow("lost with its worker");
-    expect((await other.print("chat", OPTIONS)) as unknown).toEqual({ model: "1" });
+    expect((await other.print("chat", OPTIONS)) as unknown).toEqual([{ model: "1" }]);
     expect((await bodies.read()).request.model).toBe("1");
   });
 
@@ -100,7 +100,7 @@ describe("bodies in the queue of the worker", () => {
       body.promptText(),
     ]);
     expect([prompt.length, again.length]).toEqual([3_000_000, 3_000_000]);
-    expect(new TextDecoder().decode(count as Uint8Array)).toStartWith('{"model":"host"');
+    expect(Buffer.concat(count as readonly Uint8Array[]).toString()).toStartWith('{"model":"host"');
   });
 });
 

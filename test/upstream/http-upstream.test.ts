@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { createServer, type Server } from "node:net";
 import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
 import { createHostPost, createHttpSender } from "../../src/upstream/http-upstream.ts";
-import type { CallObserver } from "../../src/upstream/upstream.ts";
+import type { CallBody, CallObserver } from "../../src/upstream/upstream.ts";
 import { callBodyOf } from "../support/call-body.ts";
 import { answer, resetAtOnce, silence } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
@@ -92,6 +92,27 @@ describe("a call over HTTP", () => {
     });
     expect(observed.steps).toEqual(["connected"]);
   });
+
+  for (const kib of [1, 200, 20 * 1024]) {
+    test(`is sent unchanged with a body in blocks of ${kib} KiB in all, to a new host and to one that answers`, async () => {
+      const upstream = upstreamAt(scripted.openaiUrl);
+      const blocks = [Buffer.from('{"model":"m","text":"'), Buffer.alloc(kib * 1024, "é"), Buffer.from('"}')];
+      const whole = Buffer.concat(blocks);
+      const body: CallBody = { bytes: whole.byteLength, take: () => blocks };
+      for (let call = 0; call < 2; call += 1) {
+        const observed = observe();
+        await (await upstream.send({ ...CALL, body }, observed)).text();
+        expect(observed.steps).toEqual(["connected"]);
+        const seen = scripted.seen[call];
+        expect(seen?.bodyText === whole.toString()).toBe(true);
+        expect(seen?.headers).toMatchObject({
+          "content-type": "application/json",
+          "content-length": `${whole.byteLength}`,
+        });
+        expect(seen?.headers["transfer-encoding"]).toBeUndefined();
+      }
+    });
+  }
 
   test("is sent whole with a body of 30 MiB", async () => {
     const body = JSON.stringify({ model: "m", text: "é".repeat(15 * 1024 * 1024) });
