@@ -1,5 +1,5 @@
 import type { Caller } from "../accounts/keys/key.ts";
-import { type Body, withModel } from "../bodies/body.ts";
+import { type Body, type Soon, withModel } from "../bodies/body.ts";
 import { GatewayError, type LimitFacts } from "../errors.ts";
 import type { Admission, AdmissionRequest, LimitDecline, Limits } from "../limiter/limiter.ts";
 import { platform } from "../platform.ts";
@@ -93,9 +93,15 @@ function admissionOf(
 const CALLER_TRUSTED_MS = 500;
 
 /** Finds the caller of a request and records it in the request log. Throws `unknown_key`. */
-export async function authenticate(gateway: Gateway, { secret, record, trace }: Call): Promise<Caller> {
-  trace?.enter("authenticate");
-  const caller = await gateway.authenticate(secret);
+export function authenticate(gateway: Gateway, call: Call): Soon<Caller> {
+  call.trace?.enter("authenticate");
+  const found = gateway.authenticate(call.secret);
+  return found instanceof Promise
+    ? found.then((caller) => recordCaller(call, caller))
+    : recordCaller(call, found);
+}
+
+function recordCaller({ record, trace }: Call, caller: Caller): Caller {
   record.keyId = caller.key.id;
   record.keyHint = caller.key.hint;
   record.accountId = caller.key.accountId;
@@ -119,7 +125,8 @@ export async function readRequest(gateway: Gateway, call: Call, caller: Caller):
   const startedAt = gateway.clock();
   const blocks = await call.readBody(caller);
   call.progress.waitedMs += gateway.clock() - startedAt;
-  const read = await gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
+  const reading = gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
+  const read = reading instanceof Promise ? await reading : reading;
   const body = read.request.model === "" ? withModel(read, requireDefault(gateway, call)) : read;
   call.progress.requestedModel = body.request.model;
   call.trace?.note({ stream: body.request.stream });

@@ -1,4 +1,4 @@
-import type { Body } from "../bodies/body.ts";
+import type { Body, Soon } from "../bodies/body.ts";
 import { costOf, type Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
@@ -38,11 +38,11 @@ const NOTHING: Charge = {
  * - ended by the client or its key later: input, and output so far;
  * - ended so before any output, with `client_disconnect: free`: nothing.
  */
-export async function chargeFor(
+export function chargeFor(
   outcome: Outcome,
   metered: Metered,
   { tokens, clientDisconnect }: Pick<Gateway, "tokens" | "clientDisconnect">,
-): Promise<Charge> {
+): Soon<Charge> {
   const { meter } = metered;
   switch (outcome.kind) {
     case "finished":

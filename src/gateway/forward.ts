@@ -59,7 +59,8 @@ export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply)
         return { outcome: withRetryAfter(outcome, request), attempts };
       }
       const { candidate, key } = next;
-      const prepared = await prepareCall(held, candidate);
+      const preparing = prepareCall(held, candidate);
+      const prepared = preparing instanceof Promise ? await preparing : preparing;
       const startedAt = gateway.clock();
       deadlineAt ??= startedAt + longestTotalMs(candidates);
       const context = { held, reply, ...next, prepared, startedAt, deadlineAt };

@@ -5,6 +5,7 @@ import { GatewayError } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
 import type { OutcomeFacts } from "../ledger/records.ts";
 import { describeFault } from "../telemetry/log.ts";
+import type { RequestHead } from "../wire/model-request.ts";
 import { causeOf, type Decline, declineHeaders, declineOf, shortageOf } from "./decline.ts";
 import type { Gateway } from "./gateway.ts";
 import { amountOf, clampToGrant, type Quote, quoteRequest } from "./quote.ts";
@@ -33,13 +34,22 @@ const LOST_WITH_LEDGER = { awaitsDisk: false } as const;
  * least that it can cost is affordable. Returns the decline of a wallet or a spending limit. Rejects when the
  * ledger is away.
  */
-export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<HeldQuote | Decline> {
-  const { body } = quoted;
+export function takeHold(gateway: Gateway, quoted: Quoted): Promise<HeldQuote | Decline> {
+  const { measure } = quoted.body;
   quoted.call.trace?.enter("hold");
-  if (!body.measure) return holdQuote(gateway, quoted);
+  return measure
+    ? holdMeasured(gateway, quoted, () => measure.call(quoted.body))
+    : holdQuote(gateway, quoted);
+}
+
+async function holdMeasured(
+  gateway: Gateway,
+  quoted: Quoted,
+  measure: () => Promise<RequestHead>,
+): Promise<HeldQuote | Decline> {
   const decline = await findShortage(gateway, quoted);
   if (decline) return decline;
-  const request = await body.measure();
+  const request = await measure();
   return holdQuote(gateway, { ...quoted, quote: quoteRequest({ ...quoted.plan, request }) });
 }
 

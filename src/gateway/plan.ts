@@ -1,5 +1,5 @@
 import type { Caller } from "../accounts/keys/key.ts";
-import type { Body } from "../bodies/body.ts";
+import type { Body, Soon } from "../bodies/body.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model, Route } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
@@ -23,6 +23,13 @@ interface ReachableRoute {
   readonly contextWindow: number | undefined;
 }
 
+/** A request that is planned. */
+interface Planning {
+  readonly call: Call;
+  readonly caller: Caller;
+  readonly body: Body;
+}
+
 type Candidates = Pick<Plan, "candidates" | "textBytes">;
 
 /**
@@ -30,10 +37,7 @@ type Candidates = Pick<Plan, "candidates" | "textBytes">;
  * {@link selectModel}, `untranslatable` when no route can express the request, and `not_built` when no route is
  * reachable.
  */
-export async function planRequest(
-  gateway: Gateway,
-  { call, caller, body }: { readonly call: Call; readonly caller: Caller; readonly body: Body },
-): Promise<Plan> {
+export function planRequest(gateway: Gateway, { call, caller, body }: Planning): Soon<Plan> {
   const { request } = body;
   call.trace?.enter("plan");
   const model = selectModel(gateway.catalog, caller, request);
@@ -41,12 +45,12 @@ export async function planRequest(
   call.trace?.note({ model: model.id });
   const reachable = findReachable(gateway, { call, model, request });
   const isPassthrough = reachable.every(({ pair }) => pair.isPassthrough);
-  const { candidates, textBytes } = isPassthrough
-    ? passThrough(reachable, request)
-    : await translate(reachable, body);
-  call.trace?.note({ candidates: candidates.length });
-  const mayClamp = call.allowsClamp || caller.key.allowsClamp;
-  return { model, request, candidates, textBytes, mayClamp };
+  const planOf = ({ candidates, textBytes }: Candidates): Plan => {
+    call.trace?.note({ candidates: candidates.length });
+    const mayClamp = call.allowsClamp || caller.key.allowsClamp;
+    return { model, request, candidates, textBytes, mayClamp };
+  };
+  return isPassthrough ? planOf(passThrough(reachable, request)) : translate(reachable, body).then(planOf);
 }
 
 /**

@@ -95,7 +95,7 @@ export async function readBounded(
  * Reads the body of a whole answer. A small one of known length is read at once, which costs least; the idle
  * limit then applies to all of it.
  */
-export async function readBody(
+export function readBody(
   answer: Response,
   bytesMax: number,
   timeouts: AttemptTimeouts,
@@ -106,11 +106,15 @@ export async function readBody(
   if (length !== null) timeouts.began();
   // With `transfer-encoding`, HTTP ignores the content-length: the body may be longer.
   const isBounded = length !== null && !headers.has("transfer-encoding");
-  if (isBounded && Number(length) <= AT_ONCE_BYTES_MAX) return { blocks: [await answer.bytes()] };
+  if (isBounded && Number(length) <= AT_ONCE_BYTES_MAX) return answer.bytes().then(wholeBody);
   return readBounded(answer, bytesMax, () => {
     timeouts.began();
     timeouts.progress();
   });
+}
+
+function wholeBody(bytes: Uint8Array): BodyBytes {
+  return { blocks: [bytes] };
 }
 
 /** Decodes a small body as UTF-8. */

@@ -1,3 +1,4 @@
+import type { Soon } from "../bodies/body.ts";
 import { platform } from "../platform.ts";
 import type { AttemptTrace } from "../telemetry/request-trace.ts";
 import type { Permit } from "../upstream/circuit-phases.ts";
@@ -74,7 +75,8 @@ async function relayWhole(
   const body = await readBody(answer, bytesMax, timeouts);
   if (body === undefined) return failed("answer_too_large", { isFinal: true });
   if (body.fault && reply.signal.aborted) throw body.fault;
-  const part = await readWhole(gateway, context, body);
+  const reading = readWhole(gateway, context, body);
+  const part = reading instanceof Promise ? await reading : reading;
   meter.add(part);
   if (part.response) context.trace?.note({ ...part.response });
   if (part.unrepresentable) return unrepresentable(part.unrepresentable);
@@ -86,18 +88,28 @@ async function relayWhole(
  * Reads a whole answer, also when its connection broke after the last byte. Throws the fault of a partial
  * answer.
  */
-async function readWhole(
+function readWhole(
   { bodies }: Gateway,
   context: RelayContext,
   { blocks, fault }: BodyBytes,
-): Promise<ReplyPart> {
+): Soon<ReplyPart> {
   const { call, hold } = context.held;
   const { codec } = context.candidate;
   const head = headOf(context);
-  try {
-    return await bodies.readAnswer({ reader: codec, client: call.wire, owner: hold.walletId, head, blocks });
-  } catch (unreadable) {
+  const fail = (unreadable: unknown): never => {
     throw fault ?? unreadable;
+  };
+  try {
+    const reading = bodies.readAnswer({
+      reader: codec,
+      client: call.wire,
+      owner: hold.walletId,
+      head,
+      blocks,
+    });
+    return reading instanceof Promise ? reading.catch(fail) : reading;
+  } catch (unreadable) {
+    return fail(unreadable);
   }
 }
 

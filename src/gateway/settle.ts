@@ -28,7 +28,8 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
   const { trace } = held.call;
   trace?.note({ outcome: outcomeName(answer.outcome), attempts: answer.attempts.length });
   trace?.enter("settle");
-  const charge = await chargeFor(answer.outcome, held, gateway);
+  const charging = chargeFor(answer.outcome, held, gateway);
+  const charge = charging instanceof Promise ? await charging : charging;
   if (charge.usage) reportExcess(gateway, held);
   const { walletId, holdId } = held.hold;
   const { amount } = charge;

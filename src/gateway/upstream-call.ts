@@ -19,26 +19,32 @@ export interface Unprinted {
 }
 
 /** Prints the call of a candidate, before its timeouts start. Never rejects. */
-export async function prepareCall(
+export function prepareCall(
   { call, body, quote }: HeldRequest,
   candidate: Candidate,
-): Promise<UpstreamCall | Unprinted> {
+): Soon<UpstreamCall | Unprinted> {
   const { format, isPassthrough } = candidate.codec;
   const options = printOptionsOf(candidate, quote);
   const { model, stream } = options;
+  const callOf = (printed: CallBody): UpstreamCall => ({
+    surface: format.surface,
+    path: format.upstreamPath(options),
+    model,
+    stream,
+    body: printed,
+    headers: headersOf({ call, body, candidate }),
+    query: isPassthrough ? call.query : "",
+  });
   try {
-    return {
-      surface: format.surface,
-      path: format.upstreamPath(options),
-      model,
-      stream,
-      body: await printCallBody(() => body.print(format.surface, options)),
-      headers: headersOf({ call, body, candidate }),
-      query: isPassthrough ? call.query : "",
-    };
+    const printed = printCallBody(() => body.print(format.surface, options));
+    return printed instanceof Promise ? printed.then(callOf).catch(unprinted) : callOf(printed);
   } catch (fault) {
-    return { fault };
+    return unprinted(fault);
   }
+}
+
+function unprinted(fault: unknown): Unprinted {
+  return { fault };
 }
 
 /** The headers of a call beside its credentials. */

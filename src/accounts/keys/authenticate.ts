@@ -59,13 +59,17 @@ export function createAuthenticate({
     cache.set(digest, entry);
   };
 
-  return async (secret) => {
-    if (secret === undefined || !isSecret(secret)) throw new GatewayError("unknown_key");
-    const digest = digestOf(secret);
-    const caller = findCached(digest) ?? (await readAndKeep(digest));
+  const find = async (digest: string | undefined): Promise<Caller> => {
+    const caller = digest === undefined ? undefined : (findCached(digest) ?? (await readAndKeep(digest)));
     if (!caller) throw new GatewayError("unknown_key");
     if (!isInForce(caller, now())) throw new GatewayError("unknown_key", { facts: { key: caller.key } });
     return caller;
+  };
+
+  return (secret) => {
+    const digest = secret !== undefined && isSecret(secret) ? digestOf(secret) : undefined;
+    const cached = digest === undefined ? undefined : findCached(digest);
+    return cached && isInForce(cached, now()) ? cached : find(digest);
   };
 }
 

@@ -51,8 +51,11 @@ export interface Caller {
   readonly secretEndsAtMs?: number | undefined;
 }
 
-/** Finds the caller of a secret. Throws `unknown_key` for a missing, unknown, expired or revoked secret. */
-export type Authenticate = (secret: string | undefined) => Promise<Caller>;
+/**
+ * Finds the caller of a secret, at once where it is cached. Rejects with `unknown_key` for a missing, unknown,
+ * expired or revoked secret.
+ */
+export type Authenticate = (secret: string | undefined) => Caller | Promise<Caller>;
 
 const PREFIX = "sk-tg-";
 const HINT_LENGTH = PREFIX.length + 4;
