@@ -14,6 +14,7 @@ import { type Gateway, type GatewaySettings, Shutdown } from "../gateway/gateway
 import { createHeartbeats } from "../gateway/heartbeats.ts";
 import { createHoldHealth } from "../gateway/hold-health.ts";
 import { newRequestId } from "../http/identity.ts";
+import type { OpenLogSync } from "../ledger/sqlite/log-sync.ts";
 import { platform } from "../platform.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
 import { type OpenSettlementOutbox, openSettlementOutbox } from "../settlement-outbox/outbox.ts";
@@ -52,18 +53,20 @@ interface Foundation {
   readonly metrics: Metrics;
   readonly traces: Traces | undefined;
   readonly log: Log;
+  /** Opens what syncs the settlement outbox. Default: the disk. */
+  readonly openLog?: OpenLogSync;
 }
 
 /** Creates the parts. Opens the settlement outbox; throws when its folder cannot be used. */
 export function createParts(
   config: Config,
-  { ledger: running, limiter, metrics, traces, log }: Foundation,
+  { ledger: running, limiter, metrics, traces, log, openLog }: Foundation,
 ): GatewayParts {
   const { database, ledger, instance } = running;
   const { requests } = metrics;
   const onDeclined = () => requests.settleFailed("replay_declined");
   const { dataFolder: folder } = config;
-  const outbox = openSettlementOutbox({ folder, ledger, log, onDeclined, owner: instance });
+  const outbox = openSettlementOutbox({ folder, ledger, log, onDeclined, owner: instance, openLog });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();
@@ -130,7 +133,12 @@ export function createParts(
  */
 function createSettingsReader(
   started: Config,
-  { metrics, traces, log, clock }: Omit<Foundation, "ledger" | "limiter"> & { readonly clock: () => number },
+  {
+    metrics,
+    traces,
+    log,
+    clock,
+  }: Omit<Foundation, "ledger" | "limiter" | "openLog"> & { readonly clock: () => number },
 ): (live: LiveConfig) => GatewaySettings {
   const builtIn = [createDemoUpstream()];
   const { replicas } = started.limiter;

@@ -31,7 +31,7 @@ export interface SettlementOutboxOptions extends ReplayOptions {
   /** The database that the settlements belong to. Default: files of every database are adopted. */
   readonly owner?: OutboxOwner;
   /** Opens what syncs a file. Default: the disk. */
-  readonly openLog?: OpenLogSync;
+  readonly openLog?: OpenLogSync | undefined;
   /** The maximum of pending entries; more are rejected as `full`. */
   readonly entriesMax?: number;
   /** How long {@link OpenSettlementOutbox.close} drains. */

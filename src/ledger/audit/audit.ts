@@ -9,7 +9,7 @@ import {
   SQLITE,
   type Values,
 } from "../queries/query.ts";
-import { createWorkerReader } from "../sqlite/reads.ts";
+import { createWorkerReader, type WorkerReader } from "../sqlite/reads.ts";
 import { type Invariant, invariantsOf, overdueHolds, type WalletRange } from "./invariants.ts";
 import { droppedInvariants, lateRollUps, totalsEqualWallets, usageInvariants } from "./usage-invariants.ts";
 
@@ -52,6 +52,8 @@ export function auditDatabase(
 export interface AuditOptions {
   /** The most wallets audited in one snapshot. Default: 1,000 in PostgreSQL, all in SQLite. */
   readonly walletsPerSnapshot?: number;
+  /** Runs the queries over SQLite. Default: a worker. */
+  readonly reader?: WorkerReader;
   /** Called before the first check and after each one, with the numbers of checks. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -70,9 +72,12 @@ const QUERY_MS_MAX = 600_000;
 export async function auditSqlite(
   { path }: Pick<SqliteDatabase, "path">,
   nowMs: number,
-  { walletsPerSnapshot = ALL_WALLETS, onProgress }: AuditOptions = {},
+  {
+    walletsPerSnapshot = ALL_WALLETS,
+    onProgress,
+    reader = createWorkerReader({ path, replyMsMax: QUERY_MS_MAX }),
+  }: AuditOptions = {},
 ): Promise<AuditReport> {
-  const reader = createWorkerReader({ path, replyMsMax: QUERY_MS_MAX });
   try {
     const inSnapshot: AuditSource["inSnapshot"] = (read) => read(reader.run);
     return await runAudit({ dialect: SQLITE, inSnapshot }, { nowMs, walletsPerSnapshot, onProgress });
