@@ -1,0 +1,178 @@
+import { toGatewayError } from "../../src/errors.ts";
+import type { AbortSource, Call } from "../../src/gateway/request.ts";
+import { runRequest } from "../../src/gateway/run-request.ts";
+import { newRequestId } from "../../src/http/identity.ts";
+import { runRoute } from "../../src/http/inference.ts";
+import type { HttpReply } from "../../src/http/reply.ts";
+import { platform } from "../../src/platform.ts";
+import { WIRES } from "../../src/wire/registry.ts";
+import { drawInteger, drawOne } from "../support/seeded-random.ts";
+import type { SimulatedGateway } from "./gateway.ts";
+import type { Machine } from "./scheduler.ts";
+import type { AskedCall } from "./upstreams.ts";
+import type { SimulatedKey, World } from "./world.ts";
+
+/** How a request ended for its client. */
+type Ending =
+  /** The client saw the end of its answer. */
+  | "finished"
+  /** The client left. */
+  | "left"
+  /** The gateway died. */
+  | "reset"
+  /** The client got an error, which says whether it was charged. */
+  | { readonly error: string; readonly isCharged: boolean };
+
+/** One request, as its client and the world know it. */
+export interface SimulatedRequest {
+  readonly number: number;
+  readonly id: string;
+  readonly key: SimulatedKey;
+  readonly machine: Machine;
+  readonly startedAtMs: number;
+  /** The calls of upstreams that were handed its body. */
+  readonly asked: AskedCall[];
+  ending: Ending | undefined;
+  /** Whether the gateway was still at it when it died. */
+  isOrphan: boolean;
+  /** Whether the story of the request has returned. */
+  isOver: boolean;
+}
+
+const RUNNING = {
+  mayBegin: () => true,
+  begin() {},
+  end() {},
+  idle: async () => undefined,
+  close() {},
+};
+const RECEIVED = new Request("http://tollgate.test/");
+const BODY = { release() {} };
+
+/** Sends one request to a gateway, and lets its client wait, read slowly or leave. */
+export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKey): void {
+  const { scheduler, luck } = world;
+  const { draw } = scheduler;
+  const { machine, gateway } = to;
+  const number = world.nextNumber();
+  const wire = draw() < 0.7 ? WIRES.chat : WIRES.messages;
+  const stream = draw() < 0.6;
+  const body = JSON.stringify({
+    model: drawOne(draw, world.config.models).id,
+    max_tokens: drawInteger(draw, 5, 60),
+    stream,
+    messages: [{ role: "user", content: `request ${number} ${"please ".repeat(drawInteger(draw, 1, 10))}` }],
+  });
+  const request: SimulatedRequest = {
+    number,
+    id: newRequestId(),
+    key,
+    machine,
+    startedAtMs: scheduler.monotonicMs,
+    asked: [],
+    ending: undefined,
+    isOrphan: false,
+    isOver: false,
+  };
+  world.requests.set(number, request);
+  scheduler.note(
+    `request ${number} ${request.id} of ${key.id}, ${stream ? "streamed" : "whole"} ${wire.surface}`,
+  );
+  const reply = new SimulatedReply(world, request, luck.strikes("client_reads_slowly"));
+  const bodyMs = draw() < 0.1 ? draw() * 2_000 : 0;
+  const call: Call = {
+    id: request.id,
+    wire,
+    secret: key.secret,
+    headers: {},
+    query: "",
+    allowsClamp: draw() < 0.2,
+    startedAt: gateway.clock(),
+    createdAtS: Math.floor(platform.now() / 1000),
+    async readBody() {
+      if (bodyMs > 0) await scheduler.sleep(bodyMs, "a body arrives");
+      return [new TextEncoder().encode(body)];
+    },
+    record: {},
+    progress: { waitedMs: 0 },
+  };
+  if (luck.strikes("client_leaves")) {
+    const afterMs = draw() < 0.5 ? draw() * 300 : draw() * 20_000;
+    scheduler.after(afterMs, `the client of request ${number} leaves`, () => reply.leave());
+  }
+  const route = { path: wire.path, surface: wire.surface, run: runRequest };
+  void runRoute(gateway, { route, call, reply, body: BODY, request: RECEIVED, running: RUNNING }).then(() => {
+    request.isOver = true;
+  });
+}
+
+/** The client's end of a request: what it was sent, and whether it is still there. */
+class SimulatedReply implements HttpReply {
+  readonly response = Promise.withResolvers<Response>().promise;
+  readonly signal: AbortSource;
+  status = 0;
+  readonly #world: World;
+  readonly #request: SimulatedRequest;
+  readonly #readsSlowly: boolean;
+  readonly #listeners = new Set<() => void>();
+  #isGone = false;
+  #isOpen = false;
+
+  constructor(world: World, request: SimulatedRequest, readsSlowly: boolean) {
+    this.#world = world;
+    this.#request = request;
+    this.#readsSlowly = readsSlowly;
+    const isGone = () => this.#isGone;
+    this.signal = {
+      get aborted() {
+        return isGone();
+      },
+      addEventListener: (_type, listener) => void this.#listeners.add(listener),
+      removeEventListener: (_type, listener) => void this.#listeners.delete(listener),
+    };
+  }
+
+  setHeaders(): void {}
+  expectStream(): void {}
+  beginStream(): void {}
+
+  write(): Promise<void> | undefined {
+    const { scheduler, luck } = this.#world;
+    this.#isOpen = true;
+    if (luck.strikes("death_at_a_write")) this.#world.kill(scheduler.current);
+    if (this.#isGone || !this.#readsSlowly) return undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scheduler.after(scheduler.draw() * 3_000, `the client of request ${this.#request.number} reads`, resolve);
+    this.#listeners.add(resolve);
+    return promise;
+  }
+
+  end(): void {
+    this.status = 200;
+    this.#finish("finished");
+  }
+
+  fail(thrown: unknown) {
+    const error = toGatewayError(thrown);
+    this.status = this.#isOpen ? 200 : error.row.chat[0];
+    this.#finish({ error: error.kind, isCharged: error.kind.endsWith("_charged") });
+    if (error.kind === "internal") this.#world.scheduler.note(`internal error: ${String(error.cause)}`);
+    return error;
+  }
+
+  leave(): void {
+    if (this.#request.ending) return;
+    this.#finish("left");
+    this.#isGone = true;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** What a dead gateway sends reaches nobody. */
+  #finish(ending: Ending): void {
+    const { machine, number } = this.#request;
+    if (this.#request.ending || !machine.isAlive) return;
+    this.#request.ending = ending;
+    const name = typeof ending === "string" ? ending : ending.error;
+    this.#world.scheduler.note(`request ${number} ended: ${name}`);
+  }
+}

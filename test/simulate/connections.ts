@@ -1,0 +1,48 @@
+import { Database } from "bun:sqlite";
+import type { Machine } from "./scheduler.ts";
+
+const connections = new Map<Machine, Set<Database>>();
+const runOf = Database.prototype.run;
+
+/**
+ * Assigns each SQLite connection to the machine that first uses it, until the returned function is called, so that
+ * {@link closeConnections} can do what the operating system does when a process dies.
+ */
+export function followConnections(current: () => Machine): () => void {
+  Database.prototype.run = function run(this: Database, ...args: Parameters<typeof runOf>) {
+    const machine = current();
+    const open = connections.get(machine) ?? new Set();
+    connections.set(machine, open.add(this));
+    return runOf.apply(this, args);
+  } as typeof runOf;
+  return () => {
+    Database.prototype.run = runOf;
+    for (const machine of [...connections.keys()]) closeConnections(machine);
+  };
+}
+
+/** Closes every connection of a machine. A transaction in progress is rolled back. */
+export function closeConnections(machine: Machine): void {
+  for (const connection of openOf(machine)) {
+    if (connection.inTransaction) runOf.call(connection, "ROLLBACK");
+    connection.close();
+  }
+  connections.delete(machine);
+}
+
+function openOf(machine: Machine): readonly Database[] {
+  return [...(connections.get(machine) ?? [])].filter(isOpen);
+}
+
+function isOpen(connection: Database): boolean {
+  try {
+    return connection.inTransaction !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The connections of a machine to files whose path holds a text. */
+export function connectionsTo(machine: Machine, part: string): readonly Database[] {
+  return openOf(machine).filter(({ filename }) => filename.includes(part));
+}

@@ -1,0 +1,92 @@
+import { drawWeighted } from "../support/seeded-random.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** What may go wrong, each with the probability per chance that it gets in a run where it may happen. */
+export const MISFORTUNES = {
+  // An upstream.
+  upstream_late: { chance: 0.03, does: "an upstream answers after the limit of its first output" },
+  upstream_never: { chance: 0.02, does: "an upstream never answers" },
+  upstream_refuses: { chance: 0.03, does: "an upstream refuses the connection" },
+  upstream_resets: { chance: 0.03, does: "an upstream resets the connection before it answers" },
+  upstream_error: { chance: 0.06, does: "an upstream answers with an error" },
+  upstream_half: { chance: 0.04, does: "an upstream resets the connection in the middle of an answer" },
+  upstream_unfinished: { chance: 0.02, does: "an upstream ends an answer without its finish" },
+  upstream_stalls: { chance: 0.02, does: "an upstream falls silent in the middle of an answer" },
+  upstream_lies: { chance: 0.05, does: "an upstream reports usage that cannot be" },
+  upstream_silent_usage: { chance: 0.04, does: "an upstream reports no usage" },
+  upstream_empty: { chance: 0.03, does: "an upstream generates nothing readable" },
+  upstream_hangs: { chance: 0.05, does: "an upstream keeps the connection open after its last event" },
+  // A client.
+  client_leaves: { chance: 0.1, does: "a client leaves" },
+  client_reads_slowly: { chance: 0.1, does: "a client reads slowly" },
+  // A gateway, chances per call of an upstream, write to a client, or second.
+  death_between_steps: { chance: 0.004, does: "a gateway dies between two steps" },
+  death_at_a_call: { chance: 0.002, does: "a gateway dies as it calls an upstream" },
+  death_at_a_write: { chance: 0.0005, does: "a gateway dies as it writes to a client" },
+  drain: { chance: 0.002, does: "a gateway is stopped in an orderly way" },
+  // The disk, chances per sync or second.
+  slow_sync: { chance: 0.01, does: "a sync of a log takes up to 2 s" },
+  lost_answer: { chance: 0.003, does: "a commit is synced after its caller gave up" },
+  locked_file: { chance: 0.004, does: "another process locks the database for seconds" },
+  full_disk: { chance: 0.004, does: "the disk of the settlement outbox is full for a while" },
+  // The clock, chances per second.
+  clock_forward: { chance: 0.0015, does: "the wall clock jumps forward" },
+  clock_back: { chance: 0.0015, does: "the wall clock jumps back" },
+  // Operators, chances per second.
+  key_revoked: { chance: 0.002, does: "a key is revoked" },
+  wallet_frozen: { chance: 0.003, does: "a wallet is frozen for a while" },
+} as const;
+
+export type Misfortune = keyof typeof MISFORTUNES;
+
+export const MISFORTUNE_NAMES = Object.keys(MISFORTUNES) as readonly Misfortune[];
+
+/** Of each kind, how often it happened. */
+export type MisfortuneCounts = Record<Misfortune, number>;
+
+export function noMisfortunes(): MisfortuneCounts {
+  return Object.fromEntries(MISFORTUNE_NAMES.map((name) => [name, 0])) as MisfortuneCounts;
+}
+
+/**
+ * Decides what goes wrong. Each seed chooses which kinds may happen, because runs in which everything fails hide
+ * what one kind does alone.
+ */
+export class Luck {
+  readonly counts: MisfortuneCounts;
+  /** Off while a run ends: what is left must then come to rest. */
+  isOn = true;
+  readonly #scheduler: Scheduler;
+  readonly #chances: ReadonlyMap<Misfortune, number>;
+
+  constructor(scheduler: Scheduler, counts: MisfortuneCounts) {
+    const { draw } = scheduler;
+    this.#scheduler = scheduler;
+    this.counts = counts;
+    this.#chances = new Map(
+      MISFORTUNE_NAMES.map((name) => {
+        const { factor } = drawWeighted(draw, FACTORS);
+        return [name, Math.min(0.5, MISFORTUNES[name].chance * factor)];
+      }),
+    );
+  }
+
+  /** Whether a misfortune happens now. `times` multiplies its chance. */
+  strikes(name: Misfortune, times = 1): boolean {
+    if (this.#scheduler.draw() >= (this.#chances.get(name) ?? 0) * times || !this.isOn) return false;
+    this.counts[name] += 1;
+    this.#scheduler.note(`misfortune ${name}`);
+    return true;
+  }
+
+  /** Returns the first of these misfortunes that happens now. */
+  oneOf<Name extends Misfortune>(names: readonly Name[]): Name | undefined {
+    return names.find((name) => this.strikes(name));
+  }
+}
+
+const FACTORS = [
+  { factor: 0, weight: 3 },
+  { factor: 1, weight: 4 },
+  { factor: 4, weight: 2 },
+];

@@ -1,0 +1,235 @@
+import type { Database } from "bun:sqlite";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
+import type { Receipt } from "../../src/ledger/records.ts";
+import type { Admission, Limiter } from "../../src/limiter/limiter.ts";
+import type { SimulatedRequest } from "./clients.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { SimulatedKey } from "./world.ts";
+
+/** The simulated program did what the model does not allow. */
+export class Violation extends Error {
+  override readonly name = "Violation";
+}
+
+const MINUTE_MS = 60_000;
+/** Tokens that an upstream may report at most, so that more of them are a lie. */
+export const CONTEXT_WINDOW = 1_000;
+/** The dearest request: a full window, and a tenth more output than the largest limit. */
+const COST_MAX = 1_000n * 1_000n + 66n * 2_000n;
+
+interface WalletRow {
+  readonly wallet_id: string;
+  readonly posted: bigint;
+  readonly held: bigint;
+}
+
+/**
+ * What must be true, written apart from the program and smaller than it: what each request may have cost, and the
+ * bounds of wallets and limits at every moment.
+ */
+export class Model {
+  readonly toppedUp = new Map<string, bigint>();
+  /** When the wall clock was last set forward, on the clock that cannot be set. */
+  clockSetAtMs = Number.NEGATIVE_INFINITY;
+  /** Found inside of the simulated program, which would catch it. */
+  #violation: Violation | undefined;
+  /** Of each wallet, what the receipts that were checked have cost. */
+  readonly #spent = new Map<string, bigint>();
+  readonly #limits = new Map<string, SimulatedKey["limits"]>();
+  /** Of each gateway and key: the times of its admissions, and how many of them run. */
+  readonly #admitted = new Map<string, { times: number[]; running: number }>();
+  readonly #scheduler: Scheduler;
+  #version = 0;
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  addKey({ id, limits }: SimulatedKey): void {
+    this.#limits.set(id, limits);
+  }
+
+  topUp(walletId: string, amount: bigint): void {
+    this.toppedUp.set(walletId, (this.toppedUp.get(walletId) ?? 0n) + amount);
+  }
+
+  /** Checks every admission of a limiter, which counts for one gateway. */
+  watchLimiter(gateway: string, limiter: Limiter): Limiter {
+    return {
+      ...limiter,
+      admit: async (request) => {
+        const decision = await limiter.admit(request);
+        return decision.admitted
+          ? this.#watchSlot(`${gateway} ${request.keyId}`, request.keyId, decision)
+          : decision;
+      },
+    };
+  }
+
+  #watchSlot(name: string, keyId: string, admission: Admission): Admission {
+    const { requestsPerMinute = Infinity, concurrentRequests = Infinity } = this.#limits.get(keyId) ?? {};
+    const counted = this.#admitted.get(name) ?? { times: [], running: 0 };
+    this.#admitted.set(name, counted);
+    const nowMs = Math.floor(this.#scheduler.monotonicMs);
+    counted.times = counted.times.filter((atMs) => atMs > nowMs - MINUTE_MS);
+    counted.times.push(nowMs);
+    counted.running += 1;
+    const { times, running } = counted;
+    if (times.length > requestsPerMinute)
+      this.#report(`${name} got ${times.length} of ${requestsPerMinute} requests of a minute`);
+    if (running > concurrentRequests)
+      this.#report(`${name} runs ${running} of ${concurrentRequests} requests`);
+    let isOver = false;
+    const over = () => {
+      if (!isOver) counted.running -= 1;
+      isOver = true;
+    };
+    // A cancelled request does not count in the minute.
+    const cancelled = () => {
+      if (!isOver) counted.times.splice(counted.times.indexOf(nowMs), 1);
+      over();
+    };
+    return {
+      ...admission,
+      settle: (tokens) => {
+        over();
+        return admission.settle(tokens);
+      },
+      cancel: () => {
+        cancelled();
+        return admission.cancel();
+      },
+      [Symbol.asyncDispose]: () => {
+        over();
+        return admission[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  /** Forgets what a gateway counted that has ended. */
+  forgetLimiter(gateway: string): void {
+    for (const name of this.#admitted.keys()) if (name.startsWith(`${gateway} `)) this.#admitted.delete(name);
+  }
+
+  /** Checks the wallets when the database has changed since the last call. */
+  checkWallets(client: Database): void {
+    const { data_version: version } = client.query("PRAGMA data_version").get() as { data_version: number };
+    if (version === this.#version) return;
+    this.#version = version;
+    const rows = client
+      .query<WalletRow, []>("SELECT wallet_id, posted, held FROM wallets")
+      .safeIntegers(true)
+      .all();
+    for (const { wallet_id, posted, held } of rows) {
+      const over = held - posted;
+      require(over <= 0n ||
+        over <= costAboveHolds(client, wallet_id), `wallet ${wallet_id} is overspent by ${over}`);
+    }
+  }
+
+  /** Checks one request that must be over: its receipt against what its client and its upstreams saw. */
+  checkRequest(request: SimulatedRequest, receipt: Receipt | undefined): void {
+    const about = (text: string) => `request ${request.number}: ${text}`;
+    const { ending, asked, isOrphan, key } = request;
+    require(ending !== undefined, about("its client waits for ever"));
+    require(isOrphan || request.isOver, about("its story has no end"));
+    if (!receipt) {
+      require(asked.length === 0, about("an upstream was asked, and there is no receipt"));
+      require(ending !== "finished", about("it was answered, and there is no receipt"));
+      return;
+    }
+    const { state, captured, granted } = receipt;
+    this.#spent.set(key.walletId, (this.#spent.get(key.walletId) ?? 0n) + captured);
+    require(state !== "held", about("its hold is open"));
+    const isLiedTo = asked.some(({ plan }) => plan.trouble === "upstream_lies");
+    const costMax = isLiedTo ? COST_MAX : granted;
+    require(captured >= 0n && captured <= costMax, about(`${captured} of ${granted} were charged`));
+    if (asked.length === 0)
+      require(captured === 0n, about(`${captured} were charged, and no upstream was asked`));
+    if (ending === "finished") requireFinished(request, receipt, about);
+    // After an internal error the ledger may still be charged: by an expiry, or by what it had committed.
+    if (typeof ending === "object" && ending.error !== "internal" && !isOrphan) {
+      require(ending.isCharged === captured > 0n, about(`${ending.error} was charged ${captured}`));
+    }
+    if (isOrphan) return;
+    if (state !== "expired") requireAttempts(request, receipt, about);
+    const isSettled = typeof ending === "string" || ending.error !== "internal";
+    const isInTime = request.startedAtMs > this.clockSetAtMs && request.machine.isAlive && isSettled;
+    if (isInTime) require(state !== "expired" && !receipt.late, about("its hold expired while it ran"));
+  }
+
+  /** Checks the money of each wallet when nothing runs. */
+  async checkMoney(ledger: LocalLedger): Promise<void> {
+    for (const [walletId, toppedUp] of this.toppedUp) {
+      const { posted, held } = await ledger.balances(walletId);
+      const spent = this.#spent.get(walletId) ?? 0n;
+      require(held === 0n, `wallet ${walletId} holds ${held} when nothing runs`);
+      require(posted === toppedUp - spent, `wallet ${walletId} has ${posted}, of ${toppedUp} less ${spent}`);
+    }
+  }
+
+  /** Checks that a gateway keeps no slot of a key when nothing runs. */
+  async checkSlots(gateway: string, limiter: Limiter, { id, walletId, limits }: SimulatedKey): Promise<void> {
+    const request = { accountId: walletId, keyId: id, keyLimits: limits, accountLimits: {}, tokens: 0 };
+    const { running, accountRunning } = await limiter.usage(request);
+    require(running === 0 && accountRunning === 0, `${gateway} keeps a slot of key ${id}`);
+  }
+
+  /** Throws what was found inside of the simulated program. */
+  throwViolation(): void {
+    if (this.#violation) throw this.#violation;
+  }
+
+  #report(claim: string): void {
+    this.#violation ??= new Violation(claim);
+  }
+}
+
+/** An answer that its client saw the end of is charged as its upstream reported it. */
+function requireFinished(
+  { asked }: SimulatedRequest,
+  { state, captured, late, outcome }: Receipt,
+  about: (text: string) => string,
+): void {
+  const { cost, trouble } = asked.at(-1)?.plan ?? {};
+  require(asked.length > 0, about("it was answered, and no upstream was asked"));
+  require(state === "settled", about(`it was answered, and its hold is ${state}`));
+  require(outcome?.source !== "none", about(
+    "it was answered, and its receipt says that nothing was charged",
+  ));
+  if (cost === undefined) require(captured > 0n, about(`nothing was charged after ${trouble}`));
+  // An expiry may have captured more before, by its heartbeat's estimate.
+  else
+    require(captured === cost || (late && captured > cost), about(`${captured} were charged, not ${cost}`));
+}
+
+/** Each upstream that was handed the body is on the receipt, in the order of the calls. */
+function requireAttempts(
+  { asked }: SimulatedRequest,
+  { outcome }: Receipt,
+  about: (text: string) => string,
+): void {
+  const tried = (outcome?.attempts ?? []).map(({ upstream }) => upstream);
+  let place = 0;
+  for (const { upstream } of asked) {
+    const found = tried.indexOf(upstream, place);
+    require(found >= 0, about(`${upstream} was asked, and its receipt names ${tried.join(", ") || "none"}`));
+    place = found + 1;
+  }
+}
+
+/** What may be missing in a wallet: costs above their holds, and costs of holds that had expired before. */
+function costAboveHolds(client: Database, walletId: string): bigint {
+  const row = client
+    .query<{ cost: bigint | null }, [string]>(
+      `SELECT sum(CASE WHEN late = 1 THEN captured ELSE max(captured - granted, 0) END) AS cost
+        FROM holds WHERE wallet_id = ?`,
+    )
+    .safeIntegers(true)
+    .get(walletId);
+  return row?.cost ?? 0n;
+}
+
+function require(isTrue: boolean, claim: string): asserts isTrue {
+  if (!isTrue) throw new Violation(claim);
+}

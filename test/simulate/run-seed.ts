@@ -1,0 +1,65 @@
+import { followConnections } from "./connections.ts";
+import { type Faults, NO_FAULTS } from "./faults.ts";
+import { type MisfortuneCounts, noMisfortunes } from "./misfortunes.ts";
+import { type Machine, Scheduler } from "./scheduler.ts";
+import { World } from "./world.ts";
+
+/** What one seed came to. */
+export interface SeedResult {
+  readonly seed: number;
+  /** Events that ran. */
+  readonly steps: number;
+  readonly requests: number;
+  readonly simulatedMs: number;
+  /** The digest of the trace: equal for equal seeds. */
+  readonly digest: string;
+  readonly counts: MisfortuneCounts;
+  /** What the model does not allow, or what the program threw; `undefined` when all is well. */
+  readonly failure: unknown;
+}
+
+export interface SeedOptions {
+  readonly seed: number;
+  readonly days?: number;
+  /** Ends after this step. */
+  readonly until?: number | undefined;
+  readonly onLine?: ((line: string) => void) | undefined;
+  readonly faults?: Faults | undefined;
+}
+
+/** Runs one simulated world to its end. Synchronous: no time of the machine passes for the simulated code. */
+export function runSeed(options: SeedOptions): SeedResult {
+  const { seed, days = 1, until = Number.POSITIVE_INFINITY, onLine, faults = NO_FAULTS } = options;
+  const machine: Machine = { name: "world", isAlive: true };
+  const scheduler = new Scheduler({ seed, onLine }, machine);
+  const unbind = scheduler.bind();
+  const unfollow = followConnections(() => scheduler.current);
+  const counts = noMisfortunes();
+  const world = new World({ scheduler, world: machine, counts, faults, days });
+  let failure: unknown;
+  let isOver = false;
+  scheduler.after(0, "the world begins", () =>
+    world.live().then(
+      () => {
+        isOver = true;
+      },
+      (fault: unknown) => {
+        failure = fault;
+      },
+    ),
+  );
+  try {
+    while (!isOver && failure === undefined && scheduler.steps < until) {
+      if (!scheduler.step()) throw new Error("Nothing is left to happen");
+      world.check();
+    }
+  } catch (fault) {
+    failure ??= fault;
+  } finally {
+    unfollow();
+    unbind();
+    world.remove();
+  }
+  const { steps, monotonicMs: simulatedMs } = scheduler;
+  return { seed, steps, requests: world.sent, simulatedMs, digest: scheduler.digest(), counts, failure };
+}

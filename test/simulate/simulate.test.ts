@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { PLANTED } from "./faults.ts";
+import { runSeed } from "./run-seed.ts";
+
+/** Seeds that once failed, each with what was found. */
+const FORMER_FAILURES: readonly (readonly [seed: number, found: string])[] = [
+  [13, "a late settlement keeps what an expiry captured"],
+  [43, "a settlement that neither ledger nor outbox takes ends in an expiry"],
+];
+
+/** Planted faults are found within these seeds. */
+const SEEDS_MAX = 10;
+
+/** Simulated in this test's own time: the machine's speed decides how many seeds run, not whether they pass. */
+const RUN_MS = 10_000;
+const TEST_MS_MAX = 300_000;
+
+test(
+  "two runs of one seed have the same trace, and another seed has another",
+  () => {
+    const first = runSeed({ seed: 1, days: 2 });
+    const again = runSeed({ seed: 1, days: 2 });
+    expect([again.digest, again.steps, again.requests]).toEqual([first.digest, first.steps, first.requests]);
+    expect(runSeed({ seed: 2 }).digest).not.toBe(first.digest);
+    expect(first.requests).toBeGreaterThan(0);
+  },
+  TEST_MS_MAX,
+);
+
+test.each(FORMER_FAILURES)(
+  "seed %d breaks no rule: %s",
+  (seed) => expect(String(runSeed({ seed }).failure)).toBe("undefined"),
+  TEST_MS_MAX,
+);
+
+test(
+  "seeds of the day break no rule",
+  () => {
+    const today = Math.floor(Date.now() / 86_400_000) * 1_000;
+    const endsAtMs = performance.now() + RUN_MS;
+    const failed: string[] = [];
+    for (let seed = today; seed === today || performance.now() < endsAtMs; seed += 1) {
+      const { failure, steps } = runSeed({ seed });
+      if (failure !== undefined) failed.push(`seed ${seed} at step ${steps}: ${String(failure)}`);
+    }
+    expect(failed).toEqual([]);
+  },
+  TEST_MS_MAX,
+);
+
+test.each(Object.keys(PLANTED))(
+  "a planted fault is found: %s",
+  (name) => {
+    const found = Array.from({ length: SEEDS_MAX }, (_, place) => place + 1).some(
+      (seed) => runSeed({ seed, faults: PLANTED[name]?.() }).failure !== undefined,
+    );
+    expect(found).toBe(true);
+  },
+  TEST_MS_MAX,
+);
