@@ -35,8 +35,14 @@ export interface SimulatedRequest {
   ending: Ending | undefined;
   /** Whether the gateway was still at it when it died. */
   isOrphan: boolean;
+  /** Whether power was lost before it was over: a hold that was not synced is then lost. */
+  isPowerLost: boolean;
   /** Whether the story of the request has returned. */
   isOver: boolean;
+}
+
+export function endingName(ending: Ending | undefined): string {
+  return typeof ending === "object" ? ending.error : (ending ?? "none");
 }
 
 const RUNNING = {
@@ -72,6 +78,7 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
     asked: [],
     ending: undefined,
     isOrphan: false,
+    isPowerLost: false,
     isOver: false,
   };
   world.requests.set(number, request);
@@ -172,7 +179,6 @@ class SimulatedReply implements HttpReply {
     const { machine, number } = this.#request;
     if (this.#request.ending || !machine.isAlive) return;
     this.#request.ending = ending;
-    const name = typeof ending === "string" ? ending : ending.error;
-    this.#world.scheduler.note(`request ${number} ended: ${name}`);
+    this.#world.scheduler.note(`request ${number} ended: ${endingName(ending)}`);
   }
 }

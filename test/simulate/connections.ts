@@ -7,18 +7,27 @@ const runOf = Database.prototype.run;
 /**
  * Assigns each SQLite connection to the machine that first uses it, until the returned function is called, so that
  * {@link closeConnections} can do what the operating system does when a process dies.
+ * `onSynced` is called with the file of each transaction that SQLite synced itself.
  */
-export function followConnections(current: () => Machine): () => void {
+export function followConnections(current: () => Machine, onSynced: (path: string) => void): () => void {
   Database.prototype.run = function run(this: Database, ...args: Parameters<typeof runOf>) {
     const machine = current();
     const open = connections.get(machine) ?? new Set();
     connections.set(machine, open.add(this));
-    return runOf.apply(this, args);
+    const changes = runOf.apply(this, args);
+    if (args[0] === "COMMIT" && isSynchronous(this)) onSynced(this.filename);
+    return changes;
   } as typeof runOf;
   return () => {
     Database.prototype.run = runOf;
     for (const machine of [...connections.keys()]) closeConnections(machine);
   };
+}
+
+/** Whether SQLite itself syncs the commits of a connection. */
+function isSynchronous(connection: Database): boolean {
+  const [row] = connection.query("PRAGMA synchronous").values();
+  return Number(row?.[0]) >= 2;
 }
 
 /** Closes every connection of a machine. A transaction in progress is rolled back. */

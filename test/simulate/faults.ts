@@ -1,13 +1,19 @@
 import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { OpenLogSync } from "../../src/ledger/sqlite/log-sync.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
 
 /** Faults planted between the parts of a gateway, to test that the simulation finds them. */
 export interface Faults {
   ledger(ledger: Ledger): Ledger;
   limiter(limiter: Limiter): Limiter;
+  openLog(openLog: OpenLogSync): OpenLogSync;
 }
 
-export const NO_FAULTS: Faults = { ledger: (ledger) => ledger, limiter: (limiter) => limiter };
+export const NO_FAULTS: Faults = {
+  ledger: (ledger) => ledger,
+  limiter: (limiter) => limiter,
+  openLog: (openLog) => openLog,
+};
 
 /** Every planted fault by its name. Some strike once in a number of calls. */
 export const PLANTED: Readonly<Record<string, () => Faults>> = {
@@ -24,6 +30,10 @@ export const PLANTED: Readonly<Record<string, () => Faults>> = {
       },
     }));
   },
+  log_not_synced: () => ({
+    ...NO_FAULTS,
+    openLog: () => () => ({ sync: async () => undefined, close() {} }),
+  }),
   hold_not_extended: () => onLedger(() => ({ extend: async () => undefined })),
   settlement_of_nothing: () => {
     const strikes = everyNth(30);

@@ -14,6 +14,7 @@ import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
 import { closeConnections } from "./connections.ts";
 import type { Faults } from "./faults.ts";
+import { createLink } from "./link.ts";
 import type { Machine } from "./scheduler.ts";
 import type { World } from "./world.ts";
 
@@ -40,14 +41,14 @@ export async function startGateway(
   const { config } = world;
   const log = createSimulatedLog(world);
   const metrics = createMetrics({});
-  const openLog = createDisk(world);
+  const openLog = faults.openLog(createDisk(world));
   const database = await connectDatabase(config.database);
   if (database.dialect !== "sqlite") throw new Error("A simulation runs over SQLite");
   const { sqlite } = database;
   const reader: WorkerReader = { run: createInlineReader(sqlite.client), close() {} };
   const local = createSqliteLedger({ database: sqlite, openLog, reader, observer: metrics.ledger });
   const instance = await claimInstance(database);
-  const ledger = faults.ledger(local);
+  const ledger = faults.ledger(world.hasLink ? createLink(world, local) : local);
   const close = async () => {
     await local.close();
     await database.close();
@@ -65,7 +66,7 @@ export async function startGateway(
   };
   const limiter = faults.limiter(createMemoryLimiter({ metrics: metrics.limiter }));
   const runningLimiter = {
-    limiter: world.model.watchLimiter(machine.name, limiter),
+    limiter: world.model.admissions.watch(machine.name, limiter),
     close: async () => undefined,
   };
   const parts = createParts(config, {
@@ -129,7 +130,7 @@ function createDisk(world: World): OpenLogSync {
     if (luck.strikes("lost_answer")) return 3_000 + draw() * 3_000;
     return 0.1 + draw() * 4;
   };
-  return () => {
+  return (path) => {
     let next: PromiseWithResolvers<void> | undefined;
     let isSyncing = false;
     const begin = () => {
@@ -137,7 +138,9 @@ function createDisk(world: World): OpenLogSync {
       if (!group) return;
       next = undefined;
       isSyncing = true;
+      const synced = world.power.syncing(path);
       scheduler.after(syncMs(), "synced", () => {
+        synced();
         isSyncing = false;
         group.resolve();
         begin();

@@ -24,11 +24,16 @@ export const MISFORTUNES = {
   death_at_a_call: { chance: 0.002, does: "a gateway dies as it calls an upstream" },
   death_at_a_write: { chance: 0.0005, does: "a gateway dies as it writes to a client" },
   drain: { chance: 0.002, does: "a gateway is stopped in an orderly way" },
+  power_loss: { chance: 0.01, does: "power is lost: what was not synced is gone" },
   // The disk, chances per sync or second.
   slow_sync: { chance: 0.01, does: "a sync of a log takes up to 2 s" },
   lost_answer: { chance: 0.003, does: "a commit is synced after its caller gave up" },
   locked_file: { chance: 0.004, does: "another process locks the database for seconds" },
   full_disk: { chance: 0.004, does: "the disk of the settlement outbox is full for a while" },
+  // The network to the ledger, chances per call.
+  link_loses_call: { chance: 0.01, does: "a command is lost on its way to the ledger" },
+  link_loses_answer: { chance: 0.01, does: "an answer of the ledger is lost" },
+  link_doubles: { chance: 0.02, does: "a command reaches the ledger twice" },
   // The clock, chances per second.
   clock_forward: { chance: 0.0015, does: "the wall clock jumps forward" },
   clock_back: { chance: 0.0015, does: "the wall clock jumps back" },

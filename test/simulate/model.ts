@@ -1,7 +1,8 @@
 import type { Database } from "bun:sqlite";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import type { Receipt } from "../../src/ledger/records.ts";
-import type { Admission, Limiter } from "../../src/limiter/limiter.ts";
+import type { Limiter } from "../../src/limiter/limiter.ts";
+import { AdmissionModel } from "./admission-model.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SimulatedKey } from "./world.ts";
@@ -11,7 +12,6 @@ export class Violation extends Error {
   override readonly name = "Violation";
 }
 
-const MINUTE_MS = 60_000;
 /** Tokens that an upstream may report at most, so that more of them are a lie. */
 export const CONTEXT_WINDOW = 1_000;
 /** The dearest request: a full window, and a tenth more output than the largest limit. */
@@ -35,80 +35,19 @@ export class Model {
   #violation: Violation | undefined;
   /** Of each wallet, what the receipts that were checked have cost. */
   readonly #spent = new Map<string, bigint>();
-  readonly #limits = new Map<string, SimulatedKey["limits"]>();
-  /** Of each gateway and key: the times of its admissions, and how many of them run. */
-  readonly #admitted = new Map<string, { times: number[]; running: number }>();
-  readonly #scheduler: Scheduler;
+  readonly admissions: AdmissionModel;
+  /** Holds whose heartbeats were lost, so that they may expire. */
+  readonly mayExpire = new Set<string>();
   #version = 0;
 
   constructor(scheduler: Scheduler) {
-    this.#scheduler = scheduler;
-  }
-
-  addKey({ id, limits }: SimulatedKey): void {
-    this.#limits.set(id, limits);
+    this.admissions = new AdmissionModel(scheduler, (claim) => {
+      this.#violation ??= new Violation(claim);
+    });
   }
 
   topUp(walletId: string, amount: bigint): void {
     this.toppedUp.set(walletId, (this.toppedUp.get(walletId) ?? 0n) + amount);
-  }
-
-  /** Checks every admission of a limiter, which counts for one gateway. */
-  watchLimiter(gateway: string, limiter: Limiter): Limiter {
-    return {
-      ...limiter,
-      admit: async (request) => {
-        const decision = await limiter.admit(request);
-        return decision.admitted
-          ? this.#watchSlot(`${gateway} ${request.keyId}`, request.keyId, decision)
-          : decision;
-      },
-    };
-  }
-
-  #watchSlot(name: string, keyId: string, admission: Admission): Admission {
-    const { requestsPerMinute = Infinity, concurrentRequests = Infinity } = this.#limits.get(keyId) ?? {};
-    const counted = this.#admitted.get(name) ?? { times: [], running: 0 };
-    this.#admitted.set(name, counted);
-    const nowMs = Math.floor(this.#scheduler.monotonicMs);
-    counted.times = counted.times.filter((atMs) => atMs > nowMs - MINUTE_MS);
-    counted.times.push(nowMs);
-    counted.running += 1;
-    const { times, running } = counted;
-    if (times.length > requestsPerMinute)
-      this.#report(`${name} got ${times.length} of ${requestsPerMinute} requests of a minute`);
-    if (running > concurrentRequests)
-      this.#report(`${name} runs ${running} of ${concurrentRequests} requests`);
-    let isOver = false;
-    const over = () => {
-      if (!isOver) counted.running -= 1;
-      isOver = true;
-    };
-    // A cancelled request does not count in the minute.
-    const cancelled = () => {
-      if (!isOver) counted.times.splice(counted.times.indexOf(nowMs), 1);
-      over();
-    };
-    return {
-      ...admission,
-      settle: (tokens) => {
-        over();
-        return admission.settle(tokens);
-      },
-      cancel: () => {
-        cancelled();
-        return admission.cancel();
-      },
-      [Symbol.asyncDispose]: () => {
-        over();
-        return admission[Symbol.asyncDispose]();
-      },
-    };
-  }
-
-  /** Forgets what a gateway counted that has ended. */
-  forgetLimiter(gateway: string): void {
-    for (const name of this.#admitted.keys()) if (name.startsWith(`${gateway} `)) this.#admitted.delete(name);
   }
 
   /** Checks the wallets when the database has changed since the last call. */
@@ -134,7 +73,9 @@ export class Model {
     require(ending !== undefined, about("its client waits for ever"));
     require(isOrphan || request.isOver, about("its story has no end"));
     if (!receipt) {
-      require(asked.length === 0, about("an upstream was asked, and there is no receipt"));
+      require(request.isPowerLost || asked.length === 0, about(
+        "an upstream was asked, and there is no receipt",
+      ));
       require(ending !== "finished", about("it was answered, and there is no receipt"));
       return;
     }
@@ -154,7 +95,11 @@ export class Model {
     if (isOrphan) return;
     if (state !== "expired") requireAttempts(request, receipt, about);
     const isSettled = typeof ending === "string" || ending.error !== "internal";
-    const isInTime = request.startedAtMs > this.clockSetAtMs && request.machine.isAlive && isSettled;
+    const isInTime =
+      request.startedAtMs > this.clockSetAtMs &&
+      request.machine.isAlive &&
+      isSettled &&
+      !this.mayExpire.has(request.id);
     if (isInTime) require(state !== "expired" && !receipt.late, about("its hold expired while it ran"));
   }
 
@@ -178,10 +123,6 @@ export class Model {
   /** Throws what was found inside of the simulated program. */
   throwViolation(): void {
     if (this.#violation) throw this.#violation;
-  }
-
-  #report(claim: string): void {
-    this.#violation ??= new Violation(claim);
   }
 }
 

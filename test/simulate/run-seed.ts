@@ -1,6 +1,7 @@
 import { followConnections } from "./connections.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
 import { type MisfortuneCounts, noMisfortunes } from "./misfortunes.ts";
+import { PowerModel } from "./power.ts";
 import { type Machine, Scheduler } from "./scheduler.ts";
 import { World } from "./world.ts";
 
@@ -14,6 +15,8 @@ export interface SeedResult {
   /** The digest of the trace: equal for equal seeds. */
   readonly digest: string;
   readonly counts: MisfortuneCounts;
+  /** How many requests ended in each way. */
+  readonly endings: ReadonlyMap<string, number>;
   /** What the model does not allow, or what the program threw; `undefined` when all is well. */
   readonly failure: unknown;
 }
@@ -33,9 +36,11 @@ export function runSeed(options: SeedOptions): SeedResult {
   const machine: Machine = { name: "world", isAlive: true };
   const scheduler = new Scheduler({ seed, onLine }, machine);
   const unbind = scheduler.bind();
-  const unfollow = followConnections(() => scheduler.current);
+  const power = new PowerModel();
+  const onSynced = (path: string) => power.syncing(path)();
+  const unfollow = followConnections(() => scheduler.current, onSynced);
   const counts = noMisfortunes();
-  const world = new World({ scheduler, world: machine, counts, faults, days });
+  const world = new World({ scheduler, world: machine, counts, power, faults, days });
   let failure: unknown;
   let isOver = false;
   scheduler.after(0, "the world begins", () =>
@@ -61,5 +66,14 @@ export function runSeed(options: SeedOptions): SeedResult {
     world.remove();
   }
   const { steps, monotonicMs: simulatedMs } = scheduler;
-  return { seed, steps, requests: world.sent, simulatedMs, digest: scheduler.digest(), counts, failure };
+  return {
+    seed,
+    steps,
+    requests: world.sent,
+    simulatedMs,
+    digest: scheduler.digest(),
+    counts,
+    endings: world.endings,
+    failure,
+  };
 }

@@ -22,6 +22,7 @@ const beganAtMs = performance.now();
 const endsAtMs = beganAtMs + Number(values.minutes) * 60_000;
 const counts = noMisfortunes();
 const total = { seeds: 0, steps: 0, requests: 0, simulatedMs: 0 };
+const endings = new Map<string, number>();
 let failures = 0;
 
 process.stdout.write(`seed ${seed}\n`);
@@ -32,12 +33,13 @@ for (let next = seed; next === seed || (!isOne && performance.now() < endsAtMs);
 }
 summarize();
 
-function add({ steps, requests, simulatedMs, counts: more }: SeedResult): void {
+function add({ steps, requests, simulatedMs, counts: more, endings: ended }: SeedResult): void {
   total.seeds += 1;
   total.steps += steps;
   total.requests += requests;
   total.simulatedMs += simulatedMs;
   for (const name of MISFORTUNE_NAMES) counts[name] += more[name];
+  for (const [name, count] of ended) endings.set(name, (endings.get(name) ?? 0) + count);
 }
 
 function report({ seed: failed, steps, failure }: SeedResult): void {
@@ -60,6 +62,9 @@ function summarize(): void {
   const missed = isOne ? [] : MISFORTUNE_NAMES.filter((name) => counts[name] === 0);
   for (const name of MISFORTUNE_NAMES)
     process.stdout.write(`${String(counts[name]).padStart(8)} ${MISFORTUNES[name].does}\n`);
+  for (const [name, count] of [...endings].sort((one, other) => other[1] - one[1])) {
+    process.stdout.write(`${String(count).padStart(8)} requests ended: ${name}\n`);
+  }
   for (const name of missed) process.stdout.write(`never happened: ${name}\n`);
   if (failures > 0 || missed.length > 0) process.exitCode = 1;
 }

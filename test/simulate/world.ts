@@ -14,12 +14,13 @@ import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
-import { type SimulatedRequest, sendRequest } from "./clients.ts";
+import { endingName, type SimulatedRequest, sendRequest } from "./clients.ts";
 import { closeConnections, connectionsTo } from "./connections.ts";
 import type { Faults } from "./faults.ts";
 import { createConfig, type SimulatedGateway, startGateway } from "./gateway.ts";
 import { Luck, type MisfortuneCounts } from "./misfortunes.ts";
 import { CONTEXT_WINDOW, Model, Violation } from "./model.ts";
+import type { PowerModel } from "./power.ts";
 import type { Machine, Scheduler } from "./scheduler.ts";
 import { createSimulatedUpstreams } from "./upstreams.ts";
 
@@ -36,6 +37,7 @@ export interface WorldOptions {
   readonly scheduler: Scheduler;
   readonly world: Machine;
   readonly counts: MisfortuneCounts;
+  readonly power: PowerModel;
   readonly faults: Faults;
   /** Simulated days. Each has one busy time. */
   readonly days: number;
@@ -52,12 +54,17 @@ export class World {
   readonly scheduler: Scheduler;
   readonly luck: Luck;
   readonly model: Model;
+  readonly power: PowerModel;
   readonly config: Config;
   readonly upstreamNames: readonly string[];
+  /** Whether a network is between the gateways and their ledger. */
+  readonly hasLink: boolean;
   /** The requests that are not checked yet, by their numbers. */
   readonly requests = new Map<number, SimulatedRequest>();
   /** Every request so far. */
   sent = 0;
+  /** How many requests ended in each way. */
+  readonly endings = new Map<string, number>();
   readonly #options: WorldOptions;
   readonly #machine: Machine;
   readonly #folder = mkdtempSync(
@@ -76,6 +83,7 @@ export class World {
     this.scheduler = scheduler;
     this.luck = new Luck(scheduler, counts);
     this.model = new Model(scheduler);
+    this.power = options.power;
     this.upstreamNames = ["north", "south", "west"].slice(0, drawInteger(draw, 1, 3));
     const routes = this.upstreamNames.map((name, place) =>
       scriptedRoute(name, "theirs", { priority: 1 + (place % 2) }),
@@ -83,7 +91,11 @@ export class World {
     const models = ["one", "two"].map((id) =>
       scriptedModel(id, "openai", { routes, contextWindow: CONTEXT_WINDOW }),
     );
-    const accountLimits = draw() < 0.3 ? { concurrentRequests: drawInteger(draw, 5, 50) } : {};
+    this.hasLink = draw() < 0.4;
+    const accountLimits =
+      draw() < 0.3
+        ? { concurrentRequests: drawInteger(draw, 5, 50), tokensPerMinute: drawInteger(draw, 5_000, 90_000) }
+        : {};
     const clientDisconnect = draw() < 0.3 ? "free" : "charge_input";
     this.config = createConfig(this.#folder, { models, accountLimits, clientDisconnect });
   }
@@ -208,7 +220,7 @@ export class World {
   }
 
   #forget(machine: Machine): void {
-    this.model.forgetLimiter(machine.name);
+    this.model.admissions.forget(machine.name);
     for (const request of this.requests.values()) {
       if (request.machine !== machine || request.isOver) continue;
       request.isOrphan = true;
@@ -232,7 +244,7 @@ export class World {
       const create = ({ database, ledger }: SimulatedGateway) =>
         createAccount({ database, ledger }, { name: `account ${account}` });
       const { id: walletId } = await this.#command("an operator creates an account", create);
-      await this.#topUp(walletId, drawOne(draw, [1_000_000n, 20_000_000n, 1_000_000_000n]));
+      await this.#topUp(walletId, drawOne(draw, [2_000_000n, 1_000_000_000_000n, 1_000_000_000_000n]));
       for (let number = drawInteger(draw, 1, 4); number > 0; number -= 1) await this.#createKey(walletId);
     }
   }
@@ -240,19 +252,18 @@ export class World {
   async #createKey(walletId: string): Promise<void> {
     const { draw } = this.scheduler;
     const limits: Limits = {
-      ...(draw() < 0.4 && { requestsPerMinute: drawInteger(draw, 1, 60) }),
-      ...(draw() < 0.4 && { concurrentRequests: drawInteger(draw, 1, 10) }),
+      ...(draw() < 0.3 && { requestsPerMinute: drawInteger(draw, 1, 600) }),
+      ...(draw() < 0.3 && { concurrentRequests: drawInteger(draw, 1, 40) }),
       ...(draw() < 0.2 && { tokensPerMinute: drawInteger(draw, 200, 20_000) }),
     };
     const period = drawOne(draw, ["total", "day"] as const);
     const amount = BigInt(drawInteger(draw, 200_000, 9_000_000));
-    const spendingLimit = draw() < 0.2 ? { amount, period, timeZone: "UTC" } : undefined;
+    const spendingLimit = draw() < 0.1 ? { amount, period, timeZone: "UTC" } : undefined;
     const name = `key ${this.#keys.length}`;
     const issue = ({ database, ledger }: SimulatedGateway) =>
       issueKey({ database, ledger }, { accountId: walletId, name, limits, spendingLimit });
     const issued = await this.#command("an operator creates a key", issue);
     const key = { id: issued.key.id, walletId, secret: issued.secret, limits, isRevoked: false };
-    this.model.addKey(key);
     this.#keys.push(key);
   }
 
@@ -272,11 +283,18 @@ export class World {
     let strikesAtMs = scheduler.monotonicMs;
     while (scheduler.monotonicMs < endsAtMs) {
       const alive = this.#alive();
-      if (alive.length > 0) sendFrom(this, drawOne(draw, alive), drawOne(draw, this.#keys));
+      if (alive.length > 0) sendFrom(this, drawOne(draw, alive), this.#drawKey());
       for (; strikesAtMs < scheduler.monotonicMs; strikesAtMs += SECOND_MS) this.#strike();
       await scheduler.sleep(-Math.log(1 - draw()) * gapMs, "clients go on");
     }
     this.luck.isOn = false;
+  }
+
+  /** Mostly a key in force. */
+  #drawKey(): SimulatedKey {
+    const { draw } = this.scheduler;
+    const inForce = this.#keys.filter(({ isRevoked }) => !isRevoked);
+    return drawOne(draw, draw() < 0.95 ? inForce : this.#keys);
   }
 
   /** What may go wrong once a second. */
@@ -288,12 +306,25 @@ export class World {
     if (victim && luck.strikes("death_between_steps", 2)) this.kill(victim.machine);
     else if (victim && luck.strikes("drain", 2)) this.#drain(victim);
     else if (victim && luck.strikes("full_disk", 2)) this.#fillDisk(victim.machine);
+    if (alive.length > 0 && luck.strikes("power_loss")) this.#losePower();
     if (luck.strikes("locked_file", 2)) this.#lockFile(draw() * 6_000);
     if (luck.strikes("clock_forward")) this.#setClock(drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
     if (luck.strikes("clock_back")) this.#setClock(-drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
     if (draw() < 0.02) void this.#topUp(drawOne(draw, this.#keys).walletId, 500_000n);
     if (luck.strikes("key_revoked")) this.#revoke();
     if (luck.strikes("wallet_frozen")) void this.#freeze();
+  }
+
+  /** Every gateway ends at once, and the disk has what was synced. */
+  #losePower(): void {
+    if (this.#isFileLocked || this.#gateways.values().some((gateway) => !gateway)) return;
+    const alive = this.#alive();
+    for (const request of this.requests.values()) if (!request.isOver) request.isPowerLost = true;
+    this.power.lose(this.#folder, () => {
+      this.#watch?.close();
+      this.#watch = undefined;
+      for (const { machine } of alive) this.kill(machine);
+    });
   }
 
   #setClock(byMs: number): void {
@@ -305,7 +336,7 @@ export class World {
     this.#gateways.set(machine.name, undefined);
     const stopped = this.#on(machine, `${machine.name} drains`, stop);
     const end = () => {
-      this.model.forgetLimiter(machine.name);
+      this.model.admissions.forget(machine.name);
       this.#startLater(machine.name);
     };
     stopped.then(end, () => {
@@ -368,6 +399,8 @@ export class World {
     await scheduler.sleep(REST_MS, "everything has come to rest");
     const { ledger } = this.#anyAlive();
     for (const request of this.requests.values()) {
+      const name = endingName(request.ending);
+      this.endings.set(name, (this.endings.get(name) ?? 0) + 1);
       model.checkRequest(request, await ledger.receipt(request.key.walletId, request.id));
     }
     this.requests.clear();
