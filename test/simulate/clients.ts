@@ -21,7 +21,7 @@ type Ending =
   /** The gateway died. */
   | "reset"
   /** The client got an error, which says whether it was charged. */
-  | { readonly error: string; readonly isCharged: boolean };
+  | { readonly error: string; readonly code: string; readonly isCharged: boolean };
 
 /** One request, as its client and the world know it. */
 export interface SimulatedRequest {
@@ -162,7 +162,7 @@ class SimulatedReply implements HttpReply {
   fail(thrown: unknown) {
     const error = toGatewayError(thrown);
     this.status = this.#isOpen ? 200 : error.row.chat[0];
-    this.#finish({ error: error.kind, isCharged: error.kind.endsWith("_charged") });
+    this.#finish({ error: error.kind, code: error.row.code, isCharged: error.kind.endsWith("_charged") });
     if (error.kind === "internal") this.#world.scheduler.note(`internal error: ${String(error.cause)}`);
     return error;
   }

@@ -4,6 +4,7 @@ import type { Receipt } from "../../src/ledger/records.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
 import { AdmissionModel } from "./admission-model.ts";
 import type { SimulatedRequest } from "./clients.ts";
+import type { Misfortune, MisfortuneCounts } from "./misfortunes.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SimulatedKey } from "./world.ts";
 
@@ -11,6 +12,16 @@ import type { SimulatedKey } from "./world.ts";
 export class Violation extends Error {
   override readonly name = "Violation";
 }
+
+/** Misfortunes for which a gateway may answer with an internal error. */
+const LEDGER_TROUBLES = [
+  "slow_sync",
+  "lost_answer",
+  "locked_file",
+  "full_disk",
+  "link_loses_call",
+  "link_loses_answer",
+] as const satisfies readonly Misfortune[];
 
 /** Tokens that an upstream may report at most, so that more of them are a lie. */
 export const CONTEXT_WINDOW = 1_000;
@@ -36,11 +47,13 @@ export class Model {
   /** Of each wallet, what the receipts that were checked have cost. */
   readonly #spent = new Map<string, bigint>();
   readonly admissions: AdmissionModel;
+  readonly #counts: MisfortuneCounts;
   /** Holds whose heartbeats were lost, so that they may expire. */
   readonly mayExpire = new Set<string>();
   #version = 0;
 
-  constructor(scheduler: Scheduler) {
+  constructor(scheduler: Scheduler, counts: MisfortuneCounts) {
+    this.#counts = counts;
     this.admissions = new AdmissionModel(scheduler, (claim) => {
       this.#violation ??= new Violation(claim);
     });
@@ -48,6 +61,11 @@ export class Model {
 
   topUp(walletId: string, amount: bigint): void {
     this.toppedUp.set(walletId, (this.toppedUp.get(walletId) ?? 0n) + amount);
+  }
+
+  /** Whether anything happened so far that the ledger may be away for. */
+  isLedgerTroubled(): boolean {
+    return LEDGER_TROUBLES.some((name) => this.#counts[name] > 0);
   }
 
   /** Checks the wallets when the database has changed since the last call. */
@@ -72,6 +90,8 @@ export class Model {
     const { ending, asked, isOrphan, key } = request;
     require(ending !== undefined, about("its client waits for ever"));
     require(isOrphan || request.isOver, about("its story has no end"));
+    const isInternal = typeof ending === "object" && ending.error === "internal";
+    require(!isInternal || this.isLedgerTroubled(), about("it ended with an internal error for no reason"));
     if (!receipt) {
       require(request.isPowerLost || asked.length === 0, about(
         "an upstream was asked, and there is no receipt",
@@ -93,6 +113,7 @@ export class Model {
       require(ending.isCharged === captured > 0n, about(`${ending.error} was charged ${captured}`));
     }
     if (isOrphan) return;
+    requireOutcome(request, receipt, about);
     if (state !== "expired") requireAttempts(request, receipt, about);
     const isSettled = typeof ending === "string" || ending.error !== "internal";
     const isInTime =
@@ -142,6 +163,20 @@ function requireFinished(
   // An expiry may have captured more before, by its heartbeat's estimate.
   else
     require(captured === cost || (late && captured > cost), about(`${captured} were charged, not ${cost}`));
+}
+
+/** The receipt says what the client was told. An expiry, and what follows it, knows no outcome. */
+function requireOutcome(
+  { ending }: SimulatedRequest,
+  { state, outcome }: Receipt,
+  about: (text: string) => string,
+): void {
+  if (state === "expired" || ending === undefined || ending === "reset" || ending === "left") return;
+  if (typeof ending === "object" && ending.error === "internal") return;
+  const told = ending === "finished" ? "ok" : ending.code;
+  require(outcome?.outcome === told, about(
+    `its client was told ${told}, and its receipt has ${outcome?.outcome}`,
+  ));
 }
 
 /** Each upstream that was handed the body is on the receipt, in the order of the calls. */

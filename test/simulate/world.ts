@@ -82,7 +82,7 @@ export class World {
     this.#machine = world;
     this.scheduler = scheduler;
     this.luck = new Luck(scheduler, counts);
-    this.model = new Model(scheduler);
+    this.model = new Model(scheduler, counts);
     this.power = options.power;
     this.upstreamNames = ["north", "south", "west"].slice(0, drawInteger(draw, 1, 3));
     const routes = this.upstreamNames.map((name, place) =>
