@@ -133,6 +133,7 @@ function createDisk(world: World): OpenLogSync {
   return (path) => {
     let next: PromiseWithResolvers<void> | undefined;
     let isSyncing = false;
+    let failure: Error | undefined;
     const begin = () => {
       const group = next;
       if (!group) return;
@@ -140,14 +141,19 @@ function createDisk(world: World): OpenLogSync {
       isSyncing = true;
       const synced = world.power.syncing(path);
       scheduler.after(syncMs(), "synced", () => {
-        synced();
         isSyncing = false;
-        group.resolve();
+        if (luck.strikes("failed_sync")) failure ??= failDisk(world);
+        if (failure) group.reject(failure);
+        else {
+          synced();
+          group.resolve();
+        }
         begin();
       });
     };
     return {
       sync() {
+        if (failure) return Promise.reject(failure);
         next ??= Promise.withResolvers();
         const { promise } = next;
         if (!isSyncing) begin();
@@ -156,6 +162,14 @@ function createDisk(world: World): OpenLogSync {
       close() {},
     };
   };
+}
+
+/** A process whose sync has failed cannot settle any more: its operator restarts it. */
+function failDisk(world: World): Error {
+  const { scheduler } = world;
+  const { current } = scheduler;
+  scheduler.after(scheduler.draw() * 30_000, "an operator restarts", () => world.kill(current));
+  return Object.assign(new Error("sync failed"), { code: "EIO" });
 }
 
 export function createConfig(folder: string, more: Partial<Config>): Config {

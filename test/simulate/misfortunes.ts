@@ -29,6 +29,8 @@ export const MISFORTUNES = {
   slow_sync: { chance: 0.01, does: "a sync of a log takes up to 2 s" },
   lost_answer: { chance: 0.003, does: "a commit is synced after its caller gave up" },
   locked_file: { chance: 0.004, does: "another process locks the database for seconds" },
+  failed_sync: { chance: 0.001, does: "a sync of a log fails, and each later one of its process" },
+  full_database: { chance: 0.004, does: "the disk of the database is full for a while" },
   full_disk: { chance: 0.004, does: "the disk of the settlement outbox is full for a while" },
   // The network to the ledger, chances per call.
   link_loses_call: { chance: 0.01, does: "a command is lost on its way to the ledger" },
@@ -38,6 +40,7 @@ export const MISFORTUNES = {
   clock_forward: { chance: 0.0015, does: "the wall clock jumps forward" },
   clock_back: { chance: 0.0015, does: "the wall clock jumps back" },
   // Operators, chances per second.
+  refund: { chance: 0.05, does: "an operator refunds a request" },
   key_revoked: { chance: 0.002, does: "a key is revoked" },
   wallet_frozen: { chance: 0.003, does: "a wallet is frozen for a while" },
 } as const;

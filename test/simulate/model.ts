@@ -19,6 +19,8 @@ const LEDGER_TROUBLES = [
   "lost_answer",
   "locked_file",
   "full_disk",
+  "full_database",
+  "failed_sync",
   "link_loses_call",
   "link_loses_answer",
 ] as const satisfies readonly Misfortune[];
@@ -48,6 +50,7 @@ export class Model {
   readonly #spent = new Map<string, bigint>();
   readonly admissions: AdmissionModel;
   readonly #counts: MisfortuneCounts;
+  readonly #refunded = new Set<string>();
   /** Holds whose heartbeats were lost, so that they may expire. */
   readonly mayExpire = new Set<string>();
   #version = 0;
@@ -61,6 +64,14 @@ export class Model {
 
   topUp(walletId: string, amount: bigint): void {
     this.toppedUp.set(walletId, (this.toppedUp.get(walletId) ?? 0n) + amount);
+  }
+
+  /** Returns whether a refund is the first one of its request. Must be booked then. */
+  refund({ id, key }: SimulatedRequest, amount: bigint): boolean {
+    if (this.#refunded.has(id)) return false;
+    this.#refunded.add(id);
+    this.topUp(key.walletId, amount);
+    return true;
   }
 
   /** Whether anything happened so far that the ledger may be away for. */

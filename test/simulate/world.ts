@@ -118,7 +118,7 @@ export class World {
     await this.#createKeys();
     for (let day = 0; day < this.#options.days; day += 1) {
       const beganAtMs = this.scheduler.monotonicMs;
-      await this.#beBusy(drawInteger(draw, 1, 5) * MINUTE_MS);
+      await this.#beBusy(drawInteger(draw, 1, 3) * MINUTE_MS);
       await this.#rest();
       if (day + 1 === this.#options.days) break;
       this.scheduler.suspend(24 * HOUR_MS - (this.scheduler.monotonicMs - beganAtMs));
@@ -252,8 +252,8 @@ export class World {
   async #createKey(walletId: string): Promise<void> {
     const { draw } = this.scheduler;
     const limits: Limits = {
-      ...(draw() < 0.3 && { requestsPerMinute: drawInteger(draw, 1, 600) }),
-      ...(draw() < 0.3 && { concurrentRequests: drawInteger(draw, 1, 40) }),
+      ...(draw() < 0.3 && { requestsPerMinute: Math.ceil(2 ** (draw() * 9)) }),
+      ...(draw() < 0.3 && { concurrentRequests: Math.ceil(2 ** (draw() * 6)) }),
       ...(draw() < 0.2 && { tokensPerMinute: drawInteger(draw, 200, 20_000) }),
     };
     const period = drawOne(draw, ["total", "day"] as const);
@@ -278,7 +278,7 @@ export class World {
     const { scheduler } = this;
     const { draw } = scheduler;
     const endsAtMs = scheduler.monotonicMs + ms;
-    const gapMs = drawOne(draw, [20, 100, 400, 2_000]);
+    const gapMs = drawOne(draw, [40, 200, 1_000]);
     this.luck.isOn = true;
     let strikesAtMs = scheduler.monotonicMs;
     while (scheduler.monotonicMs < endsAtMs) {
@@ -305,7 +305,9 @@ export class World {
     const victim = alive.length > 0 ? drawOne(draw, alive) : undefined;
     if (victim && luck.strikes("death_between_steps", 2)) this.kill(victim.machine);
     else if (victim && luck.strikes("drain", 2)) this.#drain(victim);
-    else if (victim && luck.strikes("full_disk", 2)) this.#fillDisk(victim.machine);
+    else if (victim && luck.strikes("full_disk", 2)) this.#fillDisk(victim.machine, "/journal/");
+    else if (victim && luck.strikes("full_database", 2)) this.#fillDisk(victim.machine, "/tollgate.db");
+    if (luck.strikes("refund")) void this.#refund();
     if (alive.length > 0 && luck.strikes("power_loss")) this.#losePower();
     if (luck.strikes("locked_file", 2)) this.#lockFile(draw() * 6_000);
     if (luck.strikes("clock_forward")) this.#setClock(drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
@@ -347,10 +349,10 @@ export class World {
     });
   }
 
-  /** The files of a machine's settlement outbox cannot grow. */
-  #fillDisk(machine: Machine): void {
+  /** The files of a machine whose path holds a text cannot grow. */
+  #fillDisk(machine: Machine, part: string): void {
     const setMax = (pages: number) => {
-      for (const client of connectionsTo(machine, "/journal/"))
+      for (const client of connectionsTo(machine, part))
         client.query(`PRAGMA max_page_count = ${pages}`).get();
     };
     setMax(1);
@@ -382,6 +384,20 @@ export class World {
     const key = drawOne(this.scheduler.draw, left);
     key.isRevoked = true;
     void this.#command("an operator revokes a key", ({ database }) => revokeKey({ database }, key.id));
+  }
+
+  /** Refunds a part of a receipt, once. */
+  async #refund(): Promise<void> {
+    const { draw } = this.scheduler;
+    const [gateway] = this.#alive();
+    const done = [...this.requests.values()].filter(({ ending }) => ending === "finished");
+    if (!gateway || done.length === 0) return;
+    const request = drawOne(draw, done);
+    const { walletId } = request.key;
+    const amount = BigInt(drawInteger(draw, 1, 3_000));
+    const refund = { walletId, refundId: `refund ${request.number}`, holdId: request.id, amount };
+    if (!this.model.refund(request, amount)) return;
+    await this.#command("an operator refunds", ({ ledger }) => ledger.refund(refund));
   }
 
   async #freeze(): Promise<void> {
