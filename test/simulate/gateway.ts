@@ -104,7 +104,6 @@ export async function startGateway(
 
 /** Counts a token for every four characters, instead of a worker. */
 const COUNTER: TokenCounter = {
-  start() {},
   hurry() {},
   close() {},
   async count({ input, output }) {

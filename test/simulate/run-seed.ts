@@ -1,4 +1,5 @@
 import { followConnections } from "./connections.ts";
+import { live } from "./days.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
 import { type MisfortuneCounts, noMisfortunes } from "./misfortunes.ts";
 import { PowerModel } from "./power.ts";
@@ -40,11 +41,11 @@ export function runSeed(options: SeedOptions): SeedResult {
   const onSynced = (path: string) => power.syncing(path)();
   const unfollow = followConnections(() => scheduler.current, onSynced);
   const counts = noMisfortunes();
-  const world = new World({ scheduler, world: machine, counts, power, faults, days });
+  const world = new World({ scheduler, world: machine, counts, power, faults });
   let failure: unknown;
   let isOver = false;
   scheduler.after(0, "the world begins", () =>
-    world.live().then(
+    live(world, days).then(
       () => {
         isOver = true;
       },

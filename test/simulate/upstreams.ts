@@ -1,3 +1,4 @@
+import { decodeBlocks } from "../../src/domain/byte-blocks.ts";
 import type { Nanos } from "../../src/domain/money.ts";
 import { platform } from "../../src/platform.ts";
 import { createHealth } from "../../src/upstream/cooldown.ts";
@@ -79,8 +80,8 @@ async function answerCall(
   const { draw } = scheduler;
   const { signal } = observer;
   signal.throwIfAborted();
-  const text = await call.body.take();
-  const body = JSON.parse(typeof text === "string" ? text : new TextDecoder().decode(text));
+  const encoded = await call.body.take();
+  const body = JSON.parse(typeof encoded === "string" ? encoded : decodeBlocks(encoded, { fatal: true }));
   const number = Number(/request (\d+)/.exec(JSON.stringify(body.messages))?.[1]);
   const outputMax: number = body.max_tokens ?? body.max_completion_tokens;
   const plan = planCall(world, outputMax);

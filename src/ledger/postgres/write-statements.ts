@@ -209,8 +209,8 @@ function joinWrites(
 }
 
 /**
- * Updates of holds that are open, and that nobody extended further: programs of earlier versions do so without writing
- * the wallet's row. Within CASE, or else the planner would read all open holds by their index.
+ * Updates of holds that are open, and that were not extended further: programs of earlier versions do so without
+ * writing the wallet's row. Within CASE, or else the planner would read all open holds by their index.
  */
 const ofKept = (write: Write): Write => {
   const isKept =

@@ -1,0 +1,130 @@
+import { createAccount } from "../../src/accounts/accounts.ts";
+import { issueKey } from "../../src/accounts/keys/keys.ts";
+import { auditSqlite } from "../../src/ledger/audit/audit.ts";
+import { createInlineReader } from "../../src/ledger/sqlite/reads.ts";
+import type { Limits } from "../../src/limiter/limiter.ts";
+import { proveWallet } from "../../src/payments/proof.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
+import { drawInteger, drawOne } from "../support/seeded-random.ts";
+import { endingName, sendRequest } from "./clients.ts";
+import type { SimulatedGateway } from "./gateway.ts";
+import { Violation } from "./model.ts";
+import { strike } from "./strikes.ts";
+import type { SimulatedKey, World } from "./world.ts";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Longer than every limit of a request, the expiry of its hold and the replay of its settlement. */
+const REST_MS = 5 * MINUTE_MS;
+
+/** Lives through the simulated days. Rejects with a {@link Violation}. */
+export async function live(world: World, days: number): Promise<void> {
+  const { draw } = world.scheduler;
+  world.luck.isOn = false;
+  const names = ["gateway-1", "gateway-2", "gateway-3"].slice(0, drawInteger(draw, 1, 3));
+  for (const name of names) await world.start(name);
+  await createKeys(world);
+  for (let day = 0; day < days; day += 1) {
+    const beganAtMs = world.scheduler.monotonicMs;
+    await beBusy(world, drawInteger(draw, 1, 3) * MINUTE_MS);
+    await rest(world);
+    if (day + 1 === days) break;
+    world.scheduler.suspend(DAY_MS - (world.scheduler.monotonicMs - beganAtMs));
+    await world.scheduler.sleep(MINUTE_MS, "a day begins");
+  }
+  await checkDatabase(world);
+}
+
+async function createKeys(world: World): Promise<void> {
+  const { draw } = world.scheduler;
+  for (let account = drawInteger(draw, 1, 3); account > 0; account -= 1) {
+    const create = ({ database, ledger }: SimulatedGateway) =>
+      createAccount({ database, ledger }, { name: `account ${account}` });
+    const { id: walletId } = await world.command("an operator creates an account", create);
+    await world.topUp(walletId, drawOne(draw, [2_000_000n, 1_000_000_000_000n, 1_000_000_000_000n]));
+    for (let number = drawInteger(draw, 1, 4); number > 0; number -= 1) await createKey(world, walletId);
+  }
+}
+
+async function createKey(world: World, walletId: string): Promise<void> {
+  const { draw } = world.scheduler;
+  const limits: Limits = {
+    ...(draw() < 0.3 && { requestsPerMinute: Math.ceil(2 ** (draw() * 9)) }),
+    ...(draw() < 0.3 && { concurrentRequests: Math.ceil(2 ** (draw() * 6)) }),
+    ...(draw() < 0.2 && { tokensPerMinute: drawInteger(draw, 200, 20_000) }),
+  };
+  const period = drawOne(draw, ["total", "day"] as const);
+  const amount = BigInt(drawInteger(draw, 200_000, 9_000_000));
+  const spendingLimit = draw() < 0.1 ? { amount, period, timeZone: "UTC" } : undefined;
+  const name = `key ${world.keys.length}`;
+  const issue = ({ database, ledger }: SimulatedGateway) =>
+    issueKey({ database, ledger }, { accountId: walletId, name, limits, spendingLimit });
+  const issued = await world.command("an operator creates a key", issue);
+  const key = { id: issued.key.id, walletId, secret: issued.secret, limits, isRevoked: false };
+  world.keys.push(key);
+}
+
+/** Clients send requests, at a rate that the seed chooses, and things go wrong. */
+async function beBusy(world: World, ms: number): Promise<void> {
+  const { scheduler } = world;
+  const { draw } = scheduler;
+  const endsAtMs = scheduler.monotonicMs + ms;
+  const gapMs = drawOne(draw, [40, 200, 1_000]);
+  world.luck.isOn = true;
+  let strikesAtMs = scheduler.monotonicMs;
+  while (scheduler.monotonicMs < endsAtMs) {
+    const alive = world.alive();
+    if (alive.length > 0) sendFrom(world, drawOne(draw, alive), drawKey(world));
+    for (; strikesAtMs < scheduler.monotonicMs; strikesAtMs += SECOND_MS) strike(world);
+    await scheduler.sleep(-Math.log(1 - draw()) * gapMs, "clients go on");
+  }
+  world.luck.isOn = false;
+}
+
+/** Mostly a key in force. */
+function drawKey(world: World): SimulatedKey {
+  const { draw } = world.scheduler;
+  const inForce = world.keys.filter(({ isRevoked }) => !isRevoked);
+  return drawOne(draw, draw() < 0.95 ? inForce : world.keys);
+}
+
+/** Sends a request as an event of the gateway's machine. */
+function sendFrom(world: World, gateway: SimulatedGateway, key: SimulatedKey): void {
+  const send = () => sendRequest(world, gateway, key);
+  world.scheduler.after(0, "a request arrives", send, gateway.machine);
+}
+
+/** Waits until everything has come to rest, and checks what is left. */
+async function rest(world: World): Promise<void> {
+  const { scheduler, model } = world;
+  await scheduler.sleep(REST_MS, "everything has come to rest");
+  const { ledger } = world.anyAlive();
+  for (const request of world.requests.values()) {
+    const name = endingName(request.ending);
+    world.endings.set(name, (world.endings.get(name) ?? 0) + 1);
+    model.checkRequest(request, await ledger.receipt(request.key.walletId, request.id));
+  }
+  world.requests.clear();
+  await model.checkMoney(ledger);
+  for (const { parts, machine, gateway } of world.alive()) {
+    for (const key of world.keys) await model.checkSlots(machine.name, gateway.limiter, key);
+    if (parts.outbox.pending() > 0) throw new Violation(`the outbox of ${machine.name} is not empty`);
+  }
+  const [found] = findOutboxes(world.folder);
+  if (found) throw new Violation(`an outbox keeps ${found.entries} entries`);
+}
+
+/** Checks the whole database, and every wallet's proof. */
+async function checkDatabase(world: World): Promise<void> {
+  const { ledger } = world.anyAlive();
+  for (const walletId of world.model.toppedUp.keys()) {
+    const { isProven } = await proveWallet(ledger, walletId);
+    if (!isProven) throw new Violation(`wallet ${walletId} does not add up`);
+  }
+  if (!world.watch) return;
+  const reader = { run: createInlineReader(world.watch), close() {} };
+  const { findings } = await auditSqlite({ path: "" }, world.scheduler.wallMs(), { reader });
+  const [first] = findings;
+  if (first) throw new Violation(`the audit found: ${first.claim} ${first.walletId} ${first.subject ?? ""}`);
+}

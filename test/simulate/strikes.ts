@@ -1,0 +1,109 @@
+import { Database } from "bun:sqlite";
+import { revokeKey } from "../../src/accounts/keys/keys.ts";
+import type { WalletState } from "../../src/ledger/records.ts";
+import { drawInteger, drawOne } from "../support/seeded-random.ts";
+import { connectionsTo } from "./connections.ts";
+import type { SimulatedGateway } from "./gateway.ts";
+import type { Machine } from "./scheduler.ts";
+import type { World } from "./world.ts";
+
+const HOUR_MS = 60 * 60_000;
+
+/** What may go wrong once a second. */
+export function strike(world: World): void {
+  const { scheduler, luck } = world;
+  const { draw } = scheduler;
+  const alive = world.alive();
+  const victim = alive.length > 0 ? drawOne(draw, alive) : undefined;
+  if (victim && luck.strikes("death_between_steps", 2)) world.kill(victim.machine);
+  else if (victim && luck.strikes("drain", 2)) world.drain(victim);
+  else if (victim && luck.strikes("full_disk", 2)) fillDisk(world, victim.machine, "/journal/");
+  else if (victim && luck.strikes("full_database", 2)) fillDisk(world, victim.machine, "/tollgate.db");
+  if (luck.strikes("refund")) void refund(world);
+  if (mayLosePower(world) && luck.strikes("power_loss")) losePower(world);
+  if (!world.isFileLocked && luck.strikes("locked_file", 2)) lockFile(world, draw() * 6_000);
+  if (luck.strikes("clock_forward")) setClock(world, drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
+  if (luck.strikes("clock_back")) setClock(world, -drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
+  if (draw() < 0.02) void world.topUp(drawOne(draw, world.keys).walletId, 500_000n);
+  if (luck.strikes("key_revoked")) revoke(world);
+  if (luck.strikes("wallet_frozen")) void freeze(world);
+}
+
+/** The files may be replaced while every gateway runs and nobody else has the database open. */
+function mayLosePower({ isFileLocked, gateways }: World): boolean {
+  return !isFileLocked && gateways.values().every((gateway) => gateway !== undefined);
+}
+
+/** Every gateway ends at once, and the disk has what was synced. */
+function losePower(world: World): void {
+  const alive = world.alive();
+  for (const request of world.requests.values()) if (!request.isOver) request.isPowerLost = true;
+  world.power.lose(world.folder, () => {
+    world.watch?.close();
+    world.watch = undefined;
+    for (const { machine } of alive) world.kill(machine);
+  });
+}
+
+function setClock(world: World, byMs: number): void {
+  world.scheduler.shiftMs += byMs;
+  if (byMs > 0) world.model.clockSetAtMs = world.scheduler.monotonicMs;
+}
+
+/** The files of a machine whose path holds a text cannot grow. */
+function fillDisk(world: World, machine: Machine, part: string): void {
+  const setMax = (pages: number) => {
+    for (const client of connectionsTo(machine, part)) client.query(`PRAGMA max_page_count = ${pages}`).get();
+  };
+  setMax(1);
+  world.scheduler.after(
+    world.scheduler.draw() * 20_000,
+    "the disk has room again",
+    () => setMax(1_000_000),
+    machine,
+  );
+}
+
+/** Another process has the write lock of the database. */
+function lockFile(world: World, ms: number): void {
+  const client = new Database(`${world.folder}/tollgate.db`);
+  client.run("PRAGMA busy_timeout = 0");
+  client.run("BEGIN IMMEDIATE");
+  world.isFileLocked = true;
+  world.scheduler.after(ms, "the database is unlocked", () => {
+    client.run("ROLLBACK");
+    client.close();
+    world.isFileLocked = false;
+  });
+}
+
+function revoke(world: World): void {
+  const left = world.keys.filter(({ isRevoked }) => !isRevoked);
+  if (left.length < 2) return;
+  const key = drawOne(world.scheduler.draw, left);
+  key.isRevoked = true;
+  void world.command("an operator revokes a key", ({ database }) => revokeKey({ database }, key.id));
+}
+
+/** Refunds a part of a receipt, once. */
+async function refund(world: World): Promise<void> {
+  const { draw } = world.scheduler;
+  const [gateway] = world.alive();
+  const done = [...world.requests.values()].filter(({ ending }) => ending === "finished");
+  if (!gateway || done.length === 0) return;
+  const request = drawOne(draw, done);
+  const { walletId } = request.key;
+  const amount = BigInt(drawInteger(draw, 1, 3_000));
+  const posting = { walletId, refundId: `refund ${request.number}`, holdId: request.id, amount };
+  if (!world.model.refund(request, amount)) return;
+  await world.command("an operator refunds", ({ ledger }) => ledger.refund(posting));
+}
+
+async function freeze(world: World): Promise<void> {
+  const { walletId } = drawOne(world.scheduler.draw, world.keys);
+  const become = (state: WalletState) => (gateway: SimulatedGateway) =>
+    gateway.ledger.setWalletState({ walletId, state });
+  await world.command("an operator freezes a wallet", become("frozen"));
+  await world.scheduler.sleep(world.scheduler.draw() * 20_000, "a wallet has been frozen");
+  await world.command("an operator thaws a wallet", become("active"));
+}
