@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
@@ -27,6 +28,14 @@ async function settleOne(ledger: Ledger): Promise<void> {
   await ledger.settle({ walletId, holdId, amount: COST, facts: outcome });
 }
 
+/** The wallets whose filled hour must be summed up again. */
+function staleHoursOf(path: string): readonly string[] {
+  const client = new Database(path, { readonly: true });
+  const rows = client.query<{ wallet_id: string }, []>("SELECT DISTINCT wallet_id FROM usage_stale").all();
+  client.close();
+  return rows.map(({ wallet_id }) => wallet_id);
+}
+
 test("filled receipts pass the audit, and their wallets have paid for them", async () => {
   const path = join(tempFolder(), "tollgate.db");
   const storage = await openBenchStorage({ dialect: "sqlite", path });
@@ -40,6 +49,7 @@ test("filled receipts pass the audit, and their wallets have paid for them", asy
   filler.close();
 
   const audit = await auditDatabase(database, Date.now());
+  expect(staleHoursOf(path).toSorted()).toEqual(walletIds.toSorted());
   expect(audit).toMatchObject({ findings: [], holds: 61, transfers: 3 + 61 });
   // The job that sums up usage may not have reached the filled hours.
   expect(audit.warnings.filter(({ invariant }) => invariant !== "U3")).toEqual([]);

@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { HOUR_MS } from "../../../src/domain/id-time.ts";
 
 /** Fills the SQLite file of a running gateway with receipts, each with its transfer in the journal. */
 export interface ReceiptFiller {
@@ -37,7 +38,14 @@ export function openReceiptFiller(path: string, walletIds: readonly string[]): R
     from: "original_transfer",
     values: transferValues(firstMs, wallets),
   });
+  // As the ledger does for receipts of hours that may be summed up already.
+  const markStale = db.query<never, [number]>(
+    `INSERT INTO usage_stale (wallet_id, start_ms, changes) SELECT wallet_id, ?, 1 FROM owners WHERE true
+      ON CONFLICT (wallet_id, start_ms) DO UPDATE SET changes = changes + 1`,
+  );
   const addChunk = db.transaction((from: number, to: number) => {
+    const hourOf = (n: number) => Math.floor((firstMs + n * STEP_MS) / HOUR_MS);
+    for (let hour = hourOf(from); hour <= hourOf(to - 1); hour += 1) markStale.run(hour * HOUR_MS);
     const range = { $from: from, $to: to, $wallets: wallets };
     db.query(insertHolds).run(range);
     db.query(insertTransfers).run(range);
