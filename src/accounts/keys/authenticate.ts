@@ -151,6 +151,12 @@ function prepareFind(
   };
 }
 
+/** The keys of an event-loop turn, and their values once the turn is over. */
+interface TurnRead<Value> {
+  readonly keys: string[];
+  readonly values: Promise<ReadonlyMap<string, Value>>;
+}
+
 /**
  * Returns a function that reads by key, and reads all keys of an event-loop turn at once. With many keys in use,
  * reading each by itself costs a tenth of a request.
@@ -158,7 +164,7 @@ function prepareFind(
 export function createTurnReads<Value>(
   readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
 ): (key: string) => Promise<Value | undefined> {
-  let turn: { readonly keys: string[]; readonly values: Promise<ReadonlyMap<string, Value>> } | undefined;
+  let turn: TurnRead<Value> | undefined;
 
   const begin = () => {
     const keys: string[] = [];
@@ -172,8 +178,14 @@ export function createTurnReads<Value>(
 
   return async (key) => {
     turn ??= begin();
-    turn.keys.push(key);
-    return (await turn.values).get(key);
+    const { keys, values } = turn;
+    keys.push(key);
+    // One row that cannot be read fails no other key.
+    const read = await values.catch((fault: unknown) => {
+      if (keys.length === 1) throw fault;
+      return readAll([key]);
+    });
+    return read.get(key);
   };
 }
 

@@ -113,7 +113,17 @@ test("all keys of an event-loop turn are read at once, and those of the next tur
   expect(reads).toEqual([["a", "b", "c"], ["d"]]);
 });
 
-test("a read that fails fails all keys of its turn, and none of the next one", async () => {
+test("a key that cannot be read fails no other key of its turn", async () => {
+  const read = createTurnReads(async (keys) => {
+    if (keys.includes("broken")) throw new Error("unreadable");
+    return new Map(keys.map((key) => [key, key.toUpperCase()]));
+  });
+  const results = await Promise.allSettled(["a", "broken", "b"].map(read));
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(await read("a")).toBe("A");
+});
+
+test("a database that is down fails all keys of a turn, and none of the next one", async () => {
   let isDown = true;
   const read = createTurnReads(async (keys) => {
     if (isDown) throw new Error("down");
