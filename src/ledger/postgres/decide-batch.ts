@@ -15,28 +15,38 @@ export class BatchMemory {
   readonly books = new VersionedBooks();
   /** A clock for tests. */
   readonly now: (() => number) | undefined;
-  #known: { readonly fence: WriteFence; readonly databaseMs: number; readonly uptimeMs: number } | undefined;
+  #fence: WriteFence | undefined;
+  /** Milliseconds from this process's monotonic clock to the database's clock. */
+  #aheadMs = Number.NEGATIVE_INFINITY;
 
   constructor(connection: Connection, now: (() => number) | undefined) {
     this.connection = connection;
     this.now = now;
   }
 
-  /** Must be called with what each batch has read, as soon as it has read it. */
+  /** Must be called with what a batch under the lock has read, as soon as it has read it. */
   learn(fence: WriteFence, databaseMs: number): void {
-    this.#known = { fence, databaseMs, uptimeMs: performance.now() };
+    this.#aheadMs = databaseMs - performance.now();
+    this.#fence = fence;
+  }
+
+  /**
+   * Must be called with what a batch from memory has read. Of all answers, the one that was on its way for the shortest
+   * time knows the clock best.
+   */
+  confirm(fence: WriteFence, databaseMs: number): void {
+    this.#aheadMs = Math.max(this.#aheadMs, databaseMs - performance.now());
+    this.#fence = fence;
   }
 
   /** Before the first batch `undefined`. */
   get fence(): WriteFence | undefined {
-    return this.#known?.fence;
+    return this.#fence;
   }
 
-  /** The database's clock, late by the time that its last answer was on its way. */
+  /** The database's clock, late by the time that one of its answers was on its way. */
   nowMs(): number {
-    if (this.now) return this.now();
-    const { databaseMs, uptimeMs } = this.#known ?? { databaseMs: Date.now(), uptimeMs: performance.now() };
-    return databaseMs + Math.floor(performance.now() - uptimeMs);
+    return this.now ? this.now() : Math.floor(performance.now() + this.#aheadMs);
   }
 }
 
@@ -64,7 +74,7 @@ export async function decideFromMemory(
     spoil(opened.values());
     return false;
   }
-  memory.learn(fence, Number(written.now_ms));
+  memory.confirm(fence, Number(written.now_ms));
   books.keep(opened, written.version);
   return true;
 }
