@@ -42,11 +42,12 @@ test("an unrepresentable tool call is charged as reported, not retried, and does
   );
   for (const stream of [false, true, false]) {
     const response = await post(gateway, MESSAGES, { model: "gpt", max_tokens: 1_000, stream });
+    // A stream begins before its settlement, and ends after it.
+    if (stream) expect(await response.text()).toContain(ERRORS.upstream_broke_charged.message);
+    else await expectError(response, MESSAGES, "upstream_broke_charged");
     const { captured, outcome } = await gateway.receiptOf(response);
     expect(captured).toBe(COST);
     expect(outcome).toMatchObject({ outcome: "upstream_unavailable", source: "reported", upstream: "first" });
-    if (stream) expect(await response.text()).toContain(ERRORS.upstream_broke_charged.message);
-    else await expectError(response, MESSAGES, "upstream_broke_charged");
   }
   expect(gateway.upstream.seen.map(({ model }) => model)).toEqual(["first", "first", "first"]);
 });
