@@ -8,6 +8,7 @@ import { loadBooks } from "./load.ts";
 import { encodeArray } from "./run-query.ts";
 import type { Connection } from "./session.ts";
 import { encodeCheckedWrite, encodeWrites, type Write, type WriteFence } from "./write.ts";
+import { CLOCK_OFF_MAX_MS } from "./write-statements.ts";
 
 /** What the batches of one connection leave to the next ones. */
 export class BatchMemory {
@@ -24,18 +25,14 @@ export class BatchMemory {
     this.now = now;
   }
 
-  /** Must be called with what a batch under the lock has read, as soon as it has read it. */
-  learn(fence: WriteFence, databaseMs: number): void {
-    this.#aheadMs = databaseMs - performance.now();
-    this.#fence = fence;
-  }
-
   /**
-   * Must be called with what a batch from memory has read. Of all answers, the one that was on its way for the shortest
-   * time knows the clock best.
+   * Must be called with what each batch has read, as soon as it has read it. Of all answers, the one that was on its
+   * way for the shortest time knows the clock best, until the clock is set back.
    */
-  confirm(fence: WriteFence, databaseMs: number): void {
-    this.#aheadMs = Math.max(this.#aheadMs, databaseMs - performance.now());
+  learn(fence: WriteFence, databaseMs: number): void {
+    const aheadMs = databaseMs - performance.now();
+    const isSetBack = this.#aheadMs - aheadMs > CLOCK_OFF_MAX_MS;
+    this.#aheadMs = isSetBack ? aheadMs : Math.max(this.#aheadMs, aheadMs);
     this.#fence = fence;
   }
 
@@ -74,7 +71,7 @@ export async function decideFromMemory(
     spoil(opened.values());
     return false;
   }
-  memory.confirm(fence, Number(written.now_ms));
+  memory.learn(fence, Number(written.now_ms));
   books.keep(opened, written.version);
   return true;
 }

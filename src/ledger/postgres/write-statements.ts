@@ -156,7 +156,7 @@ export const writeStatementOf = cached((kinds) => {
 });
 
 /** The most milliseconds between the time that a batch assumed and the database's clock. */
-const CLOCK_OFF_MAX_MS = 1_000;
+export const CLOCK_OFF_MAX_MS = 1_000;
 
 /**
  * As {@link writeStatementOf}, for rows that were decided from memory. Further parameters: the versions of the
