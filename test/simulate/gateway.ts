@@ -1,5 +1,4 @@
 import { createParts, type GatewayParts } from "../../src/app/gateway-parts.ts";
-import type { Config } from "../../src/config/config.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import { claimInstance } from "../../src/db/instance.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
@@ -170,42 +169,4 @@ function failDisk(world: World): Error {
   world.failedDisks.add(current);
   scheduler.after(scheduler.draw() * 30_000, "an operator restarts", () => world.kill(current));
   return Object.assign(new Error("sync failed"), { code: "EIO" });
-}
-
-export function createConfig(folder: string, more: Partial<Config>): Config {
-  return {
-    host: "127.0.0.1",
-    port: 0,
-    metricsListen: undefined,
-    database: { dialect: "sqlite", path: `${folder}/tollgate.db` },
-    dataFolder: folder,
-    ledger: {
-      listen: undefined,
-      remote: undefined,
-      tokens: [],
-      tls: { cert: undefined, key: undefined, ca: undefined },
-    },
-    walletsPerBatch: undefined,
-    logLevel: "info",
-    traces: undefined,
-    isDemoOnly: false,
-    upstreams: [],
-    models: [],
-    keyLimits: {},
-    accountLimits: {},
-    console: {
-      publicUrl: undefined,
-      trustedProxies: [],
-      mail: undefined,
-      stripe: { secretKey: undefined, webhookSecret: undefined },
-    },
-    limiter: { redis: undefined, onFailure: "local", replicas: 1 },
-    bodyBytesInFlightMax: 512 * 1024 * 1024,
-    clientDisconnect: "charge_input",
-    accountBodyBytesMax: undefined,
-    idleS: undefined,
-    holdTtlMs: 60_000,
-    drainMs: 2_000,
-    ...more,
-  };
 }

@@ -7,10 +7,11 @@ import type { Limits } from "../../src/limiter/limiter.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
 import { drawInteger } from "../support/seeded-random.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
+import { testConfig } from "../support/test-config.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import { closeConnections } from "./connections.ts";
 import type { Faults } from "./faults.ts";
-import { createConfig, type SimulatedGateway, startGateway } from "./gateway.ts";
+import { type SimulatedGateway, startGateway } from "./gateway.ts";
 import { Luck, type MisfortuneCounts } from "./misfortunes.ts";
 import { CONTEXT_WINDOW, Model } from "./model.ts";
 import type { PowerModel } from "./power.ts";
@@ -87,7 +88,7 @@ export class World {
         ? { concurrentRequests: drawInteger(draw, 5, 50), tokensPerMinute: drawInteger(draw, 5_000, 90_000) }
         : {};
     const clientDisconnect = draw() < 0.3 ? "free" : "charge_input";
-    this.config = createConfig(this.folder, { models, accountLimits, clientDisconnect });
+    this.config = testConfig(this.folder, { models, accountLimits, clientDisconnect });
   }
 
   upstreams(): ReadonlyMap<string, Upstream> {

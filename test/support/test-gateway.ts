@@ -18,6 +18,7 @@ import { type CapturedLog, createCapturedLog } from "./captured-log.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { writeSqliteFile } from "./sqlite-file.ts";
 import { scriptedModel, scriptedUpstreams } from "./test-catalog.ts";
+import { testConfig } from "./test-config.ts";
 import { until } from "./until.ts";
 
 /** A real gateway on a free port, with a scripted upstream and a database of its own. */
@@ -124,39 +125,12 @@ function configOf(
   { models, upstreams = scriptedUpstreams, limits, accountLimits, database, config }: TestGatewayOptions,
   { folder, upstream }: { folder: string; upstream: ScriptedUpstream },
 ): Config {
-  return {
-    host: "127.0.0.1",
-    port: 0,
-    metricsListen: undefined,
-    database: database ?? { dialect: "sqlite", path: join(folder, "tollgate.db") },
-    dataFolder: folder,
-    ledger: {
-      listen: undefined,
-      remote: undefined,
-      tokens: [],
-      tls: { cert: undefined, key: undefined, ca: undefined },
-    },
-    walletsPerBatch: undefined,
-    logLevel: "info",
-    traces: undefined,
-    isDemoOnly: false,
+  return testConfig(folder, {
+    ...(database && { database }),
     upstreams: upstreams(upstream),
     models: models ?? [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
     keyLimits: limits ?? {},
     accountLimits: accountLimits ?? {},
-    console: {
-      publicUrl: undefined,
-      trustedProxies: [],
-      mail: undefined,
-      stripe: { secretKey: undefined, webhookSecret: undefined },
-    },
-    limiter: { redis: undefined, onFailure: "local", replicas: 1 },
-    bodyBytesInFlightMax: 512 * 1024 * 1024,
-    clientDisconnect: "charge_input",
-    accountBodyBytesMax: undefined,
-    idleS: undefined,
-    holdTtlMs: 60_000,
-    drainMs: 2_000,
     ...config,
-  };
+  });
 }
