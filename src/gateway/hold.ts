@@ -3,7 +3,7 @@ import type { Body } from "../bodies/body.ts";
 import { printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
-import type { OutcomeFacts } from "../ledger/records.ts";
+import type { OutcomeFacts, RequestFacts } from "../ledger/records.ts";
 import { describeFault } from "../telemetry/log.ts";
 import type { RequestHead } from "../wire/model-request.ts";
 import { causeOf, type Decline, declineHeaders, declineOf, shortageOf } from "./decline.ts";
@@ -87,17 +87,22 @@ async function holdQuote(gateway: Gateway, quoted: Quoted): Promise<HeldQuote | 
       amount,
       minimum,
       ttlMs: gateway.holdTtlMs,
-      facts: { surface: call.surface ?? call.wire.surface, model: quote.model.id },
+      facts: holdFactsOf(call, quote),
     };
     const options = trace ? { ...LOST_WITH_LEDGER, trace: trace.context } : LOST_WITH_LEDGER;
     const { granted } = await gateway.ledger.hold(request, options);
     gateway.holdHealth.taken();
     trace?.note({ grantedUsd: printUsd(granted) });
-    const hold = { walletId, holdId: call.id, granted };
+    const hold = { walletId, holdId: call.id, keyId, granted };
     return { hold, quote: granted === amount ? quote : clampToGrant(quote, granted) };
   } catch (fault) {
     return declineOrThrow(gateway, quoted, fault);
   }
+}
+
+/** The facts of a request that its hold is taken with. */
+export function holdFactsOf({ surface, wire }: Call, { model }: Quote): RequestFacts {
+  return { surface: surface ?? wire.surface, model: model.id };
 }
 
 /** Creates the error of a declined hold and sets its amounts as headers. */

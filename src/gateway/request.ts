@@ -130,6 +130,7 @@ export interface Plan extends QuotedPlan {
 export interface OpenHold {
   readonly walletId: string;
   readonly holdId: string;
+  readonly keyId: string;
   /** Between the quote at `outputTokensMin` and the quote at `outputTokensMax`. */
   readonly granted: Nanos;
 }

@@ -1,12 +1,18 @@
 import { printUsd } from "../domain/money.ts";
 import { inputTokensOf, totalTokensOf } from "../domain/usage.ts";
-import type { Settlement } from "../ledger/ledger.ts";
+import type { Settlement, TakenHold } from "../ledger/ledger.ts";
 import type { Attempt, OutcomeFacts } from "../ledger/records.ts";
 import type { Admission } from "../limiter/limiter.ts";
-import { isRetryable, ledgerTooLate, type OutboxEntry, submitEntry } from "../settlement-outbox/entry.ts";
-import type { RequestTrace } from "../telemetry/request-trace.ts";
+import {
+  isHoldMissing,
+  isRetryable,
+  ledgerTooLate,
+  type OutboxEntry,
+  submitEntry,
+} from "../settlement-outbox/entry.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Gateway } from "./gateway.ts";
+import { holdFactsOf } from "./hold.ts";
 import type { Meter } from "./meter.ts";
 import { estimateInputTokens } from "./quote.ts";
 import { type Answer, type Bill, type HeldRequest, outcomeName } from "./request.ts";
@@ -39,7 +45,7 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
       ? { kind: "release", request: { walletId, holdId, facts } }
       : { kind: "settle", request: { walletId, holdId, amount, facts } };
   const released = slot.settle(usedTokensOf(held, charge));
-  const settlement = await bookOrStore(gateway, entry, trace);
+  const settlement = await bookOrStore(gateway, held, entry);
   const charged = settlement?.captured ?? amount;
   const { granted } = held.hold;
   held.call.progress.settled = {
@@ -65,26 +71,43 @@ function meteredOf({ call, meter, quote }: HeldRequest, { usage }: Charge) {
   return { usage, firstOutputMs: isTimed ? firstOutputAt - call.startedAt : undefined };
 }
 
-/** Returns `undefined` when the ledger is away: then the entry is in the outbox, which replays it later. */
+/**
+ * Returns `undefined` when the ledger is away, or has lost the hold: then the entry is in the outbox, which replays it
+ * later.
+ */
 async function bookOrStore(
-  { ledger, outbox, timer, requestMetrics }: Gateway,
+  gateway: Gateway,
+  held: HeldRequest,
   entry: OutboxEntry,
-  trace: RequestTrace | undefined,
 ): Promise<Settlement | undefined> {
+  const { ledger, outbox, timer, requestMetrics } = gateway;
+  const submitted = submitEntry(ledger, entry, held.call.trace?.context);
   try {
-    return await timer.limit(ANSWER_MAX_MS, submitEntry(ledger, entry, trace?.context), ledgerTooLate);
+    return await timer.limit(ANSWER_MAX_MS, submitted, ledgerTooLate);
   } catch (fault) {
-    if (!isRetryable(fault)) {
+    if (!isRetryable(fault) && !isHoldMissing(fault)) {
       requestMetrics.settleFailed("declined");
       throw fault;
     }
-    await outbox.append(entry).catch((notStored: unknown) => {
+    await outbox.append(withTakenHold(entry, takenHoldOf(gateway, held))).catch((notStored: unknown) => {
       requestMetrics.settleFailed("lost");
       throw notStored;
     });
     requestMetrics.settleFailed("stored");
     return undefined;
   }
+}
+
+/** A loss of power may make the ledger forget the hold of an entry that is on disk. */
+function withTakenHold(entry: OutboxEntry, taken: TakenHold): OutboxEntry {
+  return entry.kind === "settle"
+    ? { kind: "settle", request: { ...entry.request, taken } }
+    : { kind: entry.kind, request: { ...entry.request, taken } };
+}
+
+function takenHoldOf({ holdTtlMs: ttlMs }: Gateway, { call, hold, quote }: HeldRequest): TakenHold {
+  const { keyId, granted } = hold;
+  return { keyId, granted, ttlMs, facts: holdFactsOf(call, quote) };
 }
 
 interface Settling {

@@ -86,6 +86,7 @@ export type * from "./tollgate/ledger/v1/SumRunningHoldsRequest.ts";
 export type * from "./tollgate/ledger/v1/SumRunningHoldsResponse.ts";
 export type * from "./tollgate/ledger/v1/SumTransfersRequest.ts";
 export type * from "./tollgate/ledger/v1/SumTransfersResponse.ts";
+export type * from "./tollgate/ledger/v1/TakenHold.ts";
 export type * from "./tollgate/ledger/v1/TokenUsage.ts";
 export type * from "./tollgate/ledger/v1/Transfer.ts";
 export type * from "./tollgate/ledger/v1/TransferKind.ts";

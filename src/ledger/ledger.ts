@@ -110,6 +110,16 @@ export interface SettleRequest {
   readonly facts: OutcomeFacts;
   /** Merged into the hold's metadata; these members override members of the same name. */
   readonly metadata?: Metadata | undefined;
+  /** See {@link TakenHold}. */
+  readonly taken?: TakenHold | undefined;
+}
+
+/**
+ * What a hold was taken with, for a ledger that a loss of power has made forget it. The end of such a hold counts as
+ * that of an expired one, if its id is at most a day old. `granted` is the amount that the ledger had granted.
+ */
+export interface TakenHold extends Pick<HoldRequest, "keyId" | "ttlMs" | "facts"> {
+  readonly granted: Nanos;
 }
 
 export interface ReleaseRequest {
@@ -117,6 +127,8 @@ export interface ReleaseRequest {
   readonly holdId: string;
   readonly facts: OutcomeFacts;
   readonly metadata?: Metadata | undefined;
+  /** See {@link TakenHold}. */
+  readonly taken?: TakenHold | undefined;
 }
 
 export interface Settlement {

@@ -9,6 +9,7 @@ import {
   type ReleaseRequest,
   type Settlement,
   type SettleRequest,
+  type TakenHold,
 } from "../ledger/ledger.ts";
 import type { OutcomeFacts } from "../ledger/records.ts";
 
@@ -56,6 +57,11 @@ export function ledgerTooLate(): LedgerError {
   return new LedgerError("unavailable");
 }
 
+/** Whether the ledger has no such hold. It may have lost it. */
+export function isHoldMissing(fault: unknown): boolean {
+  return fault instanceof LedgerError && fault.code === "hold_not_found";
+}
+
 /** Whether the ledger may accept the same command later: it was unavailable, full or late. */
 export function isRetryable(fault: unknown): boolean {
   return fault instanceof LedgerError && RETRYABLE.has(fault.code);
@@ -64,7 +70,7 @@ export function isRetryable(fault: unknown): boolean {
 const RETRYABLE: ReadonlySet<LedgerErrorCode> = new Set(["unavailable", "queue_full", "deadline_exceeded"]);
 
 /** The format on disk. Older and newer versions must be able to read it. */
-type PrintedEntry = Omit<ReleaseRequest, "facts"> & {
+type PrintedEntry = Omit<ReleaseRequest, "facts" | "taken"> & {
   readonly kind: "settle" | "release" | "abandon";
   /** Nano-USD in decimal digits, because a JSON number would round it. */
   readonly amount?: string | undefined;
@@ -73,6 +79,8 @@ type PrintedEntry = Omit<ReleaseRequest, "facts"> & {
     /** Like `amount`. Absent in the entries of older versions. */
     readonly upstreamCost?: string | undefined;
   };
+  /** Absent in the entries of older versions. */
+  readonly taken?: (Omit<TakenHold, "granted"> & { readonly granted: string }) | undefined;
 };
 
 /** Prices in decimal digits of pico-USD. */
@@ -83,6 +91,7 @@ type PrintedPrice = Record<keyof TokenPrice, string> & {
 /** Prints an entry as JSON. Throws TypeError when the metadata cannot be expressed in JSON. */
 export function printEntry({ kind, request }: OutboxEntry): string {
   const { price, upstreamCost } = request.facts;
+  const { taken } = request;
   const printed: PrintedEntry = {
     ...request,
     kind: kind === "release_if_held" ? "abandon" : kind,
@@ -92,6 +101,7 @@ export function printEntry({ kind, request }: OutboxEntry): string {
       price: price && printPrice(price),
       upstreamCost: upstreamCost === undefined ? undefined : String(upstreamCost),
     },
+    taken: taken && { ...taken, granted: String(taken.granted) },
   };
   return JSON.stringify(printed);
 }
@@ -99,10 +109,14 @@ export function printEntry({ kind, request }: OutboxEntry): string {
 /** Parses the text of {@link printEntry}. Throws SyntaxError for any other text. */
 export function parseEntry(text: string): OutboxEntry {
   // Safe because the caller has compared the checksum of the text.
-  const { kind, amount, facts, ...rest } = JSON.parse(text) as PrintedEntry;
+  const { kind, amount, facts, taken, ...rest } = JSON.parse(text) as PrintedEntry;
   const price = facts.price && parsePrice(facts.price);
   const upstreamCost = facts.upstreamCost === undefined ? undefined : BigInt(facts.upstreamCost);
-  const request = { ...rest, facts: { ...facts, price, upstreamCost } };
+  const request = {
+    ...rest,
+    facts: { ...facts, price, upstreamCost },
+    ...(taken && { taken: { ...taken, granted: BigInt(taken.granted) } }),
+  };
   if (kind === "abandon") return { kind: "release_if_held", request };
   if (kind !== "settle") return { kind, request };
   if (amount === undefined) throw new SyntaxError("A settlement without an amount");

@@ -98,7 +98,7 @@ export function createHeldRequest(options: HeldRequestOptions = {}): HeldRequest
     beginning: () => opened.beginning(),
     promptText: () => request.promptText(),
   };
-  const hold = { walletId: "w", holdId: call.id, granted: 0n };
+  const hold = { walletId: "w", holdId: call.id, keyId: "k", granted: 0n };
   return { call, body, plan, quote, hold, meter, caller };
 }
 

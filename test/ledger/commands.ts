@@ -34,6 +34,22 @@ const metadata = fc.oneof(
 );
 const ttls = fc.constantFrom(10, 50, 60_000);
 
+/** What the hold of an end was taken with, for a ledger that has lost it. */
+const taken = fc
+  .record({ keyId: keys, granted: amounts, ttlMs: ttls })
+  .map((hold) => ({ ...hold, facts: { surface: "chat", model: "demo" } }));
+
+// An end that describes its hold never has the id of a charge's receipt: the ledger makes those.
+const settlements = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ holdId: holdIds, amount: amounts, metadata }) },
+  { weight: 1, arbitrary: fc.record({ holdId: ids, amount: amounts, metadata, taken }) },
+);
+
+const releases = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ holdId: holdIds, metadata }) },
+  { weight: 1, arbitrary: fc.record({ holdId: ids, metadata, taken }) },
+);
+
 /** Time passes, or a command is decided. */
 export type Step = { readonly passesMs: number } | { readonly command: Command };
 
@@ -63,14 +79,14 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.record({ holdId: holdIds, amount: amounts, metadata }).map((request) => ({
+    arbitrary: settlements.map((request) => ({
       kind: "settle" as const,
       request: { walletId: WALLET, facts: FACTS, ...request },
     })),
   },
   {
     weight: 2,
-    arbitrary: fc.record({ holdId: holdIds, metadata }).map((request) => ({
+    arbitrary: releases.map((request) => ({
       kind: "release" as const,
       request: { walletId: WALLET, facts: FACTS, ...request },
     })),

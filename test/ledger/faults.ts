@@ -106,6 +106,10 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a shortfall reports a negative remainder without holds", "unheld > 0n ? unheld : 0n", "unheld"],
   ],
   "core/settle.ts": [
+    ["a lost hold of any age is booked", "!taken || !isFresh(holdId, nowMs)", "!taken"],
+    ["a lost hold counts against no limit", "limitsOf(book, keyId, nowMs).map(({ key }) => key)", "[]"],
+    ["a lost hold frees money", 'state: "expired"', 'state: "held"'],
+    ["a lost hold may have a negative grant", "!isAmount(granted) ||", ""],
     ["a hold expires a millisecond late", "hold.expiresAtMs <= nowMs", "hold.expiresAtMs < nowMs"],
     [
       "a hold of a clock that ran ahead keeps its expiry time",

@@ -207,6 +207,34 @@ export function createOracle() {
     return hold ? then(hold) : declined("hold_not_found");
   };
 
+  /** A lost hold is one that has expired: it is in the books with the command that describes and ends it. */
+  const onHoldOrLost = (
+    { holdId, taken }: Extract<Command, { kind: "settle" | "release" }>["request"],
+    now: number,
+    then: (hold: OracleHold, isLost: boolean) => Expected,
+  ): Expected => {
+    const isLost = !holds.has(holdId) && taken && Math.abs(timeOf(holdId) - now) <= 24 * HOUR_MS;
+    if (!exists || !isLost) return onHold(holdId, (hold) => then(hold, false));
+    const lost: OracleHold = {
+      parameters: "lost",
+      key: taken.keyId,
+      granted: taken.granted,
+      takenAt: now,
+      counts: countsOf(taken.keyId, now),
+      until: now,
+      accrued: 0n,
+      ended: "expired",
+      booked: 0n,
+      named: undefined,
+      back: 0n,
+      note: undefined,
+    };
+    const expected = then(lost, true);
+    if ("declined" in expected) return expected;
+    holds.set(holdId, lost);
+    return settlement(lost, false);
+  };
+
   /** What ended in the period counts as one amount; what is open counts against the limit from now on. */
   const countSoFar = (request: SpendLimit, now: number) => {
     const { limitId: limit, keyId } = request;
@@ -251,8 +279,10 @@ export function createOracle() {
       case "settle":
         if (!isHoldName(request.holdId)) return declined("invalid_id");
         if (request.amount < 0n || request.amount > MOST) return declined("invalid_amount");
+        if (request.taken && (request.taken.granted < 0n || request.taken.granted > MOST))
+          return declined("invalid_amount");
         if (isTooLong(request.metadata)) return declined("invalid_metadata");
-        return onHold(request.holdId, (hold) => {
+        return onHoldOrLost(request, now, (hold) => {
           if (hold.ended === "released") return declined("hold_released");
           if (hold.ended === "settled") {
             return hold.named === request.amount ? settlement(hold, true) : declined("conflict");
@@ -265,10 +295,12 @@ export function createOracle() {
         });
       case "release":
         if (!isHoldName(request.holdId)) return declined("invalid_id");
+        if (request.taken && (request.taken.granted < 0n || request.taken.granted > MOST))
+          return declined("invalid_amount");
         if (isTooLong(request.metadata)) return declined("invalid_metadata");
-        return onHold(request.holdId, (hold) => {
+        return onHoldOrLost(request, now, (hold, isLost) => {
           if (hold.ended === "settled") return declined("hold_settled");
-          if (hold.ended !== "no") return settlement(hold, true);
+          if (hold.ended !== "no" && !isLost) return settlement(hold, true);
           end(hold, "released", 0n, request.metadata);
           return settlement(hold, false);
         });

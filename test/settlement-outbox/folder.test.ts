@@ -234,12 +234,15 @@ test("every entry survives printing and parsing", () => {
     },
     { requiredKeys: ["outcome", "source", "attempts"] },
   );
+  const nanos = fc.bigInt(0n, 4n * 10n ** 18n);
+  const requestFacts = fc.record({ surface: text, model: text });
+  const taken = fc.record({ keyId: text, granted: nanos, ttlMs: fc.nat(), facts: requestFacts });
   const release = fc.record(
-    { walletId: text, holdId: text, facts, metadata: fc.dictionary(text, fc.jsonValue()).map(asJson) },
+    { walletId: text, holdId: text, facts, metadata: fc.dictionary(text, fc.jsonValue()).map(asJson), taken },
     { requiredKeys: ["walletId", "holdId", "facts"] },
   );
   const settle = fc
-    .tuple(release, fc.bigInt(0n, 4n * 10n ** 18n))
+    .tuple(release, nanos)
     .map(([request, amount]) => ({ kind: "settle" as const, request: { ...request, amount } }));
   const entries: fc.Arbitrary<OutboxEntry> = fc.oneof(
     settle,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import { isRetryable, type OutboxEntry } from "../../src/settlement-outbox/entry.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
-import { FACTS, holdIdOf, WALLET } from "../ledger/samples.ts";
+import { FACTS, holdIdOf, holdOf, WALLET } from "../ledger/samples.ts";
 import { until } from "../support/until.ts";
 import { FUNDS, type OutboxFixture, openOutboxFixture, settlementOf } from "./fixture.ts";
 
@@ -149,6 +149,24 @@ describe("a replay", () => {
       state: "released",
       captured: 0n,
     });
+  });
+
+  test("books a settlement whose hold the ledger has lost, once", async () => {
+    const outbox = env.outbox();
+    const { facts, ttlMs } = holdOf(40n);
+    const taken = { keyId: "k1", granted: 40n, ttlMs, facts };
+    const { request } = settlementOf("lost", 30n);
+    const entry: OutboxEntry = { kind: "settle", request: { ...request, amount: 30n, taken } };
+    await outbox.append(entry);
+    await outbox.append(entry);
+    await outbox.drain(60_000);
+    expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 30n, held: 0n });
+    expect(await env.storage.ledger.receipt(WALLET, holdIdOf("lost"))).toMatchObject({
+      state: "settled",
+      granted: 40n,
+      captured: 30n,
+    });
+    expect(env.log.text()).toBe("");
   });
 
   test("of release_if_held releases the hold, and completes when there is no hold", async () => {

@@ -10,6 +10,7 @@ import type {
   ReleaseRequest,
   Settlement,
   SettleRequest,
+  TakenHold,
   TopUpRequest,
 } from "../../ledger/ledger.ts";
 import type { Balances } from "../../ledger/records.ts";
@@ -92,7 +93,17 @@ export function encodeSettleRequest(request: SettleRequest): Proto.SettleHoldReq
     amountNanos: encodeNanos(request.amount),
     outcome: encodeOutcome(request.facts),
     metadata: encodeMetadata(request.metadata),
+    taken: request.taken && encodeTakenHold(request.taken),
   });
+}
+
+function encodeTakenHold({ keyId, granted, ttlMs, facts }: TakenHold): Proto.TakenHold {
+  return {
+    keyId: encodeId(keyId),
+    grantedNanos: encodeNanos(granted),
+    ttl: encodeDuration(ttlMs),
+    facts: encodeRequestFacts(facts),
+  };
 }
 
 export function decodeSettleRequest(wire: Proto.SettleHoldRequest__Output): SettleRequest {
@@ -102,6 +113,16 @@ export function decodeSettleRequest(wire: Proto.SettleHoldRequest__Output): Sett
     amount: decodeNanos(required(wire.amountNanos, "amount_nanos", "invalid_amount")),
     facts: decodeOutcome(wire.outcome, SETTLED_OUTCOME),
     metadata: decodeMetadata(wire.metadata),
+    taken: wire.taken ? decodeTakenHold(wire.taken) : undefined,
+  };
+}
+
+function decodeTakenHold({ keyId, grantedNanos, ttl, facts }: Proto.TakenHold__Output): TakenHold {
+  return {
+    keyId,
+    granted: decodeNanos(grantedNanos),
+    ttlMs: decodeDuration(ttl, "taken.ttl", "invalid_amount"),
+    facts: decodeRequestFacts(facts),
   };
 }
 
@@ -111,6 +132,7 @@ export function encodeReleaseRequest(request: ReleaseRequest): Proto.ReleaseHold
     holdId: encodeId(request.holdId),
     outcome: encodeOutcome(request.facts),
     metadata: encodeMetadata(request.metadata),
+    taken: request.taken && encodeTakenHold(request.taken),
   });
 }
 
@@ -120,6 +142,7 @@ export function decodeReleaseRequest(wire: Proto.ReleaseHoldRequest__Output): Re
     holdId: wire.holdId,
     facts: decodeOutcome(wire.outcome, RELEASED_OUTCOME),
     metadata: decodeMetadata(wire.metadata),
+    taken: wire.taken ? decodeTakenHold(wire.taken) : undefined,
   };
 }
 

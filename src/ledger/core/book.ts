@@ -15,6 +15,13 @@ export const TRANSFER_KINDS = Object.freeze({
 });
 export type TransferKind = (typeof TRANSFER_KINDS)[keyof typeof TRANSFER_KINDS];
 
+/** The kinds of transfers that have the id of a hold. */
+export const CAPTURE_KINDS: readonly TransferKind[] = Object.freeze([
+  TRANSFER_KINDS.settlement,
+  TRANSFER_KINDS.expiryCapture,
+  TRANSFER_KINDS.lateSettlement,
+]);
+
 export interface Wallet {
   readonly walletId: string;
   readonly posted: Nanos;

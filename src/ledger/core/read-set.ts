@@ -1,6 +1,14 @@
 import { isTimeZone, periodStart } from "../../domain/period.ts";
+import type { TakenHold } from "../ledger.ts";
 import type { SpendLimit } from "../records.ts";
-import { type Hold, type LimitPeriodKey, TRANSFER_KINDS, type Transfer, type TransferKind } from "./book.ts";
+import {
+  CAPTURE_KINDS,
+  type Hold,
+  type LimitPeriodKey,
+  TRANSFER_KINDS,
+  type Transfer,
+  type TransferKind,
+} from "./book.ts";
 import type { Command } from "./command.ts";
 import { isHoldId, isId } from "./validate.ts";
 
@@ -44,9 +52,12 @@ export function readRows({ kind, request }: Command, reader: RowReader): void {
       readKey(reader, request.keyId);
       readHold(reader, request.holdId);
       return;
-    case "extend":
     case "settle":
     case "release":
+      readHold(reader, request.holdId);
+      if (request.taken) readForLostHold(reader, request.holdId, request.taken);
+      return;
+    case "extend":
     case "expire":
       readHold(reader, request.holdId);
       return;
@@ -72,6 +83,12 @@ export function readRows({ kind, request }: Command, reader: RowReader): void {
 
 function readHold(reader: RowReader, holdId: string): void {
   if (isHoldId(holdId)) reader.hold(holdId);
+}
+
+/** A hold that is lost has no transfer, and will count against the limits of its key. */
+function readForLostHold(reader: RowReader, holdId: string, { keyId }: TakenHold): void {
+  readKey(reader, keyId);
+  for (const kind of CAPTURE_KINDS) readPosting(reader, kind, holdId);
 }
 
 function readKey(reader: RowReader, keyId: string): void {

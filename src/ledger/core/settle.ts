@@ -1,7 +1,17 @@
-import type { ReleaseRequest, Settlement, SettleRequest } from "../ledger.ts";
+import type { LedgerErrorCode, ReleaseRequest, Settlement, SettleRequest, TakenHold } from "../ledger.ts";
 import type { OutcomeFacts } from "../records.ts";
-import { type Book, type Changes, type Counter, counterKey, type Hold, TRANSFER_KINDS } from "./book.ts";
+import {
+  type Book,
+  CAPTURE_KINDS,
+  type Changes,
+  type Counter,
+  counterKey,
+  type Hold,
+  postingKey,
+  TRANSFER_KINDS,
+} from "./book.ts";
 import { decline, type ExpireRequest, type Rule } from "./command.ts";
+import { limitsOf } from "./headroom.ts";
 import {
   bookable,
   decideResolution,
@@ -11,22 +21,33 @@ import {
   resolveHold,
   withHold,
 } from "./resolve.ts";
-import { areOutcomeFacts, isAmount, isHoldId, isId, printMetadata } from "./validate.ts";
+import {
+  areOutcomeFacts,
+  areRequestFacts,
+  isAmount,
+  isFresh,
+  isHoldId,
+  isId,
+  isTtl,
+  printMetadata,
+} from "./validate.ts";
 
 /**
  * Books the actual cost of a hold and frees the rest. Declines, in order: `invalid_id`, `invalid_amount`,
- * `invalid_facts`, `invalid_metadata`, `wallet_not_found`, `hold_not_found`, `hold_released`, `conflict`
- * (settled with another amount), `balance_overflow`. After an expiry, books only the excess over the amount
- * that the expiry captured, and at least 0.
+ * `invalid_facts`, those of an invalid description, `invalid_metadata`, `wallet_not_found`, `hold_not_found`,
+ * `hold_released`, `conflict` (settled with another amount), `balance_overflow`. After an expiry, books only the excess over the amount
+ * that the expiry captured, and at least 0. A lost hold that the request describes counts as expired.
  */
 export const settle: Rule<SettleRequest, Settlement> = (book, request, nowMs) => {
-  const { facts, amount } = request;
+  const { facts, amount, taken } = request;
   if (!isId(request.walletId) || !isHoldId(request.holdId)) return decline("invalid_id");
   if (!isAmount(amount)) return decline("invalid_amount");
   if (!areOutcomeFacts(facts)) return decline("invalid_facts");
+  const reason = taken && reasonAgainst(taken);
+  if (reason) return decline(reason);
   const metadata = printMetadata(request.metadata);
   if (metadata === null) return decline("invalid_metadata");
-  return withHold(book, request, (hold, money) => {
+  const bookCost = (hold: Hold, money: Money) => {
     if (hold.state === "released") return decline("hold_released");
     if (hold.state === "settled") {
       return hold.actual === amount ? replaySettlement(hold, money.wallet) : decline("conflict");
@@ -44,28 +65,75 @@ export const settle: Rule<SettleRequest, Settlement> = (book, request, nowMs) =>
       resolution,
       nowMs,
     });
-  });
+  };
+  return withHold(book, request, bookCost, lostHoldOf(book, request, nowMs));
 };
 
 /**
- * Frees the whole hold. Declines, in order: `invalid_id`, `invalid_facts`, `invalid_metadata`,
- * `wallet_not_found`, `hold_not_found`, `hold_settled`. After an expiry it changes nothing and returns the
- * amount that the expiry captured.
+ * Frees the whole hold. Declines, in order: `invalid_id`, `invalid_facts`, those of an invalid description,
+ * `invalid_metadata`, `wallet_not_found`, `hold_not_found`, `hold_settled`. After an expiry it changes nothing and
+ * returns the amount that the expiry captured. A lost hold that the request describes gets its receipt.
  */
 export const release: Rule<ReleaseRequest, Settlement> = (book, request, nowMs) => {
-  const { facts } = request;
+  const { facts, taken } = request;
   if (!isId(request.walletId) || !isHoldId(request.holdId)) return decline("invalid_id");
   if (!areOutcomeFacts(facts)) return decline("invalid_facts");
+  const reason = taken && reasonAgainst(taken);
+  if (reason) return decline(reason);
   const metadata = printMetadata(request.metadata);
   if (metadata === null) return decline("invalid_metadata");
-  return withHold(book, request, (hold, money) => {
+  const lost = lostHoldOf(book, request, nowMs);
+  const free = (hold: Hold, money: Money) => {
     if (hold.state === "settled") return decline("hold_settled");
-    if (hold.state !== "held") return replaySettlement(hold, money.wallet);
+    if (hold.state !== "held" && hold !== lost) return replaySettlement(hold, money.wallet);
     const kind = TRANSFER_KINDS.settlement;
     const resolution = { facts, metadata };
     return decideResolution(money, hold, { state: "released", captured: 0n, kind, resolution, nowMs });
-  });
+  };
+  return withHold(book, request, free, lost);
 };
+
+/** Returns why a description of a hold is declined whatever the book holds. */
+function reasonAgainst({ keyId, granted, ttlMs, facts }: TakenHold): LedgerErrorCode | undefined {
+  if (!isId(keyId)) return "invalid_id";
+  if (!isAmount(granted) || !isTtl(ttlMs)) return "invalid_amount";
+  return areRequestFacts(facts) ? undefined : "invalid_facts";
+}
+
+/**
+ * Returns a hold that the book lacks, as the command that ends it describes it: expired without a capture, because nothing is
+ * reserved for it any more. It counts against the limits in force now. `undefined` without a description, for an id
+ * more than a day off, whose receipt retention may have dropped, and for one that a transfer has.
+ */
+function lostHoldOf(
+  book: Book,
+  { holdId, taken }: Pick<ReleaseRequest, "holdId" | "taken">,
+  nowMs: number,
+): Hold | undefined {
+  if (!taken || !isFresh(holdId, nowMs)) return undefined;
+  if (CAPTURE_KINDS.some((kind) => book.postings.has(postingKey(kind, holdId)))) return undefined;
+  const { keyId, granted, ttlMs, facts } = taken;
+  return {
+    holdId,
+    keyId,
+    state: "expired",
+    late: false,
+    requested: granted,
+    minimum: granted,
+    granted,
+    accrued: 0n,
+    actual: undefined,
+    captured: 0n,
+    refunded: 0n,
+    ttlMs,
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs,
+    resolvedAtMs: undefined,
+    limits: limitsOf(book, keyId, nowMs).map(({ key }) => key),
+    facts,
+    metadata: undefined,
+  };
+}
 
 /**
  * Ends a hold that is past its time: captures the accrued amount and frees the rest. A hold that is not

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import type { SettleRequest, TakenHold } from "../../../src/ledger/ledger.ts";
 import { FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 
 /** The ends of holds: settlement, release, expiry, and refunds after them. */
 export function describeSettlements(env: LedgerEnv): void {
+  describeLostHolds(env);
   describe("a settlement", () => {
     test("books the actual cost and frees the rest", async () => {
       await env.hold("h1", 30n);
@@ -222,6 +224,98 @@ export function describeSettlements(env: LedgerEnv): void {
       await env.hold("h2", 50n, { holdId: holdIdOf("h2", env.clock.nowMs) });
       await env.refund("r1", "h1", 50n);
       expect(await env.limits()).toMatchObject([{ used: 0n, held: 50n }]);
+    });
+  });
+}
+
+/** What a loss of power may leave: the end of a hold that the ledger does not have. */
+function describeLostHolds(env: LedgerEnv): void {
+  const taken: TakenHold = {
+    keyId: "k1",
+    granted: 30n,
+    ttlMs: 60_000,
+    facts: { surface: "chat", model: "demo" },
+  };
+  const settleLost = (amount: bigint, changes: Partial<SettleRequest> = {}) =>
+    env.ledger.settle({
+      walletId: env.walletId,
+      holdId: holdIdOf("lost"),
+      amount,
+      facts: FACTS,
+      taken,
+      ...changes,
+    });
+
+  describe("the end of a lost hold that it describes", () => {
+    test("is booked once, under the id of the hold", async () => {
+      const booked = { state: "settled", captured: 12n, balances: { posted: 88n, held: 0n, available: 88n } };
+      expect(await settleLost(12n)).toEqual({ ...booked, state: "settled", replayed: false });
+      expect(await settleLost(12n)).toEqual({ ...booked, state: "settled", replayed: true });
+      expect(await env.errorCode(() => settleLost(13n))).toBe("conflict");
+      expect(await env.receipt("lost")).toMatchObject({
+        state: "settled",
+        late: true,
+        keyId: "k1",
+        granted: 30n,
+        captured: 12n,
+        request: taken.facts,
+        outcome: FACTS,
+      });
+      const journal = (await env.ledger.transfers(env.walletId, { size: 10 })).items;
+      expect(journal.map(({ kind, amount, holdId }) => [kind, amount, holdId])).toEqual([
+        ["late_settlement", -12n, holdIdOf("lost")],
+        ["top_up", 100n, undefined],
+      ]);
+    });
+
+    test("is booked on a frozen wallet, beyond the balance and every limit", async () => {
+      await env.limit("l1", 30n);
+      await env.freeze();
+      expect(await settleLost(250n)).toMatchObject({ captured: 250n, balances: { posted: -150n } });
+      expect(await env.limits()).toMatchObject([{ used: 250n, held: 0n }]);
+    });
+
+    test("can be refunded like any other", async () => {
+      await settleLost(12n);
+      expect(await env.refund("r1", "lost", 12n)).toMatchObject({ balances: { posted: 100n } });
+    });
+
+    test("settles a hold that is not lost as it was taken", async () => {
+      await env.hold("lost", 40n);
+      expect(await settleLost(12n)).toMatchObject({ captured: 12n, balances: { posted: 88n, held: 0n } });
+      expect(await env.receipt("lost")).toMatchObject({ late: false, granted: 40n });
+    });
+
+    test("is written down as a release, when it is one", async () => {
+      const request = { walletId: env.walletId, holdId: holdIdOf("lost"), facts: FACTS, taken };
+      expect(await env.ledger.release(request)).toMatchObject({ state: "released", replayed: false });
+      expect(await env.ledger.release(request)).toMatchObject({ state: "released", replayed: true });
+      expect(await env.receipt("lost")).toMatchObject({ state: "released", captured: 0n, granted: 30n });
+      expect(await env.balances()).toMatchObject({ posted: 100n, held: 0n });
+      expect(await env.errorCode(() => settleLost(1n))).toBe("hold_released");
+    });
+
+    test("is declined when the id is more than a day old", async () => {
+      env.clock.nowMs += 86_400_000;
+      expect(await settleLost(1n)).toMatchObject({ captured: 1n });
+      env.clock.nowMs += 1;
+      const holdId = holdIdOf("older");
+      expect(await env.errorCode(() => settleLost(1n, { holdId }))).toBe("hold_not_found");
+    });
+
+    test("is declined when the description cannot be stored", async () => {
+      const declined = [
+        { ...taken, keyId: "" },
+        { ...taken, granted: -1n },
+        { ...taken, ttlMs: 0 },
+        { ...taken, facts: { surface: "chat", model: "x".repeat(257) } },
+      ].map((each) => () => settleLost(1n, { taken: each }));
+      expect(await env.errorCodes(declined)).toEqual([
+        "invalid_id",
+        "invalid_amount",
+        "invalid_amount",
+        "invalid_facts",
+      ]);
     });
   });
 }

@@ -2,6 +2,7 @@
 
 import type { OutcomeFacts as _tollgate_ledger_v1_OutcomeFacts, OutcomeFacts__Output as _tollgate_ledger_v1_OutcomeFacts__Output } from '../../../tollgate/ledger/v1/OutcomeFacts.ts';
 import type { Struct as _google_protobuf_Struct, Struct__Output as _google_protobuf_Struct__Output } from '../../../google/protobuf/Struct.ts';
+import type { TakenHold as _tollgate_ledger_v1_TakenHold, TakenHold__Output as _tollgate_ledger_v1_TakenHold__Output } from '../../../tollgate/ledger/v1/TakenHold.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface SettleHoldRequest {
@@ -10,6 +11,7 @@ export interface SettleHoldRequest {
   'amountNanos'?: (number | string | Long);
   'outcome'?: (_tollgate_ledger_v1_OutcomeFacts | null);
   'metadata'?: (_google_protobuf_Struct | null);
+  'taken'?: (_tollgate_ledger_v1_TakenHold | null);
   '_amountNanos'?: "amountNanos";
 }
 
@@ -19,5 +21,6 @@ export interface SettleHoldRequest__Output {
   'amountNanos'?: (Long);
   'outcome': (_tollgate_ledger_v1_OutcomeFacts__Output | null);
   'metadata': (_google_protobuf_Struct__Output | null);
+  'taken': (_tollgate_ledger_v1_TakenHold__Output | null);
   '_amountNanos'?: "amountNanos";
 }
