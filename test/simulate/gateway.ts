@@ -166,7 +166,6 @@ function createDisk(world: World): OpenLogSync {
 function failDisk(world: World): Error {
   const { scheduler } = world;
   const { current } = scheduler;
-  world.failedDisks.add(current);
   scheduler.after(scheduler.draw() * 30_000, "an operator restarts", () => world.kill(current));
   return Object.assign(new Error("sync failed"), { code: "EIO" });
 }

@@ -40,7 +40,10 @@ export class PowerModel {
   syncing(path: string): () => void {
     const mark = readIndex(path);
     return () => {
-      if (mark) this.#marks.set(path, mark);
+      const before = this.#marks.get(path);
+      // A sync that began earlier may end later. It must not forget what another one has synced.
+      const isNews = before?.salt !== mark?.salt || (before?.frames ?? 0) < (mark?.frames ?? 0);
+      if (mark && isNews && mark.salt === readIndex(path)?.salt) this.#marks.set(path, mark);
     };
   }
 

@@ -63,8 +63,6 @@ export class World {
   /** Reads the database from outside. */
   watch: Database | undefined;
   isFileLocked = false;
-  /** The machines on which a sync has failed. */
-  readonly failedDisks = new Set<Machine>();
 
   constructor(options: WorldOptions) {
     const { scheduler, world, counts } = options;
