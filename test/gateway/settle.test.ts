@@ -47,14 +47,16 @@ describe("settle()", () => {
     expect(recorded.stored).toEqual([]);
   });
 
-  test.each<LedgerErrorCode>(["unavailable", "queue_full", "deadline_exceeded"])(
-    "stores the settlement in the outbox while the ledger answers %s",
+  test.each<LedgerErrorCode>(["unavailable", "queue_full", "deadline_exceeded", "hold_not_found"])(
+    "stores the settlement in the outbox, with what its hold was taken with, when the ledger answers %s",
     async (errorCode) => {
-      const { bill, recorded, slotTokens } = await settleRequest(FINISHED, REPORT, {
+      const { bill, held, recorded, slotTokens } = await settleRequest(FINISHED, REPORT, {
         ledger: failingLedger(errorCode),
       });
       expect(bill).toEqual({ charged: 16_000n, balances: undefined });
-      expect(recorded.stored).toMatchObject([{ kind: "settle", request: { amount: 16_000n } }]);
+      const facts = { surface: "messages", model: held.quote.model.id };
+      const taken = { keyId: "k", granted: 0n, ttlMs: 60_000, facts };
+      expect(recorded.stored).toMatchObject([{ kind: "settle", request: { amount: 16_000n, taken } }]);
       expect(recorded.settleFailures).toEqual(["stored"]);
       expect(slotTokens).toEqual([13]);
     },

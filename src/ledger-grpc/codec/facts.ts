@@ -2,12 +2,16 @@ import type { Price as OurPrice } from "../../domain/model.ts";
 import type { UnitPrice } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
 import type * as Proto from "../../gen/messages.ts";
+import type { TakenHold } from "../../ledger/ledger.ts";
 import { ATTEMPTS_MAX, type Attempt, type OutcomeFacts, type RequestFacts } from "../../ledger/records.ts";
 import { chargeSources, unitNames } from "./enums.ts";
 import {
+  decodeDuration,
   decodeNanos,
   decodeNumber,
   encodeCount,
+  encodeDuration,
+  encodeId,
   encodeInt32,
   encodeMs,
   encodeNanos,
@@ -21,6 +25,24 @@ export function encodeRequestFacts({ surface, model }: RequestFacts): Proto.Requ
 
 export function decodeRequestFacts(wire: Proto.RequestFacts__Output | null): RequestFacts {
   return { surface: wire?.surface ?? "grpc", model: wire?.model ?? "" };
+}
+
+export function encodeTakenHold({ keyId, granted, ttlMs, facts }: TakenHold): Proto.TakenHold {
+  return {
+    keyId: encodeId(keyId),
+    grantedNanos: encodeNanos(granted),
+    ttl: encodeDuration(ttlMs),
+    facts: encodeRequestFacts(facts),
+  };
+}
+
+export function decodeTakenHold({ keyId, grantedNanos, ttl, facts }: Proto.TakenHold__Output): TakenHold {
+  return {
+    keyId,
+    granted: decodeNanos(grantedNanos),
+    ttlMs: decodeDuration(ttl, "taken.ttl", "invalid_amount"),
+    facts: decodeRequestFacts(facts),
+  };
 }
 
 export function encodeOutcome(facts: OutcomeFacts): Proto.OutcomeFacts {

@@ -10,7 +10,6 @@ import type {
   ReleaseRequest,
   Settlement,
   SettleRequest,
-  TakenHold,
   TopUpRequest,
 } from "../../ledger/ledger.ts";
 import type { Balances } from "../../ledger/records.ts";
@@ -18,8 +17,10 @@ import { holdStates } from "./enums.ts";
 import {
   decodeOutcome,
   decodeRequestFacts,
+  decodeTakenHold,
   encodeOutcome,
   encodeRequestFacts,
+  encodeTakenHold,
   RELEASED_OUTCOME,
   SETTLED_OUTCOME,
 } from "./facts.ts";
@@ -97,15 +98,6 @@ export function encodeSettleRequest(request: SettleRequest): Proto.SettleHoldReq
   });
 }
 
-function encodeTakenHold({ keyId, granted, ttlMs, facts }: TakenHold): Proto.TakenHold {
-  return {
-    keyId: encodeId(keyId),
-    grantedNanos: encodeNanos(granted),
-    ttl: encodeDuration(ttlMs),
-    facts: encodeRequestFacts(facts),
-  };
-}
-
 export function decodeSettleRequest(wire: Proto.SettleHoldRequest__Output): SettleRequest {
   return {
     walletId: wire.walletId,
@@ -114,15 +106,6 @@ export function decodeSettleRequest(wire: Proto.SettleHoldRequest__Output): Sett
     facts: decodeOutcome(wire.outcome, SETTLED_OUTCOME),
     metadata: decodeMetadata(wire.metadata),
     taken: wire.taken ? decodeTakenHold(wire.taken) : undefined,
-  };
-}
-
-function decodeTakenHold({ keyId, grantedNanos, ttl, facts }: Proto.TakenHold__Output): TakenHold {
-  return {
-    keyId,
-    granted: decodeNanos(grantedNanos),
-    ttlMs: decodeDuration(ttl, "taken.ttl", "invalid_amount"),
-    facts: decodeRequestFacts(facts),
   };
 }
 
