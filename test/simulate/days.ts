@@ -123,7 +123,7 @@ async function checkDatabase(world: World): Promise<void> {
     if (!isProven) throw new Violation(`wallet ${walletId} does not add up`);
   }
   if (!world.watch) return;
-  const reader = { run: createInlineReader(world.watch), close() {} };
+  const reader = { run: createInlineReader(world.watch.client), close() {} };
   const { findings } = await auditSqlite({ path: "" }, world.scheduler.wallMs(), { reader });
   const [first] = findings;
   if (first) throw new Violation(`the audit found: ${first.claim} ${first.walletId} ${first.subject ?? ""}`);

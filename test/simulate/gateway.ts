@@ -129,6 +129,7 @@ function createDisk(world: World): OpenLogSync {
     return 0.1 + draw() * 4;
   };
   return (path) => {
+    world.power.opened(path);
     let next: PromiseWithResolvers<void> | undefined;
     let isSyncing = false;
     let failure: Error | undefined;

@@ -1,4 +1,3 @@
-import type { Database } from "bun:sqlite";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import type { Receipt } from "../../src/ledger/records.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
@@ -30,12 +29,6 @@ export const CONTEXT_WINDOW = 1_000;
 /** The dearest request: a full window, and a tenth more output than the largest limit. */
 const COST_MAX = 1_000n * 1_000n + 66n * 2_000n;
 
-interface WalletRow {
-  readonly wallet_id: string;
-  readonly posted: bigint;
-  readonly held: bigint;
-}
-
 /**
  * What must be true, written apart from the program and smaller than it: what each request may have cost, and the
  * bounds of wallets and limits at every moment.
@@ -53,7 +46,6 @@ export class Model {
   readonly #refunded = new Set<string>();
   /** Holds whose heartbeats were lost, so that they may expire. */
   readonly mayExpire = new Set<string>();
-  #version = 0;
 
   constructor(scheduler: Scheduler, counts: MisfortuneCounts) {
     this.#counts = counts;
@@ -77,22 +69,6 @@ export class Model {
   /** Whether anything happened so far that the ledger may be away for. */
   isLedgerTroubled(): boolean {
     return LEDGER_TROUBLES.some((name) => this.#counts[name] > 0);
-  }
-
-  /** Checks the wallets when the database has changed since the last call. */
-  checkWallets(client: Database): void {
-    const { data_version: version } = client.query("PRAGMA data_version").get() as { data_version: number };
-    if (version === this.#version) return;
-    this.#version = version;
-    const rows = client
-      .query<WalletRow, []>("SELECT wallet_id, posted, held FROM wallets")
-      .safeIntegers(true)
-      .all();
-    for (const { wallet_id, posted, held } of rows) {
-      const over = held - posted;
-      require(over <= 0n ||
-        over <= costAboveHolds(client, wallet_id), `wallet ${wallet_id} is overspent by ${over}`);
-    }
   }
 
   /** Checks one request that must be over: its receipt against what its client and its upstreams saw. */
@@ -203,18 +179,6 @@ function requireAttempts(
     require(found >= 0, about(`${upstream} was asked, and its receipt names ${tried.join(", ") || "none"}`));
     place = found + 1;
   }
-}
-
-/** What may be missing in a wallet: costs above their holds, and costs of holds that had expired before. */
-function costAboveHolds(client: Database, walletId: string): bigint {
-  const row = client
-    .query<{ cost: bigint | null }, [string]>(
-      `SELECT sum(CASE WHEN late = 1 THEN captured ELSE max(captured - granted, 0) END) AS cost
-        FROM holds WHERE wallet_id = ?`,
-    )
-    .safeIntegers(true)
-    .get(walletId);
-  return row?.cost ?? 0n;
 }
 
 function require(isTrue: boolean, claim: string): asserts isTrue {

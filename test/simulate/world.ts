@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +16,7 @@ import { CONTEXT_WINDOW, Model } from "./model.ts";
 import type { PowerModel } from "./power.ts";
 import type { Machine, Scheduler } from "./scheduler.ts";
 import { createSimulatedUpstreams } from "./upstreams.ts";
+import { WalletWatch } from "./wallet-watch.ts";
 
 /** A key, and what the model knows of it. */
 export interface SimulatedKey {
@@ -61,7 +61,7 @@ export class World {
   readonly gateways = new Map<string, SimulatedGateway | undefined>();
   readonly keys: SimulatedKey[] = [];
   /** Reads the database from outside. */
-  watch: Database | undefined;
+  watch: WalletWatch | undefined;
   isFileLocked = false;
 
   constructor(options: WorldOptions) {
@@ -107,7 +107,7 @@ export class World {
 
   /** Called after each step. Throws a {@link Violation}. */
   check(): void {
-    if (this.watch) this.model.checkWallets(this.watch);
+    this.watch?.check();
     this.model.throwViolation();
   }
 
@@ -139,7 +139,7 @@ export class World {
     const machine: Machine = { name, isAlive: true };
     const start = () => startGateway(this, machine, this.#options.faults);
     this.gateways.set(name, await this.on(machine, `${name} starts`, start));
-    this.watch ??= openWatch(`${this.folder}/tollgate.db`);
+    this.watch ??= new WalletWatch(`${this.folder}/tollgate.db`);
   }
 
   /**
@@ -234,10 +234,4 @@ export class World {
     if (!gateway) throw new Error("No gateway runs");
     return gateway;
   }
-}
-
-function openWatch(path: string): Database {
-  const client = new Database(path, { readonly: true, strict: true });
-  client.query("PRAGMA busy_timeout = 0").get();
-  return client;
 }
