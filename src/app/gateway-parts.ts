@@ -1,5 +1,5 @@
 import { createAuthenticate } from "../accounts/keys/authenticate.ts";
-import { findEndedKeys } from "../accounts/keys/keys.ts";
+import { createFindEndedKeys } from "../accounts/keys/keys.ts";
 import { isOnePerson } from "../accounts/people/members.ts";
 import { createBodies } from "../bodies/bodies.ts";
 import { createCooperativeYield } from "../bodies/cooperative-yield.ts";
@@ -68,7 +68,7 @@ export function createParts(
   const { dataFolder: folder } = config;
   const outbox = openSettlementOutbox({ folder, ledger, log, onDeclined, owner: instance, openLog });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
-  const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
+  const callers = createCallerWatch({ findEnded: createFindEndedKeys(database), log });
   const tokens = createTokenCounter();
   const cooperativeYield = createCooperativeYield();
   const bodies = createBodies(cooperativeYield);

@@ -1,5 +1,6 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
+import { isInList, listOf } from "../../db/text-list.ts";
 import { GatewayError } from "../../errors.ts";
 import { platform } from "../../platform.ts";
 import { within } from "../../time.ts";
@@ -129,24 +130,16 @@ function createCallerRead(database: Database) {
 }
 
 /** The query is built once: with many keys, nearly each request reads its own. */
-function prepareFind(
-  { dialect, db, tables: { accounts, apiKeys } }: Database,
-  column: "digest" | "previousDigest",
-) {
-  const isPostgres = dialect === "postgres";
-  const [sought, list] = [apiKeys[column], sql.placeholder("list")];
-  const query = db
+function prepareFind(database: Database, column: "digest" | "previousDigest") {
+  const { accounts, apiKeys } = database.tables;
+  const query = database.db
     .select({ key: apiKeys, state: accounts.state, markup: accounts.markup })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(
-      isPostgres
-        ? sql`${sought} = ANY(${list}::text[])`
-        : sql`${sought} IN (SELECT value FROM json_each(${list}))`,
-    )
+    .where(isInList(database, apiKeys[column]))
     .prepare();
   return async (digests: readonly string[]) => {
-    const rows = await query.execute({ list: isPostgres ? `{${digests.join()}}` : JSON.stringify(digests) });
+    const rows = await query.execute(listOf(database, digests));
     return new Map(rows.map((row) => [row.key[column] ?? "", readCaller(row)]));
   };
 }

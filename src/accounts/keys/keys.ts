@@ -1,5 +1,6 @@
-import { and, asc, eq, inArray, isNull, or, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
 import type { Database, Db, Tables } from "../../db/database.ts";
+import { isInList, listOf } from "../../db/text-list.ts";
 import { type Nanos, printUsd } from "../../domain/money.ts";
 import type { LimitPeriod } from "../../domain/period.ts";
 import { GatewayError } from "../../errors.ts";
@@ -213,26 +214,31 @@ export async function revokeKey(
 }
 
 /**
- * Returns which of these keys were revoked or deleted, or belong to a suspended account. Takes at most 1,000
- * ids and runs one query. Expired keys are not returned: a request that began before the expiry may finish.
+ * Returns a function that finds which of some keys were revoked or deleted, or belong to a suspended account. It
+ * takes at most 1,000 ids. Expired keys are not found: a request that began before the expiry may finish.
  */
-export async function findEndedKeys(
-  { db, tables: { accounts, apiKeys } }: Database,
-  keyIds: readonly string[],
-): Promise<ReadonlyMap<string, "revoked" | "suspended">> {
-  const rows = await db
+export function createFindEndedKeys(
+  database: Database,
+): (keyIds: readonly string[]) => Promise<ReadonlyMap<string, "revoked" | "suspended">> {
+  const { accounts, apiKeys } = database.tables;
+  // Built once: each gateway runs it every second.
+  const query = database.db
     .select({ id: apiKeys.id, state: accounts.state })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(and(inArray(apiKeys.id, [...keyIds]), isNull(apiKeys.revokedAtMs)));
-  const states = new Map(rows.map(({ id, state }) => [id, state]));
-  const ended = new Map<string, "revoked" | "suspended">();
-  for (const id of keyIds) {
-    const state = states.get(id);
-    if (state === undefined) ended.set(id, "revoked");
-    else if (state === "suspended") ended.set(id, "suspended");
-  }
-  return ended;
+    .where(and(isInList(database, apiKeys.id), isNull(apiKeys.revokedAtMs)))
+    .prepare();
+  return async (keyIds) => {
+    const rows = await query.execute(listOf(database, keyIds));
+    const states = new Map(rows.map(({ id, state }) => [id, state]));
+    const ended = new Map<string, "revoked" | "suspended">();
+    for (const id of keyIds) {
+      const state = states.get(id);
+      if (state === undefined) ended.set(id, "revoked");
+      else if (state === "suspended") ended.set(id, "suspended");
+    }
+    return ended;
+  };
 }
 
 type KeyRow = Tables["apiKeys"]["$inferSelect"];
