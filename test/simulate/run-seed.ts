@@ -1,6 +1,7 @@
 import { followConnections } from "./connections.ts";
 import { live } from "./days.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
+import { migratedFile } from "./migrated-file.ts";
 import { type MisfortuneCounts, noMisfortunes } from "./misfortunes.ts";
 import { PowerModel } from "./power.ts";
 import { type Machine, Scheduler } from "./scheduler.ts";
@@ -35,13 +36,14 @@ export interface SeedOptions {
 export function runSeed(options: SeedOptions): SeedResult {
   const { seed, days = 1, until = Number.POSITIVE_INFINITY, onLine, faults = NO_FAULTS } = options;
   const machine: Machine = { name: "world", isAlive: true };
+  const database = migratedFile();
   const scheduler = new Scheduler({ seed, onLine }, machine);
   const unbind = scheduler.bind();
   const power = new PowerModel();
   const onSynced = (path: string) => power.syncing(path)();
   const unfollow = followConnections(() => scheduler.current, onSynced);
   const counts = noMisfortunes();
-  const world = new World({ scheduler, world: machine, counts, power, faults });
+  const world = new World({ scheduler, world: machine, counts, power, faults, database });
   let failure: unknown;
   let isOver = false;
   scheduler.after(0, "the world begins", () =>

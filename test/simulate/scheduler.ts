@@ -18,6 +18,9 @@ interface ScheduledEvent {
   isCancelled: boolean;
 }
 
+/** Characters that are hashed at once. */
+const LINES_MAX = 16_384;
+
 /** 2026-01-01, a Thursday. */
 const STARTED_AT_MS = Date.UTC(2026, 0, 1);
 
@@ -45,6 +48,10 @@ export class Scheduler {
   readonly #trace = new Bun.CryptoHasher("sha256");
   readonly #onLine: ((line: string) => void) | undefined;
   readonly #machineDraw: RandomSource;
+  /** Lines of the trace that its digest does not have yet. */
+  #lines = "";
+  #printedMs = -1;
+  #printed = "";
   #order = 0;
   #ids = 0;
 
@@ -83,13 +90,15 @@ export class Scheduler {
 
   /** Adds a line to the trace. Equal seeds give equal traces. */
   note(text: string): void {
-    const line = `${this.steps} ${this.monotonicMs.toFixed(3)} ${this.current.name}: ${text}`;
-    this.#trace.update(line);
+    const line = `${this.steps} ${this.#now()} ${this.current.name}: ${text}`;
+    this.#lines += line;
+    if (this.#lines.length > LINES_MAX) this.#hashLines();
     this.#onLine?.(line);
   }
 
   /** The digest of the trace so far, in hex. */
   digest(): string {
+    this.#hashLines();
     return this.#trace.copy().digest("hex");
   }
 
@@ -114,6 +123,20 @@ export class Scheduler {
     return () => void Object.assign(platform, own);
   }
 
+  #hashLines(): void {
+    this.#trace.update(this.#lines);
+    this.#lines = "";
+  }
+
+  /** Simulated milliseconds in words, printed once for all lines of one moment. */
+  #now(): string {
+    if (this.monotonicMs !== this.#printedMs) {
+      this.#printedMs = this.monotonicMs;
+      this.#printed = this.monotonicMs.toFixed(3);
+    }
+    return this.#printed;
+  }
+
   #platform(): Platform {
     const start = (ms: number, run: () => unknown, label: string) => timerOf(this.after(ms, label, run));
     return {
@@ -126,10 +149,16 @@ export class Scheduler {
       setImmediate: (run) => this.after(0, "turn", run),
       sleep: (ms) => this.sleep(ms),
       random: this.#machineDraw,
-      randomBytes: (count) => Buffer.from(Array.from({ length: count }, () => this.#machineDraw() * 256)),
+      randomBytes: (count) => this.#bytes(count),
       uuid: () => this.#uuid(this.#machineDraw() * 2 ** 48, "4"),
       uuidV7: (ms) => this.#uuid(ms, "7"),
     };
+  }
+
+  #bytes(count: number): Buffer {
+    const bytes = Buffer.allocUnsafe(count);
+    for (let place = 0; place < count; place += 1) bytes[place] = this.#machineDraw() * 256;
+    return bytes;
   }
 
   #interval(run: () => unknown, ms: number): Timer {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
@@ -33,6 +33,8 @@ export interface WorldOptions {
   readonly counts: MisfortuneCounts;
   readonly power: PowerModel;
   readonly faults: Faults;
+  /** The bytes of an empty database. */
+  readonly database: Buffer;
 }
 
 const SECOND_MS = 1_000;
@@ -68,6 +70,7 @@ export class World {
     const { scheduler, world, counts } = options;
     const { draw } = scheduler;
     this.#options = options;
+    writeFileSync(join(this.folder, "tollgate.db"), options.database);
     this.machine = world;
     this.scheduler = scheduler;
     this.luck = new Luck(scheduler, counts);
