@@ -1,4 +1,5 @@
 import { SQLiteError } from "bun:sqlite";
+import { type AnyColumn, type SQL, sql } from "drizzle-orm";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { platform } from "../platform.ts";
 import type { DatabaseLocation } from "./location.ts";
@@ -66,6 +67,22 @@ function overPostgres(postgres: PostgresDatabase, tables: Tables): Database {
   const { client, db, transact, close } = postgres;
   const ping = async () => void (await client.unsafe("SELECT 1"));
   return { dialect: "postgres", postgres, db, tables, transact, ping, close };
+}
+
+/** The values that {@link isInList} compares with, in a prepared query. */
+const LIST = "list";
+
+/** The condition that a column has one of the texts of {@link listOf}. The query is prepared once for all lists. */
+export function isInList({ dialect }: Pick<Database, "dialect">, column: AnyColumn): SQL {
+  const list = sql.placeholder(LIST);
+  return dialect === "postgres"
+    ? sql`${column} = ANY(${list}::text[])`
+    : sql`${column} IN (SELECT value FROM json_each(${list}))`;
+}
+
+/** The parameters of a prepared query with {@link isInList}. The texts must be of letters, digits and hyphens. */
+export function listOf({ dialect }: Pick<Database, "dialect">, texts: readonly string[]): { list: string } {
+  return { [LIST]: dialect === "postgres" ? `{${texts.join()}}` : JSON.stringify(texts) };
 }
 
 /**

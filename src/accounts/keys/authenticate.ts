@@ -1,6 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Database } from "../../db/database.ts";
-import { isInList, listOf } from "../../db/text-list.ts";
+import { type Database, isInList, listOf } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { platform } from "../../platform.ts";
 import { within } from "../../time.ts";

@@ -1,6 +1,5 @@
 import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
-import type { Database, Db, Tables } from "../../db/database.ts";
-import { isInList, listOf } from "../../db/text-list.ts";
+import { type Database, type Db, isInList, listOf, type Tables } from "../../db/database.ts";
 import { type Nanos, printUsd } from "../../domain/money.ts";
 import type { LimitPeriod } from "../../domain/period.ts";
 import { GatewayError } from "../../errors.ts";
