@@ -59,7 +59,12 @@ export function openSettlementOutbox(options: SettlementOutboxOptions): OpenSett
     onDeclined,
   } = options;
   const files = openOutboxFiles(folder, { now, log, owner: options.owner, openLog: options.openLog });
-  const commits = createCommitGroup<NewEntry>(files.commit);
+  const commits = createCommitGroup<NewEntry>((entries) => {
+    // Counts the entries before it waits for the disk.
+    const committed = files.commit(entries);
+    replayLoop.wake();
+    return committed;
+  });
   const replayer = createReplayer({ ledger, log, now, onDeclined });
   const replayLoop = startReplayLoop({ files, replayer, log }, options);
   let isClosed = false;

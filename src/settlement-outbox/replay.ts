@@ -11,6 +11,8 @@ import type { OutboxFiles } from "./folder.ts";
 export interface ReplayLoop {
   /** Resolves when the pass ends that is running, or that this call starts. */
   replayNow(): Promise<void>;
+  /** Ends the rest of a loop that has had no entries. Must be called when entries were written. */
+  wake(): void;
   stop(): void;
 }
 
@@ -24,7 +26,7 @@ export interface ReplayOptions {
 /** The longest backoff while the ledger is unavailable, in pauses. */
 const BACKOFF_MAX = 5;
 
-/** Starts the loop; the first pass begins at once. */
+/** Starts the loop; the first pass begins at once. Without entries it rests until it looks for files again. */
 export function startReplayLoop(
   { files, replayer, log }: { readonly files: OutboxFiles; readonly replayer: Replayer; readonly log: Log },
   { everyMs = 1_000, adoptEveryMs = 10_000 }: ReplayOptions,
@@ -33,6 +35,7 @@ export function startReplayLoop(
   let backoff = 1;
   let adoptAt = platform.monotonicMs();
   let isStopped = false;
+  let isResting = false;
   let timer = platform.setTimeout(runNext, 0);
 
   function replayNow(): Promise<void> {
@@ -43,11 +46,18 @@ export function startReplayLoop(
   }
   async function replayAll(): Promise<void> {
     for (const file of files.all()) {
+      // Counted in memory: no other process writes a file that this one holds.
+      if (file.pending === 0) continue;
       await replayer.replay(file).catch((fault: unknown) => files.reportFault(file, fault));
     }
     files.closeReplayed();
   }
+  /** Jitter: replicas that lost their ledger together would otherwise return together. */
+  function schedule(restMs: number): void {
+    timer = platform.setTimeout(runNext, restMs + everyMs * backoff * (0.8 + platform.random() * 0.4));
+  }
   async function runNext(): Promise<void> {
+    isResting = false;
     try {
       if (platform.monotonicMs() >= adoptAt) {
         files.adopt();
@@ -58,12 +68,19 @@ export function startReplayLoop(
       log.error(describeFault(fault), "settlement replay failed");
     }
     backoff = replayer.isAway ? Math.min(backoff * 2, BACKOFF_MAX) : 1;
-    // Jitter: replicas that lost their ledger together would otherwise return together.
-    if (!isStopped) timer = platform.setTimeout(runNext, everyMs * backoff * (0.8 + platform.random() * 0.4));
+    if (isStopped) return;
+    isResting = files.pending() === 0;
+    schedule(isResting ? Math.max(0, adoptAt - platform.monotonicMs()) : 0);
   }
 
   return {
     replayNow,
+    wake() {
+      if (!isResting || isStopped) return;
+      isResting = false;
+      platform.clearTimeout(timer);
+      schedule(0);
+    },
     stop() {
       isStopped = true;
       platform.clearTimeout(timer);

@@ -23,6 +23,17 @@ const releaseIfHeldOf = (name: string): OutboxEntry => ({
   },
 });
 
+test("an outbox that rests without entries replays a new entry after the usual pause", async () => {
+  const adoptEveryMs = 600_000;
+  const outbox = env.outbox({ everyMs: 5, adoptEveryMs });
+  // Its first passes are over, and the next look for files is far.
+  await Bun.sleep(40);
+  await outbox.append(await env.heldEntry("a", 40n));
+  const deadlineMs = performance.now() + 10_000;
+  while (outbox.pending() > 0 && performance.now() < deadlineMs) await Bun.sleep(5);
+  expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n, held: 0n });
+});
+
 describe("while the ledger is unavailable", () => {
   test("an appended entry is on disk, and is settled once when the ledger is back", async () => {
     const outbox = env.outbox();
