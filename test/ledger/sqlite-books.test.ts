@@ -218,3 +218,23 @@ test("two stores that take turns on one file decide like the rules alone", async
   close();
   folder.remove();
 });
+
+test("an idle store finds the due holds that it, or another process, has taken since", async () => {
+  const client = connect(open.database.path, 0);
+  const clock = { nowMs: NOON_MS };
+  const store = createSqliteStore({ client, now: () => clock.nowMs, sync: async () => undefined });
+  const batcher = createBatcher(store);
+  const due = async () => (await store.findDue(10)).map(({ holdId }) => holdId);
+
+  expect([await due(), await due()]).toEqual([[], []]);
+  await open.ledger.hold(holdOf(10n, { holdId: holdIdOf("of another") }));
+  expect([await due(), await due()]).toEqual([[], []]);
+  clock.nowMs += 2 * MINUTE_MS;
+  expect(await due()).toEqual([holdIdOf("of another")]);
+  await open.ledger.settle(settleOf("of another", 1n));
+  expect([await due(), await due()]).toEqual([[], []]);
+  await batcher.submit("hold", holdOf(10n, { holdId: holdIdOf("own", clock.nowMs) }));
+  clock.nowMs += 2 * MINUTE_MS;
+  expect(await due()).toEqual([holdIdOf("own", NOON_MS + 2 * MINUTE_MS)]);
+  client.close();
+});
