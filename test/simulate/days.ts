@@ -9,6 +9,7 @@ import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { endingName, sendRequest } from "./clients.ts";
 import type { SimulatedGateway } from "./gateway.ts";
 import { Violation } from "./model.ts";
+import { night } from "./nights.ts";
 import { strike } from "./strikes.ts";
 import type { SimulatedKey, World } from "./world.ts";
 
@@ -30,8 +31,7 @@ export async function live(world: World, days: number): Promise<void> {
     await beBusy(world, drawInteger(draw, 1, 3) * MINUTE_MS);
     await rest(world);
     if (day + 1 === days) break;
-    world.scheduler.suspend(DAY_MS - (world.scheduler.monotonicMs - beganAtMs));
-    await world.scheduler.sleep(MINUTE_MS, "a day begins");
+    await night(world, DAY_MS - (world.scheduler.monotonicMs - beganAtMs));
   }
   await checkDatabase(world);
 }

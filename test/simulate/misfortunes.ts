@@ -39,6 +39,8 @@ export const MISFORTUNES = {
   // The clock, chances per second.
   clock_forward: { chance: 0.0015, does: "the wall clock jumps forward" },
   clock_back: { chance: 0.0015, does: "the wall clock jumps back" },
+  // The machines, chances per night.
+  suspended_night: { chance: 0.2, does: "all machines are suspended for a night" },
   // Operators, chances per second.
   refund: { chance: 0.05, does: "an operator refunds a request" },
   key_revoked: { chance: 0.002, does: "a key is revoked" },
