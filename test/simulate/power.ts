@@ -26,7 +26,7 @@ export class PowerModel {
       const before = this.#marks.get(path);
       // A sync that began earlier may end later. It must not forget what another one has synced.
       const isNews = before?.salt !== mark?.salt || (before?.frames ?? 0) < (mark?.frames ?? 0);
-      if (mark && isNews && mark.salt === readIndex(path)?.salt) this.#marks.set(path, mark);
+      if (mark && isNews && mark.salt === this.#indexOf(path)?.mark().salt) this.#marks.set(path, mark);
     };
   }
 
