@@ -25,7 +25,7 @@ import { createRequestTracing, type RequestTracing } from "../telemetry/request-
 import type { Traces } from "../telemetry/trace-export.ts";
 import { SharedTimer } from "../time.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
-import { createUpstreams } from "../upstream/upstreams.ts";
+import { type CreatePost, createUpstreams } from "../upstream/upstreams.ts";
 import type { RunningLedger } from "./start-ledger.ts";
 import type { RunningLimiter } from "./start-limiter.ts";
 
@@ -55,12 +55,14 @@ interface Foundation {
   readonly log: Log;
   /** Opens what syncs the settlement outbox. Default: the disk. */
   readonly openLog?: OpenLogSync;
+  /** Creates what sends the requests of an upstream. Default: over HTTP. */
+  readonly createPost?: CreatePost | undefined;
 }
 
 /** Creates the parts. Opens the settlement outbox; throws when its folder cannot be used. */
 export function createParts(
   config: Config,
-  { ledger: running, limiter, metrics, traces, log, openLog }: Foundation,
+  { ledger: running, limiter, metrics, traces, log, openLog, createPost }: Foundation,
 ): GatewayParts {
   const { database, ledger, instance } = running;
   const { requests } = metrics;
@@ -76,7 +78,7 @@ export function createParts(
   const timer = new SharedTimer(clock);
   const refusals = startRefusalRecorder({ database, log });
   const shutdown = new Shutdown();
-  const readLive = createSettingsReader(config, { metrics, traces, log, clock });
+  const readLive = createSettingsReader(config, { metrics, traces, log, clock, createPost });
   let latest: LiveConfig = config;
   let gateway: Gateway = {
     ...readLive(config),
@@ -138,11 +140,19 @@ function createSettingsReader(
     traces,
     log,
     clock,
+    createPost,
   }: Omit<Foundation, "ledger" | "limiter" | "openLog"> & { readonly clock: () => number },
 ): (live: LiveConfig) => GatewaySettings {
   const builtIn = [createDemoUpstream()];
   const { replicas } = started.limiter;
-  const allUpstreams = createUpstreams({ builtIn, metrics: metrics.upstream, log, clock, replicas });
+  const allUpstreams = createUpstreams({
+    builtIn,
+    metrics: metrics.upstream,
+    log,
+    clock,
+    replicas,
+    createPost,
+  });
   const follow = createFollower(started, { traces, log, clock });
   return (live) => {
     const { models, defaultModels, upstreams, keyLimits, accountLimits, clientDisconnect } = live;

@@ -1,10 +1,13 @@
 import { conventionalProvider } from "../catalog/providers.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
-import { createConnectionPools, type Post } from "./bun-fetch.ts";
+import { type ConnectionPools, createConnectionPools, type Post } from "./bun-fetch.ts";
 import { addressOf, createHostPost } from "./http-upstream.ts";
 import { findSharedSecrets, type KeyPool, type PooledKey, renewKeys } from "./key-pool.ts";
 import type { Upstream, UpstreamConfig } from "./upstream.ts";
+
+/** Creates what sends the requests of all keys of an upstream. */
+export type CreatePost = (config: UpstreamConfig, pools: ConnectionPools) => Post;
 
 /** The upstreams of the latest configuration, with their state. */
 interface Upstreams {
@@ -25,6 +28,8 @@ interface UpstreamsOptions {
   readonly clock: () => number;
   /** Number of gateways; each admits that part of the limits of a key. Default: 1. */
   readonly replicas?: number | undefined;
+  /** Default: over HTTP. */
+  readonly createPost?: CreatePost | undefined;
 }
 
 interface ConfiguredUpstream {
@@ -34,7 +39,7 @@ interface ConfiguredUpstream {
 }
 
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
-  const { builtIn, metrics, log, clock, replicas = 1 } = options;
+  const { builtIn, metrics, log, clock, replicas = 1, createPost = createHostPost } = options;
   /** Counted over all upstreams: two of them in one pool would take its idle connections from each other. */
   let pools = 0;
   let current: ReadonlyMap<string, ConfiguredUpstream> = new Map();
@@ -57,7 +62,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     const kept = before && isOnSameHost(before.config, config) ? before : undefined;
     const post =
       kept?.post ??
-      createHostPost(
+      createPost(
         config,
         createConnectionPools(() => pools++),
       );

@@ -1,3 +1,4 @@
+import type { Config } from "../../src/config/config.ts";
 import { toGatewayError } from "../../src/errors.ts";
 import type { AbortSource, Call } from "../../src/gateway/request.ts";
 import { runRequest } from "../../src/gateway/run-request.ts";
@@ -8,6 +9,7 @@ import { platform } from "../../src/platform.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import type { SimulatedGateway } from "./gateway.ts";
+import { MODEL_IDS } from "./reloads.ts";
 import type { Machine } from "./scheduler.ts";
 import type { AskedCall } from "./upstreams.ts";
 import type { SimulatedKey, World } from "./world.ts";
@@ -29,10 +31,16 @@ export interface SimulatedRequest {
   readonly id: string;
   readonly key: SimulatedKey;
   readonly machine: Machine;
+  /** The configuration that its gateway had when it arrived, and keeps for it. */
+  readonly config: Config;
+  /** The name of its model. */
+  readonly model: string;
   readonly startedAtMs: number;
   /** The calls of upstreams that were handed its body. */
   readonly asked: AskedCall[];
   ending: Ending | undefined;
+  /** When its client saw the end. */
+  endedAtMs: number | undefined;
   /** Whether the gateway was still at it when it died. */
   isOrphan: boolean;
   /** Whether power was lost before it was over: a hold that was not synced is then lost. */
@@ -63,8 +71,9 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
   const number = world.nextNumber();
   const wire = draw() < 0.7 ? WIRES.chat : WIRES.messages;
   const stream = draw() < 0.6;
+  const model = drawOne(draw, MODEL_IDS);
   const body = JSON.stringify({
-    model: drawOne(draw, world.config.models).id,
+    model,
     max_tokens: drawInteger(draw, 5, 60),
     stream,
     messages: [{ role: "user", content: `request ${number} ${"please ".repeat(drawInteger(draw, 1, 10))}` }],
@@ -74,9 +83,12 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
     id: newRequestId(),
     key,
     machine,
+    config: to.config(),
+    model,
     startedAtMs: scheduler.monotonicMs,
     asked: [],
     ending: undefined,
+    endedAtMs: undefined,
     isOrphan: false,
     isPowerLost: false,
     isOver: false,
@@ -179,6 +191,7 @@ class SimulatedReply implements HttpReply {
     const { machine, number } = this.#request;
     if (this.#request.ending || !machine.isAlive) return;
     this.#request.ending = ending;
+    this.#request.endedAtMs = this.#world.scheduler.monotonicMs;
     this.#world.scheduler.note(`request ${number} ended: ${endingName(ending)}`);
   }
 }

@@ -2,7 +2,6 @@ import { createAccount } from "../../src/accounts/accounts.ts";
 import { issueKey } from "../../src/accounts/keys/keys.ts";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import { createInlineReader } from "../../src/ledger/sqlite/reads.ts";
-import type { Limits } from "../../src/limiter/limiter.ts";
 import { proveWallet } from "../../src/payments/proof.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
@@ -10,6 +9,7 @@ import { endingName, sendRequest } from "./clients.ts";
 import type { SimulatedGateway } from "./gateway.ts";
 import { Violation } from "./model.ts";
 import { night } from "./nights.ts";
+import { drawKeyLimits } from "./reloads.ts";
 import { strike } from "./strikes.ts";
 import type { SimulatedKey, World } from "./world.ts";
 
@@ -49,11 +49,7 @@ async function createKeys(world: World): Promise<void> {
 
 async function createKey(world: World, walletId: string): Promise<void> {
   const { draw } = world.scheduler;
-  const limits: Limits = {
-    ...(draw() < 0.3 && { requestsPerMinute: Math.ceil(2 ** (draw() * 9)) }),
-    ...(draw() < 0.3 && { concurrentRequests: Math.ceil(2 ** (draw() * 6)) }),
-    ...(draw() < 0.2 && { tokensPerMinute: drawInteger(draw, 200, 20_000) }),
-  };
+  const limits = drawKeyLimits(draw);
   const period = drawOne(draw, ["total", "day"] as const);
   const amount = BigInt(drawInteger(draw, 200_000, 9_000_000));
   const spendingLimit = draw() < 0.1 ? { amount, period, timeZone: "UTC" } : undefined;

@@ -1,4 +1,5 @@
 import { createParts, type GatewayParts } from "../../src/app/gateway-parts.ts";
+import type { Config } from "../../src/config/config.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import { claimInstance } from "../../src/db/instance.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
@@ -15,6 +16,7 @@ import { closeConnections } from "./connections.ts";
 import type { Faults } from "./faults.ts";
 import { createLink } from "./link.ts";
 import type { Machine } from "./scheduler.ts";
+import { createSimulatedPost } from "./upstreams.ts";
 import type { World } from "./world.ts";
 
 /** A gateway as production composes it, with its own ledger over the shared database. */
@@ -23,8 +25,11 @@ export interface SimulatedGateway {
   readonly database: Database;
   readonly ledger: LocalLedger;
   readonly parts: GatewayParts;
-  /** The gateway that requests run in. */
+  /** The gateway that later requests run in, under the latest configuration. */
   readonly gateway: Gateway;
+  /** The latest configuration. */
+  config(): Config;
+  apply(config: Config): void;
   /** Stops as after SIGTERM at the drain limit. */
   stop(): Promise<void>;
   /** Ends at once, as after SIGKILL. What is on its disk stays. */
@@ -75,16 +80,26 @@ export async function startGateway(
     traces: undefined,
     log,
     openLog,
+    createPost: ({ name }) => createSimulatedPost(world, name),
   });
   const onError = (fault: unknown) => world.scheduler.note(`a background job failed: ${String(fault)}`);
   const jobs = [startSweeper({ ledger: local, onError }), startRollUps({ ledger: local, onError })];
-  const gateway: Gateway = { ...parts.gateway(), upstreams: world.upstreams(), tokens: COUNTER };
+  let latest = config;
+  let gateway: Gateway = { ...parts.gateway(), tokens: COUNTER };
   return {
     machine,
     database,
     ledger: local,
     parts,
-    gateway,
+    get gateway() {
+      return gateway;
+    },
+    config: () => latest,
+    apply(next) {
+      latest = next;
+      parts.apply(next);
+      gateway = { ...parts.gateway(), tokens: COUNTER };
+    },
     async stop() {
       parts.abortRequests();
       await world.untilIdle(machine);

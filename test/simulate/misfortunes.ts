@@ -44,6 +44,12 @@ export const MISFORTUNES = {
   // Operators, chances per second.
   refund: { chance: 0.05, does: "an operator refunds a request" },
   key_revoked: { chance: 0.002, does: "a key is revoked" },
+  prices_changed: { chance: 0.01, does: "the prices of a model change" },
+  routes_changed: { chance: 0.005, does: "upstreams, routes and models appear or vanish" },
+  timeouts_changed: { chance: 0.003, does: "the timeouts of an upstream change" },
+  limits_changed: { chance: 0.005, does: "the configured limits of keys and accounts change" },
+  disconnect_changed: { chance: 0.003, does: "what a client pays that leaves early changes" },
+  start_setting_changed: { chance: 0.003, does: "a setting changes that applies at the next start" },
   wallet_frozen: { chance: 0.003, does: "a wallet is frozen for a while" },
 } as const;
 

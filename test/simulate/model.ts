@@ -4,7 +4,9 @@ import type { Limiter } from "../../src/limiter/limiter.ts";
 import { AdmissionModel } from "./admission-model.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import type { Misfortune, MisfortuneCounts } from "./misfortunes.ts";
+import { costOfReport, dearestOf } from "./prices.ts";
 import type { Scheduler } from "./scheduler.ts";
+import { checkSettings, checkTerms } from "./settings-rules.ts";
 import type { SimulatedKey } from "./world.ts";
 
 /** The simulated program did what the model does not allow. */
@@ -24,10 +26,6 @@ const LEDGER_TROUBLES = [
   "link_loses_answer",
 ] as const satisfies readonly Misfortune[];
 
-/** Tokens that an upstream may report at most, so that more of them are a lie. */
-export const CONTEXT_WINDOW = 1_000;
-/** The dearest request: a full window, and a tenth more output than the largest limit. */
-const COST_MAX = 1_000n * 1_000n + 66n * 2_000n;
 
 /**
  * What must be true, written apart from the program and smaller than it: what each request may have cost, and the
@@ -79,6 +77,8 @@ export class Model {
     require(isOrphan || request.isOver, about("its story has no end"));
     const isInternal = typeof ending === "object" && ending.error === "internal";
     require(!isInternal || this.isLedgerTroubled(), about("it ended with an internal error for no reason"));
+    const requireIt = (isTrue: boolean, text: string) => require(isTrue, about(text));
+    checkSettings(request, requireIt);
     if (!receipt) {
       require(request.isPowerLost || asked.length === 0, about(
         "an upstream was asked, and there is no receipt",
@@ -90,7 +90,7 @@ export class Model {
     this.#spent.set(key.walletId, (this.#spent.get(key.walletId) ?? 0n) + captured);
     require(state !== "held", about("its hold is open"));
     const isLiedTo = asked.some(({ plan }) => plan.trouble === "upstream_lies");
-    const costMax = isLiedTo ? COST_MAX : granted;
+    const costMax = isLiedTo ? dearestOf(request) : granted;
     require(captured >= 0n && captured <= costMax, about(`${captured} of ${granted} were charged`));
     if (asked.length === 0)
       require(captured === 0n, about(`${captured} were charged, and no upstream was asked`));
@@ -101,7 +101,10 @@ export class Model {
     }
     if (isOrphan) return;
     requireOutcome(request, receipt, about);
-    if (state !== "expired") requireAttempts(request, receipt, about);
+    if (state !== "expired") {
+      requireAttempts(request, receipt, about);
+      checkTerms(request, receipt, requireIt);
+    }
     const isSettled = typeof ending === "string" || ending.error !== "internal";
     const isInTime =
       request.startedAtMs > this.clockSetAtMs &&
@@ -136,17 +139,19 @@ export class Model {
 
 /** An answer that its client saw the end of is charged as its upstream reported it. */
 function requireFinished(
-  { asked }: SimulatedRequest,
+  request: SimulatedRequest,
   { state, captured, late, outcome }: Receipt,
   about: (text: string) => string,
 ): void {
-  const { cost, trouble } = asked.at(-1)?.plan ?? {};
+  const { asked } = request;
+  const last = asked.at(-1);
+  const cost = last && costOfReport(request, last);
   require(asked.length > 0, about("it was answered, and no upstream was asked"));
   require(state === "settled", about(`it was answered, and its hold is ${state}`));
   require(outcome?.source !== "none", about(
     "it was answered, and its receipt says that nothing was charged",
   ));
-  if (cost === undefined) require(captured > 0n, about(`nothing was charged after ${trouble}`));
+  if (cost === undefined) require(captured > 0n, about(`nothing was charged after ${last?.plan.trouble}`));
   // An expiry may have captured more before, by its heartbeat's estimate.
   else
     require(captured === cost || (late && captured > cost), about(`${captured} were charged, not ${cost}`));

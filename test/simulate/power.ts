@@ -23,10 +23,11 @@ export class PowerModel {
   syncing(path: string): () => void {
     const mark = this.#indexOf(path)?.mark();
     return () => {
-      const before = this.#marks.get(path);
-      // A sync that began earlier may end later. It must not forget what another one has synced.
-      const isNews = before?.salt !== mark?.salt || (before?.frames ?? 0) < (mark?.frames ?? 0);
-      if (mark && isNews && mark.salt === this.#indexOf(path)?.mark().salt) this.#marks.set(path, mark);
+      // Another process may have begun the log anew, after it had copied all of it.
+      if (!mark || mark.salt !== this.#indexOf(path)?.mark().salt) return;
+      const known = this.#marks.get(path);
+      // Another process may have synced more of it.
+      if (known?.salt !== mark.salt || known.frames < mark.frames) this.#marks.set(path, mark);
     };
   }
 

@@ -4,6 +4,8 @@ import type { WalletState } from "../../src/ledger/records.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { connectionsTo } from "./connections.ts";
 import type { SimulatedGateway } from "./gateway.ts";
+import { costOfReport } from "./prices.ts";
+import { strikeConfiguration } from "./reloads.ts";
 import type { Machine } from "./scheduler.ts";
 import type { World } from "./world.ts";
 
@@ -25,6 +27,7 @@ export function strike(world: World): void {
   if (luck.strikes("clock_forward")) setClock(world, drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
   if (luck.strikes("clock_back")) setClock(world, -drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
   if (draw() < 0.02) void world.topUp(drawOne(draw, world.keys).walletId, 500_000n);
+  strikeConfiguration(world);
   if (luck.strikes("key_revoked")) revoke(world);
   if (luck.strikes("wallet_frozen")) void freeze(world);
 }
@@ -93,7 +96,9 @@ async function refund(world: World): Promise<void> {
   if (!gateway || done.length === 0) return;
   const request = drawOne(draw, done);
   const { walletId } = request.key;
-  const amount = BigInt(drawInteger(draw, 1, 3_000));
+  const last = request.asked.at(-1);
+  const cost = (last && costOfReport(request, last)) ?? 1n;
+  const amount = BigInt(drawInteger(draw, 1, Number(cost)));
   const posting = { walletId, refundId: `refund ${request.number}`, holdId: request.id, amount };
   if (!world.model.refund(request, amount)) return;
   await world.command("an operator refunds", ({ ledger }) => ledger.refund(posting));

@@ -1,14 +1,9 @@
 import { decodeBlocks } from "../../src/domain/byte-blocks.ts";
-import type { Nanos } from "../../src/domain/money.ts";
-import { platform } from "../../src/platform.ts";
-import { createHealth } from "../../src/upstream/cooldown.ts";
-import { createSoleKey } from "../../src/upstream/key-pool.ts";
-import type { CallObserver, Upstream, UpstreamCall } from "../../src/upstream/upstream.ts";
+import type { Post } from "../../src/upstream/bun-fetch.ts";
+import type { CallObserver } from "../../src/upstream/upstream.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import type { Misfortune } from "./misfortunes.ts";
 import type { World } from "./world.ts";
-
-const TIMEOUTS = { connectMs: 3_000, firstOutputMs: 15_000, idleMs: 20_000, totalMs: 180_000 };
 
 /** What one call of an upstream comes to, as the model beside the simulation needs it. */
 export interface AskedCall {
@@ -16,44 +11,36 @@ export interface AskedCall {
   readonly plan: CallPlan;
   /** Whether the connection took the request. */
   isSent: boolean;
+  /** Whether any of an answer may have left the upstream. */
+  isAnswered: boolean;
   /** Whether the last event or byte has left the upstream. */
   isDelivered: boolean;
+}
+
+interface Tokens {
+  readonly input: number;
+  readonly output: number;
 }
 
 /** What an upstream is going to do with a call. */
 interface CallPlan {
   readonly trouble: Misfortune | undefined;
-  /** The cost of what it reports; `undefined` when it reports nothing that can be charged as it is. */
-  readonly cost: Nanos | undefined;
+  /** The tokens that it reports; `undefined` when it reports nothing that can be charged as it is. */
+  readonly tokens: Tokens | undefined;
   readonly words: number;
   readonly usage: object | undefined;
   readonly firstMs: number;
   readonly gapMs: number;
 }
 
-/** Creates the upstreams of one gateway. Their circuits are its own, what answers is the world's. */
-export function createSimulatedUpstreams(world: World): ReadonlyMap<string, Upstream> {
-  const clock = () => platform.monotonicMs();
-  return new Map(
-    world.upstreamNames.map((name) => {
-      const health = createHealth({ failuresMax: 5, clock });
-      const send = (call: UpstreamCall, observer: CallObserver) => answerCall(world, name, call, observer);
-      const upstream: Upstream = {
-        name,
-        provider: "openai",
-        surfacesOf: () => ["chat"],
-        timeouts: TIMEOUTS,
-        outputLimitField: undefined,
-        keys: [createSoleKey(name, { health, clock, send })],
-      };
-      return [name, upstream];
-    }),
-  );
+/** What sends the requests of a gateway to an upstream: the world in place of the network. */
+export function createSimulatedPost(world: World, name: string): Post {
+  return async ({ body }, observer) => {
+    const encoded = await body.take();
+    const text = typeof encoded === "string" ? encoded : decodeBlocks(encoded, { fatal: true });
+    return answerCall(world, name, JSON.parse(text), observer);
+  };
 }
-
-/** The price of a token at the test price. */
-const INPUT_NANOS = 1_000n;
-const OUTPUT_NANOS = 2_000n;
 
 const TROUBLES = [
   "upstream_refuses",
@@ -70,22 +57,28 @@ const TROUBLES = [
   "upstream_silent_usage",
 ] as const satisfies readonly Misfortune[];
 
+/** As much of a request in the chat format as its answer depends on. */
+interface ChatBody {
+  readonly messages: unknown;
+  readonly stream?: boolean;
+  readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
+}
+
 async function answerCall(
   world: World,
   name: string,
-  call: UpstreamCall,
+  body: ChatBody,
   observer: CallObserver,
 ): Promise<Response> {
   const { scheduler, luck } = world;
   const { draw } = scheduler;
   const { signal } = observer;
   signal.throwIfAborted();
-  const encoded = await call.body.take();
-  const body = JSON.parse(typeof encoded === "string" ? encoded : decodeBlocks(encoded, { fatal: true }));
   const number = Number(/request (\d+)/.exec(JSON.stringify(body.messages))?.[1]);
-  const outputMax: number = body.max_tokens ?? body.max_completion_tokens;
+  const outputMax = body.max_tokens ?? body.max_completion_tokens ?? 1;
   const plan = planCall(world, outputMax);
-  const asked: AskedCall = { upstream: name, plan, isSent: false, isDelivered: false };
+  const asked: AskedCall = { upstream: name, plan, isSent: false, isAnswered: false, isDelivered: false };
   await wait(world, 0.2 + draw() * 20, signal);
   if (plan.trouble === "upstream_refuses") {
     throw Object.assign(new Error("refused"), { code: "ConnectionRefused" });
@@ -97,9 +90,10 @@ async function answerCall(
   if (luck.strikes("death_at_a_call")) world.kill(scheduler.current);
   if (plan.trouble === "upstream_never") await wait(world, 1e9, signal);
   await wait(world, plan.firstMs, signal);
+  asked.isAnswered = true;
   if (plan.trouble === "upstream_resets") throw resetError();
   if (plan.trouble === "upstream_error") return errorAnswer(world);
-  return call.stream ? streamAnswer(world, asked, signal) : wholeAnswer(world, asked, signal);
+  return body.stream ? streamAnswer(world, asked, signal) : wholeAnswer(world, asked, signal);
 }
 
 function planCall({ scheduler: { draw }, luck }: World, outputMax: number): CallPlan {
@@ -115,8 +109,8 @@ function planCall({ scheduler: { draw }, luck }: World, outputMax: number): Call
       : trouble === "upstream_silent_usage"
         ? undefined
         : honest;
-  const cost = usage === honest ? BigInt(input) * INPUT_NANOS + BigInt(words) * OUTPUT_NANOS : undefined;
-  return { trouble, cost, words, usage, firstMs, gapMs };
+  const tokens = usage === honest ? { input, output: words } : undefined;
+  return { trouble, tokens, words, usage, firstMs, gapMs };
 }
 
 function lies(honest: object): readonly object[] {

@@ -3,19 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
 import type { Limits } from "../../src/limiter/limiter.ts";
-import type { Upstream } from "../../src/upstream/upstream.ts";
-import { drawInteger } from "../support/seeded-random.ts";
-import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
-import { testConfig } from "../support/test-config.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import { closeConnections } from "./connections.ts";
 import type { Faults } from "./faults.ts";
 import { type SimulatedGateway, startGateway } from "./gateway.ts";
 import { Luck, type MisfortuneCounts } from "./misfortunes.ts";
-import { CONTEXT_WINDOW, Model } from "./model.ts";
+import { Model } from "./model.ts";
 import type { PowerModel } from "./power.ts";
+import { drawConfig } from "./reloads.ts";
 import type { Machine, Scheduler } from "./scheduler.ts";
-import { createSimulatedUpstreams } from "./upstreams.ts";
 import { WalletWatch } from "./wallet-watch.ts";
 
 /** A key, and what the model knows of it. */
@@ -45,8 +41,8 @@ export class World {
   readonly luck: Luck;
   readonly model: Model;
   readonly power: PowerModel;
-  readonly config: Config;
-  readonly upstreamNames: readonly string[];
+  /** The configuration file as it is now. */
+  config: Config;
   /** Whether a network is between the gateways and their ledger. */
   readonly hasLink: boolean;
   /** The requests that are not checked yet, by their numbers. */
@@ -76,24 +72,8 @@ export class World {
     this.luck = new Luck(scheduler, counts);
     this.model = new Model(scheduler, counts);
     this.power = options.power;
-    this.upstreamNames = ["north", "south", "west"].slice(0, drawInteger(draw, 1, 3));
-    const routes = this.upstreamNames.map((name, place) =>
-      scriptedRoute(name, "theirs", { priority: 1 + (place % 2) }),
-    );
-    const models = ["one", "two"].map((id) =>
-      scriptedModel(id, "openai", { routes, contextWindow: CONTEXT_WINDOW }),
-    );
     this.hasLink = draw() < 0.4;
-    const accountLimits =
-      draw() < 0.3
-        ? { concurrentRequests: drawInteger(draw, 5, 50), tokensPerMinute: drawInteger(draw, 5_000, 90_000) }
-        : {};
-    const clientDisconnect = draw() < 0.3 ? "free" : "charge_input";
-    this.config = testConfig(this.folder, { models, accountLimits, clientDisconnect });
-  }
-
-  upstreams(): ReadonlyMap<string, Upstream> {
-    return createSimulatedUpstreams(this);
+    this.config = drawConfig(this.folder, draw);
   }
 
   nextNumber(): number {
