@@ -7,7 +7,7 @@ import { runRoute } from "../../src/http/inference.ts";
 import type { HttpReply } from "../../src/http/reply.ts";
 import { platform } from "../../src/platform.ts";
 import { WIRES } from "../../src/wire/registry.ts";
-import { drawInteger, drawOne } from "../support/seeded-random.ts";
+import { drawInteger, drawOne, type RandomSource } from "../support/seeded-random.ts";
 import type { SimulatedGateway } from "./gateway.ts";
 import { MODEL_IDS } from "./reloads.ts";
 import type { Machine } from "./scheduler.ts";
@@ -35,6 +35,9 @@ export interface SimulatedRequest {
   readonly config: Config;
   /** The name of its model. */
   readonly model: string;
+  readonly secret: string;
+  /** How far the wall clock had been set when it arrived. */
+  readonly shiftMs: number;
   readonly startedAtMs: number;
   /** The calls of upstreams that were handed its body. */
   readonly asked: AskedCall[];
@@ -67,7 +70,7 @@ const BODY = { release() {} };
 export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKey): void {
   const { scheduler, luck } = world;
   const { draw } = scheduler;
-  const { machine, gateway } = to;
+  const { machine } = to;
   const number = world.nextNumber();
   const wire = draw() < 0.7 ? WIRES.chat : WIRES.messages;
   const stream = draw() < 0.6;
@@ -85,6 +88,8 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
     machine,
     config: to.config(),
     model,
+    secret: drawSecret(key, draw),
+    shiftMs: scheduler.shiftMs,
     startedAtMs: scheduler.monotonicMs,
     asked: [],
     ending: undefined,
@@ -94,6 +99,7 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
     isOver: false,
   };
   world.requests.set(number, request);
+  const gateway = { ...to.gateway, limiter: world.model.keys.watch(request, to.gateway.limiter) };
   scheduler.note(
     `request ${number} ${request.id} of ${key.id}, ${stream ? "streamed" : "whole"} ${wire.surface}`,
   );
@@ -102,7 +108,7 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
   const call: Call = {
     id: request.id,
     wire,
-    secret: key.secret,
+    secret: request.secret,
     headers: {},
     query: "",
     allowsClamp: draw() < 0.2,
@@ -123,6 +129,12 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
   void runRoute(gateway, { route, call, reply, body: BODY, request: RECEIVED, running: RUNNING }).then(() => {
     request.isOver = true;
   });
+}
+
+/** Mostly the latest secret, or an earlier one. */
+function drawSecret({ secrets, history }: SimulatedKey, draw: RandomSource): string {
+  const [latest] = history.latest.secrets;
+  return draw() < 0.8 && latest ? latest.text : drawOne(draw, secrets);
 }
 
 /** The client's end of a request: what it was sent, and whether it is still there. */
@@ -175,6 +187,7 @@ class SimulatedReply implements HttpReply {
     const error = toGatewayError(thrown);
     this.status = this.#isOpen ? 200 : error.row.chat[0];
     this.#finish({ error: error.kind, code: error.row.code, isCharged: error.kind.endsWith("_charged") });
+    if (error.kind === "unknown_key") this.#world.model.keys.checkRefusal(this.#request);
     if (error.kind === "internal") this.#world.scheduler.note(`internal error: ${String(error.cause)}`);
     return error;
   }

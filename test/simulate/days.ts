@@ -1,15 +1,15 @@
 import { createAccount } from "../../src/accounts/accounts.ts";
-import { issueKey } from "../../src/accounts/keys/keys.ts";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { createInlineReader } from "../../src/ledger/sqlite/reads.ts";
 import { proveWallet } from "../../src/payments/proof.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { endingName, sendRequest } from "./clients.ts";
 import type { SimulatedGateway } from "./gateway.ts";
+import { createKey } from "./key-operators.ts";
 import { Violation } from "./model.ts";
 import { night } from "./nights.ts";
-import { drawKeyLimits } from "./reloads.ts";
 import { strike } from "./strikes.ts";
 import type { SimulatedKey, World } from "./world.ts";
 
@@ -47,20 +47,6 @@ async function createKeys(world: World): Promise<void> {
   }
 }
 
-async function createKey(world: World, walletId: string): Promise<void> {
-  const { draw } = world.scheduler;
-  const limits = drawKeyLimits(draw);
-  const period = drawOne(draw, ["total", "day"] as const);
-  const amount = BigInt(drawInteger(draw, 200_000, 9_000_000));
-  const spendingLimit = draw() < 0.1 ? { amount, period, timeZone: "UTC" } : undefined;
-  const name = `key ${world.keys.length}`;
-  const issue = ({ database, ledger }: SimulatedGateway) =>
-    issueKey({ database, ledger }, { accountId: walletId, name, limits, spendingLimit });
-  const issued = await world.command("an operator creates a key", issue);
-  const key = { id: issued.key.id, walletId, secret: issued.secret, limits, isRevoked: false };
-  world.keys.push(key);
-}
-
 /** Clients send requests, at a rate that the seed chooses, and things go wrong. */
 async function beBusy(world: World, ms: number): Promise<void> {
   const { scheduler } = world;
@@ -81,8 +67,11 @@ async function beBusy(world: World, ms: number): Promise<void> {
 /** Mostly a key in force. */
 function drawKey(world: World): SimulatedKey {
   const { draw } = world.scheduler;
-  const inForce = world.keys.filter(({ isRevoked }) => !isRevoked);
-  return drawOne(draw, draw() < 0.95 ? inForce : world.keys);
+  const nowMs = world.scheduler.wallMs();
+  const isInForce = ({ history: { latest } }: SimulatedKey) =>
+    !latest.isRevoked && (latest.expiresAtMs ?? nowMs) >= nowMs;
+  const inForce = world.keys.filter(isInForce);
+  return drawOne(draw, draw() < 0.95 && inForce.length > 0 ? inForce : world.keys);
 }
 
 /** Sends a request as an event of the gateway's machine. */
@@ -103,12 +92,22 @@ async function rest(world: World): Promise<void> {
   }
   world.requests.clear();
   await model.checkMoney(ledger);
+  for (const key of world.keys) await checkSpendingLimit(key, ledger);
   for (const { parts, machine, gateway } of world.alive()) {
     for (const key of world.keys) await model.checkSlots(machine.name, gateway.limiter, key);
     if (parts.outbox.pending() > 0) throw new Violation(`the outbox of ${machine.name} is not empty`);
   }
   const [found] = findOutboxes(world.folder);
   if (found) throw new Violation(`an outbox keeps ${found.entries} entries`);
+}
+
+/** Checks that a key has the spending limit that its operator was told of. */
+async function checkSpendingLimit(key: SimulatedKey, ledger: LocalLedger): Promise<void> {
+  if (key.history.isChanging) return;
+  const { id, walletId, spendingLimit } = key;
+  const [found] = await ledger.spendLimits(walletId, id);
+  if (found?.amount !== spendingLimit?.amount || found?.period !== spendingLimit?.period)
+    throw new Violation(`key ${id} has the limit ${found?.amount}, not ${spendingLimit?.amount}`);
 }
 
 /** Checks the whole database, and every wallet's proof. */

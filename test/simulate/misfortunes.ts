@@ -43,6 +43,12 @@ export const MISFORTUNES = {
   suspended_night: { chance: 0.2, does: "all machines are suspended for a night" },
   // Operators, chances per second.
   refund: { chance: 0.05, does: "an operator refunds a request" },
+  key_created: { chance: 0.005, does: "a key is created" },
+  key_rotated: { chance: 0.005, does: "the secret of a key is rotated" },
+  old_secret_ended: { chance: 0.003, does: "the secret of a key before its rotation is ended" },
+  key_limits_changed: { chance: 0.01, does: "the limits of a key change" },
+  key_expiry_changed: { chance: 0.003, does: "a key gets another expiry" },
+  spending_limit_changed: { chance: 0.01, does: "the spending limit of a key changes" },
   key_revoked: { chance: 0.002, does: "a key is revoked" },
   prices_changed: { chance: 0.01, does: "the prices of a model change" },
   routes_changed: { chance: 0.005, does: "upstreams, routes and models appear or vanish" },

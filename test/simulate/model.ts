@@ -3,6 +3,7 @@ import type { Receipt } from "../../src/ledger/records.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
 import { AdmissionModel } from "./admission-model.ts";
 import type { SimulatedRequest } from "./clients.ts";
+import { KeyModel } from "./key-model.ts";
 import type { Misfortune, MisfortuneCounts } from "./misfortunes.ts";
 import { costOfReport, dearestOf } from "./prices.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -26,7 +27,6 @@ const LEDGER_TROUBLES = [
   "link_loses_answer",
 ] as const satisfies readonly Misfortune[];
 
-
 /**
  * What must be true, written apart from the program and smaller than it: what each request may have cost, and the
  * bounds of wallets and limits at every moment.
@@ -40,6 +40,7 @@ export class Model {
   /** Of each wallet, what the receipts that were checked have cost. */
   readonly #spent = new Map<string, bigint>();
   readonly admissions: AdmissionModel;
+  readonly keys: KeyModel;
   readonly #counts: MisfortuneCounts;
   readonly #refunded = new Set<string>();
   /** Holds whose heartbeats were lost, so that they may expire. */
@@ -47,9 +48,11 @@ export class Model {
 
   constructor(scheduler: Scheduler, counts: MisfortuneCounts) {
     this.#counts = counts;
-    this.admissions = new AdmissionModel(scheduler, (claim) => {
+    const report = (claim: string) => {
       this.#violation ??= new Violation(claim);
-    });
+    };
+    this.admissions = new AdmissionModel(scheduler, report);
+    this.keys = new KeyModel(scheduler, report);
   }
 
   topUp(walletId: string, amount: bigint): void {
@@ -125,8 +128,18 @@ export class Model {
   }
 
   /** Checks that a gateway keeps no slot of a key when nothing runs. */
-  async checkSlots(gateway: string, limiter: Limiter, { id, walletId, limits }: SimulatedKey): Promise<void> {
-    const request = { accountId: walletId, keyId: id, keyLimits: limits, accountLimits: {}, tokens: 0 };
+  async checkSlots(
+    gateway: string,
+    limiter: Limiter,
+    { id, walletId, history }: SimulatedKey,
+  ): Promise<void> {
+    const request = {
+      accountId: walletId,
+      keyId: id,
+      keyLimits: history.latest.limits,
+      accountLimits: {},
+      tokens: 0,
+    };
     const { running, accountRunning } = await limiter.usage(request);
     require(running === 0 && accountRunning === 0, `${gateway} keeps a slot of key ${id}`);
   }

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
-import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import type { WalletState } from "../../src/ledger/records.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { connectionsTo } from "./connections.ts";
 import type { SimulatedGateway } from "./gateway.ts";
+import { strikeKeys } from "./key-operators.ts";
 import { costOfReport } from "./prices.ts";
 import { strikeConfiguration } from "./reloads.ts";
 import type { Machine } from "./scheduler.ts";
@@ -28,7 +28,7 @@ export function strike(world: World): void {
   if (luck.strikes("clock_back")) setClock(world, -drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
   if (draw() < 0.02) void world.topUp(drawOne(draw, world.keys).walletId, 500_000n);
   strikeConfiguration(world);
-  if (luck.strikes("key_revoked")) revoke(world);
+  strikeKeys(world);
   if (luck.strikes("wallet_frozen")) void freeze(world);
 }
 
@@ -78,14 +78,6 @@ function lockFile(world: World, ms: number): void {
     client.close();
     world.isFileLocked = false;
   });
-}
-
-function revoke(world: World): void {
-  const left = world.keys.filter(({ isRevoked }) => !isRevoked);
-  if (left.length < 2) return;
-  const key = drawOne(world.scheduler.draw, left);
-  key.isRevoked = true;
-  void world.command("an operator revokes a key", ({ database }) => revokeKey({ database }, key.id));
 }
 
 /** Refunds a part of a receipt, once. */

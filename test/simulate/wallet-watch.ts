@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { openLogIndex, type WriteAheadLogIndex } from "./log-index.ts";
 import { Violation } from "./model.ts";
+import { SpendingModel } from "./spending-model.ts";
 
 interface WalletRow {
   readonly wallet_id: string;
@@ -13,6 +14,7 @@ export class WalletWatch {
   readonly #index: WriteAheadLogIndex | undefined;
   readonly #overspent;
   readonly #costAboveHolds;
+  readonly #spending: SpendingModel;
   #changes = -1;
 
   constructor(path: string) {
@@ -29,11 +31,12 @@ export class WalletWatch {
           FROM holds WHERE wallet_id = ?`,
       )
       .safeIntegers(true);
+    this.#spending = new SpendingModel(client);
     this.#overspent.all();
     this.#index = openLogIndex(path);
   }
 
-  /** Throws a {@link Violation} when a commit since the last call has overspent a wallet. */
+  /** Throws a {@link Violation} when a commit since the last call has overspent a wallet or a spending limit. */
   check(): void {
     const changes = this.#index?.changes();
     if (changes === this.#changes) return;
@@ -42,6 +45,8 @@ export class WalletWatch {
       const most = this.#costAboveHolds.get(wallet_id)?.cost ?? 0n;
       if (over > most) throw new Violation(`wallet ${wallet_id} is overspent by ${over}`);
     }
+    const exceeded = this.#spending.findExceeded();
+    if (exceeded !== undefined) throw new Violation(exceeded);
   }
 
   close(): void {

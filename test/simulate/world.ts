@@ -1,12 +1,13 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { SpendingLimit } from "../../src/accounts/keys/keys.ts";
 import type { Config } from "../../src/config/config.ts";
-import type { Limits } from "../../src/limiter/limiter.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import { closeConnections } from "./connections.ts";
 import type { Faults } from "./faults.ts";
 import { type SimulatedGateway, startGateway } from "./gateway.ts";
+import type { KeyHistory } from "./key-model.ts";
 import { Luck, type MisfortuneCounts } from "./misfortunes.ts";
 import { Model } from "./model.ts";
 import type { PowerModel } from "./power.ts";
@@ -18,9 +19,11 @@ import { WalletWatch } from "./wallet-watch.ts";
 export interface SimulatedKey {
   readonly id: string;
   readonly walletId: string;
-  readonly secret: string;
-  readonly limits: Limits;
-  isRevoked: boolean;
+  /** Every secret that it had, the latest one last. */
+  readonly secrets: string[];
+  readonly history: KeyHistory;
+  /** What its operator was told last. */
+  spendingLimit: SpendingLimit | undefined;
 }
 
 export interface WorldOptions {
