@@ -23,7 +23,8 @@ const REST_MS = 5 * MINUTE_MS;
 export async function live(world: World, days: number): Promise<void> {
   const { draw } = world.scheduler;
   world.luck.isOn = false;
-  const names = ["gateway-1", "gateway-2", "gateway-3"].slice(0, drawInteger(draw, 1, 3));
+  const gateways = Math.min(drawInteger(draw, 1, 3), world.bounds.gateways ?? Infinity);
+  const names = ["gateway-1", "gateway-2", "gateway-3"].slice(0, gateways);
   for (const name of names) await world.start(name);
   await createKeys(world);
   for (let day = 0; day < days; day += 1) {
@@ -38,12 +39,14 @@ export async function live(world: World, days: number): Promise<void> {
 
 async function createKeys(world: World): Promise<void> {
   const { draw } = world.scheduler;
-  for (let account = drawInteger(draw, 1, 3); account > 0; account -= 1) {
+  const keysMax = world.bounds.keys ?? Infinity;
+  for (let account = drawInteger(draw, 1, 3); account > 0 && world.keys.length < keysMax; account -= 1) {
     const create = ({ database, ledger }: SimulatedGateway) =>
       createAccount({ database, ledger }, { name: `account ${account}` });
     const { id: walletId } = await world.command("an operator creates an account", create);
     await world.topUp(walletId, drawOne(draw, [2_000_000n, 1_000_000_000_000n, 1_000_000_000_000n]));
-    for (let number = drawInteger(draw, 1, 4); number > 0; number -= 1) await createKey(world, walletId);
+    const keys = Math.min(drawInteger(draw, 1, 4), keysMax - world.keys.length);
+    for (let number = keys; number > 0; number -= 1) await createKey(world, walletId);
   }
 }
 
@@ -55,7 +58,8 @@ async function beBusy(world: World, ms: number): Promise<void> {
   const gapMs = drawOne(draw, [40, 200, 1_000]);
   world.luck.isOn = true;
   let strikesAtMs = scheduler.monotonicMs;
-  while (scheduler.monotonicMs < endsAtMs) {
+  const requestsMax = world.bounds.requests ?? Infinity;
+  while (scheduler.monotonicMs < endsAtMs && world.sent < requestsMax) {
     const alive = world.alive();
     if (alive.length > 0) sendFrom(world, drawOne(draw, alive), drawKey(world));
     for (; strikesAtMs < scheduler.monotonicMs; strikesAtMs += SECOND_MS) strike(world);

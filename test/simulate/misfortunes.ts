@@ -81,13 +81,15 @@ export class Luck {
   readonly #scheduler: Scheduler;
   readonly #chances: ReadonlyMap<Misfortune, number>;
 
-  constructor(scheduler: Scheduler, counts: MisfortuneCounts) {
+  /** Kinds of `without` never happen. What the seed draws is the same, so that a run changes where one is missing. */
+  constructor(scheduler: Scheduler, counts: MisfortuneCounts, without: readonly Misfortune[] = []) {
     const { draw } = scheduler;
     this.#scheduler = scheduler;
     this.counts = counts;
     this.#chances = new Map(
       MISFORTUNE_NAMES.map((name) => {
-        const { factor } = drawWeighted(draw, FACTORS);
+        const { factor: drawn } = drawWeighted(draw, FACTORS);
+        const factor = without.includes(name) ? 0 : drawn;
         return [name, Math.min(0.5, MISFORTUNES[name].chance * factor)];
       }),
     );

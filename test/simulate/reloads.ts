@@ -21,8 +21,8 @@ const TIMEOUTS = { connectMs: 3_000, firstOutputMs: 15_000, idleMs: 20_000, tota
 const LOOK_MS = 3_000;
 
 /** Draws the configuration file that the gateways of a world start with. */
-export function drawConfig(folder: string, draw: RandomSource): Config {
-  const upstreams = UPSTREAM_NAMES.slice(0, drawInteger(draw, 1, 3)).map(upstreamOf);
+export function drawConfig(folder: string, draw: RandomSource, upstreamsMax = Infinity): Config {
+  const upstreams = UPSTREAM_NAMES.slice(0, Math.min(drawInteger(draw, 1, 3), upstreamsMax)).map(upstreamOf);
   const routes = upstreams.map(({ name }, place) =>
     scriptedRoute(name, "theirs", { priority: 1 + (place % 2) }),
   );

@@ -2,10 +2,10 @@ import { followConnections } from "./connections.ts";
 import { live } from "./days.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
 import { migratedFile } from "./migrated-file.ts";
-import { type MisfortuneCounts, noMisfortunes } from "./misfortunes.ts";
+import { type Misfortune, type MisfortuneCounts, noMisfortunes } from "./misfortunes.ts";
 import { PowerModel } from "./power.ts";
 import { type Machine, Scheduler } from "./scheduler.ts";
-import { World } from "./world.ts";
+import { type Bounds, World } from "./world.ts";
 
 /** What one seed came to. */
 export interface SeedResult {
@@ -28,13 +28,20 @@ export interface SeedOptions {
   readonly days?: number;
   /** Ends after this step. */
   readonly until?: number | undefined;
+  /** Kinds of misfortune that do not happen. */
+  readonly without?: readonly Misfortune[] | undefined;
+  /** Cuts what the seed draws. */
+  readonly bounds?: Bounds | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
-  readonly faults?: Faults | undefined;
+  /** Makes the faults that are planted into this run. */
+  readonly faults?: (() => Faults) | undefined;
 }
 
 /** Runs one simulated world to its end. Synchronous: no time of the machine passes for the simulated code. */
 export function runSeed(options: SeedOptions): SeedResult {
-  const { seed, days = 1, until = Number.POSITIVE_INFINITY, onLine, faults = NO_FAULTS } = options;
+  const { seed, days = 1, until = Number.POSITIVE_INFINITY, onLine, faults: plant } = options;
+  const { without = [], bounds = {} } = options;
+  const faults = plant?.() ?? NO_FAULTS;
   const machine: Machine = { name: "world", isAlive: true };
   const database = migratedFile();
   const scheduler = new Scheduler({ seed, onLine }, machine);
@@ -43,7 +50,7 @@ export function runSeed(options: SeedOptions): SeedResult {
   const onSynced = (path: string) => power.syncing(path)();
   const unfollow = followConnections(() => scheduler.current, onSynced);
   const counts = noMisfortunes();
-  const world = new World({ scheduler, world: machine, counts, power, faults, database });
+  const world = new World({ scheduler, world: machine, counts, power, faults, database, without, bounds });
   let failure: unknown;
   let isOver = false;
   scheduler.after(0, "the world begins", () =>

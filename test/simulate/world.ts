@@ -8,7 +8,7 @@ import { closeConnections } from "./connections.ts";
 import type { Faults } from "./faults.ts";
 import { type SimulatedGateway, startGateway } from "./gateway.ts";
 import type { KeyHistory } from "./key-model.ts";
-import { Luck, type MisfortuneCounts } from "./misfortunes.ts";
+import { Luck, type Misfortune, type MisfortuneCounts } from "./misfortunes.ts";
 import { Model } from "./model.ts";
 import type { PowerModel } from "./power.ts";
 import { drawConfig } from "./reloads.ts";
@@ -26,6 +26,15 @@ export interface SimulatedKey {
   spendingLimit: SpendingLimit | undefined;
 }
 
+/** The most of a world. What its seed draws is cut to them, which makes failed runs smaller. */
+export interface Bounds {
+  readonly gateways?: number | undefined;
+  readonly upstreams?: number | undefined;
+  readonly keys?: number | undefined;
+  /** Busy times end when so many requests were sent. */
+  readonly requests?: number | undefined;
+}
+
 export interface WorldOptions {
   readonly scheduler: Scheduler;
   readonly world: Machine;
@@ -34,6 +43,8 @@ export interface WorldOptions {
   readonly faults: Faults;
   /** The bytes of an empty database. */
   readonly database: Buffer;
+  readonly without: readonly Misfortune[];
+  readonly bounds: Bounds;
 }
 
 const SECOND_MS = 1_000;
@@ -46,6 +57,7 @@ export class World {
   readonly power: PowerModel;
   /** The configuration file as it is now. */
   config: Config;
+  readonly bounds: Bounds;
   /** Whether a network is between the gateways and their ledger. */
   readonly hasLink: boolean;
   /** The requests that are not checked yet, by their numbers. */
@@ -66,17 +78,18 @@ export class World {
   isFileLocked = false;
 
   constructor(options: WorldOptions) {
-    const { scheduler, world, counts } = options;
+    const { scheduler, world, counts, without, bounds } = options;
     const { draw } = scheduler;
     this.#options = options;
     writeFileSync(join(this.folder, "tollgate.db"), options.database);
     this.machine = world;
     this.scheduler = scheduler;
-    this.luck = new Luck(scheduler, counts);
+    this.bounds = bounds;
+    this.luck = new Luck(scheduler, counts, without);
     this.model = new Model(scheduler, counts);
     this.power = options.power;
     this.hasLink = draw() < 0.4;
-    this.config = drawConfig(this.folder, draw);
+    this.config = drawConfig(this.folder, draw, bounds.upstreams);
   }
 
   nextNumber(): number {
