@@ -38,7 +38,7 @@ export const NOT_SIMULATED: Readonly<Record<string, string>> = {
   "http/server.ts": "sockets",
   "ledger-grpc": "a simulation runs the ledger in process",
   "ledger/postgres": "a simulation runs over SQLite",
-  "ledger/sqlite/retention-worker.ts": "runs in a worker",
+  "ledger/sqlite/retention-worker.ts": "the thread alone: a simulation runs its work on the event loop",
   "limiter/redis": "a simulation runs the limiter in memory",
   mail: "SMTP",
   "platform.ts": "what all others take time and chance from",

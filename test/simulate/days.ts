@@ -10,6 +10,7 @@ import type { SimulatedGateway } from "./gateway.ts";
 import { createKey } from "./key-operators.ts";
 import { Violation } from "./model.ts";
 import { night } from "./nights.ts";
+import { leapAtNight } from "./retention.ts";
 import { strike } from "./strikes.ts";
 import type { SimulatedKey, World } from "./world.ts";
 
@@ -27,11 +28,13 @@ export async function live(world: World, days: number): Promise<void> {
   const names = ["gateway-1", "gateway-2", "gateway-3"].slice(0, gateways);
   for (const name of names) await world.start(name);
   await createKeys(world);
-  for (let day = 0; day < days; day += 1) {
+  const lived = Math.max(days, (world.config.receiptsDays ?? -2) + 3);
+  for (let day = 0; day < lived; day += 1) {
     const beganAtMs = world.scheduler.monotonicMs;
     await beBusy(world, drawInteger(draw, 1, 3) * MINUTE_MS);
     await rest(world);
-    if (day + 1 === days) break;
+    if (day + 1 === lived) break;
+    await leapAtNight(world);
     await night(world, DAY_MS - (world.scheduler.monotonicMs - beganAtMs));
   }
   await checkDatabase(world);
@@ -92,10 +95,15 @@ async function rest(world: World): Promise<void> {
   for (const request of world.requests.values()) {
     const name = endingName(request.ending);
     world.endings.set(name, (world.endings.get(name) ?? 0) + 1);
-    model.checkRequest(request, await ledger.receipt(request.key.walletId, request.id));
+    const { walletId } = request.key;
+    const receipt = await ledger.receipt(walletId, request.id);
+    model.checkRequest(request, receipt);
+    if (receipt) world.retention.keep(walletId, request.id);
   }
   world.requests.clear();
   await model.checkMoney(ledger);
+  world.retention.lookAtClock();
+  await world.retention.check(ledger);
   for (const key of world.keys) await checkSpendingLimit(key, ledger);
   for (const { parts, machine, gateway } of world.alive()) {
     for (const key of world.keys) await model.checkSlots(machine.name, gateway.limiter, key);

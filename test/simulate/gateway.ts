@@ -15,6 +15,7 @@ import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
 import { closeConnections } from "./connections.ts";
 import type { Faults } from "./faults.ts";
 import { createLink } from "./link.ts";
+import { createSimulatedDropper, startSimulatedRetention } from "./retention.ts";
 import type { Machine } from "./scheduler.ts";
 import { createSimulatedPost } from "./upstreams.ts";
 import type { World } from "./world.ts";
@@ -50,7 +51,13 @@ export async function startGateway(
   if (database.dialect !== "sqlite") throw new Error("A simulation runs over SQLite");
   const { sqlite } = database;
   const reader: WorkerReader = { run: createInlineReader(sqlite.client), close() {} };
-  const local = createSqliteLedger({ database: sqlite, openLog, reader, observer: metrics.ledger });
+  const local = createSqliteLedger({
+    database: sqlite,
+    openLog,
+    reader,
+    dropper: createSimulatedDropper(world),
+    observer: metrics.ledger,
+  });
   const instance = await claimInstance(database);
   const ledger = faults.ledger(world.hasLink ? createLink(world, local) : local);
   const close = async () => {
@@ -84,6 +91,7 @@ export async function startGateway(
   });
   const onError = (fault: unknown) => world.scheduler.note(`a background job failed: ${String(fault)}`);
   const jobs = [startSweeper({ ledger: local, onError }), startRollUps({ ledger: local, onError })];
+  const retention = startSimulatedRetention(world, local);
   let latest = config;
   let gateway: Gateway = { ...parts.gateway(), tokens: COUNTER };
   return {
@@ -104,6 +112,7 @@ export async function startGateway(
       parts.abortRequests();
       await world.untilIdle(machine);
       await parts.close();
+      retention?.stop();
       await Promise.all(jobs.map((job) => job.stop()));
       await close();
       machine.isAlive = false;

@@ -41,6 +41,10 @@ export const MISFORTUNES = {
   clock_back: { chance: 0.0015, does: "the wall clock jumps back" },
   // The machines, chances per night.
   suspended_night: { chance: 0.2, does: "all machines are suspended for a night" },
+  clock_leaps: { chance: 0.005, does: "the wall clock is days ahead for a part of a night" },
+  // Retention, chances per transaction.
+  dropping_dies: { chance: 0.05, does: "the worker dies that drops old receipts" },
+  dropping_slow: { chance: 0.05, does: "the worker that drops old receipts is out of time" },
   // Operators, chances per second.
   refund: { chance: 0.05, does: "an operator refunds a request" },
   key_created: { chance: 0.005, does: "a key is created" },

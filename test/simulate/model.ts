@@ -3,6 +3,7 @@ import type { Receipt } from "../../src/ledger/records.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
 import { AdmissionModel } from "./admission-model.ts";
 import type { SimulatedRequest } from "./clients.ts";
+import { CostsAbove } from "./costs-above.ts";
 import { KeyModel } from "./key-model.ts";
 import type { Misfortune, MisfortuneCounts } from "./misfortunes.ts";
 import { costOfReport, dearestOf } from "./prices.ts";
@@ -41,6 +42,7 @@ export class Model {
   readonly #spent = new Map<string, bigint>();
   readonly admissions: AdmissionModel;
   readonly keys: KeyModel;
+  readonly costsAbove = new CostsAbove();
   readonly #counts: MisfortuneCounts;
   readonly #refunded = new Set<string>();
   /** Holds whose heartbeats were lost, so that they may expire. */
@@ -48,11 +50,14 @@ export class Model {
 
   constructor(scheduler: Scheduler, counts: MisfortuneCounts) {
     this.#counts = counts;
-    const report = (claim: string) => {
-      this.#violation ??= new Violation(claim);
-    };
+    const report = (claim: string) => this.report(claim);
     this.admissions = new AdmissionModel(scheduler, report);
     this.keys = new KeyModel(scheduler, report);
+  }
+
+  /** Takes what was found inside of the simulated program, which would catch an error. */
+  report(claim: string): void {
+    this.#violation ??= new Violation(claim);
   }
 
   topUp(walletId: string, amount: bigint): void {
@@ -124,6 +129,9 @@ export class Model {
       const spent = this.#spent.get(walletId) ?? 0n;
       require(held === 0n, `wallet ${walletId} holds ${held} when nothing runs`);
       require(posted === toppedUp - spent, `wallet ${walletId} has ${posted}, of ${toppedUp} less ${spent}`);
+      const { rows } = await ledger.usage({ walletId, groupBy: [] });
+      const used = rows[0]?.captured ?? 0n;
+      require(used === spent, `the usage of wallet ${walletId} is ${used}, and its receipts were ${spent}`);
     }
   }
 

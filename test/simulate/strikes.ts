@@ -49,6 +49,7 @@ function losePower(world: World): void {
 }
 
 function setClock(world: World, byMs: number): void {
+  if (byMs < 0) world.retention.lookAtClock();
   world.scheduler.shiftMs += byMs;
   if (byMs > 0) world.model.clockSetAtMs = world.scheduler.monotonicMs;
 }

@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import type { CostsAbove } from "./costs-above.ts";
 import { openLogIndex, type WriteAheadLogIndex } from "./log-index.ts";
 import { Violation } from "./model.ts";
 import { SpendingModel } from "./spending-model.ts";
@@ -13,25 +14,19 @@ export class WalletWatch {
   readonly client: Database;
   readonly #index: WriteAheadLogIndex | undefined;
   readonly #overspent;
-  readonly #costAboveHolds;
+  readonly #costsAbove: CostsAbove;
   readonly #spending: SpendingModel;
   #changes = -1;
 
-  constructor(path: string) {
+  constructor(path: string, costsAbove: CostsAbove) {
     const client = new Database(path, { readonly: true, strict: true });
     client.query("PRAGMA busy_timeout = 0").get();
     this.client = client;
     this.#overspent = client
       .query<WalletRow, []>("SELECT wallet_id, held - posted AS over FROM wallets WHERE held > posted")
       .safeIntegers(true);
-    // What may be missing in a wallet: costs above their holds, and costs of holds that had expired before.
-    this.#costAboveHolds = client
-      .query<{ cost: bigint | null }, [string]>(
-        `SELECT sum(CASE WHEN late = 1 THEN captured ELSE max(captured - granted, 0) END) AS cost
-          FROM holds WHERE wallet_id = ?`,
-      )
-      .safeIntegers(true);
-    this.#spending = new SpendingModel(client);
+    this.#costsAbove = costsAbove;
+    this.#spending = new SpendingModel(costsAbove);
     this.#overspent.all();
     this.#index = openLogIndex(path);
   }
@@ -42,10 +37,10 @@ export class WalletWatch {
     if (changes === this.#changes) return;
     this.#changes = changes ?? -1;
     for (const { wallet_id, over } of this.#overspent.all()) {
-      const most = this.#costAboveHolds.get(wallet_id)?.cost ?? 0n;
+      const most = this.#costsAbove.of(this.client, wallet_id);
       if (over > most) throw new Violation(`wallet ${wallet_id} is overspent by ${over}`);
     }
-    const exceeded = this.#spending.findExceeded();
+    const exceeded = this.#spending.findExceeded(this.client);
     if (exceeded !== undefined) throw new Violation(exceeded);
   }
 

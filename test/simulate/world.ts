@@ -12,6 +12,7 @@ import { Luck, type Misfortune, type MisfortuneCounts } from "./misfortunes.ts";
 import { Model } from "./model.ts";
 import type { PowerModel } from "./power.ts";
 import { drawConfig } from "./reloads.ts";
+import { RetentionModel } from "./retention.ts";
 import type { Machine, Scheduler } from "./scheduler.ts";
 import { WalletWatch } from "./wallet-watch.ts";
 
@@ -55,6 +56,7 @@ export class World {
   readonly luck: Luck;
   readonly model: Model;
   readonly power: PowerModel;
+  readonly retention: RetentionModel;
   /** The configuration file as it is now. */
   config: Config;
   readonly bounds: Bounds;
@@ -88,6 +90,7 @@ export class World {
     this.luck = new Luck(scheduler, counts, without);
     this.model = new Model(scheduler, counts);
     this.power = options.power;
+    this.retention = new RetentionModel(this);
     this.hasLink = draw() < 0.4;
     this.config = drawConfig(this.folder, draw, bounds.upstreams);
   }
@@ -138,7 +141,7 @@ export class World {
     const machine: Machine = { name, isAlive: true };
     const start = () => startGateway(this, machine, this.#options.faults);
     this.gateways.set(name, await this.on(machine, `${name} starts`, start));
-    this.watch ??= new WalletWatch(`${this.folder}/tollgate.db`);
+    this.watch ??= new WalletWatch(`${this.folder}/tollgate.db`, this.model.costsAbove);
   }
 
   /**

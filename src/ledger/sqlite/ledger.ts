@@ -4,7 +4,7 @@ import type { BatchOptions } from "../engine/batcher.ts";
 import { createLocalLedger, type LocalLedger } from "../engine/local.ts";
 import { createLogSync, type OpenLogSync } from "./log-sync.ts";
 import { createInlineReader, createSqliteReads, createWorkerReader, type WorkerReader } from "./reads.ts";
-import { createSqliteRetentionStore } from "./retention-store.ts";
+import { createSqliteRetentionStore, type RetentionDropper } from "./retention-store.ts";
 import { createSqliteRollUpStore } from "./roll-up-store.ts";
 import { createSqliteStore } from "./store.ts";
 
@@ -20,6 +20,8 @@ export interface SqliteLedgerOptions extends BatchOptions {
   readonly openLog?: OpenLogSync;
   /** Runs the long queries. Default: a worker. */
   readonly reader?: WorkerReader;
+  /** Drops old receipts. Default: a worker. */
+  readonly dropper?: RetentionDropper;
 }
 
 /**
@@ -31,6 +33,7 @@ export function createSqliteLedger({
   now = platform.now,
   openLog = createLogSync,
   reader = createWorkerReader({ path }),
+  dropper,
   ...options
 }: SqliteLedgerOptions): LocalLedger {
   const client = connect(path, OPEN_MS);
@@ -47,7 +50,7 @@ export function createSqliteLedger({
     now,
     forgetFence: store.forgetFence,
   });
-  const retention = createSqliteRetentionStore({ client, path, run: reader.run, now });
+  const retention = createSqliteRetentionStore({ client, path, run: reader.run, now, dropper });
   // From now on, no statement may block the event loop.
   client.run("PRAGMA busy_timeout = 0");
   return createLocalLedger({

@@ -13,6 +13,14 @@ export interface SqliteRetentionParts {
   /** Runs queries in the read worker. */
   readonly run: RunQuery;
   readonly now: () => number;
+  /** Drops receipts. Default: a worker. */
+  readonly dropper?: RetentionDropper | undefined;
+}
+
+/** Does the work on the file, off the event loop, one piece after another. */
+export interface RetentionDropper {
+  run(work: RetentionWork): Promise<RetentionReply>;
+  close(): void;
 }
 
 const JOB = "retention";
@@ -22,20 +30,20 @@ const WORK_MS_MAX = 60_000;
 const IDLE_MS = 5_000;
 
 /** Drops receipts of a SQLite file in a worker, over a connection of its own. */
-export function createSqliteRetentionStore({ client, path, run, now }: SqliteRetentionParts): RetentionStore {
+export function createSqliteRetentionStore({
+  client,
+  path,
+  run,
+  now,
+  dropper = createWorkerDropper(),
+}: SqliteRetentionParts): RetentionStore {
   const transact = createShortTransact(client);
   const clock = client.query<never, [number, number]>(
     "UPDATE retention SET seen_at_ms = ?, paused_until_ms = ?",
   );
-  const worker = createWorkerQueue<RetentionWork, RetentionReply>({
-    name: "retention",
-    script: new URL("./retention-worker.ts", import.meta.url),
-    jobMsMax: WORK_MS_MAX,
-    idleMs: IDLE_MS,
-  });
   let last: Promise<unknown> = Promise.resolve();
   const work = async (job: RetentionWork) => {
-    const running = worker.run("", job);
+    const running = dropper.run(job);
     last = running.catch(() => undefined);
     const reply = await running;
     if ("fault" in reply) throw new Error(`Cannot drop receipts: ${reply.fault}`);
@@ -61,7 +69,17 @@ export function createSqliteRetentionStore({ client, path, run, now }: SqliteRet
     },
     async close() {
       await last;
-      worker.close();
+      dropper.close();
     },
   };
+}
+
+function createWorkerDropper(): RetentionDropper {
+  const worker = createWorkerQueue<RetentionWork, RetentionReply>({
+    name: "retention",
+    script: new URL("./retention-worker.ts", import.meta.url),
+    jobMsMax: WORK_MS_MAX,
+    idleMs: IDLE_MS,
+  });
+  return { run: (work) => worker.run("", work), close: worker.close };
 }

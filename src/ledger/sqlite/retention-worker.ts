@@ -31,40 +31,58 @@ const KEPT_MIN = 4_000;
 /** Milliseconds that a write waits for another process. */
 const BUSY_MS = 5_000;
 
-parentPort?.on("message", (work: RetentionWork) => parentPort?.postMessage(replyTo(work)));
-
-function replyTo(work: RetentionWork): RetentionReply {
-  const client = new Database(work.path, { readwrite: true, strict: true });
-  try {
-    client.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
-    // A commit that a loss of power forgets is made again.
-    client.run("PRAGMA synchronous = NORMAL");
-    return work.kind === "drop" ? { progress: drop(client, work.unit) } : { bytes: shrink(client) };
-  } catch (error) {
-    return { fault: error instanceof SQLiteError ? (error.code ?? error.message) : String(error) };
-  } finally {
-    client.close();
-  }
+/** What the work takes from its thread. */
+export interface WorkPace {
+  /** Milliseconds of a clock that cannot be set. */
+  monotonicMs(): number;
+  /** Leaves the file to requests for so long. */
+  rest(ms: number): void;
+  /** Milliseconds that a write waits for another process. */
+  readonly busyMs: number;
+  /** The rows of the last transaction: the next piece of work begins with as many. */
+  rows: number;
 }
 
+/** Returns what does the work, one piece after another. */
+export function createRetentionWork(
+  options: Omit<WorkPace, "rows">,
+): (work: RetentionWork) => RetentionReply {
+  const pace: WorkPace = { ...options, rows: ROWS_MIN };
+  return (work) => {
+    const client = new Database(work.path, { readwrite: true, strict: true });
+    try {
+      client.run(`PRAGMA busy_timeout = ${pace.busyMs}`);
+      // A commit that a loss of power forgets is made again.
+      client.run("PRAGMA synchronous = NORMAL");
+      return work.kind === "drop"
+        ? { progress: drop(client, work.unit, pace) }
+        : { bytes: shrink(client, pace) };
+    } catch (error) {
+      return { fault: error instanceof SQLiteError ? (error.code ?? error.message) : String(error) };
+    } finally {
+      client.close();
+    }
+  };
+}
+
+const MACHINE = { monotonicMs: () => performance.now(), rest: Bun.sleepSync, busyMs: BUSY_MS };
+const work = createRetentionWork(MACHINE);
+parentPort?.on("message", (next: RetentionWork) => parentPort?.postMessage(work(next)));
+
 /** Drops the receipts of a unit, the oldest first, in transactions of about {@link WRITE_MS}. */
-function drop(client: Database, unit: DropUnit): DropProgress {
+function drop(client: Database, unit: DropUnit, pace: WorkPace): DropProgress {
   const dropSome = prepareDrop(client, unit);
-  const endMs = performance.now() + WORK_MS_MAX;
+  const endMs = pace.monotonicMs() + WORK_MS_MAX;
   let receipts = 0;
-  for (let rows = rowsOfLast; performance.now() < endMs; ) {
-    const { dropped, isDone, ms } = timed(() => dropSome(rows));
+  while (pace.monotonicMs() < endMs) {
+    const { dropped, isDone, ms } = timed(pace, () => dropSome(pace.rows));
     receipts += dropped;
     if (isDone !== false) return { receipts, state: isDone };
-    rows = adapt(rows, ms, ROWS_MAX);
-    rowsOfLast = rows;
-    rest(ms);
+    pace.rows = adapt(pace.rows, ms, ROWS_MAX);
+    pace.rest(ms * REST);
   }
   return { receipts, state: "partly" };
 }
-
-/** The rows of the last transaction: the next piece of work begins with as many. */
-let rowsOfLast = ROWS_MIN;
 
 interface Drop {
   readonly dropped: number;
@@ -107,35 +125,34 @@ function prepareDrop(client: Database, { fromMs, toMs }: DropUnit): (rows: numbe
  * Returns free pages to the disk, in transactions of about {@link WRITE_MS}. Does nothing in a file that was
  * created before free pages could be returned: its free pages are used again.
  */
-function shrink(client: Database): number {
+function shrink(client: Database, pace: WorkPace): number {
   const read = (name: string) => Number(client.query(`PRAGMA ${name}`).values()[0]?.[0] ?? 0);
   if (read("auto_vacuum") !== 2) return 0;
   const before = read("page_count");
-  const beganAtMs = performance.now();
-  for (let pages = ROWS_MIN; performance.now() - beganAtMs < WORK_MS_MAX; ) {
+  const beganAtMs = pace.monotonicMs();
+  for (let pages = ROWS_MIN; pace.monotonicMs() - beganAtMs < WORK_MS_MAX; ) {
     const kept = Math.max(KEPT_MIN, read("page_count") * KEPT_PART);
     const spare = Math.floor(read("freelist_count") - kept);
     if (spare <= 0) break;
     // All rows, because each step of the statement frees one page.
     const vacuum = client.query(`PRAGMA incremental_vacuum(${Math.min(pages, spare)})`);
-    const { ms } = timed(() => ({ rows: vacuum.all() }));
+    const { ms } = timed(pace, () => ({ rows: vacuum.all() }));
     pages = adapt(pages, ms, PAGES_MAX);
-    rest(ms);
+    pace.rest(ms * REST);
   }
   return (before - read("page_count")) * read("page_size");
 }
 
-function timed<Result extends object>(work: () => Result): Result & { readonly ms: number } {
-  const beganAtMs = performance.now();
-  return { ...work(), ms: performance.now() - beganAtMs };
+function timed<Result extends object>(
+  { monotonicMs }: WorkPace,
+  step: () => Result,
+): Result & { readonly ms: number } {
+  const beganAtMs = monotonicMs();
+  return { ...step(), ms: monotonicMs() - beganAtMs };
 }
 
 /** Grows slowly and shrinks at once, so that few transactions are longer than {@link WRITE_MS}. */
 function adapt(count: number, ms: number, max: number): number {
   const fitting = (count * WRITE_MS) / Math.max(ms, 0.1);
   return Math.round(Math.min(max, Math.max(ROWS_MIN, Math.min(fitting, count * 1.5))));
-}
-
-function rest(ms: number): void {
-  Bun.sleepSync(ms * REST);
 }

@@ -1,0 +1,51 @@
+import { Database } from "bun:sqlite";
+
+interface SumRow {
+  readonly wallet_id: string;
+  readonly key_id: string;
+  readonly cost: bigint;
+}
+
+const SUMS = `SELECT wallet_id, key_id, sum(CASE WHEN late = 1 THEN captured ELSE max(captured - granted, 0) END) AS cost
+  FROM holds GROUP BY wallet_id, key_id`;
+
+/**
+ * What wallets and keys may have spent beyond their bounds: costs above their holds, and costs of holds that had
+ * expired before.
+ */
+export class CostsAbove {
+  /** By wallet or key, the costs of receipts that were dropped. */
+  readonly #dropped = new Map<string, bigint>();
+
+  /** Runs work that may drop receipts of a file, and remembers their costs. */
+  dropping<Result>(path: string, work: () => Result): Result {
+    const before = readSums(path);
+    const result = work();
+    const after = readSums(path);
+    for (const [id, cost] of before) {
+      const gone = cost - (after.get(id) ?? 0n);
+      this.#dropped.set(id, (this.#dropped.get(id) ?? 0n) + gone);
+    }
+    return result;
+  }
+
+  /** The costs of a wallet or a key. */
+  of(client: Database, id: string): bigint {
+    return (this.#dropped.get(id) ?? 0n) + (sumsOf(client).get(id) ?? 0n);
+  }
+}
+
+function readSums(path: string): ReadonlyMap<string, bigint> {
+  const client = new Database(path, { readonly: true, strict: true });
+  const sums = sumsOf(client);
+  client.close();
+  return sums;
+}
+
+function sumsOf(client: Database): ReadonlyMap<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const { wallet_id, key_id, cost } of client.query<SumRow, []>(SUMS).safeIntegers(true).all()) {
+    for (const id of [wallet_id, key_id]) sums.set(id, (sums.get(id) ?? 0n) + cost);
+  }
+  return sums;
+}
