@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { platform } from "../../platform.ts";
 import { NO_CORRECTION, type Release } from "./batch.ts";
 import { type CallerIds, chunked } from "./scripts.ts";
 
@@ -29,7 +29,7 @@ const PROCESS_ID_BYTES = 12;
 /** `renewOne` must not reject. */
 export function createLeases(renewOne: (ids: CallerIds, lease: string) => Promise<void>): Leases {
   const running = new Map<string, RunningLease>();
-  const processId = randomBytes(PROCESS_ID_BYTES).toString("base64url");
+  const processId = platform.randomBytes(PROCESS_ID_BYTES).toString("base64url");
   let count = 0;
 
   async function renewRunning([lease, state]: readonly [string, RunningLease]): Promise<void> {
@@ -110,7 +110,7 @@ export function createPendingReleases(clock: () => number): PendingReleases {
     async send(settle) {
       await sendAll(settle);
       // A second time: a command from a lost connection may be executed after those from a new one.
-      setTimeout(() => void sendAll(settle), STRAGGLERS_MS).unref();
+      platform.setTimeout(() => void sendAll(settle), STRAGGLERS_MS).unref();
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { LimitWindows } from "../../domain/limit-windows.ts";
+import { platform } from "../../platform.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
 import { waitAtMost } from "../../time.ts";
 import {
@@ -48,7 +49,7 @@ const MEANWHILE = {
  * continues from its own part of the last minute.
  */
 export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
-  const { onFailure, replicas, metrics, now = () => performance.now(), every = repeat } = options;
+  const { onFailure, replicas, metrics, now = () => platform.monotonicMs(), every = repeat } = options;
   const store = createResilientStore({ ...options, meanwhile: MEANWHILE[onFailure], now, every });
   const local = createMemoryLimiter({ now });
 
@@ -206,6 +207,6 @@ function withShare<Request extends BothLimits & { readonly tokens?: number }>(
 }
 
 function repeat(ms: number, task: () => void): () => void {
-  const timer = setInterval(task, ms);
-  return () => clearInterval(timer);
+  const timer = platform.setInterval(task, ms);
+  return () => platform.clearInterval(timer);
 }

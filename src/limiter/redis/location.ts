@@ -1,4 +1,5 @@
 import type { RedisOptions } from "ioredis";
+import { platform } from "../../platform.ts";
 
 /** Address of one server. */
 export interface RedisHost {
@@ -94,5 +95,5 @@ export function tlsOptions(tls: RedisLocation["tls"]): {
 export function reconnectDelayMs(attempt: number): number {
   const delayMs = Math.min(BACKOFF_MIN_MS * 2 ** (attempt - 1), BACKOFF_MAX_MS);
   // Jitter: clients that lost one server at the same time must not return at the same time.
-  return delayMs * (0.5 + Math.random() / 2);
+  return delayMs * (0.5 + platform.random() / 2);
 }

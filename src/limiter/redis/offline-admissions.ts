@@ -1,3 +1,4 @@
+import { platform } from "../../platform.ts";
 import type { Correction } from "../limiter.ts";
 import { advance, correct, createWindow, slotsOf, take, type Window } from "../window.ts";
 import { NO_CORRECTION } from "./batch.ts";
@@ -51,7 +52,7 @@ export function createOfflineAdmissions(clock: () => number): OfflineAdmissions 
     }
     added += 1;
     if (added % ADDED_PER_SWEEP === 0) removeIdle(callers, nowMs);
-    caller = { id: crypto.randomUUID(), ids, window: createWindow(), restored: undefined };
+    caller = { id: platform.uuid(), ids, window: createWindow(), restored: undefined };
     callers.set(name, caller);
     return caller;
   }

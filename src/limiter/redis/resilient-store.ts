@@ -1,3 +1,4 @@
+import { platform } from "../../platform.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
 import type { AdmissionRequest } from "../limiter.ts";
@@ -168,14 +169,14 @@ function cancellationOf({ accountId, keyId, tokens }: AdmissionRequest, lease: s
 
 /** Probes until Redis works. The shard is looked up afterwards, when its name is known. */
 async function waitForStart(store: RedisStore, shard: () => Shard): Promise<void> {
-  const deadline = performance.now() + START_MAX_MS;
+  const deadline = platform.monotonicMs() + START_MAX_MS;
   for (;;) {
     try {
       await store.probe(NO_ACCOUNT);
       return void shard();
     } catch (fault) {
-      if (performance.now() > deadline) return shard().markDown(fault);
-      await Bun.sleep(START_RETRY_MS);
+      if (platform.monotonicMs() > deadline) return shard().markDown(fault);
+      await platform.sleep(START_RETRY_MS);
     }
   }
 }

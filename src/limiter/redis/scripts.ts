@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Cluster, Redis } from "ioredis";
+import { platform } from "../../platform.ts";
 import admit from "./admit.lua" with { type: "text" };
 import batch from "./batch.lua" with { type: "text" };
 import caller from "./caller.lua" with { type: "text" };
@@ -98,13 +99,13 @@ export function withTimeout<Reply>(ms: number, reply: Promise<Reply>): Promise<R
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   const expire = () => reject(new RedisTimeoutError("it did not answer in time"));
   // Two event-loop turns: the sockets are read between them.
-  const timer = setTimeout(() => setImmediate(() => setImmediate(expire)), ms);
+  const timer = platform.setTimeout(() => platform.setImmediate(() => platform.setImmediate(expire)), ms);
   const take = (value: Reply) => {
-    clearTimeout(timer);
+    platform.clearTimeout(timer);
     resolve(value);
   };
   const fail = (fault: unknown) => {
-    clearTimeout(timer);
+    platform.clearTimeout(timer);
     reject(fault);
   };
   reply.then(take, fail);

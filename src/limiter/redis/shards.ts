@@ -1,3 +1,4 @@
+import { platform } from "../../platform.ts";
 import { describeFault, type Log } from "../../telemetry/log.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
 import { createPendingReleases, type PendingReleases } from "./leases.ts";
@@ -97,8 +98,8 @@ function createShard(name: string, options: ShardsOptions): ProbedShard {
     probeLater();
   }
   function probeLater(): void {
-    clearTimeout(timer);
-    timer = setTimeout(() => void probe(), backoffMs);
+    platform.clearTimeout(timer);
+    timer = platform.setTimeout(() => void probe(), backoffMs);
   }
   async function probe(): Promise<void> {
     if (isProbed || isClosed) return;
@@ -136,7 +137,7 @@ function createShard(name: string, options: ShardsOptions): ProbedShard {
     probe,
     close() {
       isClosed = true;
-      clearTimeout(timer);
+      platform.clearTimeout(timer);
     },
   };
   return shard;

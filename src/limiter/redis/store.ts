@@ -1,3 +1,4 @@
+import { platform } from "../../platform.ts";
 import { type AdmissionRequest, SHARED_LIMITER_TIMEOUT_MS } from "../limiter.ts";
 import {
   Batch,
@@ -91,7 +92,7 @@ export function createRedisStore(
     },
     async probe(accountId) {
       const ids = { accountId, keyId: "" };
-      const lease = crypto.randomUUID();
+      const lease = platform.uuid();
       const [taking, freeing] = [new Batch(probeWindowsOf), new Batch(probeWindowsOf)];
       const taken = taking.admit({ ...ids, ...PROBE }, lease);
       send(taking);
@@ -136,7 +137,7 @@ export function createBatches(send: (batch: Batch) => void): Batches {
       let batch = pending.get(group);
       if (batch && batch.size < CHUNK_SIZE) return batch;
       if (batch) send(batch);
-      if (pending.size === 0) setImmediate(flush);
+      if (pending.size === 0) platform.setImmediate(flush);
       batch = new Batch();
       pending.set(group, batch);
       return batch;

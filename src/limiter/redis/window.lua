@@ -175,17 +175,23 @@ local function latest_ms(window)
   return max(window.last_ms, window.leaves_ms)
 end
 
+-- Lets a window that the clock was set back for expire by the new time, and its leases be counted again.
+local function follow_clock(window)
+  window.is_changed, window.is_fresh, window.lease_end_ms = true, true, 0
+end
+
 --[[
   Returns the time for a key and its account. It never decreases: a backward step of the clock counts as zero
   elapsed time, and time continues from there. No second repeats, no admission expires early, and none waits
-  for the old time to come again.
+  for the old time to come again. A key that outlived its account would: its time would stand still.
 ]]
 local function steady_ms(key, account, clock_now_ms)
   local now_ms = clock_now_ms + account.shift_ms
   local last_ms = max(latest_ms(key), latest_ms(account))
   if now_ms >= last_ms then return now_ms end
   account.shift_ms = account.shift_ms + last_ms - now_ms
-  account.is_changed = account.is_changed or account.is_stored
+  follow_clock(account)
+  if key.is_stored then follow_clock(key) end
   return last_ms
 end
 
