@@ -69,7 +69,9 @@ function serve(
   socket.on("error", () => {});
   socket.on("data", (bytes) => {
     for (const request of reader.push(Buffer.from(bytes))) {
-      busy = busy.then(() => playScript(socket, gone, stepsFor(request)));
+      // A call counts when it arrives. Counted when the socket is free, it would count for a later case.
+      const steps = stepsFor(request);
+      busy = busy.then(() => playScript(socket, gone, steps));
     }
   });
 }
