@@ -33,7 +33,7 @@ export async function live(world: World, days: number): Promise<void> {
     const beganAtMs = world.scheduler.monotonicMs;
     await beBusy(world, drawInteger(draw, 1, 3) * MINUTE_MS);
     await rest(world);
-    if (day + 1 === lived) break;
+    if (day + 1 === lived && draw() < 0.8) break;
     await leapAtNight(world);
     await night(world, DAY_MS - (world.scheduler.monotonicMs - beganAtMs));
   }

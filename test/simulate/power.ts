@@ -11,8 +11,9 @@ const FRAME_HEADER_BYTES = 24;
  * @see https://www.sqlite.org/walformat.html
  */
 export class PowerModel {
-  readonly #marks = new Map<string, LogMark>();
+  readonly #marks = new Map<string, LogMark & { readonly begun: number }>();
   readonly #indexes = new Map<string, WriteAheadLogIndex>();
+  #begun = 0;
 
   /** Must be called when a file is opened: its log may have begun anew. */
   opened(path: string): void {
@@ -22,12 +23,12 @@ export class PowerModel {
   /** Returns a function that records that the log of a file, as it is now, has been synced. */
   syncing(path: string): () => void {
     const mark = this.#indexOf(path)?.mark();
+    this.#begun += 1;
+    const begun = this.#begun;
     return () => {
-      // Another process may have begun the log anew, after it had copied all of it.
-      if (!mark || mark.salt !== this.#indexOf(path)?.mark().salt) return;
-      const known = this.#marks.get(path);
-      // Another process may have synced more of it.
-      if (known?.salt !== mark.salt || known.frames < mark.frames) this.#marks.set(path, mark);
+      // A sync that began earlier and ends later, on another machine, takes nothing back.
+      const isLatest = begun > (this.#marks.get(path)?.begun ?? 0);
+      if (mark && isLatest) this.#marks.set(path, { ...mark, begun });
     };
   }
 

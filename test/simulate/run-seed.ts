@@ -3,6 +3,7 @@ import { live } from "./days.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
 import { migratedFile } from "./migrated-file.ts";
 import { type Misfortune, type MisfortuneCounts, noMisfortunes } from "./misfortunes.ts";
+import type { Nights } from "./nights.ts";
 import { PowerModel } from "./power.ts";
 import { type Machine, Scheduler } from "./scheduler.ts";
 import { type Bounds, World } from "./world.ts";
@@ -35,12 +36,13 @@ export interface SeedOptions {
   readonly onLine?: ((line: string) => void) | undefined;
   /** Makes the faults that are planted into this run. */
   readonly faults?: (() => Faults) | undefined;
+  readonly nights?: Nights;
 }
 
 /** Runs one simulated world to its end. Synchronous: no time of the machine passes for the simulated code. */
 export function runSeed(options: SeedOptions): SeedResult {
   const { seed, days = 1, until = Number.POSITIVE_INFINITY, onLine, faults: plant } = options;
-  const { without = [], bounds = {} } = options;
+  const { without = [], bounds = {}, nights = {} } = options;
   const faults = plant?.() ?? NO_FAULTS;
   const machine: Machine = { name: "world", isAlive: true };
   const database = migratedFile();
@@ -50,7 +52,17 @@ export function runSeed(options: SeedOptions): SeedResult {
   const onSynced = (path: string) => power.syncing(path)();
   const unfollow = followConnections(() => scheduler.current, onSynced);
   const counts = noMisfortunes();
-  const world = new World({ scheduler, world: machine, counts, power, faults, database, without, bounds });
+  const world = new World({
+    scheduler,
+    world: machine,
+    counts,
+    power,
+    faults,
+    nights,
+    database,
+    without,
+    bounds,
+  });
   let failure: unknown;
   let isOver = false;
   scheduler.after(0, "the world begins", () =>

@@ -9,7 +9,7 @@ export interface Machine {
 }
 
 interface ScheduledEvent {
-  readonly atMs: number;
+  atMs: number;
   readonly order: number;
   readonly machine: Machine;
   /** Says in the trace what happens. */
@@ -86,6 +86,25 @@ export class Scheduler {
   suspend(ms: number): void {
     this.note(`all machines are suspended for ${Math.round(ms)} ms`);
     this.monotonicMs += ms;
+  }
+
+  /**
+   * Lets time pass over polls that change nothing: what is due within `pollMs` stays as far ahead as it was. Ends
+   * before anything else is due.
+   */
+  skip(ms: number, pollMs: number): void {
+    const isPoll = ({ atMs }: ScheduledEvent) => atMs <= this.monotonicMs + pollMs;
+    const events = this.#events
+      .takeAll()
+      .filter(({ isCancelled, machine }) => !isCancelled && machine.isAlive);
+    const others = events.filter((event) => !isPoll(event)).map(({ atMs }) => atMs - pollMs);
+    const passedMs = Math.max(0, Math.min(ms, Math.min(...others) - this.monotonicMs));
+    for (const event of events) {
+      if (isPoll(event)) event.atMs += passedMs;
+      this.#events.push(event);
+    }
+    this.note(`${Math.round(passedMs)} ms pass in which nothing changes`);
+    this.monotonicMs += passedMs;
   }
 
   /** Adds a line to the trace. Equal seeds give equal traces. */
@@ -202,6 +221,11 @@ function cancel(timer: Timer | undefined): void {
 /** A binary heap of events, the earliest first; of one time, the one scheduled first. */
 class EventHeap {
   readonly #items: ScheduledEvent[] = [];
+
+  /** Empties the heap. */
+  takeAll(): readonly ScheduledEvent[] {
+    return this.#items.splice(0);
+  }
 
   push(event: ScheduledEvent): void {
     const items = this.#items;

@@ -10,6 +10,7 @@ import { type SimulatedGateway, startGateway } from "./gateway.ts";
 import type { KeyHistory } from "./key-model.ts";
 import { Luck, type Misfortune, type MisfortuneCounts } from "./misfortunes.ts";
 import { Model } from "./model.ts";
+import type { Nights } from "./nights.ts";
 import type { PowerModel } from "./power.ts";
 import { drawConfig } from "./reloads.ts";
 import { RetentionModel } from "./retention.ts";
@@ -42,6 +43,7 @@ export interface WorldOptions {
   readonly counts: MisfortuneCounts;
   readonly power: PowerModel;
   readonly faults: Faults;
+  readonly nights: Nights;
   /** The bytes of an empty database. */
   readonly database: Buffer;
   readonly without: readonly Misfortune[];
@@ -60,6 +62,7 @@ export class World {
   /** The configuration file as it is now. */
   config: Config;
   readonly bounds: Bounds;
+  readonly nights: Nights;
   /** Whether a network is between the gateways and their ledger. */
   readonly hasLink: boolean;
   /** The requests that are not checked yet, by their numbers. */
@@ -91,6 +94,7 @@ export class World {
     this.model = new Model(scheduler, counts);
     this.power = options.power;
     this.retention = new RetentionModel(this);
+    this.nights = options.nights;
     this.hasLink = draw() < 0.4;
     this.config = drawConfig(this.folder, draw, bounds.upstreams);
   }

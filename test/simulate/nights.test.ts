@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { runSeed } from "./run-seed.ts";
+import type { World } from "./world.ts";
+
+const SEEDS = [1, 4];
+const TABLES = ["wallets", "holds", "transfers", "journal_sums", "usage_fence", "usage_stale"];
+const ROLL_UPS = ["usage_hours", "usage_days", "usage_total_hours", "usage_total_days"];
+const TEST_MS_MAX = 300_000;
+
+test(
+  "a night whose idle stretches are skipped leaves the books of a night that was lived as a whole",
+  () => {
+    for (const seed of SEEDS) expect(booksAfter(seed, "skipped")).toEqual(booksAfter(seed, "whole"));
+  },
+  TEST_MS_MAX,
+);
+
+/** The tables in the first morning of a seed. */
+function booksAfter(seed: number, kind: "skipped" | "whole"): unknown {
+  let books: unknown;
+  const onMorning = (world: World) => {
+    books ??= readTables(world);
+  };
+  const { failure } = runSeed({ seed, days: 2, nights: { kind, onMorning } });
+  expect(failure).toBeUndefined();
+  expect(books).toBeDefined();
+  return books;
+}
+
+function readTables({ watch }: World): unknown {
+  return [...TABLES, ...ROLL_UPS].map((table) => watch?.client.query(`SELECT * FROM ${table}`).values());
+}
