@@ -58,7 +58,7 @@ async function beBusy(world: World, ms: number): Promise<void> {
   const { scheduler } = world;
   const { draw } = scheduler;
   const endsAtMs = scheduler.monotonicMs + ms;
-  const gapMs = drawOne(draw, [40, 200, 1_000]);
+  const gapMs = drawOne(draw, [10, 40, 200, 1_000]);
   world.luck.isOn = true;
   let strikesAtMs = scheduler.monotonicMs;
   const requestsMax = world.bounds.requests ?? Infinity;

@@ -86,6 +86,8 @@ export function runSeed(options: SeedOptions): SeedResult {
     unfollow();
     unbind();
     world.remove();
+    // SQLite's memory, of which the collector knows nothing, would else grow for hours.
+    Bun.gc(true);
   }
   const { steps, monotonicMs: simulatedMs } = scheduler;
   return {
