@@ -1,5 +1,5 @@
 import { mintInvitationToken } from "../accounts/people/invitation-links.ts";
-import { startWebhookWorker } from "../delivery/webhook-worker.ts";
+import { type PostWebhook, startWebhookWorker } from "../delivery/webhook-worker.ts";
 import type { ConsoleParts } from "../http/console/console-parts.ts";
 import { startMailWorker } from "../mail/mail-worker.ts";
 import type { MailOrder } from "../mail/mails.ts";
@@ -11,12 +11,16 @@ import type { CountedUpstreams } from "../telemetry/upstream-metrics.ts";
 
 type UpstreamCounts = Pick<CountedUpstreams, "attempts">;
 
-/** Starts watching the thresholds of notices, and calling webhooks. */
-export function startNotices(parts: ConsoleParts, upstreams: UpstreamCounts) {
+type NoticeParts = Pick<ConsoleParts, "database" | "ledger" | "log" | "mails" | "now" | "wakeWebhooks"> & {
+  readonly settings: Pick<ConsoleParts["settings"], "allowsLoopbackWebhooks">;
+};
+
+/** Starts watching the thresholds of notices, and calling webhooks. `post` replaces the network. */
+export function startNotices(parts: NoticeParts, upstreams: UpstreamCounts, post?: PostWebhook) {
   const { database, settings, log } = parts;
   const allowsLoopback = settings.allowsLoopbackWebhooks ?? false;
   const watch = startNoticeWatch({ ...parts, attempts: () => countAttempts(upstreams.attempts()) });
-  const webhooks = startWebhookWorker({ database, log, allowsLoopback });
+  const webhooks = startWebhookWorker({ database, log, allowsLoopback, post });
   return {
     wake: webhooks.wake,
     close: async () => void (await Promise.all([watch.close(), webhooks.close()])),

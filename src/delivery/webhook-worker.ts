@@ -30,11 +30,16 @@ interface WebhookWorkerOptions
     Pick<DeliveryOptions<QueuedCall>, "backoffMs" | "pollMs" | "now"> {
   readonly database: Database;
   readonly log: Log;
+  /** Default: over a connection to the receiver. */
+  readonly post?: PostWebhook | undefined;
 }
+
+/** Sends one call and resolves with the status of the answer. Rejects without one in time. */
+export type PostWebhook = (post: WebhookPost, options: PostOptions) => Promise<number>;
 
 /** Calls the webhooks of the database. A status from 200 to 299 is a delivery; any other is tried again. */
 export function startWebhookWorker({ database, ...options }: WebhookWorkerOptions) {
-  const { now = platform.now, timeoutMs = POST_MS_MAX } = options;
+  const { now = platform.now, timeoutMs = POST_MS_MAX, post = postWebhook } = options;
   return startDeliveryWorker({
     ...options,
     noun: "webhook",
@@ -44,7 +49,7 @@ export function startWebhookWorker({ database, ...options }: WebhookWorkerOption
     async deliver({ id, url, body, ruleId }) {
       const secret = await readWebhookSecret(database, ruleId);
       const headers = { "tollgate-delivery": id, "tollgate-signature": signBody(secret, body, now()) };
-      const status = await postWebhook({ url, body, headers }, options).catch(async (fault) => {
+      const status = await post({ url, body, headers }, options).catch(async (fault) => {
         await keepStatus(database, id, null);
         throw fault;
       });

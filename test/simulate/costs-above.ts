@@ -6,8 +6,8 @@ interface SumRow {
   readonly cost: bigint;
 }
 
-const SUMS = `SELECT wallet_id, key_id, sum(CASE WHEN late = 1 THEN captured ELSE max(captured - granted, 0) END) AS cost
-  FROM holds GROUP BY wallet_id, key_id`;
+const COST = "sum(CASE WHEN late = 1 THEN captured ELSE max(captured - granted, 0) END) AS cost";
+const SUMS = `SELECT wallet_id, key_id, ${COST} FROM holds GROUP BY wallet_id, key_id`;
 
 /**
  * What wallets and keys may have spent beyond their bounds: costs above their holds, and costs of holds that had
@@ -29,9 +29,15 @@ export class CostsAbove {
     return result;
   }
 
-  /** The costs of a wallet or a key. */
-  of(client: Database, id: string): bigint {
-    return (this.#dropped.get(id) ?? 0n) + (sumsOf(client).get(id) ?? 0n);
+  /** The costs of a wallet, or of one of its keys. */
+  of(client: Database, walletId: string, keyId?: string): bigint {
+    const row = client
+      .query<{ cost: bigint | null }, [string, string | null]>(
+        `SELECT ${COST} FROM holds WHERE wallet_id = ?1 AND (?2 IS NULL OR key_id = ?2)`,
+      )
+      .safeIntegers(true)
+      .get(walletId, keyId ?? null);
+    return (this.#dropped.get(keyId ?? walletId) ?? 0n) + (row?.cost ?? 0n);
   }
 }
 

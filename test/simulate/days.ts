@@ -28,6 +28,7 @@ export async function live(world: World, days: number): Promise<void> {
   const names = ["gateway-1", "gateway-2", "gateway-3"].slice(0, gateways);
   for (const name of names) await world.start(name);
   await createKeys(world);
+  await world.notices?.createRules();
   const lived = Math.max(days, (world.config.receiptsDays ?? -2) + 3);
   for (let day = 0; day < lived; day += 1) {
     const beganAtMs = world.scheduler.monotonicMs;
@@ -102,6 +103,7 @@ async function rest(world: World): Promise<void> {
   }
   world.requests.clear();
   await model.checkMoney(ledger);
+  world.notices?.model.checkAtRest();
   world.retention.lookAtClock();
   await world.retention.check(ledger);
   for (const key of world.keys) await checkSpendingLimit(key, ledger);

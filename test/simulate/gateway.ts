@@ -50,6 +50,8 @@ export async function startGateway(
   const database = await connectDatabase(config.database);
   if (database.dialect !== "sqlite") throw new Error("A simulation runs over SQLite");
   const { sqlite } = database;
+  // A write beside the ledger waits 2 s of the machine for a lock, in which no simulated time passes.
+  sqlite.client.run("PRAGMA busy_timeout = 0");
   const reader: WorkerReader = { run: createInlineReader(sqlite.client), close() {} };
   const local = createSqliteLedger({
     database: sqlite,
@@ -92,6 +94,7 @@ export async function startGateway(
   const onError = (fault: unknown) => world.scheduler.note(`a background job failed: ${String(fault)}`);
   const jobs = [startSweeper({ ledger: local, onError }), startRollUps({ ledger: local, onError })];
   const retention = startSimulatedRetention(world, local);
+  const notices = world.notices?.start({ database, ledger, log }, metrics.upstream);
   let latest = config;
   let gateway: Gateway = { ...parts.gateway(), tokens: COUNTER };
   return {
@@ -113,6 +116,7 @@ export async function startGateway(
       await world.untilIdle(machine);
       await parts.close();
       retention?.stop();
+      await notices?.close();
       await Promise.all(jobs.map((job) => job.stop()));
       await close();
       machine.isAlive = false;

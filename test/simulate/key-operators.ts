@@ -15,7 +15,7 @@ const KEYS_MAX = 40;
 export async function createKey(world: World, walletId: string): Promise<void> {
   const { draw } = world.scheduler;
   const limits = drawKeyLimits(draw);
-  const spendingLimit = draw() < 0.1 ? drawSpendingLimit(draw) : undefined;
+  const spendingLimit = draw() < 0.2 ? drawSpendingLimit(draw) : undefined;
   const name = `key ${world.sent} ${world.keys.length}`;
   const expiresAtMs = undefined;
   const issue = ({ database, ledger }: SimulatedGateway) =>

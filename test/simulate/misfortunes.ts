@@ -45,6 +45,11 @@ export const MISFORTUNES = {
   // Retention, chances per transaction.
   dropping_dies: { chance: 0.05, does: "the worker dies that drops old receipts" },
   dropping_slow: { chance: 0.05, does: "the worker that drops old receipts is out of time" },
+  // The receiver of a webhook, chances per call.
+  receiver_late: { chance: 0.1, does: "the receiver of a webhook answers too late" },
+  receiver_refuses: { chance: 0.1, does: "the receiver of a webhook refuses the connection" },
+  receiver_error: { chance: 0.1, does: "the receiver of a webhook answers with an error" },
+  receiver_never: { chance: 0.1, does: "the receiver of a webhook never answers" },
   // Operators, chances per second.
   refund: { chance: 0.05, does: "an operator refunds a request" },
   key_created: { chance: 0.005, does: "a key is created" },

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { CostsAbove } from "./costs-above.ts";
 
 interface CounterRow {
+  readonly wallet_id: string;
   readonly limit_id: string;
   readonly key_id: string;
   readonly period: string;
@@ -11,13 +12,13 @@ interface CounterRow {
   readonly counted: bigint | null;
 }
 
-/** What was held and used of a limit, and its amount. */
+/** What was used and held of a limit, and how much of it by costs above holds, as far as it was looked for. */
 interface Counted {
-  readonly amount: bigint;
-  readonly taken: bigint;
+  readonly counted: bigint;
+  readonly above: bigint;
 }
 
-const SELECT = `SELECT l.limit_id, l.key_id, period, amount, period_start_ms, used + held AS counted
+const SELECT = `SELECT l.wallet_id, l.limit_id, l.key_id, period, amount, period_start_ms, used + held AS counted
   FROM spend_limits l LEFT JOIN limit_counters c ON c.wallet_id = l.wallet_id AND c.limit_id = l.limit_id
     AND (period = 'total') = (period_start_ms = 0)
   WHERE deleted_at_ms IS NULL`;
@@ -40,19 +41,20 @@ export class SpendingModel {
     this.#counters = new Map();
     let exceeded: string | undefined;
     for (const row of client.query<CounterRow, []>(SELECT).safeIntegers(true).all()) {
-      const { limit_id, key_id, period, amount, period_start_ms, counted } = row;
+      const { wallet_id, limit_id, key_id, period, amount, period_start_ms, counted } = row;
       const limit = `${limit_id} ${period}`;
       this.#limits.set(limit, row);
       if (counted === null) continue;
       const counter = `${limit} ${period_start_ms}`;
-      // Costs above holds are looked for only where they matter.
-      const taken = counted <= amount ? counted : counted - this.#costsAbove.of(client, key_id);
-      this.#counters.set(counter, { amount, taken });
+      const last = counters.get(counter) ?? { counted: 0n, above: 0n };
       const before = limits.get(limit);
-      // A new limit begins with what its period has seen.
-      const most = [amount, before?.amount ?? taken, counters.get(counter)?.taken ?? 0n];
-      if (most.every((allowed) => taken > allowed))
-        exceeded ??= `limit ${counter}: ${taken} of ${amount} are taken`;
+      // A new limit begins with what its period has seen. Costs above holds are looked for only where they matter.
+      const isLess = !before || counted <= amount || counted <= before.amount || counted <= last.counted;
+      const above = isLess ? last.above : this.#costsAbove.of(client, wallet_id, key_id);
+      this.#counters.set(counter, { counted, above });
+      const most = [amount, before?.amount ?? 0n, last.counted - last.above];
+      if (!isLess && most.every((allowed) => counted - above > allowed))
+        exceeded ??= `limit ${counter}: ${counted} of ${amount} are used and held, ${above} above holds`;
     }
     return exceeded;
   }

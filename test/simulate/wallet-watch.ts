@@ -31,10 +31,13 @@ export class WalletWatch {
     this.#index = openLogIndex(path);
   }
 
-  /** Throws a {@link Violation} when a commit since the last call has overspent a wallet or a spending limit. */
-  check(): void {
+  /**
+   * Throws a {@link Violation} when a commit since the last call has overspent a wallet or a spending limit. Returns
+   * whether there was one.
+   */
+  check(): boolean {
     const changes = this.#index?.changes();
-    if (changes === this.#changes) return;
+    if (changes === this.#changes) return false;
     this.#changes = changes ?? -1;
     for (const { wallet_id, over } of this.#overspent.all()) {
       const most = this.#costsAbove.of(this.client, wallet_id);
@@ -42,6 +45,7 @@ export class WalletWatch {
     }
     const exceeded = this.#spending.findExceeded(this.client);
     if (exceeded !== undefined) throw new Violation(exceeded);
+    return true;
   }
 
   close(): void {

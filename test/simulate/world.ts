@@ -11,6 +11,7 @@ import type { KeyHistory } from "./key-model.ts";
 import { Luck, type Misfortune, type MisfortuneCounts } from "./misfortunes.ts";
 import { Model } from "./model.ts";
 import type { Nights } from "./nights.ts";
+import { SimulatedNotices } from "./notices.ts";
 import type { PowerModel } from "./power.ts";
 import { drawConfig } from "./reloads.ts";
 import { RetentionModel } from "./retention.ts";
@@ -59,6 +60,8 @@ export class World {
   readonly model: Model;
   readonly power: PowerModel;
   readonly retention: RetentionModel;
+  /** Watched thresholds; `undefined` in a world without any. */
+  readonly notices: SimulatedNotices | undefined;
   /** The configuration file as it is now. */
   config: Config;
   readonly bounds: Bounds;
@@ -94,6 +97,7 @@ export class World {
     this.model = new Model(scheduler, counts);
     this.power = options.power;
     this.retention = new RetentionModel(this);
+    this.notices = draw() < 0.35 ? new SimulatedNotices(this) : undefined;
     this.nights = options.nights;
     this.hasLink = draw() < 0.4;
     this.config = drawConfig(this.folder, draw, bounds.upstreams);
@@ -113,7 +117,7 @@ export class World {
 
   /** Called after each step. Throws a {@link Violation}. */
   check(): void {
-    this.watch?.check();
+    if (this.watch?.check()) this.notices?.model.look(this.watch.client);
     this.model.throwViolation();
   }
 
