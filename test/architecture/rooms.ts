@@ -329,7 +329,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   "limiter/redis": {
     holds: "the limiter shared by replicas, in Redis scripts",
-    imports: ["domain", "limiter", "telemetry", "time.ts"],
+    imports: ["domain", "limiter", "platform.ts", "telemetry", "time.ts"],
     packages: ["ioredis", "node:crypto"],
   },
   limiter: {
