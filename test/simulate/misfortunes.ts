@@ -40,7 +40,7 @@ export const MISFORTUNES = {
   clock_forward: { chance: 0.0015, does: "the wall clock jumps forward" },
   clock_back: { chance: 0.0015, does: "the wall clock jumps back" },
   // The machines, chances per night.
-  suspended_night: { chance: 0.2, does: "all machines are suspended for a night" },
+  suspended_night: { chance: 0.4, does: "all machines are suspended for a night" },
   clock_leaps: { chance: 0.005, does: "the wall clock is days ahead for a part of a night" },
   // Retention, chances per transaction.
   dropping_dies: { chance: 0.05, does: "the worker dies that drops old receipts" },
