@@ -48,6 +48,8 @@ export interface SimulatedRequest {
   isOrphan: boolean;
   /** Whether power was lost before it was over: a hold that was not synced is then lost. */
   isPowerLost: boolean;
+  /** Whether its story ended with an internal error, of which a client that has left sees nothing. */
+  isInternal: boolean;
   /** Whether the story of the request has returned. */
   isOver: boolean;
 }
@@ -96,6 +98,7 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
     endedAtMs: undefined,
     isOrphan: false,
     isPowerLost: false,
+    isInternal: false,
     isOver: false,
   };
   world.requests.set(number, request);
@@ -188,7 +191,10 @@ class SimulatedReply implements HttpReply {
     this.status = this.#isOpen ? 200 : error.row.chat[0];
     this.#finish({ error: error.kind, code: error.row.code, isCharged: error.kind.endsWith("_charged") });
     if (error.kind === "unknown_key") this.#world.model.keys.checkRefusal(this.#request);
-    if (error.kind === "internal") this.#world.scheduler.note(`internal error: ${String(error.cause)}`);
+    if (error.kind === "internal") {
+      this.#request.isInternal = true;
+      this.#world.scheduler.note(`internal error: ${String(error.cause)}`);
+    }
     return error;
   }
 

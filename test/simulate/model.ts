@@ -83,8 +83,7 @@ export class Model {
     const { ending, asked, isOrphan, key } = request;
     require(ending !== undefined, about("its client waits for ever"));
     require(isOrphan || request.isOver, about("its story has no end"));
-    const isInternal = typeof ending === "object" && ending.error === "internal";
-    require(!isInternal || this.isLedgerTroubled(), about("it ended with an internal error for no reason"));
+    require(!request.isInternal || this.isLedgerTroubled(), about("it ended with an internal error for no reason"));
     const requireIt = (isTrue: boolean, text: string) => require(isTrue, about(text));
     checkSettings(request, requireIt);
     if (!receipt) {
@@ -113,7 +112,8 @@ export class Model {
       requireAttempts(request, receipt, about);
       checkTerms(request, receipt, requireIt);
     }
-    const isSettled = typeof ending === "string" || ending.error !== "internal";
+    // Neither the ledger nor the outbox took what an internal error left over.
+    const isSettled = !request.isInternal;
     const isInTime =
       request.startedAtMs > this.clockSetAtMs &&
       request.machine.isAlive &&
