@@ -48,6 +48,9 @@ export function runSeed(options: SeedOptions): SeedResult {
   const database = migratedFile();
   const scheduler = new Scheduler({ seed, onLine }, machine);
   const unbind = scheduler.bind();
+  const framesMax = Error.stackTraceLimit;
+  // Most requests are declined by an error. Where it was thrown is of use in a trace only.
+  if (!onLine) Error.stackTraceLimit = 0;
   const power = new PowerModel();
   const onSynced = (path: string) => power.syncing(path)();
   const unfollow = followConnections(() => scheduler.current, onSynced);
@@ -85,6 +88,7 @@ export function runSeed(options: SeedOptions): SeedResult {
   } finally {
     unfollow();
     unbind();
+    Error.stackTraceLimit = framesMax;
     world.remove();
     // SQLite's memory, of which the collector knows nothing, would else grow for hours.
     Bun.gc(true);
