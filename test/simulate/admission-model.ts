@@ -1,7 +1,16 @@
-import type { Admission, AdmissionRequest, Limiter, Limits } from "../../src/limiter/limiter.ts";
+import type {
+  Admission,
+  AdmissionRequest,
+  LimitDecline,
+  Limiter,
+  Limits,
+} from "../../src/limiter/limiter.ts";
+import type { SimulatedRequest } from "./clients.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 const MINUTE_MS = 60_000;
+/** A window forgets a second as a whole. */
+const SLOT_MS = 1_000;
 
 /** One admission of a key or an account. */
 interface Admitted {
@@ -20,6 +29,8 @@ export class AdmissionModel {
   readonly #scheduler: Scheduler;
   readonly #report: (claim: string) => void;
   readonly #counted = new Map<string, Counted>();
+  /** Of each key, the admissions that count in their minute, since the last check. */
+  readonly #settled = new Map<string, number>();
 
   /** `report` is called inside of the simulated program, which would catch an error. */
   constructor(scheduler: Scheduler, report: (claim: string) => void) {
@@ -33,7 +44,9 @@ export class AdmissionModel {
       ...limiter,
       admit: async (request) => {
         const decision = await limiter.admit(request);
-        return decision.admitted ? this.#follow(gateway, request, decision) : decision;
+        if (decision.admitted) return this.#follow(gateway, request, decision);
+        this.#requireReason(gateway, request, decision);
+        return decision;
       },
     };
   }
@@ -43,19 +56,35 @@ export class AdmissionModel {
     for (const name of this.#counted.keys()) if (name.startsWith(`${gateway} `)) this.#counted.delete(name);
   }
 
+  /** Checks when nothing runs: what was admitted is cancelled when the wallet or a spending limit declines. */
+  checkCancelled(requests: Iterable<SimulatedRequest>): void {
+    const mayCount = new Map<string, number>();
+    for (const { key, ending } of requests) {
+      const isDeclined = typeof ending === "object" && /^(?:wallet|spending_limit)_/.test(ending.error);
+      if (!isDeclined) mayCount.set(key.id, (mayCount.get(key.id) ?? 0) + 1);
+    }
+    for (const [keyId, count] of this.#settled)
+      this.#require(count, mayCount.get(keyId) ?? 0, `key ${keyId}, settled requests`);
+    this.#settled.clear();
+  }
+
   #follow(gateway: string, request: AdmissionRequest, admission: Admission): Admission {
     const { keyId, accountId, keyLimits, accountLimits, tokens } = request;
     const slots = [
       this.#take(`${gateway} key ${keyId}`, keyLimits, tokens),
       this.#take(`${gateway} account ${accountId}`, accountLimits, tokens),
     ];
+    let isOver = false;
     const end = (used: number | undefined) => {
+      if (isOver) return false;
+      isOver = true;
       for (const slot of slots) slot.end(used);
+      return true;
     };
     return {
       ...admission,
       settle: (used) => {
-        end(used);
+        if (end(used)) this.#settled.set(keyId, (this.#settled.get(keyId) ?? 0) + 1);
         return admission.settle(used);
       },
       cancel: () => {
@@ -69,6 +98,25 @@ export class AdmissionModel {
     };
   }
 
+  /** A request may be declined only when it does not fit a limit. */
+  #requireReason(gateway: string, request: AdmissionRequest, { bound }: LimitDecline): void {
+    const { keyId, accountId, keyLimits, accountLimits, tokens } = request;
+    const isFull = (name: string, limits: Limits) => {
+      const { admitted, running } = this.#counted.get(name) ?? { admitted: [], running: 0 };
+      if (bound === "concurrency") return running + 1 > (limits.concurrentRequests ?? Infinity);
+      const sinceMs = Math.floor(this.#scheduler.monotonicMs) - MINUTE_MS - SLOT_MS;
+      const counted = admitted.filter(({ atMs }) => atMs > sinceMs);
+      const allTokens = counted.reduce((sum, each) => sum + each.tokens, tokens);
+      return (
+        counted.length + 1 > (limits.requestsPerMinute ?? Infinity) ||
+        allTokens > (limits.tokensPerMinute ?? Infinity)
+      );
+    };
+    if (isFull(`${gateway} key ${keyId}`, keyLimits)) return;
+    if (isFull(`${gateway} account ${accountId}`, accountLimits)) return;
+    this.#report(`${gateway} key ${keyId} was declined by ${bound}, and had room`);
+  }
+
   #take(name: string, limits: Limits, tokens: number): { end(used: number | undefined): void } {
     const {
       requestsPerMinute = Infinity,
@@ -79,18 +127,17 @@ export class AdmissionModel {
     this.#counted.set(name, counted);
     const atMs = Math.floor(this.#scheduler.monotonicMs);
     const taken: Admitted = { atMs, tokens };
-    counted.admitted = [...counted.admitted.filter((each) => each.atMs > atMs - MINUTE_MS), taken];
+    const kept = counted.admitted.filter((each) => each.atMs > atMs - MINUTE_MS - SLOT_MS);
+    counted.admitted = [...kept, taken];
     counted.running += 1;
-    const { admitted, running } = counted;
+    const { running } = counted;
+    const admitted = counted.admitted.filter((each) => each.atMs > atMs - MINUTE_MS);
     const allTokens = admitted.reduce((sum, each) => sum + each.tokens, 0);
     this.#require(admitted.length, requestsPerMinute, `${name}, requests of a minute`);
     this.#require(allTokens, tokensPerMinute, `${name}, tokens of a minute`);
     this.#require(running, concurrentRequests, `${name}, requests at a time`);
-    let isOver = false;
     return {
       end(used) {
-        if (isOver) return;
-        isOver = true;
         counted.running -= 1;
         // A cancelled request does not count in the minute.
         if (used === undefined) counted.admitted = counted.admitted.filter((each) => each !== taken);

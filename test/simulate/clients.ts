@@ -9,6 +9,7 @@ import { platform } from "../../src/platform.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { drawInteger, drawOne, type RandomSource } from "../support/seeded-random.ts";
 import type { SimulatedGateway } from "./gateway.ts";
+import { OUTPUT_MAX } from "./prices.ts";
 import { MODEL_IDS } from "./reloads.ts";
 import type { Machine } from "./scheduler.ts";
 import type { AskedCall } from "./upstreams.ts";
@@ -44,6 +45,8 @@ export interface SimulatedRequest {
   ending: Ending | undefined;
   /** When its client saw the end. */
   endedAtMs: number | undefined;
+  /** Whether its client was sent a part of an answer. */
+  sawOutput: boolean;
   /** Whether the gateway was still at it when it died. */
   isOrphan: boolean;
   /** Whether power was lost before it was over: a hold that was not synced is then lost. */
@@ -79,7 +82,7 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
   const model = drawOne(draw, MODEL_IDS);
   const body = JSON.stringify({
     model,
-    max_tokens: drawInteger(draw, 5, 60),
+    max_tokens: drawOutputMax(draw),
     stream,
     messages: [{ role: "user", content: `request ${number} ${"please ".repeat(drawInteger(draw, 1, 10))}` }],
   });
@@ -96,6 +99,7 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
     asked: [],
     ending: undefined,
     endedAtMs: undefined,
+    sawOutput: false,
     isOrphan: false,
     isPowerLost: false,
     isInternal: false,
@@ -140,6 +144,11 @@ function drawSecret({ secrets, history }: SimulatedKey, draw: RandomSource): str
   return draw() < 0.8 && latest ? latest.text : drawOne(draw, secrets);
 }
 
+/** Mostly small. A large limit is clamped where the client allows it and the wallet is nearly empty. */
+function drawOutputMax(draw: RandomSource): number {
+  return draw() < 0.15 ? drawInteger(draw, 300, OUTPUT_MAX) : drawInteger(draw, 5, 60);
+}
+
 /** The client's end of a request: what it was sent, and whether it is still there. */
 class SimulatedReply implements HttpReply {
   readonly response = Promise.withResolvers<Response>().promise;
@@ -174,6 +183,10 @@ class SimulatedReply implements HttpReply {
     const { scheduler, luck } = this.#world;
     this.#isOpen = true;
     if (luck.strikes("death_at_a_write")) this.#world.kill(scheduler.current);
+    if (!this.#isGone && scheduler.current.isAlive) {
+      this.#request.sawOutput = true;
+      this.#world.model.keys.checkUse(this.#request);
+    }
     if (this.#isGone || !this.#readsSlowly) return undefined;
     const { promise, resolve } = Promise.withResolvers<void>();
     scheduler.after(scheduler.draw() * 3_000, `the client of request ${this.#request.number} reads`, resolve);

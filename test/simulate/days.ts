@@ -101,6 +101,7 @@ async function rest(world: World): Promise<void> {
     model.checkRequest(request, receipt);
     if (receipt) world.retention.keep(walletId, request.id);
   }
+  model.admissions.checkCancelled(world.requests.values());
   world.requests.clear();
   await model.checkMoney(ledger);
   world.notices?.model.checkAtRest();

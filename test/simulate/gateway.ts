@@ -61,7 +61,8 @@ export async function startGateway(
     observer: metrics.ledger,
   });
   const instance = await claimInstance(database);
-  const ledger = faults.ledger(world.hasLink ? createLink(world, local) : local);
+  const linked = faults.ledger(world.hasLink ? createLink(world, local) : local);
+  const ledger = world.model.watchHeartbeats(linked, (holdId) => world.sawOutput(holdId));
   const close = async () => {
     await local.close();
     await database.close();

@@ -27,11 +27,16 @@ interface Version {
 /** A gateway may use a key as it was so long ago: 500 ms in its cache, and 500 ms while a body arrives. */
 const STALE_MAX_MS = 1_000;
 
+/** Longer than a gateway takes to end the requests of a key that was revoked. */
+const REVOKED_MS_MAX = 3_000;
+
 /** What a key is, and what it may be for a gateway that has read it a moment ago. */
 export class KeyHistory {
   /** Whether an operator is at it: a second one waits. */
   isChanging = false;
   readonly #scheduler: Scheduler;
+  /** When an operator knew that it is revoked, on the clock that cannot be set. */
+  revokedAtMs = Number.POSITIVE_INFINITY;
   #versions: Version[];
 
   constructor(scheduler: Scheduler, state: KeyState) {
@@ -95,6 +100,12 @@ export class KeyModel {
     const states = key.history.since(startedAtMs - STALE_MAX_MS);
     if (states.every((state) => isInForce(state, request.secret, nowMs)))
       this.#report(`request ${number}: its key was refused, which was in force`);
+  }
+
+  /** Checks the use of a key that runs on: while an upstream is asked, and when a client is sent output. */
+  checkUse({ number, key }: SimulatedRequest): void {
+    if (this.#scheduler.monotonicMs <= key.history.revokedAtMs + REVOKED_MS_MAX) return;
+    this.#report(`request ${number}: it went on after its key was revoked`);
   }
 
   #checkAdmission(request: SimulatedRequest, { keyLimits, accountLimits }: AdmissionRequest): void {

@@ -60,9 +60,11 @@ export function strikeKeys(world: World): void {
 
 type KeyWork = (world: World, key: SimulatedKey) => Promise<void>;
 
-/** Changes a key that no one else changes. */
-function changeOne(world: World, change: KeyWork): void {
-  const free = world.keys.filter(({ history }) => !history.isChanging && !history.latest.isRevoked);
+/** Changes a key that no one else changes; one of `preferred` if there is any. */
+function changeOne(world: World, change: KeyWork, preferred = new Set<SimulatedKey>()): void {
+  const all = world.keys.filter(({ history }) => !history.isChanging && !history.latest.isRevoked);
+  const some = all.filter((key) => preferred.has(key));
+  const free = some.length > 0 ? some : all;
   if (free.length > 0) void changing(world, drawOne(world.scheduler.draw, free), change);
 }
 
@@ -75,10 +77,17 @@ async function changing(world: World, key: SimulatedKey, change: KeyWork): Promi
 
 function revoke(world: World): void {
   if (world.keys.filter(({ history }) => !history.latest.isRevoked).length < 2) return;
-  changeOne(world, async (_, { id, history }) => {
+  const { monotonicMs } = world.scheduler;
+  // Requests that run for a while must end.
+  const running = [...world.requests.values()].filter(
+    (each) => !each.isOver && each.startedAtMs < monotonicMs - 1_000,
+  );
+  const revokeOne: KeyWork = async (_, { id, history }) => {
     history.begin({ isRevoked: true });
     await world.command("an operator revokes a key", ({ database }) => revokeKey({ database }, id));
-  });
+    history.revokedAtMs = world.scheduler.monotonicMs;
+  };
+  changeOne(world, revokeOne, new Set(running.map(({ key }) => key)));
 }
 
 /** Sets members of a key, again with its next version when another try has changed it already. */

@@ -58,7 +58,7 @@ export const MISFORTUNES = {
   key_limits_changed: { chance: 0.01, does: "the limits of a key change" },
   key_expiry_changed: { chance: 0.003, does: "a key gets another expiry" },
   spending_limit_changed: { chance: 0.01, does: "the spending limit of a key changes" },
-  key_revoked: { chance: 0.002, does: "a key is revoked" },
+  key_revoked: { chance: 0.005, does: "a key is revoked" },
   prices_changed: { chance: 0.01, does: "the prices of a model change" },
   routes_changed: { chance: 0.005, does: "upstreams, routes and models appear or vanish" },
   timeouts_changed: { chance: 0.003, does: "the timeouts of an upstream change" },

@@ -1,4 +1,5 @@
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Receipt } from "../../src/ledger/records.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
 import { AdmissionModel } from "./admission-model.ts";
@@ -47,6 +48,8 @@ export class Model {
   readonly #refunded = new Set<string>();
   /** Holds whose heartbeats were lost, so that they may expire. */
   readonly mayExpire = new Set<string>();
+  /** Holds whose heartbeats have reported a cost. */
+  readonly #costly = new Set<string>();
 
   constructor(scheduler: Scheduler, counts: MisfortuneCounts) {
     this.#counts = counts;
@@ -70,6 +73,16 @@ export class Model {
     this.#refunded.add(id);
     this.topUp(key.walletId, amount);
     return true;
+  }
+
+  /** Notes the heartbeats that the ledger has taken after an answer began. */
+  watchHeartbeats(ledger: Ledger, sawOutput: (holdId: string) => boolean): Ledger {
+    const extend: Ledger["extend"] = async (request) => {
+      const isCostly = sawOutput(request.holdId);
+      await ledger.extend(request);
+      if (isCostly) this.#costly.add(request.holdId);
+    };
+    return { ...ledger, extend };
   }
 
   /** Whether anything happened so far that the ledger may be away for. */
@@ -102,6 +115,10 @@ export class Model {
     if (asked.length === 0)
       require(captured === 0n, about(`${captured} were charged, and no upstream was asked`));
     if (ending === "finished") requireFinished(request, receipt, about);
+    const isBegun = request.sawOutput && !isOrphan && !isInternal && state !== "expired";
+    requireIt(!isBegun || captured > 0n, "its client saw output, and nothing was charged");
+    const isCostly = state === "expired" && this.#costly.has(request.id);
+    requireIt(!isCostly || captured > 0n, "it expired after heartbeats with a cost, and nothing was charged");
     // After an internal error the ledger may still be charged: by an expiry, or by what it had committed.
     if (typeof ending === "object" && ending.error !== "internal" && !isOrphan) {
       require(ending.isCharged === captured > 0n, about(`${ending.error} was charged ${captured}`));

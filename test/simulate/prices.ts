@@ -4,8 +4,8 @@ import type { SimulatedRequest } from "./clients.ts";
 import { CONTEXT_WINDOW } from "./reloads.ts";
 import type { AskedCall } from "./upstreams.ts";
 
-/** The largest output limit of a request, and a tenth more. */
-const OUTPUT_MAX = 66;
+/** The largest limit of output tokens that a client asks for. */
+export const OUTPUT_MAX = 900;
 
 /**
  * The cost of what a call reported, at the price that was in force when its request arrived; `undefined` when it
@@ -17,9 +17,9 @@ export function costOfReport(request: SimulatedRequest, { upstream, plan }: Aske
   return tokens && route && costAt(route.price, tokens.input, tokens.output);
 }
 
-/** The dearest request: a full window, and more output than the largest limit. */
+/** The dearest request: a full window, and a tenth more output than the largest limit. */
 export function dearestOf(request: SimulatedRequest): Nanos {
-  const costs = routesOf(request).map(({ price }) => costAt(price, CONTEXT_WINDOW, OUTPUT_MAX));
+  const costs = routesOf(request).map(({ price }) => costAt(price, CONTEXT_WINDOW, OUTPUT_MAX + OUTPUT_MAX / 10));
   return costs.reduce((most, cost) => (cost > most ? cost : most), 0n);
 }
 

@@ -1,5 +1,6 @@
 // usage: bun run simulate [--minutes N | --hours N] [--seed N] [--days N] and more: see docs/simulation.md
 import { InvalidOptions, type Options, readOptions } from "./options.ts";
+import { plantCode } from "./planted-code.ts";
 
 function read(): Options {
   try {
@@ -13,6 +14,7 @@ function read(): Options {
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const options = read();
+if (options.plant !== undefined) plantCode(options.plant);
 if (options.shrink) {
   const { shrinkSeed } = await import("./shrink.ts");
   process.exitCode = shrinkSeed(options, print);

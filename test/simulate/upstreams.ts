@@ -83,13 +83,18 @@ async function answerCall(
   if (plan.trouble === "upstream_refuses") {
     throw Object.assign(new Error("refused"), { code: "ConnectionRefused" });
   }
-  world.requests.get(number)?.asked.push(asked);
+  const request = world.requests.get(number);
+  request?.asked.push(asked);
+  const checkKey = () => request && world.model.keys.checkUse(request);
+  checkKey();
+  signal.addEventListener("abort", checkKey, { once: true });
   scheduler.note(`asks ${name} for request ${number}: ${plan.trouble ?? "answers"}`);
   asked.isSent = true;
   observer.connected();
   if (luck.strikes("death_at_a_call")) world.kill(scheduler.current);
   if (plan.trouble === "upstream_never") await wait(world, 1e9, signal);
   await wait(world, plan.firstMs, signal);
+  checkKey();
   asked.isAnswered = true;
   if (plan.trouble === "upstream_resets") throw resetError();
   if (plan.trouble === "upstream_error") return errorAnswer(world);

@@ -108,6 +108,11 @@ export class World {
     return this.sent;
   }
 
+  /** Whether the client of a request was sent a part of its answer. */
+  sawOutput(id: string): boolean {
+    return this.requests.values().some((request) => request.id === id && request.sawOutput);
+  }
+
   /** Adds money to a wallet, whatever happens to gateways meanwhile. */
   async topUp(walletId: string, amount: bigint): Promise<void> {
     const topUpId = `top-up ${this.scheduler.steps} ${this.scheduler.draw()}`;

@@ -1,0 +1,283 @@
+import { editSources, readSource } from "./source-edits.ts";
+
+/** A change of one file. */
+interface Edit {
+  /** Path from the root of the repository. */
+  readonly file: string;
+  /** A text that occurs in the file exactly once. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A fault that is planted into the code as it is loaded. The simulation must find it. */
+export interface PlantedCode {
+  /** The wrong behaviour, as a sentence. */
+  readonly breaks: string;
+  readonly edits: readonly Edit[];
+  /** Whether the test command looks for it: it is found within seconds. */
+  readonly isQuick?: true;
+}
+
+const SETTLE = "src/gateway/settle.ts";
+const HEARTBEATS = "src/gateway/heartbeats.ts";
+const CHARGE = "src/gateway/charge.ts";
+const CORE_SETTLE = "src/ledger/core/settle.ts";
+const POST = "src/ledger/core/post.ts";
+const REPLAY = "src/settlement-outbox/replay.ts";
+const WINDOW = "src/limiter/window.ts";
+
+/** Every fault by its name. */
+export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
+  settlement_sent_twice: {
+    breaks: "a settlement is sent twice, and the ledger charges both",
+    isQuick: true,
+    edits: [
+      {
+        file: SETTLE,
+        from: "submitted, ledgerTooLate",
+        to: "submitted.then(() => submitEntry(ledger, entry)), ledgerTooLate",
+      },
+      { file: CORE_SETTLE, from: 'if (hold.state === "settled") {', to: "if (false) {" },
+      {
+        file: "src/ledger/core/resolve.ts",
+        from: "const booked = transition.captured - hold.captured;",
+        to: "const booked = transition.captured;",
+      },
+      {
+        file: "src/ledger/core/resolve.ts",
+        from: "transferId = holdId, nowMs }",
+        to: "transferId = holdId + wallet.lastSeq, nowMs }",
+      },
+    ],
+  },
+  lease_not_renewed: {
+    breaks: "the hold of a running request is not extended",
+    isQuick: true,
+    edits: [
+      { file: HEARTBEATS, from: "await Promise.all([...live].map(beat))", to: "await Promise.all([])" },
+    ],
+  },
+  receipt_before_transfer: {
+    breaks: "a receipt is written in one transaction, and its transfer later in another",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/ledger/sqlite/write.ts",
+        from: 'import type { Database } from "bun:sqlite";',
+        to: 'import type { Database } from "bun:sqlite"; import { platform } from "../../platform.ts";',
+      },
+      {
+        file: "src/ledger/sqlite/write.ts",
+        from: "        statements.insertTransfer.run(transferValues(walletId, transfer));",
+        to: `        platform.setTimeout(() => {
+          try {
+            statements.insertTransfer.run(transferValues(walletId, transfer));
+          } catch {}
+        }, 5);`,
+      },
+    ],
+  },
+  entry_deleted_early: {
+    breaks: "an entry leaves the settlement outbox although the ledger was away",
+    isQuick: true,
+    edits: [
+      {
+        file: REPLAY,
+        from: 'isRetryable(fault)) return { kind: "retry", seq, fault };',
+        to: 'isRetryable(fault)) return { kind: "completed", seq };',
+      },
+    ],
+  },
+  entry_skipped: {
+    breaks: "a replay skips the first entry of a file",
+    edits: [{ file: REPLAY, from: "file.read(position, max)", to: "file.read(position + 1, max)" }],
+  },
+  outbox_not_adopted: {
+    breaks: "the outbox of a dead gateway is not replayed",
+    edits: [{ file: REPLAY, from: "        files.adopt();\n", to: "" }],
+  },
+  entry_not_synced: {
+    breaks: "an entry of the settlement outbox is not synced",
+    edits: [{ file: "src/settlement-outbox/file.ts", from: "      await log.sync();\n", to: "" }],
+  },
+  settled_before_disk: {
+    breaks: "a settlement is reported before it is synced",
+    edits: [
+      {
+        file: "src/ledger/engine/batch.ts",
+        from: "if (sync && (command.awaitsDisk || hasDiskFailed)) synced.push(decided);",
+        to: "if (sync && hasDiskFailed) synced.push(decided);",
+      },
+    ],
+  },
+  expiry_without_accrued: {
+    breaks: "an expiry charges nothing of what the heartbeats had reported",
+    edits: [
+      {
+        file: CORE_SETTLE,
+        from: "const captured = hold.accrued < most ? hold.accrued : most;",
+        to: "const captured = 0n;",
+      },
+    ],
+  },
+  heartbeat_without_cost: {
+    breaks: "a heartbeat reports no cost",
+    edits: [{ file: HEARTBEATS, from: "accrued: meter.accrued(), ttlMs", to: "accrued: 0n, ttlMs" }],
+  },
+  late_settlement_dropped: {
+    breaks: "a settlement after the expiry of its hold is not charged",
+    edits: [
+      {
+        file: CORE_SETTLE,
+        from: "const captured = isLate && hold.captured > amount ? hold.captured : amount;",
+        to: "const captured = isLate ? hold.captured : amount;",
+      },
+    ],
+  },
+  estimate_released: {
+    breaks: "a request is released instead of settled when its charge was estimated",
+    isQuick: true,
+    edits: [{ file: SETTLE, from: 'charge.source === "none"\n', to: 'charge.source !== "reported"\n' }],
+  },
+  broken_not_charged: {
+    breaks: "an answer that breaks off after its first output costs nothing",
+    isQuick: true,
+    edits: [
+      {
+        file: CHARGE,
+        from: 'return meter.isCommitted ? estimate(metered, tokens, "broken") : NOTHING;',
+        to: "return NOTHING;",
+      },
+    ],
+  },
+  left_not_charged: {
+    breaks: "an answer whose client leaves after its first output costs nothing",
+    edits: [
+      {
+        file: CHARGE,
+        from: 'return outcome.isSent && isCharged ? estimate(metered, tokens, "left") : NOTHING;',
+        to: "return NOTHING;",
+      },
+    ],
+  },
+  refund_repeated: {
+    breaks: "a refund that is sent again is booked again",
+    edits: [
+      {
+        file: POST,
+        from: "if (stored) return replayCredit(book.wallet, stored.amount === amount && stored.holdId === holdId);",
+        to: "",
+      },
+      { file: POST, from: "transferId: refundId,", to: "transferId: refundId + book.wallet.lastSeq," },
+    ],
+  },
+  top_up_repeated: {
+    breaks: "a top-up that is sent again is booked again",
+    edits: [
+      {
+        file: POST,
+        from: "  if (stored)\n    return replayCredit",
+        to: "  if (false)\n    return replayCredit",
+      },
+      {
+        file: POST,
+        from: "transferId: request.topUpId,",
+        to: "transferId: request.topUpId + book.wallet.lastSeq,",
+      },
+    ],
+  },
+  hold_above_headroom: {
+    breaks: "a hold grants what was asked for, whatever the wallet has",
+    edits: [
+      {
+        file: "src/ledger/core/hold.ts",
+        from: "headroom.least < request.amount ? headroom.least : request.amount",
+        to: "request.amount",
+      },
+    ],
+  },
+  callers_not_watched: {
+    breaks: "a running request goes on after its key was revoked",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/gateway/caller-watch.ts",
+        from: "for (const caller of callers.get(keyId) ?? []) caller.end(why);",
+        to: "if (why === undefined) callers.get(keyId);",
+      },
+    ],
+  },
+  stale_hour_forgotten: {
+    breaks: "a late settlement does not make its hour stale for the roll-ups",
+    edits: [
+      {
+        file: "src/ledger/engine/store.ts",
+        from: 'if (holdId < fenceId && state !== "held") hours.add(hourOf(holdId));',
+        to: 'if (holdId > fenceId && state !== "held") hours.add(hourOf(holdId));',
+      },
+    ],
+  },
+  slot_kept_after_leaving: {
+    breaks: "the slot of a client that leaves is not given back",
+    isQuick: true,
+    edits: [
+      {
+        file: SETTLE,
+        from: "const released = slot.settle(usedTokensOf(held, charge));",
+        to: 'const released = answer.outcome.kind === "client_disconnected" ? undefined : slot.settle(usedTokensOf(held, charge));',
+      },
+      { file: "src/gateway/run-request.ts", from: "await using slot", to: "const slot" },
+    ],
+  },
+  admission_not_cancelled: {
+    breaks: "a request whose hold was declined counts in the minute",
+    edits: [{ file: "src/gateway/admit.ts", from: "await slot.cancel();", to: "await slot.settle(0);" }],
+  },
+  window_forgets_early: {
+    breaks: "a window forgets a request a second too early",
+    edits: [
+      {
+        file: WINDOW,
+        from: "nowMs < at(window.slotLastMs, slot) + WINDOW_MS) return;",
+        to: "nowMs < at(window.slotLastMs, slot) + WINDOW_MS - 1000) return;",
+      },
+    ],
+  },
+  window_wrong_second: {
+    breaks: "a window counts tokens that were not used half a minute after the request",
+    edits: [
+      {
+        file: WINDOW,
+        from: "  if (second < window.oldest) return;\n  const slot = second % SLOTS;",
+        to: "  if (second < window.oldest) return;\n  const slot = (second + 30) % SLOTS;",
+      },
+    ],
+  },
+};
+
+/** Returns what no longer fits the code: the faults with a text that does not occur exactly once in its file. */
+export function findOutdated(): readonly string[] {
+  return Object.entries(PLANTED_CODE).flatMap(([name, { edits }]) =>
+    edits
+      .filter(({ file, from }) => readSource(file).split(from).length !== 2)
+      .map(({ file, from }) => `${name}: ${file} does not have once: ${from}`),
+  );
+}
+
+/** Plants a fault into the code that is imported afterwards. Throws when there is none of that name. */
+export function plantCode(name: string): void {
+  const planted = PLANTED_CODE[name];
+  if (!planted) throw new Error(`There is no planted fault ${name}`);
+  const files = new Set(planted.edits.map(({ file }) => file));
+  editSources(
+    (path) => files.has(path),
+    (path, text) =>
+      planted.edits
+        .filter(({ file }) => file === path)
+        .reduce((edited, { from, to }) => {
+          if (edited.split(from).length !== 2)
+            throw new Error(`${name}: ${path} does not have once: ${from}`);
+          return edited.replace(from, () => to);
+        }, text),
+  );
+}
