@@ -15,6 +15,8 @@ function read(): Options {
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const options = read();
 if (options.plant !== undefined) plantCode(options.plant);
+const coverage = options.coverage ? await import("./coverage.ts") : undefined;
+coverage?.measureCoverage();
 if (options.shrink) {
   const { shrinkSeed } = await import("./shrink.ts");
   process.exitCode = shrinkSeed(options, print);
@@ -22,3 +24,4 @@ if (options.shrink) {
   const { runSeeds } = await import("./run-seeds.ts");
   process.exitCode = await runSeeds(options, print);
 }
+if (coverage) print(coverage.printCoverage());
