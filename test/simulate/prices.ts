@@ -19,7 +19,9 @@ export function costOfReport(request: SimulatedRequest, { upstream, plan }: Aske
 
 /** The dearest request: a full window, and a tenth more output than the largest limit. */
 export function dearestOf(request: SimulatedRequest): Nanos {
-  const costs = routesOf(request).map(({ price }) => costAt(price, CONTEXT_WINDOW, OUTPUT_MAX + OUTPUT_MAX / 10));
+  const costs = routesOf(request).map(({ price }) =>
+    costAt(price, CONTEXT_WINDOW, OUTPUT_MAX + OUTPUT_MAX / 10),
+  );
   return costs.reduce((most, cost) => (cost > most ? cost : most), 0n);
 }
 
