@@ -45,6 +45,8 @@ export interface SimulatedRequest {
   ending: Ending | undefined;
   /** When its client saw the end. */
   endedAtMs: number | undefined;
+  /** When an upstream was first asked: a slow disk may have kept its hold until then. */
+  askedAtMs: number;
   /** Whether its client was sent a part of an answer. */
   sawOutput: boolean;
   /** Whether the gateway was still at it when it died. */
@@ -99,6 +101,7 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
     asked: [],
     ending: undefined,
     endedAtMs: undefined,
+    askedAtMs: Number.POSITIVE_INFINITY,
     sawOutput: false,
     isOrphan: false,
     isPowerLost: false,

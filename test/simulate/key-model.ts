@@ -103,8 +103,9 @@ export class KeyModel {
   }
 
   /** Checks the use of a key that runs on: while an upstream is asked, and when a client is sent output. */
-  checkUse({ number, key }: SimulatedRequest): void {
-    if (this.#scheduler.monotonicMs <= key.history.revokedAtMs + REVOKED_MS_MAX) return;
+  checkUse({ number, key, askedAtMs }: SimulatedRequest): void {
+    const sinceMs = Math.max(key.history.revokedAtMs, askedAtMs);
+    if (this.#scheduler.monotonicMs <= sinceMs + REVOKED_MS_MAX) return;
     this.#report(`request ${number}: it went on after its key was revoked`);
   }
 

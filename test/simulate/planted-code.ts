@@ -198,7 +198,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   callers_not_watched: {
     breaks: "a running request goes on after its key was revoked",
-    isQuick: true,
     edits: [
       {
         file: "src/gateway/caller-watch.ts",

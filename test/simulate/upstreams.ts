@@ -85,6 +85,7 @@ async function answerCall(
   }
   const request = world.requests.get(number);
   request?.asked.push(asked);
+  if (request) request.askedAtMs = Math.min(request.askedAtMs, scheduler.monotonicMs);
   const checkKey = () => request && world.model.keys.checkUse(request);
   checkKey();
   signal.addEventListener("abort", checkKey, { once: true });
