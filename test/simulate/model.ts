@@ -96,7 +96,9 @@ export class Model {
     const { ending, asked, isOrphan, key } = request;
     require(ending !== undefined, about("its client waits for ever"));
     require(isOrphan || request.isOver, about("its story has no end"));
-    require(!request.isInternal || this.isLedgerTroubled(), about("it ended with an internal error for no reason"));
+    require(!request.isInternal || this.isLedgerTroubled(), about(
+      "it ended with an internal error for no reason",
+    ));
     const requireIt = (isTrue: boolean, text: string) => require(isTrue, about(text));
     checkSettings(request, requireIt);
     if (!receipt) {
@@ -115,7 +117,7 @@ export class Model {
     if (asked.length === 0)
       require(captured === 0n, about(`${captured} were charged, and no upstream was asked`));
     if (ending === "finished") requireFinished(request, receipt, about);
-    const isBegun = request.sawOutput && !isOrphan && !isInternal && state !== "expired";
+    const isBegun = request.sawOutput && !isOrphan && !request.isInternal && state !== "expired";
     requireIt(!isBegun || captured > 0n, "its client saw output, and nothing was charged");
     const isCostly = state === "expired" && this.#costly.has(request.id);
     requireIt(!isCostly || captured > 0n, "it expired after heartbeats with a cost, and nothing was charged");
