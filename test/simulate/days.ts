@@ -36,6 +36,7 @@ export async function live(world: World, days: number): Promise<void> {
     await rest(world);
     if (day + 1 === lived && draw() < 0.8) break;
     await leapAtNight(world);
+    world.power.writeBack(world.folder);
     await night(world, DAY_MS - (world.scheduler.monotonicMs - beganAtMs));
   }
   await checkDatabase(world);
@@ -99,14 +100,14 @@ async function rest(world: World): Promise<void> {
     const { walletId } = request.key;
     const receipt = await ledger.receipt(walletId, request.id);
     model.checkRequest(request, receipt);
-    if (receipt) world.retention.keep(walletId, request.id);
+    if (receipt) world.retention.keep(request.id);
   }
   model.admissions.checkCancelled(world.requests.values());
   world.requests.clear();
   await model.checkMoney(ledger);
   world.notices?.model.checkAtRest();
   world.retention.lookAtClock();
-  await world.retention.check(ledger);
+  if (world.watch) world.retention.check(world.watch.client);
   for (const key of world.keys) await checkSpendingLimit(key, ledger);
   for (const { parts, machine, gateway } of world.alive()) {
     for (const key of world.keys) await model.checkSlots(machine.name, gateway.limiter, key);

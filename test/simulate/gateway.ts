@@ -90,7 +90,7 @@ export async function startGateway(
     traces: undefined,
     log,
     openLog,
-    createPost: ({ name }) => createSimulatedPost(world, name),
+    createPost: (upstream) => createSimulatedPost(world, upstream),
   });
   const onError = (fault: unknown) => world.scheduler.note(`a background job failed: ${String(fault)}`);
   const jobs = [startSweeper({ ledger: local, onError }), startRollUps({ ledger: local, onError })];

@@ -62,6 +62,7 @@ export const MISFORTUNES = {
   prices_changed: { chance: 0.01, does: "the prices of a model change" },
   routes_changed: { chance: 0.005, does: "upstreams, routes and models appear or vanish" },
   timeouts_changed: { chance: 0.003, does: "the timeouts of an upstream change" },
+  pool_changed: { chance: 0.003, does: "the keys of an upstream change" },
   limits_changed: { chance: 0.005, does: "the configured limits of keys and accounts change" },
   disconnect_changed: { chance: 0.003, does: "what a client pays that leaves early changes" },
   start_setting_changed: { chance: 0.003, does: "a setting changes that applies at the next start" },

@@ -217,10 +217,10 @@ function requireAttempts(
   { outcome }: Receipt,
   about: (text: string) => string,
 ): void {
-  const tried = (outcome?.attempts ?? []).map(({ upstream }) => upstream);
+  const tried = (outcome?.attempts ?? []).map(({ upstream, key = "sole" }) => `${upstream}-${key}`);
   let place = 0;
-  for (const { upstream } of asked) {
-    const found = tried.indexOf(upstream, place);
+  for (const { upstream, secret } of asked) {
+    const found = tried.indexOf(secret, place);
     require(found >= 0, about(`${upstream} was asked, and its receipt names ${tried.join(", ") || "none"}`));
     place = found + 1;
   }

@@ -34,7 +34,23 @@ export function drawConfig(folder: string, draw: RandomSource, upstreamsMax = In
 }
 
 function upstreamOf(name: string): UpstreamConfig {
-  return scriptedUpstream(name, "openai", { timeouts: TIMEOUTS, circuitFailures: 5 });
+  const protocol = name === "south" ? "anthropic" : "openai";
+  const pool =
+    name === "north" ? { apiKey: "", keys: poolOf(name, [1, 1]) } : { apiKey: secretOf(name, "sole") };
+  return scriptedUpstream(name, protocol, { timeouts: TIMEOUTS, circuitFailures: 5, ...pool });
+}
+
+/** Keys with these weights: "a", "b" and so on. */
+function poolOf(name: string, weights: readonly number[]): NonNullable<UpstreamConfig["keys"]> {
+  return weights.map((weight, place) => {
+    const label = "abc"[place] ?? "";
+    return { label, apiKey: secretOf(name, label), weight, limits: {} };
+  });
+}
+
+/** The secret of a key shows which one it is. */
+function secretOf(name: string, label: string): string {
+  return `${name}-${label}`;
 }
 
 function modelOf(id: string, routes: Model["routes"]): Model {
@@ -80,6 +96,13 @@ const CHANGES = {
     };
     const upstreams = config.upstreams.map((upstream) =>
       upstream.name === name ? { ...upstream, timeouts } : upstream,
+    );
+    return { ...config, upstreams };
+  },
+  pool_changed(config, draw) {
+    const weights = Array.from({ length: drawInteger(draw, 1, 3) }, () => drawInteger(draw, 1, 5));
+    const upstreams = config.upstreams.map((upstream) =>
+      upstream.keys ? { ...upstream, keys: poolOf(upstream.name, weights) } : upstream,
     );
     return { ...config, upstreams };
   },

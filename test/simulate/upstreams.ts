@@ -1,13 +1,16 @@
 import { decodeBlocks } from "../../src/domain/byte-blocks.ts";
 import type { Post } from "../../src/upstream/bun-fetch.ts";
-import type { CallObserver } from "../../src/upstream/upstream.ts";
+import type { CallObserver, UpstreamConfig } from "../../src/upstream/upstream.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
+import { type AnswerFormat, CHAT, MESSAGES, type Tokens } from "./answers.ts";
 import type { Misfortune } from "./misfortunes.ts";
 import type { World } from "./world.ts";
 
 /** What one call of an upstream comes to, as the model beside the simulation needs it. */
 export interface AskedCall {
   readonly upstream: string;
+  /** The key that it was sent with. */
+  readonly secret: string;
   readonly plan: CallPlan;
   /** Whether the connection took the request. */
   isSent: boolean;
@@ -15,11 +18,6 @@ export interface AskedCall {
   isAnswered: boolean;
   /** Whether the last event or byte has left the upstream. */
   isDelivered: boolean;
-}
-
-interface Tokens {
-  readonly input: number;
-  readonly output: number;
 }
 
 /** What an upstream is going to do with a call. */
@@ -34,11 +32,13 @@ interface CallPlan {
 }
 
 /** What sends the requests of a gateway to an upstream: the world in place of the network. */
-export function createSimulatedPost(world: World, name: string): Post {
-  return async ({ body }, observer) => {
+export function createSimulatedPost(world: World, { name, protocol }: UpstreamConfig): Post {
+  const format = protocol === "anthropic" ? MESSAGES : CHAT;
+  return async ({ body, headers }, observer) => {
     const encoded = await body.take();
     const text = typeof encoded === "string" ? encoded : decodeBlocks(encoded, { fatal: true });
-    return answerCall(world, name, JSON.parse(text), observer);
+    const secret = headers.get("x-api-key") ?? headers.get("authorization")?.replace("Bearer ", "") ?? "";
+    return answerCall(world, { name, format, secret, body: JSON.parse(text) }, observer);
   };
 }
 
@@ -57,28 +57,37 @@ const TROUBLES = [
   "upstream_silent_usage",
 ] as const satisfies readonly Misfortune[];
 
-/** As much of a request in the chat format as its answer depends on. */
-interface ChatBody {
-  readonly messages: unknown;
-  readonly stream?: boolean;
-  readonly max_tokens?: number;
-  readonly max_completion_tokens?: number;
+interface Called {
+  readonly name: string;
+  readonly format: AnswerFormat;
+  /** The key that the call was sent with. */
+  readonly secret: string;
+  /** As much of the request as its answer depends on. */
+  readonly body: {
+    readonly messages: unknown;
+    readonly stream?: boolean;
+    readonly max_tokens?: number;
+    readonly max_completion_tokens?: number;
+  };
 }
 
-async function answerCall(
-  world: World,
-  name: string,
-  body: ChatBody,
-  observer: CallObserver,
-): Promise<Response> {
+async function answerCall(world: World, called: Called, observer: CallObserver): Promise<Response> {
+  const { name, format, secret, body } = called;
   const { scheduler, luck } = world;
   const { draw } = scheduler;
   const { signal } = observer;
   signal.throwIfAborted();
   const number = Number(/request (\d+)/.exec(JSON.stringify(body.messages))?.[1]);
   const outputMax = body.max_tokens ?? body.max_completion_tokens ?? 1;
-  const plan = planCall(world, outputMax);
-  const asked: AskedCall = { upstream: name, plan, isSent: false, isAnswered: false, isDelivered: false };
+  const plan = planCall(world, format, outputMax);
+  const asked: AskedCall = {
+    upstream: name,
+    secret,
+    plan,
+    isSent: false,
+    isAnswered: false,
+    isDelivered: false,
+  };
   await wait(world, 0.2 + draw() * 20, signal);
   if (plan.trouble === "upstream_refuses") {
     throw Object.assign(new Error("refused"), { code: "ConnectionRefused" });
@@ -99,36 +108,32 @@ async function answerCall(
   asked.isAnswered = true;
   if (plan.trouble === "upstream_resets") throw resetError();
   if (plan.trouble === "upstream_error") return errorAnswer(world);
-  return body.stream ? streamAnswer(world, asked, signal) : wholeAnswer(world, asked, signal);
+  const isFinished = plan.trouble !== "upstream_unfinished";
+  const parts = { ...plan, isFinished };
+  return body.stream
+    ? respond(world, asked, { signal, chunks: format.stream(parts, draw), type: "text/event-stream" })
+    : respond(world, asked, { signal, chunks: halvesOf(format.whole(parts)), type: "application/json" });
 }
 
-function planCall({ scheduler: { draw }, luck }: World, outputMax: number): CallPlan {
+function halvesOf(text: string): readonly string[] {
+  const half = Math.floor(text.length / 2);
+  return [text.slice(0, half), text.slice(half)];
+}
+
+function planCall(world: World, format: AnswerFormat, outputMax: number): CallPlan {
+  const { draw } = world.scheduler;
+  const { luck } = world;
   const trouble = luck.oneOf(TROUBLES);
   const words = trouble === "upstream_empty" ? 0 : drawInteger(draw, 1, Math.min(outputMax, 30));
   const input = drawInteger(draw, 1, 20);
   const firstMs = trouble === "upstream_late" ? 16_000 + draw() * 60_000 : draw() * 1_500;
   const gapMs = draw() < 0.05 ? draw() * 25_000 : draw() * 200;
-  const honest = { prompt_tokens: input, completion_tokens: words, total_tokens: input + words };
-  const usage =
-    trouble === "upstream_lies"
-      ? drawOne(draw, lies(honest))
-      : trouble === "upstream_silent_usage"
-        ? undefined
-        : honest;
-  const tokens = usage === honest ? { input, output: words } : undefined;
-  return { trouble, tokens, words, usage, firstMs, gapMs };
-}
-
-function lies(honest: object): readonly object[] {
-  return [
-    { ...honest, completion_tokens: -3 },
-    { ...honest, completion_tokens: 1.5 },
-    { ...honest, completion_tokens: 1e15 },
-    { ...honest, prompt_tokens: 1e12 },
-    { ...honest, prompt_tokens: "many" },
-    { ...honest, prompt_tokens: null },
-    {},
-  ];
+  const tokens = { input, output: words };
+  if (trouble === "upstream_silent_usage")
+    return { trouble, tokens: undefined, words, usage: undefined, firstMs, gapMs };
+  const isLie = trouble === "upstream_lies";
+  const usage = isLie ? drawOne(draw, format.lies(tokens)) : format.honest(tokens);
+  return { trouble, tokens: isLie ? undefined : tokens, words, usage, firstMs, gapMs };
 }
 
 function errorAnswer({ scheduler: { draw } }: World): Response {
@@ -136,41 +141,6 @@ function errorAnswer({ scheduler: { draw } }: World): Response {
   const headers: Record<string, string> = { "content-type": "application/json" };
   if (status === 429 || draw() < 0.2) headers["retry-after"] = String(drawInteger(draw, 0, 20));
   return new Response('{"error":{"message":"no"}}', { status, headers });
-}
-
-function wholeAnswer(world: World, asked: AskedCall, signal: AbortSignal): Response {
-  const { words, usage } = asked.plan;
-  const message = { role: "assistant", content: words === 0 ? null : "word ".repeat(words) };
-  const text = JSON.stringify({
-    id: "c",
-    created: 1,
-    object: "chat.completion",
-    model: "theirs",
-    choices: [{ index: 0, message, finish_reason: "stop" }],
-    ...(usage && { usage }),
-  });
-  const half = Math.floor(text.length / 2);
-  return respond(world, asked, {
-    signal,
-    chunks: [text.slice(0, half), text.slice(half)],
-    type: "application/json",
-  });
-}
-
-function streamAnswer(world: World, asked: AskedCall, signal: AbortSignal): Response {
-  const { words, usage } = asked.plan;
-  const chunk = (more: object) =>
-    `data: ${JSON.stringify({ id: "c", created: 1, object: "chat.completion.chunk", model: "theirs", ...more })}\n\n`;
-  const choice = (delta: object, finish: string | null = null) =>
-    chunk({ choices: [{ index: 0, delta, finish_reason: finish }] });
-  const chunks = [choice({ role: "assistant", content: "" })];
-  for (let left = words; left > 0; left -= 3)
-    chunks.push(choice({ content: "word ".repeat(Math.min(3, left)) }));
-  const end = choice({}, "stop") + (usage ? chunk({ choices: [], usage }) : "");
-  const isUnfinished = asked.plan.trouble === "upstream_unfinished";
-  if (!isUnfinished)
-    chunks.push(world.scheduler.draw() < 0.5 ? `${end}data: [DONE]\n\n` : end, "data: [DONE]\n\n");
-  return respond(world, asked, { signal, chunks, type: "text/event-stream" });
 }
 
 interface Answered {
