@@ -282,7 +282,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   "ledger-grpc": {
     holds: "server and client of the ledger over gRPC",
-    imports: ["domain", "gen", "ledger", "program-files.ts", "time.ts"],
+    imports: ["domain", "gen", "ledger", "platform.ts", "program-files.ts", "time.ts"],
     packages: [
       "@grpc/grpc-js",
       "@grpc/proto-loader",

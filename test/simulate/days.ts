@@ -26,6 +26,7 @@ export async function live(world: World, days: number): Promise<void> {
   world.luck.isOn = false;
   const gateways = Math.min(drawInteger(draw, 1, 3), world.bounds.gateways ?? Infinity);
   const names = ["gateway-1", "gateway-2", "gateway-3"].slice(0, gateways);
+  await world.ledger?.start();
   for (const name of names) await world.start(name);
   await createKeys(world);
   await world.notices?.createRules();
@@ -93,7 +94,7 @@ function sendFrom(world: World, gateway: SimulatedGateway, key: SimulatedKey): v
 async function rest(world: World): Promise<void> {
   const { scheduler, model } = world;
   await scheduler.sleep(REST_MS, "everything has come to rest");
-  const { ledger } = world.anyAlive();
+  const ledger = world.books();
   for (const request of world.requests.values()) {
     const name = endingName(request.ending);
     world.endings.set(name, (world.endings.get(name) ?? 0) + 1);
@@ -113,6 +114,7 @@ async function rest(world: World): Promise<void> {
     for (const key of world.keys) await model.checkSlots(machine.name, gateway.limiter, key);
     if (parts.outbox.pending() > 0) throw new Violation(`the outbox of ${machine.name} is not empty`);
   }
+  world.checkRedis();
   const [found] = findOutboxes(world.folder);
   if (found) throw new Violation(`an outbox keeps ${found.entries} entries`);
 }
@@ -128,7 +130,7 @@ async function checkSpendingLimit(key: SimulatedKey, ledger: LocalLedger): Promi
 
 /** Checks the whole database, and every wallet's proof. */
 async function checkDatabase(world: World): Promise<void> {
-  const { ledger } = world.anyAlive();
+  const ledger = world.books();
   for (const walletId of world.model.toppedUp.keys()) {
     const { isProven } = await proveWallet(ledger, walletId);
     if (!isProven) throw new Violation(`wallet ${walletId} does not add up`);

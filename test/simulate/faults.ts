@@ -1,18 +1,36 @@
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { OpenLogSync } from "../../src/ledger/sqlite/log-sync.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
+import type { ScriptClient } from "./redis/connection.ts";
 
 /** Faults planted between the parts of a gateway, to test that the simulation finds them. */
 export interface Faults {
   ledger(ledger: Ledger): Ledger;
   limiter(limiter: Limiter): Limiter;
   openLog(openLog: OpenLogSync): OpenLogSync;
+  /** Where gateways count in one Redis. */
+  redis(client: ScriptClient): ScriptClient;
 }
 
 export const NO_FAULTS: Faults = {
   ledger: (ledger) => ledger,
   limiter: (limiter) => limiter,
   openLog: (openLog) => openLog,
+  redis: (client) => client,
+};
+
+/** Faults between a gateway and the Redis in which it counts. */
+const REDIS_FAULTS: Readonly<Record<string, () => Faults>> = {
+  lease_not_renewed: () =>
+    onRedis((client) => ({
+      callBuffer: (command, script, ...rest) =>
+        client.callBuffer(command, script, ...rest.with(-1, withoutRenewals(String(rest.at(-1))))),
+    })),
+  offline_admissions_not_restored: () =>
+    onRedis((client) => ({
+      // Only a restoration has five keys.
+      eval: async (script, ...rest) => (rest[0] === 5 ? [] : client.eval(script, ...rest)),
+    })),
 };
 
 /** Every planted fault by its name. Some strike once in a number of calls. */
@@ -69,6 +87,7 @@ export const PLANTED: Readonly<Record<string, () => Faults>> = {
       },
     }));
   },
+  ...REDIS_FAULTS,
   window_above_limit: () =>
     onLimiter((limiter) => ({
       admit(request) {
@@ -85,6 +104,23 @@ function everyNth(count: number): () => boolean {
     calls += 1;
     return calls % count === 0;
   };
+}
+
+/** The third list of a batch are its settlements, the fourth its renewals. */
+function withoutRenewals(batch: string): string {
+  return JSON.stringify((JSON.parse(batch) as unknown[]).with(3, []));
+}
+
+function onRedis(replace: (client: ScriptClient) => Partial<ScriptClient>): Faults {
+  const redis = (client: ScriptClient): ScriptClient => ({
+    isCluster: client.isCluster,
+    on: (event, listener) => client.on(event, listener),
+    callBuffer: (...call) => client.callBuffer(...call),
+    eval: (...call) => client.eval(...call),
+    evalsha: (...call) => client.evalsha(...call),
+    ...replace(client),
+  });
+  return { ...NO_FAULTS, redis };
 }
 
 function onLedger(replace: (ledger: Ledger) => Partial<Ledger>): Faults {

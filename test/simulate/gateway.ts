@@ -1,20 +1,25 @@
 import { createParts, type GatewayParts } from "../../src/app/gateway-parts.ts";
+import type { RunningLimiter } from "../../src/app/start-limiter.ts";
 import type { Config } from "../../src/config/config.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import { claimInstance } from "../../src/db/instance.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { startRollUps, startSweeper } from "../../src/ledger/background-jobs.ts";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
-import type { OpenLogSync } from "../../src/ledger/sqlite/log-sync.ts";
 import { createInlineReader, type WorkerReader } from "../../src/ledger/sqlite/reads.ts";
+import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
+import type { Limiter } from "../../src/limiter/limiter.ts";
 import { createMemoryLimiter } from "../../src/limiter/memory.ts";
 import type { Log } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
 import { closeConnections } from "./connections.ts";
+import { createDisk } from "./disk.ts";
 import type { Faults } from "./faults.ts";
-import { createLink } from "./link.ts";
+import { createSimulatedTransport } from "./grpc/transport.ts";
+import { startSharedLimiter } from "./redis/limiter.ts";
 import { createSimulatedDropper, startSimulatedRetention } from "./retention.ts";
 import type { Machine } from "./scheduler.ts";
 import { createSimulatedPost } from "./upstreams.ts";
@@ -24,7 +29,9 @@ import type { World } from "./world.ts";
 export interface SimulatedGateway {
   readonly machine: Machine;
   readonly database: Database;
-  readonly ledger: LocalLedger;
+  /** Its own, or the connection to that of all gateways. */
+  readonly ledger: Ledger;
+  readonly local: LocalLedger | undefined;
   readonly parts: GatewayParts;
   /** The gateway that later requests run in, under the latest configuration. */
   readonly gateway: Gateway;
@@ -53,18 +60,20 @@ export async function startGateway(
   // A write beside the ledger waits 2 s of the machine for a lock, in which no simulated time passes.
   sqlite.client.run("PRAGMA busy_timeout = 0");
   const reader: WorkerReader = { run: createInlineReader(sqlite.client), close() {} };
-  const local = createSqliteLedger({
-    database: sqlite,
-    openLog,
-    reader,
-    dropper: createSimulatedDropper(world),
-    observer: metrics.ledger,
-  });
+  const local = world.ledger
+    ? undefined
+    : createSqliteLedger({
+        database: sqlite,
+        openLog,
+        reader,
+        dropper: createSimulatedDropper(world),
+        observer: metrics.ledger,
+      });
+  const books = local ?? connectTo(world, machine);
   const instance = await claimInstance(database);
-  const linked = faults.ledger(world.hasLink ? createLink(world, local) : local);
-  const ledger = world.model.watchHeartbeats(linked, (holdId) => world.sawOutput(holdId));
+  const ledger = world.model.watchHeartbeats(faults.ledger(books), (holdId) => world.sawOutput(holdId));
   const close = async () => {
-    await local.close();
+    await books.close();
     await database.close();
   };
   const stopServing = async () => undefined;
@@ -78,11 +87,9 @@ export async function startGateway(
     stopServing,
     close,
   };
-  const limiter = faults.limiter(createMemoryLimiter({ metrics: metrics.limiter }));
-  const runningLimiter = {
-    limiter: world.model.admissions.watch(machine.name, limiter),
-    close: async () => undefined,
-  };
+  const runningLimiter = world.redis
+    ? await startSharedLimiter(world, world.redis, { machine, parts: { database, log, metrics, faults } })
+    : startOwnLimiter(world, machine, faults.limiter(createMemoryLimiter({ metrics: metrics.limiter })));
   const parts = createParts(config, {
     ledger: running,
     limiter: runningLimiter,
@@ -93,15 +100,18 @@ export async function startGateway(
     createPost: (upstream) => createSimulatedPost(world, upstream),
   });
   const onError = (fault: unknown) => world.scheduler.note(`a background job failed: ${String(fault)}`);
-  const jobs = [startSweeper({ ledger: local, onError }), startRollUps({ ledger: local, onError })];
-  const retention = startSimulatedRetention(world, local);
+  const jobs = local
+    ? [startSweeper({ ledger: local, onError }), startRollUps({ ledger: local, onError })]
+    : [];
+  const retention = local && startSimulatedRetention(world, local);
   const notices = world.notices?.start({ database, ledger, log }, metrics.upstream);
   let latest = config;
   let gateway: Gateway = { ...parts.gateway(), tokens: COUNTER };
   return {
     machine,
     database,
-    ledger: local,
+    ledger: books,
+    local,
     parts,
     get gateway() {
       return gateway;
@@ -118,6 +128,7 @@ export async function startGateway(
       await parts.close();
       retention?.stop();
       await notices?.close();
+      await runningLimiter.close();
       await Promise.all(jobs.map((job) => job.stop()));
       await close();
       machine.isAlive = false;
@@ -128,6 +139,18 @@ export async function startGateway(
       closeConnections(machine);
     },
   };
+}
+
+/** Connects to the ledger of all gateways, as a gateway with `LEDGER_URL` does. */
+function connectTo(world: World, machine: Machine): Ledger {
+  if (!world.ledger) throw new Error("The world has no ledger of its own process");
+  const openTransport = createSimulatedTransport(world, machine, world.ledger);
+  return connectLedger({ address: "ledger:50051", tokens: () => ["token"], openTransport });
+}
+
+/** A limiter that counts for one gateway. */
+function startOwnLimiter({ model }: World, { name }: Machine, limiter: Limiter): RunningLimiter {
+  return { limiter: model.admissions.watch(name, limiter), close: async () => undefined };
 }
 
 /** Counts a token for every four characters, instead of a worker. */
@@ -146,56 +169,4 @@ function createSimulatedLog({ scheduler }: World): Log {
     scheduler.note(`log ${level}: ${event}${request === undefined ? "" : ` ${request}`}`);
   };
   return { debug() {}, info: write("info"), warn: write("warn"), error: write("error") };
-}
-
-/** A disk whose syncs take simulated time. Commits of one sync share it, as in production. */
-function createDisk(world: World): OpenLogSync {
-  const { scheduler, luck } = world;
-  const { draw } = scheduler;
-  const syncMs = () => {
-    if (luck.strikes("slow_sync")) return 100 + draw() * 1_900;
-    if (luck.strikes("lost_answer")) return 3_000 + draw() * 3_000;
-    return 0.1 + draw() * 4;
-  };
-  return (path) => {
-    world.power.opened(path);
-    let next: PromiseWithResolvers<void> | undefined;
-    let isSyncing = false;
-    let failure: Error | undefined;
-    const begin = () => {
-      const group = next;
-      if (!group) return;
-      next = undefined;
-      isSyncing = true;
-      const synced = world.power.syncing(path);
-      scheduler.after(syncMs(), "synced", () => {
-        isSyncing = false;
-        if (luck.strikes("failed_sync")) failure ??= failDisk(world);
-        if (failure) group.reject(failure);
-        else {
-          synced();
-          group.resolve();
-        }
-        begin();
-      });
-    };
-    return {
-      sync() {
-        if (failure) return Promise.reject(failure);
-        next ??= Promise.withResolvers();
-        const { promise } = next;
-        if (!isSyncing) begin();
-        return promise;
-      },
-      close() {},
-    };
-  };
-}
-
-/** A process whose sync has failed cannot settle any more: its operator restarts it. */
-function failDisk(world: World): Error {
-  const { scheduler } = world;
-  const { current } = scheduler;
-  scheduler.after(scheduler.draw() * 30_000, "an operator restarts", () => world.kill(current));
-  return Object.assign(new Error("sync failed"), { code: "EIO" });
 }

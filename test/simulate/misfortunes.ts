@@ -33,9 +33,21 @@ export const MISFORTUNES = {
   full_database: { chance: 0.004, does: "the disk of the database is full for a while" },
   full_disk: { chance: 0.004, does: "the disk of the settlement outbox is full for a while" },
   // The network to the ledger, chances per call.
-  link_loses_call: { chance: 0.01, does: "a command is lost on its way to the ledger" },
-  link_loses_answer: { chance: 0.01, does: "an answer of the ledger is lost" },
-  link_doubles: { chance: 0.02, does: "a command reaches the ledger twice" },
+  link_loses_call: { chance: 0.005, does: "a command is lost on its way to the ledger" },
+  link_loses_answer: { chance: 0.005, does: "an answer of the ledger is lost" },
+  link_doubles: { chance: 0.005, does: "a command arrives late, after its connection broke" },
+  link_silent: { chance: 0.003, does: "a connection to the ledger is silent for up to 20 s" },
+  // The process of the ledger, chances per second.
+  ledger_dies: { chance: 0.004, does: "the ledger dies, and starts again alone" },
+  ledger_drains: { chance: 0.003, does: "the ledger is stopped in an orderly way" },
+  // Redis, chances per command or second.
+  redis_silent: { chance: 0.001, does: "the network to Redis is silent for up to 6 s" },
+  redis_loses_command: { chance: 0.002, does: "a connection to Redis breaks, and a command is lost" },
+  redis_loses_answer: { chance: 0.002, does: "a connection to Redis breaks after a command was executed" },
+  redis_stalls: { chance: 0.004, does: "Redis executes nothing for up to 4 s" },
+  redis_restarts: { chance: 0.003, does: "Redis restarts with its data" },
+  redis_restarts_empty: { chance: 0.003, does: "Redis restarts without its data" },
+  redis_fails_over: { chance: 0.003, does: "Redis is replaced by a replica that lacks the last second" },
   // The clock, chances per second.
   clock_forward: { chance: 0.0015, does: "the wall clock jumps forward" },
   clock_back: { chance: 0.0015, does: "the wall clock jumps back" },

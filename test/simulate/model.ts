@@ -8,6 +8,7 @@ import { CostsAbove } from "./costs-above.ts";
 import { KeyModel } from "./key-model.ts";
 import type { Misfortune, MisfortuneCounts } from "./misfortunes.ts";
 import { costOfReport, dearestOf } from "./prices.ts";
+import { SharedAdmissionModel } from "./redis/shared-admission-model.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { checkSettings, checkTerms } from "./settings-rules.ts";
 import type { SimulatedKey } from "./world.ts";
@@ -27,7 +28,22 @@ const LEDGER_TROUBLES = [
   "failed_sync",
   "link_loses_call",
   "link_loses_answer",
+  "link_doubles",
+  "link_silent",
+  "ledger_dies",
+  "ledger_drains",
+  // Where requests are denied without Redis.
+  "redis_silent",
+  "redis_loses_command",
+  "redis_loses_answer",
+  "redis_stalls",
+  "redis_restarts",
+  "redis_restarts_empty",
+  "redis_fails_over",
 ] as const satisfies readonly Misfortune[];
+
+/** The pause between two heartbeats of a hold. */
+const HEARTBEAT_MS = 20_000;
 
 /**
  * What must be true, written apart from the program and smaller than it: what each request may have cost, and the
@@ -44,18 +60,30 @@ export class Model {
   readonly admissions: AdmissionModel;
   readonly keys: KeyModel;
   readonly costsAbove = new CostsAbove();
+  /** Of gateways that count in one Redis. */
+  readonly shared: SharedAdmissionModel;
+  readonly #scheduler: Scheduler;
   readonly #counts: MisfortuneCounts;
   readonly #refunded = new Set<string>();
-  /** Holds whose heartbeats were lost, so that they may expire. */
-  readonly mayExpire = new Set<string>();
   /** Holds whose heartbeats have reported a cost. */
   readonly #costly = new Set<string>();
+  /** When a connection to the ledger had trouble, and when its process was away for long. */
+  readonly #linkTroubles: number[] = [];
+  #ledgerAwayAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(scheduler: Scheduler, counts: MisfortuneCounts) {
+    this.#scheduler = scheduler;
     this.#counts = counts;
     const report = (claim: string) => this.report(claim);
     this.admissions = new AdmissionModel(scheduler, report);
+    this.shared = new SharedAdmissionModel(scheduler, report);
     this.keys = new KeyModel(scheduler, report);
+  }
+
+  /** A gateway has ended, and what ran in it. */
+  forget(gateway: string): void {
+    this.admissions.forget(gateway);
+    this.shared.forget(gateway);
   }
 
   /** Takes what was found inside of the simulated program, which would catch an error. */
@@ -83,6 +111,22 @@ export class Model {
       if (isCostly) this.#costly.add(request.holdId);
     };
     return { ...ledger, extend };
+  }
+
+  /** A connection to the ledger broke or fell silent. */
+  onLinkTrouble(): void {
+    this.#linkTroubles.push(this.#scheduler.monotonicMs);
+  }
+
+  /** The process of the ledger is away for so long. */
+  onLedgerAway(ms: number): void {
+    if (ms > HEARTBEAT_MS) this.#ledgerAwayAtMs = this.#scheduler.monotonicMs + ms;
+  }
+
+  /** A hold outlives two lost heartbeats. */
+  #mayLoseHeartbeats({ startedAtMs }: SimulatedRequest): boolean {
+    const troubles = this.#linkTroubles.filter((atMs) => atMs > startedAtMs).length;
+    return troubles > 2 || this.#ledgerAwayAtMs > startedAtMs;
   }
 
   /** Whether anything happened so far that the ledger may be away for. */
@@ -137,7 +181,7 @@ export class Model {
       request.startedAtMs > this.clockSetAtMs &&
       request.machine.isAlive &&
       isSettled &&
-      !this.mayExpire.has(request.id);
+      !this.#mayLoseHeartbeats(request);
     if (isInTime) require(state !== "expired" && !receipt.late, about("its hold expired while it ran"));
   }
 

@@ -3,8 +3,10 @@ import type { WalletState } from "../../src/ledger/records.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { connectionsTo } from "./connections.ts";
 import type { SimulatedGateway } from "./gateway.ts";
+import type { LedgerProcess } from "./grpc/ledger-process.ts";
 import { strikeKeys } from "./key-operators.ts";
 import { costOfReport } from "./prices.ts";
+import type { SimulatedRedis } from "./redis/server.ts";
 import { strikeConfiguration } from "./reloads.ts";
 import type { Machine } from "./scheduler.ts";
 import type { World } from "./world.ts";
@@ -20,21 +22,38 @@ export function strike(world: World): void {
   if (victim && luck.strikes("death_between_steps", 2)) world.kill(victim.machine);
   else if (victim && luck.strikes("drain", 2)) world.drain(victim);
   else if (victim && luck.strikes("full_disk", 2)) fillDisk(world, victim.machine, "/journal/");
-  else if (victim && luck.strikes("full_database", 2)) fillDisk(world, victim.machine, "/tollgate.db");
+  else if (victim && luck.strikes("full_database", 2))
+    fillDisk(world, world.ledger?.machine ?? victim.machine, "/tollgate.db");
   if (luck.strikes("refund")) void refund(world);
   if (mayLosePower(world) && luck.strikes("power_loss")) losePower(world);
   if (!world.isFileLocked && luck.strikes("locked_file", 2)) lockFile(world, draw() * 6_000);
   if (luck.strikes("clock_forward")) setClock(world, drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
   if (luck.strikes("clock_back")) setClock(world, -drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
+  if (world.ledger) strikeLedger(world, world.ledger);
+  if (world.redis) strikeRedis(world, world.redis);
   if (draw() < 0.02) void world.topUp(drawOne(draw, world.keys).walletId, 500_000n);
   strikeConfiguration(world);
   strikeKeys(world);
   if (luck.strikes("wallet_frozen")) void freeze(world);
 }
 
+function strikeLedger({ luck }: World, ledger: LedgerProcess): void {
+  if (luck.strikes("ledger_dies")) ledger.die();
+  else if (luck.strikes("ledger_drains")) ledger.drain();
+}
+
+function strikeRedis({ luck, scheduler }: World, redis: SimulatedRedis): void {
+  if (!redis.isUp) return;
+  if (luck.strikes("redis_stalls")) redis.stall(scheduler.draw() * 4_000);
+  if (luck.strikes("redis_restarts")) redis.restart("all");
+  else if (luck.strikes("redis_restarts_empty")) redis.restart("nothing");
+  else if (luck.strikes("redis_fails_over")) redis.restart("replicated");
+}
+
 /** The files may be replaced while every gateway runs and no other program has the database open. */
-function mayLosePower({ isFileLocked, gateways }: World): boolean {
-  return !isFileLocked && gateways.values().every((gateway) => gateway !== undefined);
+function mayLosePower({ isFileLocked, gateways, ledger }: World): boolean {
+  const isLedgerUp = !ledger || ledger.machine !== undefined;
+  return isLedgerUp && !isFileLocked && gateways.values().every((gateway) => gateway !== undefined);
 }
 
 /** Every gateway ends at once, and the disk has what was synced. */
@@ -44,6 +63,7 @@ function losePower(world: World): void {
   world.power.lose(world.folder, () => {
     world.watch?.close();
     world.watch = undefined;
+    world.ledger?.die();
     for (const { machine } of alive) world.kill(machine);
   });
 }
@@ -51,6 +71,7 @@ function losePower(world: World): void {
 function setClock(world: World, byMs: number): void {
   if (byMs < 0) world.retention.lookAtClock();
   world.scheduler.shiftMs += byMs;
+  world.model.shared.onClockSet(byMs);
   if (byMs > 0) world.model.clockSetAtMs = world.scheduler.monotonicMs;
 }
 

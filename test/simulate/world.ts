@@ -3,16 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SpendingLimit } from "../../src/accounts/keys/keys.ts";
 import type { Config } from "../../src/config/config.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import { closeConnections } from "./connections.ts";
 import type { Faults } from "./faults.ts";
 import { type SimulatedGateway, startGateway } from "./gateway.ts";
+import { LedgerProcess } from "./grpc/ledger-process.ts";
 import type { KeyHistory } from "./key-model.ts";
 import { Luck, type Misfortune, type MisfortuneCounts } from "./misfortunes.ts";
-import { Model } from "./model.ts";
+import { Model, Violation } from "./model.ts";
 import type { Nights } from "./nights.ts";
 import { SimulatedNotices } from "./notices.ts";
 import type { PowerModel } from "./power.ts";
+import { SimulatedRedis } from "./redis/server.ts";
 import { drawConfig } from "./reloads.ts";
 import { RetentionModel } from "./retention.ts";
 import type { Machine, Scheduler } from "./scheduler.ts";
@@ -66,8 +69,10 @@ export class World {
   config: Config;
   readonly bounds: Bounds;
   readonly nights: Nights;
-  /** Whether a network is between the gateways and their ledger. */
-  readonly hasLink: boolean;
+  /** The process with the ledger of all gateways; `undefined` where each has its own, over one database. */
+  readonly ledger: LedgerProcess | undefined;
+  /** The Redis in which all gateways count; `undefined` where each counts for itself. */
+  readonly redis: SimulatedRedis | undefined;
   /** The requests that are not checked yet, by their numbers. */
   readonly requests = new Map<number, SimulatedRequest>();
   /** Every request so far. */
@@ -99,7 +104,8 @@ export class World {
     this.retention = new RetentionModel(this);
     this.notices = draw() < 0.35 ? new SimulatedNotices(this) : undefined;
     this.nights = options.nights;
-    this.hasLink = draw() < 0.4;
+    this.ledger = draw() < 0.4 ? new LedgerProcess(this, options.faults) : undefined;
+    this.redis = draw() < 0.4 ? new SimulatedRedis(this) : undefined;
     this.config = drawConfig(this.folder, draw, bounds.upstreams);
   }
 
@@ -126,8 +132,16 @@ export class World {
     this.model.throwViolation();
   }
 
+  /** Checks that Redis keeps nothing when nothing runs. Its keys expire later after its clock was set back. */
+  checkRedis(): void {
+    const { redis, luck } = this;
+    const [left] = luck.counts.clock_back > 0 ? [] : (redis?.left() ?? []);
+    if (left !== undefined) throw new Violation(`Redis keeps ${left}`);
+  }
+
   /** Kills a gateway, and starts it again later. */
   kill(machine: Machine): void {
+    if (machine === this.ledger?.machine) this.ledger.die();
     const gateway = this.gateways.get(machine.name);
     if (gateway?.machine !== machine || !machine.isAlive) return;
     this.scheduler.note(`${machine.name} dies`);
@@ -206,7 +220,7 @@ export class World {
     this.gateways.set(machine.name, undefined);
     const stopped = this.on(machine, `${machine.name} drains`, stop);
     const end = () => {
-      this.model.admissions.forget(machine.name);
+      this.model.forget(machine.name);
       this.#startLater(machine.name);
     };
     stopped.then(end, () => {
@@ -230,12 +244,19 @@ export class World {
   }
 
   #forget(machine: Machine): void {
-    this.model.admissions.forget(machine.name);
+    this.model.forget(machine.name);
     for (const request of this.requests.values()) {
       if (request.machine !== machine || request.isOver) continue;
       request.isOrphan = true;
       request.ending ??= "reset";
     }
+  }
+
+  /** The ledger, without a network. */
+  books(): LocalLedger {
+    const ledger = this.ledger?.local ?? this.anyAlive().local;
+    if (!ledger) throw new Error("No ledger runs");
+    return ledger;
   }
 
   /** The gateways that run. */

@@ -2,6 +2,7 @@ import type { TraceContext } from "../../domain/trace-context.ts";
 import type * as Proto from "../../gen/messages.ts";
 import { type HoldOptions, type Ledger, LedgerError } from "../../ledger/ledger.ts";
 import type { LedgerReads } from "../../ledger/records.ts";
+import { platform } from "../../platform.ts";
 import { encodeId } from "../codec/fields.ts";
 import {
   decodeBalancesResult,
@@ -28,7 +29,7 @@ import {
   type ConnectionOptions,
   createConnection,
 } from "./connection.ts";
-import { type ClientTls, createTokenChoice, openLink, secure } from "./link.ts";
+import { type ClientTls, createTokenChoice, type OpenTransport, openLink, secure } from "./link.ts";
 import { LedgerLinkError } from "./link-error.ts";
 import { createCall, createRemoteReads } from "./reads.ts";
 import { answerMessage, createSendQueue, rejectPending, type Submission, withTimeout } from "./send-queue.ts";
@@ -40,6 +41,8 @@ export interface ConnectLedgerOptions extends Partial<ClientBounds> {
   readonly tokens: () => readonly string[];
   /** Without it the connection is not encrypted, and the token travels in the clear. */
   readonly tls?: ClientTls | undefined;
+  /** Opens the transport of each connection. Default: HTTP/2 of grpc-js. */
+  readonly openTransport?: OpenTransport | undefined;
 }
 
 interface ClientBounds extends ConnectionOptions, MutationsOptions {
@@ -64,9 +67,15 @@ const BOUNDS: ClientBounds = Object.freeze({
  * LedgerLinkError as cause. The first calls of an outage reject after `outageMaxMs`, later ones at once. When
  * the ledger denies a token, the others are tried before a call fails.
  */
-export function connectLedger({ address, tokens, tls, ...bounds }: ConnectLedgerOptions): Ledger {
+export function connectLedger({
+  address,
+  tokens,
+  tls,
+  openTransport,
+  ...bounds
+}: ConnectLedgerOptions): Ledger {
   const options = { ...BOUNDS, ...bounds };
-  const endpoint = { address, token: createTokenChoice(tokens), ...secure(address, tls) };
+  const endpoint = { address, token: createTokenChoice(tokens), ...secure(address, tls), openTransport };
   const { connection, submit, close } = createMutations(
     (events) => createConnection((linkEvents) => openLink(endpoint, linkEvents), events, options),
     options,
@@ -167,7 +176,7 @@ function createMutations(
   const flushSoon = () => {
     if (isFlushing) return;
     isFlushing = true;
-    setImmediate(flush);
+    platform.setImmediate(flush);
   };
   const flush = () => {
     isFlushing = false;
@@ -178,10 +187,10 @@ function createMutations(
     if (queue.isEmpty) closing?.resolve();
   };
   const watchForLate = () => {
-    lateTimer ??= setTimeout(() => {
+    lateTimer ??= platform.setTimeout(() => {
       lateTimer = undefined;
       const silence = new LedgerLinkError("silent");
-      const wasSent = queue.rejectLate(performance.now(), new LedgerError("unavailable", silence));
+      const wasSent = queue.rejectLate(platform.monotonicMs(), new LedgerError("unavailable", silence));
       if (wasSent) connection.link?.drop(silence);
       if (!queue.isEmpty) watchForLate();
       flushSoon();
@@ -213,14 +222,19 @@ function createMutations(
       const { awayBecause } = connection;
       if (closing || awayBecause) return submission.reject(new LedgerError("unavailable", awayBecause));
       if (queue.waiting >= queueMax) return submission.reject(new LedgerError("queue_full"));
-      queue.put({ ...submission, giveUpAtMs: performance.now() + answerMaxMs, sends: 0, isAnswered: false });
+      queue.put({
+        ...submission,
+        giveUpAtMs: platform.monotonicMs() + answerMaxMs,
+        sends: 0,
+        isAnswered: false,
+      });
       watchForLate();
       flushSoon();
     },
     close() {
       closing ??= Promise.withResolvers();
       flushSoon();
-      return closing.promise.then(() => clearTimeout(lateTimer));
+      return closing.promise.then(() => platform.clearTimeout(lateTimer));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { platform } from "../../platform.ts";
 import type { Link, LinkEvents } from "./link.ts";
 import { LedgerLinkError } from "./link-error.ts";
 
@@ -54,19 +55,19 @@ export function createConnection(
   const open = () => {
     const link = openLink({ onUp: () => goUp(link), onAnswer: events.onAnswer, onEnd: lose });
     opened = link;
-    timers.connect = setTimeout(() => link.drop(new LedgerLinkError("silent")), connectMaxMs);
+    timers.connect = platform.setTimeout(() => link.drop(new LedgerLinkError("silent")), connectMaxMs);
   };
   const goUp = (link: Link) => {
-    clearTimeout(timers.connect);
-    clearTimeout(timers.outage);
-    upSinceMs = performance.now();
+    platform.clearTimeout(timers.connect);
+    platform.clearTimeout(timers.outage);
+    upSinceMs = platform.monotonicMs();
     awayBecause = undefined;
     up.resolve(link);
     events.onUp();
   };
   const lose = (error: LedgerLinkError) => {
-    clearTimeout(timers.connect);
-    const wasUpMs = upSinceMs === undefined ? undefined : performance.now() - upSinceMs;
+    platform.clearTimeout(timers.connect);
+    const wasUpMs = upSinceMs === undefined ? undefined : platform.monotonicMs() - upSinceMs;
     opened = undefined;
     upSinceMs = undefined;
     lastError = error;
@@ -85,13 +86,13 @@ export function createConnection(
     const isHealthy = wasUpMs !== undefined && (wasUpMs > PAUSE_AWAY_MS || lastError.code === "rejected");
     pauseMs = isHealthy ? PAUSE_MIN_MS : Math.min(pauseMs * 2, awayBecause ? PAUSE_AWAY_MS : PAUSE_MAX_MS);
     // Jitter: clients that lost one server together would otherwise reconnect together.
-    timers.pause = setTimeout(open, pauseMs * (0.5 + Math.random()));
+    timers.pause = platform.setTimeout(open, pauseMs * (0.5 + platform.random()));
   };
   const waitForLink = () => {
-    if (!isClosed) timers.outage = setTimeout(goAway, outageMaxMs);
+    if (!isClosed) timers.outage = platform.setTimeout(goAway, outageMaxMs);
   };
   const goAway = () => {
-    clearTimeout(timers.outage);
+    platform.clearTimeout(timers.outage);
     awayBecause = lastError;
     up.reject(lastError);
     up = promiseOfLink();
@@ -110,7 +111,7 @@ export function createConnection(
     whenUp: () => (awayBecause ? Promise.reject(awayBecause) : up.promise),
     close() {
       isClosed = true;
-      for (const timer of Object.values(timers)) clearTimeout(timer);
+      for (const timer of Object.values(timers)) platform.clearTimeout(timer);
       opened?.drop(new LedgerLinkError("lost"));
       up.reject(new LedgerLinkError("lost"));
     },

@@ -11,6 +11,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import type * as Proto from "../../gen/messages.ts";
+import { platform } from "../../platform.ts";
 import { ledgerService } from "../service.ts";
 import { LedgerLinkError, type LinkFault } from "./link-error.ts";
 
@@ -39,7 +40,17 @@ interface Endpoint extends Security {
   /** "host:port" */
   readonly address: string;
   readonly token: TokenChoice;
+  readonly openTransport?: OpenTransport | undefined;
 }
+
+/** The calls of grpc-js that a link makes. */
+type Transport = Pick<Client, "makeBidiStreamRequest" | "makeUnaryRequest" | "close">;
+
+export type OpenTransport = (
+  address: string,
+  credentials: ChannelCredentials,
+  options: ChannelOptions,
+) => Transport;
 
 const OPTIONS: ChannelOptions = Object.freeze({
   // A dropped connection must not be reused.
@@ -57,9 +68,9 @@ const HELLO = 0;
 
 /** Opens a link; its events follow. */
 export function openLink(endpoint: Endpoint, events: LinkEvents): Link {
-  const { address, credentials, options } = endpoint;
+  const { address, credentials, options, openTransport = openHttp2 } = endpoint;
   const token = endpoint.token.current();
-  const client = new Client(address, credentials, { ...OPTIONS, ...options });
+  const client = openTransport(address, credentials, { ...OPTIONS, ...options });
   const headers = new Metadata();
   headers.set("authorization", `Bearer ${token}`);
   const { path, requestSerialize, responseDeserialize } = ledgerService.StreamMutations;
@@ -97,7 +108,7 @@ export function openLink(endpoint: Endpoint, events: LinkEvents): Link {
     call: (method, request, maxMs) =>
       new Promise((resolve, reject) => {
         const { path, requestSerialize, responseDeserialize } = method;
-        const options = { deadline: Date.now() + maxMs };
+        const options = { deadline: platform.now() + maxMs };
         const call = client.makeUnaryRequest(
           path,
           requestSerialize,
@@ -119,6 +130,8 @@ export function openLink(endpoint: Endpoint, events: LinkEvents): Link {
     drop: end,
   };
 }
+
+const openHttp2: OpenTransport = (address, credentials, options) => new Client(address, credentials, options);
 
 const FAULTS: Readonly<Partial<Record<status, LinkFault>>> = Object.freeze({
   [status.UNAUTHENTICATED]: "denied",

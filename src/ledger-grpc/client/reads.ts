@@ -1,6 +1,7 @@
 import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
 import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
 import type { LedgerReads } from "../../ledger/records.ts";
+import { platform } from "../../platform.ts";
 import { encodeId, encodeText } from "../codec/fields.ts";
 import {
   decodeReceipt,
@@ -147,16 +148,16 @@ export function createCall(
     });
 
   return async (method, request) => {
-    const retryUntilMs = performance.now() + outageMaxMs;
+    const retryUntilMs = platform.monotonicMs() + outageMaxMs;
     for (;;) {
       const link = await whenUp();
       try {
         return await link.call(method, request, maxMs);
       } catch (thrown) {
         const error = toLedgerError(thrown);
-        if (!isLost(error) || performance.now() > retryUntilMs) throw error;
+        if (!isLost(error) || platform.monotonicMs() > retryUntilMs) throw error;
       }
-      await Bun.sleep(PAUSE_MS);
+      await platform.sleep(PAUSE_MS);
     }
   };
 }

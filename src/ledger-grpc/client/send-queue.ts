@@ -1,5 +1,6 @@
 import type * as Proto from "../../gen/messages.ts";
 import { LedgerError } from "../../ledger/ledger.ts";
+import { platform } from "../../platform.ts";
 import { encodeDuration } from "../codec/fields.ts";
 import { decodeError } from "../codec/status.ts";
 import { LedgerLinkError } from "./link-error.ts";
@@ -56,7 +57,7 @@ export function createSendQueue(windowMax: number): SendQueue {
     sent.clear();
   };
   const takeSendable = () => {
-    const nowMs = Date.now();
+    const nowMs = platform.now();
     return waiting.splice(0, sizeMax).filter((each) => isSendable(each, nowMs));
   };
 
@@ -125,7 +126,7 @@ export interface Submission {
 
 /** A mutation until it is answered. */
 export interface Pending extends Submission {
-  /** On the clock of `performance.now()`. */
+  /** On the clock that cannot be set. */
   readonly giveUpAtMs: number;
   /** How often the mutation was sent. Above 1 the results of the earlier tries are unknown. */
   sends: number;
@@ -145,7 +146,7 @@ export function withTimeout({ mutation, deadlineMs }: Pending): Proto.Mutation {
   if (deadlineMs === undefined || !mutation.createHold) return mutation;
   return {
     ...mutation,
-    createHold: { ...mutation.createHold, timeout: encodeDuration(deadlineMs - Date.now()) },
+    createHold: { ...mutation.createHold, timeout: encodeDuration(deadlineMs - platform.now()) },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { handleUnaryCall, ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import type * as Proto from "../../gen/messages.ts";
 import { type Ledger, LedgerError } from "../../ledger/ledger.ts";
+import { platform } from "../../platform.ts";
 import { InvalidField } from "../codec/fields.ts";
 import {
   decodePage,
@@ -117,20 +118,20 @@ function unary<Wire extends object, Request extends object, Response>(
     };
     const span = spanOf(call);
     const waitMs = Math.min(span.deadlineMs - span.arrivedAtMs, TIMER_MAX_MS);
-    const timer = setTimeout(() => fail(new LedgerError("deadline_exceeded")), waitMs);
+    const timer = platform.setTimeout(() => fail(new LedgerError("deadline_exceeded")), waitMs);
     void run(span)
       .then((response) => {
         trace?.end();
         respond(null, response);
       }, fail)
-      .finally(() => clearTimeout(timer));
+      .finally(() => platform.clearTimeout(timer));
   };
 }
 
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 function spanOf(call: ServerUnaryCall<unknown, unknown>): TimeSpan {
-  const arrivedAtMs = Date.now();
+  const arrivedAtMs = platform.now();
   const deadlineMs = Number(call.getDeadline());
   const isSet = Number.isFinite(deadlineMs);
   return { arrivedAtMs, deadlineMs: isSet ? deadlineMs : arrivedAtMs + DEADLINE_DEFAULT_MS };

@@ -1,5 +1,6 @@
 import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type * as Proto from "../../gen/messages.ts";
+import { platform } from "../../platform.ts";
 import { encodeCallError } from "../codec/status.ts";
 import { isUndecodable } from "../service.ts";
 import { applyMutations, MUTATIONS_MAX, type MutationTarget } from "./mutations.ts";
@@ -85,7 +86,7 @@ async function answer(
   target: MutationTarget,
   { sequence, mutations }: Proto.StreamMutationsRequest__Output,
 ): Promise<void> {
-  const arrivedAtMs = Date.now();
+  const arrivedAtMs = platform.now();
   const span = { arrivedAtMs, deadlineMs: arrivedAtMs + DEADLINE_DEFAULT_MS };
   const results = await applyMutations(target, mutations, span);
   if (call.destroyed || call.cancelled) return new Promise(() => undefined);
