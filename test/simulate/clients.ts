@@ -81,7 +81,8 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
   const number = world.nextNumber();
   const wire = draw() < 0.7 ? WIRES.chat : WIRES.messages;
   const stream = draw() < 0.6;
-  const model = drawOne(draw, MODEL_IDS);
+  const { models } = world.config;
+  const model = draw() < 0.95 && models.length > 0 ? drawOne(draw, models).id : drawOne(draw, MODEL_IDS);
   const body = JSON.stringify({
     model,
     max_tokens: drawOutputMax(draw),

@@ -17,6 +17,8 @@ import type { SimulatedKey, World } from "./world.ts";
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+/** About the most requests of a busy time: many small worlds have more to show than a few large ones. */
+const BUSY_REQUESTS = 3_000;
 /** Longer than every limit of a request, the expiry of its hold and the replay of its settlement. */
 const REST_MS = 5 * MINUTE_MS;
 
@@ -43,6 +45,9 @@ export async function live(world: World, days: number): Promise<void> {
   await checkDatabase(world);
 }
 
+/** Wallets that are soon empty, that a few requests at a time fill with holds, and that pay for all. */
+const FUNDS = [2_000_000n, 50_000_000n, 1_000_000_000_000n, 1_000_000_000_000n];
+
 async function createKeys(world: World): Promise<void> {
   const { draw } = world.scheduler;
   const keysMax = world.bounds.keys ?? Infinity;
@@ -50,7 +55,7 @@ async function createKeys(world: World): Promise<void> {
     const create = ({ database, ledger }: SimulatedGateway) =>
       createAccount({ database, ledger }, { name: `account ${account}` });
     const { id: walletId } = await world.command("an operator creates an account", create);
-    await world.topUp(walletId, drawOne(draw, [2_000_000n, 1_000_000_000_000n, 1_000_000_000_000n]));
+    await world.topUp(walletId, drawOne(draw, FUNDS));
     const keys = Math.min(drawInteger(draw, 1, 4), keysMax - world.keys.length);
     for (let number = keys; number > 0; number -= 1) await createKey(world, walletId);
   }
@@ -60,8 +65,8 @@ async function createKeys(world: World): Promise<void> {
 async function beBusy(world: World, ms: number): Promise<void> {
   const { scheduler } = world;
   const { draw } = scheduler;
-  const endsAtMs = scheduler.monotonicMs + ms;
   const gapMs = drawOne(draw, [10, 40, 200, 1_000]);
+  const endsAtMs = scheduler.monotonicMs + Math.min(ms, gapMs * BUSY_REQUESTS);
   world.luck.isOn = true;
   let strikesAtMs = scheduler.monotonicMs;
   const requestsMax = world.bounds.requests ?? Infinity;
@@ -69,7 +74,7 @@ async function beBusy(world: World, ms: number): Promise<void> {
     const alive = world.alive();
     if (alive.length > 0) sendFrom(world, drawOne(draw, alive), drawKey(world));
     for (; strikesAtMs < scheduler.monotonicMs; strikesAtMs += SECOND_MS) strike(world);
-    await scheduler.sleep(-Math.log(1 - draw()) * gapMs, "clients go on");
+    await world.sleep(-Math.log(1 - draw()) * gapMs, "clients go on");
   }
   world.luck.isOn = false;
 }
@@ -92,8 +97,8 @@ function sendFrom(world: World, gateway: SimulatedGateway, key: SimulatedKey): v
 
 /** Waits until everything has come to rest, and checks what is left. */
 async function rest(world: World): Promise<void> {
-  const { scheduler, model } = world;
-  await scheduler.sleep(REST_MS, "everything has come to rest");
+  const { model } = world;
+  await world.sleep(REST_MS, "everything has come to rest");
   const ledger = world.books();
   for (const request of world.requests.values()) {
     const name = endingName(request.ending);

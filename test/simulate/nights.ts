@@ -32,7 +32,7 @@ export async function night(world: World, ms: number): Promise<void> {
   if (kind === "suspended") scheduler.suspend(ms - STRETCH_MS);
   while (scheduler.monotonicMs < endsAtMs) {
     const before = readBooks(world);
-    await scheduler.sleep(Math.min(STRETCH_MS, endsAtMs - scheduler.monotonicMs), "a night goes on");
+    await world.sleep(Math.min(STRETCH_MS, endsAtMs - scheduler.monotonicMs), "a night goes on");
     if (kind === "skipped" && isQuiet(world) && readBooks(world) === before) skip(world, endsAtMs);
   }
   nights.onMorning?.(world);

@@ -29,7 +29,7 @@ export function drawConfig(folder: string, draw: RandomSource, upstreamsMax = In
   const models = MODEL_IDS.map((id) => modelOf(id, routes));
   const accountLimits = draw() < 0.3 ? drawAccountLimits(draw) : {};
   const clientDisconnect = draw() < 0.3 ? "free" : "charge_input";
-  const receiptsDays = draw() < 0.25 ? drawInteger(draw, 1, 2) : undefined;
+  const receiptsDays = draw() < 0.1 ? drawInteger(draw, 1, 2) : undefined;
   return testConfig(folder, { upstreams, models, accountLimits, clientDisconnect, receiptsDays });
 }
 

@@ -118,7 +118,7 @@ export async function leapAtNight(world: World): Promise<void> {
   if (!leaps) return;
   const byMs = drawOne(scheduler.draw, [4, 30, 400]) * DAY_MS;
   scheduler.shiftMs += byMs;
-  await scheduler.sleep(20 * 60_000, "an operator notices the clock");
+  await world.sleep(20 * 60_000, "an operator notices the clock");
   scheduler.shiftMs -= byMs;
-  await scheduler.sleep(5 * 60_000, "the clock is right again");
+  await world.sleep(5 * 60_000, "the clock is right again");
 }

@@ -77,9 +77,9 @@ export class Scheduler {
     };
   }
 
-  /** Resolves after simulated time, on the current machine. */
-  sleep(ms: number, label = "goes on"): Promise<void> {
-    return new Promise((resolve) => this.after(ms, label, resolve));
+  /** Resolves after simulated time, on the current machine or another one. */
+  sleep(ms: number, label = "goes on", machine = this.current): Promise<void> {
+    return new Promise((resolve) => this.after(ms, label, resolve, machine));
   }
 
   /** Lets time pass in which no machine runs, as while it is suspended. Timers that were due fire afterwards. */

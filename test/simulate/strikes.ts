@@ -123,6 +123,6 @@ async function freeze(world: World): Promise<void> {
   const become = (state: WalletState) => (gateway: SimulatedGateway) =>
     gateway.ledger.setWalletState({ walletId, state });
   await world.command("an operator freezes a wallet", become("frozen"));
-  await world.scheduler.sleep(world.scheduler.draw() * 20_000, "a wallet has been frozen");
+  await world.sleep(world.scheduler.draw() * 20_000, "a wallet has been frozen");
   await world.command("an operator thaws a wallet", become("active"));
 }

@@ -105,7 +105,7 @@ export class World {
     this.notices = draw() < 0.35 ? new SimulatedNotices(this) : undefined;
     this.nights = options.nights;
     this.ledger = draw() < 0.4 ? new LedgerProcess(this, options.faults) : undefined;
-    this.redis = draw() < 0.4 ? new SimulatedRedis(this) : undefined;
+    this.redis = draw() < 0.2 ? new SimulatedRedis(this) : undefined;
     this.config = drawConfig(this.folder, draw, bounds.upstreams);
   }
 
@@ -124,6 +124,14 @@ export class World {
     const topUpId = `top-up ${this.scheduler.steps} ${this.scheduler.draw()}`;
     this.model.topUp(walletId, amount);
     await this.command("an operator tops up", ({ ledger }) => ledger.topUp({ walletId, topUpId, amount }));
+  }
+
+  /**
+   * Resolves after simulated time, as an event of the world. What waits for the answer of a gateway goes on as an event
+   * of that gateway, and would end with it.
+   */
+  sleep(ms: number, label: string): Promise<void> {
+    return this.scheduler.sleep(ms, label, this.machine);
   }
 
   /** Called after each step. Throws a {@link Violation}. */
@@ -211,7 +219,7 @@ export class World {
       } catch {
         // Repeated below.
       }
-      await this.scheduler.sleep(SECOND_MS, "an operator waits");
+      await this.sleep(SECOND_MS, "an operator waits");
     }
   }
 
