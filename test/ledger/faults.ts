@@ -106,10 +106,10 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a shortfall reports a negative remainder without holds", "unheld > 0n ? unheld : 0n", "unheld"],
   ],
   "core/settle.ts": [
-    ["a lost hold of any age is booked", "!taken || !isFresh(holdId, nowMs)", "!taken"],
+    ["a lost hold of any age is booked", "captured === 0n && isFresh(holdId, nowMs)", "captured === 0n"],
+    ["a hold that is gone was never charged", "if (!isRepeated(captured))", "if (captured < 0n)"],
     ["a lost hold counts against no limit", "limitsOf(book, keyId, nowMs).map(({ key }) => key)", "[]"],
     ["a lost hold frees money", 'state: "expired"', 'state: "held"'],
-    ["a lost hold may have a negative grant", "!isAmount(granted) ||", ""],
     ["a hold expires a millisecond late", "hold.expiresAtMs <= nowMs", "hold.expiresAtMs < nowMs"],
     [
       "a hold of a clock that ran ahead keeps its expiry time",
@@ -316,6 +316,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a limit is not deleted", "{ ...stored, deletedAtMs: nowMs }", "stored"],
   ],
   "core/validate.ts": [
+    ["a lost hold may have a negative grant", "!isAmount(granted) ||", ""],
     [
       "an id of exactly a day ago is declined",
       "Math.abs(madeAtMs - nowMs) <= DAY_MS",

@@ -211,9 +211,12 @@ export function createOracle() {
   const onHoldOrLost = (
     { holdId, taken }: Extract<Command, { kind: "settle" | "release" }>["request"],
     now: number,
+    { owed, how }: { readonly owed: bigint; readonly how: string },
     then: (hold: OracleHold, isLost: boolean) => Expected,
   ): Expected => {
     const isLost = !holds.has(holdId) && taken && Math.abs(timeOf(holdId) - now) <= 24 * HOUR_MS;
+    if (exists && taken && !holds.has(holdId) && !isLost && owed === 0n)
+      return { result: { state: how, captured: 0n, balances: balances(), replayed: true } };
     if (!exists || !isLost) return onHold(holdId, (hold) => then(hold, false));
     const lost: OracleHold = {
       parameters: "lost",
@@ -282,7 +285,7 @@ export function createOracle() {
         if (request.taken && (request.taken.granted < 0n || request.taken.granted > MOST))
           return declined("invalid_amount");
         if (isTooLong(request.metadata)) return declined("invalid_metadata");
-        return onHoldOrLost(request, now, (hold) => {
+        return onHoldOrLost(request, now, { owed: request.amount, how: "settled" }, (hold) => {
           if (hold.ended === "released") return declined("hold_released");
           if (hold.ended === "settled") {
             return hold.named === request.amount ? settlement(hold, true) : declined("conflict");
@@ -298,7 +301,7 @@ export function createOracle() {
         if (request.taken && (request.taken.granted < 0n || request.taken.granted > MOST))
           return declined("invalid_amount");
         if (isTooLong(request.metadata)) return declined("invalid_metadata");
-        return onHoldOrLost(request, now, (hold, isLost) => {
+        return onHoldOrLost(request, now, { owed: 0n, how: "released" }, (hold, isLost) => {
           if (hold.ended === "settled") return declined("hold_settled");
           if (hold.ended !== "no" && !isLost) return settlement(hold, true);
           end(hold, "released", 0n, request.metadata);

@@ -39,7 +39,6 @@ export async function live(world: World, days: number): Promise<void> {
     await rest(world);
     if (day + 1 === lived && draw() < 0.8) break;
     await leapAtNight(world);
-    world.power.writeBack(world.folder);
     await night(world, DAY_MS - (world.scheduler.monotonicMs - beganAtMs));
   }
   await checkDatabase(world);

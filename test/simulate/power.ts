@@ -32,11 +32,6 @@ export class PowerModel {
     };
   }
 
-  /** Records that time enough has passed for the operating system to write back what nobody synced. */
-  writeBack(folder: string): void {
-    for (const path of databasesOf(folder)) this.syncing(path)();
-  }
-
   /**
    * Loses power: `stop` must close every connection to the files. Afterwards they have what was synced before.
    */

@@ -8,6 +8,8 @@ import { PowerModel } from "./power.ts";
 import { type Machine, Scheduler } from "./scheduler.ts";
 import { type Bounds, World } from "./world.ts";
 
+const SEEDS_PER_COLLECTION = 8;
+
 /** What one seed came to. */
 export interface SeedResult {
   readonly seed: number;
@@ -91,7 +93,7 @@ export function runSeed(options: SeedOptions): SeedResult {
     Error.stackTraceLimit = framesMax;
     world.remove();
     // SQLite's memory, of which the collector knows nothing, would else grow for hours.
-    Bun.gc(true);
+    if (seed % SEEDS_PER_COLLECTION === 0) Bun.gc(true);
   }
   const { steps, monotonicMs: simulatedMs } = scheduler;
   return {

@@ -121,18 +121,14 @@ export function counterOf(book: Pick<Book, "counters">, key: LimitPeriodKey): Co
   return counter;
 }
 
-/**
- * Applies a rule to the hold that a request names, or else to `lost`. Declines `wallet_not_found`, then
- * `hold_not_found`.
- */
+/** Applies a rule to the hold that a request names. Declines `wallet_not_found`, then `hold_not_found`. */
 export function withHold(
   { wallet, holds, counters }: Book,
   { holdId }: { readonly holdId: string },
   rule: (hold: Hold, money: Money) => Decision<Settlement>,
-  lost?: Hold,
 ): Decision<Settlement> {
   if (!wallet) return decline("wallet_not_found");
-  const hold = holds.get(holdId) ?? lost;
+  const hold = holds.get(holdId);
   return hold ? rule(hold, { wallet, counters }) : decline("hold_not_found");
 }
 

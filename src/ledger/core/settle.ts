@@ -1,7 +1,9 @@
-import type { LedgerErrorCode, ReleaseRequest, Settlement, SettleRequest, TakenHold } from "../ledger.ts";
+import type { Nanos } from "../../domain/money.ts";
+import type { ReleaseRequest, Settlement, SettleRequest, TakenHold } from "../ledger.ts";
 import type { OutcomeFacts } from "../records.ts";
 import {
   type Book,
+  balancesOf,
   CAPTURE_KINDS,
   type Changes,
   type Counter,
@@ -10,7 +12,7 @@ import {
   postingKey,
   TRANSFER_KINDS,
 } from "./book.ts";
-import { decline, type ExpireRequest, type Rule } from "./command.ts";
+import { type Decision, decline, type ExpireRequest, type Rule } from "./command.ts";
 import { limitsOf } from "./headroom.ts";
 import {
   bookable,
@@ -23,20 +25,20 @@ import {
 } from "./resolve.ts";
 import {
   areOutcomeFacts,
-  areRequestFacts,
   isAmount,
   isFresh,
   isHoldId,
   isId,
-  isTtl,
   printMetadata,
+  reasonAgainst,
 } from "./validate.ts";
 
 /**
  * Books the actual cost of a hold and frees the rest. Declines, in order: `invalid_id`, `invalid_amount`,
  * `invalid_facts`, those of an invalid description, `invalid_metadata`, `wallet_not_found`, `hold_not_found`,
- * `hold_released`, `conflict` (settled with another amount), `balance_overflow`. After an expiry, books only the excess over the amount
- * that the expiry captured, and at least 0. A lost hold that the request describes counts as expired.
+ * `hold_released`, `conflict` (settled with another amount), `balance_overflow`. After an expiry, books only the
+ * excess over the amount that the expiry captured, and at least 0. A lost hold that the request describes counts as
+ * expired.
  */
 export const settle: Rule<SettleRequest, Settlement> = (book, request, nowMs) => {
   const { facts, amount, taken } = request;
@@ -47,7 +49,8 @@ export const settle: Rule<SettleRequest, Settlement> = (book, request, nowMs) =>
   if (reason) return decline(reason);
   const metadata = printMetadata(request.metadata);
   if (metadata === null) return decline("invalid_metadata");
-  const bookCost = (hold: Hold, money: Money) => {
+  const isRepeated = (captured: Nanos) => captured >= amount;
+  return endHold(book, request, { state: "settled", isRepeated, nowMs }, (hold, money) => {
     if (hold.state === "released") return decline("hold_released");
     if (hold.state === "settled") {
       return hold.actual === amount ? replaySettlement(hold, money.wallet) : decline("conflict");
@@ -65,8 +68,7 @@ export const settle: Rule<SettleRequest, Settlement> = (book, request, nowMs) =>
       resolution,
       nowMs,
     });
-  };
-  return withHold(book, request, bookCost, lostHoldOf(book, request, nowMs));
+  });
 };
 
 /**
@@ -82,36 +84,63 @@ export const release: Rule<ReleaseRequest, Settlement> = (book, request, nowMs) 
   if (reason) return decline(reason);
   const metadata = printMetadata(request.metadata);
   if (metadata === null) return decline("invalid_metadata");
-  const lost = lostHoldOf(book, request, nowMs);
-  const free = (hold: Hold, money: Money) => {
+  const isRepeated = (captured: Nanos) => captured === 0n;
+  return endHold(book, request, { state: "released", isRepeated, nowMs }, (hold, money) => {
     if (hold.state === "settled") return decline("hold_settled");
-    if (hold.state !== "held" && hold !== lost) return replaySettlement(hold, money.wallet);
+    const isInBook = book.holds.has(hold.holdId);
+    if (hold.state !== "held" && isInBook) return replaySettlement(hold, money.wallet);
     const kind = TRANSFER_KINDS.settlement;
     const resolution = { facts, metadata };
     return decideResolution(money, hold, { state: "released", captured: 0n, kind, resolution, nowMs });
-  };
-  return withHold(book, request, free, lost);
+  });
 };
 
-/** Returns why a description of a hold is declined whatever the book holds. */
-function reasonAgainst({ keyId, granted, ttlMs, facts }: TakenHold): LedgerErrorCode | undefined {
-  if (!isId(keyId)) return "invalid_id";
-  if (!isAmount(granted) || !isTtl(ttlMs)) return "invalid_amount";
-  return areRequestFacts(facts) ? undefined : "invalid_facts";
+/** How a command ends a hold, and whether what the hold's transfers have captured shows that it has ended it before. */
+interface End {
+  readonly state: "settled" | "released";
+  readonly isRepeated: (captured: Nanos) => boolean;
+  readonly nowMs: number;
 }
 
 /**
- * Returns a hold that the book lacks, as the command that ends it describes it: expired without a capture, because nothing is
- * reserved for it any more. It counts against the limits in force now. `undefined` without a description, for an id
- * more than a day off, whose receipt retention may have dropped, and for one that a transfer has.
+ * Applies a rule to the hold that a command ends, or to a lost one that the command describes. Its id must be at most
+ * a day old, because retention may have dropped older receipts. Then the transfers, which stay for ever, show whether
+ * the command is a repetition.
+ */
+function endHold(
+  book: Book,
+  request: Pick<ReleaseRequest, "holdId" | "taken">,
+  { state, isRepeated, nowMs }: End,
+  rule: (hold: Hold, money: Money) => Decision<Settlement>,
+): Decision<Settlement> {
+  const { wallet, counters, holds } = book;
+  if (!wallet) return decline("wallet_not_found");
+  const { holdId, taken } = request;
+  const hold = holds.get(holdId);
+  if (hold) return rule(hold, { wallet, counters });
+  if (!taken) return decline("hold_not_found");
+  const captured = capturedFrom(book, holdId);
+  if (captured === 0n && isFresh(holdId, nowMs)) {
+    return rule(lostHoldOf(book, { holdId, taken }, nowMs), { wallet, counters });
+  }
+  if (!isRepeated(captured)) return decline("hold_not_found");
+  return { result: { state, captured, balances: balancesOf(wallet), replayed: true } };
+}
+
+function capturedFrom({ postings }: Book, holdId: string): Nanos {
+  const amounts = CAPTURE_KINDS.map((kind) => postings.get(postingKey(kind, holdId))?.amount ?? 0n);
+  return amounts.reduce((sum, amount) => sum + amount);
+}
+
+/**
+ * Returns a lost hold as the command that ends it describes it: expired without a capture, because nothing is reserved
+ * for it any more. It counts against the limits in force now.
  */
 function lostHoldOf(
   book: Book,
-  { holdId, taken }: Pick<ReleaseRequest, "holdId" | "taken">,
+  { holdId, taken }: { readonly holdId: string; readonly taken: TakenHold },
   nowMs: number,
-): Hold | undefined {
-  if (!taken || !isFresh(holdId, nowMs)) return undefined;
-  if (CAPTURE_KINDS.some((kind) => book.postings.has(postingKey(kind, holdId)))) return undefined;
+): Hold {
   const { keyId, granted, ttlMs, facts } = taken;
   return {
     holdId,

@@ -4,6 +4,7 @@ import type { Price } from "../../domain/model.ts";
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
 import { UNIT_NAMES } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
+import type { LedgerErrorCode, TakenHold } from "../ledger.ts";
 import {
   ATTEMPTS_MAX,
   type Attempt,
@@ -61,6 +62,13 @@ export function isTtl(ttlMs: number): boolean {
 /** Whether the facts of a request can be stored. */
 export function areRequestFacts({ surface, model }: RequestFacts): boolean {
   return isFact(surface) && isFact(model);
+}
+
+/** Returns why the description of a hold is declined whatever the book holds. */
+export function reasonAgainst({ keyId, granted, ttlMs, facts }: TakenHold): LedgerErrorCode | undefined {
+  if (!isId(keyId)) return "invalid_id";
+  if (!isAmount(granted) || !isTtl(ttlMs)) return "invalid_amount";
+  return areRequestFacts(facts) ? undefined : "invalid_facts";
 }
 
 /**

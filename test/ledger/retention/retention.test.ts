@@ -115,6 +115,28 @@ function describeRetention(name: string, open: () => Promise<RetainedLedger>): v
       expect(await env.findings()).toEqual([]);
     });
 
+    test("a repeated end that describes its hold is known by the transfers, and charges nothing", async () => {
+      const { ledger } = env;
+      await retainAll(ledger, 30);
+      const before = await survivors(env);
+      const { keyId, ttlMs, facts } = holdOf(10n);
+      const end = { walletId, facts: FACTS, taken: { keyId, granted: 10n, ttlMs, facts } };
+      const settled = { ...end, holdId: OLD.settled, amount: 9n };
+      expect(await ledger.settle(settled)).toMatchObject({ state: "settled", captured: 9n, replayed: true });
+      const late = { ...end, walletId: "overdrawn", holdId: OLD.late, amount: 5_000_000_000n };
+      expect(await ledger.settle(late)).toMatchObject({ captured: 5_000_000_000n, replayed: true });
+      const released = { ...end, holdId: OLD.released };
+      expect(await ledger.release(released)).toMatchObject({ state: "released", replayed: true });
+      const declined = [
+        ledger.settle({ ...settled, amount: 10n }),
+        ledger.settle({ ...settled, holdId: OLD.released, amount: 1n }),
+        ledger.release({ ...end, holdId: OLD.settled }),
+      ];
+      expect(await Promise.all(declined.map(errorCodeOf))).toEqual(Array(3).fill("hold_not_found"));
+      expect(await survivors(env)).toEqual(before);
+      expect(await env.findings()).toEqual([]);
+    });
+
     test("receipts whose amounts differ from their usage are not dropped", async () => {
       await env.run(`UPDATE holds SET captured = captured + 1 WHERE hold_id = '${OLD.settled}'`);
       expect(await retainAll(env.ledger, 30)).toEqual({ receipts: 0, stopped: "usage_differs" });
