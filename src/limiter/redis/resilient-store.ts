@@ -89,8 +89,14 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
       reportFault(shard, outages, fault);
       // Redis may have admitted the request although no answer came.
       shard.pendingReleases.add(cancellationOf(request, lease));
+      if (!shard.isDown) platform.setImmediate(() => sendLate(shard));
       return undefined;
     }
+  }
+
+  /** Sends what was admitted without Redis after the end of the outage that it did not know of. */
+  function sendLate(shard: Shard): void {
+    if (!shard.isDown) onUp(shard);
   }
 
   async function release(released: Release): Promise<void> {
