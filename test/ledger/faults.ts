@@ -109,7 +109,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a lost hold of any age is booked", "captured === 0n && isFresh(holdId, nowMs)", "captured === 0n"],
     ["a hold that is gone was never charged", "if (!isRepeated(captured))", "if (captured < 0n)"],
     ["a lost hold counts against no limit", "limitsOf(book, keyId, nowMs).map(({ key }) => key)", "[]"],
-    ["a lost hold frees money", 'state: "expired"', 'state: "held"'],
+    ["a lost hold frees money", 'state: "expired",\n    late: false', 'state: "held",\n    late: false'],
     ["a hold expires a millisecond late", "hold.expiresAtMs <= nowMs", "hold.expiresAtMs < nowMs"],
     [
       "a hold of a clock that ran ahead keeps its expiry time",
@@ -180,7 +180,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a settled hold is released", 'if (hold.state === "settled") return decline("hold_settled");', ""],
     [
       "a release returns the amount an expiry captured",
-      'if (hold.state !== "held") return replaySettlement',
+      'if (hold.state !== "held" && isInBook) return replaySettlement',
       'if (hold.state === "released") return replaySettlement',
     ],
     ["a release captures the accrued amount", "captured: 0n, kind", "captured: hold.accrued, kind"],
