@@ -1,14 +1,13 @@
 // The worker of exports: its own thread and connections, so that no request waits for an export.
 import { parentPort, workerData } from "node:worker_threads";
 import { connectDatabase } from "../db/database.ts";
-import { endLease, tryLease } from "../db/leases.ts";
 import type { DatabaseLocation } from "../db/location.ts";
 import { openExportConnection } from "../ledger/exports/connection.ts";
 import type { ExportConfig } from "./export-config.ts";
 import { createFileSink } from "./file-sink.ts";
 import type { Sink } from "./line.ts";
 import { createHttpSink, createOtlpSink } from "./post-sink.ts";
-import { type ExportEvent, startExport } from "./run-export.ts";
+import { type ExportEvent, startSharedExport } from "./run-export.ts";
 
 export interface ExportWorkerData {
   readonly location: DatabaseLocation;
@@ -20,10 +19,6 @@ export type ExportMessage = ExportEvent & { readonly name: string };
 
 // Safe because the app starts the worker with an ExportWorkerData.
 const { location, exports: configured } = workerData as ExportWorkerData;
-
-/** Longer than a thread may be frozen while it writes a file. Another process takes over after that. */
-const LEASE_MS = 45_000;
-const RENEW_MS = 15_000;
 
 const database = await connectDatabase(location);
 const connection = openExportConnection(database);
@@ -37,26 +32,12 @@ parentPort?.once("message", async () => {
 });
 
 function run(config: ExportConfig) {
-  const lease = { job: `export:${config.name}`, holder: crypto.randomUUID(), ms: LEASE_MS };
-  let renewedAtMs = Number.NEGATIVE_INFINITY;
-  const work = startExport({
+  return startSharedExport(database, {
     connection,
     config,
     sink: createSink(config),
     report: (event) => parentPort?.postMessage({ ...event, name: config.name } satisfies ExportMessage),
-    async takeLease() {
-      if (performance.now() - renewedAtMs < RENEW_MS) return true;
-      const isTaken = await tryLease(database, lease);
-      renewedAtMs = isTaken ? performance.now() : Number.NEGATIVE_INFINITY;
-      return isTaken;
-    },
   });
-  return {
-    async close() {
-      await work.close();
-      await endLease(database, lease).catch(() => undefined);
-    },
-  };
 }
 
 function createSink(config: ExportConfig): Sink {

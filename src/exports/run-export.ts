@@ -1,4 +1,6 @@
 // The loop of one export: read a page, deliver it, move the cursor.
+import type { Database } from "../db/database.ts";
+import { endLease, tryLease } from "../db/leases.ts";
 import type { ExportConnection } from "../ledger/exports/connection.ts";
 import {
   type CursorMove,
@@ -9,6 +11,7 @@ import {
   readCursor,
 } from "../ledger/exports/cursor.ts";
 import { readPage } from "../ledger/exports/page.ts";
+import { platform } from "../platform.ts";
 import type { ExportConfig } from "./export-config.ts";
 import { type Batch, type Line, printLine, type Sink, SinkError } from "./line.ts";
 
@@ -35,6 +38,34 @@ export interface ExportParts {
 /** The pause of a process without the lease. */
 const LEASE_WAIT_MS = 5_000;
 const BACKOFF_GROWTH_MAX = 60;
+
+/** Longer than a thread may be frozen while it writes a file. Another process takes over after that. */
+const LEASE_MS = 45_000;
+const RENEW_MS = 15_000;
+
+/** Runs an export while no other process of the database does. Like {@link startExport}. */
+export function startSharedExport(
+  database: Database,
+  parts: Omit<ExportParts, "takeLease">,
+): { close(): Promise<void> } {
+  const lease = { job: `export:${parts.config.name}`, holder: platform.uuid(), ms: LEASE_MS };
+  let renewedAtMs = Number.NEGATIVE_INFINITY;
+  const work = startExport({
+    ...parts,
+    async takeLease() {
+      if (platform.monotonicMs() - renewedAtMs < RENEW_MS) return true;
+      const isTaken = await tryLease(database, lease);
+      renewedAtMs = isTaken ? platform.monotonicMs() : Number.NEGATIVE_INFINITY;
+      return isTaken;
+    },
+  });
+  return {
+    async close() {
+      await work.close();
+      await endLease(database, lease).catch(() => undefined);
+    },
+  };
+}
 
 /**
  * Runs an export until it is closed. The cursor moves after the sink has taken a batch, so that each line is
@@ -97,7 +128,7 @@ class ExportRun {
 
   /** Reads the next batch. `undefined` when everything is exported, or the database is busy. */
   async #read(): Promise<Pending | undefined> {
-    const { connection, config, now = Date.now } = this.#parts;
+    const { connection, config, now = platform.now } = this.#parts;
     const { name, start } = config;
     let cursor = await readCursor(connection, name);
     if (!cursor) {
@@ -138,7 +169,7 @@ class ExportRun {
     }
     report({ kind: "failed", problem: describe(fault), failures: this.#failures });
     const growth = Math.min(2 ** (this.#failures - 1), BACKOFF_GROWTH_MAX);
-    const wait = backoffMs * growth * (0.8 + Math.random() * 0.4);
+    const wait = backoffMs * growth * (0.8 + platform.random() * 0.4);
     return Math.max(wait, fault instanceof SinkError ? (fault.waitMs ?? 0) : 0);
   }
 
@@ -148,12 +179,12 @@ class ExportRun {
    */
   async #pause(ms: number): Promise<void> {
     if (this.#signal.aborted) return;
-    if (ms === 0) return new Promise((resolve) => setImmediate(resolve));
+    if (ms === 0) return new Promise<void>((resolve) => void platform.setImmediate(resolve));
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
+    const timer = platform.setTimeout(resolve, ms);
     this.#signal.addEventListener("abort", () => resolve(), { once: true });
     await promise;
-    clearTimeout(timer);
+    platform.clearTimeout(timer);
   }
 }
 

@@ -250,7 +250,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   exports: {
     holds: "exports of usage: lines, their sinks, and the worker that sends them",
-    imports: ["db", "domain", "ledger", "time.ts"],
+    imports: ["db", "domain", "ledger", "platform.ts", "time.ts"],
     packages: ["node:fs", "node:path", "node:worker_threads"],
   },
   mail: {

@@ -106,10 +106,12 @@ async function rest(world: World): Promise<void> {
     const receipt = await ledger.receipt(walletId, request.id);
     model.checkRequest(request, receipt);
     if (receipt) world.retention.keep(request.id);
+    if (receipt) world.exports?.checkReceipt(receipt);
   }
   model.admissions.checkCancelled(world.requests.values());
   world.requests.clear();
   await model.checkMoney(ledger);
+  await world.exports?.checkWallets(ledger);
   world.notices?.model.checkAtRest();
   world.retention.lookAtClock();
   if (world.watch) world.retention.check(world.watch.client);

@@ -104,6 +104,7 @@ export async function startGateway(
     ? [startSweeper({ ledger: local, onError }), startRollUps({ ledger: local, onError })]
     : [];
   const retention = local && startSimulatedRetention(world, local);
+  const exports = local && (await world.exports?.start(machine));
   const notices = world.notices?.start({ database, ledger, log }, metrics.upstream);
   let latest = config;
   let gateway: Gateway = { ...parts.gateway(), tokens: COUNTER };
@@ -127,6 +128,7 @@ export async function startGateway(
       await world.untilIdle(machine);
       await parts.close();
       retention?.stop();
+      await exports?.close();
       await notices?.close();
       await runningLimiter.close();
       await Promise.all(jobs.map((job) => job.stop()));

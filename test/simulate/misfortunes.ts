@@ -62,6 +62,14 @@ export const MISFORTUNES = {
   receiver_refuses: { chance: 0.1, does: "the receiver of a webhook refuses the connection" },
   receiver_error: { chance: 0.1, does: "the receiver of a webhook answers with an error" },
   receiver_never: { chance: 0.1, does: "the receiver of a webhook never answers" },
+  // The receiver of an export, chances per batch.
+  sink_refuses: { chance: 0.05, does: "the receiver of an export refuses a batch" },
+  sink_takes_half: { chance: 0.05, does: "the receiver of an export takes a part of a batch, and fails" },
+  sink_loses_answer: {
+    chance: 0.05,
+    does: "the receiver of an export takes a batch, and its answer is lost",
+  },
+  sink_late: { chance: 0.03, does: "the receiver of an export takes a batch, and answers too late" },
   // Operators, chances per second.
   refund: { chance: 0.05, does: "an operator refunds a request" },
   key_created: { chance: 0.005, does: "a key is created" },

@@ -66,6 +66,6 @@ function readBooks({ watch }: World): string {
 }
 
 const BOOKS = `SELECT version, totals_version, fence_ms,
-  (SELECT count(*) FROM usage_stale), (SELECT sum(last_seq) FROM wallets),
+  (SELECT sum(version) FROM exports), (SELECT count(*) FROM usage_stale), (SELECT sum(last_seq) FROM wallets),
   (SELECT sum(position) FROM journal_sums), (SELECT count(*) FROM holds WHERE state = 'held')
   FROM usage_cursor CROSS JOIN usage_fence`;

@@ -216,6 +216,16 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
       },
     ],
   },
+  failed_batch_taken: {
+    breaks: "an export moves its cursor past a batch that its receiver has not taken",
+    edits: [
+      {
+        file: "src/exports/run-export.ts",
+        from: "await sink.deliver(batch, this.#signal)",
+        to: "await sink.deliver(batch, this.#signal).catch(() => 0)",
+      },
+    ],
+  },
   slot_kept_after_leaving: {
     breaks: "the slot of a client that leaves is not given back",
     isQuick: true,

@@ -6,6 +6,7 @@ import type { Config } from "../../src/config/config.ts";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import { closeConnections } from "./connections.ts";
+import { SimulatedExports } from "./exports.ts";
 import type { Faults } from "./faults.ts";
 import { type SimulatedGateway, startGateway } from "./gateway.ts";
 import { LedgerProcess } from "./grpc/ledger-process.ts";
@@ -65,6 +66,8 @@ export class World {
   readonly retention: RetentionModel;
   /** Watched thresholds; `undefined` in a world without any. */
   readonly notices: SimulatedNotices | undefined;
+  /** `undefined` in a world without any. */
+  readonly exports: SimulatedExports | undefined;
   /** The configuration file as it is now. */
   config: Config;
   readonly bounds: Bounds;
@@ -106,6 +109,7 @@ export class World {
     this.nights = options.nights;
     this.ledger = draw() < 0.4 ? new LedgerProcess(this, options.faults) : undefined;
     this.redis = draw() < 0.2 ? new SimulatedRedis(this) : undefined;
+    this.exports = draw() < 0.33 ? new SimulatedExports(this) : undefined;
     this.config = drawConfig(this.folder, draw, bounds.upstreams);
   }
 

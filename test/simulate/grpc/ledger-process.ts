@@ -129,6 +129,7 @@ export class LedgerProcess {
     const onError = (fault: unknown) => world.scheduler.note(`a background job failed: ${String(fault)}`);
     const jobs = [startSweeper({ ledger, onError }), startRollUps({ ledger, onError })];
     const retention = startSimulatedRetention(world, ledger);
+    const exports = await world.exports?.start(machine);
     const target = { ledger, onFault: onError };
     const streams = createMutationStreams(target);
     this.local = ledger;
@@ -140,6 +141,7 @@ export class LedgerProcess {
       await world.scheduler.sleep(1_000, "calls end");
       this.#leave();
       retention?.stop();
+      await exports?.close();
       await Promise.all(jobs.map((job) => job.stop()));
       await ledger.close();
       await database.close();
