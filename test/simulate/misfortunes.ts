@@ -93,6 +93,9 @@ export type Misfortune = keyof typeof MISFORTUNES;
 
 export const MISFORTUNE_NAMES = Object.keys(MISFORTUNES) as readonly Misfortune[];
 
+/** What a real Redis cannot take part in: its keys expire by its own clock, and it has no replica. */
+export const NOT_ON_REAL_REDIS: readonly Misfortune[] = ["clock_back", "clock_leaps", "redis_fails_over"];
+
 /** Of each kind, how often it happened. */
 export type MisfortuneCounts = Record<Misfortune, number>;
 

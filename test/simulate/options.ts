@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { MISFORTUNE_NAMES, type Misfortune } from "./misfortunes.ts";
+import { MISFORTUNE_NAMES, type Misfortune, NOT_ON_REAL_REDIS } from "./misfortunes.ts";
 import type { SeedOptions } from "./run-seed.ts";
 
 /** What a simulation of the command line runs, and for how long. */
@@ -32,6 +32,7 @@ export function readOptions(args: readonly string[]): Options {
   const numberOf = (name: keyof typeof values) => readNumber(name, values[name]);
   const until = numberOf("until");
   const minutes = (numberOf("minutes") ?? 0) + 60 * (numberOf("hours") ?? 0);
+  if (values.redis && values.shrink) throw new InvalidOptions("--shrink needs runs that repeat: not --redis");
   const isOne = values.trace || until !== undefined;
   return {
     seed: numberOf("seed") ?? Math.floor(Date.now() / 1_000),
@@ -39,7 +40,7 @@ export function readOptions(args: readonly string[]): Options {
     until,
     ms: (minutes || (values.shrink ? 3 : 1)) * 60_000,
     seeds: isOne ? 1 : (numberOf("seeds") ?? Number.POSITIVE_INFINITY),
-    without: readWithout(values.without, values.only),
+    without: [...readWithout(values.without, values.only), ...(values.redis ? NOT_ON_REAL_REDIS : [])],
     bounds: {
       gateways: numberOf("gateways"),
       upstreams: numberOf("upstreams"),
@@ -48,6 +49,7 @@ export function readOptions(args: readonly string[]): Options {
     },
     isFirstOnly: values.first,
     trace: values.trace,
+    redis: values.redis,
     shrink: values.shrink,
     coverage: values.coverage,
     plant: values.plant,
@@ -77,6 +79,7 @@ function parse(args: readonly string[]) {
         plant: TEXT,
         first: FLAG,
         trace: FLAG,
+        redis: FLAG,
         shrink: FLAG,
         coverage: FLAG,
       },
@@ -113,12 +116,13 @@ function isMisfortune(name: string): name is Misfortune {
 
 /** Prints the command that runs a seed again, up to a step with each event in words. */
 export function replayCommand(options: SeedOptions, plant?: string): string {
-  const { seed, days = 1, until, without = [], bounds = {} } = options;
+  const { seed, days = 1, until, without = [], bounds = {}, redis } = options;
   const args = [
     `--seed ${seed}`,
     `--days ${days}`,
     ...Object.entries(bounds).flatMap(([name, max]) => (max === undefined ? [] : [`--${name} ${max}`])),
     ...namesArgument(without),
+    ...(redis ? ["--redis"] : []),
     ...(plant === undefined ? [] : [`--plant ${plant}`]),
     ...(until === undefined ? [] : [`--until ${until} --trace`]),
   ];

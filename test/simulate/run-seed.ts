@@ -5,6 +5,7 @@ import { migratedFile } from "./migrated-file.ts";
 import { type Misfortune, type MisfortuneCounts, noMisfortunes } from "./misfortunes.ts";
 import type { Nights } from "./nights.ts";
 import { PowerModel } from "./power.ts";
+import type { RealRedis } from "./redis/real-redis.ts";
 import { type Machine, Scheduler } from "./scheduler.ts";
 import { type Bounds, World } from "./world.ts";
 
@@ -39,71 +40,114 @@ export interface SeedOptions {
   /** Makes the faults that are planted into this run. */
   readonly faults?: (() => Faults) | undefined;
   readonly nights?: Nights;
+  /** Whether a real Redis runs the scripts of the limiter: no two runs are then equal. */
+  readonly redis?: boolean;
 }
 
 /** Runs one simulated world to its end. Synchronous: no time of the machine passes for the simulated code. */
 export function runSeed(options: SeedOptions): SeedResult {
-  const { seed, days = 1, until = Number.POSITIVE_INFINITY, onLine, faults: plant } = options;
-  const { without = [], bounds = {}, nights = {} } = options;
-  const faults = plant?.() ?? NO_FAULTS;
-  const machine: Machine = { name: "world", isAlive: true };
-  const database = migratedFile();
-  const scheduler = new Scheduler({ seed, onLine }, machine);
-  const unbind = scheduler.bind();
-  const framesMax = Error.stackTraceLimit;
-  // Most requests are declined by an error. Where it was thrown is of use in a trace only.
-  if (!onLine) Error.stackTraceLimit = 0;
-  const power = new PowerModel();
-  const onSynced = (path: string) => power.syncing(path)();
-  const unfollow = followConnections(() => scheduler.current, onSynced);
-  const counts = noMisfortunes();
-  const world = new World({
-    scheduler,
-    world: machine,
-    counts,
-    power,
-    faults,
-    nights,
-    database,
-    without,
-    bounds,
-  });
-  let failure: unknown;
-  let isOver = false;
-  scheduler.after(0, "the world begins", () =>
-    live(world, days).then(
+  const run = new SeedRun(options);
+  while (run.goesOn) run.step();
+  return run.end();
+}
+
+/** Runs one world whose scripts a real Redis runs. Waits for its answers after each event. */
+export async function runSeedOnRedis(options: SeedOptions, redis: RealRedis): Promise<SeedResult> {
+  const run = new SeedRun(options, redis);
+  while (run.goesOn) {
+    run.step();
+    if (redis.isBusy) await redis.idle();
+  }
+  await redis.idle();
+  return run.end();
+}
+
+/** One simulated world, from its beginning to its end. */
+class SeedRun {
+  readonly #options: SeedOptions;
+  readonly #scheduler: Scheduler;
+  readonly #world: World;
+  readonly #release: () => void;
+  readonly #counts = noMisfortunes();
+  #isOver = false;
+  #failure: unknown;
+
+  constructor(options: SeedOptions, realRedis?: RealRedis) {
+    const { seed, days = 1, onLine, faults: plant, without = [], bounds = {}, nights = {} } = options;
+    const machine: Machine = { name: "world", isAlive: true };
+    const database = migratedFile();
+    const scheduler = new Scheduler({ seed, onLine }, machine);
+    const unbind = scheduler.bind();
+    const framesMax = Error.stackTraceLimit;
+    // Most requests are declined by an error. Where it was thrown is of use in a trace only.
+    if (!onLine) Error.stackTraceLimit = 0;
+    const power = new PowerModel();
+    const onSynced = (path: string) => power.syncing(path)();
+    const unfollow = followConnections(() => scheduler.current, onSynced);
+    this.#options = options;
+    this.#scheduler = scheduler;
+    this.#release = () => {
+      unfollow();
+      unbind();
+      Error.stackTraceLimit = framesMax;
+    };
+    this.#world = new World({
+      scheduler,
+      world: machine,
+      counts: this.#counts,
+      power,
+      faults: plant?.() ?? NO_FAULTS,
+      nights,
+      database,
+      without,
+      bounds,
+      realRedis,
+    });
+    scheduler.after(0, "the world begins", () => this.#live(days));
+  }
+
+  get goesOn(): boolean {
+    const { until = Number.POSITIVE_INFINITY } = this.#options;
+    return !this.#isOver && this.#failure === undefined && this.#scheduler.steps < until;
+  }
+
+  /** Runs the next event, and checks what it did. Keeps what was broken. */
+  step(): void {
+    try {
+      if (!this.#scheduler.step()) throw new Error("Nothing is left to happen");
+      this.#world.check();
+    } catch (fault) {
+      this.#failure ??= fault;
+    }
+  }
+
+  /** Removes the world. Must be called once. */
+  end(): SeedResult {
+    this.#release();
+    this.#world.remove();
+    // SQLite's memory, of which the collector knows nothing, would else grow for hours.
+    if (this.#options.seed % SEEDS_PER_COLLECTION === 0) Bun.gc(true);
+    const { steps, monotonicMs: simulatedMs } = this.#scheduler;
+    return {
+      seed: this.#options.seed,
+      steps,
+      requests: this.#world.sent,
+      simulatedMs,
+      digest: this.#scheduler.digest(),
+      counts: this.#counts,
+      endings: this.#world.endings,
+      failure: this.#failure,
+    };
+  }
+
+  #live(days: number): void {
+    live(this.#world, days).then(
       () => {
-        isOver = true;
+        this.#isOver = true;
       },
       (fault: unknown) => {
-        failure = fault;
+        this.#failure = fault;
       },
-    ),
-  );
-  try {
-    while (!isOver && failure === undefined && scheduler.steps < until) {
-      if (!scheduler.step()) throw new Error("Nothing is left to happen");
-      world.check();
-    }
-  } catch (fault) {
-    failure ??= fault;
-  } finally {
-    unfollow();
-    unbind();
-    Error.stackTraceLimit = framesMax;
-    world.remove();
-    // SQLite's memory, of which the collector knows nothing, would else grow for hours.
-    if (seed % SEEDS_PER_COLLECTION === 0) Bun.gc(true);
+    );
   }
-  const { steps, monotonicMs: simulatedMs } = scheduler;
-  return {
-    seed,
-    steps,
-    requests: world.sent,
-    simulatedMs,
-    digest: scheduler.digest(),
-    counts,
-    endings: world.endings,
-    failure,
-  };
 }

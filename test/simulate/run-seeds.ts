@@ -1,6 +1,7 @@
 import { type Options, replayCommand } from "./options.ts";
+import type { RealRedis } from "./redis/real-redis.ts";
 import { Report } from "./report.ts";
-import { runSeed } from "./run-seed.ts";
+import { runSeed, runSeedOnRedis, type SeedOptions, type SeedResult } from "./run-seed.ts";
 
 /** Prints one line. */
 export type Print = (line: string) => void;
@@ -23,9 +24,11 @@ export async function runSeeds(options: Options, print: Print): Promise<0 | 1> {
     (next > seed && passedMs() >= ms) ||
     (isFirstOnly && report.failures > 0) ||
     stop.signal !== undefined;
+  const redis = options.redis ? await startRedis() : undefined;
   print(`seed ${seed}`);
+  if (redis) print("on a real Redis: two runs of one seed differ");
   for (let next = seed; !isOver(next); next += 1) {
-    const result = runSeed({ ...options, seed: next, onLine: trace ? print : undefined });
+    const result = await run({ ...options, seed: next, onLine: trace ? print : undefined }, redis);
     const failed = report.add(result, replayCommand({ ...options, seed: next, until: result.steps }, plant));
     if (failed !== undefined) print(failed);
     if (passedMs() >= linesAtMs) {
@@ -35,6 +38,7 @@ export async function runSeeds(options: Options, print: Print): Promise<0 | 1> {
     // Signals are received between two turns of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
   }
+  await redis?.stop();
   stop.unfollow();
   if (stop.signal !== undefined) print(`ended by ${stop.signal}`);
   print(report.summary(passedMs()));
@@ -42,6 +46,16 @@ export async function runSeeds(options: Options, print: Print): Promise<0 | 1> {
   const missed = mayMiss ? [] : report.missed().filter((name) => !without.some((each) => each === name));
   for (const name of missed) print(`never happened: ${name}`);
   return report.failures > 0 || missed.length > 0 ? 1 : 0;
+}
+
+/** Loads what a run without it does not need. */
+async function startRedis(): Promise<RealRedis> {
+  const { RealRedis } = await import("./redis/real-redis.ts");
+  return RealRedis.start();
+}
+
+async function run(options: SeedOptions, redis: RealRedis | undefined): Promise<SeedResult> {
+  return redis ? runSeedOnRedis(options, redis) : runSeed(options);
 }
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;

@@ -16,6 +16,7 @@ import { Model, Violation } from "./model.ts";
 import type { Nights } from "./nights.ts";
 import { SimulatedNotices } from "./notices.ts";
 import type { PowerModel } from "./power.ts";
+import type { RealRedis } from "./redis/real-redis.ts";
 import { SimulatedRedis } from "./redis/server.ts";
 import { drawConfig } from "./reloads.ts";
 import { RetentionModel } from "./retention.ts";
@@ -53,6 +54,8 @@ export interface WorldOptions {
   readonly database: Buffer;
   readonly without: readonly Misfortune[];
   readonly bounds: Bounds;
+  /** Runs the scripts of the limiter of every world; `undefined` for keys in memory in some of the worlds. */
+  readonly realRedis: RealRedis | undefined;
 }
 
 const SECOND_MS = 1_000;
@@ -108,7 +111,8 @@ export class World {
     this.notices = draw() < 0.35 ? new SimulatedNotices(this) : undefined;
     this.nights = options.nights;
     this.ledger = draw() < 0.4 ? new LedgerProcess(this, options.faults) : undefined;
-    this.redis = draw() < 0.2 ? new SimulatedRedis(this) : undefined;
+    const { realRedis } = options;
+    this.redis = draw() < 0.2 || realRedis ? new SimulatedRedis(this, realRedis) : undefined;
     this.exports = draw() < 0.33 ? new SimulatedExports(this) : undefined;
     this.config = drawConfig(this.folder, draw, bounds.upstreams);
   }

@@ -5,6 +5,7 @@ import type { Faults } from "../faults.ts";
 import type { Machine } from "../scheduler.ts";
 import type { World } from "../world.ts";
 import type { Reply } from "./lua.ts";
+import type { ScriptCall } from "./real-redis.ts";
 import type { SimulatedRedis } from "./server.ts";
 
 /** The client's own bounds are those of production. */
@@ -170,7 +171,7 @@ class Wire {
       return promise;
     }
     this.#thereAtMs = Math.max(this.#thereAtMs, scheduler.monotonicMs + scheduler.draw());
-    const arrive = () => this.#arrive(pending, () => this.#redis.execute(command, script, rest));
+    const arrive = () => this.#arrive(pending, { command, script, rest });
     scheduler.after(this.#thereAtMs - scheduler.monotonicMs, "a command reaches Redis", arrive, machine);
     return promise;
   }
@@ -193,20 +194,25 @@ class Wire {
   }
 
   /** A command has reached the server, which executes it also when the connection was lost meanwhile. */
-  #arrive(pending: PendingCommand, execute: () => Reply): void {
-    const { scheduler, luck } = this.#world;
+  #arrive(pending: PendingCommand, call: ScriptCall): void {
+    const { scheduler } = this.#world;
     const waitMs = this.#redis.waitMs();
     if (waitMs > 0) {
       this.#thereAtMs = Math.max(this.#thereAtMs, scheduler.monotonicMs + waitMs);
-      scheduler.after(waitMs, "Redis goes on", () => this.#arrive(pending, execute));
+      scheduler.after(waitMs, "Redis goes on", () => this.#arrive(pending, call));
       return;
     }
     if (!this.#redis.isUp) return;
     if (!this.#isOpen) {
-      this.#straggle(execute);
+      this.#straggle(call);
       return;
     }
-    const answer = answerOf(execute);
+    this.#redis.execute(call, (answer) => this.#answer(pending, answer));
+  }
+
+  /** The server has executed a command. */
+  #answer(pending: PendingCommand, answer: Answer): void {
+    const { scheduler, luck } = this.#world;
     if (luck.strikes("redis_loses_answer")) {
       this.reset();
       return;
@@ -217,10 +223,12 @@ class Wire {
   }
 
   /** Half of the commands of a lost connection are executed, up to a second later. */
-  #straggle(execute: () => Reply): void {
+  #straggle(call: ScriptCall): void {
     const { scheduler } = this.#world;
     if (scheduler.draw() < 0.5) return;
-    const run = () => void (this.#redis.isUp && answerOf(execute));
+    const run = () => {
+      if (this.#redis.isUp) this.#redis.execute(call, () => undefined);
+    };
     scheduler.after(scheduler.draw() * STRAGGLERS_MS, "Redis executes what a lost connection sent", run);
   }
 
@@ -245,12 +253,3 @@ class Wire {
 }
 
 type Answer = Reply | Error;
-
-function answerOf(execute: () => Reply): Answer {
-  try {
-    return execute();
-  } catch (fault) {
-    if (fault instanceof Error && fault.name === "ReplyError") return fault;
-    throw fault;
-  }
-}

@@ -31,6 +31,7 @@ export async function startSharedLimiter(
   const limiter = createRedisLimiter({
     connection: connectSimulatedRedis(world, redis, { machine, faults }),
     onFailure: redis.onFailure,
+    clockLua: redis.clockLua,
     replicas: peers.onRedis,
     log,
     metrics: followed.metrics,
