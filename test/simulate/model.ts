@@ -6,7 +6,8 @@ import { AdmissionModel } from "./admission-model.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import { CostsAbove } from "./costs-above.ts";
 import { KeyModel } from "./key-model.ts";
-import type { Misfortune, MisfortuneCounts } from "./misfortunes.ts";
+import { LedgerTroubles } from "./ledger-troubles.ts";
+import type { MisfortuneCounts } from "./misfortunes.ts";
 import { costOfReport, dearestOf } from "./prices.ts";
 import { SharedAdmissionModel } from "./redis/shared-admission-model.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -17,33 +18,6 @@ import type { SimulatedKey } from "./world.ts";
 export class Violation extends Error {
   override readonly name = "Violation";
 }
-
-/** Misfortunes for which a gateway may answer with an internal error. */
-const LEDGER_TROUBLES = [
-  "slow_sync",
-  "lost_answer",
-  "locked_file",
-  "full_disk",
-  "full_database",
-  "failed_sync",
-  "link_loses_call",
-  "link_loses_answer",
-  "link_doubles",
-  "link_silent",
-  "ledger_dies",
-  "ledger_drains",
-  // Where requests are denied without Redis.
-  "redis_silent",
-  "redis_loses_command",
-  "redis_loses_answer",
-  "redis_stalls",
-  "redis_restarts",
-  "redis_restarts_empty",
-  "redis_fails_over",
-] as const satisfies readonly Misfortune[];
-
-/** The pause between two heartbeats of a hold. */
-const HEARTBEAT_MS = 20_000;
 
 /**
  * What must be true, written apart from the program and smaller than it: what each request may have cost, and the
@@ -59,21 +33,16 @@ export class Model {
   readonly #spent = new Map<string, bigint>();
   readonly admissions: AdmissionModel;
   readonly keys: KeyModel;
+  readonly troubles: LedgerTroubles;
   readonly costsAbove = new CostsAbove();
   /** Of gateways that count in one Redis. */
   readonly shared: SharedAdmissionModel;
-  readonly #scheduler: Scheduler;
-  readonly #counts: MisfortuneCounts;
   readonly #refunded = new Set<string>();
   /** Holds whose heartbeats have reported a cost. */
   readonly #costly = new Set<string>();
-  /** When a connection to the ledger had trouble, and when its process was away for long. */
-  readonly #linkTroubles: number[] = [];
-  #ledgerAwayAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(scheduler: Scheduler, counts: MisfortuneCounts) {
-    this.#scheduler = scheduler;
-    this.#counts = counts;
+    this.troubles = new LedgerTroubles(scheduler, counts);
     const report = (claim: string) => this.report(claim);
     this.admissions = new AdmissionModel(scheduler, report);
     this.shared = new SharedAdmissionModel(scheduler, report);
@@ -113,34 +82,13 @@ export class Model {
     return { ...ledger, extend };
   }
 
-  /** A connection to the ledger broke or fell silent. */
-  onLinkTrouble(): void {
-    this.#linkTroubles.push(this.#scheduler.monotonicMs);
-  }
-
-  /** The process of the ledger is away for so long. */
-  onLedgerAway(ms: number): void {
-    if (ms > HEARTBEAT_MS) this.#ledgerAwayAtMs = this.#scheduler.monotonicMs + ms;
-  }
-
-  /** A hold outlives two lost heartbeats. */
-  #mayLoseHeartbeats({ startedAtMs }: SimulatedRequest): boolean {
-    const troubles = this.#linkTroubles.filter((atMs) => atMs > startedAtMs).length;
-    return troubles > 2 || this.#ledgerAwayAtMs > startedAtMs;
-  }
-
-  /** Whether anything happened so far that the ledger may be away for. */
-  isLedgerTroubled(): boolean {
-    return LEDGER_TROUBLES.some((name) => this.#counts[name] > 0);
-  }
-
   /** Checks one request that must be over: its receipt against what its client and its upstreams saw. */
   checkRequest(request: SimulatedRequest, receipt: Receipt | undefined): void {
     const about = (text: string) => `request ${request.number}: ${text}`;
     const { ending, asked, isOrphan, key } = request;
     require(ending !== undefined, about("its client waits for ever"));
     require(isOrphan || request.isOver, about("its story has no end"));
-    require(!request.isInternal || this.isLedgerTroubled(), about(
+    require(!request.isInternal || this.troubles.isAny(), about(
       "it ended with an internal error for no reason",
     ));
     const requireIt = (isTrue: boolean, text: string) => require(isTrue, about(text));
@@ -181,7 +129,8 @@ export class Model {
       request.startedAtMs > this.clockSetAtMs &&
       request.machine.isAlive &&
       isSettled &&
-      !this.#mayLoseHeartbeats(request);
+      !this.troubles.mayLoseHeartbeats(request) &&
+      !this.troubles.mayHoldUnknown(request);
     if (isInTime) require(state !== "expired" && !receipt.late, about("its hold expired while it ran"));
   }
 

@@ -90,7 +90,7 @@ export class GrpcConnection {
   break(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#world.model.onLinkTrouble();
+    this.#world.model.troubles.onLink();
     const { scheduler } = this.#world;
     const tell = () => {
       for (const call of [...this.#calls]) call.lose(LOST);
@@ -120,14 +120,17 @@ export class GrpcConnection {
     if (broken) this.break();
     if (broken === "link_loses_call") return;
     // The client sends it again, over another connection, before or after this one arrives.
-    if (broken === "link_doubles") ms = scheduler.draw() * 500;
+    if (broken === "link_doubles") {
+      ms = scheduler.draw() * 500;
+      this.#world.model.troubles.onDoubled();
+    }
     scheduler.after(ms, `the ledger receives ${what}`, arrive, this.#serverMachine);
   }
 
   /** Nothing arrives for a while, in both directions. The client's keepalive may notice. */
   #fallSilent(ms: number): void {
     const { scheduler } = this.#world;
-    this.#world.model.onLinkTrouble();
+    this.#world.model.troubles.onLink();
     this.#thereAtMs = Math.max(this.#thereAtMs, scheduler.monotonicMs + ms);
     this.#backAtMs = Math.max(this.#backAtMs, scheduler.monotonicMs + ms);
     if (ms > KEEPALIVE_MS) {

@@ -156,7 +156,7 @@ export class LedgerProcess {
     this.#stop = undefined;
     for (const connection of [...this.connections]) connection.break();
     const awayMs = scheduler.draw() * (scheduler.draw() < 0.2 ? 100_000 : 8_000);
-    model.onLedgerAway(awayMs);
+    model.troubles.onAway(awayMs);
     const again = () => {
       this.start().catch((fault) => {
         scheduler.note(`the ledger cannot start: ${String(fault)}`);
