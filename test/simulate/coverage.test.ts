@@ -5,7 +5,16 @@ const TEST_MS_MAX = 300_000;
 
 /** What a simulation of one seed prints of its coverage. */
 async function readCoverage(): Promise<readonly string[]> {
-  const run = [join(import.meta.dir, "simulate.ts"), "--coverage", "--seed", "1", "--seeds", "1"];
+  const run = [
+    join(import.meta.dir, "simulate.ts"),
+    "--coverage",
+    "--seed",
+    "1",
+    "--seeds",
+    "1",
+    "--requests",
+    "300",
+  ];
   const child = Bun.spawn([process.execPath, ...run], { stdio: ["ignore", "pipe", "ignore"] });
   return (await new Response(child.stdout).text()).split("\n");
 }

@@ -8,17 +8,18 @@ import { shrink } from "./shrink.ts";
 
 const TEST_MS_MAX = 300_000;
 const faults = PLANTED.slot_not_given_back;
+const bounds = { requests: 300 };
 
 /** A seed that a fault was found with. */
 function brokenSeed(): number {
   const seeds = Array.from({ length: 40 }, (_, place) => place + 1);
-  return seeds.find((seed) => runSeed({ seed, faults }).failure !== undefined) ?? 0;
+  return seeds.find((seed) => runSeed({ seed, faults, bounds }).failure !== undefined) ?? 0;
 }
 
 test(
   "a shrunk run breaks the rule of its seed in fewer steps and with fewer kinds of misfortune",
   () => {
-    const shrunk = shrink({ seed: brokenSeed(), faults }, { runs: 60 });
+    const shrunk = shrink({ seed: brokenSeed(), faults, bounds }, { runs: 60 });
     const { first, result, options } = shrunk ?? expect.unreachable();
     expect(result.steps).toBeLessThan(first.steps);
     expect(options.without?.length).toBeGreaterThan(MISFORTUNE_NAMES.length / 2);
@@ -31,15 +32,15 @@ test(
 
 test("a misfortune that a run is without never happens in it", () => {
   const without = MISFORTUNE_NAMES.filter((name) => name !== "client_leaves");
-  const results = [1, 2, 3, 4, 5].map((seed) => runSeed({ seed, without }));
+  const results = [1, 2, 3].map((seed) => runSeed({ seed, without, bounds }));
   const happened = MISFORTUNE_NAMES.filter((name) => results.some(({ counts }) => counts[name] > 0));
   expect(results.map(({ failure }) => failure)).toEqual(results.map(() => undefined));
   expect(happened).toEqual(["client_leaves"]);
 });
 
 test("a replay command is read back as the run that it prints", () => {
-  const bounds = { gateways: 1, upstreams: undefined, keys: 2, requests: 30 };
-  const run = { seed: 7, days: 2, until: 99, bounds, without: MISFORTUNE_NAMES.slice(1) };
+  const few = { gateways: 1, upstreams: undefined, keys: 2, requests: 30 };
+  const run = { seed: 7, days: 2, until: 99, bounds: few, without: MISFORTUNE_NAMES.slice(1) };
   const command = replayCommand(run);
   expect(command).toContain(`--only ${MISFORTUNE_NAMES[0]}`);
   const [, , , ...args] = command.split(" ");

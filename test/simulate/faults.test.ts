@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { PLANTED } from "./faults.ts";
+import { MISFORTUNE_NAMES, type Misfortune } from "./misfortunes.ts";
+import { runSeed, type SeedOptions } from "./run-seed.ts";
+
+/** The worlds in which a fault is found soon. */
+interface Worlds {
+  /** Default: 1. */
+  readonly from?: number;
+  /** Default: every kind. */
+  readonly only?: readonly Misfortune[];
+  /** Default: {@link REQUESTS}. */
+  readonly requests?: number;
+}
+
+const REQUESTS = 300;
+const SEEDS_MAX = 40;
+const STEPS_MAX = 20_000;
+const TEST_MS_MAX = 300_000;
+
+/** Faults that few worlds show. About one world in five has a Redis. */
+const WORLDS: Readonly<Record<string, Worlds>> = {
+  log_not_synced: { only: ["power_loss"] },
+  lease_not_renewed: {
+    from: 19,
+    only: ["upstream_hangs", "client_reads_slowly", "upstream_stalls", "upstream_never"],
+    requests: 600,
+  },
+  offline_admissions_not_restored: {
+    from: 45,
+    only: ["redis_silent", "redis_loses_command", "redis_stalls", "redis_restarts", "redis_loses_answer"],
+    requests: 3_000,
+  },
+};
+
+test.each(Object.keys(PLANTED))(
+  "a planted fault is found, and the same world without it breaks no rule: %s",
+  (name) => {
+    const found = worldsOf(name).find(
+      (world) => runSeed({ ...world, faults: PLANTED[name] }).failure !== undefined,
+    );
+    expect(runSeed(found ?? expect.unreachable()).failure).toBeUndefined();
+  },
+  TEST_MS_MAX,
+);
+
+function worldsOf(name: string): readonly SeedOptions[] {
+  const { from = 1, only = MISFORTUNE_NAMES, requests = REQUESTS } = WORLDS[name] ?? {};
+  const without = MISFORTUNE_NAMES.filter((each) => !only.includes(each));
+  return Array.from({ length: SEEDS_MAX }, (_, place) => ({
+    seed: from + place,
+    without,
+    bounds: { requests },
+    until: STEPS_MAX,
+  }));
+}
