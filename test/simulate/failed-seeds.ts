@@ -1,4 +1,4 @@
-/** A seed that once broke a rule. Another draw gives it another world, which is worth a run nevertheless. */
+/** A seed that once broke a rule. In later code it is another world: it may no longer show what it showed. */
 interface FailedSeed {
   readonly seed: number;
   /** The code that it failed on. */
@@ -8,7 +8,7 @@ interface FailedSeed {
   readonly showed: string;
 }
 
-/** Run by the test command. The fault itself has a test of its own, where it is mended. */
+/** Run by the test command, with the worlds that they have now. A fault of the program has a test of its own. */
 export const FAILED_SEEDS: readonly FailedSeed[] = [
   {
     seed: 20783075,

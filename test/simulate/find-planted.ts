@@ -1,6 +1,7 @@
 // usage: bun run simulate:faults [NAME...] plants each fault of planted-code.ts, and runs seeds until one is found
 import { join } from "node:path";
-import { findOutdated, PLANTED_CODE } from "./planted-code.ts";
+import { findOutdated } from "./plant-code.ts";
+import { PLANTED_CODE } from "./planted-code.ts";
 
 /** What the simulation says of a planted fault. */
 export interface Finding {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { findPlanted } from "./find-planted.ts";
 import { readOptions } from "./options.ts";
-import { findOutdated, PLANTED_CODE } from "./planted-code.ts";
+import { findOutdated } from "./plant-code.ts";
+import { PLANTED_CODE } from "./planted-code.ts";
 import { runSeed } from "./run-seed.ts";
 
 /** Many times the seeds that each fault took, since every change of the code gives other worlds. */

@@ -1,5 +1,3 @@
-import { editSources, readSource } from "./source-edits.ts";
-
 /** A change of one file. */
 interface Edit {
   /** Path from the root of the repository. */
@@ -263,30 +261,3 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
     ],
   },
 };
-
-/** Returns what no longer fits the code: the faults with a text that does not occur exactly once in its file. */
-export function findOutdated(): readonly string[] {
-  return Object.entries(PLANTED_CODE).flatMap(([name, { edits }]) =>
-    edits
-      .filter(({ file, from }) => readSource(file).split(from).length !== 2)
-      .map(({ file, from }) => `${name}: ${file} does not have once: ${from}`),
-  );
-}
-
-/** Plants a fault into the code that is imported afterwards. Throws when there is none of that name. */
-export function plantCode(name: string): void {
-  const planted = PLANTED_CODE[name];
-  if (!planted) throw new Error(`There is no planted fault ${name}`);
-  const files = new Set(planted.edits.map(({ file }) => file));
-  editSources(
-    (path) => files.has(path),
-    (path, text) =>
-      planted.edits
-        .filter(({ file }) => file === path)
-        .reduce((edited, { from, to }) => {
-          if (edited.split(from).length !== 2)
-            throw new Error(`${name}: ${path} does not have once: ${from}`);
-          return edited.replace(from, () => to);
-        }, text),
-  );
-}

@@ -1,6 +1,6 @@
 // usage: bun run simulate [--minutes N | --hours N] [--seed N] [--days N] and more: see docs/simulation.md
 import { InvalidOptions, type Options, readOptions } from "./options.ts";
-import { plantCode } from "./planted-code.ts";
+import { plantCode } from "./plant-code.ts";
 
 function read(): Options {
   try {
