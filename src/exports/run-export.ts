@@ -148,6 +148,7 @@ class ExportRun {
   async #deliver({ cursor, batch, move }: Pending): Promise<boolean> {
     const { connection, sink, report, config } = this.#parts;
     const { lines } = batch;
+    if (lines.length > 0) await connection.sync();
     const rejected = lines.length === 0 ? 0 : await sink.deliver(batch, this.#signal);
     // Another process may have moved the cursor: the next page is read from where it is.
     const isMoved = await moveCursor(connection, cursor, move);

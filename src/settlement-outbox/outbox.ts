@@ -74,7 +74,7 @@ export function openSettlementOutbox(options: SettlementOutboxOptions): OpenSett
     await commits.idle();
     for (let leftMs = ms; files.pending() > 0 && leftMs > 0; leftMs = untilMs - platform.monotonicMs()) {
       await waitAtMost(leftMs, replayLoop.replayNow());
-      if (replayer.isAway) await platform.sleep(Math.min(leftMs, DRAIN_PAUSE_MS));
+      if (files.pending() > 0) await platform.sleep(Math.min(leftMs, DRAIN_PAUSE_MS));
     }
   }
 

@@ -143,3 +143,16 @@ test("a busy export lets the network of every other one run, long before it has 
   await until(() => deliveredBefore !== undefined);
   expect(deliveredBefore).toBeLessThan(backlog);
 });
+
+test("a batch is delivered once what was read of it is on disk", async () => {
+  let isDiskFull = true;
+  const sync = async () => {
+    await env.connection.sync();
+    if (isDiskFull) throw new Error("ENOSPC");
+  };
+  start(async () => 0, { connection: { ...env.connection, sync } });
+  await until(() => events.length > 2);
+  expect(tried).toEqual([]);
+  isDiskFull = false;
+  await until(() => linesDelivered() === 4);
+});

@@ -7,6 +7,7 @@ import type { Receipt } from "../../src/ledger/records.ts";
 import { waitAtMost } from "../../src/time.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { connectionsTo } from "./connections.ts";
+import { createDisk } from "./disk.ts";
 import { ExportModel } from "./export-model.ts";
 import type { Machine } from "./scheduler.ts";
 import type { World } from "./world.ts";
@@ -68,7 +69,7 @@ export class SimulatedExports {
   async start(machine: Machine): Promise<{ close(): Promise<void> }> {
     const { config, scheduler } = this.#world;
     const database = await connectDatabase(config.database);
-    const connection = openExportConnection(database);
+    const connection = openExportConnection(database, createDisk(this.#world));
     // Would else wait for the time of the machine, in which no simulated time passes.
     for (const client of connectionsTo(machine, "/tollgate.db")) client.run("PRAGMA busy_timeout = 0");
     const running: RunningExport[] = [];

@@ -10,6 +10,7 @@ import {
   type RunQuery,
   SQLITE,
 } from "../queries/query.ts";
+import { createLogSync, type OpenLogSync } from "../sqlite/log-sync.ts";
 
 /** The database of a ledger, for exports of usage. */
 export interface ExportConnection {
@@ -22,12 +23,19 @@ export interface ExportConnection {
   transact<Result>(work: (run: RunQuery) => Promise<Result | undefined>): Promise<Result | undefined>;
   /** Must be called in a transaction. When it resolves, every batch sees what the transaction writes first. */
   lockFence(run: RunQuery): Promise<void>;
+  /** Resolves when everything that was read is on disk. A loss of power would else take back what was delivered. */
+  sync(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens connections of their own, for a thread that SQLite may block. */
-export function openExportConnection(database: Database): ExportConnection {
-  return database.dialect === "sqlite" ? overSqlite(database.sqlite.path) : overPostgres(database.postgres);
+export function openExportConnection(
+  database: Database,
+  openLog: OpenLogSync = createLogSync,
+): ExportConnection {
+  return database.dialect === "sqlite"
+    ? overSqlite(database.sqlite.path, openLog)
+    : overPostgres(database.postgres);
 }
 
 /** Milliseconds that a statement waits for a lock of the file. */
@@ -39,11 +47,12 @@ const CHECKPOINT_PAGES = 8_000;
  * Does not wait for the disk: a loss of power sets the cursor back, which repeats lines. The lock is held for
  * microseconds.
  */
-function overSqlite(path: string): ExportConnection {
+function overSqlite(path: string, openLog: OpenLogSync): ExportConnection {
   const reader = connect(path, BUSY_MS);
   const writer = connect(path, BUSY_MS);
   writer.run("PRAGMA synchronous = NORMAL");
   writer.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  const log = openLog(path);
   let last: Promise<unknown> = Promise.resolve();
 
   const transact: ExportConnection["transact"] = async (work) => {
@@ -67,8 +76,10 @@ function overSqlite(path: string): ExportConnection {
     },
     // Transactions of SQLite have the file's only write lock.
     lockFence: async () => undefined,
+    sync: log.sync,
     async close() {
       await last;
+      log.close();
       reader.close();
       writer.close();
     },
@@ -112,6 +123,8 @@ function overPostgres({
       await run({ sql: `SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`, values: [] });
       await run({ sql: "LOCK TABLE usage_fence IN ACCESS EXCLUSIVE MODE", values: [] });
     },
+    // A commit is on disk before another connection sees it.
+    sync: async () => undefined,
     close: () => client.close({ timeout: 1 }),
   };
 }
