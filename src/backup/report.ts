@@ -14,7 +14,7 @@ export interface RestoreReport {
     readonly granted: Nanos;
     readonly requestIds: readonly string[];
   };
-  /** Entries in the settlement outbox. Those of unknown requests will be declined. */
+  /** Entries in the settlement outbox. Those of unknown requests are charged for a day, and then declined. */
   readonly outbox: {
     readonly entries: number;
     readonly unknownRequestIds: readonly string[];

@@ -118,7 +118,7 @@ function listLosses(report: RestoreReport): readonly string[] {
     openHolds.count > 0 &&
       `${openHolds.count} requests were running, with ${printUsd(openHolds.granted)} USD on hold. They are charged what they had used, a minute after the start${listIds(openHolds.requestIds)}.`,
     outbox.entries > 0 &&
-      `${outbox.entries} settlements in the outbox are booked at the start. ${outbox.unknown} of them belong to later requests, will be declined, and stay in the outbox${listIds(outbox.unknownRequestIds)}.`,
+      `${outbox.entries} settlements in the outbox are booked at the start. ${outbox.unknown} of them belong to later requests: those of the last day are charged, the others are declined and stay in the outbox${listIds(outbox.unknownRequestIds)}.`,
     codes.count > 0 &&
       `${codes.count} codes over ${printUsd(codes.amount)} USD can be redeemed, also those redeemed since.`,
     hasCheckouts &&

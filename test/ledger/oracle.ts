@@ -1,6 +1,6 @@
 // One file and one closure on purpose: every rule of the oracle sums over the same few maps.
 import type { Command } from "../../src/ledger/core/command.ts";
-import type { Shortfall } from "../../src/ledger/ledger.ts";
+import type { HoldRequest, Shortfall } from "../../src/ledger/ledger.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
 
 const MOST = 4n * 10n ** 18n;
@@ -28,6 +28,14 @@ interface OracleHold {
   back: bigint;
   /** The metadata of the command that ended it. */
   note: object | undefined;
+}
+
+/** What a repeated hold command must have in common with the first. */
+function parametersOf(
+  request: Pick<HoldRequest, "keyId" | "amount" | "minimum" | "ttlMs" | "facts" | "metadata">,
+): string {
+  const { keyId, amount, minimum, ttlMs, facts, metadata } = request;
+  return JSON.stringify([keyId, `${amount}`, `${minimum}`, ttlMs, facts, metadata]);
 }
 
 /** The expected decision: a decline, or a result. */
@@ -103,14 +111,7 @@ export function createOracle() {
     if (minimum < 0n || amount < minimum || amount > MOST || ttlMs < 1) return declined("invalid_amount");
     if (isTooLong(request.metadata)) return declined("invalid_metadata");
     if (!exists) return declined("wallet_not_found");
-    const parameters = JSON.stringify([
-      keyId,
-      `${amount}`,
-      `${minimum}`,
-      ttlMs,
-      request.facts,
-      request.metadata,
-    ]);
+    const parameters = parametersOf(request);
     const before = holds.get(holdId);
     if (before && before.parameters !== parameters) return declined("conflict");
     if (before) return { result: { granted: before.granted, balances: balances(), replayed: true } };
@@ -219,7 +220,7 @@ export function createOracle() {
       return { result: { state: how, captured: 0n, balances: balances(), replayed: true } };
     if (!exists || !isLost) return onHold(holdId, (hold) => then(hold, false));
     const lost: OracleHold = {
-      parameters: "lost",
+      parameters: parametersOf({ ...taken, amount: taken.granted, minimum: taken.granted }),
       key: taken.keyId,
       granted: taken.granted,
       takenAt: now,
