@@ -89,6 +89,8 @@ interface Pending {
   readonly cursor: ExportCursor;
   readonly batch: Batch;
   readonly move: CursorMove;
+  /** Whether the bytes of a batch have left lines of the page for the next one. */
+  readonly isCut: boolean;
 }
 
 class ExportRun {
@@ -141,11 +143,12 @@ class ExportRun {
     const moves = lines.map(({ entry }) => entry.move);
     if (move && lines.length === entries.length) moves.push(move);
     if (moves.length === 0) return undefined;
-    return { cursor, batch: { id: idOf(lines), lines }, move: joinMoves(moves) };
+    const isCut = lines.length < entries.length;
+    return { cursor, batch: { id: idOf(lines), lines }, move: joinMoves(moves), isCut };
   }
 
   /** Delivers a batch and moves the cursor. Returns whether more may be waiting. */
-  async #deliver({ cursor, batch, move }: Pending): Promise<boolean> {
+  async #deliver({ cursor, batch, move, isCut }: Pending): Promise<boolean> {
     const { connection, sink, report, config } = this.#parts;
     const { lines } = batch;
     if (lines.length > 0) await connection.sync();
@@ -154,7 +157,7 @@ class ExportRun {
     const isMoved = await moveCursor(connection, cursor, move);
     this.#pending = undefined;
     this.#failures = 0;
-    const isFull = lines.length >= Math.min(this.#linesMax, FULL_LINES_MIN) || lines.length === 0;
+    const isFull = isCut || lines.length >= Math.min(this.#linesMax, FULL_LINES_MIN) || lines.length === 0;
     this.#linesMax = Math.min(config.batchLines, this.#linesMax * 2);
     if (lines.length > 0) report({ kind: "delivered", lines: lines.length, rejected });
     return isFull && isMoved;

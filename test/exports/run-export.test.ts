@@ -156,3 +156,10 @@ test("a batch is delivered once what was read of it is on disk", async () => {
   isDiskFull = false;
   await until(() => linesDelivered() === 4);
 });
+
+test("a batch cut by its bytes is followed by the next one at once", async () => {
+  const config = { name: "warehouse", start: "beginning", batchLines: 9, batchBytes: 1 } as const;
+  start(async () => 0, { config, pollMs: 60_000 });
+  await until(() => linesDelivered() === 4);
+  expect(tried).toEqual([["a"], ["b"], ["c"], ["d"]]);
+});

@@ -21,13 +21,14 @@ const TEST_MS_MAX = 300_000;
 /** Faults that few worlds show. About one world in five has a Redis. */
 const WORLDS: Readonly<Record<string, Worlds>> = {
   log_not_synced: { only: ["power_loss"] },
+  attempts_not_recorded: { from: 6 },
   lease_not_renewed: {
-    from: 19,
+    from: 423,
     only: ["upstream_hangs", "client_reads_slowly", "upstream_stalls", "upstream_never"],
-    requests: 600,
+    requests: 300,
   },
   offline_admissions_not_restored: {
-    from: 45,
+    from: 96,
     only: ["redis_silent", "redis_loses_command", "redis_stalls", "redis_restarts", "redis_loses_answer"],
     requests: 3_000,
   },
