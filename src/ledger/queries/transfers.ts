@@ -110,7 +110,7 @@ function isPosition(text: string): boolean {
 }
 
 /** How far the clock may have been set back between two transfers, so that a range of time has all of its own. */
-const CLOCK_SLACK_MS = 2 * DAY_MS;
+export const CLOCK_SLACK_MS = 2 * DAY_MS;
 
 /**
  * Returns the conditions on the positions of a range of time: no index has the times of transfers. They are
