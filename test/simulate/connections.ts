@@ -2,11 +2,15 @@ import { Database } from "bun:sqlite";
 import type { Machine } from "./scheduler.ts";
 
 const connections = new Map<Machine, Set<Database>>();
-const runOf = Database.prototype.run;
+const { run: runOf, prepare: prepareOf } = Database.prototype;
+/** More than the texts of statements that one connection has. */
+const STATEMENTS_MAX = 1_000;
 
 /**
  * Assigns each SQLite connection to the machine that first uses it, until the returned function is called, so that
  * {@link closeConnections} can do what the operating system does when a process dies.
+ * Statements belong to their connection and end with it. Else a closed one would write its log back into the
+ * file when its last statement is collected, at a moment that no seed decides.
  * `onSynced` is called with the file of each transaction that SQLite synced itself.
  */
 export function followConnections(current: () => Machine, onSynced: (path: string) => void): () => void {
@@ -18,8 +22,14 @@ export function followConnections(current: () => Machine, onSynced: (path: strin
     if (args[0] === "COMMIT" && isSynchronous(this)) onSynced(this.filename);
     return changes;
   } as typeof runOf;
+  const { MAX_QUERY_CACHE_SIZE: cached } = Database;
+  Database.MAX_QUERY_CACHE_SIZE = STATEMENTS_MAX;
+  Database.prototype.prepare = function prepare(this: Database, sql: string) {
+    return this.query(sql);
+  } as typeof prepareOf;
   return () => {
-    Database.prototype.run = runOf;
+    Database.MAX_QUERY_CACHE_SIZE = cached;
+    Object.assign(Database.prototype, { run: runOf, prepare: prepareOf });
     for (const machine of [...connections.keys()]) closeConnections(machine);
   };
 }
