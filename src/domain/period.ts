@@ -1,7 +1,30 @@
 import { DAY_MS } from "./id-time.ts";
 
 /** The calendar period of a spending limit. Weeks start on Monday; `total` never resets. */
-export type LimitPeriod = "total" | "day" | "week" | "month";
+export type CalendarPeriod = "total" | "day" | "week" | "month";
+
+/** A calendar period, or a window of whole hours, such as "5h", that begins with its first hold. */
+export type LimitPeriod = CalendarPeriod | `${number}h`;
+
+/** The longest window: a week. */
+export const WINDOW_HOURS_MAX = 168;
+
+const HOUR_MS = 3_600_000;
+
+/** Returns the milliseconds of a window, from 1 to 168 hours; `undefined` for a calendar period. */
+export function windowMs(period: LimitPeriod): number | undefined {
+  return isCalendar(period) ? undefined : Number(period.slice(0, -1)) * HOUR_MS;
+}
+
+/** Whether a text is a period: a calendar period, or "1h" to "168h". */
+export function isLimitPeriod(text: string): text is LimitPeriod {
+  if (isCalendar(text)) return true;
+  return /^[1-9]\d{0,2}h$/.test(text) && Number(text.slice(0, -1)) <= WINDOW_HOURS_MAX;
+}
+
+function isCalendar(text: string): text is CalendarPeriod {
+  return text === "total" || text === "day" || text === "week" || text === "month";
+}
 
 const WEEK_DAYS = 7;
 /** 1970-01-01 was a Thursday: the Monday before it lies three days earlier. */
@@ -13,17 +36,17 @@ interface Span {
   readonly endMs: number;
 }
 
-type Recurring = Exclude<LimitPeriod, "total">;
+type Recurring = Exclude<CalendarPeriod, "total">;
 
 /**
  * Returns the Unix milliseconds at which the period of `atMs` starts; 0 for `total`. Weeks start on Monday.
  */
-export function periodStart(period: LimitPeriod, atMs: number, timeZone?: string): number {
+export function periodStart(period: CalendarPeriod, atMs: number, timeZone?: string): number {
   return period === "total" ? 0 : spanOf(period, atMs, timeZone).startMs;
 }
 
 /** Returns the Unix milliseconds at which the next period starts; `undefined` for `total`. */
-export function periodEnd(period: LimitPeriod, atMs: number, timeZone?: string): number | undefined {
+export function periodEnd(period: CalendarPeriod, atMs: number, timeZone?: string): number | undefined {
   return period === "total" ? undefined : spanOf(period, atMs, timeZone).endMs;
 }
 

@@ -1,5 +1,6 @@
 // The interface of a ledger: its commands, their results and their errors. records.ts has the reads.
 import type { Nanos } from "../domain/money.ts";
+import type { Scope } from "../domain/scope.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 import type {
   Balances,
@@ -36,8 +37,9 @@ export interface Ledger extends LedgerReads {
   charge(request: ChargeRequest): Promise<ChargePosting>;
   refund(request: RefundRequest): Promise<Posting>;
   /**
-   * Creates or replaces a limit. What its key or wallet spent in the current period so far counts against it,
-   * open holds included. A limit id used for one key is a `conflict` for another.
+   * Creates or replaces a limit. What its key or wallet spent in the current period so far counts against it. A
+   * limit of another scope and a template count from now on. Open holds count, except against a window, which
+   * begins with its next hold. A limit id used for one scope is a `conflict` for another.
    */
   setSpendLimit(limit: SpendLimit): Promise<void>;
   /** Removes a limit; a missing limit is no error. Its counters are kept for a limit of the same id. */
@@ -62,6 +64,8 @@ export interface HoldRequest {
    */
   readonly holdId: string;
   readonly keyId: string;
+  /** What the hold counts for beside its wallet and key: at most 16, each once, none of kind `key`. */
+  readonly scopes?: readonly Scope[] | undefined;
   /** The amount wanted, from 0. */
   readonly amount: Nanos;
   /** The smallest amount to grant; at most `amount`. */
@@ -118,7 +122,7 @@ export interface SettleRequest {
  * What a hold was taken with, for a ledger that a loss of power has made forget it. The end of such a hold counts as
  * that of an expired one, if its id is at most a day old. `granted` is the amount that the ledger had granted.
  */
-export interface TakenHold extends Pick<HoldRequest, "keyId" | "ttlMs" | "facts"> {
+export interface TakenHold extends Pick<HoldRequest, "keyId" | "scopes" | "ttlMs" | "facts"> {
   readonly granted: Nanos;
 }
 
@@ -153,6 +157,8 @@ export interface ChargeRequest {
   readonly chargeId: string;
   /** The key that spent it: the charge counts against the limits of this key. */
   readonly keyId: string;
+  /** As those of a hold. */
+  readonly scopes?: readonly Scope[] | undefined;
   readonly amount: Nanos;
   readonly facts: RequestFacts;
   readonly outcome: OutcomeFacts;
@@ -194,6 +200,7 @@ export type LedgerErrorCode =
   | "invalid_facts"
   | "invalid_metadata"
   | "invalid_time_zone"
+  | "invalid_scope"
   | "invalid_query"
   | "wallet_not_found"
   | "wallet_frozen"
@@ -224,6 +231,13 @@ export interface Shortfall {
   readonly unheld: Nanos;
 }
 
+/** The limit that declined a hold: of all that bind it, the one with the least left. */
+export interface DecliningLimit {
+  readonly limitId: string;
+  /** The scope that the limit binds; of a template, the one that it counted. `undefined` for the whole wallet. */
+  readonly scope: Scope | undefined;
+}
+
 /** A call of the ledger failed. */
 export class LedgerError extends Error {
   override readonly name = "LedgerError";
@@ -233,10 +247,13 @@ export class LedgerError extends Error {
    * older version sends none.
    */
   readonly shortfall: Shortfall | undefined;
+  /** Set for `spending_limit_exceeded`. A remote ledger of an older version sends none. */
+  readonly limit: DecliningLimit | undefined;
 
-  constructor(code: LedgerErrorCode, cause?: unknown, shortfall?: Shortfall) {
+  constructor(code: LedgerErrorCode, cause?: unknown, shortfall?: Shortfall, limit?: DecliningLimit) {
     super(code, { cause });
     this.code = code;
     this.shortfall = shortfall;
+    this.limit = limit;
   }
 }

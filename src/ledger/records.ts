@@ -2,6 +2,7 @@
 import type { Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { LimitPeriod } from "../domain/period.ts";
+import type { Scope, ScopeKind } from "../domain/scope.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { RollUpState, UsageDimension, UsageReport } from "./usage-records.ts";
 
@@ -13,8 +14,15 @@ export interface LedgerReads {
   wallet(walletId: string): Promise<WalletSummary | undefined>;
   /** Sorted by id. Rejects with `invalid_query`, like every read that takes a page or a filter. */
   wallets(page: PageRequest): Promise<Page<WalletSummary>>;
-  /** The limits that bind a key, those of the whole wallet included; without a key, all. Sorted by id. */
-  spendLimits(walletId: string, keyId?: string): Promise<readonly SpendLimitUsage[]>;
+  /**
+   * The limits that bind holds of a key with these scopes, those of the whole wallet included. A template has a
+   * row for each scope that it binds. Without a key, all limits, templates without counters. Sorted by id.
+   */
+  spendLimits(
+    walletId: string,
+    keyId?: string,
+    scopes?: readonly Scope[],
+  ): Promise<readonly SpendLimitUsage[]>;
   /** `undefined` for an unknown wallet or hold. */
   receipt(walletId: string, holdId: string): Promise<Receipt | undefined>;
   /** The receipts with this id in any wallet, at most 10: ids are chosen by callers, and nearly unique. */
@@ -53,12 +61,16 @@ export interface Balances {
   readonly available: Nanos;
 }
 
-/** The most that a key, or without a key the whole wallet, may spend per period. */
+/** The most that a scope, or without one the whole wallet, may spend per period. */
 export interface SpendLimit {
   readonly walletId: string;
   readonly limitId: string;
-  /** The key that the limit binds; `undefined` binds the whole wallet. */
+  /** The key whose holds the limit binds, with those of the keys below it. */
   readonly keyId: string | undefined;
+  /** The scope that the limit binds, where it is no key. Of no kind `key` or `parent_key`. */
+  readonly scope?: Scope | undefined;
+  /** Makes the limit a template: it binds each scope of this kind, of the holds that it binds, by itself. */
+  readonly each?: ScopeKind | undefined;
   readonly period: LimitPeriod;
   /** The time zone whose midnight starts each period, an IANA name. Default: UTC. */
   readonly timeZone?: string | undefined;
@@ -67,9 +79,11 @@ export interface SpendLimit {
 
 /** A limit with the counters of its current period. */
 export interface SpendLimitUsage extends SpendLimit {
+  /** The id of the scope that a template's counters are of; `undefined` for other limits. */
+  readonly subject?: string | undefined;
   readonly used: Nanos;
   readonly held: Nanos;
-  /** The next period's start in Unix milliseconds; `undefined` for `total`. */
+  /** The next period's start in Unix milliseconds; `undefined` for `total`, and for a window that has not begun. */
   readonly resetsAtMs: number | undefined;
 }
 
@@ -101,6 +115,8 @@ export interface Receipt {
   readonly holdId: string;
   readonly walletId: string;
   readonly keyId: string;
+  /** What it counts for beside its wallet and key. */
+  readonly scopes: readonly Scope[];
   readonly state: HoldState;
   readonly late: boolean;
   readonly granted: Nanos;

@@ -20,6 +20,10 @@ export interface ApiKey {
   readonly revokedAtMs: number | undefined;
   /** Id of the person or management key that created it; `undefined` for a key of the command line. */
   readonly createdBy: string | undefined;
+  /** The project that owns the key; `undefined` for the account's default one. */
+  readonly projectId: string | undefined;
+  /** Ids of the keys above it, the nearest first; empty for a key that no key made. */
+  readonly parentIds: readonly string[];
   /** From 1; increases with each change. */
   readonly version: number;
   /** The secret before the latest rotation; it may have ended. */

@@ -256,6 +256,8 @@ export function readKey(row: KeyRow): ApiKey {
     expiresAtMs: row.expiresAtMs ?? undefined,
     revokedAtMs: row.revokedAtMs ?? undefined,
     createdBy: row.createdBy ?? undefined,
+    projectId: undefined,
+    parentIds: [],
     version: row.version,
     previous: readPrevious(row),
   });
