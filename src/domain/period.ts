@@ -3,17 +3,19 @@ import { DAY_MS } from "./id-time.ts";
 /** The calendar period of a spending limit. Weeks start on Monday; `total` never resets. */
 export type CalendarPeriod = "total" | "day" | "week" | "month";
 
-/** A calendar period, or a window of whole hours, such as "5h", that begins with its first hold. */
-export type LimitPeriod = CalendarPeriod | `${number}h`;
+/** A window of 1 to 168 whole hours, such as "5h", that begins with its first hold. */
+export type WindowPeriod = `${number}h`;
+
+export type LimitPeriod = CalendarPeriod | WindowPeriod;
 
 /** The longest window: a week. */
 export const WINDOW_HOURS_MAX = 168;
 
 const HOUR_MS = 3_600_000;
 
-/** Returns the milliseconds of a window, from 1 to 168 hours; `undefined` for a calendar period. */
-export function windowMs(period: LimitPeriod): number | undefined {
-  return isCalendar(period) ? undefined : Number(period.slice(0, -1)) * HOUR_MS;
+/** Returns the milliseconds of a window. */
+export function windowMs(period: WindowPeriod): number {
+  return Number(period.slice(0, -1)) * HOUR_MS;
 }
 
 /** Whether a text is a period: a calendar period, or "1h" to "168h". */
@@ -22,7 +24,8 @@ export function isLimitPeriod(text: string): text is LimitPeriod {
   return /^[1-9]\d{0,2}h$/.test(text) && Number(text.slice(0, -1)) <= WINDOW_HOURS_MAX;
 }
 
-function isCalendar(text: string): text is CalendarPeriod {
+/** Whether a period recurs with the calendar, or never. */
+export function isCalendar(text: string): text is CalendarPeriod {
   return text === "total" || text === "day" || text === "week" || text === "month";
 }
 

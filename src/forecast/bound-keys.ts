@@ -3,11 +3,11 @@ import { findAuthorNames } from "../accounts/find-items.ts";
 import { type ApiKey, stateOfKey } from "../accounts/keys/key.ts";
 import type { SpendingLimit } from "../accounts/keys/keys.ts";
 import type { Database } from "../db/database.ts";
-import { periodEnd } from "../domain/period.ts";
+import { isCalendar, periodEnd } from "../domain/period.ts";
 import { limitsOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { SpendLimitUsage } from "../ledger/records.ts";
+import { bindsWallet, type SpendLimitUsage } from "../ledger/records.ts";
 import type { LimitUsage } from "../limiter/limiter.ts";
 import { type KeyActivity, NO_ACTIVITY, readActivity } from "../usage/key-activity.ts";
 import { quoteSmallRequests } from "./estimate.ts";
@@ -92,7 +92,7 @@ export async function readFacts(
     const limit = ownLimits.get(id);
     return {
       spendingLimit: limit?.keyId === id ? limit : undefined,
-      spendLimits: spendLimits.filter(({ keyId }) => keyId === undefined || keyId === id),
+      spendLimits: spendLimits.filter((limit) => bindsWallet(limit) || limit.limitId === id),
       usage: usageOf.get(id),
       activity: activities.get(id) ?? NO_ACTIVITY,
       authors,
@@ -115,7 +115,8 @@ export async function newKeyFacts(
   creatorId: string,
   spendingLimit: SpendingLimit | undefined,
 ): Promise<KeyFacts> {
-  const resetsAtMs = spendingLimit && periodEnd(spendingLimit.period, now(), spendingLimit.timeZone);
+  const isRecurring = spendingLimit && isCalendar(spendingLimit.period);
+  const resetsAtMs = isRecurring ? periodEnd(spendingLimit.period, now(), spendingLimit.timeZone) : undefined;
   const limit = spendingLimit && { ...spendingLimit, used: 0n, held: 0n, resetsAtMs };
   const authors = await findAuthorNames(database, [creatorId]);
   return { spendingLimit: limit, spendLimits: [], usage: undefined, activity: NO_ACTIVITY, authors };

@@ -2,7 +2,7 @@ import type { ApiKey } from "../accounts/keys/key.ts";
 import type { SpendingLimit } from "../accounts/keys/keys.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
-import { periodStart } from "../domain/period.ts";
+import { isCalendar, periodStart, windowMs } from "../domain/period.ts";
 import { totalTokensOf } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -152,6 +152,8 @@ class ReplayState {
   /** When the running requests end. */
   #ends: number[] = [];
   readonly #spent = new Map<number, Nanos>();
+  /** When the latest window began. */
+  #windowMs: number | undefined;
 
   constructor(limits: TriedLimits) {
     this.#limits = limits;
@@ -191,8 +193,11 @@ class ReplayState {
     return spent + cost > spendingLimit.amount || (hadHold && spent >= spendingLimit.amount);
   }
 
+  /** The start of a request's period. A window begins with the first request after the end of the last one. */
   #periodOf({ period, timeZone }: SpendingLimit, atMs: number): number {
-    return periodStart(period, atMs, timeZone);
+    if (isCalendar(period)) return periodStart(period, atMs, timeZone);
+    if (this.#windowMs === undefined || atMs >= this.#windowMs + windowMs(period)) this.#windowMs = atMs;
+    return this.#windowMs;
   }
 }
 

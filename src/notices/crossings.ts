@@ -1,4 +1,6 @@
 import { printUsd } from "../domain/money.ts";
+import { isCalendar, type LimitPeriod } from "../domain/period.ts";
+import type { ScopeKind } from "../domain/scope.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
 import { quoteName } from "../mail/mails.ts";
 import type { Crossing } from "./episodes.ts";
@@ -26,8 +28,8 @@ export function findLowBalance(rule: BalanceRule, { available }: Balances): read
 }
 
 /**
- * Returns the keys whose spending, holds included, has reached the percentage of a limit: one crossing per key,
- * for its fullest limit. Limits of the whole wallet have the account as their subject.
+ * Returns what has spent the percentage of a limit, holds included: one crossing per key, for its fullest limit.
+ * Limits of the whole wallet have the account as their subject, those of other scopes themselves.
  */
 export function findFullLimits(
   rule: PercentRule,
@@ -36,8 +38,8 @@ export function findFullLimits(
 ): readonly Crossing[] {
   const fullest = new Map<string, SpendLimitUsage>();
   for (const limit of limits) {
-    if (limit.keyId !== undefined && !keys.has(limit.keyId)) continue;
-    const subject = limit.keyId ?? rule.accountId;
+    if (limit.each !== undefined || (limit.keyId !== undefined && !keys.has(limit.keyId))) continue;
+    const subject = limit.keyId ?? (limit.scope ? limit.limitId : rule.accountId);
     const other = fullest.get(subject);
     if (!other || percentOf(limit) > percentOf(other)) fullest.set(subject, limit);
   }
@@ -58,11 +60,30 @@ function percentOf({ used, held, amount }: SpendLimitUsage): bigint {
 
 const PERIODS = { total: "total", day: "daily", week: "weekly", month: "monthly" } as const;
 
+function describePeriod(period: LimitPeriod): string {
+  return isCalendar(period) ? PERIODS[period] : `${period.slice(0, -1)}-hour`;
+}
+
+const OWNERS: Readonly<Record<ScopeKind, string>> = {
+  key: "Key",
+  parent_key: "Key",
+  project: "Project",
+  member: "Member",
+  end_user: "End user",
+  tag: "Tag",
+  run: "Run",
+};
+
+function describeOwner({ keyId, scope }: SpendLimitUsage, keys: KeyNames): string {
+  const key = keyId === undefined ? undefined : keys.get(keyId);
+  if (key) return `Key ${quoteName(key.name) ?? key.hint}`;
+  return scope ? `${OWNERS[scope.kind]} ${quoteName(scope.id) ?? scope.id}` : "The account";
+}
+
 function describeLimit(rule: PercentRule, limit: SpendLimitUsage, keys: KeyNames): Crossing["data"] {
-  const key = limit.keyId === undefined ? undefined : keys.get(limit.keyId);
-  const owner = key ? `Key ${quoteName(key.name) ?? key.hint}` : "The account";
+  const owner = describeOwner(limit, keys);
   const percent = String(percentOf(limit));
-  const whole = `its ${PERIODS[limit.period]} spending limit of ${printUsd(limit.amount)} USD`;
+  const whole = `its ${describePeriod(limit.period)} spending limit of ${printUsd(limit.amount)} USD`;
   const text = `${owner} has used ${percent} % of ${whole}, holds included.`;
   return { kind: rule.kind, text, threshold: printThreshold(rule), value: percent };
 }

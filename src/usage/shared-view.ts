@@ -83,6 +83,6 @@ async function readSharedView(
     days: days.rows.map((row) => ({ dayMs: Number(row.group.day), sums: sumsOf(row, 0) })),
     models: models.rows.map((row) => ({ model: String(row.group.model ?? ""), sums: sumsOf(row, 0) })),
     total: sum ? sumsOf(sum, 0) : NO_SUMS,
-    spendingLimit: limits.find((limit) => limit.keyId === key?.id),
+    spendingLimit: limits.find((limit) => limit.limitId === key?.id),
   };
 }

@@ -69,6 +69,8 @@ export const holds = (t: Columns) =>
       walletId: t.text("wallet_id").notNull(),
       holdId: t.uuid("hold_id").notNull(),
       keyId: t.text("key_id").notNull(),
+      /** A JSON array of `[kind, id]`: what the hold counts for beside its wallet and key; null for nothing else. */
+      scopes: t.json("scopes"),
       state: t.text("state").$type<"held" | "settled" | "released" | "expired">().notNull(),
       late: t.flag("late").notNull(),
       requested: t.nanos("requested").notNull(),
@@ -122,8 +124,8 @@ export const holds = (t: Columns) =>
   );
 
 /**
- * Spending limits. Without a key a limit binds the whole wallet; without a zone its periods are in UTC. A
- * deleted limit keeps its row, so that its id and counters never become those of another key.
+ * Spending limits. Without a zone their periods are in UTC. A deleted limit keeps its row, so that its id and
+ * counters never become those of another key.
  */
 export const spendLimits = (t: Columns) =>
   t.createTable(
@@ -131,7 +133,11 @@ export const spendLimits = (t: Columns) =>
     {
       walletId: t.text("wallet_id").notNull(),
       limitId: t.text("limit_id").notNull(),
+      /** What the limit binds: a key's id, or another scope's kind and id; null for the whole wallet. */
       keyId: t.text("key_id"),
+      /** The kind of the scopes that a template counts one by one. */
+      eachKind: t.text("each_kind"),
+      /** Or a window, such as "5h". */
       period: t.text("period").$type<"total" | "day" | "week" | "month">().notNull(),
       timeZone: t.text("time_zone"),
       amount: t.nanos("amount").notNull(),
@@ -143,7 +149,10 @@ export const spendLimits = (t: Columns) =>
     ],
   );
 
-/** The used and held amounts of a limit in one period. A new period is a new row, so nothing is reset. */
+/**
+ * The used and held amounts of a limit in one period. A new period is a new row, so nothing is reset. Those of a
+ * template have the id of the limit, a line feed and the id of the scope.
+ */
 export const limitCounters = (t: Columns) =>
   t.createTable(
     "limit_counters",

@@ -36,6 +36,7 @@ export function encodeReceipt(receipt: Receipt): Proto.Hold {
   return sparse<Proto.Hold>({
     walletId: receipt.walletId,
     holdId: receipt.holdId,
+    scopes: [],
     keyId: receipt.keyId,
     state: holdStates.encode(receipt.state),
     grantedNanos: encodeNanos(receipt.granted),

@@ -1,5 +1,7 @@
 import type { Nanos } from "../../domain/money.ts";
+import type { Scope } from "../../domain/scope.ts";
 import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from "../records.ts";
+import type { Spender } from "./spender.ts";
 
 /** The accounts of a wallet's double-entry book. The balance of `wallet` is what we owe its owner. */
 export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3 });
@@ -33,9 +35,13 @@ export interface Wallet {
   readonly createdAtMs: number;
 }
 
-/** One period of a limit. A hold counts against the periods that it was taken in, also once it has ended. */
-export interface LimitPeriodKey {
-  readonly limitId: string;
+/** Clocks of processes that share a database may differ by this much. */
+export const CLOCK_SKEW_MAX_MS = 60_000;
+
+/** The counter of one period. A hold counts against the periods that it was taken in, also once it has ended. */
+export interface CounterKey {
+  /** The id of the limit; for a template, with the id of the scope that it counts. */
+  readonly counterId: string;
   readonly periodStartMs: number;
 }
 
@@ -46,6 +52,7 @@ export interface LimitPeriodKey {
 export interface Hold {
   readonly holdId: string;
   readonly keyId: string;
+  readonly scopes: readonly Scope[];
   readonly state: HoldState;
   readonly late: boolean;
   readonly requested: Nanos;
@@ -60,7 +67,7 @@ export interface Hold {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly resolvedAtMs: number | undefined;
-  readonly limits: readonly LimitPeriodKey[];
+  readonly limits: readonly CounterKey[];
   readonly facts: RequestFacts;
   /** JSON text. */
   readonly metadata: string | undefined;
@@ -79,13 +86,13 @@ export interface StoredLimit extends SpendLimit {
   readonly deletedAtMs?: number | undefined;
 }
 
-export interface Counter extends LimitPeriodKey {
+export interface Counter extends CounterKey {
   readonly used: Nanos;
   readonly held: Nanos;
 }
 
 /** The part of a counter that no hold lists: what was spent in its period before its limit was set. */
-export interface Opening extends LimitPeriodKey {
+export interface Opening extends CounterKey {
   readonly used: Nanos;
 }
 
@@ -123,20 +130,23 @@ export interface BookRows {
   readonly limits: ReadonlyMap<string, StoredLimit>;
   /** By {@link counterKey}. A counter without a row has zeros. */
   readonly counters: ReadonlyMap<string, Counter>;
+  /** By counter id, the start of the latest window; `undefined` when none has begun. */
+  readonly windowStarts: ReadonlyMap<string, number | undefined>;
   /** Top-ups, charges and refunds by {@link postingKey}. */
   readonly postings: ReadonlyMap<string, Transfer>;
   /** Open holds that were past their time when the batch began. */
   readonly dueHoldIds: readonly string[];
   /**
-   * By {@link spendKey}, of limits to be set. Their periods' open holds are in the book, all of them.
+   * By {@link spendKey}, of limits of a key or wallet to be set. Their periods' open holds are in the book, all of
+   * them, as those of every limit to be set are.
    */
   readonly spends: ReadonlyMap<string, PeriodSpend>;
 }
 
 /** A wallet's book as the rules read it. */
 export interface Book extends BookRows {
-  /** Returns the limits in force that bind a key, those of the whole wallet included, sorted by id. */
-  limitsInForce(keyId: string): readonly StoredLimit[];
+  /** Returns the limits in force that bind a spender, those of the whole wallet included, sorted by id. */
+  limitsInForce(spender: Spender): readonly StoredLimit[];
 }
 
 /** The changes of an accepted command: whole new rows, and transfers to append. */
@@ -154,12 +164,12 @@ export interface Changes {
   readonly openings?: readonly Opening[];
 }
 
-export function counterKey(key: LimitPeriodKey): string {
-  return `${key.periodStartMs} ${key.limitId}`;
+export function counterKey(key: CounterKey): string {
+  return `${key.periodStartMs} ${key.counterId}`;
 }
 
 /** `keyId` is that of the limit: commands of one batch may name a limit id with several. */
-export function spendKey(key: LimitPeriodKey, keyId: string | undefined): string {
+export function spendKey(key: CounterKey, keyId: string | undefined): string {
   return keyId === undefined ? counterKey(key) : `${counterKey(key)}\n${keyId}`;
 }
 

@@ -1,6 +1,7 @@
 import type {
   ChargePosting,
   ChargeRequest,
+  DecliningLimit,
   DeleteSpendLimitRequest,
   ExtendRequest,
   HoldGrant,
@@ -61,10 +62,11 @@ export type Rule<Request, Result> = (book: Book, request: Request, nowMs: number
 /** What a rule returned: a result, with `changes` unless there was nothing to change, or a decline. */
 export type Decision<Result> = { readonly result: Result; readonly changes?: Changes } | Declined;
 
-/** A decline. It changes nothing. `shortfall` has the amounts of a decline for lack of money. */
+/** A decline. It changes nothing. `shortfall` has the amounts of a decline for lack of money, `limit` by what. */
 export interface Declined {
   readonly declined: LedgerErrorCode;
   readonly shortfall?: Shortfall;
+  readonly limit?: DecliningLimit;
 }
 
 export function decline(code: LedgerErrorCode): Declined {

@@ -1,15 +1,18 @@
 import type { Nanos } from "../../domain/money.ts";
-import { periodStart } from "../../domain/period.ts";
-import type { Shortfall } from "../ledger.ts";
+import { isCalendar, periodStart, windowMs } from "../../domain/period.ts";
+import type { DecliningLimit, Shortfall } from "../ledger.ts";
 import type { SpendLimit } from "../records.ts";
-import { type Book, balancesOf, type LimitPeriodKey } from "./book.ts";
+import { type Book, balancesOf, CLOCK_SKEW_MAX_MS, type CounterKey } from "./book.ts";
 import type { Declined } from "./command.ts";
 import { counterOf, type Money } from "./resolve.ts";
+import { counterIdOf, type Spender, subjectsOf } from "./spender.ts";
 
 /** A limit that binds a hold or charge, in the period the hold or charge would count against. */
 export interface BoundLimit {
   readonly limit: SpendLimit;
-  readonly key: LimitPeriodKey;
+  /** The id of the scope that a template counts; `undefined` for other limits. */
+  readonly subject: string | undefined;
+  readonly key: CounterKey;
 }
 
 /** The largest amount that a hold could reserve now. */
@@ -18,7 +21,7 @@ export interface Headroom {
   readonly least: Nanos;
   readonly wallet: Remainder;
   /** The smallest remainder of all limits; `undefined` without limits. */
-  readonly limits: Remainder | undefined;
+  readonly limits: (Remainder & { readonly tightest: BoundLimit }) | undefined;
 }
 
 /** The amount left now, and the amount that would be left without open holds. Negative when overdrawn. */
@@ -29,43 +32,85 @@ interface Remainder {
 
 const UNBOUND: readonly BoundLimit[] = [];
 
-/** The limits in force for a key, with those of the whole wallet, sorted by id. */
-export function limitsOf(book: Book, keyId: string, nowMs: number): readonly BoundLimit[] {
-  const inForce = book.limitsInForce(keyId);
-  if (inForce.length === 0) return UNBOUND;
-  return inForce.map((limit) => {
-    const periodStartMs = periodStart(limit.period, nowMs, limit.timeZone);
-    return { limit, key: { limitId: limit.limitId, periodStartMs } };
-  });
+/** The limits in force that bind a spender, with those of the whole wallet, sorted by id. */
+export function limitsOf(book: Book, spender: Spender, nowMs: number): readonly BoundLimit[] {
+  const inForce = book.limitsInForce(spender);
+  return inForce.length === 0 ? UNBOUND : bind(book, inForce, { spender, nowMs });
+}
+
+/** Returns the counters of limits that bind a spender. */
+export function bind(
+  book: Pick<Book, "windowStarts">,
+  limits: Iterable<SpendLimit>,
+  { spender, nowMs }: { readonly spender: Spender; readonly nowMs: number },
+): readonly BoundLimit[] {
+  const bound: BoundLimit[] = [];
+  for (const limit of limits) {
+    const { limitId, each } = limit;
+    const subjects = each === undefined ? ALL : subjectsOf(each, spender);
+    for (const subject of subjects) {
+      const counterId = counterIdOf(limitId, subject);
+      const periodStartMs = startOfPeriod(book, { ...limit, counterId }, nowMs);
+      bound.push({ limit, subject, key: { counterId, periodStartMs } });
+    }
+  }
+  return bound;
+}
+
+/** What a limit that is no template counts: everything that it binds. */
+const ALL: readonly undefined[] = [undefined];
+
+/**
+ * Returns the start of a counter's period. A window that is over, or was begun by a clock that ran ahead, is followed
+ * by one that begins now.
+ */
+function startOfPeriod(
+  { windowStarts }: Pick<Book, "windowStarts">,
+  { counterId, period, timeZone }: Pick<SpendLimit, "period" | "timeZone"> & { readonly counterId: string },
+  nowMs: number,
+): number {
+  if (isCalendar(period)) return periodStart(period, nowMs, timeZone);
+  const startMs = windowStarts.get(counterId);
+  if (startMs === undefined || startMs > nowMs + CLOCK_SKEW_MAX_MS) return nowMs;
+  return nowMs < startMs + windowMs(period) ? startMs : nowMs;
 }
 
 export function headroomOf(money: Money, bound: readonly BoundLimit[]): Headroom {
   const { available, held } = balancesOf(money.wallet);
-  let limits: Remainder | undefined;
-  for (const { limit, key } of bound) {
-    const { used, held: heldByLimit } = counterOf(money, key);
-    const unheld = limit.amount - used;
-    limits = leastOf(limits, { left: unheld - heldByLimit, unheld });
+  let limits: Headroom["limits"];
+  for (const each of bound) {
+    const { used, held: heldByLimit } = counterOf(money, each.key);
+    const unheld = each.limit.amount - used;
+    const left = unheld - heldByLimit;
+    const isTightest =
+      !limits || left < limits.left || (left === limits.left && isBefore(each, limits.tightest));
+    limits = {
+      left: isTightest || !limits ? left : limits.left,
+      unheld: limits && limits.unheld < unheld ? limits.unheld : unheld,
+      tightest: isTightest || !limits ? each : limits.tightest,
+    };
   }
   const least = limits !== undefined && limits.left < available ? limits.left : available;
   return { least, wallet: { left: available, unheld: available + held }, limits };
 }
 
-function leastOf(one: Remainder | undefined, other: Remainder): Remainder {
-  if (one === undefined) return other;
-  return {
-    left: one.left < other.left ? one.left : other.left,
-    unheld: one.unheld < other.unheld ? one.unheld : other.unheld,
-  };
+function isBefore(one: BoundLimit, other: BoundLimit): boolean {
+  return one.key.counterId < other.key.counterId;
 }
 
 /** Returns the decline for headroom below `minimum`. A limit's decline takes precedence over the wallet's. */
 export function declineForHeadroom({ limits, wallet }: Headroom, minimum: Nanos): Declined {
   if (limits !== undefined && limits.left < minimum) {
-    return { declined: "spending_limit_exceeded", shortfall: shortfallOf(limits, minimum) };
+    const shortfall = shortfallOf(limits, minimum);
+    return { declined: "spending_limit_exceeded", shortfall, limit: describe(limits.tightest) };
   }
   const declined = wallet.unheld >= minimum ? "balance_on_hold" : "insufficient_balance";
   return { declined, shortfall: shortfallOf(wallet, minimum) };
+}
+
+function describe({ limit: { limitId, keyId, scope, each }, subject }: BoundLimit): DecliningLimit {
+  if (each !== undefined && subject !== undefined) return { limitId, scope: { kind: each, id: subject } };
+  return { limitId, scope: keyId === undefined ? scope : { kind: "key", id: keyId } };
 }
 
 /** Reports a negative remainder as 0. */

@@ -1,11 +1,13 @@
 import type { ExtendRequest, HoldGrant, HoldRequest, LedgerErrorCode } from "../ledger.ts";
-import { balancesOf, type Hold, type LimitPeriodKey } from "./book.ts";
+import { balancesOf, type CounterKey, type Hold } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
 import { type BoundLimit, declineForHeadroom, type Headroom, headroomOf, limitsOf } from "./headroom.ts";
 import { changeCounters, type Money } from "./resolve.ts";
 import { expireDue, mergeChanges } from "./settle.ts";
+import { NO_SCOPES, printScopes } from "./spender.ts";
 import {
   areRequestFacts,
+  areScopes,
   isAmount,
   isFresh,
   isHoldId,
@@ -17,7 +19,7 @@ import {
 
 /**
  * Reserves the smaller of `amount` and the headroom of wallet and limits. Declines, in order: `invalid_id`,
- * `invalid_amount`, `invalid_facts`, `invalid_metadata`, `wallet_not_found`, `conflict` (the id was used with
+ * `invalid_scope`, `invalid_amount`, `invalid_facts`, `invalid_metadata`, `wallet_not_found`, `conflict` (the id was used with
  * other parameters), `invalid_id` (the id's time is more than a day off), `wallet_frozen`,
  * `spending_limit_exceeded`, `balance_on_hold` (enough without the open holds), `insufficient_balance`.
  *
@@ -41,7 +43,7 @@ export const hold: Rule<HoldRequest, HoldGrant> = (book, request, nowMs) => {
   if (wallet.state === "frozen") return decline("wallet_frozen");
 
   const money = { wallet, counters: book.counters };
-  const limits = limitsOf(book, request.keyId, nowMs);
+  const limits = limitsOf(book, request, nowMs);
   const headroom = headroomOf(money, limits);
   if (headroom.least >= request.minimum) return grant(money, request, { limits, metadata, nowMs, headroom });
 
@@ -56,6 +58,7 @@ export const hold: Rule<HoldRequest, HoldGrant> = (book, request, nowMs) => {
 /** Returns why the request is declined whatever the book holds. */
 function declineReasonOf(request: HoldRequest): LedgerErrorCode | undefined {
   if (!isId(request.walletId) || !isHoldId(request.holdId) || !isId(request.keyId)) return "invalid_id";
+  if (request.scopes && !areScopes(request.scopes)) return "invalid_scope";
   const isBounded = isAmount(request.amount) && isAmount(request.minimum);
   if (!isBounded || request.minimum > request.amount || !isTtl(request.ttlMs)) return "invalid_amount";
   return areRequestFacts(request.facts) ? undefined : "invalid_facts";
@@ -66,6 +69,7 @@ function isSame(stored: Hold, request: HoldRequest, metadata: string | undefined
     stored.requested === request.amount &&
     stored.minimum === request.minimum &&
     stored.keyId === request.keyId &&
+    printScopes(stored.scopes) === printScopes(request.scopes) &&
     stored.ttlMs === request.ttlMs &&
     stored.facts.surface === request.facts.surface &&
     stored.facts.model === request.facts.model &&
@@ -73,7 +77,7 @@ function isSame(stored: Hold, request: HoldRequest, metadata: string | undefined
   );
 }
 
-const NO_KEYS: readonly LimitPeriodKey[] = [];
+const NO_KEYS: readonly CounterKey[] = [];
 
 function grant(
   money: Money,
@@ -96,6 +100,7 @@ function grant(
   const taken: Hold = {
     holdId: request.holdId,
     keyId: request.keyId,
+    scopes: request.scopes ?? NO_SCOPES,
     state: "held",
     late: false,
     requested: request.amount,

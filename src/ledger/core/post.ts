@@ -14,9 +14,11 @@ import {
 import { type ChargeCommand, type Decision, decline, type Rule } from "./command.ts";
 import { limitsOf } from "./headroom.ts";
 import { bookable, counterOf, resolveHold } from "./resolve.ts";
+import { NO_SCOPES } from "./spender.ts";
 import {
   areOutcomeFacts,
   areRequestFacts,
+  areScopes,
   isAmount,
   isHoldId,
   isId,
@@ -116,7 +118,7 @@ function credit(
 
 /**
  * Books a cost without a hold, whatever the balance and the limits allow, also on a frozen wallet. Declines,
- * in order: `invalid_id`, `invalid_amount` (also 0), `invalid_facts`, `invalid_metadata`,
+ * in order: `invalid_id`, `invalid_scope`, `invalid_amount` (also 0), `invalid_facts`, `invalid_metadata`,
  * `wallet_not_found`, `conflict` (the id was used with another amount or key), `balance_overflow`.
  */
 export const charge: Rule<ChargeCommand, ChargePosting> = (book, request, nowMs) => {
@@ -147,8 +149,9 @@ export const charge: Rule<ChargeCommand, ChargePosting> = (book, request, nowMs)
 
 /** Returns why the request is declined whatever the book holds. */
 function declineReasonOf(request: ChargeCommand): LedgerErrorCode | undefined {
-  const { walletId, chargeId, keyId, receiptId, amount } = request;
+  const { walletId, chargeId, keyId, scopes, receiptId, amount } = request;
   if (![walletId, chargeId, keyId].every(isId) || !isHoldId(receiptId)) return "invalid_id";
+  if (scopes && !areScopes(scopes)) return "invalid_scope";
   if (!isAmount(amount) || amount === 0n) return "invalid_amount";
   return areRequestFacts(request.facts) && areOutcomeFacts(request.outcome) ? undefined : "invalid_facts";
 }
@@ -176,6 +179,7 @@ function receiptOf(
   return {
     holdId: request.receiptId,
     keyId: request.keyId,
+    scopes: request.scopes ?? NO_SCOPES,
     state: "held",
     late: false,
     requested: 0n,
@@ -189,7 +193,7 @@ function receiptOf(
     createdAtMs: nowMs,
     expiresAtMs: nowMs,
     resolvedAtMs: undefined,
-    limits: limitsOf(book, request.keyId, nowMs).map(({ key }) => key),
+    limits: limitsOf(book, request, nowMs).map(({ key }) => key),
     facts: request.facts,
     metadata,
   };

@@ -1,16 +1,18 @@
-import { isTimeZone, periodStart } from "../../domain/period.ts";
-import type { TakenHold } from "../ledger.ts";
+import { isCalendar, isLimitPeriod, isTimeZone } from "../../domain/period.ts";
 import type { SpendLimit } from "../records.ts";
 import {
+  type Book,
   CAPTURE_KINDS,
-  type Hold,
-  type LimitPeriodKey,
+  type CounterKey,
   TRANSFER_KINDS,
   type Transfer,
   type TransferKind,
 } from "./book.ts";
 import type { Command } from "./command.ts";
-import { isHoldId, isId } from "./validate.ts";
+import { bind } from "./headroom.ts";
+import { bindingOf, bindingsOf, counterIdOf, type Spender, subjectsOf } from "./spender.ts";
+import { areScopes, isBindable, isHoldId, isId } from "./validate.ts";
+import { countedPeriodOf, holdsToBind } from "./wallet.ts";
 
 /**
  * The rows of one wallet that must be read before its commands can be decided. Invalid ids are left out: the
@@ -18,8 +20,8 @@ import { isHoldId, isId } from "./validate.ts";
  */
 export interface ReadSet {
   readonly holdIds: ReadonlySet<string>;
-  /** Keys that spend: read their limits in force and those of the whole wallet. */
-  readonly keyIds: ReadonlySet<string>;
+  /** What spends: read the limits in force that bind it. */
+  readonly spenders: readonly Spender[];
   /** Limits to be set or deleted: read whether in force or not. */
   readonly limitIds: ReadonlySet<string>;
   /** The new values of limits to be set. */
@@ -33,11 +35,11 @@ export const DUE_HOLDS_MAX = 500;
 /** Receives the ids of the rows that a command reads. All of them are valid ids. */
 export interface RowReader {
   hold(holdId: string): void;
-  /** A key that spends: its limits in force and those of the whole wallet. */
-  key(keyId: string): void;
+  /** What spends: the limits in force that bind it, and their counters of the current period. */
+  spender(spender: Spender): void;
   /** A limit to be set or deleted, whether in force or not. */
   limit(limitId: string): void;
-  /** The new value of a limit to be set: its counter of the current period. */
+  /** The new value of a limit to be set: its counters of the current period, and what that has seen. */
   newLimit(limit: SpendLimit): void;
   posting(kind: TransferKind, transferId: string): void;
 }
@@ -49,7 +51,7 @@ export function readRows({ kind, request }: Command, reader: RowReader): void {
     case "set_wallet_state":
       return;
     case "hold":
-      readKey(reader, request.keyId);
+      readSpender(reader, request);
       readHold(reader, request.holdId);
       return;
     case "settle":
@@ -65,7 +67,7 @@ export function readRows({ kind, request }: Command, reader: RowReader): void {
       readPosting(reader, TRANSFER_KINDS.topUp, request.topUpId);
       return;
     case "charge":
-      readKey(reader, request.keyId);
+      readSpender(reader, request);
       readPosting(reader, TRANSFER_KINDS.charge, request.chargeId);
       return;
     case "refund":
@@ -85,14 +87,15 @@ function readHold(reader: RowReader, holdId: string): void {
   if (isHoldId(holdId)) reader.hold(holdId);
 }
 
-/** A hold that is lost has no transfer, and will count against the limits of its key. */
-function readForLostHold(reader: RowReader, holdId: string, { keyId }: TakenHold): void {
-  readKey(reader, keyId);
+/** A hold that is lost has no transfer, and will count against the limits in force. */
+function readForLostHold(reader: RowReader, holdId: string, taken: Spender): void {
+  readSpender(reader, taken);
   for (const kind of CAPTURE_KINDS) readPosting(reader, kind, holdId);
 }
 
-function readKey(reader: RowReader, keyId: string): void {
-  if (isId(keyId)) reader.key(keyId);
+function readSpender(reader: RowReader, spender: Spender): void {
+  const { keyId, scopes } = spender;
+  if (isId(keyId) && (scopes === undefined || areScopes(scopes))) reader.spender(spender);
 }
 
 function readLimit(reader: RowReader, limitId: string): void {
@@ -103,9 +106,10 @@ function readPosting(reader: RowReader, kind: TransferKind, transferId: string):
   if (isId(transferId)) reader.posting(kind, transferId);
 }
 
-/** Whether the current period of a limit can be computed. */
-function hasPeriod({ limitId, keyId, timeZone }: SpendLimit): boolean {
-  if (keyId !== undefined && !isId(keyId)) return false;
+/** Whether the current period of a limit, and what it binds, can be computed. */
+function hasPeriod(limit: SpendLimit): boolean {
+  const { limitId, keyId, period, timeZone } = limit;
+  if ((keyId !== undefined && !isId(keyId)) || !isBindable(limit) || !isLimitPeriod(period)) return false;
   return isId(limitId) && (timeZone === undefined || isTimeZone(timeZone));
 }
 
@@ -126,18 +130,18 @@ export function readSetsOf(commands: readonly Command[]): ReadonlyMap<string, Re
 
 function emptyReadSet(): ReadSet & RowReader {
   const holdIds = new Set<string>();
-  const keyIds = new Set<string>();
+  const spenders: Spender[] = [];
   const limitIds = new Set<string>();
   const limits: SpendLimit[] = [];
   const postings: { kind: TransferKind; transferId: string }[] = [];
   return {
     holdIds,
-    keyIds,
+    spenders,
     limitIds,
     limits,
     postings,
     hold: (holdId) => holdIds.add(holdId),
-    key: (keyId) => keyIds.add(keyId),
+    spender: (spender) => spenders.push(spender),
     limit: (limitId) => limitIds.add(limitId),
     newLimit: (limit) => limits.push(limit),
     posting: (kind, transferId) => postings.push({ kind, transferId }),
@@ -145,20 +149,49 @@ function emptyReadSet(): ReadSet & RowReader {
 }
 
 /**
- * Returns the counters that decisions on these limits and holds can change. A limit has one, of the current
- * period; a hold has those of the periods that it was taken in. May name a counter twice.
+ * Returns the counters that decisions on a book can change: those of its holds, of the limits that bind what spends,
+ * and of limits to be set. Needs the starts of windows. May name a counter twice.
  */
-export function countersOf(
-  limits: Iterable<SpendLimit>,
-  holds: Iterable<Hold>,
-  nowMs: number,
-): readonly LimitPeriodKey[] {
-  const keys: LimitPeriodKey[] = [];
-  for (const { limitId, period, timeZone } of limits) {
-    keys.push({ limitId, periodStartMs: periodStart(period, nowMs, timeZone) });
+export function countersOf(book: Book, readSet: SpendingReads, nowMs: number): readonly CounterKey[] {
+  const keys: CounterKey[] = [];
+  for (const spender of readSet.spenders) {
+    for (const { key } of bind(book, limitsThatMayBind(book, readSet, spender), { spender, nowMs }))
+      keys.push(key);
   }
-  for (const hold of holds) keys.push(...hold.limits);
+  for (const limit of readSet.limits) {
+    const counted = countedPeriodOf(limit, nowMs);
+    if (counted) keys.push(counted);
+    for (const bound of holdsToBind(book, limit, nowMs)) keys.push(...bound.keys);
+  }
+  for (const hold of book.holds.values()) keys.push(...hold.limits);
   return keys;
+}
+
+type SpendingReads = Pick<ReadSet, "spenders" | "limits">;
+
+/** Returns the ids of the counters of windows that may bind what spends. */
+export function windowsOf(book: Book, readSet: SpendingReads): readonly string[] {
+  const ids: string[] = [];
+  for (const spender of readSet.spenders) {
+    for (const { limitId, each, period } of limitsThatMayBind(book, readSet, spender)) {
+      if (isCalendar(period)) continue;
+      const subjects = each === undefined ? [undefined] : subjectsOf(each, spender);
+      ids.push(...subjects.map((subject) => counterIdOf(limitId, subject)));
+    }
+  }
+  return ids;
+}
+
+/** The limits in force that bind what spends, and those that the same batch sets. */
+function limitsThatMayBind(book: Book, { limits }: SpendingReads, spender: Spender): readonly SpendLimit[] {
+  const inForce = book.limitsInForce(spender);
+  if (limits.length === 0) return inForce;
+  const bindings = bindingsOf(spender);
+  return [...inForce, ...limits.filter((limit) => binds(bindings, bindingOf(limit)))];
+}
+
+function binds(bindings: readonly string[], binding: string | undefined): boolean {
+  return binding === undefined || bindings.includes(binding);
 }
 
 /** Returns the receipt ids of the charges among postings. A replayed charge is compared with its receipt. */

@@ -7,9 +7,9 @@ import {
   balancesOf,
   type Changes,
   type Counter,
+  type CounterKey,
   counterKey,
   type Hold,
-  type LimitPeriodKey,
   type Resolution,
   type Transfer,
   type TransferKind,
@@ -78,7 +78,7 @@ const NO_COUNTERS: readonly Counter[] = [];
 /** Returns the counters of a hold's limits, with the booked and reserved amounts added. */
 export function changeCounters(
   money: Money,
-  keys: readonly LimitPeriodKey[],
+  keys: readonly CounterKey[],
   { booked, reserved }: { readonly booked: Nanos; readonly reserved: Nanos },
 ): readonly Counter[] {
   if (keys.length === 0) return NO_COUNTERS;
@@ -105,7 +105,7 @@ function captureOf(wallet: Wallet, { holdId }: Hold, transition: HoldTransition,
 }
 
 /** The largest amount that can be booked while the balance and these counters stay within ±NANOS_MAX. */
-export function bookable(money: Money, limits: readonly LimitPeriodKey[]): Nanos {
+export function bookable(money: Money, limits: readonly CounterKey[]): Nanos {
   let most = money.wallet.posted + NANOS_MAX;
   for (const key of limits) {
     const left = NANOS_MAX - counterOf(money, key).used;
@@ -115,7 +115,7 @@ export function bookable(money: Money, limits: readonly LimitPeriodKey[]): Nanos
 }
 
 /** Returns a counter of the book. Throws when it was not read: writing it would overwrite the stored one. */
-export function counterOf(book: Pick<Book, "counters">, key: LimitPeriodKey): Counter {
+export function counterOf(book: Pick<Book, "counters">, key: CounterKey): Counter {
   const counter = book.counters.get(counterKey(key));
   if (!counter) throw new Error("Cannot decide: a limit counter was not read");
   return counter;

@@ -6,6 +6,7 @@ import {
   balancesOf,
   CAPTURE_KINDS,
   type Changes,
+  CLOCK_SKEW_MAX_MS,
   type Counter,
   counterKey,
   type Hold,
@@ -23,6 +24,7 @@ import {
   resolveHold,
   withHold,
 } from "./resolve.ts";
+import { NO_SCOPES } from "./spender.ts";
 import {
   areOutcomeFacts,
   isAmount,
@@ -141,10 +143,11 @@ function lostHoldOf(
   { holdId, taken }: { readonly holdId: string; readonly taken: TakenHold },
   nowMs: number,
 ): Hold {
-  const { keyId, granted, ttlMs, facts } = taken;
+  const { keyId, scopes = NO_SCOPES, granted, ttlMs, facts } = taken;
   return {
     holdId,
     keyId,
+    scopes,
     state: "expired",
     late: false,
     requested: granted,
@@ -158,7 +161,7 @@ function lostHoldOf(
     createdAtMs: nowMs,
     expiresAtMs: nowMs,
     resolvedAtMs: undefined,
-    limits: limitsOf(book, keyId, nowMs).map(({ key }) => key),
+    limits: limitsOf(book, taken, nowMs).map(({ key }) => key),
     facts,
     metadata: undefined,
   };
@@ -199,9 +202,6 @@ export function expireDue(
 function isDue(hold: Hold, nowMs: number): boolean {
   return hold.state === "held" && hold.expiresAtMs <= nowMs;
 }
-
-/** Clocks of processes that share a database may differ by this much. */
-export const CLOCK_SKEW_MAX_MS = 60_000;
 
 /**
  * Whether an open hold was taken while the clock ran ahead, before the clock was corrected. Its expiry time

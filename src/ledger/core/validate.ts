@@ -2,6 +2,7 @@
 import { DAY_MS } from "../../domain/id-time.ts";
 import type { Price } from "../../domain/model.ts";
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
+import { SCOPE_ID_CHARACTERS_MAX, SCOPE_KINDS, SCOPES_MAX, type Scope } from "../../domain/scope.ts";
 import { UNIT_NAMES } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
 import type { LedgerErrorCode, TakenHold } from "../ledger.ts";
@@ -11,6 +12,7 @@ import {
   type Metadata,
   type OutcomeFacts,
   type RequestFacts,
+  type SpendLimit,
 } from "../records.ts";
 
 const YEAR_MS = 366 * DAY_MS;
@@ -59,14 +61,37 @@ export function isTtl(ttlMs: number): boolean {
   return Number.isInteger(ttlMs) && ttlMs >= 1 && ttlMs <= YEAR_MS;
 }
 
+/** Whether scopes can be stored: at most 16, each once, none of them the key. */
+export function areScopes(scopes: readonly Scope[]): boolean {
+  if (scopes.length > SCOPES_MAX || !scopes.every(isScope)) return false;
+  return new Set(scopes.map(({ kind, id }) => `${kind} ${id}`)).size === scopes.length;
+}
+
+function isScope({ kind, id }: Scope): boolean {
+  return kind !== "key" && SCOPE_KINDS.includes(kind) && isText(id, SCOPE_ID_CHARACTERS_MAX) && id !== "";
+}
+
+/** Whether a limit can bind what it names: nothing, a key, or one scope that is no key. */
+export function isBindable({ keyId, scope, each }: Pick<SpendLimit, "keyId" | "scope" | "each">): boolean {
+  if (each !== undefined && !SCOPE_KINDS.includes(each)) return false;
+  return scope === undefined || (keyId === undefined && scope.kind !== "parent_key" && isScope(scope));
+}
+
 /** Whether the facts of a request can be stored. */
 export function areRequestFacts({ surface, model }: RequestFacts): boolean {
   return isFact(surface) && isFact(model);
 }
 
 /** Returns why the description of a hold is declined whatever the book holds. */
-export function reasonAgainst({ keyId, granted, ttlMs, facts }: TakenHold): LedgerErrorCode | undefined {
+export function reasonAgainst({
+  keyId,
+  scopes,
+  granted,
+  ttlMs,
+  facts,
+}: TakenHold): LedgerErrorCode | undefined {
   if (!isId(keyId)) return "invalid_id";
+  if (scopes && !areScopes(scopes)) return "invalid_scope";
   if (!isAmount(granted) || !isTtl(ttlMs)) return "invalid_amount";
   return areRequestFacts(facts) ? undefined : "invalid_facts";
 }

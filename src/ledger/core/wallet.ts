@@ -1,22 +1,28 @@
 // The commands of a wallet that move no money: its creation, its state and its spending limits.
 
+import { firstIdOf } from "../../domain/id-time.ts";
 import { NANOS_MAX } from "../../domain/money.ts";
-import { isTimeZone, periodStart } from "../../domain/period.ts";
+import { isCalendar, isLimitPeriod, isTimeZone, periodStart } from "../../domain/period.ts";
 import type { DeleteSpendLimitRequest, WalletStateRequest } from "../ledger.ts";
 import type { Balances, SpendLimit } from "../records.ts";
 import {
   type Book,
+  type BookRows,
   balancesOf,
   type Changes,
+  type Counter,
+  type CounterKey,
+  counterKey,
   type Hold,
-  type LimitPeriodKey,
+  type Opening,
   type StoredLimit,
   spendKey,
   type Wallet,
 } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
 import { counterOf } from "./resolve.ts";
-import { isAmount, isId } from "./validate.ts";
+import { bindingOf, bindingsOf, counterIdOf, subjectsOf } from "./spender.ts";
+import { isAmount, isBindable, isId } from "./validate.ts";
 
 /** Creates an empty, active wallet. An existing wallet stays as it is. Declines `invalid_id`. */
 export const createWallet: Rule<{ readonly walletId: string }, Balances> = (book, { walletId }, nowMs) => {
@@ -44,19 +50,21 @@ export const setWalletState: Rule<WalletStateRequest, undefined> = ({ wallet }, 
 
 /**
  * Creates or replaces a limit, or restores a deleted one. What was spent in its current period so far counts
- * against it, see {@link countPeriod}. Declines, in order: `invalid_id`, `invalid_amount`,
- * `invalid_time_zone`, `wallet_not_found`, `conflict` (the id is, or was, a limit of another key).
+ * against it, see {@link countPeriod}. Declines, in order: `invalid_id`, `invalid_scope`, `invalid_amount` (also an
+ * invalid period), `invalid_time_zone`, `wallet_not_found`, `conflict` (the id is, or was, of a limit that binds
+ * something else).
  */
 export const setSpendLimit: Rule<SpendLimit, undefined> = (book, request, nowMs) => {
-  const { walletId, limitId, keyId, period, timeZone, amount } = request;
+  const { walletId, limitId, keyId, scope, each, period, timeZone, amount } = request;
   if (!isId(walletId) || !isId(limitId)) return decline("invalid_id");
   if (keyId !== undefined && !isId(keyId)) return decline("invalid_id");
-  if (!isAmount(amount)) return decline("invalid_amount");
+  if (!isBindable(request)) return decline("invalid_scope");
+  if (!isAmount(amount) || !isLimitPeriod(period)) return decline("invalid_amount");
   if (timeZone !== undefined && !isTimeZone(timeZone)) return decline("invalid_time_zone");
   if (!book.wallet) return decline("wallet_not_found");
   const stored = book.limits.get(limitId);
-  if (stored && stored.keyId !== keyId) return decline("conflict");
-  const limit = { walletId, limitId, keyId, period, timeZone, amount };
+  const limit = { walletId, limitId, keyId, scope, each, period, timeZone, amount };
+  if (stored && !bindsSame(stored, limit)) return decline("conflict");
   if (stored && isSame(stored, limit)) return { result: undefined };
   const counted = stored && isOfSamePeriod(stored, limit) ? {} : countPeriod(book, limit, nowMs);
   return { result: undefined, changes: { limits: [limit], ...counted } };
@@ -74,6 +82,10 @@ export const deleteSpendLimit: Rule<DeleteSpendLimitRequest, undefined> = (book,
   return { result: undefined, changes: { limits: [{ ...stored, deletedAtMs: nowMs }] } };
 };
 
+function bindsSame(stored: StoredLimit, limit: SpendLimit): boolean {
+  return bindingOf(stored) === bindingOf(limit) && stored.each === limit.each;
+}
+
 function isSame(stored: StoredLimit, limit: SpendLimit): boolean {
   return isOfSamePeriod(stored, limit) && stored.amount === limit.amount;
 }
@@ -86,35 +98,77 @@ function isOfSamePeriod(stored: StoredLimit, limit: SpendLimit): boolean {
 }
 
 /**
- * Counts what a limit's current period has seen before the limit was set. Receipts that have ended become an
- * opening of the counter: they are too many to list the limit. Open holds come to list it, so that their ends
- * count once. A later refund or late settlement of an ended receipt leaves the counter unchanged.
+ * Counts what a limit's current period has seen before the limit was set. Receipts of a key or wallet that have ended
+ * become an opening of the counter: they are too many to list the limit. Open holds come to list it, so that their
+ * ends count once. A later refund or late settlement of an ended receipt leaves the counter unchanged.
+ * A window counts nothing: it begins with its first hold.
  */
 function countPeriod(book: Book, limit: SpendLimit, nowMs: number): Changes {
-  const { limitId, period, timeZone } = limit;
-  const key = { limitId, periodStartMs: periodStart(period, nowMs, timeZone) };
-  const spend = book.spends.get(spendKey(key, limit.keyId));
-  if (!spend) throw new Error("Cannot decide: the spending of a limit's period was not read");
-  const counter = counterOf(book, key);
-  const missed = leastOf(spend.amount, NANOS_MAX) - counter.used;
-  const opening = missed > 0n ? missed : 0n;
-  const boundHolds: Hold[] = [];
-  let held = counter.held;
-  for (const hold of book.holds.values()) {
-    const isOfKey = limit.keyId === undefined || limit.keyId === hold.keyId;
-    if (hold.state !== "held" || !isOfKey || hold.holdId < spend.firstId || lists(hold, key)) continue;
-    boundHolds.push({ ...hold, limits: [...hold.limits, key] });
-    held += hold.granted;
+  const counters = new Map<string, Counter>();
+  const openings: Opening[] = [];
+  const opening = openingOf(book, limit, nowMs);
+  if (opening) {
+    openings.push(opening);
+    const counter = counterOf(book, opening);
+    counters.set(counterKey(opening), { ...counter, used: counter.used + opening.used });
   }
-  return {
-    counters: opening > 0n || boundHolds.length > 0 ? [{ ...key, used: counter.used + opening, held }] : [],
-    openings: opening > 0n ? [{ ...key, used: opening }] : [],
-    boundHolds,
-  };
+  const boundHolds: Hold[] = [];
+  for (const { hold, keys } of holdsToBind(book, limit, nowMs)) {
+    boundHolds.push({ ...hold, limits: [...hold.limits, ...keys] });
+    for (const key of keys) {
+      const counter = counters.get(counterKey(key)) ?? counterOf(book, key);
+      counters.set(counterKey(key), { ...counter, held: counter.held + hold.granted });
+    }
+  }
+  return { counters: [...counters.values()], openings, boundHolds };
 }
 
-function lists({ limits }: Hold, { limitId, periodStartMs }: LimitPeriodKey): boolean {
-  return limits.some((each) => each.limitId === limitId && each.periodStartMs === periodStartMs);
+/** Returns what a limit of a key or wallet misses of its current period; `undefined` where that is nothing. */
+function openingOf(book: Book, limit: SpendLimit, nowMs: number): Opening | undefined {
+  const key = countedPeriodOf(limit, nowMs);
+  if (!key) return undefined;
+  const spend = book.spends.get(spendKey(key, limit.keyId));
+  if (!spend) throw new Error("Cannot decide: the spending of a limit's period was not read");
+  const missed = leastOf(spend.amount, NANOS_MAX) - counterOf(book, key).used;
+  return missed > 0n ? { ...key, used: missed } : undefined;
+}
+
+/**
+ * Returns the counter of a limit that counts what was spent in its current period before it was set; `undefined` for
+ * windows, templates and limits of scopes, whose spending is in no roll-up.
+ */
+export function countedPeriodOf(limit: SpendLimit, nowMs: number): CounterKey | undefined {
+  const { limitId, scope, each, period, timeZone } = limit;
+  if (scope || each !== undefined || !isCalendar(period)) return undefined;
+  return { counterId: limitId, periodStartMs: periodStart(period, nowMs, timeZone) };
+}
+
+/** Returns the open holds that a limit to be set will bind, each with the counters that it does not list yet. */
+export function holdsToBind(
+  { holds }: Pick<BookRows, "holds">,
+  limit: SpendLimit,
+  nowMs: number,
+): readonly { readonly hold: Hold; readonly keys: readonly CounterKey[] }[] {
+  const { limitId, each, period, timeZone } = limit;
+  if (!isCalendar(period)) return [];
+  const periodStartMs = periodStart(period, nowMs, timeZone);
+  const firstId = firstIdOf(Math.max(0, periodStartMs));
+  const binding = bindingOf(limit);
+  const found: { hold: Hold; keys: CounterKey[] }[] = [];
+  for (const hold of holds.values()) {
+    if (hold.state !== "held" || hold.holdId < firstId) continue;
+    if (binding !== undefined && !bindingsOf(hold).includes(binding)) continue;
+    const subjects = each === undefined ? [undefined] : subjectsOf(each, hold);
+    const keys = subjects
+      .map((subject) => ({ counterId: counterIdOf(limitId, subject), periodStartMs }))
+      .filter((key) => !lists(hold, key));
+    if (keys.length > 0) found.push({ hold, keys });
+  }
+  return found;
+}
+
+function lists({ limits }: Hold, { counterId, periodStartMs }: CounterKey): boolean {
+  return limits.some((each) => each.counterId === counterId && each.periodStartMs === periodStartMs);
 }
 
 function leastOf(one: bigint, other: bigint): bigint {

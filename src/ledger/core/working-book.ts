@@ -14,6 +14,7 @@ import {
   type Transfer,
   type Wallet,
 } from "./book.ts";
+import { bindingOf, bindingsOf, type Spender } from "./spender.ts";
 
 /**
  * The book of a wallet during a batch: each command sees the changes of the commands before it. A store may
@@ -23,6 +24,7 @@ export interface WorkingBook extends Book {
   dueHoldIds: readonly string[];
   readonly writeSet: WriteSet;
   readonly counters: Map<string, Counter>;
+  readonly windowStarts: Map<string, number | undefined>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
   apply(changes: Changes): void;
@@ -56,6 +58,7 @@ export interface LoadedBook extends BookRows {
   readonly holds: Map<string, Hold>;
   readonly limits: Map<string, StoredLimit>;
   readonly counters: Map<string, Counter>;
+  readonly windowStarts: Map<string, number | undefined>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
 }
@@ -72,34 +75,47 @@ class OpenBook implements WorkingBook {
   readonly holds: Map<string, Hold>;
   readonly limits: Map<string, StoredLimit>;
   readonly counters: Map<string, Counter>;
+  readonly windowStarts: Map<string, number | undefined>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
   dueHoldIds: readonly string[];
   writeSet = emptyWriteSet();
-  /** By key id, the results of `limitsInForce` since a limit changed. */
-  readonly #inForce = new Map<string, readonly StoredLimit[]>();
+  /** The limits in force by what they bind; `undefined` since a limit changed. */
+  #byBinding: ReadonlyMap<string | undefined, readonly StoredLimit[]> | undefined;
+  /** By key id, the results of `limitsInForce` for spenders without scopes since a limit changed. */
+  readonly #ofKeys = new Map<string, readonly StoredLimit[]>();
   /** Holds of the book that are not open. */
   #endedHoldIds: string[] = [];
 
-  constructor({ wallet, holds, limits, counters, postings, spends, dueHoldIds }: LoadedBook) {
+  constructor({ wallet, holds, limits, counters, windowStarts, postings, spends, dueHoldIds }: LoadedBook) {
     this.wallet = wallet;
     this.holds = holds;
     this.limits = limits;
     this.counters = counters;
+    this.windowStarts = windowStarts;
     this.postings = postings;
     this.spends = spends;
     this.dueHoldIds = dueHoldIds;
   }
 
-  limitsInForce(keyId: string): readonly StoredLimit[] {
+  limitsInForce(spender: Spender): readonly StoredLimit[] {
     if (this.limits.size === 0) return NONE;
-    const known = this.#inForce.get(keyId);
+    const isOfKey = !spender.scopes || spender.scopes.length === 0;
+    const known = isOfKey ? this.#ofKeys.get(spender.keyId) : undefined;
     if (known) return known;
-    const inForce = [...this.limits.values()]
-      .filter((limit) => limit.deletedAtMs === undefined && isBound(keyId, limit))
-      .sort((one, other) => (one.limitId < other.limitId ? -1 : 1));
-    this.#inForce.set(keyId, inForce);
+    const inForce = this.#findInForce(spender);
+    if (isOfKey) this.#ofKeys.set(spender.keyId, inForce);
     return inForce;
+  }
+
+  #findInForce(spender: Spender): readonly StoredLimit[] {
+    this.#byBinding ??= Map.groupBy(
+      this.limits.values().filter(({ deletedAtMs }) => deletedAtMs === undefined),
+      bindingOf,
+    );
+    const found = [...(this.#byBinding.get(undefined) ?? NONE)];
+    for (const binding of new Set(bindingsOf(spender))) found.push(...(this.#byBinding.get(binding) ?? NONE));
+    return found.sort((one, other) => (one.limitId < other.limitId ? -1 : 1));
   }
 
   apply(changes: Changes): void {
@@ -128,7 +144,8 @@ class OpenBook implements WorkingBook {
 
   addLimits(limits: Iterable<StoredLimit>): void {
     for (const limit of limits) this.limits.set(limit.limitId, limit);
-    this.#inForce.clear();
+    this.#byBinding = undefined;
+    this.#ofKeys.clear();
   }
 
   startBatch(): void {
@@ -151,6 +168,14 @@ class OpenBook implements WorkingBook {
     const isNew = !this.holds.has(hold.holdId) || newHolds.has(hold.holdId);
     (isNew ? newHolds : changedHolds).set(hold.holdId, hold);
     this.#keepHold(hold);
+    if (isNew && this.windowStarts.size > 0) this.#followWindows(hold);
+  }
+
+  /** A new hold counts in the present windows, and may have begun them. */
+  #followWindows({ limits }: Hold): void {
+    for (const { counterId, periodStartMs } of limits) {
+      if (this.windowStarts.has(counterId)) this.windowStarts.set(counterId, periodStartMs);
+    }
   }
 
   #keepHold(hold: Hold): void {
@@ -186,11 +211,6 @@ class OpenBook implements WorkingBook {
 /** Whether a transfer is a top-up, charge or refund. Only these are looked up by their ids. */
 function isPosting({ kind }: Transfer): boolean {
   return kind === TRANSFER_KINDS.topUp || kind === TRANSFER_KINDS.charge || kind === TRANSFER_KINDS.refund;
-}
-
-/** Whether a limit binds a key while the limit is in force. */
-function isBound(keyId: string, limit: StoredLimit): boolean {
-  return limit.keyId === undefined || limit.keyId === keyId;
 }
 
 function emptyWriteSet() {

@@ -161,7 +161,10 @@ interface DecidedCommand {
 
 function completeCommand({ queued: { resolve, reject }, decision }: DecidedCommand): void {
   if (decision && "result" in decision) resolve(decision.result);
-  else reject(new LedgerError(decision?.declined ?? "unavailable", undefined, decision?.shortfall));
+  else {
+    const { declined = "unavailable", shortfall, limit } = decision ?? {};
+    reject(new LedgerError(declined, undefined, shortfall, limit));
+  }
 }
 
 /** Fails commands that were not applied, or whose commit status is unknown. */

@@ -2,8 +2,10 @@ import type { WorkingBook } from "../core/working-book.ts";
 
 /** A book in memory. A store keeps it from batch to batch. */
 export interface KeptBook extends WorkingBook {
-  /** The keys whose limits in force are in the book. */
-  readonly keyIds: Set<string>;
+  /** The bindings whose limits in force are in the book, all of them. Those of the wallet are with any key. */
+  readonly bindings: Set<string>;
+  /** The kinds that bindings in force have: the others need no reading. `undefined`: not known. */
+  kinds: Set<string> | undefined;
   /** How many rows were counted when the book was last kept. */
   keptRows: number;
 }
@@ -29,6 +31,7 @@ export class KeptBooks<Book extends KeptBook> {
   /** Keeps the books of a batch, as they are after it. */
   keep(opened: ReadonlyMap<string, Book>): void {
     for (const [walletId, book] of opened) {
+      for (const { scope } of book.writeSet.limits.values()) if (scope) book.kinds?.add(scope.kind);
       book.startBatch();
       if (!book.wallet) continue;
       const rows = rowsOf(book);
@@ -53,6 +56,6 @@ export class KeptBooks<Book extends KeptBook> {
   }
 }
 
-function rowsOf({ holds, limits, counters, keyIds }: KeptBook): number {
-  return 1 + holds.size + limits.size + counters.size + keyIds.size;
+function rowsOf({ holds, limits, counters, bindings }: KeptBook): number {
+  return 1 + holds.size + limits.size + counters.size + bindings.size;
 }

@@ -1,8 +1,9 @@
 import type { Nanos } from "../../domain/money.ts";
-import { periodStart } from "../../domain/period.ts";
-import { balancesOf, counterKey, type LimitPeriodKey, type StoredLimit } from "../core/book.ts";
+import { balancesOf, type CounterKey, counterKey } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
-import { limitsOf } from "../core/headroom.ts";
+import { type BoundLimit, limitsOf } from "../core/headroom.ts";
+import { windowsOf } from "../core/read-set.ts";
+import { bindingOfScope, type Spender } from "../core/spender.ts";
 import { isAmount } from "../core/validate.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
 import { type KeptBook, KeptBooks } from "../engine/kept-books.ts";
@@ -23,7 +24,9 @@ export interface VersionedBook extends KeptBook {
 /** A book as it was read under the lock. */
 export interface LockedBook {
   readonly loaded: LoadedBook;
-  readonly keyIds: Iterable<string>;
+  /** See {@link KeptBook.bindings}. */
+  readonly bindings: Iterable<string>;
+  readonly kinds: ReadonlySet<string> | undefined;
   /** `undefined` when the wallet does not exist. */
   readonly version: string | undefined;
 }
@@ -58,18 +61,20 @@ export class VersionedBooks {
       const book = opened.get(request.walletId);
       if (kind !== "hold" || !book) continue;
       const spent = spending.get(request.walletId);
-      if (mayFallShort(book, book.limitsInForce(request.keyId), { spent, nowMs })) return undefined;
+      if (mayFallShort(book, limitsOf(book, request, nowMs), spent)) return undefined;
     }
     return opened;
   }
 
   /** Adds rows that were read under the lock to the book in memory, or replaces it when it is of another version. */
-  merge(walletId: string, { loaded, keyIds, version }: LockedBook): VersionedBook {
+  merge(walletId: string, locked: LockedBook): VersionedBook {
+    const { loaded, bindings, kinds, version } = locked;
     const kept = this.#kept.get(walletId);
-    if (kept?.isCurrent && kept.version === version) return addRows(kept, loaded, keyIds);
+    if (kept?.isCurrent && kept.version === version) return addRows(kept, locked);
     const isContested = kept !== undefined && kept.version !== version;
     return Object.assign(createWorkingBook(loaded), {
-      keyIds: new Set(keyIds),
+      bindings: new Set(bindings),
+      kinds: kinds && new Set(kinds),
       keptRows: 0,
       version: version ?? "",
       isCurrent: true,
@@ -109,8 +114,11 @@ function hasRowsFor(book: VersionedBook, { kind, request }: Command, nowMs: numb
       return (
         book.wallet?.state === "active" &&
         !book.holds.has(request.holdId) &&
-        book.keyIds.has(request.keyId) &&
-        limitsOf(book, request.keyId, nowMs).every(({ key }) => hasCounter(book, key))
+        hasLimitsOf(book, request) &&
+        windowsOf(book, { spenders: [request], limits: [] }).every((counterId) =>
+          book.windowStarts.has(counterId),
+        ) &&
+        limitsOf(book, request, nowMs).every(({ key }) => hasCounter(book, key))
       );
     case "extend":
     case "settle":
@@ -121,18 +129,27 @@ function hasRowsFor(book: VersionedBook, { kind, request }: Command, nowMs: numb
   }
 }
 
-function hasCounter({ counters }: WorkingBook, key: LimitPeriodKey): boolean {
+/** Whether the limits in force of what spends are in a book. No scope has a limit of a kind that the wallet lacks. */
+function hasLimitsOf({ bindings, kinds }: VersionedBook, { keyId, scopes }: Spender): boolean {
+  if (!bindings.has(keyId)) return false;
+  if (!scopes || scopes.length === 0) return true;
+  return scopes.every((scope) => kinds?.has(scope.kind) === false || bindings.has(bindingOfScope(scope)));
+}
+
+function hasCounter({ counters }: WorkingBook, key: CounterKey): boolean {
   return counters.has(counterKey(key));
 }
 
-function addRows(kept: VersionedBook, loaded: LoadedBook, keyIds: Iterable<string>): VersionedBook {
+function addRows(kept: VersionedBook, { loaded, bindings, kinds }: LockedBook): VersionedBook {
   kept.addHolds(loaded.holds.values());
   kept.addLimits(loaded.limits.values());
   for (const [name, counter] of loaded.counters) kept.counters.set(name, counter);
   for (const [name, transfer] of loaded.postings) kept.postings.set(name, transfer);
   for (const [name, spend] of loaded.spends) kept.spends.set(name, spend);
   kept.dueHoldIds = loaded.dueHoldIds;
-  for (const keyId of keyIds) kept.keyIds.add(keyId);
+  for (const [counterId, startMs] of loaded.windowStarts) kept.windowStarts.set(counterId, startMs);
+  for (const binding of bindings) kept.bindings.add(binding);
+  if (kinds) kept.kinds = new Set(kinds);
   if (kept.doubts > 0) kept.doubts -= 1;
   return kept;
 }
@@ -173,15 +190,13 @@ function mostTakenBy({ kind, request }: Command): Nanos | undefined {
  */
 export function mayFallShort(
   book: Pick<LoadedBook, "wallet" | "counters">,
-  limits: Iterable<StoredLimit>,
-  { spent, nowMs }: { readonly spent: Nanos | undefined; readonly nowMs: number },
+  limits: Iterable<BoundLimit>,
+  spent: Nanos | undefined,
 ): boolean {
   if (!book.wallet) return false;
   if (spent === undefined || balancesOf(book.wallet).available < spent) return true;
-  for (const limit of limits) {
-    if (limit.deletedAtMs !== undefined) continue;
-    const periodStartMs = periodStart(limit.period, nowMs, limit.timeZone);
-    const counter = book.counters.get(counterKey({ limitId: limit.limitId, periodStartMs }));
+  for (const { limit, key } of limits) {
+    const counter = book.counters.get(counterKey(key));
     if (counter === undefined || limit.amount - counter.used - counter.held < spent) return true;
   }
   return false;

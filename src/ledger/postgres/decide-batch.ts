@@ -115,7 +115,11 @@ export async function decideUnderLock(
   const opened = new Map(
     Array.from(read.books, ([walletId, loaded]) => {
       const version = wallets.get(walletId)?.version;
-      return [walletId, books.merge(walletId, { loaded, keyIds: read.keyIds.get(walletId) ?? [], version })];
+      const bindings = read.bindings.get(walletId) ?? [];
+      return [
+        walletId,
+        books.merge(walletId, { loaded, bindings, kinds: read.kinds.get(walletId), version }),
+      ];
     }),
   );
   batch.decide(opened, nowMs);

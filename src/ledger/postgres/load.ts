@@ -1,9 +1,10 @@
-import { periodStart } from "../../domain/period.ts";
+import type { Nanos } from "../../domain/money.ts";
 import {
+  CLOCK_SKEW_MAX_MS,
   type Counter,
+  type CounterKey,
   counterKey,
   type Hold,
-  type LimitPeriodKey,
   type PeriodSpend,
   postingKey,
   type StoredLimit,
@@ -12,18 +13,29 @@ import {
   type Wallet,
 } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
-import { countersOf, DUE_HOLDS_MAX, type ReadSet, readSetsOf, receiptsOf } from "../core/read-set.ts";
-import type { LoadedBook } from "../core/working-book.ts";
+import { limitsOf } from "../core/headroom.ts";
+import {
+  countersOf,
+  DUE_HOLDS_MAX,
+  type ReadSet,
+  readSetsOf,
+  receiptsOf,
+  windowsOf,
+} from "../core/read-set.ts";
+import { countedPeriodOf } from "../core/wallet.ts";
+import { createWorkingBook, type LoadedBook } from "../core/working-book.ts";
 import { mayFallShort, spendingOf } from "./books.ts";
-import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
+import { bindingsIn, createLoadStatements, type LoadStatements } from "./load-statements.ts";
 import type { Connection } from "./session.ts";
 import type { WriteFence } from "./write.ts";
 
 /** The input of a batch's decisions. */
 export interface LoadedBatch {
   readonly books: ReadonlyMap<string, LoadedBook>;
-  /** The keys whose limits in force are in the books, by wallet. */
-  readonly keyIds: ReadonlyMap<string, Iterable<string>>;
+  /** The bindings whose limits in force are in the books, by wallet. */
+  readonly bindings: ReadonlyMap<string, Iterable<string>>;
+  /** The kinds of bindings, of wallets whose holds have scopes. */
+  readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
   /** The database's clock, read after the lock: one clock orders the batches of all processes. */
   readonly nowMs: number;
   readonly transactionId: string;
@@ -49,18 +61,20 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
   const books = new Map<string, GrowingBook>();
   for (const walletId of readSets.keys()) books.set(walletId, emptyBook(wallets.get(walletId)));
 
-  const [opening, boundLimits, namedLimits, postings] = await Promise.all([
+  const [opening, boundLimits, namedLimits, kinds, postings] = await Promise.all([
     statements.opening(holdIdsOf(readSets)),
     statements.boundLimits(readSets),
     statements.namedLimits(readSets),
+    statements.kinds(readSets),
     statements.postings(readSets),
   ]);
   const nowMs = now ? now() : opening.nowMs;
   addHolds(books, opening.holds);
-  for (const { walletId, limit, newest } of boundLimits) {
+  for (const { walletId, limit, counterId, newest } of boundLimits) {
     const book = books.get(walletId);
     book?.limits.set(limit.limitId, limit);
-    book?.newestPeriods.set(limit.limitId, newest?.periodStartMs ?? Number.NEGATIVE_INFINITY);
+    if (counterId !== undefined)
+      book?.newestPeriods.set(counterId, newest?.periodStartMs ?? Number.NEGATIVE_INFINITY);
     if (newest) book?.counters.set(counterKey(newest), newest);
   }
   for (const { walletId, limit } of namedLimits) books.get(walletId)?.limits.set(limit.limitId, limit);
@@ -69,11 +83,13 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
   }
   await loadReceipts(statements, books);
   await loadSpends(statements, { books, readSets, nowMs });
+  await loadWindows(statements, { books, readSets, nowMs });
   await loadCounters(statements, { books, readSets, nowMs });
   await loadDue(statements, { books, readSets, commands, nowMs });
   return {
     books,
-    keyIds: new Map(Array.from(readSets, ([walletId, { keyIds }]) => [walletId, keyIds])),
+    bindings: new Map(Array.from(readSets, ([walletId, readSet]) => [walletId, bindingsIn(readSet)])),
+    kinds,
     nowMs,
     transactionId: opening.transactionId,
     fence: opening.fence,
@@ -82,7 +98,7 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
 
 type GrowingBook = LoadedBook & {
   readonly dueHoldIds: string[];
-  /** By limit id, the start of the newest period that has a counter; -Infinity when none has. */
+  /** By counter id, the start of the newest period that has a row; -Infinity when none has. */
   readonly newestPeriods: Map<string, number>;
 };
 type Books = ReadonlyMap<string, GrowingBook>;
@@ -104,19 +120,43 @@ async function loadSpends(
   const limits = [...readSets.values()].flatMap((readSet) => readSet.limits);
   if (limits.length === 0) return;
   addHolds(books, await statements.openHolds(limits));
-  for (const { limit, spend } of await statements.spends(limits, nowMs)) {
-    const { limitId, keyId, period, timeZone } = limit;
-    const key = { limitId, periodStartMs: periodStart(period, nowMs, timeZone) };
-    books.get(limit.walletId)?.spends.set(spendKey(key, keyId), spend);
+  const counted = limits.filter((limit) => countedPeriodOf(limit, nowMs) !== undefined);
+  for (const { limit, spend } of await statements.spends(counted, nowMs)) {
+    const key = countedPeriodOf(limit, nowMs);
+    if (key) books.get(limit.walletId)?.spends.set(spendKey(key, limit.keyId), spend);
   }
 }
+
+/** Loads when the latest windows that may bind what spends began. */
+async function loadWindows(
+  statements: LoadStatements,
+  { books, readSets, nowMs }: { books: Books; readSets: ReadSets; nowMs: number },
+): Promise<void> {
+  const untilMs = nowMs + CLOCK_SKEW_MAX_MS;
+  const unknown: { walletId: string; counterId: string }[] = [];
+  for (const [walletId, book] of books) {
+    const readSet = readSets.get(walletId);
+    for (const counterId of readSet ? windowsOf(createWorkingBook(book), readSet) : []) {
+      const newestMs = book.newestPeriods.get(counterId) ?? Number.POSITIVE_INFINITY;
+      book.windowStarts.set(counterId, Number.isFinite(newestMs) ? newestMs : undefined);
+      // A clock that ran ahead may have begun a window in the future.
+      if (newestMs > untilMs) unknown.push({ walletId, counterId });
+    }
+  }
+  for (const { walletId, counter } of await statements.windows(unknown, untilMs)) {
+    books.get(walletId)?.windowStarts.set(counter.counterId, counter.periodStartMs);
+    books.get(walletId)?.counters.set(counterKey(counter), counter);
+  }
+}
+
+const NO_READS = { spenders: [], limits: [] };
 
 async function loadCounters(
   statements: LoadStatements,
   { books, readSets, nowMs }: { books: Books; readSets: ReadSets; nowMs: number },
 ): Promise<void> {
   const wanted = [...books].flatMap(([walletId, book]) =>
-    addMissingCounters(book, readSets.get(walletId), nowMs).map((key) => ({ walletId, ...key })),
+    addMissingCounters(book, readSets.get(walletId) ?? NO_READS, nowMs).map((key) => ({ walletId, ...key })),
   );
   for (const { walletId, counter } of await statements.counters(wanted)) {
     books.get(walletId)?.counters.set(counterKey(counter), counter);
@@ -131,15 +171,23 @@ async function loadDue(
   const { books, readSets, commands, nowMs } = batch;
   const spending = spendingOf(commands);
   const short = [...books].flatMap(([walletId, book]) =>
-    readSets.get(walletId)?.keyIds.size &&
-    mayFallShort(book, book.limits.values(), { spent: spending.get(walletId), nowMs })
-      ? [walletId]
-      : [],
+    mayFallShortOf(book, readSets.get(walletId), { spent: spending.get(walletId), nowMs }) ? [walletId] : [],
   );
   const due = await statements.due(short, nowMs, DUE_HOLDS_MAX);
   addHolds(books, due);
   for (const { walletId, hold } of due) books.get(walletId)?.dueHoldIds.push(hold.holdId);
   if (due.length > 0) await loadCounters(statements, batch);
+}
+
+function mayFallShortOf(
+  book: GrowingBook,
+  readSet: ReadSet | undefined,
+  { spent, nowMs }: { readonly spent: Nanos | undefined; readonly nowMs: number },
+): boolean {
+  if (!readSet || readSet.spenders.length === 0) return false;
+  const view = createWorkingBook(book);
+  const bound = readSet.spenders.flatMap((spender) => limitsOf(view, spender, nowMs));
+  return mayFallShort(book, bound, spent);
 }
 
 function emptyBook(wallet: Wallet | undefined): GrowingBook {
@@ -148,6 +196,7 @@ function emptyBook(wallet: Wallet | undefined): GrowingBook {
     holds: new Map<string, Hold>(),
     limits: new Map<string, StoredLimit>(),
     counters: new Map<string, Counter>(),
+    windowStarts: new Map<string, number | undefined>(),
     postings: new Map<string, Transfer>(),
     spends: new Map<string, PeriodSpend>(),
     dueHoldIds: [],
@@ -171,15 +220,16 @@ function addHolds(books: Books, holds: Iterable<{ walletId: string; hold: Hold }
  * periods after the newest one that has a counter.
  */
 function addMissingCounters(
-  { limits, holds, counters, newestPeriods }: GrowingBook,
-  readSet: ReadSet | undefined,
+  book: GrowingBook,
+  { spenders, limits }: Pick<ReadSet, "spenders" | "limits">,
   nowMs: number,
-): readonly LimitPeriodKey[] {
-  const missing: LimitPeriodKey[] = [];
-  for (const key of countersOf([...limits.values(), ...(readSet?.limits ?? [])], holds.values(), nowMs)) {
+): readonly CounterKey[] {
+  const { counters, newestPeriods } = book;
+  const missing: CounterKey[] = [];
+  for (const key of countersOf(createWorkingBook(book), { spenders, limits }, nowMs)) {
     if (counters.has(counterKey(key))) continue;
     counters.set(counterKey(key), { ...key, used: 0n, held: 0n });
-    const newest = newestPeriods.get(key.limitId);
+    const newest = newestPeriods.get(key.counterId);
     if (newest === undefined || key.periodStartMs < newest) missing.push(key);
   }
   return missing;

@@ -28,6 +28,7 @@ const REQUEST: readonly Column[] = [
   ["surface", "text"],
   ["model", "text"],
   ["metadata", "json"],
+  ["scopes", "json"],
 ];
 
 const RESOLUTION: readonly Column[] = [
@@ -102,6 +103,7 @@ const LIMIT: readonly Column[] = [
   ["time_zone", "text"],
   ["amount", "bigint"],
   ["deleted_at_ms", "bigint"],
+  ["each_kind", "text"],
 ];
 
 const STALE_KEY: readonly Column[] = [
@@ -111,15 +113,18 @@ const STALE_KEY: readonly Column[] = [
 
 const CREATED: Column = ["created_at_ms", "bigint"];
 
-/** The row types that batches are sent as, with their fields in order. The migrations create them. */
+/**
+ * The row types that batches are sent as, with their fields in order. The migrations create them. Programs of earlier
+ * versions, which may run beside this one, send batch_hold and batch_limit.
+ */
 export const ROW_TYPES = {
   batch_wallet: [...WALLET_KEY, ...WALLET, CREATED],
-  batch_hold: [...HOLD_KEY, ...STATE, ...REQUEST],
+  batch_scoped_hold: [...HOLD_KEY, ...STATE, ...REQUEST],
   batch_hold_state: [...HOLD_KEY, ...STATE],
   batch_hold_end: [...HOLD_KEY, ...STATE, ...RESOLUTION],
   batch_transfer: TRANSFER,
   batch_counter: [...COUNTER_KEY, ...COUNTER],
-  batch_limit: [...LIMIT_KEY, ...LIMIT],
+  batch_bound_limit: [...LIMIT_KEY, ...LIMIT],
   batch_stale_hour: [...STALE_KEY, ["changes", "bigint"]],
   batch_export_end: HOLD_KEY,
 } as const satisfies Record<string, readonly Column[]>;
@@ -128,16 +133,16 @@ export const ROW_TYPES = {
 const WRITES = {
   newWallets: insert("wallets", "batch_wallet"),
   wallets: update("wallets", "batch_wallet", { key: WALLET_KEY, set: WALLET }),
-  newHolds: insert("holds", "batch_hold"),
+  newHolds: insert("holds", "batch_scoped_hold"),
   holds: update("holds", "batch_hold_state", { key: HOLD_KEY, set: STATE }),
   resolutions: update("holds", "batch_hold_end", { key: HOLD_KEY, set: [...STATE, ...RESOLUTION] }),
   transfers: insert("transfers", "batch_transfer"),
   counters: upsert("limit_counters", "batch_counter", { key: COUNTER_KEY, set: COUNTER }),
-  limits: upsert("spend_limits", "batch_limit", { key: LIMIT_KEY, set: LIMIT }),
+  limits: upsert("spend_limits", "batch_bound_limit", { key: LIMIT_KEY, set: LIMIT }),
   staleHours: (rows: string) => `${insert("usage_stale", "batch_stale_hour")(rows)}
     ON CONFLICT (${namesOf(STALE_KEY)}) DO UPDATE SET changes = usage_stale.changes + 1`,
   unchargedEnds: insert("export_ends", "batch_export_end"),
-  boundHolds: update("holds", "batch_hold", { key: HOLD_KEY, set: [["limits", "json"]] }),
+  boundHolds: update("holds", "batch_scoped_hold", { key: HOLD_KEY, set: [["limits", "json"]] }),
   openings: (rows: string) => `INSERT INTO dropped_counters AS d (${namesOf(OPENING)})
     SELECT ${namesOf(OPENING)} FROM unnest(${rows}::batch_counter[])
     ON CONFLICT (${namesOf(COUNTER_KEY)}) DO UPDATE SET used = d.used + excluded.used`,

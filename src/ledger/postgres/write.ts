@@ -145,8 +145,8 @@ function addRows({ first, rows, last }: Statements, walletId: string, book: Work
     (newHolds.has(holdId) ? last : rows).resolutions.push(values);
   }
   for (const transfer of writeSet.transfers) rows.transfers.push(transferValues(walletId, transfer));
-  for (const { limitId, periodStartMs, used, held } of writeSet.counters.values()) {
-    rows.counters.push([walletId, limitId, periodStartMs, used, held]);
+  for (const { counterId, periodStartMs, used, held } of writeSet.counters.values()) {
+    rows.counters.push([walletId, counterId, periodStartMs, used, held]);
   }
   for (const limit of writeSet.limits.values()) rows.limits.push(limitValues(limit));
   for (const hold of writeSet.boundHolds.values()) {
@@ -159,8 +159,8 @@ function addRows({ first, rows, last }: Statements, walletId: string, book: Work
 function addOpenings(rows: Rows, walletId: string, { openings }: WorkingBook["writeSet"]): void {
   for (const [, each] of Map.groupBy(openings, counterKey)) {
     const used = each.reduce((sum, opening) => sum + opening.used, 0n);
-    for (const { limitId, periodStartMs } of each.slice(0, 1)) {
-      rows.openings.push([walletId, limitId, periodStartMs, used, 0n]);
+    for (const { counterId, periodStartMs } of each.slice(0, 1)) {
+      rows.openings.push([walletId, counterId, periodStartMs, used, 0n]);
     }
   }
 }

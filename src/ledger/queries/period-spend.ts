@@ -1,7 +1,7 @@
 import { firstIdOf, ID_TIME_MAX } from "../../domain/id-time.ts";
 import type { Nanos } from "../../domain/money.ts";
-import { periodStart } from "../../domain/period.ts";
 import type { PeriodSpend } from "../core/book.ts";
+import { countedPeriodOf } from "../core/wallet.ts";
 import type { SpendLimit } from "../records.ts";
 import {
   type Coverage,
@@ -35,8 +35,8 @@ const TRIES_MAX = 5;
  * does. Must be run under the wallet's lock. Receipts are of the period that the time in their ids is in.
  */
 export function* readPeriodSpend(dialect: Dialect, limit: SpendLimit, nowMs: number): SpendRead {
-  const { walletId, keyId, period, timeZone } = limit;
-  const fromMs = Math.max(0, periodStart(period, nowMs, timeZone));
+  const { walletId, keyId } = limit;
+  const fromMs = Math.max(0, countedPeriodOf(limit, nowMs)?.periodStartMs ?? 0);
   const range = rangeOf({ fromMs });
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
     const snapshot = readSnapshotRows(yield snapshotQuery(dialect, { walletId, range }));

@@ -2,6 +2,7 @@ import { firstIdOf, ID_TIME_MAX } from "../../domain/id-time.ts";
 import type { Price } from "../../domain/model.ts";
 import type { UnitName } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
+import { readScopes } from "../core/spender.ts";
 import { LedgerError } from "../ledger.ts";
 import type { Attempt, ChargeSource, HoldState, OutcomeFacts, Receipt, ReceiptFilter } from "../records.ts";
 import {
@@ -43,7 +44,7 @@ const RECEIPT_COLUMNS = `wallet_id, hold_id, key_id, state, late, granted, captu
   price_cache_write, price_cache_write_1h, input_tokens, cached_input_tokens, cache_write_tokens,
   cache_write_1h_tokens, output_tokens, first_output_ms, total_ms, upstream_cost, unit_name,
   units, unit_price`;
-const JSON_COLUMNS = ["metadata", "settle_metadata", "attempts"];
+const JSON_COLUMNS = ["scopes", "metadata", "settle_metadata", "attempts"];
 
 /** The columns that {@link readReceipt} reads. */
 export function receiptColumns({ json }: Dialect): string {
@@ -54,6 +55,7 @@ interface ReceiptRow {
   readonly wallet_id: string;
   readonly hold_id: string;
   readonly key_id: string;
+  readonly scopes: string | null;
   readonly state: HoldState;
   /** An integer in SQLite, a boolean in PostgreSQL. */
   readonly late: bigint | boolean;
@@ -96,6 +98,7 @@ export function readReceipt(given: Row): Receipt {
     walletId: row.wallet_id,
     holdId: row.hold_id,
     keyId: row.key_id,
+    scopes: readScopes(row.scopes),
     state: row.state,
     late: Boolean(row.late),
     granted: row.granted,

@@ -1,15 +1,17 @@
 import type { LimitPeriod } from "../../domain/period.ts";
+import type { ScopeKind } from "../../domain/scope.ts";
 // Converts between rows of the database and the types of core/book.ts. Both stores share it.
 import type {
   Counter,
+  CounterKey,
   Hold,
-  LimitPeriodKey,
   Resolution,
   StoredLimit,
   Transfer,
   TransferKind,
   Wallet,
 } from "../core/book.ts";
+import { bindingOf, printScopes, readBinding, readScopes } from "../core/spender.ts";
 import {
   ATTEMPTS_MAX,
   type Attempt,
@@ -33,6 +35,7 @@ export interface HoldRow {
   readonly wallet_id: string;
   readonly hold_id: string;
   readonly key_id: string;
+  readonly scopes: string | null;
   readonly state: HoldState;
   readonly late: bigint;
   readonly requested: bigint;
@@ -55,7 +58,9 @@ export interface HoldRow {
 export interface SpendLimitRow {
   readonly wallet_id: string;
   readonly limit_id: string;
+  /** What it binds: see {@link readBinding}. */
   readonly key_id: string | null;
+  readonly each_kind: ScopeKind | null;
   readonly period: LimitPeriod;
   readonly time_zone: string | null;
   readonly amount: bigint;
@@ -95,6 +100,7 @@ export function readHold(row: HoldRow): Hold {
   return {
     holdId: row.hold_id,
     keyId: row.key_id,
+    scopes: readScopes(row.scopes),
     state: row.state,
     late: row.late === 1n,
     requested: row.requested,
@@ -108,7 +114,7 @@ export function readHold(row: HoldRow): Hold {
     createdAtMs: Number(row.created_at_ms),
     expiresAtMs: Number(row.expires_at_ms),
     resolvedAtMs: row.resolved_at_ms === null ? undefined : Number(row.resolved_at_ms),
-    limits: readLimitPeriods(row.limits),
+    limits: readCounterKeys(row.limits),
     facts: { surface: row.surface, model: row.model },
     metadata: row.metadata ?? undefined,
   };
@@ -124,14 +130,15 @@ export function readLimitInForce(row: Omit<SpendLimitRow, "deleted_at_ms">): Spe
   return {
     walletId: row.wallet_id,
     limitId: row.limit_id,
-    keyId: row.key_id ?? undefined,
+    ...readBinding(row.key_id),
+    each: row.each_kind ?? undefined,
     period: row.period,
     timeZone: row.time_zone ?? undefined,
     amount: row.amount,
   };
 }
 
-export function readCounter(key: LimitPeriodKey, row: CounterRow | null): Counter {
+export function readCounter(key: CounterKey, row: CounterRow | null): Counter {
   return { ...key, used: row?.used ?? 0n, held: row?.held ?? 0n };
 }
 
@@ -153,7 +160,7 @@ export function readTransfer(row: TransferRow): Transfer {
 /** A value of a column, in either database. */
 export type Value = string | number | bigint | boolean | null;
 
-/** The columns of a hold that never change, `key_id` to `metadata`. */
+/** The columns of a hold that never change, `key_id` to `scopes`. */
 export function requestValues(hold: Hold): readonly Value[] {
   return [
     hold.keyId,
@@ -162,10 +169,11 @@ export function requestValues(hold: Hold): readonly Value[] {
     hold.granted,
     hold.ttlMs,
     hold.createdAtMs,
-    printLimitPeriods(hold.limits),
+    printCounterKeys(hold.limits),
     hold.facts.surface,
     hold.facts.model,
     hold.metadata ?? null,
+    printScopes(hold.scopes),
   ];
 }
 
@@ -232,23 +240,24 @@ export function transferValues(walletId: string, transfer: Transfer): readonly V
   ];
 }
 
-/** The columns of a limit, `wallet_id` to `deleted_at_ms`. */
+/** The columns of a limit, `wallet_id` to `each_kind`. */
 export function limitValues(limit: StoredLimit): readonly Value[] {
-  const { walletId, limitId, keyId, period, timeZone, amount, deletedAtMs } = limit;
-  return [walletId, limitId, keyId ?? null, period, timeZone ?? null, amount, deletedAtMs ?? null];
+  const { walletId, limitId, each, period, timeZone, amount, deletedAtMs } = limit;
+  const binding = bindingOf(limit) ?? null;
+  return [walletId, limitId, binding, period, timeZone ?? null, amount, deletedAtMs ?? null, each ?? null];
 }
 
-/** Returns limit periods as JSON text, `[["limit", 1735689600000], …]`; null for none. */
-export function printLimitPeriods(keys: readonly LimitPeriodKey[]): string | null {
+/** Returns the counters of a hold as JSON text, `[["limit", 1735689600000], …]`; null for none. */
+export function printCounterKeys(keys: readonly CounterKey[]): string | null {
   if (keys.length === 0) return null;
-  return JSON.stringify(keys.map(({ limitId, periodStartMs }) => [limitId, periodStartMs]));
+  return JSON.stringify(keys.map(({ counterId, periodStartMs }) => [counterId, periodStartMs]));
 }
 
-const NO_LIMITS: readonly LimitPeriodKey[] = [];
+const NO_LIMITS: readonly CounterKey[] = [];
 
-function readLimitPeriods(printed: string | null): readonly LimitPeriodKey[] {
+function readCounterKeys(printed: string | null): readonly CounterKey[] {
   if (printed === null) return NO_LIMITS;
-  // Safe because printLimitPeriods is the only writer of the column.
+  // Safe because printCounterKeys is the only writer of the column.
   const pairs = JSON.parse(printed) as readonly (readonly [string, number])[];
-  return pairs.map(([limitId, periodStartMs]) => ({ limitId, periodStartMs }));
+  return pairs.map(([counterId, periodStartMs]) => ({ counterId, periodStartMs }));
 }

@@ -1,5 +1,8 @@
-import { periodEnd, periodStart } from "../../domain/period.ts";
-import { balancesOf } from "../core/book.ts";
+import { isCalendar, periodEnd, periodStart, windowMs } from "../../domain/period.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { balancesOf, CLOCK_SKEW_MAX_MS } from "../core/book.ts";
+import { bindingsOf, counterIdOf, NO_SCOPES, type Spender, subjectsOf } from "../core/spender.ts";
+import { areScopes } from "../core/validate.ts";
 import { LedgerError } from "../ledger.ts";
 import type { Balances, Page, PageRequest, SpendLimit, SpendLimitUsage, WalletSummary } from "../records.ts";
 import {
@@ -64,63 +67,99 @@ function readSummary(row: Row): WalletSummary {
   };
 }
 
-/** The limits in force, each with the counter of its current period. Sorted by id. */
+/**
+ * The limits in force, each with the counter of its current period. Sorted by id. A template has a row for each scope
+ * that it counts of the spender.
+ */
 export function createSpendLimitList(run: RunQuery, dialect: Dialect, now: () => number) {
-  return async (walletId: string, keyId?: string): Promise<readonly SpendLimitUsage[]> => {
-    if (!isStorable(walletId) || (keyId !== undefined && !isStorable(keyId))) return [];
-    const limits = await readLimits(run, dialect, { walletId, keyId });
+  return async (
+    walletId: string,
+    keyId?: string,
+    scopes: readonly Scope[] = NO_SCOPES,
+  ): Promise<readonly SpendLimitUsage[]> => {
+    if (!isStorable(walletId) || (keyId !== undefined && !isStorable(keyId)) || !areScopes(scopes)) return [];
+    const spender = keyId === undefined ? undefined : { keyId, scopes };
+    const limits = await readLimits(run, dialect, { walletId, spender });
     if (limits.length === 0) return [];
     const nowMs = now();
-    const counters = await readCounters(run, dialect, { walletId, limits, nowMs });
-    return limits.map((limit) => ({
+    const counted = limits.flatMap((limit) => countedBy(limit, spender));
+    const counters = await readCounters(run, dialect, { walletId, counted, nowMs });
+    return counted.map(({ limit, subject, counterId }) => ({
       ...limit,
-      ...(counters.get(limit.limitId) ?? { used: 0n, held: 0n }),
-      resetsAtMs: periodEnd(limit.period, nowMs, limit.timeZone),
+      ...(subject !== undefined && { subject }),
+      ...usageOf(limit, counters.get(counterId) ?? [], nowMs),
     }));
   };
 }
 
 interface LimitOwner {
   readonly walletId: string;
-  readonly keyId: string | undefined;
+  /** `undefined` for every limit of the wallet. */
+  readonly spender: Spender | undefined;
 }
 
-async function readLimits(run: RunQuery, dialect: Dialect, { walletId, keyId }: LimitOwner) {
+async function readLimits(run: RunQuery, dialect: Dialect, { walletId, spender }: LimitOwner) {
   const values = createValues(dialect);
   const conditions = [`wallet_id = ${values.add(walletId)}`, "deleted_at_ms IS NULL"];
-  if (keyId !== undefined) conditions.push(`(key_id IS NULL OR key_id = ${values.add(keyId)})`);
-  const sql = `SELECT wallet_id, limit_id, key_id, period, time_zone, amount FROM spend_limits
+  if (spender) {
+    const bindings = bindingsOf(spender).map((binding) => values.add(binding));
+    conditions.push(`(key_id IS NULL OR key_id IN (${bindings.join(", ")}))`);
+  }
+  const sql = `SELECT wallet_id, limit_id, key_id, each_kind, period, time_zone, amount FROM spend_limits
     WHERE ${conditions.join(" AND ")} ORDER BY limit_id`;
   return (await run({ sql, values: values.all })).map(readLimit);
 }
 
+/** A limit with one of its counters. */
+interface CountedLimit {
+  readonly limit: SpendLimit;
+  readonly subject: string | undefined;
+  readonly counterId: string;
+}
+
+function countedBy(limit: SpendLimit, spender: Spender | undefined): readonly CountedLimit[] {
+  const { limitId, each } = limit;
+  const subjects = each === undefined || !spender ? [undefined] : subjectsOf(each, spender);
+  return subjects.map((subject) => ({ limit, subject, counterId: counterIdOf(limitId, subject) }));
+}
+
 interface CountedLimits {
   readonly walletId: string;
-  readonly limits: readonly SpendLimit[];
+  readonly counted: readonly CountedLimit[];
   readonly nowMs: number;
 }
 
-async function readCounters(run: RunQuery, dialect: Dialect, { walletId, limits, nowMs }: CountedLimits) {
-  const keys = limits.map(({ limitId, period, timeZone }) => [limitId, periodStart(period, nowMs, timeZone)]);
-  const values = createValues(dialect);
-  const wanted = `SELECT ${dialect.item(0, "text")} AS limit_id, ${dialect.item(1, "integer")} AS period_start_ms
-    FROM ${dialect.elements(values.add(JSON.stringify(keys)))}`;
-  const sql = `SELECT limit_id, used, held FROM (${wanted}) AS wanted
-    JOIN limit_counters USING (limit_id, period_start_ms) WHERE wallet_id = ${values.add(walletId)}`;
-  const rows = await run({ sql, values: values.all });
-  return new Map(
-    rows.map((row) => {
-      // Safe because the statement selects these columns, which have the schema's types.
-      const { limit_id, used, held } = row as unknown as CounterRow;
-      return [limit_id, { used, held }];
-    }),
+/** Returns the counters of current periods by their ids; of a window, the latest that may not be over. */
+async function readCounters(run: RunQuery, dialect: Dialect, { walletId, counted, nowMs }: CountedLimits) {
+  const ranges = counted.map(({ limit: { period, timeZone }, counterId }) =>
+    isCalendar(period)
+      ? [counterId, periodStart(period, nowMs, timeZone), periodStart(period, nowMs, timeZone)]
+      : [counterId, nowMs - windowMs(period) + 1, nowMs + CLOCK_SKEW_MAX_MS],
   );
+  const values = createValues(dialect);
+  const wanted = `SELECT ${dialect.item(0, "text")} AS limit_id, ${dialect.item(1, "integer")} AS from_ms,
+    ${dialect.item(2, "integer")} AS to_ms FROM ${dialect.elements(values.add(JSON.stringify(ranges)))}`;
+  const sql = `SELECT limit_id, period_start_ms, used, held FROM (${wanted}) AS wanted
+    JOIN limit_counters AS c USING (limit_id) WHERE wallet_id = ${values.add(walletId)}
+      AND c.period_start_ms BETWEEN from_ms AND to_ms ORDER BY period_start_ms DESC`;
+  // Safe because the statement selects these columns, which have the schema's types.
+  const rows = (await run({ sql, values: values.all })) as unknown as readonly CounterRow[];
+  return Map.groupBy(rows, ({ limit_id }) => limit_id);
 }
 
 interface CounterRow {
   readonly limit_id: string;
+  readonly period_start_ms: bigint | number;
   readonly used: bigint;
   readonly held: bigint;
+}
+
+/** `counters` are those of the current period, the latest first. */
+function usageOf({ period, timeZone }: SpendLimit, [counter]: readonly CounterRow[], nowMs: number) {
+  const resetsAtMs = isCalendar(period)
+    ? periodEnd(period, nowMs, timeZone)
+    : counter && Number(counter.period_start_ms) + windowMs(period);
+  return { used: counter?.used ?? 0n, held: counter?.held ?? 0n, resetsAtMs };
 }
 
 function readLimit(row: Row): SpendLimit {

@@ -1,17 +1,30 @@
 import type { Database } from "bun:sqlite";
 import { firstIdOf } from "../../domain/id-time.ts";
-import { periodStart } from "../../domain/period.ts";
+import { isCalendar } from "../../domain/period.ts";
+import type { Scope } from "../../domain/scope.ts";
 import {
+  CLOCK_SKEW_MAX_MS,
+  type CounterKey,
   counterKey,
   type Hold,
-  type LimitPeriodKey,
   postingKey,
   spendKey,
   type TransferKind,
 } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
-import { DUE_HOLDS_MAX, type RowReader, readRows, receiptsOf } from "../core/read-set.ts";
+import { limitsOf } from "../core/headroom.ts";
+import {
+  countersOf,
+  DUE_HOLDS_MAX,
+  type RowReader,
+  readRows,
+  readSetsOf,
+  receiptsOf,
+  windowsOf,
+} from "../core/read-set.ts";
+import { bindingOfScope, type Spender } from "../core/spender.ts";
 import { isId } from "../core/validate.ts";
+import { countedPeriodOf, holdsToBind } from "../core/wallet.ts";
 import { createWorkingBook, type WorkingBook } from "../core/working-book.ts";
 import { type KeptBook, KeptBooks } from "../engine/kept-books.ts";
 import {
@@ -76,6 +89,8 @@ export function createBooks(client: Database, rowsMax?: number, onDrop = () => {
         }
         if (book.wallet || isId(walletId)) reader.readInto(book, command, nowMs);
       }
+      if (commands.some(({ kind }) => kind === "set_spend_limit"))
+        reader.readSetLimits(opened, commands, nowMs);
       if (statements.anyDue.get(nowMs)) reader.readDue(opened, commands, nowMs);
       return opened;
     },
@@ -96,11 +111,12 @@ function readBook(statements: Statements, walletId: string): KeptBook {
     holds: new Map(),
     limits: new Map(),
     counters: new Map(),
+    windowStarts: new Map(),
     postings: new Map(),
     spends: new Map(),
     dueHoldIds: [],
   });
-  return Object.assign(book, { keyIds: new Set<string>(), keptRows: 0 });
+  return Object.assign(book, { bindings: new Set<string>(), kinds: undefined, keptRows: 0 });
 }
 
 /** Reads into a book the rows that a command needs and that the book does not have. */
@@ -166,14 +182,44 @@ class BookReader implements RowReader {
     return hold_id < this.#firstKeptId;
   }
 
-  key(keyId: string): void {
-    const { keyIds } = this.#book;
-    if (!keyIds.has(keyId)) {
-      const rows = this.#statements.limitsOfKey.all(this.#walletId, keyId);
-      this.#book.addLimits(rows.map(readSpendLimit));
-      keyIds.add(keyId);
+  spender(spender: Spender): void {
+    this.#limitsOf(spender.keyId, this.#statements.limitsOfKey);
+    if (spender.scopes && spender.scopes.length > 0) this.#limitsOfScopes(spender.scopes);
+    for (const counterId of windowsOf(this.#book, { spenders: [spender], limits: [] }))
+      this.#window(counterId);
+    for (const { key } of limitsOf(this.#book, spender, this.#nowMs)) this.#counter(key);
+  }
+
+  /** Reads the counters that commands of a batch need of limits that the same batch sets. */
+  readSetLimits(opened: ReadonlyMap<string, KeptBook>, commands: readonly Command[], nowMs: number): void {
+    for (const [walletId, reads] of readSetsOf(commands)) {
+      const book = opened.get(walletId);
+      if (!book || reads.limits.length === 0 || reads.spenders.length === 0) continue;
+      this.#book = book;
+      this.#walletId = walletId;
+      this.#nowMs = nowMs;
+      for (const counterId of windowsOf(book, reads)) this.#window(counterId);
+      for (const key of countersOf(book, reads, nowMs)) this.#counter(key);
     }
-    for (const limit of this.#book.limitsInForce(keyId)) this.#counter(this.#periodOf(limit));
+  }
+
+  /** Reads the limits in force with a binding, once for each book. */
+  #limitsOf(binding: string, select: Statements["limitsOfKey"]): void {
+    const { bindings } = this.#book;
+    if (bindings.has(binding)) return;
+    const rows = select.all(this.#walletId, binding);
+    this.#book.addLimits(rows.map(readSpendLimit));
+    bindings.add(binding);
+  }
+
+  /** Reads the limits of scopes, where the wallet has any of their kind. */
+  #limitsOfScopes(scopes: readonly Scope[]): void {
+    this.#book.kinds ??= new Set(this.#statements.kinds.all(this.#walletId).map(({ kind }) => kind));
+    for (const scope of scopes) {
+      const binding = bindingOfScope(scope);
+      if (scope.kind === "parent_key") this.#limitsOf(binding, this.#statements.limitsOfKey);
+      else if (this.#book.kinds.has(scope.kind)) this.#limitsOf(binding, this.#statements.limitsOfScope);
+    }
   }
 
   limit(limitId: string): void {
@@ -183,16 +229,18 @@ class BookReader implements RowReader {
   }
 
   newLimit(limit: SpendLimit): void {
-    const key = this.#periodOf(limit);
-    this.#counter(key);
+    const { kinds, holds, spends } = this.#book;
+    if (limit.scope) kinds?.add(limit.scope.kind);
+    if (!isCalendar(limit.period)) return;
     const { openHolds, spendOf } = this.#statements.periods;
-    for (const hold of openHolds(limit)) if (!this.#book.holds.has(hold.holdId)) this.#addHold(hold);
-    const name = spendKey(key, limit.keyId);
-    if (!this.#book.spends.has(name)) this.#book.spends.set(name, spendOf(limit, this.#nowMs));
-  }
-
-  #periodOf({ limitId, period, timeZone }: SpendLimit): LimitPeriodKey {
-    return { limitId, periodStartMs: periodStart(period, this.#nowMs, timeZone) };
+    for (const hold of openHolds(limit)) if (!holds.has(hold.holdId)) this.#addHold(hold);
+    const bound = holdsToBind(this.#book, limit, this.#nowMs);
+    for (const { keys } of bound) for (const key of keys) this.#counter(key);
+    const counted = countedPeriodOf(limit, this.#nowMs);
+    if (!counted) return;
+    this.#counter(counted);
+    const name = spendKey(counted, limit.keyId);
+    if (!spends.has(name)) spends.set(name, spendOf(limit, this.#nowMs));
   }
 
   posting(kind: TransferKind, transferId: string): void {
@@ -208,18 +256,26 @@ class BookReader implements RowReader {
     for (const key of hold.limits) this.#counter(key);
   }
 
-  #counter(key: LimitPeriodKey): void {
+  #counter(key: CounterKey): void {
     const { counters } = this.#book;
     const name = counterKey(key);
     if (counters.has(name)) return;
-    const row = this.#statements.counter.get(this.#walletId, key.limitId, key.periodStartMs);
+    const row = this.#statements.counter.get(this.#walletId, key.counterId, key.periodStartMs);
     counters.set(name, readCounter(key, row));
+  }
+
+  /** Reads when the latest window of a counter began. A clock that ran ahead may have begun one in the future. */
+  #window(counterId: string): void {
+    const { windowStarts } = this.#book;
+    if (windowStarts.has(counterId)) return;
+    const row = this.#statements.window.get(this.#walletId, counterId, this.#nowMs + CLOCK_SKEW_MAX_MS);
+    windowStarts.set(counterId, row?.period_start_ms);
   }
 }
 
 type Statements = ReturnType<typeof prepare>;
 
-const HOLD_COLUMNS = `wallet_id, hold_id, key_id, state, late, requested, minimum, granted, accrued, actual,
+const HOLD_COLUMNS = `wallet_id, hold_id, key_id, scopes, state, late, requested, minimum, granted, accrued, actual,
   captured, refunded, ttl_ms, created_at_ms, expires_at_ms, resolved_at_ms, limits, surface, model, metadata`;
 
 function prepare(client: Database) {
@@ -247,9 +303,21 @@ function prepare(client: Database) {
         WHERE state = 'held' AND expires_at_ms <= ? AND wallet_id IN (SELECT value FROM json_each(?))
         ORDER BY expires_at_ms LIMIT ?`,
     ),
+    // The templates of wallet and key have bindings of their own.
     limitsOfKey: query<SpendLimitRow, [string, string]>(
-      `SELECT * FROM spend_limits
-        WHERE wallet_id = ? AND (key_id IS NULL OR key_id = ?) AND deleted_at_ms IS NULL`,
+      `SELECT * FROM spend_limits WHERE wallet_id = ?1 AND deleted_at_ms IS NULL
+        AND (key_id IS NULL OR key_id IN (?2, 'key' || char(10) || ?2, 'wallet' || char(10)))`,
+    ),
+    limitsOfScope: query<SpendLimitRow, [string, string]>(
+      "SELECT * FROM spend_limits WHERE wallet_id = ? AND key_id = ? AND deleted_at_ms IS NULL",
+    ),
+    kinds: client.query<{ kind: string }, [string]>(
+      `SELECT DISTINCT substr(key_id, 1, instr(key_id, char(10)) - 1) AS kind FROM spend_limits
+        WHERE wallet_id = ? AND instr(key_id, char(10)) > 0 AND deleted_at_ms IS NULL`,
+    ),
+    window: client.query<{ period_start_ms: number }, [string, string, number]>(
+      `SELECT period_start_ms FROM limit_counters
+        WHERE wallet_id = ? AND limit_id = ? AND period_start_ms <= ? ORDER BY period_start_ms DESC LIMIT 1`,
     ),
     limit: query<SpendLimitRow, [string, string]>(
       "SELECT * FROM spend_limits WHERE wallet_id = ? AND limit_id = ?",

@@ -7,16 +7,17 @@ import type { SpendLimit } from "../records.ts";
 
 /** What is read for limits to be set, on the connection of the batch and inside its transaction. */
 export interface PeriodReader {
-  /** All open holds of the key, or of the whole wallet, that a limit binds. */
+  /** All open holds that a limit binds, and others of its wallet. */
   openHolds(limit: SpendLimit): readonly Hold[];
   /** What a limit's current period has seen. */
   spendOf(limit: SpendLimit, nowMs: number): PeriodSpend;
 }
 
 export function createPeriodReader(client: Database, holdColumns: string): PeriodReader {
+  // A hold with scopes may be of a key below the limit's.
   const open = client.query<HoldRow, [string, string | null]>(
     `SELECT ${holdColumns} FROM holds INDEXED BY holds_open
-      WHERE state = 'held' AND wallet_id = ?1 AND key_id = coalesce(?2, key_id)`,
+      WHERE state = 'held' AND wallet_id = ?1 AND (key_id = coalesce(?2, key_id) OR scopes IS NOT NULL)`,
   );
   open.safeIntegers(true);
   return {

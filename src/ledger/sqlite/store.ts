@@ -1,6 +1,6 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { firstIdOf } from "../../domain/id-time.ts";
-import { CLOCK_SKEW_MAX_MS } from "../core/settle.ts";
+import { CLOCK_SKEW_MAX_MS } from "../core/book.ts";
 import { type Store, StoreError, type StoreFault } from "../engine/store.ts";
 import { createBooks } from "./books.ts";
 import { createWriter, type WriteFence } from "./write.ts";

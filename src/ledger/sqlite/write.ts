@@ -4,7 +4,7 @@ import type { WorkingBook, WriteSet } from "../core/working-book.ts";
 import { staleHoursOf, unchargedEndsOf } from "../engine/store.ts";
 import {
   limitValues,
-  printLimitPeriods,
+  printCounterKeys,
   requestValues,
   resolutionValues,
   stateValues,
@@ -74,15 +74,15 @@ export function createWriter(client: Database): WriteBooks {
       for (const transfer of writeSet.transfers) {
         statements.insertTransfer.run(transferValues(walletId, transfer));
       }
-      for (const { limitId, periodStartMs, used, held } of writeSet.counters.values()) {
-        statements.upsertCounter.run([walletId, limitId, periodStartMs, used, held]);
+      for (const { counterId, periodStartMs, used, held } of writeSet.counters.values()) {
+        statements.upsertCounter.run([walletId, counterId, periodStartMs, used, held]);
       }
       for (const limit of writeSet.limits.values()) statements.upsertLimit.run(limitValues(limit));
       for (const { holdId, limits } of writeSet.boundHolds.values()) {
-        statements.bindHold.run([printLimitPeriods(limits), walletId, holdId]);
+        statements.bindHold.run([printCounterKeys(limits), walletId, holdId]);
       }
-      for (const { limitId, periodStartMs, used } of writeSet.openings) {
-        statements.addOpening.run([walletId, limitId, periodStartMs, used]);
+      for (const { counterId, periodStartMs, used } of writeSet.openings) {
+        statements.addOpening.run([walletId, counterId, periodStartMs, used]);
       }
     }
   };
@@ -125,11 +125,11 @@ function prepare(client: Database) {
       "UPDATE wallets SET posted = ?, held = ?, state = ?, last_seq = ? WHERE wallet_id = ?",
     ),
     insertHold: query(`INSERT INTO holds (wallet_id, hold_id, key_id, requested, minimum, granted, ttl_ms,
-      created_at_ms, limits, surface, model, metadata, state, late, accrued, actual, captured, refunded,
-      expires_at_ms, resolved_at_ms) VALUES (${Array(20).fill("?").join(", ")})`),
+      created_at_ms, limits, surface, model, metadata, scopes, state, late, accrued, actual, captured, refunded,
+      expires_at_ms, resolved_at_ms) VALUES (${Array(21).fill("?").join(", ")})`),
     insertOpenHold: query(`INSERT INTO holds (wallet_id, hold_id, expires_at_ms, key_id, requested, minimum,
-      granted, ttl_ms, created_at_ms, limits, surface, model, metadata, state, late, accrued, captured, refunded)
-      VALUES (${Array(13).fill("?").join(", ")}, 'held', 0, 0, 0, 0)`),
+      granted, ttl_ms, created_at_ms, limits, surface, model, metadata, scopes, state, late, accrued, captured,
+      refunded) VALUES (${Array(14).fill("?").join(", ")}, 'held', 0, 0, 0, 0)`),
     updateHold: query(`UPDATE holds SET ${STATE} WHERE wallet_id = ? AND hold_id = ?`),
     resolveHold: query(`UPDATE holds SET ${STATE}, ${RESOLUTION} WHERE wallet_id = ? AND hold_id = ?`),
     insertTransfer:
@@ -146,8 +146,8 @@ function prepare(client: Database) {
       query(`INSERT INTO dropped_counters (wallet_id, limit_id, period_start_ms, used) VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET used = used + excluded.used`),
     upsertLimit:
-      query(`INSERT INTO spend_limits (wallet_id, limit_id, key_id, period, time_zone, amount, deleted_at_ms)
-      VALUES (?, ?, ?, ?, ?, ?, ?)
+      query(`INSERT INTO spend_limits (wallet_id, limit_id, key_id, period, time_zone, amount, deleted_at_ms,
+      each_kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET period = excluded.period, time_zone = excluded.time_zone,
         amount = excluded.amount, deleted_at_ms = excluded.deleted_at_ms`),
   };

@@ -10,7 +10,14 @@ const count = t.Integer({ minimum: 0 });
 const name = t.String({ minLength: 1, maxLength: 100, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` });
 const models = t.Array(t.String({ minLength: 1, maxLength: 256 }), { minItems: 1, maxItems: 1000 });
 const amount = t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD with up to 9 decimals" });
-const period = t.Union([t.Literal("total"), t.Literal("day"), t.Literal("week"), t.Literal("month")]);
+/** A calendar period, or a window of 1 to 168 hours that begins with its first request. */
+const period = t.Union([
+  t.Literal("total"),
+  t.Literal("day"),
+  t.Literal("week"),
+  t.Literal("month"),
+  t.TemplateLiteral("${number}h"),
+]);
 
 /** The most that a key may spend per period. */
 export const spendingLimitBody = t.Object({
