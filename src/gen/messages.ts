@@ -71,6 +71,8 @@ export type * from "./tollgate/ledger/v1/ReleaseHoldResponse.ts";
 export type * from "./tollgate/ledger/v1/RequestFacts.ts";
 export type * from "./tollgate/ledger/v1/RunningHold.ts";
 export type * from "./tollgate/ledger/v1/RunningTotals.ts";
+export type * from "./tollgate/ledger/v1/Scope.ts";
+export type * from "./tollgate/ledger/v1/ScopeKind.ts";
 export type * from "./tollgate/ledger/v1/SetSpendLimitRequest.ts";
 export type * from "./tollgate/ledger/v1/SetSpendLimitResponse.ts";
 export type * from "./tollgate/ledger/v1/SetWalletStateRequest.ts";

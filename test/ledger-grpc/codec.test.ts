@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import type { LimitPeriod } from "../../src/domain/period.ts";
+import { SCOPE_KINDS, SCOPES_MAX } from "../../src/domain/scope.ts";
 import type { Balances, TransferKindName } from "../../src/ledger/records.ts";
 import {
   HISTOGRAM_BOUNDS_MS,
@@ -122,11 +124,23 @@ const METADATA = fc
   .filter((object) => !hasProto(object));
 const TTL_MS = fc.integer({ min: -(2 ** 40), max: 2 ** 40 });
 const HOLD_STATE = fc.constantFrom("held", "settled", "released", "expired");
-const PERIOD = fc.constantFrom("total", "day", "week", "month");
+const SCOPE = fc.record({ kind: fc.constantFrom(...SCOPE_KINDS), id: TEXT });
+/** One more than a hold may have: the ledger declines it. */
+const SCOPES = fc.array(SCOPE, { minLength: 1, maxLength: SCOPES_MAX + 1 });
+const TAKEN = fc.record({
+  keyId: TEXT,
+  scopes: maybe(SCOPES),
+  granted: NANOS,
+  ttlMs: fc.integer({ min: 0, max: 2 ** 40 }),
+  facts: REQUEST_FACTS,
+});
+const PERIOD = fc.constantFrom<LimitPeriod>("total", "day", "week", "month", "1h", "5h", "168h");
 const LIMIT = {
   walletId: TEXT,
   limitId: TEXT,
-  keyId: maybe(TEXT),
+  keyId: maybe(WORD),
+  scope: maybe(SCOPE),
+  each: maybe(fc.constantFrom(...SCOPE_KINDS)),
   period: PERIOD,
   timeZone: maybe(TEXT),
   amount: NANOS,
@@ -167,6 +181,7 @@ describe("a message survives encoding and decoding:", () => {
         walletId: TEXT,
         holdId: TEXT,
         keyId: TEXT,
+        scopes: maybe(SCOPES),
         amount: NANOS,
         minimum: NANOS,
         ttlMs: TTL_MS,
@@ -193,14 +208,27 @@ describe("a message survives encoding and decoding:", () => {
   test("SettleHoldRequest", () =>
     survives(
       "SettleHoldRequest",
-      fc.record({ walletId: TEXT, holdId: TEXT, amount: NANOS, facts: OUTCOME, metadata: maybe(METADATA) }),
+      fc.record({
+        walletId: TEXT,
+        holdId: TEXT,
+        amount: NANOS,
+        facts: OUTCOME,
+        metadata: maybe(METADATA),
+        taken: maybe(TAKEN),
+      }),
       encodeSettleRequest,
       decodeSettleRequest,
     ));
   test("ReleaseHoldRequest", () =>
     survives(
       "ReleaseHoldRequest",
-      fc.record({ walletId: TEXT, holdId: TEXT, facts: OUTCOME, metadata: maybe(METADATA) }),
+      fc.record({
+        walletId: TEXT,
+        holdId: TEXT,
+        facts: OUTCOME,
+        metadata: maybe(METADATA),
+        taken: maybe(TAKEN),
+      }),
       encodeReleaseRequest,
       decodeReleaseRequest,
     ));
@@ -218,6 +246,7 @@ describe("a message survives encoding and decoding:", () => {
         walletId: TEXT,
         chargeId: TEXT,
         keyId: TEXT,
+        scopes: maybe(SCOPES),
         amount: NANOS,
         facts: REQUEST_FACTS,
         outcome: OUTCOME,
@@ -244,7 +273,7 @@ describe("a message survives encoding and decoding:", () => {
   test("SpendLimitUsage", () =>
     survives(
       "SpendLimitUsage",
-      fc.record({ ...LIMIT, used: NANOS, held: NANOS, resetsAtMs: maybe(TIME) }),
+      fc.record({ ...LIMIT, subject: maybe(TEXT), used: NANOS, held: NANOS, resetsAtMs: maybe(TIME) }),
       encodeSpendLimitUsage,
       decodeSpendLimitUsage,
     ));
@@ -269,6 +298,7 @@ describe("a message survives encoding and decoding:", () => {
         holdId: TEXT,
         walletId: TEXT,
         keyId: TEXT,
+        scopes: fc.array(SCOPE, { maxLength: SCOPES_MAX }),
         state: HOLD_STATE,
         late: fc.boolean(),
         granted: NANOS,

@@ -84,6 +84,7 @@ describe("a call", () => {
     ["invalid_amount", "INVALID_ARGUMENT", "BadRequest", { fieldViolations: [{ field: "minimum_nanos" }] }],
     ["invalid_id", "INVALID_ARGUMENT", "BadRequest", { fieldViolations: [{ field: "hold_id" }] }],
     ["invalid_metadata", "INVALID_ARGUMENT", "BadRequest", { fieldViolations: [{ field: "metadata" }] }],
+    ["invalid_scope", "INVALID_ARGUMENT", "BadRequest", { fieldViolations: [{ field: "scopes" }] }],
     ["queue_full", "UNAVAILABLE", "RetryInfo", {}],
     ["unavailable", "UNAVAILABLE", "RetryInfo", {}],
   ] as const)("that fails with %s carries google.rpc details", async (reason, code, type, detail) => {

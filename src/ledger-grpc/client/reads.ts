@@ -1,6 +1,6 @@
 import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
 import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
-import type { LedgerReads } from "../../ledger/records.ts";
+import type { LedgerReads, SpendLimit } from "../../ledger/records.ts";
 import { platform } from "../../platform.ts";
 import { encodeId, encodeText } from "../codec/fields.ts";
 import {
@@ -11,6 +11,7 @@ import {
   encodePage,
   encodeReceiptFilter,
 } from "../codec/receipts.ts";
+import { encodeScopes } from "../codec/scopes.ts";
 import { decodeCallError } from "../codec/status.ts";
 import { decodeRollUps, decodeUsageReport, encodeUsageQuery } from "../codec/usage.ts";
 import {
@@ -52,13 +53,17 @@ export function createRemoteReads({
       const { wallets, nextPageToken } = await readRows(ledgerService.ListWallets, encodePage(page));
       return { items: wallets.map(decodeWallet), nextToken: nextPageToken || undefined };
     },
-    async spendLimits(walletId, keyId) {
-      const request = { walletId: encodeId(walletId), keyId: encodeText(keyId ?? "") };
+    async spendLimits(walletId, keyId, scopes) {
+      const request = {
+        walletId: encodeId(walletId),
+        keyId: encodeText(keyId ?? ""),
+        scopes: encodeScopes(scopes) ?? [],
+      };
       const limits = (await readRow(ledgerService.ListSpendLimits, request)).limits.map(
         decodeSpendLimitUsage,
       );
       // On the wire an empty key asks for every limit; here it names a key that only wallet limits bind.
-      return keyId === "" ? limits.filter((limit) => limit.keyId === undefined) : limits;
+      return keyId === "" ? limits.filter(isOfWallet) : limits;
     },
     receipt: (walletId, holdId) =>
       undefinedFor("hold_not_found", async () => {
@@ -74,12 +79,12 @@ export function createRemoteReads({
       return holds.map(decodeReceipt);
     },
     async runningHolds(walletId, page) {
-      const request = { ...encodeScope(walletId), ...encodePage(page) };
+      const request = { ...encodeWalletChoice(walletId), ...encodePage(page) };
       const { holds, nextPageToken } = await readRows(ledgerService.ListRunningHolds, request);
       return { items: holds.map(decodeRunningHold), nextToken: nextPageToken || undefined };
     },
     async runningTotals(walletId) {
-      const { totals } = await readRows(ledgerService.SumRunningHolds, encodeScope(walletId));
+      const { totals } = await readRows(ledgerService.SumRunningHolds, encodeWalletChoice(walletId));
       return totals.map(decodeRunningTotals);
     },
     async transfers(walletId, page, range = {}) {
@@ -107,8 +112,12 @@ export function createRemoteReads({
   };
 }
 
+function isOfWallet({ keyId, scope, each }: SpendLimit): boolean {
+  return keyId === undefined && !scope && !each;
+}
+
 /** Without a wallet, the request is for all wallets. */
-function encodeScope(walletId: string | undefined): { walletId?: string } {
+function encodeWalletChoice(walletId: string | undefined): { walletId?: string } {
   return walletId === undefined ? {} : { walletId: encodeText(walletId) };
 }
 

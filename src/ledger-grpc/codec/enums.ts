@@ -1,4 +1,5 @@
-import type { LimitPeriod } from "../../domain/period.ts";
+import type { CalendarPeriod } from "../../domain/period.ts";
+import type { ScopeKind } from "../../domain/scope.ts";
 import type { UnitName } from "../../domain/units.ts";
 import type * as Proto from "../../gen/messages.ts";
 import type { ChargeSource, HoldState, TransferKindName, WalletState } from "../../ledger/records.ts";
@@ -13,6 +14,8 @@ export interface EnumCodec<Ours extends string, Wire extends string> {
   decode(wire: string | number, field: string, fault?: FieldFault): Ours;
   /** Returns `undefined` when unspecified. Throws {@link InvalidField} when unknown to this version. */
   decodeOptional(wire: string | number, field: string, fault?: FieldFault): Ours | undefined;
+  /** Returns `undefined` when unspecified or unknown to this version. */
+  find(wire: string | number): Ours | undefined;
 }
 
 export const holdStates = codecOf<HoldState, Extract<Proto.HoldState, string>>("HOLD_STATE_UNSPECIFIED", {
@@ -44,13 +47,25 @@ export const unitNames = codecOf<UnitName, Extract<Proto.UnitName, string>>("UNI
   second: "UNIT_NAME_SECOND",
 });
 
-export const limitPeriods = codecOf<LimitPeriod, Extract<Proto.SpendLimitPeriod, string>>(
+export const scopeKinds = codecOf<ScopeKind, Extract<Proto.ScopeKind, string>>("SCOPE_KIND_UNSPECIFIED", {
+  key: "SCOPE_KIND_KEY",
+  parent_key: "SCOPE_KIND_PARENT_KEY",
+  project: "SCOPE_KIND_PROJECT",
+  member: "SCOPE_KIND_MEMBER",
+  end_user: "SCOPE_KIND_END_USER",
+  tag: "SCOPE_KIND_TAG",
+  run: "SCOPE_KIND_RUN",
+});
+
+/** `window` stands for every window; its length is a field of its own. */
+export const limitPeriods = codecOf<CalendarPeriod | "window", Extract<Proto.SpendLimitPeriod, string>>(
   "SPEND_LIMIT_PERIOD_UNSPECIFIED",
   {
     total: "SPEND_LIMIT_PERIOD_TOTAL",
     day: "SPEND_LIMIT_PERIOD_DAY",
     week: "SPEND_LIMIT_PERIOD_WEEK",
     month: "SPEND_LIMIT_PERIOD_MONTH",
+    window: "SPEND_LIMIT_PERIOD_WINDOW",
   },
 );
 
@@ -107,6 +122,7 @@ function codecOf<Ours extends string, Wire extends string>(
     // Safe because the serializer takes numbers for enums too.
     encode: (value) => wires.get(value) ?? (UNKNOWN as unknown as Wire),
     decodeOptional,
+    find: (wire) => ours.get(wire),
     decode(wire, field, fault = "invalid_request") {
       const value = decodeOptional(wire, field, fault);
       if (value === undefined) throw new InvalidField(field, fault);

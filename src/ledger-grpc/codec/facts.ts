@@ -18,6 +18,7 @@ import {
   encodeText,
   sparse,
 } from "./fields.ts";
+import { decodeScopes, encodeScopes } from "./scopes.ts";
 
 export function encodeRequestFacts({ surface, model }: RequestFacts): Proto.RequestFacts {
   return { surface: encodeText(surface), model: encodeText(model) };
@@ -27,21 +28,23 @@ export function decodeRequestFacts(wire: Proto.RequestFacts__Output | null): Req
   return { surface: wire?.surface ?? "grpc", model: wire?.model ?? "" };
 }
 
-export function encodeTakenHold({ keyId, granted, ttlMs, facts }: TakenHold): Proto.TakenHold {
-  return {
+export function encodeTakenHold({ keyId, scopes, granted, ttlMs, facts }: TakenHold): Proto.TakenHold {
+  return sparse<Proto.TakenHold>({
     keyId: encodeId(keyId),
+    scopes: encodeScopes(scopes),
     grantedNanos: encodeNanos(granted),
     ttl: encodeDuration(ttlMs),
     facts: encodeRequestFacts(facts),
-  };
+  });
 }
 
-export function decodeTakenHold({ keyId, grantedNanos, ttl, facts }: Proto.TakenHold__Output): TakenHold {
+export function decodeTakenHold(wire: Proto.TakenHold__Output): TakenHold {
   return {
-    keyId,
-    granted: decodeNanos(grantedNanos),
-    ttlMs: decodeDuration(ttl, "taken.ttl", "invalid_amount"),
-    facts: decodeRequestFacts(facts),
+    keyId: wire.keyId,
+    scopes: decodeScopes(wire.scopes, "taken.scopes"),
+    granted: decodeNanos(wire.grantedNanos),
+    ttlMs: decodeDuration(wire.ttl, "taken.ttl", "invalid_amount"),
+    facts: decodeRequestFacts(wire.facts),
   };
 }
 

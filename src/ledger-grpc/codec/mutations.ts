@@ -34,6 +34,7 @@ import {
   sparse,
 } from "./fields.ts";
 import { decodeMetadata, encodeMetadata } from "./metadata.ts";
+import { decodeScopes, encodeScopes } from "./scopes.ts";
 import { decodeBalances, encodeBalances } from "./wallets.ts";
 
 /** `timeoutMs` bounds how long the hold may wait to be decided, from now; `undefined` sets no bound. */
@@ -42,6 +43,7 @@ export function encodeHoldRequest(request: HoldRequest, timeoutMs?: number): Pro
     walletId: encodeId(request.walletId),
     holdId: encodeId(request.holdId),
     keyId: encodeId(request.keyId),
+    scopes: encodeScopes(request.scopes),
     amountNanos: encodeNanos(request.amount),
     minimumNanos: encodeNanos(request.minimum),
     ttl: encodeDuration(request.ttlMs),
@@ -56,6 +58,7 @@ export function decodeHoldRequest(wire: Proto.CreateHoldRequest__Output): HoldRe
     walletId: wire.walletId,
     holdId: wire.holdId,
     keyId: wire.keyId,
+    scopes: decodeScopes(wire.scopes),
     amount: decodeNanos(wire.amountNanos),
     minimum: decodeNanos(wire.minimumNanos ?? wire.amountNanos),
     ttlMs: decodeDuration(wire.ttl, "ttl", "invalid_amount"),
@@ -142,6 +145,7 @@ export function encodeChargeRequest(request: ChargeRequest): Proto.CreateChargeR
     walletId: encodeId(request.walletId),
     chargeId: encodeId(request.chargeId),
     keyId: encodeId(request.keyId),
+    scopes: encodeScopes(request.scopes),
     amountNanos: encodeNanos(request.amount),
     facts: encodeRequestFacts(request.facts),
     outcome: encodeOutcome(request.outcome),
@@ -154,6 +158,7 @@ export function decodeChargeRequest(wire: Proto.CreateChargeRequest__Output): Ch
     walletId: wire.walletId,
     chargeId: wire.chargeId,
     keyId: wire.keyId,
+    scopes: decodeScopes(wire.scopes),
     amount: decodeNanos(required(wire.amountNanos, "amount_nanos", "invalid_amount")),
     facts: decodeRequestFacts(wire.facts),
     outcome: decodeOutcome(wire.outcome, SETTLED_OUTCOME),

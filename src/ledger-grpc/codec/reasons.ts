@@ -41,6 +41,12 @@ export const REASONS = Object.freeze({
     message: "The time zone is unknown.",
     detail: "bad_request",
   },
+  invalid_scope: {
+    code: status.INVALID_ARGUMENT,
+    message:
+      "A scope must be of a known kind with an id of 1 to 256 characters; at most 16, each once, and none beside a key.",
+    detail: "bad_request",
+  },
   invalid_query: {
     code: status.INVALID_ARGUMENT,
     message: "The filter, the grouping or the page is invalid.",

@@ -29,6 +29,7 @@ import {
   sparse,
 } from "./fields.ts";
 import { decodeMetadata, encodeStoredMetadata } from "./metadata.ts";
+import { decodeStoredScopes, encodeScopes } from "./scopes.ts";
 
 const PAGE_SIZE_DEFAULT = 100;
 
@@ -38,6 +39,7 @@ export function encodeReceipt(receipt: Receipt): Proto.Hold {
     holdId: receipt.holdId,
     scopes: [],
     keyId: receipt.keyId,
+    scopes: encodeScopes(receipt.scopes),
     state: holdStates.encode(receipt.state),
     grantedNanos: encodeNanos(receipt.granted),
     capturedNanos: encodeNanos(receipt.captured),
@@ -57,6 +59,7 @@ export function decodeReceipt(wire: Proto.Hold__Output | null): Receipt {
     walletId: hold.walletId,
     holdId: hold.holdId,
     keyId: hold.keyId,
+    scopes: decodeStoredScopes(hold.scopes),
     state: holdStates.decode(hold.state, "hold.state"),
     late: hold.late,
     granted: decodeNanos(hold.grantedNanos),

@@ -1,10 +1,11 @@
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
 import type * as Proto from "../../gen/messages.ts";
-import { LedgerError, type Shortfall } from "../../ledger/ledger.ts";
+import { type DecliningLimit, LedgerError, type Shortfall } from "../../ledger/ledger.ts";
 import { messageType } from "../service.ts";
 import { encodeDuration } from "./fields.ts";
 import { type DetailKind, isLedgerReason, REASONS, type Reason } from "./reasons.ts";
+import { decodeDecliningLimit, encodeDecliningLimit } from "./scopes.ts";
 
 const DOMAIN = "tollgate.ledger";
 const DETAILS_KEY = "grpc-status-details-bin";
@@ -28,6 +29,8 @@ export interface ErrorSubject {
   readonly resource?: string | undefined;
   /** The amounts of a hold that was declined for lack of money. */
   readonly shortfall?: Shortfall | undefined;
+  /** The limit that declined the hold. */
+  readonly limit?: DecliningLimit | undefined;
 }
 
 /**
@@ -37,12 +40,12 @@ export interface ErrorSubject {
  */
 export function encodeError(reason: Reason, subject: ErrorSubject = {}): Proto.Status {
   const { code, message, detail } = REASONS[reason];
-  const metadata = subject.shortfall && encodeShortfall(subject.shortfall);
-  const info = errorInfo.pack({
-    reason: reason.toUpperCase(),
-    domain: DOMAIN,
-    ...(metadata && { metadata }),
-  });
+  const { shortfall, limit } = subject;
+  const metadata = {
+    ...(shortfall && encodeShortfall(shortfall)),
+    ...(limit && encodeDecliningLimit(limit)),
+  };
+  const info = errorInfo.pack({ reason: reason.toUpperCase(), domain: DOMAIN, metadata });
   return { code, message, details: detail ? [info, DETAILS[detail](reason, subject)] : [info] };
 }
 
@@ -66,7 +69,12 @@ export function decodeError({ details }: Proto.Status__Output): LedgerError | un
     if (info?.domain !== DOMAIN) continue;
     const reason = info.reason.toLowerCase();
     return isLedgerReason(reason)
-      ? new LedgerError(reason, undefined, decodeShortfall(info.metadata))
+      ? new LedgerError(
+          reason,
+          undefined,
+          decodeShortfall(info.metadata),
+          decodeDecliningLimit(info.metadata),
+        )
       : new LedgerError("unavailable", info.reason);
   }
   return undefined;

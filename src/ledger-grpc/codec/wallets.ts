@@ -1,3 +1,10 @@
+import {
+  type CalendarPeriod,
+  isLimitPeriod,
+  type LimitPeriod,
+  WINDOW_HOURS_MAX,
+  windowMs,
+} from "../../domain/period.ts";
 import type * as Proto from "../../gen/messages.ts";
 import type { DeleteSpendLimitRequest, WalletStateRequest } from "../../ledger/ledger.ts";
 import type {
@@ -9,7 +16,7 @@ import type {
   TransferRange,
   WalletSummary,
 } from "../../ledger/records.ts";
-import { limitPeriods, transferKinds, walletStates } from "./enums.ts";
+import { limitPeriods, scopeKinds, transferKinds, walletStates } from "./enums.ts";
 import {
   decodeNanos,
   decodeNumber,
@@ -19,10 +26,14 @@ import {
   encodeNanos,
   encodeText,
   encodeTime,
+  InvalidField,
   required,
   sparse,
 } from "./fields.ts";
 import { decodeBound, encodeBound } from "./receipts.ts";
+import { decodeScope, encodeScope } from "./scopes.ts";
+
+const HOUR_MS = 3_600_000;
 
 export function encodeBalances({ posted, held, available }: Balances): Proto.Balances {
   return {
@@ -79,23 +90,54 @@ export function encodeSpendLimit(limit: SpendLimit): Proto.SpendLimit {
   return sparse<Proto.SpendLimit>({
     walletId: encodeId(limit.walletId),
     limitId: encodeId(limit.limitId),
-    keyId: limit.keyId === undefined ? undefined : encodeId(limit.keyId),
-    period: limitPeriods.encode(limit.period),
+    keyId: encodeKeyOf(limit),
+    scope: limit.scope && encodeScope(limit.scope),
+    each: limit.each && scopeKinds.encode(limit.each),
+    ...encodePeriod(limit.period),
     timeZone: limit.timeZone === undefined ? undefined : encodeText(limit.timeZone),
     amountNanos: encodeNanos(limit.amount),
   });
 }
 
+/**
+ * Encodes the key of a limit. Beside a scope or a template, no key is an empty one: a server that knows neither
+ * declines it, and would else bind the whole wallet.
+ */
+function encodeKeyOf({ keyId, scope, each }: SpendLimit): string | undefined {
+  if (!scope && !each) return keyId === undefined ? undefined : encodeId(keyId);
+  return keyId === undefined ? "" : encodeText(keyId || "\0");
+}
+
 export function decodeSpendLimit(wire: Proto.SpendLimit__Output | null): SpendLimit {
   const limit = required(wire, "limit");
+  const scope = limit.scope ? decodeScope(limit.scope, "limit.scope") : undefined;
+  const each = scopeKinds.decodeOptional(limit.each, "limit.each", "invalid_scope");
   return {
     walletId: limit.walletId,
     limitId: limit.limitId,
-    keyId: limit.keyId,
-    period: limitPeriods.decode(limit.period, "limit.period"),
+    keyId: scope || each ? limit.keyId || undefined : limit.keyId,
+    scope,
+    each,
+    period: decodePeriod(limit),
     timeZone: limit.timeZone,
     amount: decodeNanos(limit.amountNanos),
   };
+}
+
+/** A period outside the union becomes a number outside the enum, which the server rejects. */
+function encodePeriod(period: LimitPeriod): Pick<Proto.SpendLimit, "period" | "windowHours"> {
+  const lengthMs = isLimitPeriod(period) ? windowMs(period) : undefined;
+  // Safe because a period without a length is one of the calendar, or none.
+  if (lengthMs === undefined) return { period: limitPeriods.encode(period as CalendarPeriod) };
+  return { period: limitPeriods.encode("window"), windowHours: lengthMs / HOUR_MS };
+}
+
+function decodePeriod({ period, windowHours }: Proto.SpendLimit__Output): LimitPeriod {
+  const name = limitPeriods.decode(period, "limit.period");
+  const isWindow = name === "window";
+  const isInRange = isWindow ? windowHours >= 1 && windowHours <= WINDOW_HOURS_MAX : windowHours === 0;
+  if (!isInRange) throw new InvalidField("limit.window_hours", "invalid_request");
+  return isWindow ? `${windowHours}h` : name;
 }
 
 export function encodeDeleteSpendLimitRequest(
@@ -107,6 +149,7 @@ export function encodeDeleteSpendLimitRequest(
 export function encodeSpendLimitUsage(usage: SpendLimitUsage): Proto.SpendLimitUsage {
   return sparse<Proto.SpendLimitUsage>({
     limit: encodeSpendLimit(usage),
+    subject: usage.subject,
     usedNanos: encodeNanos(usage.used),
     heldNanos: encodeNanos(usage.held),
     resetTime: usage.resetsAtMs === undefined ? undefined : encodeTime(usage.resetsAtMs),
@@ -116,6 +159,7 @@ export function encodeSpendLimitUsage(usage: SpendLimitUsage): Proto.SpendLimitU
 export function decodeSpendLimitUsage(wire: Proto.SpendLimitUsage__Output): SpendLimitUsage {
   return {
     ...decodeSpendLimit(wire.limit),
+    subject: wire.subject,
     used: decodeNanos(wire.usedNanos),
     held: decodeNanos(wire.heldNanos),
     resetsAtMs: wire.resetTime ? decodeTime(wire.resetTime, "reset_time") : undefined,

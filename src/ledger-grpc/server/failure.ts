@@ -21,7 +21,8 @@ export function describeFailure(error: unknown, request: object = {}): Failure {
     const fields = request as RequestFields;
     const field = badFieldOf(error.code, fields);
     const resource = resourceOf(error.code, fields);
-    return { reason: error.code, subject: { field, resource, shortfall: error.shortfall } };
+    const { shortfall, limit } = error;
+    return { reason: error.code, subject: { field, resource, shortfall, limit } };
   }
   return { reason: "internal", subject: {} };
 }
@@ -34,6 +35,7 @@ type RequestFields = Readonly<Partial<Record<IdField, string | undefined>>> & {
   readonly ttlMs?: number;
   readonly period?: string;
   readonly facts?: object;
+  readonly taken?: object | undefined;
   readonly pageSize?: number;
   readonly pageToken?: string;
   readonly groupBy?: readonly unknown[];
@@ -68,6 +70,8 @@ function badFieldOf(code: LedgerErrorCode, request: RequestFields): string | und
       return "metadata";
     case "invalid_query":
       return badQueryFieldOf(request);
+    case "invalid_scope":
+      return request.taken ? "taken.scopes" : request.period === undefined ? "scopes" : "limit.scope";
     case "invalid_time_zone":
       return "limit.time_zone";
     default:

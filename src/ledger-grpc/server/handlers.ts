@@ -11,6 +11,7 @@ import {
   encodeRunningHold,
   encodeRunningTotals,
 } from "../codec/receipts.ts";
+import { decodeScopes } from "../codec/scopes.ts";
 import { encodeCallError } from "../codec/status.ts";
 import { decodeUsageQuery, encodeRollUps, encodeUsageReport } from "../codec/usage.ts";
 import {
@@ -204,8 +205,8 @@ function createReadHandlers(ledger: Ledger, read: CreateRead): Pick<Proto.Ledger
       );
       return { transfers: items.map(encodeTransfer), nextPageToken: nextToken ?? "" };
     }),
-    ListSpendLimits: read(async ({ walletId, keyId }) => {
-      const limits = await ledger.spendLimits(walletId, keyId || undefined);
+    ListSpendLimits: read(async ({ walletId, keyId, scopes }) => {
+      const limits = await ledger.spendLimits(walletId, keyId || undefined, decodeScopes(scopes));
       return { limits: limits.map(encodeSpendLimitUsage) };
     }),
     QueryUsage: read(async (wire) => {

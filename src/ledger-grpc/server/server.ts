@@ -57,8 +57,8 @@ export class LedgerListenError extends Error {
 const DENIED_LOG_EVERY_MS = 10_000;
 
 const OPTIONS: ServerOptions = {
-  // Fits 1,000 holds with 4 KiB of metadata each, which may take three times that on the wire.
-  "grpc.max_receive_message_length": 16 * 1024 * 1024,
+  // Fits 1,000 holds with 4 KiB of metadata and 16 scopes each, which may take three times that on the wire.
+  "grpc.max_receive_message_length": 32 * 1024 * 1024,
   "grpc.max_send_message_length": -1,
   "grpc.max_concurrent_streams": 1_000,
   // A caller that vanished is noticed within 40 s.

@@ -5,6 +5,7 @@ import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _goo
 import type { Struct as _google_protobuf_Struct, Struct__Output as _google_protobuf_Struct__Output } from '../../../google/protobuf/Struct.ts';
 import type { RequestFacts as _tollgate_ledger_v1_RequestFacts, RequestFacts__Output as _tollgate_ledger_v1_RequestFacts__Output } from '../../../tollgate/ledger/v1/RequestFacts.ts';
 import type { OutcomeFacts as _tollgate_ledger_v1_OutcomeFacts, OutcomeFacts__Output as _tollgate_ledger_v1_OutcomeFacts__Output } from '../../../tollgate/ledger/v1/OutcomeFacts.ts';
+import type { Scope as _tollgate_ledger_v1_Scope, Scope__Output as _tollgate_ledger_v1_Scope__Output } from '../../../tollgate/ledger/v1/Scope.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Hold {
@@ -21,6 +22,7 @@ export interface Hold {
   'metadata'?: (_google_protobuf_Struct | null);
   'request'?: (_tollgate_ledger_v1_RequestFacts | null);
   'outcome'?: (_tollgate_ledger_v1_OutcomeFacts | null);
+  'scopes'?: (_tollgate_ledger_v1_Scope)[];
 }
 
 export interface Hold__Output {
@@ -37,4 +39,5 @@ export interface Hold__Output {
   'metadata': (_google_protobuf_Struct__Output | null);
   'request': (_tollgate_ledger_v1_RequestFacts__Output | null);
   'outcome': (_tollgate_ledger_v1_OutcomeFacts__Output | null);
+  'scopes': (_tollgate_ledger_v1_Scope__Output)[];
 }

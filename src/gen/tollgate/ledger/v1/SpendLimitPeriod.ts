@@ -6,6 +6,7 @@ export const SpendLimitPeriod = {
   SPEND_LIMIT_PERIOD_DAY: 'SPEND_LIMIT_PERIOD_DAY',
   SPEND_LIMIT_PERIOD_WEEK: 'SPEND_LIMIT_PERIOD_WEEK',
   SPEND_LIMIT_PERIOD_MONTH: 'SPEND_LIMIT_PERIOD_MONTH',
+  SPEND_LIMIT_PERIOD_WINDOW: 'SPEND_LIMIT_PERIOD_WINDOW',
 } as const;
 
 export type SpendLimitPeriod =
@@ -19,5 +20,7 @@ export type SpendLimitPeriod =
   | 3
   | 'SPEND_LIMIT_PERIOD_MONTH'
   | 4
+  | 'SPEND_LIMIT_PERIOD_WINDOW'
+  | 5
 
 export type SpendLimitPeriod__Output = typeof SpendLimitPeriod[keyof typeof SpendLimitPeriod]

@@ -9,6 +9,8 @@ export interface SpendLimitUsage {
   'usedNanos'?: (number | string | Long);
   'heldNanos'?: (number | string | Long);
   'resetTime'?: (_google_protobuf_Timestamp | null);
+  'subject'?: (string);
+  '_subject'?: "subject";
 }
 
 export interface SpendLimitUsage__Output {
@@ -16,4 +18,6 @@ export interface SpendLimitUsage__Output {
   'usedNanos': (Long);
   'heldNanos': (Long);
   'resetTime': (_google_protobuf_Timestamp__Output | null);
+  'subject'?: (string);
+  '_subject'?: "subject";
 }

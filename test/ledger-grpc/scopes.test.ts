@@ -1,0 +1,180 @@
+import { describe, expect, test } from "bun:test";
+import type { DecliningLimit } from "../../src/ledger/ledger.ts";
+import type { SpendLimit } from "../../src/ledger/records.ts";
+import { InvalidField } from "../../src/ledger-grpc/codec/fields.ts";
+import {
+  decodeChargeRequest,
+  decodeHoldRequest,
+  decodeReleaseRequest,
+  decodeSettleRequest,
+  encodeHoldRequest,
+} from "../../src/ledger-grpc/codec/mutations.ts";
+import { decodeReceipt } from "../../src/ledger-grpc/codec/receipts.ts";
+import { decodeDecliningLimit, encodeScopes } from "../../src/ledger-grpc/codec/scopes.ts";
+import { decodeError, encodeError } from "../../src/ledger-grpc/codec/status.ts";
+import { decodeSpendLimit, encodeSpendLimit } from "../../src/ledger-grpc/codec/wallets.ts";
+import { holdOf } from "../ledger/samples.ts";
+
+import { roundTrip } from "./round-trip.ts";
+
+const PROJECT = { kind: "project", id: "p1" } as const;
+/** The number of a kind that a newer version may have. */
+const NEWER_KIND = 99;
+const LIMIT: SpendLimit = { walletId: "w", limitId: "l", keyId: undefined, period: "day", amount: 1n };
+
+describe("a scope", () => {
+  test("of a kind unknown to this version is rejected in every command, and never left out", () => {
+    const scopes = [
+      { kind: "SCOPE_KIND_TAG", id: "team=blue" },
+      { kind: NEWER_KIND, id: "x" },
+    ];
+    const ttl = { seconds: 1 };
+    const rejected = [
+      [() => decodeHoldRequest(roundTrip("CreateHoldRequest", { ttl, scopes })), "scopes[1].kind"],
+      [
+        () => decodeChargeRequest(roundTrip("CreateChargeRequest", { amountNanos: 1, scopes })),
+        "scopes[1].kind",
+      ],
+      [
+        () => decodeSettleRequest(roundTrip("SettleHoldRequest", { amountNanos: 1, taken: { ttl, scopes } })),
+        "taken.scopes[1].kind",
+      ],
+      [
+        () => decodeReleaseRequest(roundTrip("ReleaseHoldRequest", { taken: { ttl, scopes } })),
+        "taken.scopes[1].kind",
+      ],
+      [
+        () => decodeSpendLimit(roundTrip("SpendLimit", { period: 1, scope: { kind: NEWER_KIND, id: "x" } })),
+        "limit.scope.kind",
+      ],
+      [() => decodeSpendLimit(roundTrip("SpendLimit", { period: 1, each: NEWER_KIND })), "limit.each"],
+    ] as const;
+    for (const [decode, field] of rejected) {
+      expect(decode).toThrow(InvalidField);
+      expect(decode).toThrow(expect.objectContaining({ field, fault: "invalid_scope" }));
+    }
+  });
+
+  test("without a kind is rejected", () => {
+    const wire = roundTrip("CreateHoldRequest", { ttl: { seconds: 1 }, scopes: [{ id: "x" }] });
+    expect(() => decodeHoldRequest(wire)).toThrow(expect.objectContaining({ fault: "invalid_scope" }));
+  });
+
+  test("of a kind outside the union is encoded as one that the server rejects", () => {
+    const scopes = [{ kind: "team" as never, id: "x" }];
+    const wire = roundTrip("CreateHoldRequest", encodeHoldRequest(holdOf(1n, { scopes })));
+    expect(() => decodeHoldRequest(wire)).toThrow(expect.objectContaining({ fault: "invalid_scope" }));
+  });
+
+  test("with an id that the wire cannot carry gets an empty one, which is declined", () => {
+    const ids = ["\uD800", "x".repeat(2_000), undefined as never];
+    expect(encodeScopes(ids.map((id) => ({ kind: "run" as const, id })))).toEqual(
+      ids.map(() => ({ kind: "SCOPE_KIND_RUN", id: "" })),
+    );
+  });
+
+  test("is encoded at most 17 times in a command, of which a ledger accepts 16", () => {
+    const many = Array.from({ length: 10_000 }, (_, i) => ({ kind: "tag" as const, id: `n=${i}` }));
+    expect(encodeScopes(many)).toHaveLength(17);
+    const wire = roundTrip("CreateHoldRequest", {
+      ttl: { seconds: 1 },
+      scopes: many.map(({ id }) => ({ kind: "SCOPE_KIND_TAG", id })),
+    });
+    expect(decodeHoldRequest(wire).scopes).toEqual(many.slice(0, 17));
+  });
+
+  test("of a receipt is left out when its kind is unknown to this version", () => {
+    const wire = roundTrip("Hold", {
+      state: "HOLD_STATE_HELD",
+      createTime: { seconds: 1 },
+      scopes: [
+        { kind: NEWER_KIND, id: "x" },
+        { kind: "SCOPE_KIND_PROJECT", id: "p1" },
+      ],
+    });
+    expect(decodeReceipt(wire).scopes).toEqual([PROJECT]);
+  });
+});
+
+describe("a message of an older version", () => {
+  test("has no scopes", () => {
+    const wire = roundTrip("CreateHoldRequest", { ttl: { seconds: 1 } });
+    expect(decodeHoldRequest(wire).scopes).toBeUndefined();
+    const hold = roundTrip("Hold", { state: "HOLD_STATE_HELD", createTime: { seconds: 1 } });
+    expect(decodeReceipt(hold).scopes).toEqual([]);
+  });
+
+  test("and a hold without scopes have equal bytes", () => {
+    const wire = encodeHoldRequest(holdOf(1n));
+    expect(encodeHoldRequest(holdOf(1n, { scopes: [] }))).toEqual(wire);
+    expect(roundTrip("CreateHoldRequest", wire).scopes).toEqual([]);
+  });
+
+  test("of a limit binds the key or the wallet, as before", () => {
+    const wire = { walletId: "w", limitId: "l", period: "SPEND_LIMIT_PERIOD_DAY", amountNanos: 1 };
+    expect(decodeSpendLimit(roundTrip("SpendLimit", wire))).toEqual(LIMIT);
+    const ofKey = roundTrip("SpendLimit", { ...wire, keyId: "k1" });
+    expect(decodeSpendLimit(ofKey)).toEqual({ ...LIMIT, keyId: "k1" });
+    expect(decodeSpendLimit(roundTrip("SpendLimit", { ...wire, keyId: "" })).keyId).toBe("");
+  });
+});
+
+describe("a limit of a scope and a template", () => {
+  test("have an empty key on the wire, which an older server declines as an invalid id", () => {
+    expect(encodeSpendLimit({ ...LIMIT, scope: PROJECT }).keyId).toBe("");
+    expect(encodeSpendLimit({ ...LIMIT, each: "end_user" }).keyId).toBe("");
+    expect(encodeSpendLimit(LIMIT).keyId).toBeUndefined();
+  });
+
+  test("with an invalid key keep it invalid", () => {
+    for (const keyId of ["", "\uD800", "x".repeat(2_000)]) {
+      const wire = roundTrip("SpendLimit", encodeSpendLimit({ ...LIMIT, keyId, each: "end_user" }));
+      expect(decodeSpendLimit(wire).keyId).toBe("\0");
+    }
+  });
+});
+
+describe("a window", () => {
+  test.each([
+    ["without hours", { period: "SPEND_LIMIT_PERIOD_WINDOW" }],
+    ["of 169 hours", { period: "SPEND_LIMIT_PERIOD_WINDOW", windowHours: 169 }],
+    ["of 2^32 - 1 hours", { period: "SPEND_LIMIT_PERIOD_WINDOW", windowHours: 2 ** 32 - 1 }],
+    ["beside a calendar period", { period: "SPEND_LIMIT_PERIOD_DAY", windowHours: 5 }],
+  ])("%s is rejected", (_, wire) =>
+    expect(() => decodeSpendLimit(roundTrip("SpendLimit", wire))).toThrow(
+      expect.objectContaining({ field: "limit.window_hours", fault: "invalid_request" }),
+    ),
+  );
+
+  test.each(["0h", "169h", "5.5h", "-1h", "hour"])("of the period %s is rejected", (period) => {
+    const wire = roundTrip("SpendLimit", encodeSpendLimit({ ...LIMIT, period: period as never }));
+    expect(() => decodeSpendLimit(wire)).toThrow(InvalidField);
+  });
+});
+
+describe("the limit that declined a hold", () => {
+  test.each<DecliningLimit>([
+    { limitId: "l1", scope: undefined },
+    { limitId: "l1", scope: PROJECT },
+    { limitId: "l1", scope: { kind: "end_user", id: "Zoë \u{1F600}" } },
+    { limitId: "l1", scope: { kind: "tag", id: "x".repeat(256) } },
+  ])("survives a result: %j", (limit) => {
+    const shortfall = { needed: 3n, available: 1n, unheld: 2n };
+    const status = roundTrip(
+      "google.rpc.Status",
+      encodeError("spending_limit_exceeded", { shortfall, limit }),
+    );
+    expect(decodeError(status)).toMatchObject({ code: "spending_limit_exceeded", shortfall, limit });
+  });
+
+  test.each([
+    {},
+    { limit_scope_kind: "SCOPE_KIND_RUN", limit_scope_id: "r1" },
+    { limit_id: "l1", limit_scope_kind: "SCOPE_KIND_RUN" },
+    { limit_id: "l1", limit_scope_id: "r1" },
+    { limit_id: "l1", limit_scope_kind: "SCOPE_KIND_UNSPECIFIED", limit_scope_id: "r1" },
+    { limit_id: "l1", limit_scope_kind: "SCOPE_KIND_GALAXY", limit_scope_id: "r1" },
+  ])("is unknown when its name is incomplete: %j", (metadata) =>
+    expect(decodeDecliningLimit(metadata)).toBeUndefined(),
+  );
+});
