@@ -79,7 +79,7 @@ type PrintedEntry = Omit<ReleaseRequest, "facts" | "taken"> & {
     /** Like `amount`. Absent in the entries of older versions. */
     readonly upstreamCost?: string | undefined;
   };
-  /** Absent in the entries of older versions. */
+  /** Absent in the entries of older versions, as are its scopes. */
   readonly taken?: (Omit<TakenHold, "granted"> & { readonly granted: string }) | undefined;
 };
 

@@ -153,9 +153,9 @@ describe("a call", () => {
     expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST" });
   });
 
-  test("above 16 MiB is RESOURCE_EXHAUSTED, and the connection stays usable", async () => {
+  test("above 32 MiB is RESOURCE_EXHAUSTED, and the connection stays usable", async () => {
     await using served = await serve();
-    const large = failureOf(served.call("GetWallet", { walletId: "x".repeat(17 * 1024 * 1024) }));
+    const large = failureOf(served.call("GetWallet", { walletId: "x".repeat(33 * 1024 * 1024) }));
     expect(await large).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
     expect(await served.call("Ping", {})).toEqual({});
   });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { SCOPE_KINDS } from "../../src/domain/scope.ts";
 import { type OutboxEntry, parseEntry, printEntry } from "../../src/settlement-outbox/entry.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { createCommitGroup } from "../../src/settlement-outbox/outbox.ts";
@@ -236,7 +237,11 @@ test("every entry survives printing and parsing", () => {
   );
   const nanos = fc.bigInt(0n, 4n * 10n ** 18n);
   const requestFacts = fc.record({ surface: text, model: text });
-  const taken = fc.record({ keyId: text, granted: nanos, ttlMs: fc.nat(), facts: requestFacts });
+  const scopes = fc.array(fc.record({ kind: fc.constantFrom(...SCOPE_KINDS), id: text }), { maxLength: 16 });
+  const taken = fc.record(
+    { keyId: text, granted: nanos, ttlMs: fc.nat(), facts: requestFacts, scopes },
+    { requiredKeys: ["keyId", "granted", "ttlMs", "facts"] },
+  );
   const release = fc.record(
     { walletId: text, holdId: text, facts, metadata: fc.dictionary(text, fc.jsonValue()).map(asJson), taken },
     { requiredKeys: ["walletId", "holdId", "facts"] },
@@ -250,4 +255,18 @@ test("every entry survives printing and parsing", () => {
     release.map((request) => ({ kind: "release_if_held" as const, request })),
   );
   fc.assert(fc.property(entries, (entry) => expect(parseEntry(printEntry(entry))).toEqual(entry)));
+});
+
+test("an entry of an older version has no scopes", () => {
+  const facts = '{"outcome":"ok","source":"reported","attempts":[]}';
+  const taken = '{"keyId":"k1","granted":"40","ttlMs":60000,"facts":{"surface":"chat","model":"demo"}}';
+  const { request } = parseEntry(
+    `{"walletId":"acme","holdId":"h1","facts":${facts},"kind":"settle","amount":"30","taken":${taken}}`,
+  );
+  expect(request.taken).toEqual({
+    keyId: "k1",
+    granted: 40n,
+    ttlMs: 60_000,
+    facts: { surface: "chat", model: "demo" },
+  });
 });

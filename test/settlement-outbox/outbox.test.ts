@@ -180,6 +180,25 @@ describe("a replay", () => {
     expect(env.log.text()).toBe("");
   });
 
+  test("counts a lost hold against the limits of the scopes that it was taken with", async () => {
+    const outbox = env.outbox();
+    const { ledger } = env.storage;
+    const scope = { kind: "project", id: "p1" } as const;
+    const bound = { walletId: WALLET, keyId: undefined, period: "total", amount: 50n } as const;
+    await ledger.setSpendLimit({ ...bound, limitId: "project", scope });
+    await ledger.setSpendLimit({ ...bound, limitId: "each", each: "project" });
+    const { facts, ttlMs } = holdOf(40n);
+    const taken = { keyId: "k1", scopes: [scope], granted: 40n, ttlMs, facts };
+    const { request } = settlementOf("lost", 30n);
+    await outbox.append({ kind: "settle", request: { ...request, amount: 30n, taken } });
+    await outbox.drain(60_000);
+    expect(await ledger.receipt(WALLET, holdIdOf("lost"))).toMatchObject({ captured: 30n, scopes: [scope] });
+    expect(await ledger.spendLimits(WALLET, "k1", [scope])).toMatchObject([
+      { limitId: "each", subject: "p1", used: 30n },
+      { limitId: "project", used: 30n },
+    ]);
+  });
+
   test("of release_if_held releases the hold, and completes when there is no hold", async () => {
     const outbox = env.outbox();
     await env.heldEntry("taken");
