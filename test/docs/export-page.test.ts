@@ -24,7 +24,7 @@ test("the line of the page has the members of a line", () => {
       createdAtMs: NOON_MS,
     },
     receipt: {
-      ...{ holdId, walletId: "acme", keyId: "k1", state: "settled", late: false },
+      ...{ holdId, walletId: "acme", keyId: "k1", scopes: [], state: "settled", late: false },
       ...{ granted: 9n, captured: 5n, refunded: 0n, createdAtMs: NOON_MS, resolvedAtMs: NOON_MS },
       ...{ request: { surface: "chat", model: "demo" }, outcome: FACTS, metadata: undefined },
     },

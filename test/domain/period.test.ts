@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { LimitPeriod } from "../../src/domain/period.ts";
+import type { CalendarPeriod } from "../../src/domain/period.ts";
 import { isTimeZone, periodEnd, periodStart } from "../../src/domain/period.ts";
 
 describe("a period in UTC", () => {
-  test.each<[LimitPeriod, string, string, string]>([
+  test.each<[CalendarPeriod, string, string, string]>([
     ["day", "2026-01-14T00:00:00.000Z", "2026-01-14", "2026-01-15"],
     ["day", "2026-01-14T23:59:59.999Z", "2026-01-14", "2026-01-15"],
     ["week", "2026-01-12T00:00:00.000Z", "2026-01-12", "2026-01-19"],
@@ -26,7 +26,7 @@ describe("a period in UTC", () => {
 });
 
 describe("a period in a time zone", () => {
-  test.each<[string, LimitPeriod, string, string, string, string]>([
+  test.each<[string, CalendarPeriod, string, string, string, string]>([
     [
       "starts at the zone's midnight",
       "day",
@@ -168,7 +168,7 @@ describe("a period in a time zone", () => {
   const around = fc.integer({ min: Date.UTC(2007, 0), max: Date.UTC(2027, 0) });
 
   test("follows the previous one without a gap, whatever spans are cached", () => {
-    const periods = fc.constantFrom<LimitPeriod>("day", "week", "month");
+    const periods = fc.constantFrom<CalendarPeriod>("day", "week", "month");
     fc.assert(
       fc.property(periods, fc.constantFrom(...zones), around, (period, zone, atMs) => {
         const [start, end] = [periodStart(period, atMs, zone), periodEnd(period, atMs, zone) ?? 0];
@@ -184,7 +184,7 @@ describe("a period in a time zone", () => {
 
   test("in an alias of UTC equals the period in UTC", () => {
     fc.assert(
-      fc.property(fc.constantFrom<LimitPeriod>("day", "week", "month"), around, (period, atMs) => {
+      fc.property(fc.constantFrom<CalendarPeriod>("day", "week", "month"), around, (period, atMs) => {
         expect(periodStart(period, atMs, "Etc/UTC")).toBe(periodStart(period, atMs));
         expect(periodEnd(period, atMs, "Etc/UTC")).toBe(periodEnd(period, atMs, "UTC"));
       }),

@@ -146,6 +146,7 @@ test("a collector gets the charged input of all classes, and the configured mode
     holdId: "h",
     walletId: "acme",
     keyId: "k",
+    scopes: [],
     state: "settled",
     late: false,
     granted: 5n,

@@ -46,7 +46,7 @@ describe("a spending limit", () => {
     const stored = emptyWallet();
     lastDecision([create, fund(100n), limit(10n), hold(10n), 3 * DAY_MS, expire, settle(9n)], stored);
     expect([...stored.counters.values()].filter(({ used }) => used > 0n)).toEqual([
-      { limitId: "l1", periodStartMs: NOON_MS - DAY_MS / 2, used: 9n, held: 0n },
+      { counterId: "l1", periodStartMs: NOON_MS - DAY_MS / 2, used: 9n, held: 0n },
     ]);
   });
 

@@ -80,10 +80,12 @@ describe("a charge", () => {
       limit(50n, { limitId: "others", keyId: "k2" }),
     ];
     lastDecision([create, fund(100n), ...limits, charge(30n), refund(10n, "r1", RECEIPT)], stored);
-    expect([...stored.counters.values()].map(({ limitId, used, held }) => [limitId, used, held])).toEqual([
-      ["all", 20n, 0n],
-      ["l1", 20n, 0n],
-    ]);
+    expect([...stored.counters.values()].map(({ counterId, used, held }) => [counterId, used, held])).toEqual(
+      [
+        ["all", 20n, 0n],
+        ["l1", 20n, 0n],
+      ],
+    );
     expect(lastDecision([hold(31n)], stored)).toBe("spending_limit_exceeded");
     expect(lastDecision([hold(30n)], stored)).toMatchObject({ granted: 30n });
   });

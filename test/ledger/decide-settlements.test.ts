@@ -189,10 +189,12 @@ describe("an expiry", () => {
       hold(6n, { keyId: "k3" }),
     ];
     expect(lastDecision(given, stored)).toMatchObject({ granted: 6n, balances: balances(6n, 6n) });
-    expect([...stored.counters.values()].map(({ limitId, used, held }) => [limitId, used, held])).toEqual([
-      ["l1", 2n, 0n],
-      ["l2", 2n, 0n],
-    ]);
+    expect([...stored.counters.values()].map(({ counterId, used, held }) => [counterId, used, held])).toEqual(
+      [
+        ["l1", 2n, 0n],
+        ["l2", 2n, 0n],
+      ],
+    );
     expect(stored.transfers.map(({ kind, amount, transferId }) => [kind, amount, transferId])).toEqual([
       [1, 10n, "t1"],
       [3, 2n, first],

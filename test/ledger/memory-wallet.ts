@@ -1,6 +1,6 @@
 import { firstIdOf } from "../../src/domain/id-time.ts";
-import { periodStart } from "../../src/domain/period.ts";
 import {
+  CLOCK_SKEW_MAX_MS,
   type Counter,
   counterKey,
   type Hold,
@@ -15,7 +15,8 @@ import {
 } from "../../src/ledger/core/book.ts";
 import type { Command, CommandResult, Decision } from "../../src/ledger/core/command.ts";
 import { decide } from "../../src/ledger/core/decide.ts";
-import { countersOf, readSetsOf } from "../../src/ledger/core/read-set.ts";
+import { countersOf, type ReadSet, readSetsOf, windowsOf } from "../../src/ledger/core/read-set.ts";
+import { countedPeriodOf } from "../../src/ledger/core/wallet.ts";
 import { createWorkingBook, type WorkingBook } from "../../src/ledger/core/working-book.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
 
@@ -48,10 +49,10 @@ export function decideBatch(
   commands: readonly Command[],
   nowMs: number,
 ): readonly Decision<CommandResult>[] {
-  const setLimits = readSetsOf(commands)
-    .values()
-    .flatMap(({ limits }) => limits);
-  const book = openBook(stored, [...setLimits], nowMs);
+  const readSets = [...readSetsOf(commands).values()];
+  const spenders = readSets.flatMap((readSet) => readSet.spenders);
+  const limits = readSets.flatMap((readSet) => readSet.limits);
+  const book = openBook(stored, { spenders, limits }, nowMs);
   const decisions = commands.map((command) => {
     const decision = decide(book, command, nowMs);
     if ("changes" in decision) book.apply(decision.changes);
@@ -61,35 +62,52 @@ export function decideBatch(
   return decisions;
 }
 
-function openBook(stored: MemoryWallet, setLimits: readonly SpendLimit[], nowMs: number): WorkingBook {
-  const counters = new Map<string, Counter>();
-  for (const key of countersOf([...stored.limits.values(), ...setLimits], stored.holds.values(), nowMs)) {
-    const zero = { ...key, used: 0n, held: 0n };
-    counters.set(counterKey(key), stored.counters.get(counterKey(key)) ?? zero);
-  }
+function openBook(
+  stored: MemoryWallet,
+  reads: Pick<ReadSet, "spenders" | "limits">,
+  nowMs: number,
+): WorkingBook {
   const due = [...stored.holds.values()].filter((hold) => hold.state === "held" && hold.expiresAtMs <= nowMs);
   due.sort((one, other) => one.expiresAtMs - other.expiresAtMs);
-  return createWorkingBook({
+  const counted = reads.limits.filter((limit) => countedPeriodOf(limit, nowMs) !== undefined);
+  const book = createWorkingBook({
     wallet: stored.wallet,
     holds: new Map(stored.holds),
     limits: new Map(stored.limits),
-    counters,
+    counters: new Map(),
+    windowStarts: new Map(),
     postings: new Map(stored.transfers.map((each) => [postingKey(each.kind, each.transferId), each])),
-    spends: new Map(setLimits.map((limit) => spendOf(stored, limit, nowMs))),
+    spends: new Map(counted.map((limit) => spendOf(stored, limit, nowMs))),
     dueHoldIds: due.map(({ holdId }) => holdId),
   });
+  for (const counterId of windowsOf(book, reads))
+    book.windowStarts.set(counterId, windowStart(stored, counterId, nowMs));
+  for (const key of countersOf(book, reads, nowMs)) {
+    const zero = { ...key, used: 0n, held: 0n };
+    book.counters.set(counterKey(key), stored.counters.get(counterKey(key)) ?? zero);
+  }
+  return book;
+}
+
+function windowStart({ counters }: MemoryWallet, counterId: string, nowMs: number): number | undefined {
+  const starts = [...counters.values()]
+    .filter(
+      (counter) => counter.counterId === counterId && counter.periodStartMs <= nowMs + CLOCK_SKEW_MAX_MS,
+    )
+    .map(({ periodStartMs }) => periodStartMs);
+  return starts.length === 0 ? undefined : Math.max(...starts);
 }
 
 /** Sums up every receipt of a limit's current period. */
 function spendOf({ holds }: MemoryWallet, limit: SpendLimit, nowMs: number): [string, PeriodSpend] {
-  const { limitId, keyId, period, timeZone } = limit;
-  const periodStartMs = periodStart(period, nowMs, timeZone);
+  const { limitId, keyId } = limit;
+  const { periodStartMs = 0 } = countedPeriodOf(limit, nowMs) ?? {};
   const firstId = firstIdOf(Math.max(0, periodStartMs));
   const counted = [...holds.values()].filter(
     (hold) => hold.holdId >= firstId && (keyId === undefined || keyId === hold.keyId),
   );
   const amount = counted.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0n);
-  return [spendKey({ limitId, periodStartMs }, keyId), { keyId, firstId, amount }];
+  return [spendKey({ counterId: limitId, periodStartMs }, keyId), { keyId, firstId, amount }];
 }
 
 function store(stored: MemoryWallet, { writeSet }: WorkingBook): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { periodStart } from "../../src/domain/period.ts";
+import { isCalendar, periodStart } from "../../src/domain/period.ts";
 import { counterKey } from "../../src/ledger/core/book.ts";
 import type { Command } from "../../src/ledger/core/command.ts";
 import { commands, steps } from "./commands.ts";
@@ -76,8 +76,9 @@ describe("for random commands on a wallet", () => {
             expect(stored.resolutions.get(holdId)?.metadata).toBe(note && JSON.stringify(note));
           }
           for (const limit of oracle.limits.values()) {
+            if (!isCalendar(limit.period)) continue;
             const key = {
-              limitId: limit.limitId,
+              counterId: limit.limitId,
               periodStartMs: periodStart(limit.period, nowMs, limit.timeZone),
             };
             const period = oracle.nameOf(limit, nowMs);

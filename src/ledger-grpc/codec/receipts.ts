@@ -37,7 +37,6 @@ export function encodeReceipt(receipt: Receipt): Proto.Hold {
   return sparse<Proto.Hold>({
     walletId: receipt.walletId,
     holdId: receipt.holdId,
-    scopes: [],
     keyId: receipt.keyId,
     scopes: encodeScopes(receipt.scopes),
     state: holdStates.encode(receipt.state),

@@ -1,5 +1,6 @@
 import {
   type CalendarPeriod,
+  isCalendar,
   isLimitPeriod,
   type LimitPeriod,
   WINDOW_HOURS_MAX,
@@ -126,10 +127,11 @@ export function decodeSpendLimit(wire: Proto.SpendLimit__Output | null): SpendLi
 
 /** A period outside the union becomes a number outside the enum, which the server rejects. */
 function encodePeriod(period: LimitPeriod): Pick<Proto.SpendLimit, "period" | "windowHours"> {
-  const lengthMs = isLimitPeriod(period) ? windowMs(period) : undefined;
-  // Safe because a period without a length is one of the calendar, or none.
-  if (lengthMs === undefined) return { period: limitPeriods.encode(period as CalendarPeriod) };
-  return { period: limitPeriods.encode("window"), windowHours: lengthMs / HOUR_MS };
+  if (isLimitPeriod(period) && !isCalendar(period)) {
+    return { period: limitPeriods.encode("window"), windowHours: windowMs(period) / HOUR_MS };
+  }
+  // Safe because every other period is one of the calendar, or none.
+  return { period: limitPeriods.encode(period as CalendarPeriod) };
 }
 
 function decodePeriod({ period, windowHours }: Proto.SpendLimit__Output): LimitPeriod {

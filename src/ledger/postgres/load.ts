@@ -25,7 +25,8 @@ import {
 import { countedPeriodOf } from "../core/wallet.ts";
 import { createWorkingBook, type LoadedBook } from "../core/working-book.ts";
 import { mayFallShort, spendingOf } from "./books.ts";
-import { bindingsIn, createLoadStatements, type LoadStatements } from "./load-statements.ts";
+import { bindingsIn, createLimitStatements, type LimitStatements } from "./load-limits.ts";
+import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
 import type { Connection } from "./session.ts";
 import type { WriteFence } from "./write.ts";
 
@@ -58,14 +59,15 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
   const { commands, wallets, now } = request;
   const readSets = readSetsOf(commands);
   const statements = createLoadStatements(connection);
+  const ofLimits = createLimitStatements(connection);
   const books = new Map<string, GrowingBook>();
   for (const walletId of readSets.keys()) books.set(walletId, emptyBook(wallets.get(walletId)));
 
   const [opening, boundLimits, namedLimits, kinds, postings] = await Promise.all([
     statements.opening(holdIdsOf(readSets)),
-    statements.boundLimits(readSets),
-    statements.namedLimits(readSets),
-    statements.kinds(readSets),
+    ofLimits.boundLimits(readSets),
+    ofLimits.namedLimits(readSets),
+    ofLimits.kinds(readSets),
     statements.postings(readSets),
   ]);
   const nowMs = now ? now() : opening.nowMs;
@@ -83,9 +85,9 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
   }
   await loadReceipts(statements, books);
   await loadSpends(statements, { books, readSets, nowMs });
-  await loadWindows(statements, { books, readSets, nowMs });
-  await loadCounters(statements, { books, readSets, nowMs });
-  await loadDue(statements, { books, readSets, commands, nowMs });
+  await loadWindows(ofLimits, { books, readSets, nowMs });
+  await loadCounters(ofLimits, { books, readSets, nowMs });
+  await loadDue({ statements, ofLimits }, { books, readSets, commands, nowMs });
   return {
     books,
     bindings: new Map(Array.from(readSets, ([walletId, readSet]) => [walletId, bindingsIn(readSet)])),
@@ -129,7 +131,7 @@ async function loadSpends(
 
 /** Loads when the latest windows that may bind what spends began. */
 async function loadWindows(
-  statements: LoadStatements,
+  statements: LimitStatements,
   { books, readSets, nowMs }: { books: Books; readSets: ReadSets; nowMs: number },
 ): Promise<void> {
   const untilMs = nowMs + CLOCK_SKEW_MAX_MS;
@@ -152,7 +154,7 @@ async function loadWindows(
 const NO_READS = { spenders: [], limits: [] };
 
 async function loadCounters(
-  statements: LoadStatements,
+  statements: LimitStatements,
   { books, readSets, nowMs }: { books: Books; readSets: ReadSets; nowMs: number },
 ): Promise<void> {
   const wanted = [...books].flatMap(([walletId, book]) =>
@@ -165,7 +167,7 @@ async function loadCounters(
 
 /** Loads the due holds of wallets whose headroom may be too small without expiring them. */
 async function loadDue(
-  statements: LoadStatements,
+  { statements, ofLimits }: { statements: LoadStatements; ofLimits: LimitStatements },
   batch: { books: Books; readSets: ReadSets; commands: readonly Command[]; nowMs: number },
 ): Promise<void> {
   const { books, readSets, commands, nowMs } = batch;
@@ -176,7 +178,7 @@ async function loadDue(
   const due = await statements.due(short, nowMs, DUE_HOLDS_MAX);
   addHolds(books, due);
   for (const { walletId, hold } of due) books.get(walletId)?.dueHoldIds.push(hold.holdId);
-  if (due.length > 0) await loadCounters(statements, batch);
+  if (due.length > 0) await loadCounters(ofLimits, batch);
 }
 
 function mayFallShortOf(

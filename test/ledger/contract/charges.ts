@@ -22,6 +22,7 @@ export function describeCharges(env: LedgerEnv): void {
         holdId: charged.receiptId,
         walletId,
         keyId: "k1",
+        scopes: [],
         state: "settled",
         late: false,
         granted: 0n,

@@ -28,6 +28,7 @@ export function describeReceipts(env: LedgerEnv): void {
         request: { surface: "chat", model: "demo" },
         outcome: undefined,
         metadata,
+        scopes: [],
       } as const;
       expect(await env.receipt("h1")).toEqual(open);
       env.clock.nowMs += 900;

@@ -10,7 +10,7 @@ import { useAccount } from "../../session.ts";
 import { formatTime } from "../../times.ts";
 import { useAction } from "../../use-action.ts";
 import { KeyFields } from "./key-fields.tsx";
-import { changesOf, type KeyValues, PERIOD_TEXTS, readKeyForm, valuesOf } from "./key-values.ts";
+import { changesOf, describePeriod, type KeyValues, readKeyForm, valuesOf } from "./key-values.ts";
 
 interface EditKeyProps {
   readonly account: string;
@@ -126,7 +126,7 @@ function describeValues(values: KeyValues): readonly FieldInWords[] {
 function describeSpending(limit: KeyValues["spending_limit"]): string {
   if (!limit) return "none";
   const zone = limit.time_zone ? `, ${limit.time_zone}` : "";
-  return `${describeAmount(limit.amount_usd)} ${PERIOD_TEXTS[limit.period]}${zone}`;
+  return `${describeAmount(limit.amount_usd)} ${describePeriod(limit.period)}${zone}`;
 }
 
 /** What was typed may be no amount. */

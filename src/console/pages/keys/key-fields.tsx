@@ -6,13 +6,15 @@ import { AmountField, LastDayField } from "../../parts/typed-fields.tsx";
 import { keysPageQuery } from "../../queries/keys.ts";
 import { catalogQuery } from "../../queries/overview.ts";
 import { formatDay } from "../../times.ts";
-import { type KeyValues, PERIOD_TEXTS } from "./key-values.ts";
+import { describePeriod, type KeyValues } from "./key-values.ts";
 import styles from "./keys.module.css";
 
-const PERIODS = (["day", "week", "month", "total"] as const).map((value) => ({
-  value,
-  text: PERIOD_TEXTS[value],
-}));
+/** Windows of 5 hours and of a week are those of providers' subscriptions. The API takes any number of hours. */
+const PERIODS = ["day", "week", "month", "total", "5h", "168h"];
+
+function periodOptions(present: string) {
+  return [...new Set([...PERIODS, present])].map((value) => ({ value, text: describePeriod(value) }));
+}
 
 type RateName = "requests_per_minute" | "tokens_per_minute" | "concurrent_requests";
 
@@ -117,7 +119,12 @@ function SpendingFields({ limit }: SpendingFieldsProps) {
         defaultValue={limit?.amount_usd}
         refusal="Enter an amount in USD, such as 25.00."
       />
-      <Choice label="Period" name="period" defaultValue={limit?.period ?? "month"} options={PERIODS} />
+      <Choice
+        label="Period"
+        name="period"
+        defaultValue={limit?.period ?? "month"}
+        options={periodOptions(limit?.period ?? "month")}
+      />
       <Choice
         label="Periods begin in"
         name="time_zone"

@@ -10,7 +10,7 @@ import { Time } from "../../parts/time.tsx";
 import type { Key, ListedKey } from "../../queries/keys.ts";
 import { MOVING_MS } from "../../queries/overview.ts";
 import { type RequestRow, requestsQuery } from "../../queries/requests.ts";
-import { PERIOD_TEXTS } from "./key-values.ts";
+import { describePeriod } from "./key-values.ts";
 import styles from "./keys.module.css";
 import { LimitBar, shortNameOf } from "./limit-bar.tsx";
 
@@ -25,7 +25,7 @@ export function SpendingLimit({ spending_limit: limit }: Pick<Key, "spending_lim
   if (!limit) return <span className={styles.quiet}>none</span>;
   return (
     <span>
-      <Money usd={limit.amount_usd} /> {PERIOD_TEXTS[limit.period]}
+      <Money usd={limit.amount_usd} /> {describePeriod(limit.period)}
     </span>
   );
 }

@@ -1,22 +1,24 @@
 import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { formatDay, readLastDay } from "../../times.ts";
 
-const PERIODS = ["total", "day", "week", "month"] as const;
-type Period = (typeof PERIODS)[number];
-
-export const PERIOD_TEXTS: Readonly<Record<Period, string>> = {
+const PERIOD_TEXTS: Readonly<Record<string, string>> = {
   total: "in total",
   day: "per day",
   week: "per week",
   month: "per month",
 };
 
+/** Describes a period, such as "per 5 hours" of a window. */
+export function describePeriod(period: string): string {
+  return PERIOD_TEXTS[period] ?? `per ${period.slice(0, -1)} hours`;
+}
+
 /** What can be set on a key, as the API takes it. `null` is no limit of its own, no expiry, every model. */
 export interface KeyValues {
   readonly name: string;
   readonly spending_limit: {
     readonly amount_usd: string;
-    readonly period: Period;
+    readonly period: string;
     readonly time_zone?: string;
   } | null;
   readonly requests_per_minute: number | null;
@@ -32,7 +34,7 @@ interface ShownKey {
   readonly name: string;
   readonly spending_limit: {
     readonly amount_usd: string;
-    readonly period: Period;
+    readonly period: string;
     readonly time_zone: string | null;
   } | null;
   readonly requests_per_minute: Rate;
@@ -103,7 +105,7 @@ export function readExpiry(day: string, before: string | null): string | null {
 function readSpendingLimit(form: FormData): KeyValues["spending_limit"] {
   const amount = textOf(form, "amount_usd").replace(/^\$/, "");
   if (amount === "") return null;
-  const period = PERIODS.find((each) => each === form.get("period")) ?? "month";
+  const period = String(form.get("period") ?? "month");
   const zone = textOf(form, "time_zone");
   const hasZone = zone !== "" && zone !== "UTC" && period !== "total";
   return { amount_usd: canonical(amount), period, ...(hasZone && { time_zone: zone }) };

@@ -19,7 +19,7 @@ import {
   type SpendingLimit,
 } from "../../../accounts/keys/keys.ts";
 import { type Nanos, parseUsd } from "../../../domain/money.ts";
-import { isTimeZone } from "../../../domain/period.ts";
+import { isLimitPeriod, isTimeZone } from "../../../domain/period.ts";
 import { GatewayError } from "../../../errors.ts";
 import { type KeyFacts, newKeyFacts, readFacts } from "../../../forecast/bound-keys.ts";
 import type { TriedLimits } from "../../../forecast/simulation.ts";
@@ -211,6 +211,7 @@ function readSpendingLimit<Absent extends null | undefined>(
 ): SpendingLimit | Absent {
   if (!limit) return limit;
   const { amount_usd, period, time_zone: timeZone } = limit;
+  if (!isLimitPeriod(period)) throw wrongShape("spending_limit.period");
   if (timeZone !== undefined && !isTimeZone(timeZone)) throw wrongShape("spending_limit.time_zone");
   return { amount: readAmount(amount_usd), period, timeZone };
 }

@@ -10,14 +10,10 @@ const count = t.Integer({ minimum: 0 });
 const name = t.String({ minLength: 1, maxLength: 100, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` });
 const models = t.Array(t.String({ minLength: 1, maxLength: 256 }), { minItems: 1, maxItems: 1000 });
 const amount = t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD with up to 9 decimals" });
-/** A calendar period, or a window of 1 to 168 hours that begins with its first request. */
-const period = t.Union([
-  t.Literal("total"),
-  t.Literal("day"),
-  t.Literal("week"),
-  t.Literal("month"),
-  t.TemplateLiteral("${number}h"),
-]);
+const period = t.String({
+  pattern: "^(total|day|week|month|([1-9]\\d?|1[0-5]\\d|16[0-8])h)$",
+  description: "total, day, week or month, or a window of 1h to 168h that begins with its first request",
+});
 
 /** The most that a key may spend per period. */
 export const spendingLimitBody = t.Object({
