@@ -82,7 +82,9 @@ describe("the shortfall of a declined hold", () => {
       "insufficient_balance",
       { needed: 71n, available: 70n, unheld: 70n },
     ],
-  ])("%s", (_, given, declined, shortfall) => expect(decisionOf(given)).toEqual({ declined, shortfall }));
+  ])("%s", (_, given, declined, shortfall) =>
+    expect(decisionOf(given)).toMatchObject({ declined, shortfall }),
+  );
 
   test("is absent from a decline that is not for lack of money", () =>
     expect(decisionOf([hold(1n)])).toEqual({ declined: "wallet_not_found" }));

@@ -15,6 +15,7 @@ import instance from "./migrations/0010_instance.sql" with { type: "text" };
 import upstreamCost from "./migrations/0011_upstream_cost.sql" with { type: "text" };
 import units from "./migrations/0012_units.sql" with { type: "text" };
 import limitVersions from "./migrations/0013_limit_versions.sql" with { type: "text" };
+import scopes from "./migrations/0014_scopes.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly string[] = [
   upstreamCost,
   units,
   limitVersions,
+  scopes,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */
