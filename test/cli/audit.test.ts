@@ -57,7 +57,7 @@ describe("tollgate audit", () => {
     await fill(audited);
     const right = await audit(audited);
     expect(right).toMatchObject({ exitCode: 0, stderr: "" });
-    for (const id of ["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "R1"]) {
+    for (const id of ["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "R1", "S1"]) {
       expect(right.stdout).toContain(`checked  ${id}: `);
     }
     expect(right.stdout).toEndWith("1 wallets, 0 holds, 1 transfers. The books are consistent.\n");

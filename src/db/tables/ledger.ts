@@ -165,6 +165,8 @@ export const limitCounters = (t: Columns) =>
     },
     (table) => [
       t.primaryKey({ columns: [table.walletId, table.limitId, table.periodStartMs] }),
+      // Those of past periods are deleted when their receipts are gone.
+      t.index("limit_counters_period").on(table.periodStartMs),
       t.check("limit_counters_counts", sql`${table.used} >= 0 AND ${table.held} >= 0`),
     ],
   );

@@ -24,7 +24,12 @@ const SIGNED = "CASE WHEN credit_account = 1 THEN amount ELSE -amount END";
  * 3 expiry capture, 4 late settlement, 5 refund, 6 charge. A top-up out of the wallet is a correction. Accounts: 1 wallet, 2 usage revenue, 3 funding.
  */
 export function invariantsOf(dialect: Dialect, range: WalletRange): readonly Invariant[] {
-  return [...walletInvariants(range), ...receiptInvariants(dialect, range), countersAgree(dialect, range)];
+  return [
+    ...walletInvariants(range),
+    ...receiptInvariants(dialect, range),
+    countersAgree(dialect, range),
+    countersBind(dialect, range),
+  ];
 }
 
 /** I7, only a warning. `before` is SQL for the Unix milliseconds before which a hold counts as overdue. */
@@ -170,5 +175,28 @@ function countersAgree({ elements, item }: Dialect, range: WalletRange): Invaria
         ) AS shares GROUP BY 1, 2, 3
       ) AS counted USING (wallet_id, limit_id, period_start_ms)
       WHERE coalesce(kept.used, 0) <> coalesce(counted.used, 0) OR coalesce(kept.held, 0) <> coalesce(counted.held, 0)`,
+  };
+}
+
+/** Bindings and the ids of templates' counters have lines: see core/spender.ts. */
+function countersBind({ elements, item, firstLine }: Dialect, range: WalletRange): Invariant {
+  const [kind, id] = [`(${item(0, "text")})`, `(${item(1, "text")})`];
+  const scopes = (condition: string) => `EXISTS (SELECT 1 FROM ${elements("c.scopes")} WHERE ${condition})`;
+  return {
+    id: "S1",
+    claim: "a hold counts against limits that bind its key or one of its scopes, a template's by that scope",
+    sql: `SELECT c.wallet_id, CAST(c.hold_id AS text) AS subject FROM (
+        SELECT h.wallet_id, h.hold_id, h.key_id, h.scopes, ${item(0, "text")} AS counter_id
+        FROM holds h, ${elements("h.limits")} WHERE h.limits IS NOT NULL AND ${range("h.wallet_id")}
+      ) AS c LEFT JOIN spend_limits l ON l.wallet_id = c.wallet_id AND l.limit_id = ${firstLine("c.counter_id")}
+      WHERE l.limit_id IS NULL
+        OR NOT (coalesce(l.key_id, c.key_id) IN (c.key_id, 'wallet\n', 'key\n' || c.key_id)
+          OR ${scopes(`l.key_id IN (CASE ${kind} WHEN 'parent_key' THEN ${id} ELSE ${kind} || '\n' || ${id} END,
+            CASE ${kind} WHEN 'parent_key' THEN 'key\n' || ${id} END)`)})
+        OR (l.each_kind IS NULL AND c.counter_id <> l.limit_id)
+        OR (l.each_kind = 'key' AND c.counter_id <> l.limit_id || '\n' || c.key_id)
+        OR (l.each_kind <> 'key' AND NOT ${scopes(
+          `${kind} = l.each_kind AND c.counter_id = l.limit_id || '\n' || ${id}`,
+        )})`,
   };
 }

@@ -3,9 +3,10 @@ import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { listPartitions } from "../../db/postgres/partitions.ts";
 import { firstIdOf, HOUR_MS } from "../../domain/id-time.ts";
 import { POSTGRES } from "../queries/query.ts";
+import { PRUNE_COUNTERS, type PrunedCounter } from "../retention/counters.ts";
 import type { DropProgress, DropUnit, RetentionStore } from "../retention/job.ts";
 import { recordStatements } from "../retention/sums.ts";
-import { createClock, createJobLease, createRunQuery } from "./run-query.ts";
+import { createClock, createJobLease, createRunQuery, encodeArray } from "./run-query.ts";
 
 const JOB = "retention";
 /** Short, because every request queues behind a waiting lock of the table. */
@@ -49,6 +50,7 @@ export function createPostgresRetentionStore(
     },
     drop: (unit) =>
       unit.table === undefined ? dropHour(client(), unit) : dropPartition(client(), unit, triesMax),
+    pruneCounters: (beforeMs) => pruneCounters(client(), beforeMs),
     shrink: async () => 0,
     async close() {
       await connection?.close({ timeout: 1 });
@@ -157,6 +159,26 @@ async function dropOfWallet(transaction: SQL, walletId: string, fromMs: number):
   for (const sql of recordStatements(POSTGRES, source)) await transaction.unsafe(sql, [...values]);
   const { count } = await transaction.unsafe(`DELETE FROM holds WHERE ${condition}`, [...values]);
   return Number(count);
+}
+
+/** The counters of one transaction. */
+const PRUNED_MAX = 2_000;
+
+async function pruneCounters(client: SQL, beforeMs: number): Promise<number> {
+  return client.begin(async (transaction) => {
+    const pruned: readonly PrunedCounter[] = await transaction.unsafe(PRUNE_COUNTERS, [beforeMs, PRUNED_MAX]);
+    const [walletIds, limitIds] = [
+      pruned.map(({ wallet_id }) => wallet_id),
+      pruned.map(({ limit_id }) => limit_id),
+    ];
+    const starts = encodeArray(pruned.map(({ period_start_ms }) => period_start_ms));
+    await transaction.unsafe(
+      `DELETE FROM dropped_counters WHERE (wallet_id, limit_id, period_start_ms) IN
+        (SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]))`,
+      [encodeArray(walletIds), encodeArray(limitIds), starts],
+    );
+    return pruned.length;
+  });
 }
 
 const RAISE = "UPDATE retention SET receipts_from_ms = $1 WHERE receipts_from_ms < $1";

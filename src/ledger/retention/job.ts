@@ -1,6 +1,7 @@
 import { DAY_MS, firstIdOf, HOUR_MS, hourOf, startOf } from "../../domain/id-time.ts";
 import { type RollUpCursor, readCursor, type TimeRange } from "../queries/coverage.ts";
 import { createValues, type Dialect, type RunQuery } from "../queries/query.ts";
+import { prunedBeforeMs } from "./counters.ts";
 import { differencesSql } from "./sums.ts";
 
 /** Which receipts are kept. */
@@ -34,6 +35,8 @@ export interface RetentionStore {
    * in the same transaction. Ends early when a receipt of it has changed meanwhile.
    */
   drop(unit: DropUnit): Promise<DropProgress>;
+  /** Deletes counters of periods that began before a time, some at once. Returns how many. */
+  pruneCounters(beforeMs: number): Promise<number>;
   /** Returns freed space to the disk, in short steps. Returns how many bytes. */
   shrink(): Promise<number>;
   /** Resolves when a running step has ended, soon: it may be in the middle. */
@@ -80,7 +83,7 @@ export interface RetentionStep {
 /**
  * Takes one step: drops the oldest receipts that the policy no longer keeps, at most an hour or a partition of
  * them, or else returns freed space to the disk. Several processes may call it at once, and it may be killed at
- * any moment. Transfers, ids, usage and counters stay.
+ * any moment. Transfers, ids and usage stay, and the counters of periods of which receipts are kept.
  */
 export async function retainOnce(store: RetentionStore, policy: RetentionPolicy): Promise<RetentionStep> {
   if (!(await store.takeLease(LEASE_MS))) return { ...NOTHING, clearedToMs: 0 };
@@ -94,6 +97,8 @@ export async function retainOnce(store: RetentionStore, policy: RetentionPolicy)
   const boundaryMs = await nextBoundary(state, nowMs, policy);
   const unit = boundaryMs === undefined ? undefined : await findUnit(store, state, boundaryMs);
   if (!unit) {
+    const counters = boundaryMs === undefined ? 0 : await store.pruneCounters(prunedBeforeMs(boundaryMs));
+    if (counters > 0) return { ...nothing, isMore: true };
     const bytes = await store.shrink();
     return { ...nothing, bytes, isMore: bytes > 0 };
   }

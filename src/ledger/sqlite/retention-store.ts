@@ -63,6 +63,10 @@ export function createSqliteRetentionStore({
       const reply = await work({ kind: "drop", path, unit });
       return "progress" in reply ? reply.progress : { receipts: 0, state: "busy" };
     },
+    async pruneCounters(beforeMs) {
+      const reply = await work({ kind: "prune", path, beforeMs });
+      return "counters" in reply ? reply.counters : 0;
+    },
     async shrink() {
       const reply = await work({ kind: "shrink", path });
       return "bytes" in reply ? reply.bytes : 0;

@@ -2,17 +2,20 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { parentPort } from "node:worker_threads";
 import { firstIdOf } from "../../domain/id-time.ts";
 import { SQLITE } from "../queries/query.ts";
+import { PRUNE_COUNTERS, PRUNE_DROPPED, type PrunedCounter } from "../retention/counters.ts";
 import type { DropProgress, DropUnit } from "../retention/job.ts";
 import { recordStatements } from "../retention/sums.ts";
 
 /** Work of the worker on one SQLite file. */
 export type RetentionWork =
   | { readonly kind: "drop"; readonly path: string; readonly unit: DropUnit }
+  | { readonly kind: "prune"; readonly path: string; readonly beforeMs: number }
   | { readonly kind: "shrink"; readonly path: string };
 
 /** What the work has done, or the code of its fault. */
 export type RetentionReply =
   | { readonly progress: DropProgress }
+  | { readonly counters: number }
   | { readonly bytes: number }
   | { readonly fault: string };
 
@@ -54,9 +57,9 @@ export function createRetentionWork(
       client.run(`PRAGMA busy_timeout = ${pace.busyMs}`);
       // A commit that a loss of power forgets is made again.
       client.run("PRAGMA synchronous = NORMAL");
-      return work.kind === "drop"
-        ? { progress: drop(client, work.unit, pace) }
-        : { bytes: shrink(client, pace) };
+      if (work.kind === "drop") return { progress: drop(client, work.unit, pace) };
+      if (work.kind === "prune") return { counters: prune(client, work.beforeMs, pace) };
+      return { bytes: shrink(client, pace) };
     } catch (error) {
       return { fault: error instanceof SQLiteError ? (error.code ?? error.message) : String(error) };
     } finally {
@@ -119,6 +122,28 @@ function prepareDrop(client: Database, { fromMs, toMs }: DropUnit): (rows: numbe
     return { dropped: changes, isDone: untilId === undefined && "dropped" };
   };
   return (rows) => client.transaction(dropSome).immediate(rows);
+}
+
+/** Deletes counters of past periods, in transactions of about {@link WRITE_MS}. Returns how many. */
+function prune(client: Database, beforeMs: number, pace: WorkPace): number {
+  const counters = client.query<PrunedCounter, [number, number]>(PRUNE_COUNTERS);
+  const dropped = client.query<never, [string, string, number]>(PRUNE_DROPPED);
+  const pruneSome = client.transaction((rows: number) => {
+    const pruned = counters.all(beforeMs, rows);
+    for (const { wallet_id, limit_id, period_start_ms } of pruned)
+      dropped.run(wallet_id, limit_id, Number(period_start_ms));
+    return { pruned: pruned.length };
+  });
+  const endMs = pace.monotonicMs() + WORK_MS_MAX;
+  let count = 0;
+  while (pace.monotonicMs() < endMs) {
+    const { pruned, ms } = timed(pace, () => pruneSome.immediate(pace.rows));
+    count += pruned;
+    if (pruned < pace.rows) break;
+    pace.rows = adapt(pace.rows, ms, ROWS_MAX);
+    pace.rest(ms * REST);
+  }
+  return count;
 }
 
 /**

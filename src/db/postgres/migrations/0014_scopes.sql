@@ -1,5 +1,6 @@
 ALTER TABLE "holds" ADD COLUMN "scopes" json;--> statement-breakpoint
 ALTER TABLE "spend_limits" ADD COLUMN "each_kind" text COLLATE "C";--> statement-breakpoint
+CREATE INDEX "limit_counters_period" ON "limit_counters" USING btree ("period_start_ms");--> statement-breakpoint
 -- Programs of earlier versions, which may run beside this one, send batch_hold and batch_limit.
 CREATE TYPE "batch_scoped_hold" AS (
 	"wallet_id" text,
