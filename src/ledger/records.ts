@@ -279,6 +279,8 @@ export interface ReceiptFilter {
   readonly state?: HoldState | undefined;
   readonly outcome?: string | undefined;
   readonly metadata?: MetadataCondition | undefined;
+  /** Selects receipts that count for this scope beside their wallet and key. */
+  readonly scope?: Scope | undefined;
 }
 
 /** Selects receipts whose metadata has a member with this text, number or boolean, compared as text. */
@@ -296,6 +298,8 @@ export interface UsageQuery extends ReceiptFilter {
   readonly walletIds?: readonly string[] | undefined;
   /** At most 4 dimensions, each once. Without a dimension, one row sums all receipts. */
   readonly groupBy: readonly UsageDimension[];
+  /** The key of the tags that the dimension `tag` groups by: "feature" of "feature=search". */
+  readonly tagKey?: string | undefined;
   /**
    * Whole hours, -14 to 14, that the viewer's clock is ahead of UTC; shifts groups by `day`. Default: 0.
    * Applied to one wallet over at most 31 days; see {@link UsageReport.offsetHours}.

@@ -5,7 +5,10 @@ import type { TokenUsage } from "../domain/usage.ts";
 /** The most dimensions of a usage query. */
 export const DIMENSIONS_MAX = 4;
 
-/** A dimension to group usage by. `hour` is in UTC; `day` starts at midnight, see `offsetHours`. */
+/**
+ * A dimension to group usage by. `hour` is in UTC; `day` starts at midnight, see `offsetHours`. Those of scopes have
+ * the id of the scope; `tag` has the value of one key's tags. They are summed from receipts, while these are kept.
+ */
 export type UsageDimension =
   | "hour"
   | "day"
@@ -15,7 +18,10 @@ export type UsageDimension =
   | "model"
   | "upstream"
   | "outcome"
-  | "source";
+  | "source"
+  | ScopeDimension;
+
+export type ScopeDimension = "project" | "member" | "end_user" | "tag" | "run" | "parent_key";
 
 /** The sums over all receipts that match a query, exact to the last committed one. */
 export interface UsageReport {

@@ -94,6 +94,12 @@ export const usageDimensions = codecOf<UsageDimension, Extract<Proto.UsageDimens
     outcome: "USAGE_DIMENSION_OUTCOME",
     source: "USAGE_DIMENSION_SOURCE",
     wallet: "USAGE_DIMENSION_WALLET",
+    project: "USAGE_DIMENSION_PROJECT",
+    member: "USAGE_DIMENSION_MEMBER",
+    end_user: "USAGE_DIMENSION_END_USER",
+    tag: "USAGE_DIMENSION_TAG",
+    run: "USAGE_DIMENSION_RUN",
+    parent_key: "USAGE_DIMENSION_PARENT_KEY",
   },
 );
 

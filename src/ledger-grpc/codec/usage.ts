@@ -28,13 +28,14 @@ const OFFSET_INVALID = 99;
 
 export function encodeUsageQuery(query: UsageQuery): Proto.QueryUsageRequest {
   const { offsetHours = 0, walletIds = [] } = query;
-  return {
+  return sparse<Proto.QueryUsageRequest>({
     filter: encodeReceiptFilter(query),
     walletIds: walletIds.map(encodeText),
     groupBy: query.groupBy.map(usageDimensions.encode),
+    tagKey: query.tagKey === undefined ? undefined : encodeText(query.tagKey),
     offsetHours:
       Number.isInteger(offsetHours) && Math.abs(offsetHours) < OFFSET_INVALID ? offsetHours : OFFSET_INVALID,
-  };
+  });
 }
 
 export function decodeUsageQuery(wire: Proto.QueryUsageRequest__Output): UsageQuery {
@@ -42,6 +43,7 @@ export function decodeUsageQuery(wire: Proto.QueryUsageRequest__Output): UsageQu
     ...decodeReceiptFilter(wire.filter),
     walletIds: wire.walletIds.length > 0 ? wire.walletIds : undefined,
     groupBy: wire.groupBy.map((each) => usageDimensions.decode(each, "group_by", "invalid_query")),
+    tagKey: wire.tagKey,
     offsetHours: wire.offsetHours,
   };
 }

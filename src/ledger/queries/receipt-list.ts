@@ -98,9 +98,9 @@ async function readWindow(
 
 /** A list of one wallet goes on after a hold id, a list of all wallets after a hold id and a wallet. */
 function listOf(filter: ReceiptFilter): PagedList {
-  const { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, metadata } = filter;
-  const conditions = { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, metadata };
-  return { name: ["receipts", conditions], isPosition };
+  const { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, metadata, scope } = filter;
+  const texts = { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome };
+  return { name: ["receipts", { ...texts, metadata, scope }], isPosition };
 }
 
 const UUID_LENGTH = 36;

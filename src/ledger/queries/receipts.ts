@@ -1,5 +1,6 @@
 import { firstIdOf, ID_TIME_MAX } from "../../domain/id-time.ts";
 import type { Price } from "../../domain/model.ts";
+import { SCOPE_KINDS, type Scope } from "../../domain/scope.ts";
 import type { UnitName } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { readScopes } from "../core/spender.ts";
@@ -179,7 +180,7 @@ const STATES: ReadonlySet<string> = new Set(["held", "settled", "released", "exp
  * Returns the SQL conditions of a filter over `holds`. A time range becomes a range of ids, which the primary
  * key serves. Throws `invalid_query`.
  */
-export function conditionsOf(filter: ReceiptFilter, values: Values, { member }: Dialect): readonly string[] {
+export function conditionsOf(filter: ReceiptFilter, values: Values, dialect: Dialect): readonly string[] {
   if (filter.state !== undefined && !STATES.has(filter.state)) throw new LedgerError("invalid_query");
   const conditions: string[] = [];
   if (filter.walletId !== undefined) conditions.push(`wallet_id = ${values.add(storable(filter.walletId))}`);
@@ -192,10 +193,22 @@ export function conditionsOf(filter: ReceiptFilter, values: Values, { member }: 
   }
   if (filter.metadata) {
     const name = values.add(storable(filter.metadata.name));
+    const { member } = dialect;
     const text = `coalesce(${member("settle_metadata", name)}, ${member("metadata", name)})`;
     conditions.push(`${text} = ${values.add(storable(filter.metadata.value))}`);
   }
+  if (filter.scope) conditions.push(countsFor(filter.scope, values, dialect));
   return conditions;
+}
+
+/** SQL that is true for a receipt that counts for a scope. */
+function countsFor({ kind, id }: Scope, values: Values, { elements, item }: Dialect): string {
+  if (!SCOPE_KINDS.includes(kind)) throw new LedgerError("invalid_query");
+  const [ofKind, ofId] = [
+    `(${item(0, "text")}) = '${kind}'`,
+    `(${item(1, "text")}) = ${values.add(storable(id))}`,
+  ];
+  return `EXISTS (SELECT 1 FROM ${elements("holds.scopes")} WHERE ${ofKind} AND ${ofId})`;
 }
 
 /** Returns a text that can be in the database. Throws `invalid_query` for any other. */

@@ -3,7 +3,13 @@ import { DAY_MS, HOUR_MS } from "../../domain/id-time.ts";
 import { platform } from "../../platform.ts";
 import { LedgerError } from "../ledger.ts";
 import { USAGE_WALLETS_MAX, type UsageQuery } from "../records.ts";
-import { DIMENSIONS_MAX, type UsageDimension, type UsageReport, type UsageRow } from "../usage-records.ts";
+import {
+  DIMENSIONS_MAX,
+  type ScopeDimension,
+  type UsageDimension,
+  type UsageReport,
+  type UsageRow,
+} from "../usage-records.ts";
 import {
   type Coverage,
   coverByReceipts,
@@ -33,7 +39,7 @@ const OFFSET_MAX = 14;
 /** How often a sum is repeated because the roll-ups changed meanwhile, before it reads receipts only. */
 const TRIES_MAX = 5;
 
-const COLUMNS: Readonly<Record<Exclude<UsageDimension, "hour" | "day">, string>> = {
+const COLUMNS: Readonly<Record<Exclude<UsageDimension, "hour" | "day" | ScopeDimension>, string>> = {
   wallet: "wallet_id",
   key: "key_id",
   surface: "surface",
@@ -43,9 +49,11 @@ const COLUMNS: Readonly<Record<Exclude<UsageDimension, "hour" | "day">, string>>
   source: "source",
 };
 
+const SCOPE_DIMENSIONS = ["project", "member", "end_user", "tag", "run", "parent_key"] as const;
+
 /** The dimensions, and the conditions of a filter, that roll-ups lack. */
-const RECEIPT_DIMENSIONS: readonly UsageDimension[] = ["surface", "source"];
-const RECEIPT_CONDITIONS = ["surface", "state", "metadata"] as const;
+const RECEIPT_DIMENSIONS: readonly UsageDimension[] = ["surface", "source", ...SCOPE_DIMENSIONS];
+const RECEIPT_CONDITIONS = ["surface", "state", "metadata", "scope"] as const;
 
 /**
  * Sums receipts by group: from roll-ups where they are current, else from the receipts. Both are read in one
@@ -135,12 +143,35 @@ function receiptSums(
   const conditions = conditionsOf({ ...query, fromMs: range.fromMs || undefined, toMs }, values, dialect);
   const among = query.walletIds ? [`wallet_id IN (${addAll(query.walletIds, values)})`] : [];
   const timeMs = dialect.idTimeMs("hold_id");
-  const groups = query.groupBy.map((each) => `${expressionOf(each, timeMs, offsetHours)} AS "${each}"`);
+  const groups = query.groupBy.map((each) => {
+    const isScope = isScopeDimension(each);
+    const value = isScope
+      ? scopeOf(each, query, { values, dialect })
+      : expressionOf(each, timeMs, offsetHours);
+    return `${value} AS "${each}"`;
+  });
   return `SELECT ${[...groups, ...SUMS_OF_RECEIPTS].join(", ")} FROM holds
     WHERE ${[...conditions, ...among].join(" AND ") || "true"} ${groupClause(query.groupBy)}`;
 }
 
 const ID_LAST_MS = 2 ** 48 - 1;
+
+function isScopeDimension(dimension: UsageDimension): dimension is ScopeDimension {
+  return SCOPE_DIMENSIONS.some((each) => each === dimension);
+}
+
+/** SQL for the id of a receipt's scope of a kind, the nearest of several; of tags, for the value of one key. */
+function scopeOf(
+  kind: ScopeDimension,
+  { tagKey }: UsageQuery,
+  { values, dialect: { elements, item } }: Pick<PartOptions, "values" | "dialect">,
+): string {
+  const id = `(${item(1, "text")})`;
+  const ofKind = `FROM ${elements("holds.scopes")} WHERE (${item(0, "text")}) = '${kind}'`;
+  if (kind !== "tag") return `(SELECT ${id} ${ofKind} LIMIT 1)`;
+  const prefix = values.add(`${tagKey}=`);
+  return `(SELECT substr(${id}, length(${prefix}) + 1) ${ofKind} AND substr(${id}, 1, length(${prefix})) = ${prefix} LIMIT 1)`;
+}
 
 function rollUpSums(
   table: RollUpTable,
@@ -155,7 +186,9 @@ function rollUpSums(
     ...ofWallets,
     ...rollUpConditions(query, values),
   ];
-  const groups = query.groupBy.map((each) => {
+  // Dimensions of scopes are in no roll-up.
+  const dimensions = query.groupBy.filter((each) => !isScopeDimension(each));
+  const groups = dimensions.map((each) => {
     // Without arithmetic, rows that are sorted by their start need no sorting.
     const isStart = (each === "hour" && !isOfDays(table)) || (each === "day" && isOfDays(table));
     const column = isStart ? "start_ms" : expressionOf(each, "start_ms", offsetHours);
@@ -179,11 +212,14 @@ function hasUnknown(dimension: UsageDimension): boolean {
 
 /** Returns the offset to apply. Throws `invalid_query` for a query that no ledger accepts. */
 function offsetOf(query: UsageQuery, resolution: UsageReport["resolution"]): number {
-  const { groupBy, offsetHours = 0 } = query;
+  const { groupBy, tagKey, offsetHours = 0 } = query;
   const areDistinct = new Set(groupBy).size === groupBy.length && groupBy.length <= DIMENSIONS_MAX;
   const isOffset = Number.isInteger(offsetHours) && Math.abs(offsetHours) <= OFFSET_MAX;
-  const areKnown = groupBy.every((each) => each === "hour" || each === "day" || Object.hasOwn(COLUMNS, each));
-  if (!areDistinct || !isOffset || !areKnown) throw new LedgerError("invalid_query");
+  const areKnown = groupBy.every(
+    (each) => each === "hour" || each === "day" || Object.hasOwn(COLUMNS, each) || isScopeDimension(each),
+  );
+  const hasKey = !groupBy.includes("tag") || (tagKey !== undefined && isStorable(tagKey));
+  if (!areDistinct || !isOffset || !areKnown || !hasKey) throw new LedgerError("invalid_query");
   return query.walletId !== undefined && resolution === "hour" ? offsetHours : 0;
 }
 
@@ -191,7 +227,11 @@ function resolutionOf({ fromMs, toMs }: UsageQuery, nowMs: number): UsageReport[
   return fromMs !== undefined && (toMs ?? nowMs) - fromMs <= HOURS_RANGE_MAX_MS ? "hour" : "day";
 }
 
-function expressionOf(dimension: UsageDimension, timeMs: string, offsetHours: number): string {
+function expressionOf(
+  dimension: Exclude<UsageDimension, ScopeDimension>,
+  timeMs: string,
+  offsetHours: number,
+): string {
   if (dimension === "hour") return `${timeMs} / ${HOUR_MS} * ${HOUR_MS}`;
   if (dimension !== "day") return COLUMNS[dimension];
   const shiftMs = offsetHours * HOUR_MS;

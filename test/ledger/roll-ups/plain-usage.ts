@@ -63,6 +63,7 @@ function timeOf(holdId: string): number {
 }
 
 function groupOf(receipt: Receipt, dimension: UsageDimension, offsetHours: number): string | number | null {
+  const scopeOf = (kind: string) => receipt.scopes.find((scope) => scope.kind === kind)?.id;
   const atMs = timeOf(receipt.holdId);
   const shiftMs = offsetHours * HOUR_MS;
   const values: Readonly<Record<UsageDimension, string | number | undefined>> = {
@@ -75,6 +76,12 @@ function groupOf(receipt: Receipt, dimension: UsageDimension, offsetHours: numbe
     upstream: receipt.outcome?.upstream,
     outcome: receipt.outcome?.outcome,
     source: receipt.outcome?.source,
+    project: scopeOf("project"),
+    member: scopeOf("member"),
+    end_user: scopeOf("end_user"),
+    tag: scopeOf("tag")?.split("=")[1],
+    run: scopeOf("run"),
+    parent_key: scopeOf("parent_key"),
   };
   return values[dimension] ?? null;
 }

@@ -3,6 +3,7 @@
 import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
 import type { HoldState as _tollgate_ledger_v1_HoldState, HoldState__Output as _tollgate_ledger_v1_HoldState__Output } from '../../../tollgate/ledger/v1/HoldState.ts';
 import type { MetadataCondition as _tollgate_ledger_v1_MetadataCondition, MetadataCondition__Output as _tollgate_ledger_v1_MetadataCondition__Output } from '../../../tollgate/ledger/v1/MetadataCondition.ts';
+import type { Scope as _tollgate_ledger_v1_Scope, Scope__Output as _tollgate_ledger_v1_Scope__Output } from '../../../tollgate/ledger/v1/Scope.ts';
 
 export interface HoldFilter {
   'walletId'?: (string);
@@ -16,6 +17,7 @@ export interface HoldFilter {
   'outcome'?: (string);
   'allWallets'?: (boolean);
   'metadata'?: (_tollgate_ledger_v1_MetadataCondition | null);
+  'scope'?: (_tollgate_ledger_v1_Scope | null);
   '_keyId'?: "keyId";
   '_surface'?: "surface";
   '_model'?: "model";
@@ -35,6 +37,7 @@ export interface HoldFilter__Output {
   'outcome'?: (string);
   'allWallets': (boolean);
   'metadata': (_tollgate_ledger_v1_MetadataCondition__Output | null);
+  'scope': (_tollgate_ledger_v1_Scope__Output | null);
   '_keyId'?: "keyId";
   '_surface'?: "surface";
   '_model'?: "model";

@@ -8,6 +8,8 @@ export interface QueryUsageRequest {
   'groupBy'?: (_tollgate_ledger_v1_UsageDimension)[];
   'offsetHours'?: (number);
   'walletIds'?: (string)[];
+  'tagKey'?: (string);
+  '_tagKey'?: "tagKey";
 }
 
 export interface QueryUsageRequest__Output {
@@ -15,4 +17,6 @@ export interface QueryUsageRequest__Output {
   'groupBy': (_tollgate_ledger_v1_UsageDimension__Output)[];
   'offsetHours': (number);
   'walletIds': (string)[];
+  'tagKey'?: (string);
+  '_tagKey'?: "tagKey";
 }
