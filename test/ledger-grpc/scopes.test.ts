@@ -142,7 +142,7 @@ describe("a window", () => {
     ["beside a calendar period", { period: "SPEND_LIMIT_PERIOD_DAY", windowHours: 5 }],
   ])("%s is rejected", (_, wire) =>
     expect(() => decodeSpendLimit(roundTrip("SpendLimit", wire))).toThrow(
-      expect.objectContaining({ field: "limit.window_hours", fault: "invalid_request" }),
+      expect.objectContaining({ field: "limit.window_hours", fault: "invalid_amount" }),
     ),
   );
 

@@ -17,7 +17,7 @@ interface Row {
 export const REASONS = Object.freeze({
   invalid_amount: {
     code: status.INVALID_ARGUMENT,
-    message: "The amount or the time to live is missing or out of range.",
+    message: "The amount, the time to live or the length of the window is missing or out of range.",
     detail: "bad_request",
   },
   invalid_id: {

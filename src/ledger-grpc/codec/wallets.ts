@@ -1,11 +1,4 @@
-import {
-  type CalendarPeriod,
-  isCalendar,
-  isLimitPeriod,
-  type LimitPeriod,
-  WINDOW_HOURS_MAX,
-  windowMs,
-} from "../../domain/period.ts";
+import { type CalendarPeriod, type LimitPeriod, WINDOW_HOURS_MAX } from "../../domain/period.ts";
 import type * as Proto from "../../gen/messages.ts";
 import type { DeleteSpendLimitRequest, WalletStateRequest } from "../../ledger/ledger.ts";
 import type {
@@ -33,8 +26,6 @@ import {
 } from "./fields.ts";
 import { decodeBound, encodeBound } from "./receipts.ts";
 import { decodeScope, encodeScope } from "./scopes.ts";
-
-const HOUR_MS = 3_600_000;
 
 export function encodeBalances({ posted, held, available }: Balances): Proto.Balances {
   return {
@@ -125,20 +116,19 @@ export function decodeSpendLimit(wire: Proto.SpendLimit__Output | null): SpendLi
   };
 }
 
-/** A period outside the union becomes a number outside the enum, which the server rejects. */
+/** A period outside the union becomes a number outside the enum or the range, which the server rejects. */
 function encodePeriod(period: LimitPeriod): Pick<Proto.SpendLimit, "period" | "windowHours"> {
-  if (isLimitPeriod(period) && !isCalendar(period)) {
-    return { period: limitPeriods.encode("window"), windowHours: windowMs(period) / HOUR_MS };
-  }
-  // Safe because every other period is one of the calendar, or none.
-  return { period: limitPeriods.encode(period as CalendarPeriod) };
+  const hours = /^(0|[1-9]\d{0,8})h$/.exec(period)?.[1];
+  // Safe because a period without hours is one of the calendar, or none.
+  if (hours === undefined) return { period: limitPeriods.encode(period as CalendarPeriod) };
+  return { period: limitPeriods.encode("window"), windowHours: Number(hours) };
 }
 
 function decodePeriod({ period, windowHours }: Proto.SpendLimit__Output): LimitPeriod {
   const name = limitPeriods.decode(period, "limit.period");
   const isWindow = name === "window";
   const isInRange = isWindow ? windowHours >= 1 && windowHours <= WINDOW_HOURS_MAX : windowHours === 0;
-  if (!isInRange) throw new InvalidField("limit.window_hours", "invalid_request");
+  if (!isInRange) throw new InvalidField("limit.window_hours", "invalid_amount");
   return isWindow ? `${windowHours}h` : name;
 }
 
