@@ -1,9 +1,11 @@
 import fc from "fast-check";
+import type { Scope, ScopeKind } from "../../src/domain/scope.ts";
 import type { Command } from "../../src/ledger/core/command.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const MOST = 4n * 10n ** 18n;
 
 const holdIdAfter = (days: number, index: number) => holdIdOf(`h${index + 1}`, NOON_MS + days * DAY_MS);
@@ -34,9 +36,56 @@ const metadata = fc.oneof(
 );
 const ttls = fc.constantFrom(10, 50, 60_000);
 
+const scope = (kind: ScopeKind, id: string): Scope => ({ kind, id });
+const P1 = scope("project", "p1");
+const validScopes = fc.subarray<Scope>([
+  scope("parent_key", "k1"),
+  P1,
+  scope("end_user", "u1"),
+  scope("end_user", "u2"),
+  scope("tag", "a=1"),
+  scope("tag", "b=1"),
+]);
+const scopes = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(undefined) },
+  { weight: 12, arbitrary: validScopes },
+  { weight: 1, arbitrary: fc.constantFrom([scope("key", "k1")], [P1, P1], [scope("run", "")]) },
+);
+
+type Binding = Pick<SpendLimit, "limitId" | "keyId" | "scope" | "each">;
+/** What limits bind: mostly an id is of one binding, so that it is set again. */
+const bindings = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.constantFrom<Binding>(
+      { limitId: "l1", keyId: "k1" },
+      { limitId: "l2", keyId: "k2" },
+      { limitId: "l3", keyId: undefined },
+      { limitId: "l4", keyId: undefined, scope: P1 },
+      { limitId: "l5", keyId: undefined, scope: scope("end_user", "u1") },
+      { limitId: "t1", keyId: undefined, each: "end_user" },
+      { limitId: "t2", keyId: undefined, scope: P1, each: "tag" },
+      { limitId: "t3", keyId: undefined, each: "key" },
+      { limitId: "t4", keyId: "k1", each: "end_user" },
+      { limitId: "t5", keyId: undefined, each: "parent_key" },
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Binding>(
+      { limitId: "l1", keyId: "k2" },
+      { limitId: "l4", keyId: "p1" },
+      { limitId: "t1", keyId: undefined },
+      { limitId: "t2", keyId: undefined, scope: P1, each: "end_user" },
+      { limitId: "l6", keyId: "k1", scope: P1 },
+      { limitId: "l6", keyId: undefined, scope: scope("parent_key", "k1") },
+    ),
+  },
+);
+
 /** What the hold of an end was taken with, for a ledger that has lost it. */
 const taken = fc
-  .record({ keyId: keys, granted: amounts, ttlMs: ttls })
+  .record({ keyId: keys, scopes, granted: amounts, ttlMs: ttls })
   .map((hold) => ({ ...hold, facts: { surface: "chat", model: "demo" } }));
 
 // An end that describes its hold never has the id of a charge's receipt: the ledger makes those.
@@ -61,6 +110,7 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
       .record({
         holdId: fc.oneof({ weight: 14, arbitrary: ids }, { weight: 1, arbitrary: invalidIds }),
         keyId: keys,
+        scopes,
         amount: amounts,
         spare: fc.bigInt(0n, 30n),
         ttlMs: ttls,
@@ -111,8 +161,8 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
     weight: 2,
     arbitrary: fc
       .record({
-        bound: fc.constantFrom(["l1", "k1"], ["l2", "k2"], ["l3", undefined], ["l1", "k2"]),
-        period: fc.constantFrom<SpendLimit["period"]>("total", "day", "week", "month"),
+        bound: bindings,
+        period: fc.constantFrom<SpendLimit["period"]>("total", "day", "week", "month", "1h", "5h", "24h"),
         timeZone: fc.constantFrom(
           undefined,
           undefined,
@@ -126,15 +176,15 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
           { weight: 1, arbitrary: fc.constant(-1n) },
         ),
       })
-      .map(({ bound: [limitId = "l1", keyId], ...rest }) => ({
+      .map(({ bound, ...rest }) => ({
         kind: "set_spend_limit" as const,
-        request: { walletId: WALLET, limitId, keyId, ...rest },
+        request: { walletId: WALLET, ...bound, ...rest },
       })),
   },
   {
     weight: 3,
     arbitrary: fc
-      .record({ chargeId: fc.constantFrom(...chargeIds), keyId: keys, amount: amounts, metadata })
+      .record({ chargeId: fc.constantFrom(...chargeIds), keyId: keys, scopes, amount: amounts, metadata })
       .map((request) => ({
         kind: "charge" as const,
         request: {
@@ -148,7 +198,7 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.constantFrom("l1", "l2", "l3", "none").map((limitId) => ({
+    arbitrary: fc.constantFrom("l1", "l2", "l3", "l4", "t1", "t2", "none").map((limitId) => ({
       kind: "delete_spend_limit" as const,
       request: { walletId: WALLET, limitId },
     })),
@@ -172,6 +222,10 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc
         { weight: 90, arbitrary: commands.map((command) => ({ command })) },
         { weight: 20, arbitrary: fc.nat({ max: 5 }).map((stepsBack) => ({ stepsBack })) },
         { weight: 15, arbitrary: fc.constantFrom(1, 9, 10, 50, 60_000).map((passesMs) => ({ passesMs })) },
+        {
+          weight: 4,
+          arbitrary: fc.constantFrom(HOUR_MS / 2, HOUR_MS, 5 * HOUR_MS).map((passesMs) => ({ passesMs })),
+        },
         {
           weight: 1,
           arbitrary: fc.constantFrom(DAY_MS, DAY_MS, 6 * DAY_MS).map((passesMs) => ({ passesMs })),

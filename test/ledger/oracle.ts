@@ -1,6 +1,7 @@
 // One file and one closure on purpose: every rule of the oracle sums over the same few maps.
+import type { Scope } from "../../src/domain/scope.ts";
 import type { Command } from "../../src/ledger/core/command.ts";
-import type { HoldRequest, Shortfall } from "../../src/ledger/ledger.ts";
+import type { DecliningLimit, HoldRequest, Shortfall } from "../../src/ledger/ledger.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
 
 const MOST = 4n * 10n ** 18n;
@@ -12,14 +13,25 @@ const AHEAD_MS = new Map([
   ["America/New_York", -5 * HOUR_MS],
 ]);
 
+/** A hold counts against a limit, or of a template against one of its subjects, in a period. */
+interface Count {
+  readonly limit: string;
+  readonly subject: string | undefined;
+  /** When the period began; 0 for a total. */
+  readonly from: number;
+}
+
+/** What a hold, a charge or a lost hold counts for. */
+type Spends = Pick<HoldRequest, "keyId" | "scopes">;
+
 interface OracleHold {
   /** The parameters of the hold command, as JSON. */
   readonly parameters: string;
   readonly key: string;
+  readonly scopes: readonly Scope[];
   readonly granted: bigint;
   readonly takenAt: number;
-  /** The limits it counts against, each with the name of its period. */
-  counts: readonly { readonly limit: string; readonly period: string }[];
+  counts: readonly Count[];
   until: number;
   accrued: bigint;
   ended: "no" | "settled" | "released" | "expired";
@@ -32,15 +44,15 @@ interface OracleHold {
 
 /** What a repeated hold command must have in common with the first. */
 function parametersOf(
-  request: Pick<HoldRequest, "keyId" | "amount" | "minimum" | "ttlMs" | "facts" | "metadata">,
+  request: Pick<HoldRequest, "keyId" | "scopes" | "amount" | "minimum" | "ttlMs" | "facts" | "metadata">,
 ): string {
-  const { keyId, amount, minimum, ttlMs, facts, metadata } = request;
-  return JSON.stringify([keyId, `${amount}`, `${minimum}`, ttlMs, facts, metadata]);
+  const { keyId, scopes = [], amount, minimum, ttlMs, facts, metadata } = request;
+  return JSON.stringify([keyId, scopes, `${amount}`, `${minimum}`, ttlMs, facts, metadata]);
 }
 
 /** The expected decision: a decline, or a result. */
 export type Expected =
-  | { readonly declined: string; readonly shortfall?: Shortfall }
+  | { readonly declined: string; readonly shortfall?: Shortfall; readonly limit?: DecliningLimit }
   | { readonly result: Readonly<Record<string, unknown>> };
 
 /**
@@ -55,25 +67,25 @@ export function createOracle() {
   const refunds = new Map<string, { hold: string; amount: bigint }>();
   const charges = new Map<string, string>();
   const limits = new Map<string, SpendLimit>();
-  const owners = new Map<string, string | undefined>();
+  const owners = new Map<string, string>();
 
   const all = () => [...holds.values()];
   const sum = (amounts: Iterable<bigint>) => [...amounts].reduce((one, other) => one + other, 0n);
   const posted = () => sum(topUps.values()) - sum(all().map((hold) => hold.booked - hold.back));
   const held = () => sum(all().map((hold) => (hold.ended === "no" ? hold.granted : 0n)));
   const balances = () => ({ posted: posted(), held: held(), available: posted() - held() });
-  const against = (limit: string, period: string) =>
-    all().filter((hold) => hold.counts.some((each) => each.limit === limit && each.period === period));
-  const openings: { limit: string; period: string; amount: bigint }[] = [];
-  const opened = (limit: string, period: string) =>
-    sum(openings.filter((each) => each.limit === limit && each.period === period).map((each) => each.amount));
-  const used = (limit: string, period: string) =>
-    sum(against(limit, period).map((h) => h.booked - h.back)) + opened(limit, period);
-  const heldBy = (limit: string, period: string) =>
-    sum(against(limit, period).map((hold) => (hold.ended === "no" ? hold.granted : 0n)));
+  const against = (count: Count) => all().filter((hold) => hold.counts.some((each) => isSame(each, count)));
+  const openings: { count: Count; amount: bigint }[] = [];
+  const opened = (count: Count) =>
+    sum(openings.filter((each) => isSame(each.count, count)).map((each) => each.amount));
+  const used = (count: Count) => sum(against(count).map((h) => h.booked - h.back)) + opened(count);
+  const heldBy = (count: Count) =>
+    sum(against(count).map((hold) => (hold.ended === "no" ? hold.granted : 0n)));
+  /** Every count of which a hold or an opening is, some of them repeatedly. */
+  const counted = () => [...all().flatMap((hold) => hold.counts), ...openings.map(({ count }) => count)];
 
   const overflowsWith = (counts: OracleHold["counts"], more: bigint) =>
-    posted() - more < -MOST || counts.some(({ limit, period }) => used(limit, period) + more > MOST);
+    posted() - more < -MOST || counts.some((count) => used(count) + more > MOST);
 
   const end = (hold: OracleHold, how: "settled" | "released" | "expired", booked: bigint, note?: object) => {
     hold.ended = how;
@@ -82,17 +94,31 @@ export function createOracle() {
   };
   /** An expiry captures the accrued amount, clamped so that no sum overflows. */
   const expire = (hold: OracleHold) => {
-    const bookable = [posted() + MOST, ...hold.counts.map((each) => MOST - used(each.limit, each.period))];
+    const bookable = [posted() + MOST, ...hold.counts.map((each) => MOST - used(each))];
     end(
       hold,
       "expired",
       [hold.accrued, ...bookable].reduce((one, other) => (one < other ? one : other)),
     );
   };
-  const countsOf = (key: string, now: number) =>
+  const countsOf = (spends: Spends, now: number): readonly Count[] =>
     [...limits.values()]
-      .filter((limit) => limit.keyId === undefined || limit.keyId === key)
-      .map((limit) => ({ limit: limit.limitId, period: nameOf(limit, now) }));
+      .filter((limit) => binds(limit, spends))
+      .flatMap((limit) =>
+        subjectsOf(limit, spends).map((subject) => ({
+          limit: limit.limitId,
+          subject,
+          from: startOf(limit, subject, now),
+        })),
+      );
+  /** A window goes on from the latest start that anything has counted from, unless a fast clock began it. */
+  const startOf = (limit: SpendLimit, subject: string | undefined, now: number): number => {
+    const hours = hoursOf(limit);
+    if (hours === undefined) return calendarStart(limit, now);
+    const begun = counted().filter((each) => each.limit === limit.limitId && each.subject === subject);
+    const latest = Math.max(...begun.map(({ from }) => from).filter((from) => from <= now + 60_000));
+    return latest + hours * HOUR_MS > now ? latest : now;
+  };
   const settlement = (hold: OracleHold, replayed: boolean): Expected => ({
     result: {
       state: hold.ended === "no" ? "held" : hold.ended,
@@ -106,8 +132,9 @@ export function createOracle() {
   const isTooLong = (note: object | undefined) => note && Buffer.byteLength(JSON.stringify(note)) > 4096;
 
   const decideHold = (request: Extract<Command, { kind: "hold" }>["request"], now: number): Expected => {
-    const { holdId, keyId, amount, minimum, ttlMs } = request;
+    const { holdId, keyId, amount, minimum, ttlMs, scopes = [] } = request;
     if (!isHoldName(holdId) || !isName(keyId)) return declined("invalid_id");
+    if (areWrong(scopes)) return declined("invalid_scope");
     if (minimum < 0n || amount < minimum || amount > MOST || ttlMs < 1) return declined("invalid_amount");
     if (isTooLong(request.metadata)) return declined("invalid_metadata");
     if (!exists) return declined("wallet_not_found");
@@ -118,13 +145,10 @@ export function createOracle() {
     if (Math.abs(timeOf(holdId) - now) > 24 * HOUR_MS) return declined("invalid_id");
     if (isFrozen) return declined("wallet_frozen");
 
-    const counts = countsOf(keyId, now);
-    const unspent = () =>
-      counts.map(({ limit, period }) => (limits.get(limit)?.amount ?? 0n) - used(limit, period));
+    const counts = countsOf(request, now);
+    const unspent = () => counts.map((count) => (limits.get(count.limit)?.amount ?? 0n) - used(count));
     const headrooms = () =>
-      counts.map(({ limit, period }) => {
-        return (limits.get(limit)?.amount ?? 0n) - used(limit, period) - heldBy(limit, period);
-      });
+      counts.map((count) => (limits.get(count.limit)?.amount ?? 0n) - used(count) - heldBy(count));
     const leastOf = (amounts: readonly bigint[]) => amounts.reduce((a, b) => (a < b ? a : b));
     const headroom = () => leastOf([balances().available, ...headrooms()]);
 
@@ -152,13 +176,17 @@ export function createOracle() {
         available: orZero(isOfLimit ? leastOf(headrooms()) : balances().available),
         unheld: orZero(isOfLimit ? leastOf(unspent()) : posted()),
       };
+      const least = isOfLimit ? leastOf(headrooms()) : 0n;
+      const tightest = counts.filter((_, index) => headrooms()[index] === least).toSorted(inOrder)[0];
       for (const step of undo) step();
-      return { declined: why, shortfall };
+      if (!isOfLimit || !tightest) return { declined: why, shortfall };
+      return { declined: why, shortfall, limit: describe(tightest) };
     }
     const granted = headroom() < amount ? headroom() : amount;
     holds.set(holdId, {
       parameters,
       key: keyId,
+      scopes,
       granted,
       takenAt: now,
       counts,
@@ -173,8 +201,15 @@ export function createOracle() {
     return { result: { granted, balances: balances(), replayed: false } };
   };
 
+  const describe = ({ limit: limitId, subject }: Count): DecliningLimit => {
+    const { keyId, scope, each } = limits.get(limitId) ?? {};
+    if (each && subject !== undefined) return { limitId, scope: { kind: each, id: subject } };
+    return { limitId, scope: keyId === undefined ? scope : { kind: "key", id: keyId } };
+  };
+
   const decideCharge = (request: Extract<Command, { kind: "charge" }>["request"], now: number): Expected => {
-    const { chargeId, receiptId, keyId, amount } = request;
+    const { chargeId, receiptId, keyId, amount, scopes = [] } = request;
+    if (areWrong(scopes)) return declined("invalid_scope");
     if (amount < 1n || amount > MOST) return declined("invalid_amount");
     if (isTooLong(request.metadata)) return declined("invalid_metadata");
     if (!exists) return declined("wallet_not_found");
@@ -182,12 +217,13 @@ export function createOracle() {
     const posting = (replayed: boolean) => ({ result: { balances: balances(), replayed, receiptId } });
     if (before)
       return before.key === keyId && before.booked === amount ? posting(true) : declined("conflict");
-    const counts = countsOf(keyId, now);
+    const counts = countsOf(request, now);
     if (overflowsWith(counts, amount)) return declined("balance_overflow");
     charges.set(chargeId, receiptId);
     holds.set(receiptId, {
       parameters: "a charge",
       key: keyId,
+      scopes,
       granted: 0n,
       takenAt: now,
       counts,
@@ -222,9 +258,10 @@ export function createOracle() {
     const lost: OracleHold = {
       parameters: parametersOf({ ...taken, amount: taken.granted, minimum: taken.granted }),
       key: taken.keyId,
+      scopes: taken.scopes ?? [],
       granted: taken.granted,
       takenAt: now,
-      counts: countsOf(taken.keyId, now),
+      counts: countsOf(taken, now),
       until: now,
       accrued: 0n,
       ended: "expired",
@@ -239,21 +276,29 @@ export function createOracle() {
     return settlement(lost, false);
   };
 
-  /** What ended in the period counts as one amount; what is open counts against the limit from now on. */
-  const countSoFar = (request: SpendLimit, now: number) => {
-    const { limitId: limit, keyId } = request;
-    const period = nameOf(request, now);
-    const fromMs = period === "ever" ? 0 : Date.parse(period);
-    const seen = [...holds].flatMap(([id, hold]) =>
-      timeOf(id) >= fromMs && (keyId === undefined || keyId === hold.key) ? [hold] : [],
-    );
-    const spent = sum(seen.map((hold) => hold.booked - hold.back));
-    const amount = (spent < MOST ? spent : MOST) - used(limit, period);
-    if (amount > 0n) openings.push({ limit, period, amount });
+  /**
+   * What ended in the period counts as one amount, for the limit of a key or the wallet. What is open counts against
+   * any limit from now on. A window counts neither.
+   */
+  const countSoFar = (limit: SpendLimit, now: number) => {
+    if (hoursOf(limit) !== undefined) return;
+    const { limitId, keyId } = limit;
+    const from = calendarStart(limit, now);
+    const seen = [...holds].flatMap(([id, hold]) => (timeOf(id) >= from ? [hold] : []));
+    if (!limit.scope && !limit.each) {
+      const ofKey = seen.filter((hold) => keyId === undefined || keyId === hold.key);
+      const spent = sum(ofKey.map((hold) => hold.booked - hold.back));
+      const count = { limit: limitId, subject: undefined, from };
+      const amount = (spent < MOST ? spent : MOST) - used(count);
+      if (amount > 0n) openings.push({ count, amount });
+    }
     for (const hold of seen) {
-      if (hold.ended !== "no" || hold.counts.some((each) => each.limit === limit && each.period === period))
-        continue;
-      hold.counts = [...hold.counts, { limit, period }];
+      const spends = { keyId: hold.key, scopes: hold.scopes };
+      if (hold.ended !== "no" || !binds(limit, spends)) continue;
+      const missing = subjectsOf(limit, spends)
+        .map((subject) => ({ limit: limitId, subject, from }))
+        .filter((count) => !hold.counts.some((each) => isSame(each, count)));
+      hold.counts = [...hold.counts, ...missing];
     }
   };
 
@@ -283,6 +328,7 @@ export function createOracle() {
       case "settle":
         if (!isHoldName(request.holdId)) return declined("invalid_id");
         if (request.amount < 0n || request.amount > MOST) return declined("invalid_amount");
+        if (request.taken && areWrong(request.taken.scopes ?? [])) return declined("invalid_scope");
         if (request.taken && (request.taken.granted < 0n || request.taken.granted > MOST))
           return declined("invalid_amount");
         if (isTooLong(request.metadata)) return declined("invalid_metadata");
@@ -299,6 +345,7 @@ export function createOracle() {
         });
       case "release":
         if (!isHoldName(request.holdId)) return declined("invalid_id");
+        if (request.taken && areWrong(request.taken.scopes ?? [])) return declined("invalid_scope");
         if (request.taken && (request.taken.granted < 0n || request.taken.granted > MOST))
           return declined("invalid_amount");
         if (isTooLong(request.metadata)) return declined("invalid_metadata");
@@ -343,12 +390,15 @@ export function createOracle() {
         return { result: { balances: balances(), replayed: false } };
       }
       case "set_spend_limit": {
-        const { limitId, keyId } = request;
+        const { limitId, keyId, scope, each } = request;
+        if (scope && (keyId !== undefined || scope.kind === "parent_key" || areWrong([scope])))
+          return declined("invalid_scope");
         if (request.amount < 0n || request.amount > MOST) return declined("invalid_amount");
         if (!AHEAD_MS.has(request.timeZone ?? "UTC")) return declined("invalid_time_zone");
         if (!exists) return declined("wallet_not_found");
-        if (owners.has(limitId) && owners.get(limitId) !== keyId) return declined("conflict");
-        owners.set(limitId, keyId);
+        const owner = JSON.stringify([keyId, scope, each]);
+        if (owners.has(limitId) && owners.get(limitId) !== owner) return declined("conflict");
+        owners.set(limitId, owner);
         const before = limits.get(limitId);
         limits.set(limitId, request);
         const isOfSame = before?.period === request.period && before.timeZone === request.timeZone;
@@ -362,7 +412,42 @@ export function createOracle() {
     }
   };
 
-  return { decide, balances, used, heldBy, limits, nameOf, holds };
+  return { decide, balances, used, heldBy, counted, limits, startOf, holds };
+}
+
+function isSame(one: Count, other: Count): boolean {
+  return one.limit === other.limit && one.subject === other.subject && one.from === other.from;
+}
+
+/** By limit id, then by subject. */
+function inOrder(one: Count, other: Count): number {
+  const [first = "", second = ""] = [one.subject, other.subject];
+  if (one.limit !== other.limit) return one.limit < other.limit ? -1 : 1;
+  return first < second ? -1 : 1;
+}
+
+function binds({ keyId, scope }: SpendLimit, spends: Spends): boolean {
+  const has = (kind: string, id: string) =>
+    (spends.scopes ?? []).some((each) => each.kind === kind && each.id === id);
+  if (scope) return has(scope.kind, scope.id);
+  return keyId === undefined || keyId === spends.keyId || has("parent_key", keyId);
+}
+
+function subjectsOf({ each }: SpendLimit, { keyId, scopes = [] }: Spends): readonly (string | undefined)[] {
+  if (!each) return [undefined];
+  return each === "key" ? [keyId] : scopes.flatMap(({ kind, id }) => (kind === each ? [id] : []));
+}
+
+/** Returns the length of a window; `undefined` for a calendar period. */
+function hoursOf({ period }: SpendLimit): number | undefined {
+  const hours = /^(\d+)h$/.exec(period)?.[1];
+  return hours === undefined ? undefined : Number(hours);
+}
+
+function areWrong(scopes: readonly Scope[]): boolean {
+  const names = scopes.map(({ kind, id }) => JSON.stringify([kind, id]));
+  const isWrong = ({ kind, id }: Scope) => kind === "key" || id === "" || id.length > 256;
+  return scopes.length > 16 || new Set(names).size < names.length || scopes.some(isWrong);
 }
 
 /** Whether a text is a lower-case UUIDv7, checked digit by digit. */
@@ -381,13 +466,16 @@ function timeOf(holdId: string): number {
   return Number(`0x${holdId.replaceAll("-", "").slice(0, 12)}`);
 }
 
-/** Returns the start of a calendar period, found by stepping days back in its zone. */
-function nameOf({ period, timeZone = "UTC" }: Pick<SpendLimit, "period" | "timeZone">, atMs: number): string {
-  if (period === "total") return "ever";
+/** Returns the start of a calendar period, found by stepping days back in its zone; 0 for a total. */
+function calendarStart(
+  { period, timeZone = "UTC" }: Pick<SpendLimit, "period" | "timeZone">,
+  atMs: number,
+): number {
+  if (period === "total") return 0;
   const aheadMs = AHEAD_MS.get(timeZone) ?? 0;
   const day = new Date(atMs + aheadMs);
   day.setUTCHours(0, 0, 0, 0);
   while (period === "week" && day.getUTCDay() !== 1) day.setUTCDate(day.getUTCDate() - 1);
   while (period === "month" && day.getUTCDate() !== 1) day.setUTCDate(day.getUTCDate() - 1);
-  return new Date(day.getTime() - aheadMs).toISOString();
+  return day.getTime() - aheadMs;
 }
