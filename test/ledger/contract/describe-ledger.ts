@@ -17,9 +17,14 @@ import { describePages } from "./pages.ts";
 import { describePrecedence } from "./precedence.ts";
 import { describeReceiptLists } from "./receipt-lists.ts";
 import { describeReceipts } from "./receipts.ts";
+import { describeScopeInput } from "./scope-input.ts";
+import { describeScopeLimits } from "./scope-limits.ts";
+import { describeScopes } from "./scopes.ts";
 import { describeSettlements } from "./settlements.ts";
+import { describeTemplates } from "./templates.ts";
 import { describeTwoProcesses } from "./two-processes.ts";
 import { describeUsage } from "./usage.ts";
+import { describeWindows } from "./windows.ts";
 
 /**
  * The part of the contract whose errors can depend on both the store and the connection: amounts, texts, pages,
@@ -50,6 +55,11 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeCharges(env);
     describeCorrections(env);
     describeLimits(env);
+    describeScopes(env);
+    describeScopeLimits(env);
+    describeScopeInput(env);
+    describeTemplates(env);
+    describeWindows(env);
     describeIdempotency(env);
     describeExactness(env);
     describeBadInput(env);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
+import type { Scope } from "../../../src/domain/scope.ts";
 import type {
   ChargeRequest,
   ExtendRequest,
@@ -184,7 +185,7 @@ function commandsOf(underTest: () => LedgerUnderTest, walletId: () => string) {
     freeze: () => ledger().setWalletState({ walletId: walletId(), state: "frozen" }),
     balances: () => ledger().balances(walletId()),
     receipt: (name: string) => ledger().receipt(walletId(), holdIdOf(name)),
-    limits: (keyId?: string) => ledger().spendLimits(walletId(), keyId),
+    limits: (keyId?: string, scopes?: readonly Scope[]) => ledger().spendLimits(walletId(), keyId, scopes),
     /** Runs a command that must be declined, and returns the code. The wallet must be unchanged after it. */
     async errorCode(command: () => Promise<unknown>): Promise<string> {
       const [errorCode = ""] = await errorCodes([command]);

@@ -1,0 +1,215 @@
+import { describe, expect, test } from "bun:test";
+import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
+import type { LedgerEnv } from "./env.ts";
+import { declineOf, scope, setLimit } from "./scopes.ts";
+
+const HOUR_MS = 3_600_000;
+const P1 = scope("project", "p1");
+const U1 = scope("end_user", "u1");
+const U2 = scope("end_user", "u2");
+
+/** Windows: periods of whole hours that begin with their first hold. */
+export function describeWindows(env: LedgerEnv): void {
+  /** Takes a hold with an id of the ledger's time. */
+  const hold = (name: string, amount: bigint, changes: Parameters<LedgerEnv["hold"]>[2] = {}) =>
+    env.hold(name, amount, { holdId: holdIdOf(name, env.clock.nowMs), ttlMs: 400 * HOUR_MS, ...changes });
+  const errorCode = (name: string, amount: bigint, changes = {}) =>
+    env.errorCode(() => hold(name, amount, changes));
+  const at = (hours: number, ms = 0) => {
+    env.clock.nowMs = NOON_MS + hours * HOUR_MS + ms;
+  };
+
+  describe("a window", () => {
+    test("begins with its first hold, ends after its hours, and begins anew with the next hold", async () => {
+      await env.limit("w", 50n, { period: "5h" });
+      expect(await env.limits()).toMatchObject([{ period: "5h", used: 0n, held: 0n, resetsAtMs: undefined }]);
+      at(2);
+      await hold("h1", 30n);
+      expect(await env.limits()).toMatchObject([{ held: 30n, resetsAtMs: NOON_MS + 7 * HOUR_MS }]);
+      at(6);
+      await hold("h2", 20n);
+      at(7, -1);
+      expect(await errorCode("h3", 1n)).toBe("spending_limit_exceeded");
+      expect(await env.limits()).toMatchObject([{ held: 50n, resetsAtMs: NOON_MS + 7 * HOUR_MS }]);
+      at(7);
+      expect(await env.limits()).toMatchObject([{ used: 0n, held: 0n, resetsAtMs: undefined }]);
+      at(9, 123);
+      await hold("h3", 40n);
+      expect(await env.limits()).toMatchObject([{ held: 40n, resetsAtMs: NOON_MS + 14 * HOUR_MS + 123 }]);
+      at(14, 122);
+      expect(await errorCode("h4", 11n)).toBe("spending_limit_exceeded");
+      at(14, 123);
+      await hold("h4", 10n);
+      expect(await env.limits()).toMatchObject([{ held: 10n, resetsAtMs: NOON_MS + 19 * HOUR_MS + 123 }]);
+    });
+
+    test.each(["1h", "24h", "168h"] as const)("of %s has this length", async (period) => {
+      await env.limit("w", 50n, { period });
+      await hold("h1", 50n);
+      const hours = Number.parseInt(period, 10);
+      at(hours, -1);
+      expect(await errorCode("h2", 1n)).toBe("spending_limit_exceeded");
+      at(hours);
+      await hold("h2", 50n);
+    });
+
+    test("has 1 to 168 whole hours", async () => {
+      for (const period of ["0h", "169h", "999999999h"] as const) {
+        expect(await env.errorCode(() => env.limit("w", 5n, { period }))).toBe("invalid_amount");
+      }
+      for (const period of ["05h", "1.5h", "-1h", "1e1h", "1000000000h"] as const) {
+        // A connection cannot carry these.
+        expect(["invalid_amount", "unavailable"]).toContain(
+          await errorCodeOf(env.limit("w", 5n, { period })),
+        );
+      }
+      expect(await env.limits()).toEqual([]);
+    });
+
+    test("is not begun by a declined hold", async () => {
+      await env.limit("w", 50n, { period: "5h" });
+      expect(await errorCode("h1", 51n)).toBe("spending_limit_exceeded");
+      expect(await errorCode("h1", 101n, { keyId: "k2" })).toBe("insufficient_balance");
+      expect(await env.limits()).toMatchObject([{ resetsAtMs: undefined }]);
+      at(3);
+      await hold("h1", 0n);
+      expect(await env.limits()).toMatchObject([{ resetsAtMs: NOON_MS + 8 * HOUR_MS }]);
+    });
+
+    test("counts the end of a hold in the window in which the hold was taken", async () => {
+      await env.limit("w", 90n, { period: "5h" });
+      await hold("h1", 20n);
+      await hold("h2", 20n);
+      await hold("h3", 10n);
+      at(6);
+      await hold("h4", 10n);
+      const { walletId, ledger } = env;
+      const ended = (name: string) => ({ walletId, holdId: holdIdOf(name), facts: FACTS });
+      await ledger.settle({ ...ended("h1"), amount: 25n });
+      await ledger.release(ended("h2"));
+      await ledger.refund({ walletId, refundId: "r1", holdId: holdIdOf("h1"), amount: 5n });
+      expect(await env.limits()).toMatchObject([{ used: 0n, held: 10n, resetsAtMs: NOON_MS + 11 * HOUR_MS }]);
+      at(5, -1);
+      await ledger.settle({ ...ended("h3"), amount: 7n });
+      at(11, -1);
+      expect(await env.limits()).toMatchObject([{ used: 0n, held: 10n }]);
+    });
+
+    test("goes on while the clock goes back a little, and begins anew when it goes back far", async () => {
+      await env.limit("w", 50n, { period: "5h" });
+      at(1);
+      await hold("h1", 40n);
+      at(1, -30_000);
+      expect(await env.limits()).toMatchObject([{ held: 40n, resetsAtMs: NOON_MS + 6 * HOUR_MS }]);
+      expect(await errorCode("h2", 11n)).toBe("spending_limit_exceeded");
+      await hold("h2", 5n);
+      at(1, 1);
+      expect(await env.limits()).toMatchObject([{ held: 45n, resetsAtMs: NOON_MS + 6 * HOUR_MS }]);
+      at(-2);
+      await hold("h3", 50n);
+      expect(await env.limits()).toMatchObject([{ held: 50n, resetsAtMs: NOON_MS + 3 * HOUR_MS }]);
+    });
+
+    test("counts neither what was spent nor the holds that were open before it was set", async () => {
+      await hold("h1", 20n, { scopes: [P1] });
+      await env.settle("h1", 15n);
+      await hold("h2", 10n, { scopes: [P1] });
+      await env.limit("key", 50n, { period: "5h" });
+      await setLimit(env, "project", 50n, { scope: P1, period: "5h" });
+      await setLimit(env, "wallet", 50n, { period: "5h" });
+      at(1);
+      await env.settle("h2", 12n);
+      expect(await env.limits()).toMatchObject(Array(3).fill({ used: 0n, held: 0n, resetsAtMs: undefined }));
+      await hold("h3", 50n, { scopes: [P1] });
+      expect(await env.limits()).toMatchObject(
+        Array(3).fill({ used: 0n, held: 50n, resetsAtMs: NOON_MS + 6 * HOUR_MS }),
+      );
+    });
+
+    test("goes on when its amount changes", async () => {
+      await env.limit("w", 50n, { period: "5h" });
+      await hold("h1", 50n);
+      at(1);
+      await env.limit("w", 60n, { period: "5h" });
+      expect(await errorCode("h2", 11n)).toBe("spending_limit_exceeded");
+      await hold("h2", 10n);
+      expect(await env.limits()).toMatchObject([{ held: 60n, resetsAtMs: NOON_MS + 5 * HOUR_MS }]);
+    });
+
+    test("goes on when its limit was deleted and is restored", async () => {
+      const { ledger, walletId } = env;
+      await env.limit("w", 50n, { period: "5h" });
+      await hold("h1", 40n);
+      await ledger.deleteSpendLimit({ walletId, limitId: "w" });
+      await hold("h2", 20n);
+      at(1);
+      await env.limit("w", 50n, { period: "5h" });
+      expect(await errorCode("h3", 11n)).toBe("spending_limit_exceeded");
+      await hold("h3", 10n);
+      expect(await env.limits()).toMatchObject([{ held: 50n, resetsAtMs: NOON_MS + 5 * HOUR_MS }]);
+    });
+
+    test("is begun by charges and lost holds as by holds", async () => {
+      await env.limit("w", 50n, { period: "5h" });
+      await env.charge("c1", 20n);
+      at(5);
+      const facts = { surface: "chat", model: "demo" };
+      const taken = { keyId: "k1", granted: 30n, ttlMs: 60_000, facts };
+      const { walletId } = env;
+      await env.ledger.settle({ walletId, holdId: holdIdOf("lost"), amount: 12n, facts: FACTS, taken });
+      expect(await env.limits()).toMatchObject([{ used: 12n, held: 0n, resetsAtMs: NOON_MS + 10 * HOUR_MS }]);
+      at(5, -1);
+      expect(await errorCode("h1", 39n)).toBe("spending_limit_exceeded");
+    });
+
+    test("counts a batch that sets it and begins it", async () => {
+      await Promise.all([
+        hold("h1", 10n),
+        env.limit("w", 50n, { period: "5h" }),
+        hold("h2", 20n),
+        env.settle("h1", 10n),
+        env.settle("h2", 15n),
+        hold("h3", 5n),
+      ]);
+      expect(await env.limits()).toMatchObject([{ used: 15n, held: 5n, resetsAtMs: NOON_MS + 5 * HOUR_MS }]);
+    });
+
+    test("of a template begins for each subject with its first hold", async () => {
+      await setLimit(env, "w", 20n, { each: "end_user", period: "5h" });
+      await hold("h1", 20n, { scopes: [U1] });
+      at(3);
+      await hold("h2", 20n, { scopes: [U2] });
+      const limits = await env.limits("k1", [U1, U2]);
+      expect(limits).toMatchObject([
+        { subject: "u1", held: 20n, resetsAtMs: NOON_MS + 5 * HOUR_MS },
+        { subject: "u2", held: 20n, resetsAtMs: NOON_MS + 8 * HOUR_MS },
+      ]);
+      at(5);
+      expect((await declineOf(env, "h3", 1n, { scopes: [U1, U2] })).limit).toEqual({
+        limitId: "w",
+        scope: U2,
+      });
+      await hold("h3", 20n, { scopes: [U1] });
+      expect(await env.limits("k1", [U1, U2])).toMatchObject([
+        { subject: "u1", held: 20n, resetsAtMs: NOON_MS + 10 * HOUR_MS },
+        { subject: "u2", held: 20n, resetsAtMs: NOON_MS + 8 * HOUR_MS },
+      ]);
+    });
+
+    test("is shared by two processes that begin it at once", async () => {
+      const another = await env.openAnother();
+      await env.limit("w", 10n, { period: "5h" });
+      await setLimit(env, "t", 10n, { each: "end_user", period: "1h" });
+      const grants = await Promise.allSettled(
+        Array.from({ length: 12 }, (_, i) =>
+          (i % 2 === 0 ? env.ledger : another).hold(env.holdRequest(`h${i}`, 2n, { scopes: [U1] })),
+        ),
+      );
+      expect(grants.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
+      expect(await env.limits("k1", [U1])).toMatchObject([
+        { limitId: "t", held: 10n, resetsAtMs: NOON_MS + HOUR_MS },
+        { limitId: "w", held: 10n, resetsAtMs: NOON_MS + 5 * HOUR_MS },
+      ]);
+    });
+  });
+}
