@@ -89,7 +89,7 @@ interface Pending {
   readonly cursor: ExportCursor;
   readonly batch: Batch;
   readonly move: CursorMove;
-  /** Whether the bytes of a batch have left lines of the page for the next one. */
+  /** Whether the page, or the bytes of the batch, have left lines for the next one. */
   readonly isCut: boolean;
 }
 
@@ -138,12 +138,12 @@ class ExportRun {
       cursor = await readCursor(connection, name);
     }
     if (!cursor) return undefined;
-    const { entries, move } = await readPage(connection, cursor, this.#linesMax);
+    const { entries, move, isCut: isPageCut } = await readPage(connection, cursor, this.#linesMax);
     const lines = cutLines(entries.map(printLine), config.batchBytes);
     const moves = lines.map(({ entry }) => entry.move);
     if (move && lines.length === entries.length) moves.push(move);
     if (moves.length === 0) return undefined;
-    const isCut = lines.length < entries.length;
+    const isCut = isPageCut || lines.length < entries.length;
     return { cursor, batch: { id: idOf(lines), lines }, move: joinMoves(moves), isCut };
   }
 
@@ -157,7 +157,7 @@ class ExportRun {
     const isMoved = await moveCursor(connection, cursor, move);
     this.#pending = undefined;
     this.#failures = 0;
-    const isFull = isCut || lines.length >= Math.min(this.#linesMax, FULL_LINES_MIN) || lines.length === 0;
+    const isFull = isCut || lines.length >= FULL_LINES_MIN || lines.length === 0;
     this.#linesMax = Math.min(config.batchLines, this.#linesMax * 2);
     if (lines.length > 0) report({ kind: "delivered", lines: lines.length, rejected });
     return isFull && isMoved;

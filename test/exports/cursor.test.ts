@@ -105,6 +105,37 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
     expect(await env.takeAll("warehouse")).toEqual([]);
   });
 
+  test("a page that the journal does not fill is filled with uncharged ends, and says when more are left", async () => {
+    await env.open("warehouse");
+    await env.takeAll("warehouse");
+    for (let count = 0; count < 9; count += 1) await env.spend(walletId, undefined);
+    await env.spend(walletId, 5n);
+    const read = async () => readPage(env.connection, await env.cursor("warehouse"), 8);
+    const { entries, isCut } = await read();
+    expect(entries.map(({ transfer }) => transfer?.kind)).toEqual([
+      ...Array(7).fill(undefined),
+      "settlement",
+    ]);
+    expect(isCut).toBe(true);
+    await moveCursor(
+      env.connection,
+      await env.cursor("warehouse"),
+      joinMoves(entries.map(({ move }) => move)),
+    );
+    expect(await read()).toMatchObject({ entries: [{}, {}], isCut: false });
+  });
+
+  test("a page says when the transfers of one wallet did not fit", async () => {
+    const other = (await env.newAccount("other")).id;
+    await env.open("warehouse");
+    await env.takeAll("warehouse");
+    for (let count = 0; count < 5; count += 1) await env.spend(walletId, 5n);
+    await env.ledger.topUp({ walletId: other, topUpId: "funds", amount: 5n });
+    const cursor = await env.cursor("warehouse");
+    expect((await readPage(env.connection, cursor, 4)).isCut).toBe(true);
+    expect((await readPage(env.connection, cursor, 40)).isCut).toBe(false);
+  });
+
   test("an export that starts now has nothing that was committed before it", async () => {
     await env.spend(walletId, 7n);
     await env.spend(walletId, undefined);

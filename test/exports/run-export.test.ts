@@ -163,3 +163,13 @@ test("a batch cut by its bytes is followed by the next one at once", async () =>
   await until(() => linesDelivered() === 4);
   expect(tried).toEqual([["a"], ["b"], ["c"], ["d"]]);
 });
+
+test("receipts that ended without a charge follow each other at once, however many there are", async () => {
+  const { id: walletId } = await env.newAccount("free");
+  await env.ledger.topUp({ walletId, topUpId: "funds", amount: 5n });
+  await env.open("warehouse");
+  for (let count = 0; count < 40; count += 1) await env.spend(walletId, undefined);
+  const config = { name: "warehouse", start: "beginning", batchLines: 4 } as const;
+  start(async () => 0, { config, pollMs: 60_000 });
+  await until(() => linesDelivered() === 45);
+});

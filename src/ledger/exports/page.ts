@@ -25,6 +25,8 @@ export interface ExportPage {
   readonly entries: readonly ExportEntry[];
   /** A move beside those of the entries: of a search that found nothing. */
   readonly move: CursorMove | undefined;
+  /** Whether the page had no room for everything that was committed. */
+  readonly isCut: boolean;
 }
 
 /** The connection and dialect that reads need. */
@@ -41,7 +43,7 @@ export interface Found {
 /** No position moves. */
 const NONE: ReadonlyMap<string, number> = new Map();
 
-/** The part of a page that uncharged ends may fill, so that a busy journal does not hold them up. */
+/** The part of a page that uncharged ends fill first, so that a busy journal does not hold them up. */
 const ENDS_SHARE = 4;
 
 /**
@@ -54,15 +56,19 @@ export async function readPage(
   max: number,
 ): Promise<ExportPage> {
   await numberEnds(connection);
-  const ends = await readEnds(connection, cursor, Math.ceil(max / ENDS_SHARE));
-  const journal = await readJournal(connection, cursor, max - ends.length);
-  const room = max - ends.length - journal.length;
+  const waiting = await readEnds(connection, cursor, max);
+  const share = Math.min(waiting.length, Math.ceil(max / ENDS_SHARE));
+  const journal = await readJournal(connection, cursor, max - share);
+  const ends = waiting.slice(0, max - journal.found.length);
+  const room = max - ends.length - journal.found.length;
   const searched =
     cursor.searchedTo === undefined || room === 0
       ? { found: [], move: undefined }
       : await searchOlder(connection, cursor, room);
-  const entries = await complete(connection, [...ends, ...journal, ...searched.found]);
-  return { entries, move: searched.move };
+  const found = [...ends, ...journal.found, ...searched.found];
+  const isSearching = typeof searched.move?.searchedTo === "string";
+  const entries = await complete(connection, found);
+  return { entries, move: searched.move, isCut: found.length === max || journal.isCut || isSearching };
 }
 
 /** The most rows that one transaction numbers. */
@@ -112,20 +118,24 @@ async function readEnds(
   }));
 }
 
-async function readJournal(
-  reads: ExportReads,
-  { name }: ExportCursor,
-  max: number,
-): Promise<readonly Found[]> {
+/** Rows of the journal, and whether more were committed. */
+interface JournalRows {
+  readonly rows: readonly Row[];
+  readonly isCut: boolean;
+}
+
+async function readJournal(reads: ExportReads, { name }: ExportCursor, max: number) {
   const isOneJournal = reads.dialect.transferOrder === "rowid";
-  const rows = isOneJournal ? await readRows(reads, name, max) : await readWallets(reads, name, max);
-  return rows.map((row) => {
+  const read = isOneJournal ? readRows : readWallets;
+  const { rows, isCut } = await read(reads, name, max);
+  const found = rows.map((row) => {
     const found = readTransfer(row);
     return {
       ...found,
       move: { positions: new Map([[isOneJournal ? "" : found.walletId, Number(row.position)]]) },
     };
   });
+  return { found, isCut };
 }
 
 /** Converts a row of the journal. */
@@ -135,21 +145,22 @@ export function readTransfer(row: Row): Found {
 }
 
 /** The next transfers in SQLite, where one process writes at a time: rows are numbered as they are committed. */
-async function readRows({ run, dialect }: ExportReads, name: string, max: number): Promise<readonly Row[]> {
+async function readRows({ run, dialect }: ExportReads, name: string, max: number): Promise<JournalRows> {
   const values = createValues(dialect);
   const from = `(SELECT position FROM export_positions WHERE export = ${values.add(name)} AND wallet_id = '')`;
   const sql = `SELECT rowid AS position, wallet_id, ${TRANSFER_COLUMNS} FROM transfers
     WHERE rowid > coalesce(${from}, 0) ORDER BY rowid LIMIT ${values.add(max)}`;
-  return run({ sql, values: values.all });
+  const rows = await run({ sql, values: values.all });
+  return { rows, isCut: rows.length === max };
 }
 
 /**
  * The next transfers in PostgreSQL, wallet by wallet: they are committed in the order of their numbers within
  * a wallet, and in no order beyond. The wallets that are behind share the page.
  */
-async function readWallets(reads: ExportReads, name: string, max: number): Promise<readonly Row[]> {
+async function readWallets(reads: ExportReads, name: string, max: number): Promise<JournalRows> {
   const behind = await findBehind(reads, name, max);
-  if (behind.length === 0) return [];
+  if (behind.length === 0) return { rows: [], isCut: false };
   const share = Math.max(1, Math.floor(max / behind.length));
   const ranges = behind.map(({ walletId, position, lastSeq }) => [
     walletId,
@@ -164,7 +175,9 @@ async function readWallets(reads: ExportReads, name: string, max: number): Promi
       FROM ${dialect.elements(dialect.placeholder(1))}) AS r
     JOIN transfers AS t ON t.wallet_id = r.wallet_id AND t.seq > r.after AND t.seq <= r.through
     ORDER BY t.wallet_id, t.seq`;
-  return run({ sql, values: [JSON.stringify(ranges)] });
+  const rows = await run({ sql, values: [JSON.stringify(ranges)] });
+  const isCut = behind.length === max || behind.some(({ position, lastSeq }) => lastSeq > position + share);
+  return { rows, isCut };
 }
 
 /** Wallets whose newest transfer is above the position of the export, in no order. */
