@@ -38,6 +38,8 @@ export interface Entry {
   /** Whether Redis has learned of it after an outage. */
   isRestored: boolean;
   endedAtMs: number | undefined;
+  /** How far the clock was set forward before Redis had answered: what reaches it later counts from then. */
+  setForwardMs: number;
 }
 
 /** When Redis decided, and what it had lost. */
@@ -95,7 +97,7 @@ export function countShare(own: readonly Entry[], sinceMs: number) {
 /** What Redis may count at most: a request without an answer may be known to it twice. */
 export function mayCount(entries: readonly Entry[], askedAtMs: number): { requests: number; tokens: number } {
   const counted = entries.filter(
-    ({ answeredAtMs }) => answeredAtMs > askedAtMs - MINUTE_MS - 1_000 - LATE_MS,
+    ({ answeredAtMs, setForwardMs }) => answeredAtMs + setForwardMs > askedAtMs - MINUTE_MS - 1_000 - LATE_MS,
   );
   return { requests: sum(counted, timesOf), tokens: sum(counted, (each) => timesOf(each) * each.most) };
 }
@@ -103,7 +105,8 @@ export function mayCount(entries: readonly Entry[], askedAtMs: number): { reques
 /** How many leases there may be. */
 export function mayBeLeased(entries: readonly Entry[], askedAtMs: number): number {
   const leased = entries.filter(
-    ({ endedAtMs = Infinity }) => endedAtMs > askedAtMs - LEASE_MS - 1_000 - LATE_MS,
+    ({ endedAtMs = Infinity, setForwardMs }) =>
+      endedAtMs + setForwardMs > askedAtMs - LEASE_MS - 1_000 - LATE_MS,
   );
   return sum(leased, timesOf);
 }

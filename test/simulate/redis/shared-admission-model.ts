@@ -115,6 +115,8 @@ export class SharedAdmissionModel {
       this.#forwardMs += byMs;
       this.#setForwardAtMs = monotonicMs;
       this.#leasesLostAtMs = monotonicMs;
+      for (const entry of this.#all())
+        if (entry.by !== "redis" && !entry.isRestored) entry.setForwardMs += byMs;
     }
   }
 
@@ -178,9 +180,10 @@ export class SharedAdmissionModel {
       isLost: false,
       isRestored: false,
       endedAtMs: undefined,
+      setForwardMs: 0,
     };
-    const isNeeded = ({ endedAtMs, answeredAtMs }: Entry) =>
-      !(endedAtMs !== undefined && Math.max(endedAtMs, answeredAtMs) < now - KEPT_MS);
+    const isNeeded = ({ endedAtMs, answeredAtMs, setForwardMs }: Entry) =>
+      !(endedAtMs !== undefined && Math.max(endedAtMs, answeredAtMs) + setForwardMs < now - KEPT_MS);
     this.#entries.set(name, [...(this.#entries.get(name) ?? []).filter(isNeeded), entry]);
     return entry;
   }
