@@ -13,7 +13,7 @@ async function readCoverage(): Promise<readonly string[]> {
     "--seeds",
     "1",
     "--requests",
-    "300",
+    "100",
   ];
   const child = Bun.spawn([process.execPath, ...run], { stdio: ["ignore", "pipe", "ignore"] });
   return (await new Response(child.stdout).text()).split("\n");

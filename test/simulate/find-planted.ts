@@ -10,9 +10,17 @@ export interface Finding {
   readonly text: string;
 }
 
+interface Worlds {
+  /** The most seeds. */
+  readonly seeds: number;
+  /** The most requests of a busy time. Default: what each seed draws. */
+  readonly requests?: number;
+}
+
 /** Runs seeds with a planted fault in a process of its own, until a rule is broken. */
-export async function findPlanted(name: string, seeds: number): Promise<Finding> {
+export async function findPlanted(name: string, { seeds, requests }: Worlds): Promise<Finding> {
   const run = ["--plant", name, "--seed", "1", "--seeds", String(seeds), "--minutes", "60", "--first"];
+  if (requests !== undefined) run.push("--requests", String(requests));
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "simulate.ts"), ...run], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -36,7 +44,7 @@ if (import.meta.main) {
   let missed = 0;
   for (const name of names) {
     const beganAtMs = performance.now();
-    const { isFound, text } = await findPlanted(name, SEEDS_MAX);
+    const { isFound, text } = await findPlanted(name, { seeds: SEEDS_MAX });
     const s = ((performance.now() - beganAtMs) / 1_000).toFixed(1);
     console.log(`${isFound ? "found" : "NOT FOUND"} in ${s} s: ${name}\n${text}`);
     if (!isFound) missed += 1;

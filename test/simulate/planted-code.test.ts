@@ -5,8 +5,8 @@ import { findOutdated } from "./plant-code.ts";
 import { PLANTED_CODE } from "./planted-code.ts";
 import { runSeed } from "./run-seed.ts";
 
-/** Many times the seeds that each fault took, since every change of the code gives other worlds. */
-const SEEDS_MAX = 200;
+/** Small worlds, and many times the seeds that each fault took: every change of the code gives other worlds. */
+const WORLDS = { seeds: 200, requests: 300 };
 const TEST_MS_MAX = 600_000;
 
 const QUICK = Object.entries(PLANTED_CODE).filter(([, { isQuick }]) => isQuick);
@@ -17,7 +17,7 @@ test("every planted fault still fits the code: its texts occur once in their fil
 test.each(QUICK)(
   "a fault planted into the code is found, and the same world without it breaks no rule: %s",
   async (name) => {
-    const { isFound, text } = await findPlanted(name, SEEDS_MAX);
+    const { isFound, text } = await findPlanted(name, WORLDS);
     if (!isFound) throw new Error(`The simulation does not find ${name}:\n${text}`);
     expect(text).toContain("replay: bun run simulate");
     expect(runSeed(readOptions(replayArguments(text))).failure).toBeUndefined();
