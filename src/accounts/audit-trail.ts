@@ -3,9 +3,9 @@ import type { Database, Db, Tables } from "../db/database.ts";
 import { platform } from "../platform.ts";
 import { containsText } from "./contains-text.ts";
 
-/** The author of a change: a person, a management key, the command line, or the gateway itself. */
+/** The author of a change: a person, a management key, an API key that makes another, the command line, or the gateway. */
 export interface AuditActor {
-  readonly kind: Actor["kind"] | "command_line" | "system";
+  readonly kind: Actor["kind"] | "api_key" | "command_line" | "system";
   readonly id: string;
   readonly name: string;
   readonly acting?: Actor["acting"];
@@ -99,12 +99,12 @@ function isActionOf(column: Database["tables"]["auditEntries"]["action"], action
   return or(eq(column, action), and(gte(column, `${action}.`), lt(column, `${action}/`)));
 }
 
-type NamedTable = Tables["accounts" | "apiKeys" | "invitations" | "managementKeys" | "people"];
+type NamedTable = Tables["accounts" | "apiKeys" | "invitations" | "managementKeys" | "people" | "projects"];
 
 interface Named {
   readonly table: NamedTable;
   readonly name:
-    | Tables["accounts" | "apiKeys" | "managementKeys"]["name"]
+    | Tables["accounts" | "apiKeys" | "managementKeys" | "projects"]["name"]
     | Tables["invitations" | "people"]["email"];
 }
 
@@ -119,6 +119,7 @@ const NAMES: Readonly<Record<string, (tables: Tables) => Named>> = {
   member: ofPeople,
   operator: ofPeople,
   password: ofPeople,
+  project: ({ projects }) => ({ table: projects, name: projects.name }),
   person: ofPeople,
   session: ofPeople,
   sessions: ofPeople,

@@ -1,6 +1,7 @@
 import type { ApiKey } from "../accounts/keys/key.ts";
 import { rotateKey, updateKey } from "../accounts/keys/key-changes.ts";
-import { findKeys, issueKey, listKeys, revokeKey, type SpendingLimit } from "../accounts/keys/keys.ts";
+import { findKeys, issueKey, listKeys, revokeKey } from "../accounts/keys/keys.ts";
+import type { SpendingLimit } from "../accounts/spending-limits.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import { loadConfig } from "../config/config.ts";
 import { DAY_MS } from "../domain/id-time.ts";

@@ -1,13 +1,13 @@
 import type { Account } from "../accounts/accounts.ts";
 import { findAuthorNames } from "../accounts/find-items.ts";
 import { type ApiKey, stateOfKey } from "../accounts/keys/key.ts";
-import type { SpendingLimit } from "../accounts/keys/keys.ts";
+import type { SpendingLimit } from "../accounts/spending-limits.ts";
 import type { Database } from "../db/database.ts";
 import { isCalendar, periodEnd } from "../domain/period.ts";
-import { limitsOf } from "../gateway/admit.ts";
+import { limiterOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { bindsWallet, type SpendLimitUsage } from "../ledger/records.ts";
+import type { SpendLimitUsage } from "../ledger/records.ts";
 import type { LimitUsage } from "../limiter/limiter.ts";
 import { type KeyActivity, NO_ACTIVITY, readActivity } from "../usage/key-activity.ts";
 import { quoteSmallRequests } from "./estimate.ts";
@@ -88,11 +88,12 @@ export async function readFacts(
   ]);
   const ownLimits = new Map(spendLimits.map((limit) => [limit.limitId, limit]));
   const usageOf = new Map(usages);
-  return ({ id }) => {
+  return (key) => {
+    const { id } = key;
     const limit = ownLimits.get(id);
     return {
       spendingLimit: limit?.keyId === id ? limit : undefined,
-      spendLimits: spendLimits.filter((limit) => bindsWallet(limit) || limit.limitId === id),
+      spendLimits: spendLimits.filter((each) => bindsKey(each, key)),
       usage: usageOf.get(id),
       activity: activities.get(id) ?? NO_ACTIVITY,
       authors,
@@ -100,13 +101,24 @@ export async function readFacts(
   };
 }
 
+/**
+ * Whether a spending limit binds every request of a key: its own, those of the keys above it, of its project, its
+ * author and the wallet. What a template has counted is not among the limits of a wallet.
+ */
+function bindsKey({ keyId, scope, each }: SpendLimitUsage, key: ApiKey): boolean {
+  if (each !== undefined) return false;
+  if (keyId !== undefined) return keyId === key.id || key.parentIds.includes(keyId);
+  if (!scope) return true;
+  if (scope.kind === "project") return scope.id === (key.projectId ?? key.accountId);
+  return scope.kind === "member" && scope.id === key.createdBy;
+}
+
 /** Reads the windows and slots of a key alone, without those of its account. */
 async function readUsage({ gateway, now }: Parts, key: ApiKey): Promise<LimitUsage | undefined> {
   if (stateOfKey(key, now()) !== "active") return undefined;
   const { limiter, keyLimits } = gateway();
-  const { id: keyId, accountId } = key;
-  const limits = limitsOf({ key }, keyLimits);
-  return limiter.usage({ accountId, keyId, keyLimits: limits, accountLimits: {} }).catch(() => undefined);
+  const { accountId } = key;
+  return limiter.usage({ accountId, ...limiterOf(key, keyLimits), accountLimits: {} }).catch(() => undefined);
 }
 
 /** The facts of a key that is about to be created: nothing is used. */

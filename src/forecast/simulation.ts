@@ -1,5 +1,5 @@
 import type { ApiKey } from "../accounts/keys/key.ts";
-import type { SpendingLimit } from "../accounts/keys/keys.ts";
+import type { SpendingLimit } from "../accounts/spending-limits.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import { isCalendar, periodStart, windowMs } from "../domain/period.ts";

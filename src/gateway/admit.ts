@@ -1,4 +1,4 @@
-import type { Caller } from "../accounts/keys/key.ts";
+import { type ApiKey, type Caller, rootIdOf } from "../accounts/keys/key.ts";
 import { type Body, type Soon, withModel } from "../bodies/body.ts";
 import { GatewayError, type LimitFacts } from "../errors.ts";
 import type { Admission, AdmissionRequest, LimitDecline, Limits } from "../limiter/limiter.ts";
@@ -27,9 +27,21 @@ export async function admit(
   const decision = await gateway.limiter.admit(admissionOf(gateway, caller, tokens));
   reply.setHeaders(call.wire.limitHeaders(decision.state, platform.now()));
   if (decision.admitted) return decision;
-  const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
-  const limit = reachedLimit(gateway, { caller, tokens }, decision);
-  throw new GatewayError(cause, { retryAfterS: decision.retryAfterS, facts: limit ? { limit } : undefined });
+  throw declinedBy(gateway, { caller, tokens }, decision);
+}
+
+/** Takes a request that names no model, and a concurrency slot. Throws `rate_limited` or `too_concurrent`. */
+export async function admitCaller(gateway: Gateway, caller: Caller): Promise<Admission> {
+  const decision = await gateway.limiter.admit(admissionOf(gateway, caller, 0));
+  if (decision.admitted) return decision;
+  throw declinedBy(gateway, { caller, tokens: 0 }, decision);
+}
+
+function declinedBy(gateway: Gateway, wanted: Wanted, decision: LimitDecline): GatewayError {
+  const { bound, retryAfterS } = decision;
+  const limit = reachedLimit(gateway, wanted, decision);
+  const facts = limit ? { limit } : undefined;
+  return new GatewayError(bound === "rate" ? "rate_limited" : "too_concurrent", { retryAfterS, facts });
 }
 
 /** Cancels the admission of a request whose hold was declined, and sets the limit headers anew. */
@@ -44,6 +56,14 @@ export async function cancelAdmission(
   if (state) reply.setHeaders(call.wire.limitHeaders(state, platform.now()));
 }
 
+/** Whose windows and slots a key takes: its own, or those of the key at the top of its tree. */
+export function limiterOf(
+  key: ApiKey,
+  defaults: Limits,
+): { readonly keyId: string; readonly keyLimits: Limits } {
+  return { keyId: rootIdOf(key), keyLimits: limitsOf({ key }, defaults) };
+}
+
 /** Returns the limits of a key: its own, and the configured ones where it has none. */
 export function limitsOf({ key }: Pick<Caller, "key">, defaults: Limits): Limits {
   const { limits } = key;
@@ -54,10 +74,15 @@ export function limitsOf({ key }: Pick<Caller, "key">, defaults: Limits): Limits
   };
 }
 
+interface Wanted {
+  readonly caller: Caller;
+  readonly tokens: number;
+}
+
 /** Finds the limit that declined a request. The limiter returns the tighter window of key and account. */
 function reachedLimit(
   { keyLimits, accountLimits }: Gateway,
-  { caller, tokens }: { readonly caller: Caller; readonly tokens: number },
+  { caller, tokens }: Wanted,
   { bound, state }: LimitDecline,
 ): LimitFacts | undefined {
   const limits = limitsOf(caller, keyLimits);
@@ -85,8 +110,8 @@ function admissionOf(
   caller: Caller,
   tokens: number,
 ): AdmissionRequest {
-  const { accountId, id: keyId } = caller.key;
-  return { accountId, keyId, keyLimits: limitsOf(caller, keyLimits), accountLimits, tokens };
+  const { key } = caller;
+  return { accountId: key.accountId, ...limiterOf(key, keyLimits), accountLimits, tokens };
 }
 
 /** A key that was read is trusted for this long; after a slower body the key is read again. */

@@ -1,4 +1,4 @@
-import type { Caller } from "../accounts/keys/key.ts";
+import { type Caller, rootIdOf } from "../accounts/keys/key.ts";
 import { GatewayError } from "../errors.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -78,10 +78,10 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
 }
 
 /** Bodies in transit are bounded like concurrent requests, but by at least 1: a limit of 0 applies later. */
-function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodySender {
+export function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodySender {
   const keyRequestsMax = key.limits.concurrentRequests ?? keyLimits.concurrentRequests ?? Infinity;
   return {
-    keyId: key.id,
+    keyId: rootIdOf(key),
     keyBodiesMax: Math.max(keyRequestsMax, 1),
     accountId: key.accountId,
     accountBodiesMax: Math.max(accountLimits.concurrentRequests ?? Infinity, 1),

@@ -14,7 +14,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   exports: { files: 6, lines: 800 },
   mail: { files: 4, lines: 550 },
   delivery: { files: 3, lines: 500 },
-  accounts: { files: 32, lines: 4950 },
+  accounts: { files: 39, lines: 5900 },
   "ledger-grpc": { files: 25, lines: 4000 },
   "settlement-outbox": { files: 5, lines: 1150 },
   ledger: { files: 77, lines: 11250 },
@@ -28,7 +28,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
   catalog: { files: 13, lines: 1700 },
-  db: { files: 27, lines: 2550 },
+  db: { files: 27, lines: 2600 },
   telemetry: { files: 15, lines: 2150 },
   console: { files: 140, lines: 16450 },
   domain: { files: 18, lines: 1300 },
@@ -42,7 +42,6 @@ export const LINES_OF_A_FILE_MAX = 250;
 
 /** Longer files, each with the reason for which it stays whole. */
 export const LONG_FILES: Readonly<Record<string, string>> = {
-  "accounts/keys/keys.ts": "issue, read and revoke share one row of the table",
   "accounts/people/sign-in.ts": "the one door to better-auth: every call of it, and how its answers are read",
   "catalog/update/read-list.ts": "one pass over a foreign list, whose rules depend on each other",
   "cli/import/litellm-config.ts": "one conversion: deployments become models, upstreams and aliases together",

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SpendingLimit } from "../../src/accounts/keys/keys.ts";
+import type { SpendingLimit } from "../../src/accounts/spending-limits.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import type { SimulatedRequest } from "./clients.ts";

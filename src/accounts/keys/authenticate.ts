@@ -5,7 +5,8 @@ import { platform } from "../../platform.ts";
 import { within } from "../../time.ts";
 import { readMarkup } from "../accounts.ts";
 import { type Authenticate, type Caller, digestOf, isSecret } from "./key.ts";
-import { readKey } from "./keys.ts";
+import { type KeyRow, readKey } from "./key-row.ts";
+import { createInherit, type ReadCallers, withKeysAbove } from "./key-tree.ts";
 
 /** Maximum age of a cached caller: half of the second within which a revocation takes effect. */
 const CACHE_AGE_MS_MAX = 500;
@@ -78,21 +79,24 @@ export function createAuthenticate({
  * `unknown_key` unless the key is in force.
  */
 export async function findCaller(
-  { db, tables: { accounts, apiKeys } }: Database,
+  database: Database,
   { accountId, keyId, nowMs }: { readonly accountId: string; readonly keyId: string; readonly nowMs: number },
 ): Promise<Caller> {
-  const [row] = await db
+  const { accounts, apiKeys } = database.tables;
+  const [row] = await database.db
     .select({ key: apiKeys, state: accounts.state, markup: accounts.markup })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
     .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId)));
-  const caller = row && readCaller(row);
+  const found = row && readCaller(row);
+  const [key] = found ? await createInherit(database)([found.key]) : [];
+  const caller = found && key && { ...found, key };
   if (!caller || !isInForce(caller, nowMs)) throw new GatewayError("unknown_key");
   return caller;
 }
 
 interface CallerRow {
-  readonly key: Parameters<typeof readKey>[0];
+  readonly key: KeyRow;
   readonly state: "active" | "suspended";
   readonly markup: number | null;
 }
@@ -117,7 +121,7 @@ function isInForce({ key, secretEndsAtMs }: Caller, nowMs: number): boolean {
 function createCallerRead(database: Database) {
   const findCurrent = prepareFind(database, "digest");
   const findPrevious = prepareFind(database, "previousDigest");
-  return createTurnReads(async (digests) => {
+  const read: ReadCallers = async (digests) => {
     const callers = await findCurrent(digests);
     const others = digests.filter((digest) => !callers.has(digest));
     if (others.length === 0) return callers;
@@ -125,7 +129,8 @@ function createCallerRead(database: Database) {
       callers.set(digest, { ...previous, secretEndsAtMs: previous.key.previous?.endsAtMs });
     }
     return callers;
-  });
+  };
+  return createTurnReads(withKeysAbove(database, read));
 }
 
 /** The query is built once: with many keys, nearly each request reads its own. */

@@ -1,28 +1,28 @@
 import { and, eq, isNull } from "drizzle-orm";
-import type { Database, Db, Tables } from "../../db/database.ts";
-import { endLease, tryLease } from "../../db/leases.ts";
-import { isTimeZone } from "../../domain/period.ts";
+import type { Database, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Limits } from "../../limiter/limiter.ts";
 import { platform } from "../../platform.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "../audit-trail.ts";
 import { isOnlyActing, requirePresentRight } from "../people/present-rights.ts";
-import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
+import { lockOpenProject } from "../projects.ts";
 import {
-  describeKey,
+  allowsMore,
   describeSpendingLimit,
-  type IssuedKey,
-  type OnIssued,
-  readKey,
+  limitAmong,
+  putSpendingLimit,
+  requireTimeZone,
   type SpendingLimit,
-} from "./keys.ts";
+  whileLeased,
+} from "../spending-limits.ts";
+import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
+import { type KeyRow, readKey } from "./key-row.ts";
+import { endBelow, endMade, lockTree, moveBelow, revokeMade } from "./key-tree.ts";
+import { describeKey, type IssuedKey, type OnIssued } from "./keys.ts";
 
 /** How long a secret stays valid after its rotation. */
 export const ROTATION_MS = 24 * 3_600_000;
-
-/** Longer than any call of the ledger takes. */
-const LEASE_MS = 30_000;
 
 export interface KeyChangeParts {
   readonly database: Database;
@@ -40,6 +40,9 @@ export interface KeyChanges {
   readonly models?: readonly string[] | null | undefined;
   readonly expiresAtMs?: number | null | undefined;
   readonly allowsClamp?: boolean | undefined;
+  readonly allowsChildren?: boolean | undefined;
+  /** Null moves the key to the default project. */
+  readonly projectId?: string | null | undefined;
   readonly requestsPerMinute?: number | null | undefined;
   readonly tokensPerMinute?: number | null | undefined;
   readonly concurrentRequests?: number | null | undefined;
@@ -52,8 +55,6 @@ export interface UpdateParts extends KeyChangeParts {
   readonly keyLimits?: Limits;
 }
 
-type KeyRow = Tables["apiKeys"]["$inferSelect"];
-
 /**
  * Changes a key. Rejects with `conflict` when it was changed since that version, is revoked, or another edit of
  * its spending limit is running; with `wrong_shape` for an unknown time zone; with `not_permitted` when an operator
@@ -62,15 +63,24 @@ type KeyRow = Tables["apiKeys"]["$inferSelect"];
 export async function updateKey(
   { ledger, keyLimits = {}, ...parts }: UpdateParts,
   read: KeyVersion,
-  { spendingLimit, ...columns }: KeyChanges,
+  { spendingLimit, ...rest }: KeyChanges,
 ): Promise<ApiKey> {
+  const columns = rest.projectId === read.accountId ? { ...rest, projectId: null } : rest;
   const widens = (row: ApiKey, key: ApiKey) => isWider(row, key, keyLimits);
-  const change = { action: "key.updated", columns: () => columns, widens };
+  const change: RowChange = {
+    action: "key.updated",
+    columns(row) {
+      if (row.parentId !== null) requireChildChange(row, columns);
+      return columns;
+    },
+    widens,
+    changed: (tx, key, row) => passOn(parts.database, tx, { key, row }),
+  };
+  requireTimeZone(spendingLimit);
   if (spendingLimit === undefined) return changeRow(parts, read, change);
-  const { timeZone = "UTC" } = spendingLimit ?? {};
-  if (!isTimeZone(timeZone)) throw new GatewayError("wrong_shape", { path: "spending_limit.time_zone" });
-  return whileLeased(parts, read.id, async () => {
-    const earlier = await findSpendingLimit(ledger, read);
+  const target = { kind: "key", keyId: read.id } as const;
+  return whileLeased(parts, `key-limit:${read.id}`, async () => {
+    const earlier = limitAmong(await ledger.spendLimits(read.accountId, read.id), target);
     const before = describeSpendingLimit(earlier);
     const after = describeSpendingLimit(spendingLimit ?? undefined);
     // The version decides before the ledger is called: the limit of the editor who lost never reaches it. A
@@ -78,29 +88,42 @@ export async function updateKey(
     const spendsMore = allowsMore(earlier, spendingLimit ?? undefined);
     const widening = spendsMore ? () => true : widens;
     const key = await changeRow(parts, read, { ...change, before, after, widens: widening });
-    const limit = { walletId: read.accountId, limitId: read.id };
-    if (spendingLimit) await ledger.setSpendLimit({ ...spendingLimit, ...limit, keyId: read.id });
-    else await ledger.deleteSpendLimit(limit);
+    await putSpendingLimit(ledger, read.accountId, target, spendingLimit);
     return key;
   });
 }
 
-/**
- * Edits of one spending limit follow each other in all processes, so that the ledger gets them in the order
- * of their versions. Rejects with `conflict` while another one runs; a killed one blocks for 30 s.
- */
-async function whileLeased<Result>(
-  { database, now = platform.now }: KeyChangeParts,
-  keyId: string,
-  edit: () => Promise<Result>,
-): Promise<Result> {
-  const lease = { job: `key-limit:${keyId}`, holder: platform.uuid(), ms: LEASE_MS };
-  if (!(await tryLease(database, lease, now))) throw new GatewayError("conflict");
-  try {
-    return await edit();
-  } finally {
-    // A lease that cannot be given back ends by itself.
-    await endLease(database, lease).catch(() => undefined);
+/** A key below another keeps project and rates of its root, and its end comes only nearer. */
+function requireChildChange({ expiresAtMs: ends }: KeyRow, changes: KeyChanges): void {
+  const { projectId, requestsPerMinute, tokensPerMinute, concurrentRequests, expiresAtMs } = changes;
+  const ofRoot = { projectId, requestsPerMinute, tokensPerMinute, concurrentRequests };
+  const [name] = Object.entries(ofRoot).find(([, value]) => value != null) ?? [];
+  if (name !== undefined) throw new GatewayError("wrong_shape", { path: PATHS[name as keyof typeof ofRoot] });
+  const isLater = expiresAtMs === null || (expiresAtMs ?? 0) > (ends ?? Infinity);
+  if (isLater) throw new GatewayError("wrong_shape", { path: "expires_at" });
+}
+
+const PATHS = {
+  projectId: "project_id",
+  requestsPerMinute: "requests_per_minute",
+  tokensPerMinute: "tokens_per_minute",
+  concurrentRequests: "concurrent_requests",
+};
+
+/** Passes a new project and an earlier end on to the keys below. What else binds them is read with each request. */
+async function passOn(
+  database: Database,
+  tx: Db,
+  { key, row }: { readonly key: ApiKey; readonly row: KeyRow },
+): Promise<void> {
+  const tree = { database, tx, keyId: key.id };
+  const projectId = key.projectId ?? null;
+  if (projectId !== row.projectId) {
+    if (projectId !== null) await lockOpenProject(database, tx, { id: projectId, accountId: key.accountId });
+    await moveBelow(tree, { projectId });
+  }
+  if (key.expiresAtMs !== undefined && key.expiresAtMs !== row.expiresAtMs) {
+    await endBelow(tree, key.expiresAtMs);
   }
 }
 
@@ -112,31 +135,18 @@ function isWider(before: ApiKey, after: ApiKey, defaults: Limits): boolean {
   const hasMoreOf = (name: keyof Limits) =>
     (after.limits[name] ?? defaults[name] ?? Infinity) > (before.limits[name] ?? defaults[name] ?? Infinity);
   const hasMore = LIMITS.some(hasMoreOf);
-  return hasMoreModels || lastsLonger || hasMore || (after.allowsClamp && !before.allowsClamp);
+  const mayMore =
+    (after.allowsClamp && !before.allowsClamp) || (after.allowsChildren && !before.allowsChildren);
+  // Another project may have wider limits.
+  const isMoved = after.projectId !== before.projectId;
+  return hasMoreModels || lastsLonger || hasMore || mayMore || isMoved;
 }
 
 const LIMITS = ["requestsPerMinute", "tokensPerMinute", "concurrentRequests"] as const;
 
-/** Whether a spending limit lets a key spend more, or at another time, than the one before it. */
-function allowsMore(before: SpendingLimit | undefined, after: SpendingLimit | undefined): boolean {
-  if (!before) return false;
-  const { period, timeZone = "UTC" } = before;
-  const isSamePeriod = after?.period === period && (after.timeZone ?? "UTC") === timeZone;
-  return !after || !isSamePeriod || after.amount > before.amount;
-}
-
-/** Finds the spending limit of the key itself, among those that bind it. */
-async function findSpendingLimit(
-  ledger: Pick<Ledger, "spendLimits">,
-  { id, accountId }: KeyVersion,
-): Promise<SpendingLimit | undefined> {
-  const limits = await ledger.spendLimits(accountId, id);
-  return limits.find(({ limitId }) => limitId === id);
-}
-
 /**
  * Gives a key a new secret. The old one ends after 24 hours, and one that an earlier rotation replaced ends
- * now. Rejects with `conflict` like {@link updateKey}.
+ * now; keys that a secret made end with it. Rejects with `conflict` like {@link updateKey}.
  */
 export async function rotateKey(
   { issued, ...parts }: KeyChangeParts & { readonly issued?: OnIssued },
@@ -153,19 +163,29 @@ export async function rotateKey(
       previousHint: row.hint,
       previousEndsAtMs: now() + ROTATION_MS,
     }),
-    changed: async (tx, key) => issued?.(tx, { key, secret }),
+    async changed(tx, key, { digest, previousDigest }) {
+      const tree = { database: parts.database, tx, keyId: key.id };
+      if (previousDigest !== null) await revokeMade(tree, previousDigest, now());
+      await endMade(tree, digest, now() + ROTATION_MS);
+      await issued?.(tx, { key, secret });
+    },
   });
   return { key, secret };
 }
 
 /**
  * Ends the secret that the latest rotation replaced. It is refused within one second; its running requests
- * go on. Rejects with `conflict` like {@link updateKey}.
+ * go on. Keys that it made are revoked. Rejects with `conflict` like {@link updateKey}.
  */
 export async function endPreviousSecret(parts: KeyChangeParts, read: KeyVersion): Promise<ApiKey> {
+  const { now = platform.now } = parts;
   return changeRow(parts, read, {
     action: "key.previous_ended",
     columns: () => ({ previousDigest: null, previousHint: null, previousEndsAtMs: null }),
+    async changed(tx, key, { previousDigest }) {
+      if (previousDigest === null) return;
+      await revokeMade({ database: parts.database, tx, keyId: key.id }, previousDigest, now());
+    },
   });
 }
 
@@ -177,8 +197,8 @@ interface RowChange {
   readonly after?: object;
   /** Whether the key may do more than before, which an operator who only acts inside its account cannot give. */
   widens?(before: ApiKey, after: ApiKey): boolean;
-  /** Runs last in the transaction. */
-  changed?(tx: Db, key: ApiKey): Promise<void>;
+  /** Runs last in the transaction, with the row before the change. The key's tree is locked. */
+  changed?(tx: Db, key: ApiKey, row: KeyRow): Promise<void>;
 }
 
 /** Changes the row of a key, with its audit entry. Rejects with `unknown_item` and `conflict`. */
@@ -194,6 +214,7 @@ async function changeRow(
     }
     const row = await readRow(database, tx, id);
     if (!row || row.accountId !== accountId) throw new GatewayError("unknown_item");
+    await lockTree(database, tx, readKey(row));
     const isRead = and(eq(apiKeys.id, id), eq(apiKeys.version, version), isNull(apiKeys.revokedAtMs));
     const set = { ...columns(row), version: version + 1 };
     const [updated] = await tx.update(apiKeys).set(set).where(isRead).returning();
@@ -203,7 +224,7 @@ async function changeRow(
     const { before, after } = differenceOf(describeKey(readKey(row)), describeKey(key));
     const entry = { before: { ...before, ...more.before }, after: { ...after, ...more.after } };
     await recordChange(database, tx, actor, { accountId, action, target: id, ...entry }, now());
-    await changed?.(tx, key);
+    await changed?.(tx, key, row);
     return key;
   });
 }

@@ -3,7 +3,7 @@ import type { Database } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { containsText } from "../contains-text.ts";
 import type { ApiKey } from "./key.ts";
-import { readKey } from "./keys.ts";
+import { readKey } from "./key-row.ts";
 
 export interface KeyListPage {
   readonly accountId: string;

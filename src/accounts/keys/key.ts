@@ -15,12 +15,14 @@ export interface ApiKey {
   readonly models: readonly string[] | undefined;
   /** Whether the output limit of a request may be lowered to what the wallet can pay. */
   readonly allowsClamp: boolean;
+  /** Whether the key may make keys below it. */
+  readonly allowsChildren: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | undefined;
   readonly revokedAtMs: number | undefined;
   /** Id of the person or management key that created it; `undefined` for a key of the command line. */
   readonly createdBy: string | undefined;
-  /** The project that owns the key; `undefined` for the account's default one. */
+  /** The project that owns the key; `undefined` for the account's default one. A key below another has its root's. */
   readonly projectId: string | undefined;
   /** Ids of the keys above it, the nearest first; empty for a key that no key made. */
   readonly parentIds: readonly string[];
@@ -28,6 +30,11 @@ export interface ApiKey {
   readonly version: number;
   /** The secret before the latest rotation; it may have ended. */
   readonly previous: PreviousSecret | undefined;
+}
+
+/** Returns the id of the key at the top of a key's tree, whose rates and concurrency the whole tree shares. */
+export function rootIdOf({ id, parentIds }: Pick<ApiKey, "id" | "parentIds">): string {
+  return parentIds.at(-1) ?? id;
 }
 
 type KeyState = "active" | "revoked" | "expired";

@@ -1,7 +1,5 @@
 import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
-import { type Database, type Db, isInList, listOf, type Tables } from "../../db/database.ts";
-import { type Nanos, printUsd } from "../../domain/money.ts";
-import type { LimitPeriod } from "../../domain/period.ts";
+import { type Database, type Db, isInList, listOf } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Limits } from "../../limiter/limiter.ts";
@@ -9,11 +7,15 @@ import { platform } from "../../platform.ts";
 import { printTime } from "../../time.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "../audit-trail.ts";
 import { requirePresentRight } from "../people/present-rights.ts";
+import { lockOpenProject } from "../projects.ts";
+import { describeSpendingLimit, putSpendingLimit, type SpendingLimit } from "../spending-limits.ts";
 import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
+import { readKey } from "./key-row.ts";
+import { lockTree, revokeBelow } from "./key-tree.ts";
 
 export interface IssueParts {
   readonly database: Database;
-  readonly ledger: Pick<Ledger, "setSpendLimit">;
+  readonly ledger: Pick<Ledger, "setSpendLimit" | "deleteSpendLimit">;
   readonly now?: () => number;
   /** Who issues the key, for the audit trail. Default: the command line. */
   readonly actor?: AuditActor;
@@ -34,17 +36,13 @@ export interface NewKey {
   /** Ids of the models that the key may use. Default: every model. */
   readonly models?: readonly string[] | undefined;
   readonly allowsClamp?: boolean | undefined;
+  /** Whether the key may make keys below it. Default: false. */
+  readonly allowsChildren?: boolean | undefined;
+  /** Id of an open project of the account. Default: the default project. */
+  readonly projectId?: string | undefined;
   readonly expiresAtMs?: number | undefined;
   /** Maximum spending of the key per period. Default: bounded by the wallet alone. */
   readonly spendingLimit?: SpendingLimit | undefined;
-}
-
-/** The most that a key may spend per period; periods are in UTC without a time zone. */
-export interface SpendingLimit {
-  readonly amount: Nanos;
-  readonly period: LimitPeriod;
-  /** An IANA name. */
-  readonly timeZone?: string | undefined;
 }
 
 export interface IssuedKey {
@@ -101,16 +99,20 @@ async function storeKey(
 ): Promise<ApiKey | undefined> {
   const createdAtMs = now();
   const { id = platform.uuidV7(createdAtMs) } = request;
-  const { accountId, name, limits, models, allowsClamp, expiresAtMs, spendingLimit } = request;
+  const { accountId, name, limits, models, allowsClamp, allowsChildren, expiresAtMs, spendingLimit } =
+    request;
+  const projectId = request.projectId === accountId ? undefined : request.projectId;
   // The spending limit comes first, so that the key is never in force without it.
   if (spendingLimit) {
-    await ledger.setSpendLimit({ ...spendingLimit, walletId: accountId, limitId: id, keyId: id });
+    await putSpendingLimit(ledger, accountId, { kind: "key", keyId: id }, spendingLimit);
   }
   const createdBy = actor.kind === "person" || actor.kind === "management_key" ? actor.id : undefined;
-  const attributes = { accountId, name, models, allowsClamp, expiresAtMs, createdBy };
+  const rights = { models, allowsClamp, allowsChildren, expiresAtMs };
+  const attributes = { accountId, projectId, name, createdBy, ...rights };
   const row = { id, createdAtMs, ...attributes, ...limits, digest, hint };
   return database.transact(async (tx) => {
     await requirePresentRight(database, tx, actor, { accountId, roles: ["owner", "developer"] });
+    if (projectId !== undefined) await lockOpenProject(database, tx, { id: projectId, accountId });
     const [inserted] = await tx.insert(database.tables.apiKeys).values(row).onConflictDoNothing().returning();
     if (!inserted) return undefined;
     const key = readKey(inserted);
@@ -122,25 +124,22 @@ async function storeKey(
 }
 
 /** What the audit trail shows of a key, in the words of the API. */
-export function describeKey({ name, hint, models, allowsClamp, expiresAtMs, limits, previous }: ApiKey) {
+export function describeKey(key: ApiKey) {
+  const { name, hint, models, allowsClamp, expiresAtMs, limits, previous } = key;
   return {
     name,
     hint,
     models,
     allows_clamp: allowsClamp,
+    allows_children: key.allowsChildren || undefined,
+    project_id: key.projectId,
+    parent_id: key.parentIds[0],
     expires_at: printTime(expiresAtMs) ?? undefined,
     requests_per_minute: limits.requestsPerMinute,
     tokens_per_minute: limits.tokensPerMinute,
     concurrent_requests: limits.concurrentRequests,
     previous_ends_at: printTime(previous?.endsAtMs) ?? undefined,
   };
-}
-
-/** What the audit trail shows of a spending limit; nothing without one. */
-export function describeSpendingLimit(limit: SpendingLimit | undefined): object {
-  if (!limit) return {};
-  const { amount, period, timeZone } = limit;
-  return { spending_limit: { amount_usd: printUsd(amount), period, time_zone: timeZone } };
 }
 
 /**
@@ -189,7 +188,7 @@ export async function findKey(
 }
 
 /**
- * Revokes a key with both of its secrets, permanently. Every process rejects it within one second and ends
+ * Revokes a key with both of its secrets, and all keys below it, permanently. Every process rejects it within one second and ends
  * its running requests within two more. Returns `false` when the key is unknown or was revoked before.
  */
 export async function revokeKey(
@@ -199,6 +198,8 @@ export async function revokeKey(
   const { apiKeys } = database.tables;
   const revokedAtMs = now();
   return database.transact(async (tx) => {
+    const [row] = await tx.select().from(apiKeys).where(eq(apiKeys.id, keyId));
+    if (row) await lockTree(database, tx, readKey(row));
     const [revoked] = await tx
       .update(apiKeys)
       .set({ revokedAtMs, version: sql`${apiKeys.version} + 1` })
@@ -206,7 +207,9 @@ export async function revokeKey(
       .returning({ accountId: apiKeys.accountId, hint: apiKeys.hint });
     if (!revoked) return false;
     const { accountId, hint } = revoked;
-    const change = { accountId, action: "key.revoked", target: keyId, before: { hint } };
+    const below = await revokeBelow({ database, tx, keyId }, revokedAtMs);
+    const after = below > 0 ? { keys_below_revoked: below } : undefined;
+    const change = { accountId, action: "key.revoked", target: keyId, before: { hint }, after };
     await recordChange(database, tx, actor, change, revokedAtMs);
     return true;
   });
@@ -237,41 +240,5 @@ export function createFindEndedKeys(
       else if (state === "suspended") ended.set(id, "suspended");
     }
     return ended;
-  };
-}
-
-type KeyRow = Tables["apiKeys"]["$inferSelect"];
-
-/** Converts a row to a key, without its digest. The key is frozen, because callers share it. */
-export function readKey(row: KeyRow): ApiKey {
-  return Object.freeze({
-    id: row.id,
-    accountId: row.accountId,
-    name: row.name,
-    hint: row.hint,
-    limits: Object.freeze(readLimits(row)),
-    models: row.models ? Object.freeze(row.models) : undefined,
-    allowsClamp: row.allowsClamp,
-    createdAtMs: row.createdAtMs,
-    expiresAtMs: row.expiresAtMs ?? undefined,
-    revokedAtMs: row.revokedAtMs ?? undefined,
-    createdBy: row.createdBy ?? undefined,
-    projectId: undefined,
-    parentIds: [],
-    version: row.version,
-    previous: readPrevious(row),
-  });
-}
-
-function readPrevious({ previousHint: hint, previousEndsAtMs: endsAtMs }: KeyRow) {
-  return hint === null || endsAtMs === null ? undefined : Object.freeze({ hint, endsAtMs });
-}
-
-/** Omits limits that the key does not set, so that spreading the result over the defaults keeps those. */
-function readLimits({ requestsPerMinute, tokensPerMinute, concurrentRequests }: KeyRow): Limits {
-  return {
-    ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
-    ...(tokensPerMinute === null ? {} : { tokensPerMinute }),
-    ...(concurrentRequests === null ? {} : { concurrentRequests }),
   };
 }

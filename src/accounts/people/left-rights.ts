@@ -1,7 +1,8 @@
-import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { type AuditActor, type Role, recordChange } from "../audit-trail.ts";
+import { moveBelow, revokeBelow } from "../keys/key-tree.ts";
 
 /** A transaction that takes rights from a person, and who takes them. */
 export interface Withdrawal {
@@ -127,21 +128,36 @@ async function endManagementKeys(
 async function endApiKeys(parts: Withdrawal, { accountId, authors, heir }: MadeIn): Promise<void> {
   const { apiKeys } = parts.database.tables;
   const isActive = and(eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAtMs));
-  const keys = await parts.tx.select().from(apiKeys).where(isActive);
   const rotated = await findRotations(parts, { accountId, authors });
-  for (const key of keys) {
+  const rotatedIds = [...rotated].map((each) => each.split(" ", 1)[0] ?? "");
+  // A key below another goes with it, unless a person was shown its secret.
+  const isAsked = or(isNull(apiKeys.parentId), inArray(apiKeys.id, rotatedIds));
+  const keys = await parts.tx.select().from(apiKeys).where(and(isActive, isAsked));
+  // Each tree is locked by its root first.
+  for (const key of keys.toSorted(compareDepth)) {
     const { id, name, hint, previousHint, createdBy } = key;
     const isKnown = [hint, previousHint].some((each) => rotated.has(`${id} ${each}`));
     if (!isKnown && !authors.includes(createdBy ?? "")) continue;
     const end = heir ? { createdBy: heir.id } : { revokedAtMs: parts.nowMs };
     const set = { ...end, version: sql`${apiKeys.version} + 1` };
-    await parts.tx.update(apiKeys).set(set).where(eq(apiKeys.id, id));
+    const isStill = and(eq(apiKeys.id, id), isNull(apiKeys.revokedAtMs));
+    const changed = await parts.tx.update(apiKeys).set(set).where(isStill).returning({ id: apiKeys.id });
+    if (changed.length === 0) continue;
+    const tree = { database: parts.database, tx: parts.tx, keyId: id };
+    if (heir) await moveBelow(tree, { createdBy: heir.id });
+    else await revokeBelow(tree, parts.nowMs);
     await recordEnd(
       parts,
       { accountId, target: id, noun: "key" },
       { name, hint, createdBy, heirId: heir?.id },
     );
   }
+}
+
+type Depth = Pick<Database["tables"]["apiKeys"]["$inferSelect"], "parentId">;
+
+function compareDepth(one: Depth, other: Depth): number {
+  return Number(one.parentId !== null) - Number(other.parentId !== null);
 }
 
 /** Returns the keys that the authors rotated, each with the hint of the secret that they were shown. */

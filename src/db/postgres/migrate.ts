@@ -16,6 +16,7 @@ import upstreamCost from "./migrations/0011_upstream_cost.sql" with { type: "tex
 import units from "./migrations/0012_units.sql" with { type: "text" };
 import limitVersions from "./migrations/0013_limit_versions.sql" with { type: "text" };
 import scopes from "./migrations/0014_scopes.sql" with { type: "text" };
+import projects from "./migrations/0015_projects.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly string[] = [
   units,
   limitVersions,
   scopes,
+  projects,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

@@ -19,6 +19,7 @@ import instance from "./migrations/0012_instance.sql" with { type: "text" };
 import upstreamCost from "./migrations/0013_upstream_cost.sql" with { type: "text" };
 import units from "./migrations/0014_units.sql" with { type: "text" };
 import scopes from "./migrations/0015_scopes.sql" with { type: "text" };
+import projects from "./migrations/0016_projects.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -125,6 +126,7 @@ export const MIGRATIONS: readonly string[] = [
   upstreamCost,
   units,
   scopes,
+  projects,
 ];
 
 /**

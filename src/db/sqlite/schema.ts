@@ -5,7 +5,10 @@ import * as ledgerTables from "../tables/ledger.ts";
 import * as peopleTables from "../tables/people.ts";
 import * as usageTables from "../tables/usage.ts";
 import { declareTables, SQLITE_COLUMNS } from "./columns.ts";
-export const { accounts, apiKeys, gateways, instance } = declareTables(accountTables, SQLITE_COLUMNS);
+export const { accounts, apiKeys, gateways, instance, projects } = declareTables(
+  accountTables,
+  SQLITE_COLUMNS,
+);
 export const {
   people,
   sessions,

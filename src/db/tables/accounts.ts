@@ -1,4 +1,5 @@
 // Accounts, their keys, the gateways of a database, and the database itself.
+import { sql } from "drizzle-orm";
 import type { Columns } from "../sqlite/columns.ts";
 
 /** Accounts. The wallet of an account has its id. */
@@ -14,6 +15,23 @@ export const accounts = (t: Columns) =>
     /** The factor over upstream costs in ten-thousandths; null for the prices of the models. */
     markup: t.whole("markup"),
   });
+
+/** The projects of accounts, which own keys. The default project of an account has its id, and a row once changed. */
+export const projects = (t: Columns) =>
+  t.createTable(
+    "projects",
+    {
+      id: t.text("id").primaryKey(),
+      accountId: t.text("account_id").notNull(),
+      name: t.text("name").notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      /** An archived project takes no new keys. */
+      archivedAtMs: t.whole("archived_at_ms"),
+      /** Increases with each change; an edit of an older version is a conflict. */
+      version: t.whole("version").notNull().default(1),
+    },
+    (table) => [t.uniqueIndex("projects_account_name").on(table.accountId, table.name)],
+  );
 
 /**
  * The keys of accounts. `digest` is the SHA-256 of the secret in hex; `models` is a JSON array, null for all
@@ -44,8 +62,25 @@ export const apiKeys = (t: Columns) =>
       previousDigest: t.text("previous_digest").unique(),
       previousHint: t.text("previous_hint"),
       previousEndsAtMs: t.whole("previous_ends_at_ms"),
+      /** Null for the default project of the account. That of a key that a key made is that of its root. */
+      projectId: t.text("project_id"),
+      /** Whether the key may make keys below it. */
+      allowsChildren: t.flag("allows_children").notNull().default(false),
+      /** The keys above, the nearest first: a key has at most 3. They never change. */
+      parentId: t.text("parent_id"),
+      parent2Id: t.text("parent_2_id"),
+      parent3Id: t.text("parent_3_id"),
+      /** Digest of the parent's secret that made the key, with which the key ends. */
+      parentDigest: t.text("parent_digest"),
     },
-    (table) => [t.index("api_keys_account").on(table.accountId)],
+    (table) => [
+      t.index("api_keys_account").on(table.accountId),
+      t.index("api_keys_project").on(table.projectId).where(sql`project_id IS NOT NULL`),
+      // The keys below a key: those that live are counted, all of them end with it.
+      t.index("api_keys_parent").on(table.parentId, table.expiresAtMs).where(sql`parent_id IS NOT NULL`),
+      t.index("api_keys_parent_2").on(table.parent2Id).where(sql`parent_2_id IS NOT NULL`),
+      t.index("api_keys_parent_3").on(table.parent3Id).where(sql`parent_3_id IS NOT NULL`),
+    ],
   );
 
 /**

@@ -70,6 +70,7 @@ export const auditEntry = t.Object({
   actor_kind: t.Union([
     t.Literal("person"),
     t.Literal("management_key"),
+    t.Literal("api_key"),
     t.Literal("command_line"),
     t.Literal("system"),
   ]),

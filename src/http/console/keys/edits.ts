@@ -16,8 +16,8 @@ import {
   type NewKey,
   type OnIssued,
   revokeKey,
-  type SpendingLimit,
 } from "../../../accounts/keys/keys.ts";
+import type { SpendingLimit } from "../../../accounts/spending-limits.ts";
 import { type Nanos, parseUsd } from "../../../domain/money.ts";
 import { isLimitPeriod, isTimeZone } from "../../../domain/period.ts";
 import { GatewayError } from "../../../errors.ts";

@@ -1,0 +1,164 @@
+import { eq, inArray } from "drizzle-orm";
+import type { Database, Db } from "../../db/database.ts";
+import { GatewayError } from "../../errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { platform } from "../../platform.ts";
+import { recordChange } from "../audit-trail.ts";
+import { describeSpendingLimit, putSpendingLimit, type SpendingLimit } from "../spending-limits.ts";
+import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
+import { type KeyRow, readKey } from "./key-row.ts";
+import { countChildren, inherit, lockTree, PARENTS_MAX } from "./key-tree.ts";
+import { describeKey, type IssuedKey } from "./keys.ts";
+
+interface ChildParts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "setSpendLimit" | "deleteSpendLimit">;
+  readonly now?: () => number;
+  /** The most keys in force that a key has made. Default: 10,000. */
+  readonly childrenMax?: number;
+}
+
+/** A key that another key makes. */
+export interface NewChild {
+  readonly name: string;
+  readonly spendingLimit: SpendingLimit;
+  /** From the creation to the end of the key, which ends with its parent at the latest. */
+  readonly lifeMs: number;
+  /** Some of the models that the parent may use. Default: those of the parent. */
+  readonly models: readonly string[] | undefined;
+}
+
+/** The key that makes another one, as authenticated, and the secret that was sent. */
+export interface Parent {
+  readonly key: ApiKey;
+  readonly secret: string;
+}
+
+export type MakeChild = (parent: Parent, child: NewChild) => Promise<IssuedKey>;
+
+const CHILDREN_MAX = 10_000;
+
+/**
+ * Returns a function that makes a key below another one, for its project and its author. It rejects with
+ * `not_permitted` for a parent that may make none, `unknown_key` for one whose secret has ended meanwhile, `wrong_shape`
+ * for a model that the parent may not use, and `conflict` when the parent has 10,000 keys in force.
+ */
+export function createMakeChild(parts: ChildParts): MakeChild {
+  const { ledger, now = platform.now } = parts;
+  return async ({ key: parent, secret: sent }, child) => {
+    requireMaker(parent, child);
+    const createdAtMs = now();
+    const id = platform.uuidV7(createdAtMs);
+    const target = { kind: "key", keyId: id } as const;
+    // The spending limit comes first, so that the key is never in force without it.
+    await putSpendingLimit(ledger, parent.accountId, target, child.spendingLimit);
+    try {
+      return await store(parts, {
+        id,
+        createdAtMs,
+        parentId: parent.id,
+        parentDigest: digestOf(sent),
+        child,
+      });
+    } catch (fault) {
+      // Not after other faults: a key whose commit is in doubt keeps its limit.
+      if (fault instanceof GatewayError) {
+        await putSpendingLimit(ledger, parent.accountId, target, null).catch(() => undefined);
+      }
+      throw fault;
+    }
+  };
+}
+
+interface Making {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly parentId: string;
+  readonly parentDigest: string;
+  readonly child: NewChild;
+}
+
+/** Stores the key with its audit entry, with the parent's tree locked: no end of a key above misses it. */
+async function store(
+  { database, childrenMax = CHILDREN_MAX }: ChildParts,
+  { id, createdAtMs, parentId, parentDigest, child }: Making,
+): Promise<IssuedKey> {
+  const { apiKeys } = database.tables;
+  return database.transact(async (tx) => {
+    const { row, key: parent } = await lockParent(database, tx, parentId);
+    const endsAtMs = endOfParent({ row, key: parent }, parentDigest, createdAtMs);
+    requireMaker(parent, child);
+    const living = await countChildren(database, tx, { keyId: parentId, nowMs: createdAtMs });
+    if (living >= childrenMax) throw new GatewayError("conflict");
+    const { accountId, projectId, createdBy, parentIds } = parent;
+    const [parent2Id, parent3Id] = parentIds;
+    const { name, models, lifeMs } = child;
+    const secret = createSecret();
+    const owner = { accountId, projectId, createdBy, parentId, parent2Id, parent3Id, parentDigest };
+    const expiresAtMs = Math.min(createdAtMs + lifeMs, endsAtMs);
+    const rights = { models, expiresAtMs, allowsChildren: parentIds.length + 1 < PARENTS_MAX };
+    const values = { id, name, createdAtMs, digest: digestOf(secret), hint: hintOf(secret) };
+    const [inserted] = await tx
+      .insert(apiKeys)
+      .values({ ...values, ...owner, ...rights })
+      .returning();
+    if (!inserted) throw new Error("The insert returned no row");
+    const key = readKey(inserted);
+    const after = { ...describeKey(key), ...describeSpendingLimit(child.spendingLimit) };
+    const actor = { kind: "api_key", id: parentId, name: row.hint } as const;
+    const change = { accountId, action: "key.created", target: id, after };
+    await recordChange(database, tx, actor, change, createdAtMs);
+    const above = new Map([[parentId, parent], ...(await readKeys(database, tx, parentIds))]);
+    return { key: inherit(key, above), secret };
+  });
+}
+
+/** Reads a key as the keys above it bind it, with its tree locked. */
+async function lockParent(
+  database: Database,
+  tx: Db,
+  id: string,
+): Promise<{ readonly row: KeyRow; readonly key: ApiKey }> {
+  const { apiKeys } = database.tables;
+  const [read] = await tx.select().from(apiKeys).where(eq(apiKeys.id, id));
+  if (!read) throw new GatewayError("unknown_key");
+  // The keys above a key never change.
+  await lockTree(database, tx, readKey(read));
+  const [row = read] = await tx.select().from(apiKeys).where(eq(apiKeys.id, id));
+  const key = readKey(row);
+  return { row, key: inherit(key, await readKeys(database, tx, key.parentIds)) };
+}
+
+async function readKeys(
+  { tables: { apiKeys } }: Database,
+  tx: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ApiKey>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx
+    .select()
+    .from(apiKeys)
+    .where(inArray(apiKeys.id, [...ids]));
+  return new Map(rows.map((row) => [row.id, readKey(row)]));
+}
+
+/** Returns when a key or the secret that it was sent with ends. Throws `unknown_key` when it has ended. */
+function endOfParent(
+  { row, key }: { readonly row: KeyRow; readonly key: ApiKey },
+  digest: string,
+  nowMs: number,
+): number {
+  const isPrevious = row.digest !== digest;
+  const isOurs = !isPrevious || row.previousDigest === digest;
+  const secretEndsAtMs = isPrevious ? (row.previousEndsAtMs ?? 0) : Infinity;
+  const endsAtMs = Math.min(key.expiresAtMs ?? Infinity, secretEndsAtMs);
+  if (!isOurs || key.revokedAtMs !== undefined || endsAtMs <= nowMs) throw new GatewayError("unknown_key");
+  return endsAtMs;
+}
+
+function requireMaker({ allowsChildren, models: allowed }: ApiKey, { models }: NewChild): void {
+  if (!allowsChildren) throw new GatewayError("not_permitted");
+  if (!models || !allowed) return;
+  const foreign = models.findIndex((model) => !allowed.includes(model));
+  if (foreign >= 0) throw new GatewayError("wrong_shape", { path: `models[${foreign}]` });
+}
