@@ -256,7 +256,8 @@ describe.each(DIALECTS)("keys below keys in %s", (dialect) => {
     const makeChild = createMakeChild({ ...storage, childrenMax: 12 });
     const spendingLimit = { amount: 1n, period: "total" } as const;
     const child = { name: "storm", spendingLimit, lifeMs: 1_000, models: undefined };
-    const storm = () => Promise.allSettled(Array.from({ length: 30 }, () => makeChild({ key, secret: root.secret }, child)));
+    const storm = () =>
+      Promise.allSettled(Array.from({ length: 30 }, () => makeChild({ key, secret: root.secret }, child)));
     const made = await storm();
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(12);
     for (const each of made) if (each.status === "rejected") expect(each.reason.kind).toBe("conflict");
