@@ -127,9 +127,14 @@ export async function newKeyFacts(
   creatorId: string,
   spendingLimit: SpendingLimit | undefined,
 ): Promise<KeyFacts> {
-  const isRecurring = spendingLimit && isCalendar(spendingLimit.period);
-  const resetsAtMs = isRecurring ? periodEnd(spendingLimit.period, now(), spendingLimit.timeZone) : undefined;
-  const limit = spendingLimit && { ...spendingLimit, used: 0n, held: 0n, resetsAtMs };
+  const limit = spendingLimit && unspentLimit(spendingLimit, now());
   const authors = await findAuthorNames(database, [creatorId]);
   return { spendingLimit: limit, spendLimits: [], usage: undefined, activity: NO_ACTIVITY, authors };
+}
+
+/** A limit that nothing has spent from. A window begins with its first hold. */
+export function unspentLimit(limit: SpendingLimit, nowMs: number): SpendLimitState {
+  const { period, timeZone } = limit;
+  const resetsAtMs = isCalendar(period) ? periodEnd(period, nowMs, timeZone) : undefined;
+  return { ...limit, used: 0n, held: 0n, resetsAtMs };
 }

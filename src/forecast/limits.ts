@@ -1,6 +1,7 @@
 import type { ApiKey } from "../accounts/keys/key.ts";
 import type { LimitWindow } from "../domain/limit-windows.ts";
 import { formatCents, formatExact, type Nanos } from "../domain/money.ts";
+import { isCalendar, type LimitPeriod } from "../domain/period.ts";
 import { limitsOf } from "../gateway/admit.ts";
 import type { Money } from "../gateway/decline.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -9,7 +10,10 @@ import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
 import type { Limits, LimitUsage } from "../limiter/limiter.ts";
 
 /** The limits that can refuse a request. */
-type LimitName = `${"key" | "account"}_${"spending" | "requests" | "tokens" | "concurrency"}` | "wallet";
+type LimitName =
+  | `${"key" | "account"}_${"spending" | "requests" | "tokens" | "concurrency"}`
+  | `${"parent_key" | "project" | "member"}_spending`
+  | "wallet";
 
 /** What all keys of an account are bound by. */
 export interface SharedLimits {
@@ -21,7 +25,7 @@ export interface SharedLimits {
 /** One limit that can refuse requests of a key, with its use. */
 export interface BindingLimit {
   readonly limit: LimitName;
-  readonly owner: "key" | "account" | "wallet";
+  readonly owner: "key" | "parent_key" | "project" | "member" | "account" | "wallet";
   readonly unit: "usd" | "requests" | "tokens";
   /** In nano-USD for the unit `usd`. */
   readonly used: bigint;
@@ -65,33 +69,43 @@ export function limitsThatBind(
   const ofKey = { limits: limitsOf({ key }, keyLimits), usage: own.usage, running, nowMs };
   const ofAccount = { limits: accountLimits, usage, running: usage?.accountRunning ?? 0, nowMs };
   return tightestFirst([
-    ...moneyLimits({ wallet: balances, limits: own.spendLimits }),
+    ...moneyLimits({ wallet: balances, limits: own.spendLimits }, key.id),
     ...rates("key", ofKey),
     ...rates("account", ofAccount),
   ]);
 }
 
-/** Lists the spending limits, then the wallet. */
-export function moneyLimits({ wallet: balances, limits }: Money): readonly BindingLimit[] {
-  return [...limits.map(spending), wallet(balances)];
+/** Lists the spending limits that bind a key, or without one those of its account, then the wallet. */
+export function moneyLimits({ wallet: balances, limits }: Money, keyId?: string): readonly BindingLimit[] {
+  return [...limits.map((limit) => spending(limit, keyId)), wallet(balances)];
 }
 
 /** The used share from which a window or a slot can bind before money: they are empty again in a minute. */
 const BUSY = 0.1;
 
-function spending({ amount, used, held, period, keyId, resetsAtMs }: SpendLimitUsage): BindingLimit {
-  const isOfKey = keyId !== undefined;
-  const each = period === "total" ? "in total" : `per ${period}`;
+function spending(limit: SpendLimitUsage, bound: string | undefined): BindingLimit {
+  const { amount, used, held, resetsAtMs } = limit;
+  const owner = ownerOf(limit, bound);
   return {
-    limit: isOfKey ? "key_spending" : "account_spending",
-    owner: isOfKey ? "key" : "account",
+    limit: `${owner}_spending`,
+    owner,
     unit: "usd",
     used: used + held,
     max: amount,
     left: amount - used - held,
     resetsAtMs,
-    title: `The ${isOfKey ? "key" : "account"}'s spending limit of ${formatExact(amount)} ${each}`,
+    title: `The ${owner.replace("_", " ")}'s spending limit of ${formatExact(amount)} ${inWords(limit.period)}`,
   };
+}
+
+function ownerOf({ keyId, scope }: SpendLimitUsage, bound: string | undefined) {
+  if (keyId !== undefined) return bound === undefined || keyId === bound ? "key" : "parent_key";
+  return scope?.kind === "project" || scope?.kind === "member" ? scope.kind : "account";
+}
+
+function inWords(period: LimitPeriod): string {
+  if (period === "total") return "in total";
+  return isCalendar(period) ? `per ${period}` : `per ${period.slice(0, -1)} hours`;
 }
 
 function wallet({ held, available }: Balances): BindingLimit {

@@ -41,8 +41,6 @@ export const TEST_CALLER: Caller = {
     expiresAtMs: undefined,
     revokedAtMs: undefined,
     createdBy: undefined,
-    projectId: undefined,
-    parentIds: [],
     version: 1,
     previous: undefined,
   },

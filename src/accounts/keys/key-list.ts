@@ -1,9 +1,10 @@
-import { and, asc, eq, gt, isNotNull, isNull, lte, or } from "drizzle-orm";
-import type { Database } from "../../db/database.ts";
+import { and, asc, eq, gt, isNotNull, isNull, lte, or, type SQL } from "drizzle-orm";
+import type { Database, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { containsText } from "../contains-text.ts";
 import type { ApiKey } from "./key.ts";
 import { readKey } from "./key-row.ts";
+import { createInherit } from "./key-tree.ts";
 
 export interface KeyListPage {
   readonly accountId: string;
@@ -11,6 +12,10 @@ export interface KeyListPage {
   readonly text?: string | undefined;
   /** Default: keys of every state. */
   readonly state?: "active" | "expired" | "revoked" | undefined;
+  /** The project of the keys; the account's id for its default one. Default: keys of every project. */
+  readonly project?: string | undefined;
+  /** The key that made the keys. Default: keys that no key made. */
+  readonly parent?: string | undefined;
   /** The `next` of the page before. */
   readonly token?: string | undefined;
   /** Default: all that follow. */
@@ -18,10 +23,10 @@ export interface KeyListPage {
   readonly nowMs: number;
 }
 
-/** Lists a page of the keys of an account, oldest first. Throws `wrong_shape` for a token that is none. */
+/** Lists a page of the keys of an account, oldest first, as the keys above bind them. Throws `wrong_shape` for a token that is none. */
 export async function listKeyPage(
   database: Database,
-  { accountId, text, state, token, size, nowMs }: KeyListPage,
+  { accountId, text, state, project, parent, token, size, nowMs }: KeyListPage,
 ): Promise<{ readonly items: readonly ApiKey[]; readonly next: string | null }> {
   const { db, tables } = database;
   const { apiKeys } = tables;
@@ -29,12 +34,14 @@ export async function listKeyPage(
     eq(apiKeys.accountId, accountId),
     containsText([apiKeys.name, apiKeys.hint], text),
     isInState(database, state, nowMs),
+    project === undefined ? undefined : isOf(apiKeys.projectId, project === accountId ? undefined : project),
+    isOf(apiKeys.parentId, parent),
     isAfter(database, token),
   );
   const query = db.select().from(apiKeys).where(isWanted).orderBy(asc(apiKeys.createdAtMs), asc(apiKeys.id));
   // One row more than the page has shows whether another page follows.
   const rows = await (size === undefined ? query : query.limit(size + 1));
-  const items = rows.slice(0, size).map(readKey);
+  const items = await createInherit(database)(rows.slice(0, size).map(readKey));
   const last = items.at(-1);
   const next = last && items.length < rows.length ? `${last.createdAtMs}.${last.id}` : null;
   return { items, next };
@@ -46,6 +53,10 @@ function isInState({ tables: { apiKeys } }: Database, state: KeyListPage["state"
   const isExpired = lte(apiKeys.expiresAtMs, nowMs);
   const isInForce = or(isNull(apiKeys.expiresAtMs), gt(apiKeys.expiresAtMs, nowMs));
   return and(isNull(apiKeys.revokedAtMs), state === "expired" ? isExpired : isInForce);
+}
+
+function isOf(column: Tables["apiKeys"]["projectId" | "parentId"], id: string | undefined): SQL {
+  return id === undefined ? isNull(column) : eq(column, id);
 }
 
 function isAfter({ tables: { apiKeys } }: Database, token: string | undefined) {

@@ -7,10 +7,12 @@ import { type KeyRow, readKey } from "./key-row.ts";
 /** Returns a function that gives keys the bounds of the keys above them. Without such a key it reads nothing. */
 export function createInherit(database: Database): (keys: readonly ApiKey[]) => Promise<readonly ApiKey[]> {
   const { apiKeys } = database.tables;
-  const query = database.db.select().from(apiKeys).where(isInList(database, apiKeys.id)).prepare();
+  const prepare = () => database.db.select().from(apiKeys).where(isInList(database, apiKeys.id)).prepare();
+  let query: ReturnType<typeof prepare> | undefined;
   return async (keys) => {
     const ids = new Set(keys.flatMap(({ parentIds }) => parentIds));
     if (ids.size === 0) return keys;
+    query ??= prepare();
     const rows = await query.execute(listOf(database, [...ids]));
     const above = new Map(rows.map((row) => [row.id, readKey(row)]));
     return keys.map((key) => inherit(key, above));

@@ -33,6 +33,9 @@ export const PERMISSIONS = {
   "keys.rotate": inAccount("owner", "developer"),
   /** Developers change the keys that they created; an operator who acts inside an account makes bounds narrower. */
   "keys.write": inAccount("owner", "developer", "acting"),
+  "projects.read": everyone,
+  /** Owners alone change projects and their limits. */
+  "projects.write": owners,
   "wallet.read": everyone,
   "wallet.write": owners,
   "usage.read": everyone,
@@ -40,6 +43,8 @@ export const PERMISSIONS = {
   "models.read": everyone,
   playground: inAccount("owner", "developer"),
   "members.read": everyone,
+  "member_limits.read": everyone,
+  "member_limits.write": owners,
   /** An operator who acts inside an account with an owner takes rights, and gives none. */
   "members.write": inAccount("owner", "acting"),
   "links.read": inAccount("owner", "acting"),

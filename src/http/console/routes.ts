@@ -11,6 +11,7 @@ import { fromLedgerError } from "./errors.ts";
 import { findRoutes } from "./find.ts";
 import { keysRoutes } from "./keys/routes.ts";
 import { managementKeysRoutes } from "./management-keys.ts";
+import { memberLimitsRoutes } from "./member-limits.ts";
 import { modelsRoutes } from "./models.ts";
 import { noticesRoutes } from "./notices/routes.ts";
 import { operatorAccountsRoutes, operatorMoneyRoutes } from "./operator/accounts.ts";
@@ -19,6 +20,7 @@ import { operatorHealthRoutes } from "./operator/health.ts";
 import { operatorPeopleRoutes } from "./operator/people.ts";
 import { paymentsRoutes } from "./payments/routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
+import { projectsRoutes } from "./projects.ts";
 import { printPath, replaceChecks } from "./request-body.ts";
 import { contextOf } from "./request-context.ts";
 import { refusalsRoutes } from "./requests/refusals.ts";
@@ -47,11 +49,13 @@ export function createConsoleApi(parts: ConsoleParts) {
     .use(findRoutes(parts))
     .use(keysRoutes(parts))
     .use(managementKeysRoutes(parts))
+    .use(memberLimitsRoutes(parts))
     .use(modelsRoutes(parts))
     .use(noticesRoutes(parts))
     .use(operatorRoutes(parts))
     .use(paymentsRoutes(parts))
     .use(playgroundRoutes(parts))
+    .use(projectsRoutes(parts))
     .use(refusalsRoutes(parts))
     .use(requestsRoutes(parts))
     .use(sessionRoutes(parts))

@@ -20,6 +20,9 @@ const NAMES: Readonly<Record<Limit["limit"], string>> = {
   account_tokens: "Tokens per minute of the account",
   account_concurrency: "Requests of the account at once",
   account_spending: "Spending limit of the account",
+  parent_key_spending: "Spending limit of a key above",
+  project_spending: "Spending limit of the project",
+  member_spending: "Spending limit of the member",
   wallet: "Wallet",
 };
 
@@ -130,7 +133,7 @@ function LimitBars({ limits }: { readonly limits: readonly Limit[] }) {
   return (
     <ul className={pageStyles.limits}>
       {limits.map((limit) => (
-        <li key={limit.limit}>
+        <li key={`${limit.limit} ${limit.max} ${limit.used}`}>
           <LimitBar limit={limit} />
         </li>
       ))}

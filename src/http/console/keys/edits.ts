@@ -9,6 +9,7 @@ import {
   rotateKey,
   updateKey,
 } from "../../../accounts/keys/key-changes.ts";
+import { createInherit } from "../../../accounts/keys/key-tree.ts";
 import {
   findKey,
   type IssuedKey,
@@ -18,8 +19,6 @@ import {
   revokeKey,
 } from "../../../accounts/keys/keys.ts";
 import type { SpendingLimit } from "../../../accounts/spending-limits.ts";
-import { type Nanos, parseUsd } from "../../../domain/money.ts";
-import { isLimitPeriod, isTimeZone } from "../../../domain/period.ts";
 import { GatewayError } from "../../../errors.ts";
 import { type KeyFacts, newKeyFacts, readFacts } from "../../../forecast/bound-keys.ts";
 import type { TriedLimits } from "../../../forecast/simulation.ts";
@@ -28,7 +27,8 @@ import type { Ledger } from "../../../ledger/ledger.ts";
 import { readMs } from "../../../usage/view.ts";
 import type { AccountAccess, GuardParts } from "../guard.ts";
 import { type KeyView, printKey } from "./print.ts";
-import type { issuedKey, keyChangeBody, newKeyBody, simulationBody, spendingLimitBody } from "./shapes.ts";
+import { readSpendingLimit } from "./read-spending-limit.ts";
+import type { issuedKey, keyChangeBody, newKeyBody, simulationBody } from "./shapes.ts";
 
 /** What the routes of keys need. */
 export interface KeyParts extends GuardParts {
@@ -52,7 +52,8 @@ export async function requireKey(
   { id: accountId }: Account,
   keyId: string,
 ): Promise<ApiKey> {
-  const key = await findKey(database, { accountId, keyId });
+  const found = await findKey(database, { accountId, keyId });
+  const [key] = found ? await createInherit(database)([found]) : [];
   if (!key) throw new GatewayError("unknown_item");
   return key;
 }
@@ -171,6 +172,8 @@ function readNewKey(
     name: readName(body.name),
     models: readModels(parts, body.models) ?? undefined,
     allowsClamp: body.allows_clamp,
+    allowsChildren: body.allows_children,
+    projectId: body.project_id ?? undefined,
     expiresAtMs,
     limits,
     spendingLimit,
@@ -188,6 +191,8 @@ function readChanges(
     models: readModels(parts, body.models, modelsNow),
     expiresAtMs: readExpiry(body.expires_at),
     allowsClamp: body.allows_clamp,
+    allowsChildren: body.allows_children,
+    projectId: body.project_id,
     requestsPerMinute: body.requests_per_minute,
     tokensPerMinute: body.tokens_per_minute,
     concurrentRequests: body.concurrent_requests,
@@ -203,25 +208,6 @@ export function readLimits(body: Static<typeof simulationBody>): TriedLimits {
     concurrentRequests: body.concurrent_requests ?? undefined,
     spendingLimit: readSpendingLimit(body.spending_limit) ?? undefined,
   };
-}
-
-/** Reads a spending limit. Throws `wrong_shape` for an amount that is too large and for an unknown zone. */
-function readSpendingLimit<Absent extends null | undefined>(
-  limit: Static<typeof spendingLimitBody> | Absent,
-): SpendingLimit | Absent {
-  if (!limit) return limit;
-  const { amount_usd, period, time_zone: timeZone } = limit;
-  if (!isLimitPeriod(period)) throw wrongShape("spending_limit.period");
-  if (timeZone !== undefined && !isTimeZone(timeZone)) throw wrongShape("spending_limit.time_zone");
-  return { amount: readAmount(amount_usd), period, timeZone };
-}
-
-function readAmount(text: string): Nanos {
-  try {
-    return parseUsd(text);
-  } catch {
-    throw wrongShape("spending_limit.amount_usd");
-  }
 }
 
 function readName(text: string): string {

@@ -10,12 +10,12 @@ const count = t.Integer({ minimum: 0 });
 const name = t.String({ minLength: 1, maxLength: 100, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` });
 const models = t.Array(t.String({ minLength: 1, maxLength: 256 }), { minItems: 1, maxItems: 1000 });
 const amount = t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD with up to 9 decimals" });
-const period = t.String({
+export const period = t.String({
   pattern: "^(total|day|week|month|([1-9]\\d?|1[0-5]\\d|16[0-8])h)$",
   description: "total, day, week or month, or a window of 1h to 168h that begins with its first request",
 });
 
-/** The most that a key may spend per period. */
+/** The most that a key, a project or a member may spend per period. */
 export const spendingLimitBody = t.Object({
   amount_usd: amount,
   period,
@@ -29,11 +29,16 @@ export const keyId = t.String({ minLength: 1, maxLength: 128, pattern: "^[^\\0]*
 /** A key of an account. */
 export const keyParams = t.Object({ account: id, key: keyId });
 
+/** The id of a project. The default one has the account's id; null stands for it too. */
+export const projectId = keyId;
+
 export const newKeyBody = t.Object({
   name,
   models: t.Optional(t.Nullable(models)),
   expires_at: t.Optional(t.Nullable(time)),
   allows_clamp: t.Optional(t.Boolean()),
+  allows_children: t.Optional(t.Boolean({ description: "whether the key may make keys below it" })),
+  project_id: t.Optional(t.Nullable(projectId)),
   requests_per_minute: t.Optional(t.Nullable(bound)),
   tokens_per_minute: t.Optional(t.Nullable(bound)),
   concurrent_requests: t.Optional(t.Nullable(bound)),
@@ -47,6 +52,8 @@ export const keyChangeBody = t.Object({
   models: t.Optional(t.Nullable(models)),
   expires_at: t.Optional(t.Nullable(time)),
   allows_clamp: t.Optional(t.Boolean()),
+  allows_children: t.Optional(t.Boolean()),
+  project_id: t.Optional(t.Nullable(projectId)),
   requests_per_minute: t.Optional(t.Nullable(bound)),
   tokens_per_minute: t.Optional(t.Nullable(bound)),
   concurrent_requests: t.Optional(t.Nullable(bound)),
@@ -91,6 +98,9 @@ const keyMembers = {
   previous: t.Nullable(t.Object({ hint: t.String(), ends_at: time })),
   models: t.Nullable(t.Array(t.String())),
   allows_clamp: t.Boolean(),
+  allows_children: t.Boolean(),
+  project_id: t.String({ description: "the account's id for its default project" }),
+  parent_id: t.Nullable(t.String({ description: "the key that made this one" })),
   version: t.Integer(),
   spending_limit: t.Nullable(spendingLimit),
   requests_per_minute: t.Nullable(rate),
@@ -113,12 +123,22 @@ const limitName = t.Union([
   t.Literal("account_tokens"),
   t.Literal("account_concurrency"),
   t.Literal("account_spending"),
+  t.Literal("parent_key_spending"),
+  t.Literal("project_spending"),
+  t.Literal("member_spending"),
   t.Literal("wallet"),
 ]);
 
 const limit = t.Object({
   limit: limitName,
-  owner: t.Union([t.Literal("key"), t.Literal("account"), t.Literal("wallet")]),
+  owner: t.Union([
+    t.Literal("key"),
+    t.Literal("parent_key"),
+    t.Literal("project"),
+    t.Literal("member"),
+    t.Literal("account"),
+    t.Literal("wallet"),
+  ]),
   used: t.String(),
   max: t.String(),
   remaining: t.String(),
@@ -139,13 +159,15 @@ const keyState = t.Union([t.Literal("active"), t.Literal("revoked"), t.Literal("
 /** The zone of the viewer's days, by which spending of 30 days is counted. */
 export const viewerQuery = t.Object({ offset_h: t.Optional(offsetHours) });
 
-/** Without a size, the list has every key that is wanted. */
+/** Without a size, the list has every key that is wanted. Without a parent, it has those that no key made. */
 export const keysQuery = t.Composite([
   pageQuery,
   viewerQuery,
   t.Object({
     q: t.Optional(t.String({ maxLength: 100, description: "part of a name or hint" })),
     state: t.Optional(keyState),
+    project: t.Optional(projectId),
+    parent: t.Optional(t.String({ maxLength: 128, description: "id of a key: the keys that it made" })),
   }),
 ]);
 
