@@ -1,5 +1,7 @@
 import { createAuthenticate } from "../accounts/keys/authenticate.ts";
+import { createMakeChild } from "../accounts/keys/child-keys.ts";
 import { createFindEndedKeys } from "../accounts/keys/keys.ts";
+import { nameScopes } from "../accounts/keys/named-scopes.ts";
 import { isOnePerson } from "../accounts/people/members.ts";
 import { createBodies } from "../bodies/bodies.ts";
 import { createCooperativeYield } from "../bodies/cooperative-yield.ts";
@@ -83,6 +85,7 @@ export function createParts(
   let gateway: Gateway = {
     ...readLive(config),
     authenticate: createAuthenticate({ database }),
+    keys: createOwnKeys({ database, ledger }),
     isOnePerson: (account, other) => isOnePerson(database, account, other),
     limiter: limiter.limiter,
     ledger,
@@ -210,4 +213,12 @@ function createFollower(
   const startSpan = traces?.startRequest;
   return ({ debugKeys }) =>
     createRequestTracing({ log, logLevel, debugKeys, startSpan, capturesContent, clock });
+}
+
+/** What keys ask of themselves. */
+function createOwnKeys({ database, ledger }: Pick<RunningLedger, "database" | "ledger">): Gateway["keys"] {
+  return {
+    makeChild: createMakeChild({ database, ledger }),
+    nameScopes: (key) => nameScopes(database, key),
+  };
 }

@@ -1,4 +1,6 @@
-import type { Authenticate } from "../accounts/keys/key.ts";
+import type { MakeChild } from "../accounts/keys/child-keys.ts";
+import type { ApiKey, Authenticate } from "../accounts/keys/key.ts";
+import type { NamedScope } from "../accounts/keys/named-scopes.ts";
 import type { Bodies } from "../bodies/bodies.ts";
 import type { CooperativeYield } from "../bodies/cooperative-yield.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -39,9 +41,17 @@ export interface GatewaySettings {
   readonly tracing: RequestTracing | undefined;
 }
 
+/** What a key may ask of itself, beside requests of models. */
+interface OwnKeys {
+  readonly makeChild: MakeChild;
+  /** What the owner calls the keys above, the project and the author of a key. */
+  readonly nameScopes: (key: ApiKey) => Promise<readonly NamedScope[]>;
+}
+
 /** The parts that a request uses. Immutable: a reload creates a new gateway; running requests keep theirs. */
 export interface Gateway extends GatewaySettings {
   readonly authenticate: Authenticate;
+  readonly keys: OwnKeys;
   /** Whether one person sends requests of both accounts; not of operators, who need not be kept from their keys. */
   readonly isOnePerson: (account: string, other: string) => Promise<boolean>;
   readonly limiter: Limiter;

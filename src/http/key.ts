@@ -1,8 +1,9 @@
 import { Elysia } from "elysia";
-import type { Caller } from "../accounts/keys/key.ts";
+import type { ApiKey, Caller } from "../accounts/keys/key.ts";
+import type { NamedScope } from "../accounts/keys/named-scopes.ts";
 import type { LimitWindow } from "../domain/limit-windows.ts";
 import { printUsd } from "../domain/money.ts";
-import { limitsOf } from "../gateway/admit.ts";
+import { limiterOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { SpendLimitUsage } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
@@ -17,15 +18,20 @@ export function keyRoute(parts: HttpParts) {
 }
 
 async function printKey(
-  { limiter, ledger, keyLimits, accountLimits }: Gateway,
-  caller: Caller,
+  { limiter, ledger, keys, keyLimits, accountLimits }: Gateway,
+  { key }: Caller,
 ): Promise<object> {
-  const { key } = caller;
-  const limits = limitsOf(caller, keyLimits);
+  const shared = limiterOf(key, keyLimits);
+  const limits = shared.keyLimits;
+  const scopes = await keys.nameScopes(key);
   const [usage, balances, spendLimits] = await Promise.all([
-    limiter.usage({ accountId: key.accountId, keyId: key.id, keyLimits: limits, accountLimits }),
+    limiter.usage({ accountId: key.accountId, ...shared, accountLimits }),
     ledger.balances(key.accountId),
-    ledger.spendLimits(key.accountId, key.id),
+    ledger.spendLimits(
+      key.accountId,
+      key.id,
+      scopes.map(({ kind, id }) => ({ kind, id })),
+    ),
   ]);
   return {
     object: "key",
@@ -33,11 +39,15 @@ async function printKey(
     name: key.name,
     hint: key.hint,
     models: key.models ?? null,
+    parent_id: key.parentIds[0] ?? null,
+    project: printScope(scopes, "project"),
+    member: printScope(scopes, "member"),
+    allows_children: key.allowsChildren,
     expires_at: printTime(key.expiresAtMs),
     requests_per_minute: printWindow(usage.requests),
     tokens_per_minute: printWindow(usage.tokens),
     concurrent_requests: { limit: limits.concurrentRequests ?? null, used: usage.running },
-    spending_limits: spendLimits.map(printSpendLimit),
+    spending_limits: spendLimits.map((limit) => printSpendLimit(limit, key, scopes)),
     wallet: {
       balance_usd: printUsd(balances.posted),
       on_hold_usd: printUsd(balances.held),
@@ -52,10 +62,16 @@ function printWindow(window: LimitWindow | undefined): object | null {
   return { limit, used: limit - remaining, remaining, resets_in_s: Math.ceil(resetMs / 1000) };
 }
 
-function printSpendLimit({ amount, used, held, period, keyId, resetsAtMs }: SpendLimitUsage): object {
+/** Prints a limit that binds the key, by the name that its owner gave to what it limits. */
+function printSpendLimit(limit: SpendLimitUsage, key: ApiKey, scopes: readonly NamedScope[]): object {
+  const { amount, used, held, period, each, resetsAtMs } = limit;
   const left = amount - used - held;
+  const bound = scopeOf(limit, key);
+  const name = scopes.find(({ kind, id }) => kind === bound.kind && id === bound.id)?.name;
   return {
-    applies_to: keyId === undefined ? "account" : "key",
+    applies_to: bound.kind,
+    name: bound.kind === "key" ? key.name : (name ?? null),
+    each: each !== undefined,
     period,
     limit_usd: printUsd(amount),
     used_usd: printUsd(used),
@@ -63,4 +79,19 @@ function printSpendLimit({ amount, used, held, period, keyId, resetsAtMs }: Spen
     remaining_usd: printUsd(left > 0n ? left : 0n),
     resets_at: printTime(resetsAtMs),
   };
+}
+
+/** What a limit counts: of a template, the one scope of the key that it bounds. */
+function scopeOf(
+  { keyId, scope, each, subject }: SpendLimitUsage,
+  key: ApiKey,
+): { kind: string; id?: string } {
+  if (each !== undefined && subject !== undefined) return { kind: each, id: subject };
+  if (keyId !== undefined) return { kind: keyId === key.id ? "key" : "parent_key", id: keyId };
+  return scope ?? { kind: "account" };
+}
+
+function printScope(scopes: readonly NamedScope[], kind: NamedScope["kind"]): object | null {
+  const scope = scopes.find((each) => each.kind === kind);
+  return scope ? { id: scope.id, name: scope.name } : null;
 }

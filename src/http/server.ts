@@ -7,6 +7,7 @@ import { describeFault } from "../telemetry/log.ts";
 import { WIRES } from "../wire/registry.ts";
 import { answerCaller } from "./answer-caller.ts";
 import { discardBody } from "./body.ts";
+import { childKeysRoute } from "./child-keys.ts";
 import { createConnectionIdle } from "./connection-idle.ts";
 import { answerBrowser } from "./cors.ts";
 import { errorResponse, respondWithError } from "./errors.ts";
@@ -146,6 +147,7 @@ function createApp(parts: HttpParts) {
   return new Elysia({ strictPath: true })
     .use(modelRoutes(parts))
     .use(keyRoute(parts))
+    .use(childKeysRoute(parts))
     .use(receiptRoute(parts))
     .use(healthRoutes(parts))
     .onError(({ request, code, error }) => {

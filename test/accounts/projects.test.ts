@@ -130,11 +130,11 @@ describe.each(DIALECTS)("projects in %s", (dialect) => {
       scope: { kind: "project", id: search.id },
     });
     expect((await trail()).slice(0, 3)).toMatchObject([
-      { before: { end_user_limit: { amount_usd: "1", period: "5h" } }, after: {} },
+      { before: { end_user_limit: { amount_usd: "1.00", period: "5h" } }, after: {} },
       {
         action: "project.updated",
-        before: { spending_limit: { amount_usd: "5" } },
-        after: { spending_limit: { amount_usd: "6", time_zone: "Asia/Kolkata" } },
+        before: { spending_limit: { amount_usd: "5.00" } },
+        after: { spending_limit: { amount_usd: "6.00", time_zone: "Asia/Kolkata" } },
       },
       { action: "project.created", after: { spending_limit: {}, end_user_limit: {} } },
     ]);

@@ -57,6 +57,10 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
     clientDisconnect: "charge_input",
     tracing: undefined,
     authenticate: () => Promise.reject(new Error("No request is authenticated here")),
+    keys: {
+      makeChild: () => Promise.reject(new Error("No key is made here")),
+      nameScopes: async () => [],
+    },
     isOnePerson: () => Promise.reject(new Error("No accounts are compared here")),
     limiter: notCalled<Limiter>("limiter"),
     ledger: recordingLedger(recorded),
