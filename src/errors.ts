@@ -32,6 +32,8 @@ export const ERRORS = {
     400,
     "The request needs more tokens than the tokens-per-minute limit ever admits.",
   ),
+  wrong_header: invalid(400, "The request has a header that is not valid."),
+  too_many_runs: invalid(400, "This key has begun as many runs with a limit as it may in a day."),
   rejected_by_upstream: invalid(400, "The model does not accept this request."),
   prompt_too_long: knownAs(invalid(400, "The prompt is too long for this model."), "context_length_exceeded"),
   wrong_shape: invalid(422, "The request body failed validation."),
@@ -69,6 +71,11 @@ export const ERRORS = {
   spending_limit_on_hold: unpaid(
     "spending_limit_exceeded",
     "The spending limit of this key covers this request only once running requests finish.",
+  ),
+
+  max_cost: unpaid(
+    "spending_limit_exceeded",
+    "This request may cost more than it allows itself by x-tollgate-max-cost-usd.",
   ),
 
   model_not_allowed: forbidden("This key may not use this model."),
@@ -169,7 +176,16 @@ export interface RefusalFacts {
   readonly key?: { readonly id: string; readonly accountId: string };
   /** Amounts in nano-USD: the smallest acceptable hold, what was available, and that without open holds. */
   readonly money?: { readonly needed: bigint; readonly available: bigint; readonly unheld: bigint };
+  /** The spending limit that had the least left. */
+  readonly spendingLimit?: SpendingLimitFacts | undefined;
   readonly limit?: LimitFacts;
+}
+
+/** A spending limit that was reached. */
+export interface SpendingLimitFacts {
+  readonly limitId: string;
+  /** What it binds, of a template what it counted; `undefined` for the whole account. */
+  readonly scope?: { readonly kind: string; readonly id: string } | undefined;
 }
 
 /** A limit that was reached. */

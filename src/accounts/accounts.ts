@@ -18,6 +18,10 @@ export interface Account {
   readonly version: number;
   /** The factor over upstream costs; `undefined` for the prices of the models. Only operators see it. */
   readonly markup?: Markup | undefined;
+  /** How receipts name end users. Default: by the text that was sent. */
+  readonly endUsers?: "hashed" | "off" | undefined;
+  /** The keys that tags of requests may have, sorted. Default: none. */
+  readonly tagKeys?: readonly string[] | undefined;
 }
 
 interface AccountParts {
@@ -125,7 +129,9 @@ export async function updateAccount(
 
 /** A change of columns and its audit entry. */
 interface AccountChange {
-  readonly columns: Partial<Pick<Tables["accounts"]["$inferInsert"], "state" | "markup">>;
+  readonly columns: Partial<
+    Pick<Tables["accounts"]["$inferInsert"], "state" | "markup" | "endUsers" | "tagKeys">
+  >;
   readonly entry: Change;
 }
 
@@ -224,7 +230,13 @@ export async function listAccounts({ db, tables: { accounts } }: Database): Prom
 
 /** Converts a row of the table to an account. */
 export function readAccount(row: Tables["accounts"]["$inferSelect"]): Account {
-  return { ...row, email: row.email ?? undefined, markup: readMarkup(row.markup) };
+  return {
+    ...row,
+    email: row.email ?? undefined,
+    markup: readMarkup(row.markup),
+    endUsers: row.endUsers ?? undefined,
+    tagKeys: row.tagKeys ?? undefined,
+  };
 }
 
 /** Converts the column of a markup. */

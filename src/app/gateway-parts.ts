@@ -1,3 +1,6 @@
+import { createEndUserHash } from "../accounts/attribution/end-user-names.ts";
+import { createRunStore } from "../accounts/attribution/runs.ts";
+import { createTagValues } from "../accounts/attribution/tag-values.ts";
 import { createAuthenticate } from "../accounts/keys/authenticate.ts";
 import { createMakeChild } from "../accounts/keys/child-keys.ts";
 import { createFindEndedKeys } from "../accounts/keys/keys.ts";
@@ -15,6 +18,7 @@ import { createDeclineMemory } from "../gateway/decline.ts";
 import { type Gateway, type GatewaySettings, Shutdown } from "../gateway/gateway.ts";
 import { createHeartbeats } from "../gateway/heartbeats.ts";
 import { createHoldHealth } from "../gateway/hold-health.ts";
+import { createRuns } from "../gateway/runs.ts";
 import { newRequestId } from "../http/identity.ts";
 import type { OpenLogSync } from "../ledger/sqlite/log-sync.ts";
 import { platform } from "../platform.ts";
@@ -97,6 +101,8 @@ export function createParts(
     callers,
     declines: createDeclineMemory(clock),
     refusals,
+    attribution: { hashEndUser: createEndUserHash(database), countTagValue: createTagValues({ database }) },
+    runs: createRuns({ ledger, store: createRunStore({ database }) }),
     holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
     holdTtlMs: config.holdTtlMs,
     files: findOpenFiles(),

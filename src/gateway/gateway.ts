@@ -22,6 +22,7 @@ import type { DeclineMemory } from "./decline.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import type { HoldHealth } from "./hold-health.ts";
 import type { AbortSource } from "./request.ts";
+import type { AttributionNames, Runs } from "./scopes.ts";
 
 /** What a client pays that disconnects before any output: the input of its request, or nothing. */
 export type ClientDisconnect = "charge_input" | "free";
@@ -66,6 +67,8 @@ export interface Gateway extends GatewaySettings {
   readonly callers: CallerWatch;
   readonly declines: DeclineMemory;
   readonly refusals: RefusalRecorder;
+  readonly attribution: AttributionNames;
+  readonly runs: Runs;
   readonly holdHealth: HoldHealth;
   readonly holdTtlMs: number;
   readonly files: OpenFiles;

@@ -1,20 +1,22 @@
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Body } from "../bodies/body.ts";
 import { printUsd } from "../domain/money.ts";
+import type { Scope } from "../domain/scope.ts";
 import { GatewayError } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
 import type { OutcomeFacts, RequestFacts } from "../ledger/records.ts";
 import { describeFault } from "../telemetry/log.ts";
-import type { RequestHead } from "../wire/model-request.ts";
-import { causeOf, type Decline, declineHeaders, declineOf, shortageOf } from "./decline.ts";
+import { aboveCost, causeOf, type Decline, declineHeaders, declineOf, shortageOf } from "./decline.ts";
 import type { Gateway } from "./gateway.ts";
-import { amountOf, clampToGrant, type Quote, quoteRequest } from "./quote.ts";
+import { amountOf, clampToCost, clampToGrant, type Quote, quoteRequest } from "./quote.ts";
 import type { Call, OpenHold, Plan, Reply } from "./request.ts";
+import { type Attribution, scopesOf } from "./scopes.ts";
 
 /** A request for a hold. */
 export interface Quoted {
   readonly call: Call;
   readonly caller: Caller;
+  readonly attribution: Attribution | undefined;
   readonly body: Body;
   readonly plan: Plan;
   readonly quote: Quote;
@@ -35,55 +37,67 @@ const LOST_WITH_LEDGER = { awaitsDisk: false } as const;
  * ledger is away.
  */
 export function takeHold(gateway: Gateway, quoted: Quoted): Promise<HeldQuote | Decline> {
-  const { measure } = quoted.body;
   quoted.call.trace?.enter("hold");
-  return measure
-    ? holdMeasured(gateway, quoted, () => measure.call(quoted.body))
-    : holdQuote(gateway, quoted);
+  const scopes = scopesOf(gateway, quoted.caller, quoted.attribution);
+  return scopes instanceof Promise
+    ? scopes.then((found) => holdScoped(gateway, quoted, found))
+    : holdScoped(gateway, quoted, scopes);
 }
 
-async function holdMeasured(
-  gateway: Gateway,
-  quoted: Quoted,
-  measure: () => Promise<RequestHead>,
-): Promise<HeldQuote | Decline> {
-  const decline = await findShortage(gateway, quoted);
+/** What a hold counts for beside its wallet and key. */
+type Scopes = readonly Scope[] | undefined;
+
+function holdScoped(gateway: Gateway, quoted: Quoted, scopes: Scopes): Promise<HeldQuote | Decline> {
+  return quoted.body.measure ? holdMeasured(gateway, quoted, scopes) : holdQuote(gateway, quoted, scopes);
+}
+
+async function holdMeasured(gateway: Gateway, quoted: Quoted, scopes: Scopes): Promise<HeldQuote | Decline> {
+  const { body, plan } = quoted;
+  const decline = await findShortage(gateway, quoted, scopes);
   if (decline) return decline;
-  const request = await measure();
-  return holdQuote(gateway, { ...quoted, quote: quoteRequest({ ...quoted.plan, request }) });
+  const request = (await body.measure?.()) ?? body.request;
+  return holdQuote(gateway, { ...quoted, quote: quoteRequest({ ...plan, request }) }, scopes);
 }
 
 /** Reads whether wallet and spending limits afford a quote, without a hold: the quote is only the least. */
 async function findShortage(
   { ledger, declines }: Gateway,
-  { caller: { key }, quote }: Quoted,
+  { caller: { key }, attribution, quote }: Quoted,
+  scopes: Scopes,
 ): Promise<Decline | undefined> {
   const needed = amountOf(quote, quote.outputTokensMax);
-  const remembered = declines.recall(key.id, needed);
+  const { costMax } = attribution ?? {};
+  if (costMax !== undefined && needed > costMax) return aboveCost(needed, costMax);
+  const spender = { keyId: key.id, scopes };
+  const remembered = declines.recall(spender, needed);
   if (remembered) return remembered;
   const [wallet, limits] = await Promise.all([
     ledger.balances(key.accountId),
-    ledger.spendLimits(key.accountId, key.id),
+    ledger.spendLimits(key.accountId, key.id, scopes),
   ]);
   const decline = shortageOf({ wallet, limits }, needed);
-  if (decline) declines.note(key.id, decline);
+  if (decline) declines.note(spender, decline);
   return decline;
 }
 
-async function holdQuote(gateway: Gateway, quoted: Quoted): Promise<HeldQuote | Decline> {
-  const { call, caller, quote } = quoted;
+async function holdQuote(gateway: Gateway, quoted: Quoted, scopes: Scopes): Promise<HeldQuote | Decline> {
+  const { call, caller, attribution } = quoted;
   const { id: keyId, accountId: walletId } = caller.key;
   const { trace } = call;
+  const { costMax } = attribution ?? {};
+  const quote = costMax === undefined ? quoted.quote : clampToCost(quoted.quote, costMax);
+  if (!quote) return aboveCost(amountOf(quoted.quote, quoted.quote.outputTokensMin), costMax ?? 0n);
   const amount = amountOf(quote, quote.outputTokensMax);
   const canLower = quote.outputTokensMin < quote.outputTokensMax;
   const minimum = canLower ? amountOf(quote, quote.outputTokensMin) : amount;
-  const remembered = gateway.declines.recall(keyId, minimum);
+  const remembered = gateway.declines.recall({ keyId, scopes }, minimum);
   if (remembered) return remembered;
   try {
     const request = {
       walletId,
       holdId: call.id,
       keyId,
+      scopes,
       amount,
       minimum,
       ttlMs: gateway.holdTtlMs,
@@ -93,10 +107,10 @@ async function holdQuote(gateway: Gateway, quoted: Quoted): Promise<HeldQuote | 
     const { granted } = await gateway.ledger.hold(request, options);
     gateway.holdHealth.taken();
     trace?.note({ grantedUsd: printUsd(granted) });
-    const hold = { walletId, holdId: call.id, keyId, granted };
+    const hold = { walletId, holdId: call.id, keyId, scopes, granted };
     return { hold, quote: granted === amount ? quote : clampToGrant(quote, granted) };
   } catch (fault) {
-    return declineOrThrow(gateway, quoted, fault);
+    return declineOrThrow(gateway, { call, caller, scopes }, fault);
   }
 }
 
@@ -105,21 +119,27 @@ export function holdFactsOf({ surface, wire }: Call, { model }: Quote): RequestF
   return { surface: surface ?? wire.surface, model: model.id };
 }
 
-/** Creates the error of a declined hold and sets its amounts as headers. */
-export function declineError(decline: Decline, reply: Reply): GatewayError {
-  reply.setHeaders(declineHeaders(decline));
-  const { shortfall } = decline;
-  return new GatewayError(causeOf(decline), shortfall ? { facts: { money: shortfall } } : {});
+/** Creates the error of a declined hold, and sets as headers its amounts and the limit that it met. */
+export function declineError(decline: Decline, caller: Caller, reply: Reply): GatewayError {
+  reply.setHeaders(declineHeaders(decline, caller));
+  const { shortfall, limit } = decline;
+  const facts = shortfall && { money: shortfall, spendingLimit: limit };
+  return new GatewayError(causeOf(decline), { facts });
 }
 
-function declineOrThrow(gateway: Gateway, { call, caller }: Quoted, fault: unknown): Decline {
+/** A request whose hold failed. */
+interface Unheld extends Pick<Quoted, "call" | "caller"> {
+  readonly scopes: Scopes;
+}
+
+function declineOrThrow(gateway: Gateway, { call, caller, scopes }: Unheld, fault: unknown): Decline {
   if (isInDoubt(fault)) releaseIfHeld(gateway, call, caller.key.accountId);
   const decline = declineOf(fault);
   if (!decline) {
     gateway.holdHealth.failed(fault);
     throw fault;
   }
-  gateway.declines.note(caller.key.id, decline);
+  gateway.declines.note({ keyId: caller.key.id, scopes }, decline);
   return decline;
 }
 

@@ -3,6 +3,7 @@
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Body } from "../bodies/body.ts";
 import type { Nanos } from "../domain/money.ts";
+import type { Scope } from "../domain/scope.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt, Balances } from "../ledger/records.ts";
@@ -27,6 +28,8 @@ export interface Call {
   readonly query: string;
   /** Whether the client accepts a lower output limit than its own when the wallet cannot pay for more. */
   readonly allowsClamp: boolean;
+  /** Whom the client says that the request is for; `undefined` where no header says it. */
+  readonly attribution?: AttributionHeaders | undefined;
   /** Clock reading at arrival, in milliseconds. */
   readonly startedAt: number;
   /** Unix seconds at arrival. */
@@ -46,6 +49,18 @@ export interface Call {
   readonly record: RequestRecord;
   /** What else becomes known while the request runs. */
   readonly progress: RequestProgress;
+}
+
+/** The headers by which a client says whom a request is for, and what it may cost. They are sent to no upstream. */
+export interface AttributionHeaders {
+  /** `x-tollgate-user`: an end user. */
+  readonly user: string | null;
+  /** `x-tollgate-tags`: "feature=search, team=blue". */
+  readonly tags: string | null;
+  /** `x-tollgate-run`: "ID; max=2.00". */
+  readonly run: string | null;
+  /** `x-tollgate-max-cost-usd`. */
+  readonly maxCost: string | null;
 }
 
 /** What a running request has come to, for metrics and for the error of one that is declined. */
@@ -131,6 +146,8 @@ export interface OpenHold {
   readonly walletId: string;
   readonly holdId: string;
   readonly keyId: string;
+  /** What it counts for beside its wallet and key. */
+  readonly scopes?: readonly Scope[] | undefined;
   /** Between the quote at `outputTokensMin` and the quote at `outputTokensMax`. */
   readonly granted: Nanos;
 }

@@ -8,6 +8,7 @@ import { Meter } from "./meter.ts";
 import { planRequest } from "./plan.ts";
 import { quoteRequest, tokensOf } from "./quote.ts";
 import { type Answer, type Bill, type Call, type HeldRequest, outcomeName, type Reply } from "./request.ts";
+import { readAttribution } from "./scopes.ts";
 import { settle } from "./settle.ts";
 
 /**
@@ -22,12 +23,13 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
   const { body, caller } = await readRequest(gateway, call, sender);
   if (body.request.stream) reply.expectStream(body.request.model);
   const plan = await planRequest(gateway, { call, caller, body });
+  const attribution = readAttribution({ call, caller, request: body.request });
   const requested = clampToLimits(gateway, caller, quoteRequest(plan, call.trace));
   await using slot = await admit(gateway, { call, caller, tokens: tokensOf(requested) }, reply);
-  const taken = await takeHold(gateway, { call, caller, body, plan, quote: requested });
+  const taken = await takeHold(gateway, { call, caller, attribution, body, plan, quote: requested });
   if ("reason" in taken) {
     await cancelAdmission(gateway, { call, caller, slot }, reply);
-    throw declineError(taken, reply);
+    throw declineError(taken, caller, reply);
   }
   const { hold, quote } = taken;
   const meter = new Meter(quote, gateway.clock);

@@ -106,8 +106,8 @@ function withTakenHold(entry: OutboxEntry, taken: TakenHold): OutboxEntry {
 }
 
 function takenHoldOf({ holdTtlMs: ttlMs }: Gateway, { call, hold, quote }: HeldRequest): TakenHold {
-  const { keyId, granted } = hold;
-  return { keyId, granted, ttlMs, facts: holdFactsOf(call, quote) };
+  const { keyId, scopes, granted } = hold;
+  return { keyId, scopes, granted, ttlMs, facts: holdFactsOf(call, quote) };
 }
 
 interface Settling {

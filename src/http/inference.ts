@@ -2,7 +2,7 @@ import { type Caller, rootIdOf } from "../accounts/keys/key.ts";
 import { GatewayError } from "../errors.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { Call, Reply } from "../gateway/request.ts";
+import type { AttributionHeaders, Call, Reply } from "../gateway/request.ts";
 import { runRequest } from "../gateway/run-request.ts";
 import { platform } from "../platform.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
@@ -66,6 +66,7 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     headers: forwardedHeaders(wire, headers),
     query: request.url.endsWith("?beta=true") ? "?beta=true" : "",
     allowsClamp: headers.get("x-tollgate-clamp") === "allow",
+    attribution: readAttributionHeaders(headers),
     startedAt: gateway.clock(),
     createdAtS: Math.floor(platform.now() / 1000),
     readBody: (caller) => body.read(senderOf(caller, gateway)),
@@ -75,6 +76,16 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
   const reply = createReply({ request, requestId: call.id, wire, onEnd: () => body.replied() });
   void runRoute(gateway, { route, call, reply, body, request, running: parts.running });
   return reply.response;
+}
+
+/** Reads the headers of {@link AttributionHeaders}; `undefined` where all are missing. */
+function readAttributionHeaders(headers: Headers): AttributionHeaders | undefined {
+  const user = headers.get("x-tollgate-user");
+  const tags = headers.get("x-tollgate-tags");
+  const run = headers.get("x-tollgate-run");
+  const maxCost = headers.get("x-tollgate-max-cost-usd");
+  const isMissing = user === null && tags === null && run === null && maxCost === null;
+  return isMissing ? undefined : { user, tags, run, maxCost };
 }
 
 /** Bodies in transit are bounded like concurrent requests, but by at least 1: a limit of 0 applies later. */

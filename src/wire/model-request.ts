@@ -64,6 +64,8 @@ export interface RequestHead {
   readonly answersText?: boolean | undefined;
   /** Whether the answer is bytes of a file, which pass through as they arrive. */
   readonly isBinary?: boolean | undefined;
+  /** The end user that the body names: any text of at most 1,024 characters. */
+  readonly endUser?: string | undefined;
   /** Hash of the beginning of the prompt; set where the text stays in another thread. */
   readonly beginning?: number | undefined;
 }

@@ -75,6 +75,13 @@ export function readEndUser({ safety_identifier: identifier, user }: JsonObject)
   return typeof name === "string" && name !== "" ? name : undefined;
 }
 
+const END_USER_CHARS_MAX = 1_024;
+
+/** Returns the end user as the facts of a request name it: the first 1,024 characters. */
+export function nameEndUser(endUser: string | undefined): string | undefined {
+  return endUser?.slice(0, END_USER_CHARS_MAX);
+}
+
 /** Returns the stop sequences without blank ones, which hosts reject; `undefined` if none is left. */
 export function printStopSequences({ stopSequences }: ChatRequest): readonly string[] | undefined {
   const accepted = stopSequences.filter((sequence) => /\S/.test(sequence));

@@ -11,6 +11,9 @@ function memoryAt(): { memory: ReturnType<typeof createDeclineMemory>; at(ms: nu
   };
 }
 
+/** A hold that counts for its key alone. */
+const K = { keyId: "k", scopes: undefined };
+
 const OF_WALLET: Decline = {
   reason: "insufficient_balance",
   shortfall: { needed: 10n, available: 4n, unheld: 8n },
@@ -19,47 +22,47 @@ const OF_LIMIT: Decline = { ...OF_WALLET, reason: "spending_limit_exceeded" };
 
 function remembering(decline: Decline) {
   const { memory } = memoryAt();
-  for (let times = 0; times < 3; times += 1) memory.note("k", decline);
+  for (let times = 0; times < 3; times += 1) memory.note(K, decline);
   return memory;
 }
 
 test("two declines within a second are not remembered, the third is remembered for one second", () => {
   const { memory, at } = memoryAt();
-  memory.note("k", OF_WALLET);
-  memory.note("k", OF_WALLET);
-  expect(memory.recall("k", 10n)).toBeUndefined();
+  memory.note(K, OF_WALLET);
+  memory.note(K, OF_WALLET);
+  expect(memory.recall(K, 10n)).toBeUndefined();
   at(999);
-  memory.note("k", OF_LIMIT);
-  expect(memory.recall("k", 10n)).toEqual(OF_LIMIT);
+  memory.note(K, OF_LIMIT);
+  expect(memory.recall(K, 10n)).toEqual(OF_LIMIT);
   at(1998);
-  expect(memory.recall("k", 10n)).toEqual(OF_LIMIT);
+  expect(memory.recall(K, 10n)).toEqual(OF_LIMIT);
   at(1999);
-  expect(memory.recall("k", 10n)).toBeUndefined();
+  expect(memory.recall(K, 10n)).toBeUndefined();
 });
 
 test("a remembered decline has the amount that each request needs, and does not apply to a request that fits", () => {
   const memory = remembering(OF_WALLET);
-  expect(memory.recall("k", 9n)).toMatchObject({ shortfall: { needed: 9n, available: 4n } });
-  expect(memory.recall("k", 5n)?.shortfall?.needed).toBe(5n);
-  expect(memory.recall("k", 4n)).toBeUndefined();
+  expect(memory.recall(K, 9n)).toMatchObject({ shortfall: { needed: 9n, available: 4n } });
+  expect(memory.recall(K, 5n)?.shortfall?.needed).toBe(5n);
+  expect(memory.recall(K, 4n)).toBeUndefined();
 });
 
 test("a remembered decline of the wallet distinguishes money on hold from missing money", () => {
   const memory = remembering(OF_WALLET);
-  const cause = (needed: bigint) => causeOf(memory.recall("k", needed) ?? OF_LIMIT);
+  const cause = (needed: bigint) => causeOf(memory.recall(K, needed) ?? OF_LIMIT);
   expect(cause(9n)).toBe("wallet_empty");
   expect(cause(8n)).toBe("wallet_on_hold");
 });
 
 test("a request that needs more of the wallet than the declined one goes to the ledger", () => {
-  expect(remembering(OF_WALLET).recall("k", 11n)).toBeUndefined();
-  expect(remembering(OF_LIMIT).recall("k", 11n)).toMatchObject({ shortfall: { needed: 11n } });
+  expect(remembering(OF_WALLET).recall(K, 11n)).toBeUndefined();
+  expect(remembering(OF_LIMIT).recall(K, 11n)).toMatchObject({ shortfall: { needed: 11n } });
 });
 
 test("a frozen wallet declines every request, and a decline without amounts is not remembered", () => {
   const frozen: Decline = { reason: "wallet_frozen", shortfall: undefined };
-  expect(remembering(frozen).recall("k", 0n)).toEqual(frozen);
-  expect(remembering({ ...OF_WALLET, shortfall: undefined }).recall("k", 100n)).toBeUndefined();
+  expect(remembering(frozen).recall(K, 0n)).toEqual(frozen);
+  expect(remembering({ ...OF_WALLET, shortfall: undefined }).recall(K, 100n)).toBeUndefined();
 });
 
 test("the error of a spending limit distinguishes used up, too small and on hold", () => {
@@ -79,18 +82,18 @@ test("declines that are more than a second apart are not added up", () => {
   const { memory, at } = memoryAt();
   for (const ms of [0, 600, 1100, 1800]) {
     at(ms);
-    memory.note("k", OF_WALLET);
+    memory.note(K, OF_WALLET);
   }
-  expect(memory.recall("k", 10n)).toBeUndefined();
+  expect(memory.recall(K, 10n)).toBeUndefined();
 });
 
 test("the declines of one key do not affect another key", () =>
-  expect(remembering(OF_WALLET).recall("other", 10n)).toBeUndefined());
+  expect(remembering(OF_WALLET).recall({ ...K, keyId: "other" }, 10n)).toBeUndefined());
 
 test("the memory stays bounded after a million keys with one decline each", () => {
   const { memory } = memoryAt();
   const before = process.memoryUsage().heapUsed;
-  for (let i = 0; i < 1_000_000; i += 1) memory.note(`key-${i}`, OF_WALLET);
+  for (let i = 0; i < 1_000_000; i += 1) memory.note({ ...K, keyId: `key-${i}` }, OF_WALLET);
   Bun.gc(true);
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20 * 1024 * 1024);
 });

@@ -72,6 +72,8 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
     callers: notCalled("callers"),
     declines: notCalled("declines"),
     refusals: notCalled("refusals"),
+    attribution: notCalled("attribution"),
+    runs: notCalled("runs"),
     holdHealth: notCalled("holdHealth"),
     holdTtlMs: 60_000,
     files: { max: undefined, room: () => Number.POSITIVE_INFINITY },

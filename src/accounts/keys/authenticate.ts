@@ -82,11 +82,12 @@ export async function findCaller(
   database: Database,
   { accountId, keyId, nowMs }: { readonly accountId: string; readonly keyId: string; readonly nowMs: number },
 ): Promise<Caller> {
-  const { accounts, apiKeys } = database.tables;
+  const { accounts, apiKeys, people } = database.tables;
   const [row] = await database.db
-    .select({ key: apiKeys, state: accounts.state, markup: accounts.markup })
+    .select(callerColumns(database))
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .leftJoin(people, eq(people.id, apiKeys.createdBy))
     .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId)));
   const found = row && readCaller(row);
   const [key] = found ? await createInherit(database)([found.key]) : [];
@@ -95,14 +96,31 @@ export async function findCaller(
   return caller;
 }
 
+function callerColumns({ tables: { accounts, apiKeys, people } }: Database) {
+  const { state, markup, endUsers, tagKeys, hasScopes } = accounts;
+  return { key: apiKeys, state, markup, endUsers, tagKeys, hasScopes, memberId: people.id };
+}
+
 interface CallerRow {
   readonly key: KeyRow;
   readonly state: "active" | "suspended";
   readonly markup: number | null;
+  readonly endUsers: "hashed" | "off" | null;
+  readonly tagKeys: readonly string[] | null;
+  readonly hasScopes: boolean;
+  readonly memberId: string | null;
 }
 
-function readCaller({ key, state, markup }: CallerRow): Caller {
-  return { key: readKey(key), accountSuspended: state === "suspended", markup: readMarkup(markup) };
+function readCaller({ key, state, markup, endUsers, tagKeys, hasScopes, memberId }: CallerRow): Caller {
+  return {
+    key: readKey(key),
+    accountSuspended: state === "suspended",
+    markup: readMarkup(markup),
+    endUsers: endUsers ?? undefined,
+    tagKeys: tagKeys ?? undefined,
+    hasScopes,
+    memberId: memberId ?? undefined,
+  };
 }
 
 function isFresh(readAtMs: number, nowMs: number): boolean {
@@ -135,11 +153,12 @@ function createCallerRead(database: Database) {
 
 /** The query is built once: with many keys, nearly each request reads its own. */
 function prepareFind(database: Database, column: "digest" | "previousDigest") {
-  const { accounts, apiKeys } = database.tables;
+  const { accounts, apiKeys, people } = database.tables;
   const query = database.db
-    .select({ key: apiKeys, state: accounts.state, markup: accounts.markup })
+    .select(callerColumns(database))
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .leftJoin(people, eq(people.id, apiKeys.createdBy))
     .where(isInList(database, apiKeys[column]))
     .prepare();
   return async (digests: readonly string[]) => {

@@ -58,6 +58,14 @@ export interface Caller {
   readonly accountSuspended: boolean;
   /** The account's factor over upstream costs; `undefined` for the prices of the models. */
   readonly markup?: Markup | undefined;
+  /** Whether holds count for project and member. Default: false. */
+  readonly hasScopes?: boolean | undefined;
+  /** The person who made the key; `undefined` for a management key and the command line. */
+  readonly memberId?: string | undefined;
+  /** How receipts name end users. Default: by the text that was sent. */
+  readonly endUsers?: "hashed" | "off" | undefined;
+  /** The keys that tags of requests may have. Default: none. */
+  readonly tagKeys?: readonly string[] | undefined;
   /** When the secret of this caller ends, in Unix milliseconds; set for one that a rotation replaced. */
   readonly secretEndsAtMs?: number | undefined;
 }

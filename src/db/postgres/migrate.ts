@@ -17,6 +17,7 @@ import units from "./migrations/0012_units.sql" with { type: "text" };
 import limitVersions from "./migrations/0013_limit_versions.sql" with { type: "text" };
 import scopes from "./migrations/0014_scopes.sql" with { type: "text" };
 import projects from "./migrations/0015_projects.sql" with { type: "text" };
+import attribution from "./migrations/0016_attribution.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly string[] = [
   limitVersions,
   scopes,
   projects,
+  attribution,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

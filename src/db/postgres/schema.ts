@@ -8,7 +8,7 @@ import * as peopleTables from "../tables/people.ts";
 import * as usageTables from "../tables/usage.ts";
 import { POSTGRES_COLUMNS } from "./columns.ts";
 
-export const { accounts, apiKeys, gateways, instance, projects } = declareTables(
+export const { accounts, apiKeys, tagValues, runs, gateways, instance, projects } = declareTables(
   accountTables,
   POSTGRES_COLUMNS,
 );

@@ -5,7 +5,7 @@ import * as ledgerTables from "../tables/ledger.ts";
 import * as peopleTables from "../tables/people.ts";
 import * as usageTables from "../tables/usage.ts";
 import { declareTables, SQLITE_COLUMNS } from "./columns.ts";
-export const { accounts, apiKeys, gateways, instance, projects } = declareTables(
+export const { accounts, apiKeys, tagValues, runs, gateways, instance, projects } = declareTables(
   accountTables,
   SQLITE_COLUMNS,
 );

@@ -14,6 +14,12 @@ export const accounts = (t: Columns) =>
     version: t.whole("version").notNull().default(1),
     /** The factor over upstream costs in ten-thousandths; null for the prices of the models. */
     markup: t.whole("markup"),
+    /** How receipts name end users; null for the text that was sent. */
+    endUsers: t.text("end_users").$type<"hashed" | "off">(),
+    /** A JSON array of the keys that tags may have; null for none. */
+    tagKeys: t.printedJson("tag_keys").$type<readonly string[]>(),
+    /** Whether holds count for project and member: from the first project or limit of one on. */
+    hasScopes: t.flag("has_scopes").notNull().default(false),
   });
 
 /** The projects of accounts, which own keys. The default project of an account has its id, and a row once changed. */
@@ -80,6 +86,38 @@ export const apiKeys = (t: Columns) =>
       t.index("api_keys_parent").on(table.parentId, table.expiresAtMs).where(sql`parent_id IS NOT NULL`),
       t.index("api_keys_parent_2").on(table.parent2Id).where(sql`parent_2_id IS NOT NULL`),
       t.index("api_keys_parent_3").on(table.parent3Id).where(sql`parent_3_id IS NOT NULL`),
+    ],
+  );
+
+/** The different values of a tag on a UTC day, of which there are at most 1,000: later ones count as "other". */
+export const tagValues = (t: Columns) =>
+  t.createTable(
+    "tag_values",
+    {
+      accountId: t.text("account_id").notNull(),
+      /** The days since 1970-01-01. */
+      day: t.whole("day").notNull(),
+      tagKey: t.text("tag_key").notNull(),
+      value: t.text("value").notNull(),
+    },
+    (table) => [t.primaryKey({ columns: [table.accountId, table.day, table.tagKey, table.value] })],
+  );
+
+/** The runs with a limit that requests began, so that the first limit holds in every gateway. */
+export const runs = (t: Columns) =>
+  t.createTable(
+    "runs",
+    {
+      keyId: t.text("key_id").notNull(),
+      runId: t.text("run_id").notNull(),
+      accountId: t.text("account_id").notNull(),
+      amount: t.nanos("amount").notNull(),
+      /** The days since 1970-01-01 of its first request. */
+      day: t.whole("day").notNull(),
+    },
+    (table) => [
+      t.primaryKey({ columns: [table.keyId, table.runId] }),
+      t.index("runs_key_day").on(table.keyId, table.day),
     ],
   );
 

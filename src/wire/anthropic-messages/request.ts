@@ -24,11 +24,12 @@ import {
   requireMessages,
   requireModel,
 } from "../request-body.ts";
+import { nameEndUser } from "../request-fields.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { rejectTool, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { findUnhosted, hostEdits } from "./host-edits.ts";
-import { readChatRequest } from "./ingress/read-request.ts";
+import { readChatRequest, readEndUser } from "./ingress/read-request.ts";
 import { dropNewThread, rejectStored } from "./stored.ts";
 
 /**
@@ -86,6 +87,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
       ...inputSizeOf(text, sizeOfMessages(body, messages), repeatsKeys),
       readings: countReadings(body),
     },
+    endUser: nameEndUser(readEndUser(body)),
     betas: readBodyBetas(body),
     unhosted: findUnhosted(body),
     promptText: () => promptTextOf(reread(), ["system", "messages", "tools"]),

@@ -25,6 +25,7 @@ import {
   requireMessages,
   requireModel,
 } from "../request-body.ts";
+import { nameEndUser, readEndUser } from "../request-fields.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { rejectPaidTools, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
@@ -83,6 +84,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     choices: readPositive(body, "n", CHOICES_MAX) ?? 1,
     wantsUsage: readObject(body, "stream_options")?.include_usage === true,
     input: inputSizeOf(text, sizeOfChat(body, messages), repeatsKeys),
+    endUser: nameEndUser(readEndUser(body)),
     promptText: () => promptTextOf(reread(), ["messages", "tools", "functions"]),
     readChat: () => readChatRequest(reread()),
   };

@@ -14,6 +14,7 @@ import {
   rejectUntranslatable,
   requireModel,
 } from "../request-body.ts";
+import { nameEndUser, readEndUser } from "../request-fields.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
 import { rejectUnpricedAbilities, rejectUnpricedTools, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { readEchoedFields } from "./ingress/echoed-fields.ts";
@@ -73,6 +74,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     choices: 1,
     wantsUsage: true,
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
+    endUser: nameEndUser(readEndUser(body)),
     promptText: () => promptTextOf(reread(), ["instructions", "input", "tools"]),
     readChat: () => readChatRequest(reread()),
     readEchoedFields: () => readEchoedFields(reread()),

@@ -5,6 +5,7 @@ import type { ModelRequest, RequestHead } from "../model-request.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import { parseBody, readPositive, reject, requireFilledText, requireModel } from "../request-body.ts";
+import { nameEndUser, readEndUser } from "../request-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 import {
   createUntranslated,
@@ -47,7 +48,11 @@ function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
   // Half the bytes bound token ids too: each takes at least a digit and a separator.
   const input = { ...inputSizeOf(text, TEXT_SIZE, repeatsKeys), prompts, tokenIds };
   // Most tokens of text begin with a space, while a line feed would be a token of its own.
-  return untranslatedRequest(text, plainFacts({ model, input }), () => texts.join(" "));
+  return untranslatedRequest(
+    text,
+    plainFacts({ model, input, endUser: nameEndUser(readEndUser(body)) }),
+    () => texts.join(" "),
+  );
 }
 
 function checkOptions(body: JsonObject): void {

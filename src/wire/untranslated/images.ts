@@ -15,6 +15,7 @@ import {
   reject,
   requireFilledText,
 } from "../request-body.ts";
+import { nameEndUser, readEndUser } from "../request-fields.ts";
 import { printSse } from "../sse.ts";
 import { readTypedStream } from "../typed-stream.ts";
 import { rejectUnpricedField, TIER_FIELDS } from "../unpriced-fields.ts";
@@ -83,6 +84,7 @@ function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {
     answerBytesMax: images * IMAGE_BYTES_MAX,
     eventCharsMax: EVENT_CHARS_MAX,
     mayComeWhole: true,
+    endUser: nameEndUser(readEndUser(body)),
     units: { name: "image", held: images, size, quality, unpriced: findUnpricedByImage(body, partialImages) },
   });
   return untranslatedRequest(text, facts, () => prompt);

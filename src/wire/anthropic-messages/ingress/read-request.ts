@@ -98,7 +98,7 @@ function readStopSequences(body: JsonObject): readonly string[] {
     .filter((sequence) => sequence !== "");
 }
 
-function readEndUser({ metadata }: JsonObject): string | undefined {
+export function readEndUser({ metadata }: JsonObject): string | undefined {
   return (isJsonObject(metadata) && readText(metadata.user_id)) || undefined;
 }
 
