@@ -1,5 +1,7 @@
 import { and, asc, eq, inArray, or } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import type { ScopeKind } from "../domain/scope.ts";
+import type { Receipt } from "../ledger/records.ts";
 import type { Account } from "./accounts.ts";
 import type { Actor } from "./audit-trail.ts";
 import { containsText } from "./contains-text.ts";
@@ -96,6 +98,31 @@ export async function findKeyNames(
     for (const { id, name } of rows) names.set(id, name);
   }
   return names;
+}
+
+/** What a receipt counts for. */
+type CountedReceipt = Pick<Receipt, "walletId" | "keyId" | "scopes">;
+
+/**
+ * Finds the names of the keys and members that a receipt counts for, by their ids. Of people, it finds those who made
+ * keys of the account.
+ */
+export async function findScopeNames(
+  database: Database,
+  { walletId, keyId, scopes }: CountedReceipt,
+): Promise<ReadonlyMap<string, string>> {
+  const { db, tables } = database;
+  const { apiKeys, people } = tables;
+  const idsOf = (kind: ScopeKind) => scopes.filter((scope) => scope.kind === kind).map(({ id }) => id);
+  const names = await findKeyNames(database, walletId, [keyId, ...idsOf("parent_key")]);
+  const members = idsOf("member");
+  if (members.length === 0) return names;
+  const rows = await db
+    .select({ id: people.id, name: people.name })
+    .from(people)
+    .innerJoin(apiKeys, and(eq(apiKeys.createdBy, people.id), eq(apiKeys.accountId, walletId)))
+    .where(inArray(people.id, members));
+  return new Map([...names, ...rows.map(({ id, name }) => [id, name] as const)]);
 }
 
 /** Finds the names of accounts by their ids. */

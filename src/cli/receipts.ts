@@ -63,6 +63,7 @@ function printReceipt(receipt: Receipt) {
     request_id: receipt.holdId,
     at: printTime(receipt.createdAtMs),
     key_id: receipt.keyId,
+    scopes: receipt.scopes,
     surface: request.surface,
     model: request.model,
     upstream: outcome?.upstream ?? null,

@@ -11,6 +11,7 @@ export function printReceipt(receipt: Receipt): object {
     object: "receipt",
     request_id: receipt.holdId,
     key_id: receipt.keyId,
+    scopes: printScopes(receipt),
     state: receipt.state,
     late: receipt.late,
     surface: request.surface,
@@ -33,6 +34,11 @@ export function printReceipt(receipt: Receipt): object {
     created_at: printTime(receipt.createdAtMs),
     resolved_at: printTime(receipt.resolvedAtMs),
   };
+}
+
+/** What a receipt counts for beside its account and key. */
+function printScopes({ scopes }: Pick<Receipt, "scopes">): readonly object[] {
+  return scopes.map(({ kind, id }) => ({ kind, id }));
 }
 
 /** Prints what prompt caching saved, below zero for a loss; `null` without usage or price. */

@@ -1,5 +1,5 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
-import { type Cause, ERRORS, type LimitFacts } from "../errors.ts";
+import { type Cause, ERRORS, type LimitFacts, type SpendingLimitFacts } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Receipt } from "../ledger/records.ts";
 import type { RefusedRequest } from "./refusal.ts";
@@ -21,16 +21,17 @@ interface Explanation {
   readonly rule: string;
   readonly cure: Cure;
   readonly cureText: string;
-  /** Whose open holds kept the rest: those of the key, of the account, or none. */
-  readonly heldBy: "key" | "account" | undefined;
+  /** Whose open holds kept the rest: those of the key, of the account, of the spending limit, or none. */
+  readonly heldBy: "key" | "account" | "spending_limit" | undefined;
 }
 
-type Entry = readonly [rule: string, cure: Cure, cureText: string, heldBy?: Explanation["heldBy"]];
+type Entry = readonly [rule: string, cure: Cure, cureText: string, heldBy?: "key" | "account"];
 
 const BODY: Entry = ["The body is checked before anything is charged.", "none", "Correct the request."];
 const WALLET_RULE = "The wallet must cover the least that the request may cost: posted − held + credit.";
 const SPENDING_RULE =
   "The spending limit must cover the least that the request may cost, open holds included.";
+const COST_RULE = "A request may bound its own cost by the header x-tollgate-max-cost-usd.";
 
 /** By cause. Causes that are missing are explained by {@link BODY}. */
 const ENTRIES: Partial<Record<Cause, Entry>> = {
@@ -54,6 +55,8 @@ const ENTRIES: Partial<Record<Cause, Entry>> = {
     "Wait for running requests to finish, or raise the limit.",
     "key",
   ],
+  max_cost: [COST_RULE, "none", "Raise the header, ask for less output, or send x-tollgate-clamp: allow."],
+  too_many_runs: ["A key may begin 10,000 runs with a limit on a UTC day.", "none", "Use fewer runs."],
   rate_limited: [
     "A limit counts the last 60 seconds.",
     "wait",
@@ -82,13 +85,26 @@ const ENTRIES: Partial<Record<Cause, Entry>> = {
   not_built: ["The model has no route for this kind of request.", "none", "Use another model or surface."],
 };
 
-/** Explains a refusal by its cause. A cause of another version of the gateway is explained by its name. */
-export function explainRefusal(cause: string, request: RefusedRequest): Explanation {
+/**
+ * Explains a refusal of a key by its cause. A cause of another version of the gateway is explained by its name.
+ */
+export function explainRefusal(cause: string, request: RefusedRequest, keyId: string): Explanation {
   if (!isCause(cause)) {
     return { code: cause, text: cause, rule: cause, cure: "none", cureText: "", heldBy: undefined };
   }
   const [rule, cure, cureText, heldBy] = ENTRIES[cause] ?? BODY;
   const { code, message } = ERRORS[cause];
+  const { spendingLimit } = request;
+  if (spendingLimit && spendingLimit.scope?.id !== keyId) {
+    return {
+      code,
+      text: request.text ?? message,
+      rule: `The spending limit ${whoseOf(spendingLimit)} must cover the least that the request may cost, open holds included.`,
+      cure: cure === "raise_limit" ? "none" : cure,
+      cureText,
+      heldBy: "spending_limit",
+    };
+  }
   const named = request.limit ? limitRule(request.limit) : rule;
   const owner = cause === "too_concurrent" && request.limit?.owner === "account" ? "account" : heldBy;
   return { code, text: request.text ?? message, rule: named, cure, cureText, heldBy: owner };
@@ -134,6 +150,20 @@ function limitRule({ name, owner, max }: LimitFacts): string {
   return `The limit ${whose}: at most ${max} ${name} in any 60 seconds.`;
 }
 
+const SCOPES: Readonly<Record<string, string>> = {
+  key: "of the key above it",
+  project: "of the project",
+  member: "of the member",
+  end_user: "of the end user",
+  tag: "of the tag",
+  run: "of the run",
+};
+
+/** Whose limit it is, with the id of what it binds. That of a run ends with the id that its client chose. */
+function whoseOf({ scope }: SpendingLimitFacts): string {
+  return scope ? `${SCOPES[scope.kind] ?? `of ${scope.kind}`} ${scope.id}` : "of the account";
+}
+
 function isCause(cause: string): cause is Cause {
   return Object.hasOwn(ERRORS, cause);
 }
@@ -141,10 +171,14 @@ function isCause(cause: string): cause is Cause {
 /** A hold that was open at a moment. */
 type OpenHold = Pick<Receipt, "holdId" | "granted">;
 
+type BoundHold = Pick<Receipt, "keyId" | "scopes">;
+
 interface Moment {
   readonly walletId: string;
   /** `undefined` selects the holds of all keys. */
   readonly keyId: string | undefined;
+  /** Selects the holds that count for a scope. */
+  readonly scope?: SpendingLimitFacts["scope"];
   /** Unix milliseconds. */
   readonly atMs: number;
 }
@@ -168,14 +202,19 @@ export async function findHoldsOf(ledger: Ledger, moment: Moment): Promise<reado
     .slice(0, HOLDS_MAX);
 }
 
-async function listEnded(ledger: Ledger, { walletId, keyId, atMs }: Moment): Promise<readonly OpenHold[]> {
+async function listEnded(
+  ledger: Ledger,
+  { walletId, keyId, scope, atMs }: Moment,
+): Promise<readonly OpenHold[]> {
   const filter = { walletId, keyId, fromMs: Math.max(atMs - LOOK_BACK_MS, 0), toMs: atMs + 1 };
   const found: OpenHold[] = [];
   let token: string | undefined;
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const { items, nextToken } = await ledger.receipts(filter, { size: PAGE_SIZE, token });
-    for (const { holdId, granted, createdAtMs, resolvedAtMs = Infinity } of items) {
-      if (createdAtMs <= atMs && resolvedAtMs > atMs && granted > 0n) found.push({ holdId, granted });
+    for (const receipt of items) {
+      const { holdId, granted, createdAtMs, resolvedAtMs = Infinity } = receipt;
+      const isOpen = createdAtMs <= atMs && resolvedAtMs > atMs && granted > 0n;
+      if (isOpen && isOf(receipt, scope)) found.push({ holdId, granted });
     }
     token = nextToken;
     if (token === undefined) break;
@@ -183,7 +222,20 @@ async function listEnded(ledger: Ledger, { walletId, keyId, atMs }: Moment): Pro
   return found;
 }
 
-async function listRunning(ledger: Ledger, { walletId, keyId, atMs }: Moment): Promise<readonly OpenHold[]> {
+/** Whether a hold counts for a scope. One of a key has those of the keys below it, too. */
+function isOf({ keyId, scopes }: BoundHold, scope: Moment["scope"]): boolean {
+  if (!scope) return true;
+  const kind = scope.kind === "key" ? "parent_key" : scope.kind;
+  if (kind === "parent_key" && keyId === scope.id) return true;
+  return scopes.some((each) => each.kind === kind && each.id === scope.id);
+}
+
+/** Running holds do not name their scopes: those of the last hour are among the receipts. */
+async function listRunning(
+  ledger: Ledger,
+  { walletId, keyId, scope, atMs }: Moment,
+): Promise<readonly OpenHold[]> {
+  if (scope) return [];
   const { items } = await ledger.runningHolds(walletId, { size: PAGE_SIZE });
   return items.filter((hold) => hold.createdAtMs <= atMs && (keyId === undefined || hold.keyId === keyId));
 }

@@ -36,6 +36,7 @@ export interface RefusedRequest {
   readonly money?:
     | { readonly needed: string; readonly available: string; readonly unheld: string }
     | undefined;
+  readonly spendingLimit?: RefusalFacts["spendingLimit"];
   readonly limit?: RefusalFacts["limit"];
 }
 
@@ -61,6 +62,7 @@ export function readRefused(refusal: Refusal, atMs: number): RefusedRequest {
     text: cut(text),
     retryAfterS,
     money,
+    spendingLimit: facts?.spendingLimit,
     limit: facts?.limit,
   };
 }

@@ -1,6 +1,7 @@
 import { findKeyNames } from "../../../accounts/find-items.ts";
 import type { Database } from "../../../db/database.ts";
 import { printPicos, printPrice, printUsd } from "../../../domain/money.ts";
+import type { ScopeKind } from "../../../domain/scope.ts";
 import { inputTokensOf } from "../../../domain/usage.ts";
 import { printSaved } from "../../../ledger/print-receipt.ts";
 import type { Receipt } from "../../../ledger/records.ts";
@@ -60,6 +61,9 @@ export function printLines(receipt: Pick<Receipt, "captured" | "outcome">) {
   };
 }
 
+/** The scopes that have names beside their ids. */
+const NAMED: ReadonlySet<ScopeKind> = new Set(["parent_key", "member"]);
+
 export function printReceipt(
   receipt: Receipt,
   names: ReadonlyMap<string, string>,
@@ -68,6 +72,11 @@ export function printReceipt(
   const isReleased = receipt.state !== "held" && granted > captured;
   return {
     ...printRequestRow(receipt, names),
+    scopes: receipt.scopes.map(({ kind, id }) => ({
+      kind,
+      id,
+      name: NAMED.has(kind) ? (names.get(id) ?? null) : null,
+    })),
     resolved_at: printTime(receipt.resolvedAtMs),
     late: receipt.late,
     refunded_usd: printUsd(receipt.refunded),

@@ -2,9 +2,11 @@ import { Elysia, t } from "elysia";
 import { findKeyNames } from "../../../accounts/find-items.ts";
 import { findKeys } from "../../../accounts/keys/keys.ts";
 import { printUsd } from "../../../domain/money.ts";
-import { GatewayError } from "../../../errors.ts";
+import { SCOPE_KINDS, type Scope } from "../../../domain/scope.ts";
+import { GatewayError, type SpendingLimitFacts } from "../../../errors.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
+import type { SpendLimitUsage } from "../../../ledger/records.ts";
 import {
   causesOf,
   codeOf,
@@ -39,6 +41,8 @@ interface Parts extends GuardParts {
 
 const PAGE_SIZE = 100;
 const WRITE_MS_MAX = 1_000;
+/** The id of no key: limits of another scope bind whichever key there is. */
+const NO_KEY = "-";
 
 export function refusalsRoutes(parts: Parts) {
   return new Elysia()
@@ -113,7 +117,7 @@ function printRow(row: RefusalRow, names: ReadonlyMap<string, string>): RefusalJ
     model: row.model === "" ? (requestedModel ?? null) : row.model,
     code: codeOf(row.cause),
     cause: row.cause,
-    text: explainRefusal(row.cause, row.last).text,
+    text: explainRefusal(row.cause, row.last, row.keyId).text,
     count: row.count,
     last_request_id: row.last.id,
     needed_usd: money ? printUsd(BigInt(money.needed)) : null,
@@ -128,12 +132,14 @@ async function printFound(
   { row, request, isExact, accountId }: FoundRefusal,
   requestId: string,
 ): Promise<RefusalDetailJson> {
-  const { rule, cure, cureText, heldBy } = explainRefusal(row.cause, request);
+  const { rule, cure, cureText, heldBy } = explainRefusal(row.cause, request, row.keyId);
+  const { spendingLimit } = request;
   const names = await findKeyNames(parts.database, accountId, [row.keyId]);
   const holds = heldBy
     ? await findHoldsOf(parts.ledger, {
         walletId: accountId,
         keyId: heldBy === "key" ? row.keyId : undefined,
+        scope: heldBy === "spending_limit" ? spendingLimit?.scope : undefined,
         atMs: request.atMs,
       })
     : [];
@@ -146,11 +152,41 @@ async function printFound(
     at: printTime(request.atMs),
     rule,
     held_by: holds.map(({ holdId, granted }) => ({ request_id: holdId, granted_usd: printUsd(granted) })),
+    spending_limit: spendingLimit ? await printSpendingLimit(parts, accountId, spendingLimit) : null,
     cure,
     cure_text: cureText,
     retry_after_s: request.retryAfterS ?? null,
     key: key ? { id: key.id, name: key.name, hint: key.hint } : null,
   };
+}
+
+/** Prints which limit refused a request, with its numbers of now; these are null for a limit that was removed. */
+async function printSpendingLimit(
+  { ledger }: Parts,
+  walletId: string,
+  { limitId, scope }: SpendingLimitFacts,
+): Promise<RefusalDetailJson["spending_limit"]> {
+  const isRow = (limit: SpendLimitUsage) =>
+    limit.limitId === limitId && (limit.subject === undefined || limit.subject === scope?.id);
+  const limits = await ledger.spendLimits(walletId, ...spenderOf(scope));
+  const limit = limits.find(isRow);
+  return {
+    limit_id: limitId,
+    kind: scope?.kind ?? "account",
+    id: scope?.id ?? null,
+    limit_usd: limit ? printUsd(limit.amount) : null,
+    used_usd: limit ? printUsd(limit.used) : null,
+    on_hold_usd: limit ? printUsd(limit.held) : null,
+    period: limit?.period ?? null,
+    resets_at: printTime(limit?.resetsAtMs),
+  };
+}
+
+/** The spender whose limits include that of a scope. */
+function spenderOf(scope: SpendingLimitFacts["scope"]): [keyId?: string, scopes?: readonly Scope[]] {
+  const kind = SCOPE_KINDS.find((each) => each === scope?.kind);
+  if (!scope || kind === undefined) return [];
+  return kind === "key" ? [scope.id] : [NO_KEY, [{ kind, id: scope.id }]];
 }
 
 function printPage({ minuteMs, keyId, cause, model }: RefusalRow): string {

@@ -1,6 +1,6 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
-import { findKeyNames } from "../../../accounts/find-items.ts";
+import { findScopeNames } from "../../../accounts/find-items.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
@@ -108,7 +108,7 @@ export async function receiptOf(
 ): Promise<ReceiptJson> {
   const receipt = await ledger.receipt(accountId, id.toLowerCase());
   if (!receipt) throw new GatewayError("unknown_item");
-  const names = await findKeyNames(database, accountId, [receipt.keyId]);
+  const names = await findScopeNames(database, receipt);
   const cost = isOperator ? receipt.outcome?.upstreamCost : undefined;
   return { ...printReceipt(receipt, names), upstream_cost_usd: cost === undefined ? null : printUsd(cost) };
 }

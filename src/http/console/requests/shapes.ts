@@ -55,6 +55,9 @@ export const requestsAnswer = t.Object({
 
 export const receiptAnswer = t.Object({
   ...rowMembers,
+  scopes: t.Array(t.Object({ kind: t.String(), id: t.String(), name: t.Nullable(t.String()) }), {
+    description: "what it counts for beside account and key: project, member, end_user, tag, run, parent_key",
+  }),
   resolved_at: t.Nullable(time),
   late: t.Boolean(),
   refunded_usd: usd,
@@ -163,6 +166,18 @@ export const refusalAnswer = t.Object({
   }),
   at: time,
   rule: t.String({ description: "the rule that refused the request, as a sentence" }),
+  spending_limit: t.Nullable(
+    t.Object({
+      limit_id: t.String(),
+      kind: t.String({ description: "account, or what the limit binds: key, project, end_user, run, …" }),
+      id: t.Nullable(t.String({ description: "of what the limit binds; of a template, what it counted" })),
+      limit_usd: t.Nullable(usd),
+      used_usd: t.Nullable(usd),
+      on_hold_usd: t.Nullable(usd),
+      period: t.Nullable(t.String()),
+      resets_at: t.Nullable(time),
+    }),
+  ),
   held_by: t.Array(t.Object({ request_id: t.String(), granted_usd: usd })),
   cure: t.Union([t.Literal("raise_limit"), t.Literal("top_up"), t.Literal("wait"), t.Literal("none")]),
   cure_text: t.String(),
