@@ -1,4 +1,11 @@
 import { createAccount, listAccounts, setMarkup } from "../accounts/accounts.ts";
+import {
+  attributionOf,
+  type EndUserNames,
+  printSettings,
+  setAttribution,
+  TAG_KEYS_MAX,
+} from "../accounts/attribution/settings.ts";
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
 import { createOperator } from "../accounts/people/operators.ts";
 import { createPasswords } from "../accounts/people/passwords.ts";
@@ -100,6 +107,37 @@ export async function runAccountMarkup(
       ? `Account ${account.name} pays the prices of the models.`
       : `Account ${account.name} pays ${json.markup} times the upstream cost wherever it is known.`;
   return { json, text };
+}
+
+export interface AccountAttributionOptions {
+  /** Id or name. */
+  readonly account: string;
+  readonly endUsers?: EndUserNames;
+  /** `false` removes all. */
+  readonly tags?: readonly string[] | false;
+}
+
+/** Sets how receipts name end users, and the keys of tags; shows both. */
+export async function runAccountAttribution(
+  { database }: Storage,
+  { account: idOrName, endUsers, tags }: AccountAttributionOptions,
+): Promise<CommandResult> {
+  const { id, name } = await requireAccount(database, idOrName);
+  const edit = { endUsers, tagKeys: tags === false ? [] : tags };
+  const changed = await setAttribution({ database, now: Date.now }, COMMAND_LINE, id, edit).catch(
+    (thrown: unknown) => {
+      const isWrong = thrown instanceof GatewayError && thrown.kind === "wrong_shape";
+      throw isWrong
+        ? new CommandError(`Expected at most ${TAG_KEYS_MAX} keys, such as "feature".`, 2)
+        : thrown;
+    },
+  );
+  const settings = printSettings(attributionOf(changed));
+  const keys = settings.tag_keys.length === 0 ? "none" : settings.tag_keys.join(", ");
+  return {
+    json: { account_id: id, ...settings },
+    text: `Account ${name}: end users ${settings.end_users}, keys of tags: ${keys}.`,
+  };
 }
 
 export interface OperatorCreateOptions {

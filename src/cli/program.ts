@@ -85,6 +85,21 @@ function addAccountCommands(account: Command): void {
     .requiredOption("--markup <factor>", 'such as 1.15, or "off" for the prices of the models', orOff)
     .requiredOption("--reason <text>", "reason for the audit trail", parseName)
     .action(onStorage(async () => (await import("./account.ts")).runAccountMarkup));
+  withJson(account, "attribution", "show or set how receipts name end users, and the keys of tags")
+    .requiredOption(...ACCOUNT)
+    .addOption(
+      new Option("--end-users <names>", "text as sent, its hash, or none (default: as it is)").choices([
+        "plain",
+        "hashed",
+        "off",
+      ]),
+    )
+    .option(
+      "--tags <keys|none>",
+      "keys that x-tollgate-tags may have, separated by commas",
+      orWord("none", parseNames),
+    )
+    .action(onStorage(async () => (await import("./account.ts")).runAccountAttribution));
 }
 
 const orOff = orWord("off", parseFactor);

@@ -235,11 +235,13 @@ const TABLES = [
   ...["notice_rules", "notices", "open_notices", "people", "proofs", "redeem_codes", "refused_requests"],
   ...[
     "retention",
+    "runs",
     "schema_version",
     "sessions",
     "shared_links",
     "shared_values",
     "spend_limits",
+    "tag_values",
     "transfers",
   ],
   ...["usage_cursor", "usage_days", "usage_fence", "usage_hours", "usage_stale"],

@@ -4,8 +4,7 @@ import { type Account, changeAccount } from "../accounts.ts";
 import type { AuditActor } from "../audit-trail.ts";
 
 /** How receipts name end users: by the text that was sent, by a hash of it, or not at all. */
-export const END_USER_NAMES = ["plain", "hashed", "off"] as const;
-export type EndUserNames = (typeof END_USER_NAMES)[number];
+export type EndUserNames = "plain" | "hashed" | "off";
 
 /** The most keys of tags that an account declares. */
 export const TAG_KEYS_MAX = 20;

@@ -3,6 +3,7 @@ import { GatewayError, toGatewayError } from "../../errors.ts";
 import { LedgerError } from "../../ledger/ledger.ts";
 import { WIRES } from "../../wire/registry.ts";
 import { errorResponse, logInternalError } from "../errors.ts";
+import { attributionRoutes } from "./accounts/attribution.ts";
 import { accountsRoutes } from "./accounts/routes.ts";
 import { apiDescriptionRoutes } from "./api-description.ts";
 import { auditTrailRoutes } from "./audit-trail.ts";
@@ -44,6 +45,7 @@ export function createConsoleApi(parts: ConsoleParts) {
       return errorResponse(failure, WIRES.chat, { requestId, headers: extraHeaders(failure) });
     })
     .use(accountsRoutes(parts))
+    .use(attributionRoutes(parts))
     .use(apiDescriptionRoutes(parts, findApp))
     .use(auditTrailRoutes(parts))
     .use(findRoutes(parts))
