@@ -38,7 +38,7 @@ export function attributionOf({ endUsers, tagKeys }: Account): AttributionSettin
  * Changes how requests of an account name whom they are for. Gateways follow within a second; receipts stay as they
  * are. Rejects with `unknown_item`, and with `wrong_shape` for a tag key of another form, or more than 20 of them.
  */
-export function setAttribution(
+export async function setAttribution(
   parts: SettingsParts,
   actor: AuditActor,
   accountId: string,
