@@ -6,6 +6,7 @@ import type { Account } from "./accounts.ts";
 import type { Actor } from "./audit-trail.ts";
 import { containsText } from "./contains-text.ts";
 import { hintOf } from "./keys/key.ts";
+import { DEFAULT_PROJECT_NAME } from "./projects.ts";
 
 /** Ids of one query. */
 const IDS_MAX = 500;
@@ -104,25 +105,35 @@ export async function findKeyNames(
 type CountedReceipt = Pick<Receipt, "walletId" | "keyId" | "scopes">;
 
 /**
- * Finds the names of the keys and members that a receipt counts for, by their ids. Of people, it finds those who made
- * keys of the account.
+ * Finds the names of the keys, projects and members that a receipt counts for, by their ids. Of people, it finds those
+ * who made keys of the account.
  */
 export async function findScopeNames(
   database: Database,
   { walletId, keyId, scopes }: CountedReceipt,
 ): Promise<ReadonlyMap<string, string>> {
   const { db, tables } = database;
-  const { apiKeys, people } = tables;
+  const { apiKeys, people, projects } = tables;
   const idsOf = (kind: ScopeKind) => scopes.filter((scope) => scope.kind === kind).map(({ id }) => id);
-  const names = await findKeyNames(database, walletId, [keyId, ...idsOf("parent_key")]);
+  const names = new Map(await findKeyNames(database, walletId, [keyId, ...idsOf("parent_key")]));
+  const projectIds = idsOf("project");
+  if (projectIds.length > 0) {
+    if (projectIds.includes(walletId)) names.set(walletId, DEFAULT_PROJECT_NAME);
+    const isOwn = and(inArray(projects.id, projectIds), eq(projects.accountId, walletId));
+    const rows = await db.select({ id: projects.id, name: projects.name }).from(projects).where(isOwn);
+    for (const { id, name } of rows) names.set(id, name);
+  }
   const members = idsOf("member");
-  if (members.length === 0) return names;
-  const rows = await db
-    .select({ id: people.id, name: people.name })
-    .from(people)
-    .innerJoin(apiKeys, and(eq(apiKeys.createdBy, people.id), eq(apiKeys.accountId, walletId)))
-    .where(inArray(people.id, members));
-  return new Map([...names, ...rows.map(({ id, name }) => [id, name] as const)]);
+  if (members.length > 0) {
+    const isOwn = and(eq(apiKeys.createdBy, people.id), eq(apiKeys.accountId, walletId));
+    const rows = await db
+      .select({ id: people.id, name: people.name })
+      .from(people)
+      .innerJoin(apiKeys, isOwn)
+      .where(inArray(people.id, members));
+    for (const { id, name } of rows) names.set(id, name);
+  }
+  return names;
 }
 
 /** Finds the names of accounts by their ids. */

@@ -3,7 +3,7 @@ import type { Database, Db } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { platform } from "../platform.ts";
-import { lockAccount } from "./accounts.ts";
+import { beginScopes, lockAccount } from "./accounts.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
 import { requirePresentRight } from "./people/present-rights.ts";
 import {
@@ -56,6 +56,7 @@ export async function setMemberLimit(
         after: describeSpendingLimit(limit),
       };
       await recordChange(database, tx, actor, { accountId, ...change }, now());
+      await beginScopes(database, tx, accountId);
     });
     // After its entry: no limit changes without one.
     await putSpendingLimit(ledger, accountId, target, limit);

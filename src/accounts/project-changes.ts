@@ -3,7 +3,7 @@ import type { Database, Db } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { platform } from "../platform.ts";
-import { lockAccount } from "./accounts.ts";
+import { beginScopes, lockAccount } from "./accounts.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
 import { requirePresentRight } from "./people/present-rights.ts";
 import { DEFAULT_PROJECT_NAME, isProject, type Project, readProject } from "./projects.ts";
@@ -213,7 +213,7 @@ function describeProject({ name }: Project): object {
   return { name };
 }
 
-/** Owners alone change projects. */
+/** Owners alone change projects. From the first change on, holds count for projects. */
 async function requireOwnerRights(
   database: Database,
   tx: Db,
@@ -222,4 +222,5 @@ async function requireOwnerRights(
 ): Promise<void> {
   if (!(await lockAccount(database, tx, accountId))) throw new GatewayError("unknown_item");
   await requirePresentRight(database, tx, actor, { accountId, roles: ["owner"] });
+  await beginScopes(database, tx, accountId);
 }

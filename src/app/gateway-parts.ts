@@ -20,6 +20,7 @@ import { createHeartbeats } from "../gateway/heartbeats.ts";
 import { createHoldHealth } from "../gateway/hold-health.ts";
 import { createRuns } from "../gateway/runs.ts";
 import { newRequestId } from "../http/identity.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenLogSync } from "../ledger/sqlite/log-sync.ts";
 import { platform } from "../platform.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
@@ -101,8 +102,7 @@ export function createParts(
     callers,
     declines: createDeclineMemory(clock),
     refusals,
-    attribution: { hashEndUser: createEndUserHash(database), countTagValue: createTagValues({ database }) },
-    runs: createRuns({ ledger, store: createRunStore({ database }) }),
+    ...createAttribution(database, ledger),
     holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
     holdTtlMs: config.holdTtlMs,
     files: findOpenFiles(),
@@ -135,6 +135,14 @@ export function createParts(
       await refusals.close();
       await outbox.close();
     },
+  };
+}
+
+/** Creates what names whom requests are for. */
+function createAttribution(database: Database, ledger: Ledger): Pick<Gateway, "attribution" | "runs"> {
+  return {
+    attribution: { hashEndUser: createEndUserHash(database), countTagValue: createTagValues({ database }) },
+    runs: createRuns({ ledger, store: createRunStore({ database }) }),
   };
 }
 

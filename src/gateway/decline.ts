@@ -27,6 +27,8 @@ export interface Decline {
   readonly shortfall: Shortfall | undefined;
   /** The spending limit that had the least left; `undefined` for a wallet, and from an older ledger. */
   readonly limit?: DecliningLimit | undefined;
+  /** The owner's name of what the limit binds; `undefined` where it has an id alone. */
+  readonly limitName?: string | undefined;
 }
 
 /** Returns the decline that a failed hold carries; `undefined` for any other fault. */
@@ -108,9 +110,9 @@ export function causeOf({ reason, shortfall }: Decline): Cause {
  * by its kind and the owner's name of it.
  */
 export function declineHeaders(decline: Decline, caller: Caller): Record<string, string> {
-  const { reason, shortfall, limit } = decline;
+  const { reason, shortfall } = decline;
   if (!shortfall) return {};
-  const met = reason === "max_cost" ? "request" : limit && printLimit(limit, caller);
+  const met = reason === "max_cost" ? "request" : printLimit(decline, caller);
   return {
     "x-tollgate-needed-usd": printUsd(shortfall.needed),
     "x-tollgate-available-usd": printUsd(shortfall.available),
@@ -119,12 +121,12 @@ export function declineHeaders(decline: Decline, caller: Caller): Record<string,
 }
 
 /** Prints a limit: "end_user alice", "key research", "account". What is not visible ASCII is percent-encoded. */
-function printLimit({ scope }: DecliningLimit, { key }: Caller): string {
-  if (!scope) return "account";
-  const { kind, id } = scope;
-  if (kind === "key") return id === key.id ? `key ${encodeName(key.name)}` : `parent_key ${encodeName(id)}`;
-  if (kind === "project" && id === key.accountId) return "project default";
-  return `${kind} ${encodeName(kind === "run" ? id.slice(key.id.length + 1) : id)}`;
+function printLimit({ limit, limitName }: Decline, { key }: Caller): string | undefined {
+  if (!limit?.scope) return limit && "account";
+  const { kind, id } = limit.scope;
+  if (kind === "key" && id === key.id) return `key ${encodeName(key.name)}`;
+  const name = limitName ?? (kind === "run" ? id.slice(key.id.length + 1) : id);
+  return `${kind === "key" ? "parent_key" : kind} ${encodeName(name)}`;
 }
 
 function encodeName(name: string): string {
@@ -223,9 +225,9 @@ export function createDeclineMemory(clock: () => number): DeclineMemory {
  * A smaller hold may fit. A larger one may exceed a spending limit first.
  */
 function declineFor(decline: Decline, needed: Nanos): Decline | undefined {
-  const { reason, shortfall, limit } = decline;
+  const { reason, shortfall } = decline;
   if (reason === "wallet_frozen") return decline;
   if (!shortfall || needed <= shortfall.available) return undefined;
   if (reason !== "spending_limit_exceeded" && needed > shortfall.needed) return undefined;
-  return { reason, shortfall: { ...shortfall, needed }, limit };
+  return { ...decline, shortfall: { ...shortfall, needed } };
 }

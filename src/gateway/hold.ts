@@ -61,13 +61,14 @@ async function holdMeasured(gateway: Gateway, quoted: Quoted, scopes: Scopes): P
 
 /** Reads whether wallet and spending limits afford a quote, without a hold: the quote is only the least. */
 async function findShortage(
-  { ledger, declines }: Gateway,
+  gateway: Gateway,
   { caller: { key }, attribution, quote }: Quoted,
   scopes: Scopes,
 ): Promise<Decline | undefined> {
   const needed = amountOf(quote, quote.outputTokensMax);
   const { costMax } = attribution ?? {};
   if (costMax !== undefined && needed > costMax) return aboveCost(needed, costMax);
+  const { ledger, declines } = gateway;
   const spender = { keyId: key.id, scopes };
   const remembered = declines.recall(spender, needed);
   if (remembered) return remembered;
@@ -75,8 +76,10 @@ async function findShortage(
     ledger.balances(key.accountId),
     ledger.spendLimits(key.accountId, key.id, scopes),
   ]);
-  const decline = shortageOf({ wallet, limits }, needed);
-  if (decline) declines.note(spender, decline);
+  const shortage = shortageOf({ wallet, limits }, needed);
+  if (!shortage) return undefined;
+  const decline = await nameLimit(gateway, key, shortage);
+  declines.note(spender, decline);
   return decline;
 }
 
@@ -110,7 +113,10 @@ async function holdQuote(gateway: Gateway, quoted: Quoted, scopes: Scopes): Prom
     const hold = { walletId, holdId: call.id, keyId, scopes, granted };
     return { hold, quote: granted === amount ? quote : clampToGrant(quote, granted) };
   } catch (fault) {
-    return declineOrThrow(gateway, { call, caller, scopes }, fault);
+    const decline = declineOrThrow(gateway, { call, caller }, fault);
+    const named = await nameLimit(gateway, caller.key, decline);
+    gateway.declines.note({ keyId, scopes }, named);
+    return named;
   }
 }
 
@@ -127,19 +133,28 @@ export function declineError(decline: Decline, caller: Caller, reply: Reply): Ga
   return new GatewayError(causeOf(decline), { facts });
 }
 
-/** A request whose hold failed. */
-interface Unheld extends Pick<Quoted, "call" | "caller"> {
-  readonly scopes: Scopes;
+/** Names the project, member or key above that a limit binds, by the owner's name of it. */
+async function nameLimit({ keys }: Gateway, key: Caller["key"], decline: Decline): Promise<Decline> {
+  const { kind, id } = decline.limit?.scope ?? {};
+  const isNamed = kind === "project" || kind === "member" || (kind === "key" && id !== key.id);
+  if (!isNamed) return decline;
+  // While the names cannot be read, the id stands for the name.
+  const names = await keys.nameScopes(key).catch(() => []);
+  const named = kind === "key" ? "parent_key" : kind;
+  return { ...decline, limitName: names.find((scope) => scope.kind === named && scope.id === id)?.name };
 }
 
-function declineOrThrow(gateway: Gateway, { call, caller, scopes }: Unheld, fault: unknown): Decline {
+function declineOrThrow(
+  gateway: Gateway,
+  { call, caller }: Pick<Quoted, "call" | "caller">,
+  fault: unknown,
+): Decline {
   if (isInDoubt(fault)) releaseIfHeld(gateway, call, caller.key.accountId);
   const decline = declineOf(fault);
   if (!decline) {
     gateway.holdHealth.failed(fault);
     throw fault;
   }
-  gateway.declines.note({ keyId: caller.key.id, scopes }, decline);
   return decline;
 }
 

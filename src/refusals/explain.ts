@@ -85,21 +85,26 @@ const ENTRIES: Partial<Record<Cause, Entry>> = {
   not_built: ["The model has no route for this kind of request.", "none", "Use another model or surface."],
 };
 
-/**
- * Explains a refusal of a key by its cause. A cause of another version of the gateway is explained by its name.
- */
-export function explainRefusal(cause: string, request: RefusedRequest, keyId: string): Explanation {
+/** The key of a refused request, and the names of what limits bind. */
+interface Naming {
+  readonly keyId: string;
+  /** Returns the owner's name of a key, project or member, or the id. */
+  nameOf(id: string): string;
+}
+
+/** Explains a refusal by its cause. A cause of another version of the gateway is explained by its name. */
+export function explainRefusal(cause: string, request: RefusedRequest, naming?: Naming): Explanation {
   if (!isCause(cause)) {
     return { code: cause, text: cause, rule: cause, cure: "none", cureText: "", heldBy: undefined };
   }
   const [rule, cure, cureText, heldBy] = ENTRIES[cause] ?? BODY;
   const { code, message } = ERRORS[cause];
   const { spendingLimit } = request;
-  if (spendingLimit && spendingLimit.scope?.id !== keyId) {
+  if (spendingLimit && naming && spendingLimit.scope?.id !== naming.keyId) {
     return {
       code,
       text: request.text ?? message,
-      rule: `The spending limit ${whoseOf(spendingLimit)} must cover the least that the request may cost, open holds included.`,
+      rule: `The spending limit ${whoseOf(spendingLimit, naming)} must cover the least that the request may cost, open holds included.`,
       cure: cure === "raise_limit" ? "none" : cure,
       cureText,
       heldBy: "spending_limit",
@@ -160,8 +165,8 @@ const SCOPES: Readonly<Record<string, string>> = {
 };
 
 /** Whose limit it is, with the id of what it binds. That of a run ends with the id that its client chose. */
-function whoseOf({ scope }: SpendingLimitFacts): string {
-  return scope ? `${SCOPES[scope.kind] ?? `of ${scope.kind}`} ${scope.id}` : "of the account";
+function whoseOf({ scope }: SpendingLimitFacts, { nameOf }: Naming): string {
+  return scope ? `${SCOPES[scope.kind] ?? `of ${scope.kind}`} ${nameOf(scope.id)}` : "of the account";
 }
 
 function isCause(cause: string): cause is Cause {

@@ -232,7 +232,16 @@ const TABLES = [
     "management_keys",
     "members",
   ],
-  ...["notice_rules", "notices", "open_notices", "people", "proofs", "redeem_codes", "refused_requests"],
+  ...[
+    "notice_rules",
+    "notices",
+    "open_notices",
+    "people",
+    "projects",
+    "proofs",
+    "redeem_codes",
+    "refused_requests",
+  ],
   ...[
     "retention",
     "runs",

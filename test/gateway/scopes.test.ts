@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type Caller, scopesOfKey } from "../../src/accounts/keys/key.ts";
+import type { Caller } from "../../src/accounts/keys/key.ts";
 import type { Nanos } from "../../src/domain/money.ts";
 import type { Scope } from "../../src/domain/scope.ts";
 import { createDeclineMemory, declineHeaders, declineOf, shortageOf } from "../../src/gateway/decline.ts";
 import { createRuns } from "../../src/gateway/runs.ts";
-import { readAttribution, scopesOf } from "../../src/gateway/scopes.ts";
+import { keyScopes, readAttribution, scopesOf } from "../../src/gateway/scopes.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import type { SpendLimit, SpendLimitUsage } from "../../src/ledger/records.ts";
 import { TEST_CALLER } from "./held-request.ts";
@@ -13,7 +13,9 @@ const { key: KEY } = TEST_CALLER;
 
 describe("the scopes of a key", () => {
   const scopes = (key: Partial<typeof KEY>, hasScopes: boolean, memberId?: string) =>
-    scopesOfKey({ ...KEY, ...key }, { hasScopes, memberId })?.map(({ kind, id }) => `${kind} ${id}`);
+    keyScopes({ ...TEST_CALLER, key: { ...KEY, ...key }, hasScopes, memberId })?.map(
+      ({ kind, id }) => `${kind} ${id}`,
+    );
 
   test("are none in an account without projects and limits of them", () => {
     expect(scopes({}, false, "person")).toBeUndefined();
@@ -45,14 +47,17 @@ describe("the scopes of a request", () => {
     scopesOf(NO_PARTS, caller, readAttribution({ call: {}, caller, request: { endUser } }));
 
   test("that names nobody are those of its key, unchanged", () => {
-    const scopes: readonly Scope[] = [{ kind: "project", id: "p" }];
+    const caller = { ...TEST_CALLER, hasScopes: true };
     expect(of(TEST_CALLER)).toBeUndefined();
-    expect(of({ ...TEST_CALLER, scopes })).toBe(scopes);
+    expect(of(caller)).toEqual([{ kind: "project", id: "acme" }]);
+    expect(of(caller)).toBe(of(caller));
   });
 
   test("that names an end user in its body are known at once", () => {
-    const scopes: readonly Scope[] = [{ kind: "project", id: "p" }];
-    expect(of({ ...TEST_CALLER, scopes }, "alice")).toEqual([...scopes, { kind: "end_user", id: "alice" }]);
+    const alice = { kind: "end_user", id: "alice" } as const;
+    expect(of(TEST_CALLER, "alice")).toEqual([alice]);
+    const scopes = [{ kind: "project", id: "acme" } as const, alice];
+    expect(of({ ...TEST_CALLER, hasScopes: true }, "alice")).toEqual(scopes);
   });
 
   test("of an account that keeps no end users have none", () => {
@@ -160,7 +165,7 @@ describe("declines", () => {
       declineHeaders(decline(scope), TEST_CALLER)["x-tollgate-limit"];
     expect(limitOf({ kind: "key", id: "k" })).toBe("key k");
     expect(limitOf({ kind: "key", id: "root" })).toBe("parent_key root");
-    expect(limitOf({ kind: "project", id: "acme" })).toBe("project default");
+    expect(limitOf({ kind: "project", id: "p" })).toBe("project p");
     expect(limitOf(run)).toBe("run r");
     expect(limitOf({ kind: "tag", id: "feature=a\r\nb" })).toBe("tag feature=a%0D%0Ab");
     expect(limitOf(undefined)).toBe("account");

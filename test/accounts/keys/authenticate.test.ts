@@ -37,7 +37,7 @@ describe.each(DIALECTS)("with keys in %s", (dialect) => {
         models: ["a"],
         allowsClamp: true,
       });
-      expect(await authenticate(secret)).toEqual({ key, accountSuspended: false });
+      expect(await authenticate(secret)).toEqual({ key, accountSuspended: false, hasScopes: false });
       expect(key).toMatchObject({ limits: { requestsPerMinute: 7 }, models: ["a"], allowsClamp: true });
     });
 

@@ -62,7 +62,7 @@ export function printLines(receipt: Pick<Receipt, "captured" | "outcome">) {
 }
 
 /** The scopes that have names beside their ids. */
-const NAMED: ReadonlySet<ScopeKind> = new Set(["parent_key", "member"]);
+const NAMED: ReadonlySet<ScopeKind> = new Set(["parent_key", "project", "member"]);
 
 export function printReceipt(
   receipt: Receipt,

@@ -1,5 +1,5 @@
 import { Elysia, t } from "elysia";
-import { findKeyNames } from "../../../accounts/find-items.ts";
+import { findKeyNames, findScopeNames } from "../../../accounts/find-items.ts";
 import { findKeys } from "../../../accounts/keys/keys.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { SCOPE_KINDS, type Scope } from "../../../domain/scope.ts";
@@ -117,7 +117,7 @@ function printRow(row: RefusalRow, names: ReadonlyMap<string, string>): RefusalJ
     model: row.model === "" ? (requestedModel ?? null) : row.model,
     code: codeOf(row.cause),
     cause: row.cause,
-    text: explainRefusal(row.cause, row.last, row.keyId).text,
+    text: explainRefusal(row.cause, row.last).text,
     count: row.count,
     last_request_id: row.last.id,
     needed_usd: money ? printUsd(BigInt(money.needed)) : null,
@@ -132,9 +132,14 @@ async function printFound(
   { row, request, isExact, accountId }: FoundRefusal,
   requestId: string,
 ): Promise<RefusalDetailJson> {
-  const { rule, cure, cureText, heldBy } = explainRefusal(row.cause, request, row.keyId);
   const { spendingLimit } = request;
-  const names = await findKeyNames(parts.database, accountId, [row.keyId]);
+  const names = await findScopeNames(parts.database, {
+    walletId: accountId,
+    keyId: row.keyId,
+    scopes: scopesOf(spendingLimit),
+  });
+  const nameOf = (id: string) => names.get(id) ?? id;
+  const { rule, cure, cureText, heldBy } = explainRefusal(row.cause, request, { keyId: row.keyId, nameOf });
   const holds = heldBy
     ? await findHoldsOf(parts.ledger, {
         walletId: accountId,
@@ -152,7 +157,12 @@ async function printFound(
     at: printTime(request.atMs),
     rule,
     held_by: holds.map(({ holdId, granted }) => ({ request_id: holdId, granted_usd: printUsd(granted) })),
-    spending_limit: spendingLimit ? await printSpendingLimit(parts, accountId, spendingLimit) : null,
+    spending_limit: spendingLimit
+      ? {
+          ...(await printSpendingLimit(parts, accountId, spendingLimit)),
+          name: nameOfLimit(spendingLimit, names),
+        }
+      : null,
     cure,
     cure_text: cureText,
     retry_after_s: request.retryAfterS ?? null,
@@ -165,7 +175,7 @@ async function printSpendingLimit(
   { ledger }: Parts,
   walletId: string,
   { limitId, scope }: SpendingLimitFacts,
-): Promise<RefusalDetailJson["spending_limit"]> {
+): Promise<Omit<NonNullable<RefusalDetailJson["spending_limit"]>, "name">> {
   const isRow = (limit: SpendLimitUsage) =>
     limit.limitId === limitId && (limit.subject === undefined || limit.subject === scope?.id);
   const limits = await ledger.spendLimits(walletId, ...spenderOf(scope));
@@ -184,9 +194,22 @@ async function printSpendingLimit(
 
 /** The spender whose limits include that of a scope. */
 function spenderOf(scope: SpendingLimitFacts["scope"]): [keyId?: string, scopes?: readonly Scope[]] {
-  const kind = SCOPE_KINDS.find((each) => each === scope?.kind);
-  if (!scope || kind === undefined) return [];
-  return kind === "key" ? [scope.id] : [NO_KEY, [{ kind, id: scope.id }]];
+  if (scope?.kind === "key") return [scope.id];
+  const scopes = scopesOf({ scope });
+  return scopes.length === 0 ? [] : [NO_KEY, scopes];
+}
+
+/** The scope of a limit; that of a key is one above. */
+function scopesOf(limit: Pick<SpendingLimitFacts, "scope"> | undefined): readonly Scope[] {
+  const { kind: named, id = "" } = limit?.scope ?? {};
+  const kind = SCOPE_KINDS.find((each) => each === (named === "key" ? "parent_key" : named));
+  return kind === undefined ? [] : [{ kind, id }];
+}
+
+/** The owner's name of what a limit binds; null where it has an id alone. */
+function nameOfLimit({ scope }: SpendingLimitFacts, names: ReadonlyMap<string, string>): string | null {
+  const isNamed = scope !== undefined && ["key", "project", "member"].includes(scope.kind);
+  return isNamed ? (names.get(scope.id) ?? null) : null;
 }
 
 function printPage({ minuteMs, keyId, cause, model }: RefusalRow): string {

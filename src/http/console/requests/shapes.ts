@@ -171,6 +171,7 @@ export const refusalAnswer = t.Object({
       limit_id: t.String(),
       kind: t.String({ description: "account, or what the limit binds: key, project, end_user, run, …" }),
       id: t.Nullable(t.String({ description: "of what the limit binds; of a template, what it counted" })),
+      name: t.Nullable(t.String({ description: "of a key, project or member" })),
       limit_usd: t.Nullable(usd),
       used_usd: t.Nullable(usd),
       on_hold_usd: t.Nullable(usd),
