@@ -5,7 +5,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import { platform } from "../../platform.ts";
 import { recordChange } from "../audit-trail.ts";
 import { describeSpendingLimit, putSpendingLimit, type SpendingLimit } from "../spending-limits.ts";
-import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
+import { type ApiKey, createSecret, digestOf, hintOf, rootIdOf } from "./key.ts";
 import { type KeyRow, readKey } from "./key-row.ts";
 import { countChildren, inherit, lockTree, PARENTS_MAX } from "./key-tree.ts";
 import { describeKey, type IssuedKey } from "./keys.ts";
@@ -45,6 +45,7 @@ const CHILDREN_MAX = 10_000;
  */
 export function createMakeChild(parts: ChildParts): MakeChild {
   const { ledger, now = platform.now } = parts;
+  const inTurn = createTurns();
   return async ({ key: parent, secret: sent }, child) => {
     requireMaker(parent, child);
     const createdAtMs = now();
@@ -53,13 +54,8 @@ export function createMakeChild(parts: ChildParts): MakeChild {
     // The spending limit comes first, so that the key is never in force without it.
     await putSpendingLimit(ledger, parent.accountId, target, child.spendingLimit);
     try {
-      return await store(parts, {
-        id,
-        createdAtMs,
-        parentId: parent.id,
-        parentDigest: digestOf(sent),
-        child,
-      });
+      const making = { id, createdAtMs, parentId: parent.id, parentDigest: digestOf(sent), child };
+      return await inTurn(rootIdOf(parent), () => store(parts, making));
     } catch (fault) {
       // Not after other faults: a key whose commit is in doubt keeps its limit.
       if (fault instanceof GatewayError) {
@@ -67,6 +63,22 @@ export function createMakeChild(parts: ChildParts): MakeChild {
       }
       throw fault;
     }
+  };
+}
+
+/**
+ * Runs one transaction of a tree after the other. All of them lock its root: those that wait for each other would take
+ * every connection to the database.
+ */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return <Result>(rootId: string, run: () => Promise<Result>): Promise<Result> => {
+    const running = (last.get(rootId) ?? Promise.resolve()).then(run);
+    const ended = running
+      .catch(() => undefined)
+      .then(() => last.get(rootId) === ended && last.delete(rootId));
+    last.set(rootId, ended);
+    return running;
   };
 }
 
