@@ -3,7 +3,11 @@ import { eq } from "drizzle-orm";
 import { updateKey } from "../../src/accounts/keys/key-changes.ts";
 import { type IssuedKey, type NewKey, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { createProject } from "../../src/accounts/project-changes.ts";
+import { ERRORS } from "../../src/errors.ts";
 import { createLocation, DIALECTS } from "../accounts/temp-storage.ts";
+import { CHAT, post } from "../support/client.ts";
+import { gate } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { until } from "../support/until.ts";
 
@@ -216,6 +220,16 @@ describe.each(DIALECTS)("keys that keys make, over HTTP on %s", (dialect) => {
     const low = (await make((await make(root.secret)).json.secret)).json;
     await updateKey(gateway.tollgate, root.key, { models: ["claude"] });
     await until(async () => (await chat(low.secret)).json.error?.code === "forbidden");
+    const other = await newRoot();
+    const running = (await make((await make(other.secret)).json.secret)).json;
+    const never = gate();
+    gateway.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: never.opened } }));
+    const stream = await post(gateway, CHAT, { secret: running.secret, stream: true });
+    expect(stream.status).toBe(200);
+    await revokeKey({ database: gateway.tollgate.database }, other.key.id);
+    expect(await stream.text()).toContain(ERRORS.key_revoked_charged.message);
+    never.open();
+    gateway.upstream.reset();
     await revokeKey({ database: gateway.tollgate.database }, root.key.id);
     await until(async () => (await chat(low.secret)).json.error?.code === "invalid_api_key");
     expect((await make(low.secret)).status).toBe(401);

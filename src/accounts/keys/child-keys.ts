@@ -71,12 +71,13 @@ export function createMakeChild(parts: ChildParts): MakeChild {
  * every connection to the database.
  */
 function createTurns() {
-  const last = new Map<string, Promise<unknown>>();
+  const last = new Map<string, Promise<void>>();
   return <Result>(rootId: string, run: () => Promise<Result>): Promise<Result> => {
     const running = (last.get(rootId) ?? Promise.resolve()).then(run);
-    const ended = running
-      .catch(() => undefined)
-      .then(() => last.get(rootId) === ended && last.delete(rootId));
+    const forget = () => {
+      if (last.get(rootId) === ended) last.delete(rootId);
+    };
+    const ended: Promise<void> = running.then(forget, forget);
     last.set(rootId, ended);
     return running;
   };

@@ -13,6 +13,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST keys/:key/rotate": { version: 1 },
   "POST keys/:key/end-previous": { version: 1 },
   "POST keys/:key/simulate": { requests_per_minute: 1 },
+  "PATCH projects/:project": { version: 1, name: "stolen" },
+  "PUT member-limits/:person": { spending_limit: { amount_usd: "1", period: "day" } },
   "PATCH notice-rules/:rule": { version: 1, threshold: "7" },
 };
 const PREFIX = "/console/api/accounts/:account/";
@@ -39,6 +41,7 @@ describe.each(DIALECTS)("ids of another account in %s", (dialect) => {
       return json;
     };
     const expires_at = new Date(Date.now() + 86_400_000).toISOString();
+    const project = await create("projects", { name: "own" });
     const invitation = await create("invitations", { email: "new@example.com", role: "viewer" });
     const { key: managementKey } = await create("management-keys", { name: "mk", role: "viewer" });
     const { link } = await create("links", { shows_names: false, expires_at });
@@ -61,6 +64,7 @@ describe.each(DIALECTS)("ids of another account in %s", (dialect) => {
     await refusals.flush();
     const items = {
       person: member.id,
+      project: project.id,
       invitation: invitation.id,
       link: link.id,
       rule: ruleId,
@@ -146,6 +150,15 @@ describe.each(DIALECTS)("ids of another account in %s", (dialect) => {
     });
     const link = await console.call(owner, "POST", `${at}/links`, { key, shows_names: true, expires_at });
     expect([playground.status, link.status]).toEqual([404, 404]);
+    // A project of another account is answered like one that nothing has.
+    const answers: string[] = [];
+    for (const project_id of [victim.items.project, victim.id, "none"]) {
+      answers.push((await console.call(owner, "POST", `${at}/keys`, { name: "k", project_id })).text);
+      expect((await console.call(owner, "GET", `${at}/keys?project=${project_id}`)).json.items).toEqual([]);
+      expect((await console.call(owner, "GET", `${at}/keys?parent=${key}`)).json.items).toEqual([]);
+    }
+    expect(new Set(answers).size).toBe(1);
+    expect(answers[0]).toContain("project_id");
     const requests = await console.call(owner, "GET", `${at}/requests?key=${key}`);
     expect(requests.json?.items ?? []).toEqual([]);
     const usage = await console.call(owner, "GET", `${at}/usage?key=${key}`);
@@ -156,7 +169,10 @@ describe.each(DIALECTS)("ids of another account in %s", (dialect) => {
 
   /** What the victim's owner sees of its own items. */
   async function readVictim() {
-    const paths = ["members", "invitations", "keys", "management-keys", "links", "notice-rules", "notices"];
+    const paths = [
+      ...["members", "member-limits", "projects", "invitations", "keys", "management-keys"],
+      ...["links", "notice-rules", "notices"],
+    ];
     return Promise.all(
       paths.map(
         async (path) => (await console.call(victim.owner, "GET", `/accounts/${victim.id}/${path}`)).json,
