@@ -29,7 +29,7 @@ export type LimitTarget =
 type Binding = Pick<SpendLimit, "limitId" | "keyId" | "scope" | "each">;
 
 /** Returns the id of a target's limit, and the holds that it binds. */
-export function bindingOf(target: LimitTarget): Binding {
+function bindingOf(target: LimitTarget): Binding {
   switch (target.kind) {
     case "key":
       return { limitId: target.keyId, keyId: target.keyId };

@@ -15,7 +15,3 @@ export interface Scope {
 export const SCOPES_MAX = 16;
 
 export const SCOPE_ID_CHARACTERS_MAX = 256;
-
-export function isSameScope(one: Scope, other: Scope): boolean {
-  return one.kind === other.kind && one.id === other.id;
-}

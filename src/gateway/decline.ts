@@ -134,7 +134,7 @@ function encodeName(name: string): string {
 }
 
 /** Who asks for a hold. */
-export interface Spender {
+interface Spender {
   readonly keyId: string;
   readonly scopes: readonly Scope[] | undefined;
 }

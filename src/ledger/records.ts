@@ -77,11 +77,6 @@ export interface SpendLimit {
   readonly amount: Nanos;
 }
 
-/** Whether a limit binds all holds of its wallet together. */
-export function bindsWallet({ keyId, scope, each }: SpendLimit): boolean {
-  return keyId === undefined && scope === undefined && each === undefined;
-}
-
 /** A limit with the counters of its current period. */
 export interface SpendLimitUsage extends SpendLimit {
   /** The id of the scope that a template's counters are of; `undefined` for other limits. */

@@ -5,10 +5,10 @@ import type { Nanos } from "../../domain/money.ts";
 import { platform } from "../../platform.ts";
 
 /** The runs with a limit that a key may begin on a UTC day. */
-export const RUNS_OF_A_DAY_MAX = 10_000;
+const RUNS_OF_A_DAY_MAX = 10_000;
 
 /** A run that a request begins with a limit. */
-export interface NewRun {
+interface NewRun {
   readonly accountId: string;
   readonly keyId: string;
   readonly runId: string;

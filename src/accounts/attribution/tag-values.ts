@@ -4,9 +4,9 @@ import { DAY_MS } from "../../domain/id-time.ts";
 import { platform } from "../../platform.ts";
 
 /** The different values of one tag on a UTC day; later ones count as {@link OTHER}. */
-export const TAG_VALUES_MAX = 1_000;
+const TAG_VALUES_MAX = 1_000;
 /** The value that every further value counts as. */
-export const OTHER = "other";
+const OTHER = "other";
 /** The tags of a day whose values are kept in memory: at most 30 MB, if each has all values in full length. */
 const KEPT_MAX = 200;
 /** Values of past days are of no use, but for a clock that is set back. */

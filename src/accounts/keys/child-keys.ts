@@ -29,7 +29,7 @@ export interface NewChild {
 }
 
 /** The key that makes another one, as authenticated, and the secret that was sent. */
-export interface Parent {
+interface Parent {
   readonly key: ApiKey;
   readonly secret: string;
 }

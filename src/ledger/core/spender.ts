@@ -13,7 +13,7 @@ const SEPARATOR = "\n";
 export const NO_SCOPES: readonly Scope[] = [];
 
 /** The binding of templates that bind the whole wallet. */
-export const WALLET_TEMPLATES = `wallet${SEPARATOR}`;
+const WALLET_TEMPLATES = `wallet${SEPARATOR}`;
 
 type Bound = Pick<SpendLimit, "keyId" | "scope" | "each">;
 
@@ -40,19 +40,13 @@ export function readBinding(binding: string | null): Pick<SpendLimit, "keyId" | 
 }
 
 /** The binding of the templates of a key. */
-export function templatesOf(keyId: string): string {
+function templatesOf(keyId: string): string {
   return `key${SEPARATOR}${keyId}`;
 }
 
 /** The binding of the limits of a scope. A key above the hold's binds it as its own holds. */
 export function bindingOfScope({ kind, id }: Scope): string {
   return kind === "parent_key" ? id : kind + SEPARATOR + id;
-}
-
-/** The kind of a binding with a kind; `undefined` for that of a key. */
-export function kindOfBinding(binding: string): string | undefined {
-  const end = binding.indexOf(SEPARATOR);
-  return end === -1 ? undefined : binding.slice(0, end);
 }
 
 /** Returns every binding of limits that bind a spender, but that of the whole wallet. May have one twice. */

@@ -30,7 +30,7 @@ export const keyId = t.String({ minLength: 1, maxLength: 128, pattern: "^[^\\0]*
 export const keyParams = t.Object({ account: id, key: keyId });
 
 /** The id of a project. The default one has the account's id; null stands for it too. */
-export const projectId = keyId;
+export const projectId = t.String({ minLength: 1, maxLength: 128, pattern: "^[^\\0]*$" });
 
 export const newKeyBody = t.Object({
   name,
