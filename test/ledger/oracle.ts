@@ -17,6 +17,7 @@ const AHEAD_MS = new Map([
 interface Count {
   readonly limit: string;
   readonly subject: string | undefined;
+  readonly isWindow: boolean;
   /** When the period began; 0 for a total. */
   readonly from: number;
 }
@@ -108,14 +109,17 @@ export function createOracle() {
         subjectsOf(limit, spends).map((subject) => ({
           limit: limit.limitId,
           subject,
+          isWindow: hoursOf(limit) !== undefined,
           from: startOf(limit, subject, now),
         })),
       );
-  /** A window goes on from the latest start that anything has counted from, unless a fast clock began it. */
+  /** A window goes on from the latest window that anything has counted in, unless a fast clock began it. */
   const startOf = (limit: SpendLimit, subject: string | undefined, now: number): number => {
     const hours = hoursOf(limit);
     if (hours === undefined) return calendarStart(limit, now);
-    const begun = counted().filter((each) => each.limit === limit.limitId && each.subject === subject);
+    const begun = counted().filter(
+      (each) => each.isWindow && each.limit === limit.limitId && each.subject === subject,
+    );
     const latest = Math.max(...begun.map(({ from }) => from).filter((from) => from <= now + 60_000));
     return latest + hours * HOUR_MS > now ? latest : now;
   };
@@ -288,7 +292,7 @@ export function createOracle() {
     if (!limit.scope && !limit.each) {
       const ofKey = seen.filter((hold) => keyId === undefined || keyId === hold.key);
       const spent = sum(ofKey.map((hold) => hold.booked - hold.back));
-      const count = { limit: limitId, subject: undefined, from };
+      const count = { limit: limitId, subject: undefined, isWindow: false, from };
       const amount = (spent < MOST ? spent : MOST) - used(count);
       if (amount > 0n) openings.push({ count, amount });
     }
@@ -296,7 +300,7 @@ export function createOracle() {
       const spends = { keyId: hold.key, scopes: hold.scopes };
       if (hold.ended !== "no" || !binds(limit, spends)) continue;
       const missing = subjectsOf(limit, spends)
-        .map((subject) => ({ limit: limitId, subject, from }))
+        .map((subject) => ({ limit: limitId, subject, isWindow: false, from }))
         .filter((count) => !hold.counts.some((each) => isSame(each, count)));
       hold.counts = [...hold.counts, ...missing];
     }
@@ -416,7 +420,8 @@ export function createOracle() {
 }
 
 function isSame(one: Count, other: Count): boolean {
-  return one.limit === other.limit && one.subject === other.subject && one.from === other.from;
+  const isOfSame = one.limit === other.limit && one.subject === other.subject;
+  return isOfSame && one.isWindow === other.isWindow && one.from === other.from;
 }
 
 /** By limit id, then by subject. */

@@ -80,8 +80,9 @@ describe("for random commands on a wallet", () => {
             expect(stored.resolutions.get(holdId)?.metadata).toBe(note && JSON.stringify(note));
           }
           const counted = oracle.counted().map((count) => {
-            const { limit, subject, from } = count;
-            const counterId = subject === undefined ? limit : `${limit}\n${subject}`;
+            const { limit, subject, isWindow, from } = count;
+            const ofCalendar = subject === undefined ? limit : `${limit}\n${subject}`;
+            const counterId = isWindow ? `${limit}\n${subject ?? ""}\n` : ofCalendar;
             const key = counterKey({ counterId, periodStartMs: from });
             return [key, { used: oracle.used(count), held: oracle.heldBy(count) }] as const;
           });

@@ -151,7 +151,7 @@ export const spendLimits = (t: Columns) =>
 
 /**
  * The used and held amounts of a limit in one period. A new period is a new row, so nothing is reset. Those of a
- * template have the id of the limit, a line feed and the id of the scope.
+ * template have the id of the limit, a line feed and the id of the scope. Those of windows end with a line feed.
  */
 export const limitCounters = (t: Columns) =>
   t.createTable(

@@ -178,7 +178,7 @@ function countersAgree({ elements, item }: Dialect, range: WalletRange): Invaria
   };
 }
 
-/** Bindings and the ids of templates' counters have lines: see core/spender.ts. */
+/** Bindings and the ids of counters have lines, those of windows empty ones at the end: see core/spender.ts. */
 function countersBind({ elements, item, firstLine }: Dialect, range: WalletRange): Invariant {
   const [kind, id] = [`(${item(0, "text")})`, `(${item(1, "text")})`];
   const scopes = (condition: string) => `EXISTS (SELECT 1 FROM ${elements("c.scopes")} WHERE ${condition})`;
@@ -186,7 +186,7 @@ function countersBind({ elements, item, firstLine }: Dialect, range: WalletRange
     id: "S1",
     claim: "a hold counts against limits that bind its key or one of its scopes, a template's by that scope",
     sql: `SELECT c.wallet_id, CAST(c.hold_id AS text) AS subject FROM (
-        SELECT h.wallet_id, h.hold_id, h.key_id, h.scopes, ${item(0, "text")} AS counter_id
+        SELECT h.wallet_id, h.hold_id, h.key_id, h.scopes, rtrim(${item(0, "text")}, '\n') AS counter_id
         FROM holds h, ${elements("h.limits")} WHERE h.limits IS NOT NULL AND ${range("h.wallet_id")}
       ) AS c LEFT JOIN spend_limits l ON l.wallet_id = c.wallet_id AND l.limit_id = ${firstLine("c.counter_id")}
       WHERE l.limit_id IS NULL

@@ -46,10 +46,10 @@ export function bind(
 ): readonly BoundLimit[] {
   const bound: BoundLimit[] = [];
   for (const limit of limits) {
-    const { limitId, each } = limit;
+    const { each } = limit;
     const subjects = each === undefined ? ALL : subjectsOf(each, spender);
     for (const subject of subjects) {
-      const counterId = counterIdOf(limitId, subject);
+      const counterId = counterIdOf(limit, subject);
       const periodStartMs = startOfPeriod(book, { ...limit, counterId }, nowMs);
       bound.push({ limit, subject, key: { counterId, periodStartMs } });
     }

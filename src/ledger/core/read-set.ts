@@ -173,10 +173,11 @@ type SpendingReads = Pick<ReadSet, "spenders" | "limits">;
 export function windowsOf(book: Book, readSet: SpendingReads): readonly string[] {
   const ids: string[] = [];
   for (const spender of readSet.spenders) {
-    for (const { limitId, each, period } of limitsThatMayBind(book, readSet, spender)) {
+    for (const limit of limitsThatMayBind(book, readSet, spender)) {
+      const { each, period } = limit;
       if (isCalendar(period)) continue;
       const subjects = each === undefined ? [undefined] : subjectsOf(each, spender);
-      ids.push(...subjects.map((subject) => counterIdOf(limitId, subject)));
+      ids.push(...subjects.map((subject) => counterIdOf(limit, subject)));
     }
   }
   return ids;

@@ -1,3 +1,4 @@
+import { isCalendar } from "../../domain/period.ts";
 import type { Scope, ScopeKind } from "../../domain/scope.ts";
 import type { SpendLimit } from "../records.ts";
 
@@ -65,10 +66,16 @@ export function subjectsOf(each: ScopeKind, { keyId, scopes = NO_SCOPES }: Spend
   return scopes.filter(({ kind }) => kind === each).map(({ id }) => id);
 }
 
-/** Returns the id of a limit's counters. Those of a template are told apart by the scope that they count. */
-export function counterIdOf(limitId: string, subject: string | undefined): string {
+/**
+ * Returns the id of a limit's counters. Those of a template are told apart by the scope that they count, and those of
+ * windows by a last line feed: a window never goes on from a calendar period that the limit had before.
+ */
+export function counterIdOf({ limitId, period }: CountedLimit, subject: string | undefined): string {
+  if (!isCalendar(period)) return limitId + SEPARATOR + (subject ?? "") + SEPARATOR;
   return subject === undefined ? limitId : limitId + SEPARATOR + subject;
 }
+
+type CountedLimit = Pick<SpendLimit, "limitId" | "period">;
 
 /** Returns scopes as JSON text, `[["project", "p1"], …]`; null for none. */
 export function printScopes(scopes: readonly Scope[] = NO_SCOPES): string | null {

@@ -149,7 +149,7 @@ export function holdsToBind(
   limit: SpendLimit,
   nowMs: number,
 ): readonly { readonly hold: Hold; readonly keys: readonly CounterKey[] }[] {
-  const { limitId, each, period, timeZone } = limit;
+  const { each, period, timeZone } = limit;
   if (!isCalendar(period)) return [];
   const periodStartMs = periodStart(period, nowMs, timeZone);
   const firstId = firstIdOf(Math.max(0, periodStartMs));
@@ -160,7 +160,7 @@ export function holdsToBind(
     if (binding !== undefined && !bindingsOf(hold).includes(binding)) continue;
     const subjects = each === undefined ? [undefined] : subjectsOf(each, hold);
     const keys = subjects
-      .map((subject) => ({ counterId: counterIdOf(limitId, subject), periodStartMs }))
+      .map((subject) => ({ counterId: counterIdOf(limit, subject), periodStartMs }))
       .filter((key) => !lists(hold, key));
     if (keys.length > 0) found.push({ hold, keys });
   }

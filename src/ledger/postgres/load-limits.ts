@@ -139,17 +139,22 @@ function pairs(
   return [...readSets].flatMap(([walletId, each]) => Array.from(idsOf(each), (id) => [walletId, id]));
 }
 
+/** The periods of the calendar begin with a letter. */
+const IS_WINDOW = "l.period < 'A'";
+
 const LIMIT_COLUMNS =
   "l.wallet_id, l.limit_id, l.key_id, l.each_kind, l.period, l.time_zone, l.amount, l.deleted_at_ms";
 
-/** The counters of a limit are those of its id; of a template, with each id that is given of its kind. */
+/** The counters of a limit, of a template with each id that is given of its kind: see core/spender.ts. */
 const BOUND_LIMITS = `SELECT ${LIMIT_COLUMNS}, s.counter_id, c.period_start_ms, c.used, c.held
   FROM (SELECT l.* FROM (SELECT DISTINCT wallet_id FROM unnest($1::text[]) AS w (wallet_id)) AS w
       JOIN spend_limits l ON l.wallet_id = w.wallet_id AND l.key_id IS NULL AND l.deleted_at_ms IS NULL
     UNION ALL SELECT l.* FROM unnest($1::text[], $2::text[]) AS k (wallet_id, binding)
       JOIN spend_limits l ON l.wallet_id = k.wallet_id AND l.key_id = k.binding AND l.deleted_at_ms IS NULL) AS l
-  LEFT JOIN LATERAL (SELECT l.limit_id AS counter_id WHERE l.each_kind IS NULL
-    UNION SELECT l.limit_id || E'\\n' || s.id FROM unnest($3::text[], $4::text[], $5::text[]) AS s (wallet_id, kind, id)
+  LEFT JOIN LATERAL (
+    SELECT l.limit_id || CASE WHEN ${IS_WINDOW} THEN E'\\n\\n' ELSE '' END AS counter_id WHERE l.each_kind IS NULL
+    UNION SELECT l.limit_id || E'\\n' || s.id || CASE WHEN ${IS_WINDOW} THEN E'\\n' ELSE '' END
+      FROM unnest($3::text[], $4::text[], $5::text[]) AS s (wallet_id, kind, id)
       WHERE s.wallet_id = l.wallet_id AND s.kind = l.each_kind) AS s ON true
   LEFT JOIN LATERAL (SELECT period_start_ms, used, held FROM limit_counters AS c
     WHERE c.wallet_id = l.wallet_id AND c.limit_id = s.counter_id

@@ -118,9 +118,9 @@ interface CountedLimit {
 }
 
 function countedBy(limit: SpendLimit, spender: Spender | undefined): readonly CountedLimit[] {
-  const { limitId, each } = limit;
+  const { each } = limit;
   const subjects = each === undefined || !spender ? [undefined] : subjectsOf(each, spender);
-  return subjects.map((subject) => ({ limit, subject, counterId: counterIdOf(limitId, subject) }));
+  return subjects.map((subject) => ({ limit, subject, counterId: counterIdOf(limit, subject) }));
 }
 
 interface CountedLimits {

@@ -136,6 +136,48 @@ export function describeWindows(env: LedgerEnv): void {
       expect(await env.limits()).toMatchObject([{ held: 60n, resetsAtMs: NOON_MS + 5 * HOUR_MS }]);
     });
 
+    test("goes on when its length changes, and ends then", async () => {
+      await env.limit("w", 50n, { period: "5h" });
+      await hold("h1", 40n);
+      await env.limit("w", 50n, { period: "24h" });
+      at(6);
+      expect(await errorCode("h2", 11n)).toBe("spending_limit_exceeded");
+      expect(await env.limits()).toMatchObject([{ held: 40n, resetsAtMs: NOON_MS + 24 * HOUR_MS }]);
+      await env.limit("w", 50n, { period: "5h" });
+      await hold("h2", 50n);
+      expect(await env.limits()).toMatchObject([{ held: 50n, resetsAtMs: NOON_MS + 11 * HOUR_MS }]);
+    });
+
+    test("of a limit that had a calendar period begins with its next hold, and the other way round", async () => {
+      await env.limit("w", 50n, { period: "day" });
+      await setLimit(env, "t", 50n, { each: "end_user", period: "day" });
+      await hold("h1", 40n, { scopes: [U1] });
+      for (const period of ["24h", "day", "24h"] as const) {
+        await env.limit("w", 50n, { period });
+        await setLimit(env, "t", 50n, { each: "end_user", period });
+        const held = period === "day" ? 40n : 0n;
+        expect(await env.limits("k1", [U1])).toMatchObject([{ held }, { held }]);
+      }
+      at(1);
+      await hold("h2", 45n, { scopes: [U1] });
+      const window = { held: 45n, resetsAtMs: NOON_MS + 25 * HOUR_MS };
+      expect(await env.limits("k1", [U1])).toMatchObject([window, window]);
+    });
+
+    test("set in the batch that counts a calendar period begins with its next hold", async () => {
+      await hold("h1", 10n);
+      await Promise.all([
+        env.limit("w", 50n, { period: "day" }),
+        hold("h2", 5n),
+        env.limit("w", 50n, { period: "24h" }),
+        hold("h3", 7n),
+        env.limit("w", 50n, { period: "day" }),
+        env.limit("w", 50n, { period: "24h" }),
+        hold("h4", 9n),
+      ]);
+      expect(await env.limits()).toMatchObject([{ held: 16n, resetsAtMs: NOON_MS + 24 * HOUR_MS }]);
+    });
+
     test("goes on when its limit was deleted and is restored", async () => {
       const { ledger, walletId } = env;
       await env.limit("w", 50n, { period: "5h" });

@@ -48,7 +48,7 @@ describe.each([
     await moveTo(env, NOON_MS + 65 * DAY_MS);
     await retainAll(env.ledger, 30);
     expect(await countersOf("daily")).toEqual(["daily\nbob", "daily\ncid"]);
-    expect(await countersOf("window")).toEqual(["window\nbob", "window\ncid"]);
+    expect(await countersOf("window")).toEqual(["window\nbob\n", "window\ncid\n"]);
     expect(await countersOf("ever")).toEqual(["ever\nann", "ever\nbob", "ever\ncid"]);
     expect(await env.findings()).toEqual([]);
   });
