@@ -416,7 +416,26 @@ export function createOracle() {
     }
   };
 
-  return { decide, balances, used, heldBy, counted, limits, startOf, holds };
+  /** The limits that bind what spends, by id, with their amounts. A template has one for each subject. */
+  const limitsOf = (spends: Spends, now: number) =>
+    [...limits.values()]
+      .filter((limit) => binds(limit, spends))
+      .toSorted((one, other) => (one.limitId < other.limitId ? -1 : 1))
+      .flatMap((limit) =>
+        subjectsOf(limit, spends).map((subject) => {
+          const hours = hoursOf(limit);
+          const from = startOf(limit, subject, now);
+          const count = { limit: limit.limitId, subject, isWindow: hours !== undefined, from };
+          const { limitId, amount } = limit;
+          const ofTemplate = subject === undefined ? {} : { subject };
+          const shown = { limitId, amount, ...ofTemplate, used: used(count), held: heldBy(count) };
+          if (hours === undefined) return shown;
+          const isBegun = counted().some((each) => isSame(each, count));
+          return { ...shown, resetsAtMs: isBegun ? from + hours * HOUR_MS : undefined };
+        }),
+      );
+
+  return { decide, used, heldBy, counted, limitsOf, holds };
 }
 
 function isSame(one: Count, other: Count): boolean {

@@ -15,6 +15,7 @@ import { describeLists } from "./lists.ts";
 import { describeMetadata } from "./metadata.ts";
 import { describePages } from "./pages.ts";
 import { describePrecedence } from "./precedence.ts";
+import { describeRandomCommands } from "./random-commands.ts";
 import { describeReceiptLists } from "./receipt-lists.ts";
 import { describeReceipts } from "./receipts.ts";
 import { describeScopeInput } from "./scope-input.ts";
@@ -60,6 +61,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeScopeInput(env);
     describeTemplates(env);
     describeWindows(env);
+    describeRandomCommands(env);
     describeIdempotency(env);
     describeExactness(env);
     describeBadInput(env);
