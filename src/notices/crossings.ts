@@ -38,7 +38,9 @@ export function findFullLimits(
 ): readonly Crossing[] {
   const fullest = new Map<string, SpendLimitUsage>();
   for (const limit of limits) {
-    if (limit.each !== undefined || (limit.keyId !== undefined && !keys.has(limit.keyId))) continue;
+    // A run meets its limit as it should. The counters of a template are as many as what it counts.
+    if (limit.each !== undefined || limit.scope?.kind === "run") continue;
+    if (limit.keyId !== undefined && !keys.has(limit.keyId)) continue;
     const subject = limit.keyId ?? (limit.scope ? limit.limitId : rule.accountId);
     const other = fullest.get(subject);
     if (!other || percentOf(limit) > percentOf(other)) fullest.set(subject, limit);

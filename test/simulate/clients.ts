@@ -1,6 +1,6 @@
 import type { Config } from "../../src/config/config.ts";
 import { toGatewayError } from "../../src/errors.ts";
-import type { AbortSource, Call } from "../../src/gateway/request.ts";
+import type { AbortSource, AttributionHeaders, Call } from "../../src/gateway/request.ts";
 import { runRequest } from "../../src/gateway/run-request.ts";
 import { newRequestId } from "../../src/http/identity.ts";
 import { runRoute } from "../../src/http/inference.ts";
@@ -12,6 +12,7 @@ import type { SimulatedGateway } from "./gateway.ts";
 import { OUTPUT_MAX } from "./prices.ts";
 import { MODEL_IDS } from "./reloads.ts";
 import type { Machine } from "./scheduler.ts";
+import { drawAttribution } from "./scope-model.ts";
 import type { AskedCall } from "./upstreams.ts";
 import type { SimulatedKey, World } from "./world.ts";
 
@@ -37,6 +38,8 @@ export interface SimulatedRequest {
   /** The name of its model. */
   readonly model: string;
   readonly secret: string;
+  /** Whom it is for; `undefined` when it does not say so. */
+  readonly attribution: AttributionHeaders | undefined;
   /** How far the wall clock had been set when it arrived. */
   readonly shiftMs: number;
   readonly startedAtMs: number;
@@ -97,6 +100,7 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
     config: to.config(),
     model,
     secret: drawSecret(key, draw),
+    attribution: drawAttribution(draw),
     shiftMs: scheduler.shiftMs,
     startedAtMs: scheduler.monotonicMs,
     asked: [],
@@ -123,6 +127,7 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
     headers: {},
     query: "",
     allowsClamp: draw() < 0.2,
+    attribution: request.attribution,
     startedAt: gateway.clock(),
     createdAtS: Math.floor(platform.now() / 1000),
     async readBody() {

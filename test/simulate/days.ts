@@ -11,6 +11,7 @@ import { createKey } from "./key-operators.ts";
 import { Violation } from "./model.ts";
 import { night } from "./nights.ts";
 import { leapAtNight } from "./retention.ts";
+import { checkCounted, checkScopes, limitEndUsers } from "./scope-model.ts";
 import { strike } from "./strikes.ts";
 import type { SimulatedKey, World } from "./world.ts";
 
@@ -55,6 +56,7 @@ async function createKeys(world: World): Promise<void> {
       createAccount({ database, ledger }, { name: `account ${account}` });
     const { id: walletId } = await world.command("an operator creates an account", create);
     await world.topUp(walletId, drawOne(draw, FUNDS));
+    await limitEndUsers(world, walletId);
     const keys = Math.min(drawInteger(draw, 1, 4), keysMax - world.keys.length);
     for (let number = keys; number > 0; number -= 1) await createKey(world, walletId);
   }
@@ -105,6 +107,7 @@ async function rest(world: World): Promise<void> {
     const { walletId } = request.key;
     const receipt = await ledger.receipt(walletId, request.id);
     model.checkRequest(request, receipt);
+    if (receipt) checkScopes(request, receipt);
     if (receipt) world.retention.keep(request.id);
     if (receipt) world.exports?.checkReceipt(receipt);
   }
@@ -142,6 +145,8 @@ async function checkDatabase(world: World): Promise<void> {
     if (!isProven) throw new Violation(`wallet ${walletId} does not add up`);
   }
   if (!world.watch) return;
+  const wasClockSet = world.scheduler.shiftMs !== 0 || world.model.clockSetAtMs > Number.NEGATIVE_INFINITY;
+  checkCounted(world.watch.client, wasClockSet);
   const reader = { run: createInlineReader(world.watch.client), close() {} };
   const { findings } = await auditSqlite({ path: "" }, world.scheduler.wallMs(), { reader });
   const [first] = findings;

@@ -26,6 +26,38 @@ const WINDOW = "src/limiter/window.ts";
 
 /** Every fault by its name. */
 export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
+  end_users_share_a_counter: {
+    breaks: "all end users count together against a limit of each",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/ledger/core/spender.ts",
+        from: "return subject === undefined ? limitId : limitId + SEPARATOR + subject;",
+        to: "return limitId;",
+      },
+    ],
+  },
+  window_never_closes: {
+    breaks: "each hold begins a window of its own, so that the limit never declines",
+    edits: [
+      {
+        file: "src/ledger/core/headroom.ts",
+        from: "return nowMs < startMs + windowMs(period) ? startMs : nowMs;",
+        to: "return nowMs;",
+      },
+    ],
+  },
+  end_user_not_held: {
+    breaks: "a hold does not count for the end user that its request names",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/gateway/scopes.ts",
+        from: 'return { kind: "end_user", id };',
+        to: 'return { kind: "end_user", id: id.slice(1) };',
+      },
+    ],
+  },
   settlement_sent_twice: {
     breaks: "a settlement is sent twice, and the ledger charges both",
     isQuick: true,

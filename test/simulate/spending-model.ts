@@ -4,7 +4,10 @@ import type { CostsAbove } from "./costs-above.ts";
 interface CounterRow {
   readonly wallet_id: string;
   readonly limit_id: string;
-  readonly key_id: string;
+  /** The id of its counter: for templates and windows with further lines. */
+  readonly counter_id: string | null;
+  /** A key's id; of other limits, a text with a line feed. */
+  readonly key_id: string | null;
   readonly period: string;
   readonly amount: bigint;
   /** `null` for a limit that nothing counted against yet, like `counted`. */
@@ -18,8 +21,10 @@ interface Counted {
   readonly above: bigint;
 }
 
-const SELECT = `SELECT l.wallet_id, l.limit_id, l.key_id, period, amount, period_start_ms, used + held AS counted
-  FROM spend_limits l LEFT JOIN limit_counters c ON c.wallet_id = l.wallet_id AND c.limit_id = l.limit_id
+const SELECT = `SELECT l.wallet_id, l.limit_id, c.limit_id AS counter_id, l.key_id, period, amount,
+    period_start_ms, used + held AS counted
+  FROM spend_limits l LEFT JOIN limit_counters c ON c.wallet_id = l.wallet_id
+    AND substr(c.limit_id, 1, instr(c.limit_id || char(10), char(10)) - 1) = l.limit_id
     AND (period = 'total') = (period_start_ms = 0)
   WHERE deleted_at_ms IS NULL`;
 
@@ -41,16 +46,17 @@ export class SpendingModel {
     this.#counters = new Map();
     let exceeded: string | undefined;
     for (const row of client.query<CounterRow, []>(SELECT).safeIntegers(true).all()) {
-      const { wallet_id, limit_id, key_id, period, amount, period_start_ms, counted } = row;
-      const limit = `${limit_id} ${period}`;
+      const { wallet_id, limit_id, counter_id, key_id, period, amount, period_start_ms, counted } = row;
+      const limit = `${wallet_id} ${limit_id} ${period}`;
       this.#limits.set(limit, row);
       if (counted === null) continue;
-      const counter = `${limit} ${period_start_ms}`;
+      const counter = `${limit} ${counter_id} ${period_start_ms}`;
       const last = counters.get(counter) ?? { counted: 0n, above: 0n };
       const before = limits.get(limit);
       // A new limit begins with what its period has seen. Costs above holds are looked for only where they matter.
       const isLess = !before || counted <= amount || counted <= before.amount || counted <= last.counted;
-      const above = isLess ? last.above : this.#costsAbove.of(client, wallet_id, key_id);
+      const keyId = key_id?.includes("\n") ? undefined : (key_id ?? undefined);
+      const above = isLess ? last.above : this.#costsAbove.of(client, wallet_id, keyId);
       this.#counters.set(counter, { counted, above });
       const most = [amount, before?.amount ?? 0n, last.counted - last.above];
       if (!isLess && most.every((allowed) => counted - above > allowed))
