@@ -5,6 +5,7 @@ import type {
   Limiter,
   Limits,
 } from "../../src/limiter/limiter.ts";
+import { AdmissionWindow } from "./admission-window.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -12,16 +13,12 @@ const MINUTE_MS = 60_000;
 /** A window forgets a second as a whole. */
 const SLOT_MS = 1_000;
 
-/** One admission of a key or an account. */
-interface Admitted {
-  readonly atMs: number;
-  tokens: number;
-}
-
 /** What one gateway admits for one key or account. */
-interface Counted {
-  admitted: Admitted[];
-  running: number;
+class Counted {
+  readonly minute = new AdmissionWindow(MINUTE_MS);
+  /** All that a limiter may still count. */
+  readonly longest = new AdmissionWindow(MINUTE_MS + SLOT_MS);
+  running = 0;
 }
 
 /** Logs every admission, and knows from the log alone whether a limit was kept. */
@@ -102,14 +99,12 @@ export class AdmissionModel {
   #requireReason(gateway: string, request: AdmissionRequest, { bound }: LimitDecline): void {
     const { keyId, accountId, keyLimits, accountLimits, tokens } = request;
     const isFull = (name: string, limits: Limits) => {
-      const { admitted, running } = this.#counted.get(name) ?? { admitted: [], running: 0 };
+      const { longest, running } = this.#countedOf(name);
       if (bound === "concurrency") return running + 1 > (limits.concurrentRequests ?? Infinity);
-      const sinceMs = Math.floor(this.#scheduler.monotonicMs) - MINUTE_MS - SLOT_MS;
-      const counted = admitted.filter(({ atMs }) => atMs > sinceMs);
-      const allTokens = counted.reduce((sum, each) => sum + each.tokens, tokens);
+      const counted = longest.sum(Math.floor(this.#scheduler.monotonicMs));
       return (
-        counted.length + 1 > (limits.requestsPerMinute ?? Infinity) ||
-        allTokens > (limits.tokensPerMinute ?? Infinity)
+        counted.requests + 1 > (limits.requestsPerMinute ?? Infinity) ||
+        counted.tokens + tokens > (limits.tokensPerMinute ?? Infinity)
       );
     };
     if (isFull(`${gateway} key ${keyId}`, keyLimits)) return;
@@ -123,27 +118,28 @@ export class AdmissionModel {
       tokensPerMinute = Infinity,
       concurrentRequests = Infinity,
     } = limits;
-    const counted = this.#counted.get(name) ?? { admitted: [], running: 0 };
-    this.#counted.set(name, counted);
+    const counted = this.#countedOf(name);
+    const { minute, longest } = counted;
     const atMs = Math.floor(this.#scheduler.monotonicMs);
-    const taken: Admitted = { atMs, tokens };
-    const kept = counted.admitted.filter((each) => each.atMs > atMs - MINUTE_MS - SLOT_MS);
-    counted.admitted = [...kept, taken];
+    const corrections = [minute.add(atMs, tokens), longest.add(atMs, tokens)];
     counted.running += 1;
-    const { running } = counted;
-    const admitted = counted.admitted.filter((each) => each.atMs > atMs - MINUTE_MS);
-    const allTokens = admitted.reduce((sum, each) => sum + each.tokens, 0);
-    this.#require(admitted.length, requestsPerMinute, `${name}, requests of a minute`);
-    this.#require(allTokens, tokensPerMinute, `${name}, tokens of a minute`);
-    this.#require(running, concurrentRequests, `${name}, requests at a time`);
+    const sums = minute.sum(atMs);
+    longest.sum(atMs);
+    this.#require(sums.requests, requestsPerMinute, `${name}, requests of a minute`);
+    this.#require(sums.tokens, tokensPerMinute, `${name}, tokens of a minute`);
+    this.#require(counted.running, concurrentRequests, `${name}, requests at a time`);
     return {
       end(used) {
         counted.running -= 1;
-        // A cancelled request does not count in the minute.
-        if (used === undefined) counted.admitted = counted.admitted.filter((each) => each !== taken);
-        else taken.tokens = used;
+        for (const correct of corrections) correct(used);
       },
     };
+  }
+
+  #countedOf(name: string): Counted {
+    const counted = this.#counted.get(name) ?? new Counted();
+    this.#counted.set(name, counted);
+    return counted;
   }
 
   #require(counted: number, max: number, what: string): void {
