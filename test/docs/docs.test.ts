@@ -42,6 +42,7 @@ const YAML = CONFIGURATION.snippet("upstreams:");
 const COMMANDS = readPage("docs/commands.md").snippet("bun tollgate account");
 const PROTOC = LEDGER_API.snippet("grpc_tools.protoc");
 const PYTHON = LEDGER_API.snippet("import grpc");
+const SCOPES = LEDGER_API.snippet("SCOPE_KIND_END_USER");
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-docs-"));
 const shell = createReaderShell(folder);
@@ -97,6 +98,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     COMMANDS,
     PROTOC,
     PYTHON,
+    SCOPES,
     PROGRAMS,
     WEBHOOK_BODY,
     WEBHOOK_CHECK,
@@ -218,7 +220,7 @@ describe("the command lines of the operations page", () => {
 });
 
 describe("the Python of the ledger page", () => {
-  test("takes a hold and settles it", async () => {
+  test("takes a hold, settles it, and is declined by the limit of an end user", async () => {
     const project = join(folder, "service");
     mkdirSync(project);
     symlinkSync(join(REPOSITORY, "proto"), join(project, "proto"));
@@ -227,7 +229,8 @@ describe("the Python of the ledger page", () => {
     );
     const { stdout: accounts } = await shell.paste("bun tollgate account list --json", {});
     const WALLET_ID = JSON.parse(accounts).accounts[0].id;
-    await Bun.write(join(project, "service.py"), PYTHON.text.replaceAll("127.0.0.1:50051", ledgerAddress));
+    const program = `${PYTHON.text}\n${SCOPES.text}`;
+    await Bun.write(join(project, "service.py"), program.replaceAll("127.0.0.1:50051", ledgerAddress));
 
     const environment = { PYTHONPATH: packages, LEDGER_TOKEN, WALLET_ID };
     const { stdout, stderr } = await shell.paste(
@@ -235,7 +238,9 @@ describe("the Python of the ledger page", () => {
       environment,
     );
     expect(stderr).toBe("");
-    expect(stdout).toMatch(/^held 20000000\nsettled 12500000 available \d+\n$/);
+    expect(stdout).toMatch(
+      /^held 20000000\nsettled 12500000 available \d+\ndeclined by my-users of ann@example.com\n$/,
+    );
   });
 });
 
