@@ -13,6 +13,7 @@ import type { SpendLimitUsage } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printKey, printTable } from "./printing.ts";
+import { requireProject } from "./project.ts";
 import { requireAccount, type Storage } from "./storage.ts";
 
 export interface KeyCreateOptions {
@@ -25,6 +26,9 @@ export interface KeyCreateOptions {
   readonly concurrentRequests?: number;
   readonly models?: readonly string[];
   readonly allowClamp?: boolean;
+  readonly allowChildren?: boolean;
+  /** Id or name of a project of the account. */
+  readonly project?: string;
   readonly expiresInDays?: number;
 }
 
@@ -40,14 +44,22 @@ export async function runKeyCreate(storage: KeyParts, options: KeyCreateOptions)
   }
   checkModels(options.models ?? []);
   const { name, requestsPerMinute, tokensPerMinute, concurrentRequests, models, allowClamp } = options;
-  const { key, secret } = await issueKey(storage, {
+  const project =
+    options.project === undefined ? undefined : await requireProject(storage, account, options.project);
+  const issuing = issueKey(storage, {
     accountId: account.id,
+    projectId: project?.id === account.id ? undefined : project?.id,
     name,
     limits: { requestsPerMinute, tokensPerMinute, concurrentRequests },
     models,
     allowsClamp: allowClamp,
+    allowsChildren: options.allowChildren,
     expiresAtMs: options.expiresInDays && now() + options.expiresInDays * DAY_MS,
     spendingLimit: readSpendingLimit(options),
+  });
+  const { key, secret } = await issuing.catch((fault: unknown) => {
+    if (!(fault instanceof GatewayError) || fault.kind !== "conflict") throw fault;
+    throw new CommandError(`Project ${project?.name} is archived: it takes no new keys.`);
   });
   const spendLimit = await findSpendLimit(storage.ledger, key);
   return {
@@ -70,15 +82,16 @@ export function checkModels(models: readonly string[]): void {
 
 export interface KeyListOptions {
   readonly account?: string;
+  /** Id, hint or secret of the key that made the keys. */
+  readonly parent?: string;
 }
 
-export async function runKeyList(
-  { database, ledger }: Storage,
-  options: KeyListOptions,
-): Promise<CommandResult> {
+export async function runKeyList(storage: Storage, options: KeyListOptions): Promise<CommandResult> {
+  const { database, ledger } = storage;
+  const parent = options.parent === undefined ? undefined : await requireKey(storage, options.parent);
   const account = options.account === undefined ? undefined : await requireAccount(database, options.account);
   const keys = await Promise.all(
-    (await listKeys(database, account?.id)).map(async (key) =>
+    (await listKeys(database, account?.id, parent?.id)).map(async (key) =>
       printKey(key, await findSpendLimit(ledger, key)),
     ),
   );
@@ -150,6 +163,8 @@ export interface KeyUpdateOptions {
   readonly concurrentRequests?: number | false;
   readonly models?: readonly string[] | false;
   readonly allowClamp?: boolean;
+  readonly allowChildren?: boolean;
+  readonly project?: string;
   readonly expiresInDays?: number | false;
 }
 
@@ -165,6 +180,7 @@ export async function runKeyUpdate(
   checkModels(models || []);
   const key = await requireKey(storage, idOrHint);
   const spendingLimit = await changeSpendingLimit(storage, key, options);
+  const projectId = await findProjectId(storage, key, options.project);
   const changed = await orConflict(
     updateKey(storage, key, {
       name,
@@ -173,6 +189,8 @@ export async function runKeyUpdate(
       concurrentRequests: orNull(concurrentRequests),
       models: orNull(models),
       allowsClamp: options.allowClamp,
+      allowsChildren: options.allowChildren,
+      projectId,
       expiresAtMs: expiresInDays ? now() + expiresInDays * DAY_MS : orNull(expiresInDays),
       spendingLimit,
     }),
@@ -181,6 +199,17 @@ export async function runKeyUpdate(
     json: printKey(changed, await findSpendLimit(storage.ledger, changed)),
     text: `Changed key ${changed.name} (${changed.id}): in force in every process within a second.`,
   };
+}
+
+/** Finds the project to move a key to. */
+async function findProjectId(
+  storage: Storage,
+  { accountId }: ApiKey,
+  named: string | undefined,
+): Promise<string | undefined> {
+  if (named === undefined) return undefined;
+  const account = await requireAccount(storage.database, accountId);
+  return (await requireProject(storage, account, named)).id;
 }
 
 export async function runKeyRotate(storage: KeyParts, idOrHint: string): Promise<CommandResult> {
@@ -219,7 +248,15 @@ function orNull<Value>(option: Value | false): Value | null {
 
 async function orConflict<Result>(changing: Promise<Result>): Promise<Result> {
   return changing.catch((fault: unknown) => {
-    if (!(fault instanceof GatewayError) || fault.kind !== "conflict") throw fault;
-    throw new CommandError("The key was revoked, or changed at the same time: look at it again.");
+    if (!(fault instanceof GatewayError)) throw fault;
+    if (fault.kind === "wrong_shape") {
+      throw new CommandError(
+        "A key that a key made keeps project and rates of its root, and lasts no longer.",
+      );
+    }
+    if (fault.kind !== "conflict") throw fault;
+    throw new CommandError(
+      "The key was revoked or changed at the same time, or the project is archived: look at it again.",
+    );
   });
 }

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { isMailAddress } from "../domain/mail-address.ts";
 import { type Markup, type Nanos, parseMarkup, parseUsd } from "../domain/money.ts";
 import { NAME } from "../domain/name-characters.ts";
+import { isLimitPeriod, type LimitPeriod } from "../domain/period.ts";
 import { type CommandResult, printResult } from "./command.ts";
 import type { Storage } from "./storage.ts";
 
@@ -49,6 +50,12 @@ export function parseName(text: string): string {
   const name = text.trim();
   if (!NAME.test(name)) throw new InvalidArgumentError("Expected 1 to 100 characters in one line.");
   return name;
+}
+
+/** Parses the period of a spending limit. */
+export function parsePeriod(text: string): LimitPeriod {
+  if (isLimitPeriod(text)) return text;
+  throw new InvalidArgumentError("Expected day, week, month, total, or hours from 1h to 168h.");
 }
 
 export function parseEmail(text: string): string {

@@ -48,6 +48,9 @@ export function printKey(key: ApiKey, spendLimit: SpendLimitUsage | undefined) {
     concurrent_requests: key.limits.concurrentRequests ?? null,
     models: key.models ?? null,
     allows_clamp: key.allowsClamp,
+    allows_children: key.allowsChildren,
+    project_id: key.projectId ?? key.accountId,
+    parent_id: key.parentIds[0] ?? null,
     spending_limit: spendLimit ? printSpendLimit(spendLimit) : null,
     created_at: printTime(key.createdAtMs),
     expires_at: printTime(key.expiresAtMs),
@@ -57,7 +60,8 @@ export function printKey(key: ApiKey, spendLimit: SpendLimitUsage | undefined) {
   };
 }
 
-function printSpendLimit({ amount, period, used, held, resetsAtMs }: SpendLimitUsage) {
+/** Converts a spending limit with its counters to JSON. */
+export function printSpendLimit({ amount, period, used, held, resetsAtMs }: SpendLimitUsage) {
   return {
     amount_usd: printUsd(amount),
     reset: period,

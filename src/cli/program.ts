@@ -3,14 +3,13 @@ import { COMMIT, VERSION } from "../domain/version.ts";
 import { printResult } from "./command.ts";
 import { addDataCommands } from "./data-commands.ts";
 import type { HealthOptions } from "./health.ts";
-import type { KeyUpdateOptions } from "./key.ts";
+import { addKeyCommands } from "./key-commands.ts";
 import { addModelCommands } from "./model-commands.ts";
 import {
   ACCOUNT,
   type JsonOption,
   onStorage,
   orWord,
-  parseAmount,
   parseCount,
   parseDays,
   parseEmail,
@@ -22,12 +21,11 @@ import {
   withJson,
   withRange,
 } from "./options.ts";
+import { addMemberLimit, addProjectCommands } from "./project-commands.ts";
 import type { Storage } from "./storage.ts";
 
 /** What `usage` can be grouped by. */
 const USAGE_DIMENSIONS = ["hour", "day", "model", "key", "upstream", "outcome"] as const;
-
-const KEY_ARGUMENT = "its id, its hint if unique, or its secret";
 
 /** Defines the command line. The code of a command is loaded when the command runs. */
 export function createProgram(): Command {
@@ -54,6 +52,7 @@ export function createProgram(): Command {
       printResult(await (await import("./health.ts")).runHealth(options), options),
     );
   addAccountCommands(program.command("account").description("accounts that own keys and a wallet"));
+  addProjectCommands(program.command("project").description("projects of accounts, which own keys"));
   addKeyCommands(program.command("key").description("API keys of accounts"));
   addMoneyCommands(program);
   addDataCommands(program);
@@ -100,87 +99,10 @@ function addAccountCommands(account: Command): void {
       orWord("none", parseNames),
     )
     .action(onStorage(async () => (await import("./account.ts")).runAccountAttribution));
+  addMemberLimit(account);
 }
 
 const orOff = orWord("off", parseFactor);
-
-function addKeyCommands(key: Command): void {
-  withJson(key, "create", "create a key and print it once")
-    .requiredOption(...ACCOUNT)
-    .requiredOption("--name <name>", "what the key is for", parseName)
-    .option("--spending-limit <usd>", "maximum spending per period", parseAmount)
-    .addOption(
-      new Option(
-        "--reset <period>",
-        "period of the spending limit, in UTC (default: total, never reset)",
-      ).choices(["day", "week", "month", "total"]),
-    )
-    .option("--requests-per-minute <n>", "overrides the configured limit", parseCount)
-    .option("--tokens-per-minute <n>", "overrides the configured limit", parseCount)
-    .option("--concurrent-requests <n>", "overrides the configured limit", parseCount)
-    .option("--models <ids>", "models that it may use, separated by commas (default: all)", parseNames)
-    .option("--allow-clamp", "lower output limits of requests to what the wallet can pay")
-    .option("--expires-in-days <n>", "days until the key expires", parseDays)
-    .action(onStorage(async () => (await import("./key.ts")).runKeyCreate));
-  withJson(key, "list", "list keys")
-    .option(...ACCOUNT)
-    .action(onStorage(async () => (await import("./key.ts")).runKeyList));
-  addKeyUpdate(key);
-  withJson(key, "rotate", "give a key a new secret and print it once; the old one ends after 24 hours")
-    .argument("<key>", KEY_ARGUMENT)
-    .action((idOrHint: string, options: JsonOption) =>
-      onStorage(async () => {
-        const { runKeyRotate } = await import("./key.ts");
-        return (storage) => runKeyRotate(storage, idOrHint);
-      })(options),
-    );
-  withJson(key, "revoke", "revoke a key, in every process within a second")
-    .argument("<key>", KEY_ARGUMENT)
-    .action((idOrHint: string, options: JsonOption) => {
-      const revoke = async (storage: Storage) => (await import("./key.ts")).runKeyRevoke(storage, idOrHint);
-      return onStorage(async () => revoke)(options);
-    });
-}
-
-function addKeyUpdate(key: Command): void {
-  withJson(key, "update", "change a key; what is not named stays")
-    .argument("<key>", KEY_ARGUMENT)
-    .option("--name <name>", "what the key is for", parseName)
-    .option("--spending-limit <usd|none>", "maximum spending per period", orWord("none", parseAmount))
-    .addOption(
-      new Option("--reset <period>", "period of the spending limit, in UTC (default: as it is)").choices([
-        "day",
-        "week",
-        "month",
-        "total",
-      ]),
-    )
-    .option(
-      "--requests-per-minute <n|default>",
-      "overrides the configured limit",
-      orWord("default", parseCount),
-    )
-    .option(
-      "--tokens-per-minute <n|default>",
-      "overrides the configured limit",
-      orWord("default", parseCount),
-    )
-    .option(
-      "--concurrent-requests <n|default>",
-      "overrides the configured limit",
-      orWord("default", parseCount),
-    )
-    .option("--models <ids|all>", "models that it may use, separated by commas", orWord("all", parseNames))
-    .option("--allow-clamp", "lower output limits of requests to what the wallet can pay")
-    .option("--no-allow-clamp", "refuse requests that the wallet cannot pay")
-    .option("--expires-in-days <n|never>", "days until the key expires", orWord("never", parseDays))
-    .action((idOrHint: string, options: KeyUpdateOptions & JsonOption) =>
-      onStorage<KeyUpdateOptions>(async () => {
-        const { runKeyUpdate } = await import("./key.ts");
-        return (storage, changes) => runKeyUpdate(storage, idOrHint, changes);
-      })(options),
-    );
-}
 
 function addMoneyCommands(program: Command): void {
   withJson(program, "topup", "add money to a wallet")

@@ -1,6 +1,6 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 35, lines: 4300 },
+  cli: { files: 38, lines: 4750 },
   app: { files: 22, lines: 2300 },
   config: { files: 28, lines: 4100 },
   http: { files: 18, lines: 2150 },

@@ -94,21 +94,18 @@ export async function updateKey(
 }
 
 /** A key below another keeps project and rates of its root, and its end comes only nearer. */
-function requireChildChange({ expiresAtMs: ends }: KeyRow, changes: KeyChanges): void {
-  const { projectId, requestsPerMinute, tokensPerMinute, concurrentRequests, expiresAtMs } = changes;
-  const ofRoot = { projectId, requestsPerMinute, tokensPerMinute, concurrentRequests };
-  const [name] = Object.entries(ofRoot).find(([, value]) => value != null) ?? [];
-  if (name !== undefined) throw new GatewayError("wrong_shape", { path: PATHS[name as keyof typeof ofRoot] });
-  const isLater = expiresAtMs === null || (expiresAtMs ?? 0) > (ends ?? Infinity);
-  if (isLater) throw new GatewayError("wrong_shape", { path: "expires_at" });
+function requireChildChange(row: KeyRow, changes: KeyChanges): void {
+  const { projectId = row.projectId, expiresAtMs = row.expiresAtMs } = changes;
+  const wrong = [
+    projectId !== row.projectId && "project_id",
+    (changes.requestsPerMinute ?? null) !== null && "requests_per_minute",
+    (changes.tokensPerMinute ?? null) !== null && "tokens_per_minute",
+    (changes.concurrentRequests ?? null) !== null && "concurrent_requests",
+    (expiresAtMs ?? Infinity) > (row.expiresAtMs ?? Infinity) && "expires_at",
+  ];
+  const path = wrong.find((each) => each !== false);
+  if (path) throw new GatewayError("wrong_shape", { path });
 }
-
-const PATHS = {
-  projectId: "project_id",
-  requestsPerMinute: "requests_per_minute",
-  tokensPerMinute: "tokens_per_minute",
-  concurrentRequests: "concurrent_requests",
-};
 
 /** Passes a new project and an earlier end on to the keys below. What else binds them is read with each request. */
 async function passOn(

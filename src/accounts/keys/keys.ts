@@ -162,12 +162,18 @@ export async function findKeys(
   return rows.map(readKey);
 }
 
-/** Lists the keys of one account, or of all accounts, oldest first. Includes revoked keys. */
+/**
+ * Lists the keys of one account, or of all accounts, oldest first; those that a key made, or without one those that no
+ * key made. Includes revoked keys.
+ */
 export async function listKeys(
   { db, tables: { apiKeys } }: Database,
   accountId?: string,
+  parentId?: string,
 ): Promise<readonly ApiKey[]> {
-  const isWanted = accountId === undefined ? undefined : eq(apiKeys.accountId, accountId);
+  const isOwn = accountId === undefined ? undefined : eq(apiKeys.accountId, accountId);
+  const isBelow = parentId === undefined ? isNull(apiKeys.parentId) : eq(apiKeys.parentId, parentId);
+  const isWanted = and(isOwn, isBelow);
   const order = [asc(apiKeys.createdAtMs), asc(apiKeys.id)];
   const rows = await db
     .select()

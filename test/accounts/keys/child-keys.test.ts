@@ -215,8 +215,11 @@ describe.each(DIALECTS)("keys below keys in %s", (dialect) => {
   });
 
   test("a child takes no project, rates or later end of its own", async () => {
-    const child = await make(await issue());
+    const project = await createProject(storage, { accountId, name: "Search" });
+    const child = await make(await issue({ projectId: project.id }));
     const refused = [
+      { projectId: null },
+      { projectId: accountId },
       { projectId: "another" },
       { requestsPerMinute: 1 },
       { concurrentRequests: 1 },

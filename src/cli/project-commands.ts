@@ -1,0 +1,80 @@
+import type { Command } from "commander";
+import type { CommandResult } from "./command.ts";
+import {
+  ACCOUNT,
+  type JsonOption,
+  onStorage,
+  orWord,
+  parseAmount,
+  parseEmail,
+  parseName,
+  parsePeriod,
+  withJson,
+} from "./options.ts";
+import type { Storage } from "./storage.ts";
+
+/** The option that names the period of a new spending limit. */
+export const RESET = [
+  "--reset <period>",
+  "day, week, month, total, or a window such as 5h; in UTC (default: total, never reset)",
+  parsePeriod,
+] as const;
+
+/** Adds the commands of projects. */
+export function addProjectCommands(project: Command): void {
+  withJson(project, "create", "create a project")
+    .requiredOption(...ACCOUNT)
+    .requiredOption("--name <name>", "unique name in the account", parseName)
+    .option("--spending-limit <usd>", "maximum spending of all its keys per period", parseAmount)
+    .option(...RESET)
+    .action(onStorage(async () => (await import("./project.ts")).runProjectCreate));
+  withJson(project, "list", "list the projects of an account with their limits")
+    .requiredOption(...ACCOUNT)
+    .action(onStorage(async () => (await import("./project.ts")).runProjectList));
+  onProject(
+    withJson(project, "rename", "rename a project"),
+    async () => (await import("./project.ts")).runProjectRename,
+  ).requiredOption("--name <name>", "unique name in the account", parseName);
+  onProject(
+    withJson(project, "archive", "let a project take no new keys"),
+    async () => (await import("./project.ts")).runProjectArchive,
+  ).option("--restore", "let an archived project take keys again");
+  onProject(
+    withJson(project, "limit", "limit what a project may spend"),
+    async () => (await import("./project.ts")).runProjectLimit,
+  )
+    .requiredOption(...AMOUNT)
+    .option(...RESET)
+    .option(...TIME_ZONE)
+    .option("--each-end-user", "limit each end user of the project by itself");
+}
+
+const AMOUNT = ["--amount <usd|none>", "maximum spending per period", orWord("none", parseAmount)] as const;
+const TIME_ZONE = ["--time-zone <zone>", "zone in which periods begin, such as Asia/Kolkata"] as const;
+
+type OnProject<Options> = (storage: Storage, named: string, options: Options) => Promise<CommandResult>;
+
+/** Adds the argument that names a project, and what runs on it. */
+function onProject<Options>(command: Command, load: () => Promise<OnProject<Options>>): Command {
+  return command
+    .argument("<project>", "its id or name")
+    .requiredOption(...ACCOUNT)
+    .action((named: string, options: Options & JsonOption) =>
+      onStorage<Options>(async () => {
+        const run = await load();
+        return (storage, given) => run(storage, named, given);
+      })(options),
+    );
+}
+
+/** Adds the command that limits members of an account. */
+export function addMemberLimit(account: Command): void {
+  withJson(account, "member-limit", "limit what a member may spend over all keys that the person made")
+    .requiredOption(...ACCOUNT)
+    .option("--person <email>", "e-mail address of one member", parseEmail)
+    .option("--each", "each member by itself")
+    .requiredOption(...AMOUNT)
+    .option(...RESET)
+    .option(...TIME_ZONE)
+    .action(onStorage(async () => (await import("./project.ts")).runMemberLimit));
+}
