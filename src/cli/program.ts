@@ -22,7 +22,6 @@ import {
   withRange,
 } from "./options.ts";
 import { addMemberLimit, addProjectCommands } from "./project-commands.ts";
-import type { Storage } from "./storage.ts";
 
 /** What `usage` can be grouped by. */
 const USAGE_DIMENSIONS = ["hour", "day", "model", "key", "upstream", "outcome"] as const;
