@@ -79,7 +79,7 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
 }
 
 /** Reads the headers of {@link AttributionHeaders}; `undefined` where all are missing. */
-function readAttributionHeaders(headers: Headers): AttributionHeaders | undefined {
+export function readAttributionHeaders(headers: Headers): AttributionHeaders | undefined {
   const user = headers.get("x-tollgate-user");
   const tags = headers.get("x-tollgate-tags");
   const run = headers.get("x-tollgate-run");

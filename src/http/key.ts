@@ -5,25 +5,26 @@ import type { LimitWindow } from "../domain/limit-windows.ts";
 import { printUsd } from "../domain/money.ts";
 import { limiterOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { readAttribution, scopesOf } from "../gateway/scopes.ts";
 import type { SpendLimitUsage } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
+import { readAttributionHeaders } from "./inference.ts";
 
 /** `GET /v1/key`: limits, usage, remaining amounts and resets of the key that sends the request. */
 export function keyRoute(parts: HttpParts) {
   return new Elysia().get("/v1/key", ({ request }) =>
-    answerCaller(request, parts, (caller, gateway) => printKey(gateway, caller)),
+    answerCaller(request, parts, (caller, gateway) => printKey(gateway, caller, request.headers)),
   );
 }
 
-async function printKey(
-  { limiter, ledger, keys, keyLimits, accountLimits }: Gateway,
-  { key }: Caller,
-): Promise<object> {
+async function printKey(gateway: Gateway, caller: Caller, headers: Headers): Promise<object> {
+  const { limiter, ledger, keys, keyLimits, accountLimits } = gateway;
+  const { key } = caller;
   const shared = limiterOf(key, keyLimits);
   const limits = shared.keyLimits;
-  const scopes = await keys.nameScopes(key);
+  const scopes = [...(await keys.nameScopes(key)), ...(await readNamed(gateway, caller, headers))];
   const [usage, balances, spendLimits] = await Promise.all([
     limiter.usage({ accountId: key.accountId, ...shared, accountLimits }),
     ledger.balances(key.accountId),
@@ -54,6 +55,19 @@ async function printKey(
       available_usd: printUsd(balances.available),
     },
   };
+}
+
+/** The end user and the run that the headers of a request name. Begins no run, and counts no tag. */
+async function readNamed(gateway: Gateway, caller: Caller, headers: Headers): Promise<readonly NamedScope[]> {
+  const call = { attribution: readAttributionHeaders(headers) };
+  const named = readAttribution({ call, caller, request: { endUser: undefined } });
+  if (!named) return [];
+  const run = named.run && { id: named.run.id, amount: undefined };
+  const scopes = (await scopesOf(gateway, caller, { ...named, tags: [], run })) ?? [];
+  return scopes.flatMap(({ kind, id }) => {
+    if (kind === "run") return { kind, id, name: run?.id ?? id };
+    return kind === "end_user" ? { kind, id, name: id } : [];
+  });
 }
 
 function printWindow(window: LimitWindow | undefined): object | null {
