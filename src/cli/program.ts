@@ -21,7 +21,7 @@ import {
   withJson,
   withRange,
 } from "./options.ts";
-import { addMemberLimit, addProjectCommands } from "./project-commands.ts";
+import { addMemberCommands, addProjectCommands } from "./project-commands.ts";
 
 /** What `usage` can be grouped by. */
 const USAGE_DIMENSIONS = ["hour", "day", "model", "key", "upstream", "outcome"] as const;
@@ -51,6 +51,7 @@ export function createProgram(): Command {
       printResult(await (await import("./health.ts")).runHealth(options), options),
     );
   addAccountCommands(program.command("account").description("accounts that own keys and a wallet"));
+  addMemberCommands(program.command("member").description("people with a role in an account"));
   addProjectCommands(program.command("project").description("projects of accounts, which own keys"));
   addKeyCommands(program.command("key").description("API keys of accounts"));
   addMoneyCommands(program);
@@ -98,7 +99,6 @@ function addAccountCommands(account: Command): void {
       orWord("none", parseNames),
     )
     .action(onStorage(async () => (await import("./account.ts")).runAccountAttribution));
-  addMemberLimit(account);
 }
 
 const orOff = orWord("off", parseFactor);

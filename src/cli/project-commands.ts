@@ -68,8 +68,8 @@ function onProject<Options>(command: Command, load: () => Promise<OnProject<Opti
 }
 
 /** Adds the command that limits members of an account. */
-export function addMemberLimit(account: Command): void {
-  withJson(account, "member-limit", "limit what a member may spend over all keys that the person made")
+export function addMemberCommands(member: Command): void {
+  withJson(member, "limit", "limit what a member may spend over all keys that the person made")
     .requiredOption(...ACCOUNT)
     .option("--person <email>", "e-mail address of one member", parseEmail)
     .option("--each", "each member by itself")

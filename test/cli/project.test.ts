@@ -86,7 +86,7 @@ describe("project", () => {
   });
 });
 
-describe("account member-limit", () => {
+describe("member limit", () => {
   test("limits one member by e-mail, or each", async () => {
     const person = await addMember(storage.database, account.id, "developer");
     const amount = 50_000_000_000n;
