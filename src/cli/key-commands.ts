@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { KeyUpdateOptions } from "./key.ts";
+import type { KeyUpdateOptions } from "./key-changes.ts";
 import {
   ACCOUNT,
   type JsonOption,
@@ -43,7 +43,7 @@ export function addKeyCommands(key: Command): void {
     .argument("<key>", KEY_ARGUMENT)
     .action((idOrHint: string, options: JsonOption) =>
       onStorage(async () => {
-        const { runKeyRotate } = await import("./key.ts");
+        const { runKeyRotate } = await import("./key-changes.ts");
         return (storage) => runKeyRotate(storage, idOrHint);
       })(options),
     );
@@ -85,7 +85,7 @@ function addKeyUpdate(key: Command): void {
     .option("--expires-in-days <n|never>", "days until the key expires", orWord("never", parseDays))
     .action((idOrHint: string, options: KeyUpdateOptions & JsonOption) =>
       onStorage<KeyUpdateOptions>(async () => {
-        const { runKeyUpdate } = await import("./key.ts");
+        const { runKeyUpdate } = await import("./key-changes.ts");
         return (storage, changes) => runKeyUpdate(storage, idOrHint, changes);
       })(options),
     );

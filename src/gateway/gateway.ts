@@ -1,6 +1,5 @@
-import type { MakeChild } from "../accounts/keys/child-keys.ts";
-import type { ApiKey, Authenticate } from "../accounts/keys/key.ts";
-import type { NamedScope } from "../accounts/keys/named-scopes.ts";
+import type { Authenticate } from "../accounts/keys/key.ts";
+import type { OwnKeys } from "../accounts/keys/own-keys.ts";
 import type { Bodies } from "../bodies/bodies.ts";
 import type { CooperativeYield } from "../bodies/cooperative-yield.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -40,13 +39,6 @@ export interface GatewaySettings {
   readonly clientDisconnect: ClientDisconnect;
   /** Follows requests step by step; `undefined` when none is followed. */
   readonly tracing: RequestTracing | undefined;
-}
-
-/** What a key may ask of itself, beside requests of models. */
-interface OwnKeys {
-  readonly makeChild: MakeChild;
-  /** What the owner calls the keys above, the project and the author of a key. */
-  readonly nameScopes: (key: ApiKey) => Promise<readonly NamedScope[]>;
 }
 
 /** The parts that a request uses. Immutable: a reload creates a new gateway; running requests keep theirs. */

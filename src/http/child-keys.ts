@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import type { NewChild } from "../accounts/keys/child-keys.ts";
 import type { Caller } from "../accounts/keys/key.ts";
+import type { NewChild } from "../accounts/keys/own-keys.ts";
 import { parseUsd, printUsd } from "../domain/money.ts";
 import { NAME } from "../domain/name-characters.ts";
 import { isLimitPeriod, type LimitPeriod } from "../domain/period.ts";

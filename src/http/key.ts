@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { ApiKey, Caller } from "../accounts/keys/key.ts";
-import type { NamedScope } from "../accounts/keys/named-scopes.ts";
+import type { NamedScope } from "../accounts/keys/own-keys.ts";
 import type { LimitWindow } from "../domain/limit-windows.ts";
 import { printUsd } from "../domain/money.ts";
 import { limiterOf } from "../gateway/admit.ts";

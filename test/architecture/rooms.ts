@@ -96,6 +96,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     holds: "the HTTP server: routes, bodies in, replies out",
     imports: [
       "accounts/keys/key.ts",
+      "accounts/keys/own-keys.ts",
       "catalog/catalog.ts",
       "domain",
       "errors.ts",
@@ -214,6 +215,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     holds: "the story of a request",
     imports: [
       "accounts/keys/key.ts",
+      "accounts/keys/own-keys.ts",
       "bodies",
       "catalog",
       "domain",

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { runKeyCreate, runKeyList, runKeyRevoke, runKeyRotate, runKeyUpdate } from "../../src/cli/key.ts";
+import { runKeyCreate, runKeyList, runKeyRevoke } from "../../src/cli/key.ts";
+import { runKeyRotate, runKeyUpdate } from "../../src/cli/key-changes.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { storageForTests } from "../accounts/temp-storage.ts";
 

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createAuthenticate } from "../../src/accounts/keys/authenticate.ts";
 import { createMakeChild } from "../../src/accounts/keys/child-keys.ts";
-import { runKeyCreate, runKeyList, runKeyUpdate } from "../../src/cli/key.ts";
+import { runKeyCreate, runKeyList } from "../../src/cli/key.ts";
+import { runKeyUpdate } from "../../src/cli/key-changes.ts";
 import {
   runMemberLimit,
   runProjectArchive,

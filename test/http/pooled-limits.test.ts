@@ -3,7 +3,7 @@ import { updateKey } from "../../src/accounts/keys/key-changes.ts";
 import { issueKey } from "../../src/accounts/keys/keys.ts";
 import { setMemberLimit } from "../../src/accounts/member-limits.ts";
 import { createProject, updateProject } from "../../src/accounts/project-changes.ts";
-import { bindingOf, type LimitTarget } from "../../src/accounts/spending-limits.ts";
+import { type LimitTarget, limitAmong } from "../../src/accounts/spending-limits.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { addMember } from "../accounts/actors.ts";
 import { createLocation, DIALECTS } from "../accounts/temp-storage.ts";
@@ -38,8 +38,7 @@ describe.each(DIALECTS)("limits that several keys share, on %s", (dialect) => {
   /** What a limit has used, once nothing is held. */
   const usedOf = async (accountId: string, target: LimitTarget) => {
     await gateway.nothingIsHeld(accountId);
-    const limits = await gateway.tollgate.ledger.spendLimits(accountId);
-    const limit = limits.find(({ limitId }) => limitId === bindingOf(target).limitId);
+    const limit = limitAmong(await gateway.tollgate.ledger.spendLimits(accountId), target);
     if (!limit) throw new Error("There is no such limit");
     expect(limit.used).toBeLessThanOrEqual(limit.amount);
     return limit;

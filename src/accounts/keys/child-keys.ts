@@ -4,11 +4,12 @@ import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { platform } from "../../platform.ts";
 import { recordChange } from "../audit-trail.ts";
-import { describeSpendingLimit, putSpendingLimit, type SpendingLimit } from "../spending-limits.ts";
+import { describeSpendingLimit, putSpendingLimit } from "../spending-limits.ts";
 import { type ApiKey, createSecret, digestOf, hintOf, rootIdOf } from "./key.ts";
 import { type KeyRow, readKey } from "./key-row.ts";
 import { countChildren, inherit, lockTree, PARENTS_MAX } from "./key-tree.ts";
 import { describeKey, type IssuedKey } from "./keys.ts";
+import type { MakeChild, NewChild } from "./own-keys.ts";
 
 interface ChildParts {
   readonly database: Database;
@@ -17,24 +18,6 @@ interface ChildParts {
   /** The most keys in force that a key has made. Default: 10,000. */
   readonly childrenMax?: number;
 }
-
-/** A key that another key makes. */
-export interface NewChild {
-  readonly name: string;
-  readonly spendingLimit: SpendingLimit;
-  /** From the creation to the end of the key, which ends with its parent at the latest. */
-  readonly lifeMs: number;
-  /** Some of the models that the parent may use. Default: those of the parent. */
-  readonly models: readonly string[] | undefined;
-}
-
-/** The key that makes another one, as authenticated, and the secret that was sent. */
-interface Parent {
-  readonly key: ApiKey;
-  readonly secret: string;
-}
-
-export type MakeChild = (parent: Parent, child: NewChild) => Promise<IssuedKey>;
 
 const CHILDREN_MAX = 10_000;
 

@@ -1,13 +1,8 @@
 import { eq, inArray } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
-import type { Scope } from "../../domain/scope.ts";
 import { DEFAULT_PROJECT_NAME } from "../projects.ts";
 import type { ApiKey } from "./key.ts";
-
-/** A scope that every hold of a key has, with the name that its owner gave it. */
-export interface NamedScope extends Scope {
-  readonly name: string;
-}
+import type { NamedScope } from "./own-keys.ts";
 
 /** Names the keys above a key, its project, and the person who made it. */
 export async function nameScopes(database: Database, key: ApiKey): Promise<readonly NamedScope[]> {

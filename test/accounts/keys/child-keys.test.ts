@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { listAuditEntries } from "../../../src/accounts/audit-trail.ts";
 import { createAuthenticate } from "../../../src/accounts/keys/authenticate.ts";
-import { createMakeChild, type NewChild } from "../../../src/accounts/keys/child-keys.ts";
+import { createMakeChild } from "../../../src/accounts/keys/child-keys.ts";
 import type { Authenticate } from "../../../src/accounts/keys/key.ts";
 import {
   endPreviousSecret,
@@ -18,6 +18,7 @@ import {
   type NewKey,
   revokeKey,
 } from "../../../src/accounts/keys/keys.ts";
+import type { NewChild } from "../../../src/accounts/keys/own-keys.ts";
 import { createProject } from "../../../src/accounts/project-changes.ts";
 import { connectDatabase } from "../../../src/db/database.ts";
 import { DIALECTS, storageForTests } from "../temp-storage.ts";

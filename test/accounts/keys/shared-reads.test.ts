@@ -3,7 +3,7 @@ import {
   createSharedReads,
   createTurnReads,
   type SharedReadsOptions,
-} from "../../../src/accounts/keys/authenticate.ts";
+} from "../../../src/accounts/keys/shared-reads.ts";
 
 /** Shared reads whose results and clock the test controls. */
 function scriptedReads(options: Partial<SharedReadsOptions> = {}) {
