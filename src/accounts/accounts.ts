@@ -208,19 +208,6 @@ export async function lockAccount(
   return row && readAccount(row);
 }
 
-/**
- * Lets the holds of an account count for project and member, from its first project or limit of one on. Gateways
- * follow within a second.
- */
-export async function beginScopes(
-  { tables: { accounts } }: Database,
-  tx: Db,
-  accountId: string,
-): Promise<void> {
-  const isOff = and(eq(accounts.id, accountId), eq(accounts.hasScopes, false));
-  await tx.update(accounts).set({ hasScopes: true }).where(isOff);
-}
-
 /** Finds an account by its id or its name. The lookup is unambiguous, as no name equals an id. */
 export async function findAccount(
   { db, tables: { accounts } }: Database,

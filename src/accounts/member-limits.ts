@@ -3,7 +3,8 @@ import type { Database, Db } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { platform } from "../platform.ts";
-import { beginScopes, lockAccount } from "./accounts.ts";
+import { lockAccount } from "./accounts.ts";
+import { beginScopes } from "./attribution/settings.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
 import { requirePresentRight } from "./people/present-rights.ts";
 import {

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { COMMIT, VERSION } from "../domain/version.ts";
+import { addAccountCommands } from "./account-commands.ts";
 import { printResult } from "./command.ts";
 import { addDataCommands } from "./data-commands.ts";
 import type { HealthOptions } from "./health.ts";
@@ -9,13 +10,10 @@ import {
   ACCOUNT,
   type JsonOption,
   onStorage,
-  orWord,
   parseCount,
   parseDays,
   parseEmail,
-  parseFactor,
   parseName,
-  parseNames,
   parseOrigin,
   parsePositiveAmount,
   withJson,
@@ -62,46 +60,6 @@ export function createProgram(): Command {
   addOperatorCommands(program.command("operator").description("people who operate this gateway"));
   return program;
 }
-
-function addAccountCommands(account: Command): void {
-  withJson(account, "create", "create an account with an empty wallet")
-    .requiredOption("--name <name>", "unique name", parseName)
-    .option("--email <email>", "contact address", parseEmail)
-    .action(onStorage(async () => (await import("./account.ts")).runAccountCreate));
-  withJson(account, "list", "list accounts with their balances").action(
-    onStorage(async () => (await import("./account.ts")).runAccountList),
-  );
-  withJson(account, "suspend", "refuse its requests, in every process within a second")
-    .requiredOption(...ACCOUNT)
-    .requiredOption("--reason <text>", "reason for the audit trail", parseName)
-    .action(onStorage(async () => (await import("./account.ts")).runAccountSuspend));
-  withJson(account, "resume", "end its suspension")
-    .requiredOption(...ACCOUNT)
-    .requiredOption("--reason <text>", "reason for the audit trail", parseName)
-    .action(onStorage(async () => (await import("./account.ts")).runAccountResume));
-  withJson(account, "markup", "set the factor over upstream costs that it pays, within a second")
-    .requiredOption(...ACCOUNT)
-    .requiredOption("--markup <factor>", 'such as 1.15, or "off" for the prices of the models', orOff)
-    .requiredOption("--reason <text>", "reason for the audit trail", parseName)
-    .action(onStorage(async () => (await import("./account.ts")).runAccountMarkup));
-  withJson(account, "attribution", "show or set how receipts name end users, and the keys of tags")
-    .requiredOption(...ACCOUNT)
-    .addOption(
-      new Option("--end-users <names>", "text as sent, its hash, or none (default: as it is)").choices([
-        "plain",
-        "hashed",
-        "off",
-      ]),
-    )
-    .option(
-      "--tags <keys|none>",
-      "keys that x-tollgate-tags may have, separated by commas",
-      orWord("none", parseNames),
-    )
-    .action(onStorage(async () => (await import("./account.ts")).runAccountAttribution));
-}
-
-const orOff = orWord("off", parseFactor);
 
 function addMoneyCommands(program: Command): void {
   withJson(program, "topup", "add money to a wallet")

@@ -1,6 +1,6 @@
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Body } from "../bodies/body.ts";
-import { printUsd } from "../domain/money.ts";
+import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Scope } from "../domain/scope.ts";
 import { GatewayError } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
@@ -8,7 +8,7 @@ import type { OutcomeFacts, RequestFacts } from "../ledger/records.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { aboveCost, causeOf, type Decline, declineHeaders, declineOf, shortageOf } from "./decline.ts";
 import type { Gateway } from "./gateway.ts";
-import { amountOf, clampToCost, clampToGrant, type Quote, quoteRequest } from "./quote.ts";
+import { amountOf, clampToGrant, type Quote, quoteRequest } from "./quote.ts";
 import type { Call, OpenHold, Plan, Reply } from "./request.ts";
 import { type Attribution, scopesOf } from "./scopes.ts";
 
@@ -118,6 +118,13 @@ async function holdQuote(gateway: Gateway, quoted: Quoted, scopes: Scopes): Prom
     gateway.declines.note({ keyId, scopes }, named);
     return named;
   }
+}
+
+/** Clamps the output limit to what a request may cost; `undefined` when the least that it costs is more. */
+function clampToCost(quote: Quote, costMax: Nanos): Quote | undefined {
+  if (amountOf(quote, quote.outputTokensMax) <= costMax) return quote;
+  if (amountOf(quote, quote.outputTokensMin) > costMax) return undefined;
+  return clampToGrant(quote, costMax);
 }
 
 /** The facts of a request that its hold is taken with. */

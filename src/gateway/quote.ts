@@ -124,13 +124,6 @@ export function clampToMinute(quote: Quote, tokensPerMinute: number): Quote {
   return { ...quote, outputTokensMax };
 }
 
-/** Clamps the output limit to what a request may cost; `undefined` when the least that it costs is more. */
-export function clampToCost(quote: Quote, costMax: Nanos): Quote | undefined {
-  if (amountOf(quote, quote.outputTokensMax) <= costMax) return quote;
-  if (amountOf(quote, quote.outputTokensMin) > costMax) return undefined;
-  return clampToGrant(quote, costMax);
-}
-
 /** Clamps the output limit to what the granted part of the quote pays for. */
 export function clampToGrant(quote: Quote, granted: Nanos): Quote {
   if (granted >= amountOf(quote, quote.outputTokensMax)) return quote;

@@ -1,4 +1,5 @@
-import type { Database } from "../../db/database.ts";
+import { and, eq } from "drizzle-orm";
+import type { Database, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { type Account, changeAccount } from "../accounts.ts";
 import type { AuditActor } from "../audit-trail.ts";
@@ -75,4 +76,17 @@ function readTagKeys(keys: readonly string[]): readonly string[] {
     throw new GatewayError("wrong_shape", { path: "tag_keys" });
   }
   return tagKeys;
+}
+
+/**
+ * Lets the holds of an account count for project and member, from its first project or limit of one on. Gateways
+ * follow within a second.
+ */
+export async function beginScopes(
+  { tables: { accounts } }: Database,
+  tx: Db,
+  accountId: string,
+): Promise<void> {
+  const isOff = and(eq(accounts.id, accountId), eq(accounts.hasScopes, false));
+  await tx.update(accounts).set({ hasScopes: true }).where(isOff);
 }

@@ -2,9 +2,8 @@ import { and, eq } from "drizzle-orm";
 import { type Database, isInList, listOf } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { platform } from "../../platform.ts";
-import { readMarkup } from "../accounts.ts";
 import { type Authenticate, type Caller, digestOf, isSecret } from "./key.ts";
-import { type KeyRow, readKey } from "./key-row.ts";
+import { callerColumns, readCaller } from "./key-row.ts";
 import { createInherit, type ReadCallers, withKeysAbove } from "./key-tree.ts";
 import { createSharedReads, createTurnReads } from "./shared-reads.ts";
 
@@ -94,33 +93,6 @@ export async function findCaller(
   const caller = found && key && { ...found, key };
   if (!caller || !isInForce(caller, nowMs)) throw new GatewayError("unknown_key");
   return caller;
-}
-
-function callerColumns({ tables: { accounts, apiKeys, people } }: Database) {
-  const { state, markup, endUsers, tagKeys, hasScopes } = accounts;
-  return { key: apiKeys, state, markup, endUsers, tagKeys, hasScopes, memberId: people.id };
-}
-
-interface CallerRow {
-  readonly key: KeyRow;
-  readonly state: "active" | "suspended";
-  readonly markup: number | null;
-  readonly endUsers: "hashed" | "off" | null;
-  readonly tagKeys: readonly string[] | null;
-  readonly hasScopes: boolean;
-  readonly memberId: string | null;
-}
-
-function readCaller({ key, state, markup, endUsers, tagKeys, hasScopes, memberId }: CallerRow): Caller {
-  return {
-    key: readKey(key),
-    accountSuspended: state === "suspended",
-    markup: readMarkup(markup),
-    endUsers: endUsers ?? undefined,
-    tagKeys: tagKeys ?? undefined,
-    hasScopes,
-    memberId: memberId ?? undefined,
-  };
 }
 
 function isFresh(readAtMs: number, nowMs: number): boolean {

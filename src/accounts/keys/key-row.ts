@@ -1,6 +1,7 @@
-import type { Tables } from "../../db/database.ts";
+import type { Database, Tables } from "../../db/database.ts";
 import type { Limits } from "../../limiter/limiter.ts";
-import type { ApiKey } from "./key.ts";
+import { readMarkup } from "../accounts.ts";
+import type { ApiKey, Caller } from "./key.ts";
 
 export type KeyRow = Tables["apiKeys"]["$inferSelect"];
 
@@ -44,5 +45,41 @@ function readLimits({ requestsPerMinute, tokensPerMinute, concurrentRequests }: 
     ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
     ...(tokensPerMinute === null ? {} : { tokensPerMinute }),
     ...(concurrentRequests === null ? {} : { concurrentRequests }),
+  };
+}
+
+/** The columns of a caller: those of its key, its account, and the person who made the key. */
+export function callerColumns({ tables: { accounts, apiKeys, people } }: Database) {
+  const { state, markup, endUsers, tagKeys, hasScopes } = accounts;
+  return { key: apiKeys, state, markup, endUsers, tagKeys, hasScopes, memberId: people.id };
+}
+
+interface CallerRow {
+  readonly key: KeyRow;
+  readonly state: "active" | "suspended";
+  readonly markup: number | null;
+  readonly endUsers: "hashed" | "off" | null;
+  readonly tagKeys: readonly string[] | null;
+  readonly hasScopes: boolean;
+  readonly memberId: string | null;
+}
+
+export function readCaller({
+  key,
+  state,
+  markup,
+  endUsers,
+  tagKeys,
+  hasScopes,
+  memberId,
+}: CallerRow): Caller {
+  return {
+    key: readKey(key),
+    accountSuspended: state === "suspended",
+    markup: readMarkup(markup),
+    endUsers: endUsers ?? undefined,
+    tagKeys: tagKeys ?? undefined,
+    hasScopes,
+    memberId: memberId ?? undefined,
   };
 }
