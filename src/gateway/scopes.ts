@@ -219,7 +219,7 @@ function isText(text: string): boolean {
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Headers arrive as Latin-1. Most clients send other characters as UTF-8, which is told by its form. */
+/** Headers arrive as Latin-1. Most clients send other characters as UTF-8: a text with its form is one. */
 function decode(header: string): string {
   if (!/[\x80-\xff]/.test(header)) return header;
   try {

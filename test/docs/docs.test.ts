@@ -12,6 +12,7 @@ import { freePort } from "../support/free-port.ts";
 import { requirePythonPackages } from "../support/installed-programs.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { until } from "../support/until.ts";
+import { ATTRIBUTION_BLOCKS } from "./attribution-blocks.ts";
 import { PROGRAMS, WEBHOOK_BODY, WEBHOOK_CHECK } from "./console-blocks.ts";
 import { EXPORT_YAML, EXPORTED_LINE, VERIFY_EXPORT } from "./export-blocks.ts";
 import { KNOWN_YAML, MODEL_COMMANDS } from "./model-blocks.ts";
@@ -107,6 +108,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     POOL_YAML,
     EXPORTED_LINE,
     VERIFY_EXPORT,
+    ...ATTRIBUTION_BLOCKS,
     ...PROVIDER_BLOCKS,
     ...GOOGLE_YAML,
     MODEL_COMMANDS,

@@ -18,7 +18,7 @@ export function createEndUserHash(database: Database): HashEndUser {
   };
 }
 
-/** Accounts have hashes of their own, so that nobody can tell that they serve one end user. */
+/** Accounts have hashes of their own, so that the hashes of two accounts cannot be compared. */
 function hash(secret: string, accountId: string, endUser: string): string {
   return new Bun.CryptoHasher("sha256", secret).update(`${accountId}\n${endUser}`).digest("hex");
 }
