@@ -68,8 +68,23 @@ function Answer({ account, refusal }: { readonly account: string; readonly refus
           note={model ? `asked for ${model}` : undefined}
         />
       </Stats>
+      <Limit refusal={refusal} />
       <Holds account={account} refusal={refusal} />
     </>
+  );
+}
+
+/** The spending limit as it is now; nothing where it was removed, or another rule refused. */
+function Limit({ refusal: { spending_limit } }: { readonly refusal: Refusal }) {
+  if (!spending_limit?.limit_usd) return null;
+  const { limit_usd, used_usd, on_hold_usd, period, resets_at } = spending_limit;
+  return (
+    <Stats label="The spending limit as it is now">
+      <Stat name="Limit" value={<Money usd={limit_usd} isExact />} note={period ?? undefined} />
+      <Stat name="Used" value={<Money usd={used_usd ?? "0"} isExact />} />
+      <Stat name="On hold" value={<Money usd={on_hold_usd ?? "0"} isExact />} />
+      {resets_at && <Stat name="Resets" value={<Time at={resets_at} as="second" />} />}
+    </Stats>
   );
 }
 
