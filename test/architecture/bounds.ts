@@ -1,6 +1,6 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 39, lines: 4750 },
+  cli: { files: 41, lines: 4900 },
   app: { files: 22, lines: 2350 },
   config: { files: 28, lines: 4100 },
   http: { files: 19, lines: 2400 },
@@ -9,16 +9,16 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   usage: { files: 8, lines: 1050 },
   forecast: { files: 5, lines: 850 },
   payments: { files: 10, lines: 1500 },
-  gateway: { files: 25, lines: 4000 },
+  gateway: { files: 27, lines: 4500 },
   notices: { files: 8, lines: 1250 },
   exports: { files: 6, lines: 800 },
   mail: { files: 4, lines: 550 },
   delivery: { files: 3, lines: 500 },
-  accounts: { files: 46, lines: 6350 },
+  accounts: { files: 50, lines: 6800 },
   "ledger-grpc": { files: 25, lines: 4000 },
   "settlement-outbox": { files: 5, lines: 1150 },
   ledger: { files: 77, lines: 11250 },
-  refusals: { files: 4, lines: 750 },
+  refusals: { files: 4, lines: 800 },
   "limiter/redis": { files: 12, lines: 1700 },
   limiter: { files: 4, lines: 800 },
   bodies: { files: 21, lines: 2550 },
@@ -28,14 +28,14 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
   catalog: { files: 13, lines: 1700 },
-  db: { files: 27, lines: 2600 },
+  db: { files: 27, lines: 2650 },
   telemetry: { files: 15, lines: 2150 },
-  console: { files: 140, lines: 16450 },
+  console: { files: 140, lines: 16500 },
   domain: { files: 18, lines: 1300 },
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 94;
+export const PLAIN_CHAT_FILES_MAX = 97;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;
