@@ -3,6 +3,7 @@ import { isMailAddress } from "../domain/mail-address.ts";
 import { type Markup, type Nanos, parseMarkup, parseUsd } from "../domain/money.ts";
 import { NAME } from "../domain/name-characters.ts";
 import { isLimitPeriod, type LimitPeriod } from "../domain/period.ts";
+import { readScope, type Scope } from "../domain/scope.ts";
 import { type CommandResult, printResult } from "./command.ts";
 import type { Storage } from "./storage.ts";
 
@@ -68,6 +69,13 @@ export function parseNames(text: string): readonly string[] {
   const names = text.split(",").map((name) => name.trim());
   if (names.includes("")) throw new InvalidArgumentError("Expected names with commas between them.");
   return [...new Set(names)];
+}
+
+/** Parses what a receipt counts for, such as "end_user:alice". */
+export function parseScope(text: string): Scope {
+  const scope = readScope(text);
+  if (!scope) throw new InvalidArgumentError("Expected a kind and an id, such as end_user:alice.");
+  return scope;
 }
 
 /** Parses the origin of an HTTP server, such as "http://127.0.0.1:8080". */

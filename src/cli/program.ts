@@ -16,6 +16,7 @@ import {
   parseName,
   parseOrigin,
   parsePositiveAmount,
+  parseScope,
   withJson,
   withRange,
 } from "./options.ts";
@@ -114,6 +115,7 @@ function addViewCommands(program: Command): void {
     .addOption(
       new Option("--state <state>", "state of the hold").choices(["held", "settled", "released", "expired"]),
     )
+    .option("--scope <kind:id>", "what they count for, such as end_user:alice or run:KEY:ID", parseScope)
     .option("--limit <n>", "receipts at most, up to 1000 (default: 20)", parseCount)
     .action(onStorage(async () => (await import("./receipts.ts")).runReceipts));
 }

@@ -1,6 +1,7 @@
 import { listAccounts } from "../accounts/accounts.ts";
 import { findKeys } from "../accounts/keys/keys.ts";
 import { printUsd } from "../domain/money.ts";
+import type { Scope } from "../domain/scope.ts";
 import { printOperatorReceipt } from "../ledger/print-receipt.ts";
 import type { HoldState, Receipt } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
@@ -16,6 +17,8 @@ export interface ReceiptsOptions {
   readonly upstream?: string;
   readonly outcome?: string;
   readonly state?: HoldState;
+  /** What receipts count for. */
+  readonly scope?: Scope;
   readonly from?: number;
   readonly to?: number;
   /** Default: 20. */
@@ -27,11 +30,11 @@ const LIMIT_MAX = 1_000;
 
 /** Lists the newest receipts of an account that match the options. */
 export async function runReceipts(storage: Storage, options: ReceiptsOptions): Promise<CommandResult> {
-  const { limit = LIMIT_DEFAULT, model, upstream, outcome, state, from: fromMs, to: toMs } = options;
+  const { limit = LIMIT_DEFAULT, model, upstream, outcome, state, scope, from: fromMs, to: toMs } = options;
   if (limit < 1 || limit > LIMIT_MAX) throw new CommandError(`Expected a limit from 1 to ${LIMIT_MAX}.`, 2);
   const { id: walletId } = await requireAccount(storage.database, options.account);
   const keyId = options.key === undefined ? undefined : await requireKey(storage, walletId, options.key);
-  const filter = { walletId, keyId, model, upstream, outcome, state, fromMs, toMs };
+  const filter = { walletId, keyId, model, upstream, outcome, state, scope, fromMs, toMs };
   const receipts = (await readReceipts(storage, filter, limit)).map(printReceipt);
   return { json: { account_id: walletId, receipts }, text: printReceipts(receipts) };
 }

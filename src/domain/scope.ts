@@ -15,3 +15,12 @@ export interface Scope {
 export const SCOPES_MAX = 16;
 
 export const SCOPE_ID_CHARACTERS_MAX = 256;
+
+/** Reads a scope of the form "kind:id", such as "end_user:alice"; `undefined` for another text. */
+export function readScope(text: string): Scope | undefined {
+  const colon = text.indexOf(":");
+  const kind = SCOPE_KINDS.find((each) => each === text.slice(0, colon));
+  const id = text.slice(colon + 1);
+  const isId = id !== "" && id.length <= SCOPE_ID_CHARACTERS_MAX && !/[\p{Cc}\p{Cs}]/u.test(id);
+  return kind !== undefined && kind !== "key" && isId ? { kind, id } : undefined;
+}

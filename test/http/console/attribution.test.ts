@@ -63,6 +63,20 @@ test("holds count for project and member from the first project or limit of one 
   expect(await scopesOf(owned, plain.secret)).toEqual([inDefault, ada, alice]);
 });
 
+test("the list of requests selects those of one end user", async () => {
+  const { account, owner, newKey } = await newOwner();
+  const { secret } = await newKey();
+  for (const user of ["alice", "bob", "alice"]) await post(console.gateway, CHAT, { secret, user });
+  const list = async (scope: string) =>
+    console.call(owner, "GET", `/accounts/${account.id}/requests?scope=${encodeURIComponent(scope)}`);
+  expect((await list("end_user:alice")).json.items).toHaveLength(2);
+  expect((await list("end_user:carol")).json.items).toHaveLength(0);
+  expect((await list("run:alice")).json.items).toHaveLength(0);
+  for (const wrong of ["alice", "end_user:", "user:alice", "key:k", "end_user:a\nb"]) {
+    expect((await list(wrong)).status).toBe(422);
+  }
+});
+
 test("a 402 and the page of its refusal name the project and its numbers", async () => {
   const { account, owner, parts, newKey } = await newOwner();
   const project = await createProject(parts, {

@@ -2,6 +2,7 @@ import { Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { findScopeNames } from "../../../accounts/find-items.ts";
 import { printUsd } from "../../../domain/money.ts";
+import { readScope } from "../../../domain/scope.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { MetadataCondition, ReceiptFilter } from "../../../ledger/records.ts";
@@ -78,7 +79,7 @@ async function listOf(
 }
 
 function readFilter(walletId: string, query: RequestsQueryText): ReceiptFilter {
-  const { key: keyId, model, upstream, outcome, surface, state, from, to, metadata } = query;
+  const { key: keyId, model, upstream, outcome, surface, state, from, to, metadata, scope } = query;
   return {
     walletId,
     keyId,
@@ -90,6 +91,7 @@ function readFilter(walletId: string, query: RequestsQueryText): ReceiptFilter {
     fromMs: readMs(from, "from"),
     toMs: readMs(to, "to"),
     metadata: metadata === undefined ? undefined : readMetadata(metadata),
+    scope: scope === undefined ? undefined : (readScope(scope) ?? rejectScope()),
   };
 }
 
@@ -98,6 +100,10 @@ function readMetadata(text: string): MetadataCondition {
   const colon = text.indexOf(":");
   if (colon < 1) throw new GatewayError("wrong_shape", { path: "metadata" });
   return { name: text.slice(0, colon), value: text.slice(colon + 1) };
+}
+
+function rejectScope(): never {
+  throw new GatewayError("wrong_shape", { path: "scope" });
 }
 
 /** Reads the receipt of a request, with its arithmetic. Throws `unknown_item`. */

@@ -19,6 +19,9 @@ export const requestsQuery = t.Object({
   from: t.Optional(time),
   to: t.Optional(time),
   metadata: t.Optional(t.String({ maxLength: 512, description: "name:value of a member of the metadata" })),
+  scope: t.Optional(
+    t.String({ maxLength: 300, description: "kind:id of what requests count for, such as end_user:alice" }),
+  ),
 });
 export type RequestsQueryText = Static<typeof requestsQuery>;
 
