@@ -37,6 +37,8 @@ export interface LedgerReads {
   transfers(walletId: string, page: PageRequest, range?: TransferRange): Promise<Page<JournalLine>>;
   /** Sums of the whole journal of a wallet. Zeros for an unknown wallet. */
   journalTotals(walletId: string, options?: JournalTotalsOptions): Promise<JournalTotals>;
+  /** Sums of the transfers of a range of time, by kind and by a scope of their receipts. */
+  transferTotals(walletId: string, query: TransferTotalsQuery): Promise<readonly TransferTotal[]>;
   /** Rejects with `invalid_query` above 10,000 rows. */
   usage(query: UsageQuery): Promise<UsageReport>;
   rollUps(): Promise<RollUpState>;
@@ -226,6 +228,25 @@ export interface JournalTotals {
   readonly transfers: number;
 }
 
+/** Selects transfers by the time of their commit, and the kind of scope that they are summed up by. */
+export interface TransferTotalsQuery extends Pick<TransferRange, "fromMs" | "toMs"> {
+  /** Of `tag`, the value of one key's tags. */
+  readonly by: ScopeKind;
+  readonly tagKey?: string | undefined;
+}
+
+/** The sum of the transfers of one kind whose receipts count for one scope. */
+export interface TransferTotal {
+  readonly kind: TransferKindName;
+  /** `undefined` for receipts without such a scope, and for transfers without a receipt. */
+  readonly scopeId: string | undefined;
+  /** Whether the receipts are no longer kept, and so their scopes unknown. */
+  readonly isDropped: boolean;
+  /** The change of `posted`: positive into the wallet. */
+  readonly amount: Nanos;
+  readonly transfers: number;
+}
+
 /** Why money moved: a hold's capture, its expiry, its late settlement, or a posting with an id of its own. */
 export type TransferKindName =
   | "top_up"
@@ -274,7 +295,7 @@ export interface ReceiptFilter {
   readonly state?: HoldState | undefined;
   readonly outcome?: string | undefined;
   readonly metadata?: MetadataCondition | undefined;
-  /** Selects receipts that count for this scope beside their wallet and key. */
+  /** Selects receipts that count for this scope. Those without a project count for that of the wallet's id. */
   readonly scope?: Scope | undefined;
 }
 
@@ -295,6 +316,8 @@ export interface UsageQuery extends ReceiptFilter {
   readonly groupBy: readonly UsageDimension[];
   /** The key of the tags that the dimension `tag` groups by: "feature" of "feature=search". */
   readonly tagKey?: string | undefined;
+  /** Returns the dearest groups only, at most so many, up to 10,000, and rejects no query for its many groups. */
+  readonly dearestMax?: number | undefined;
   /**
    * Whole hours, -14 to 14, that the viewer's clock is ahead of UTC; shifts groups by `day`. Default: 0.
    * Applied to one wallet over at most 31 days; see {@link UsageReport.offsetHours}.

@@ -7,7 +7,8 @@ export const DIMENSIONS_MAX = 4;
 
 /**
  * A dimension to group usage by. `hour` is in UTC; `day` starts at midnight, see `offsetHours`. Those of scopes have
- * the id of the scope; `tag` has the value of one key's tags. They are summed from receipts, while these are kept.
+ * the id of the scope; `tag` has the value of one key's tags. A receipt without a project is of the default one, whose
+ * id is the wallet's. Scopes are summed from receipts, while these are kept.
  */
 export type UsageDimension =
   | "hour"
@@ -25,7 +26,7 @@ export type ScopeDimension = "project" | "member" | "end_user" | "tag" | "run" |
 
 /** The sums over all receipts that match a query, exact to the last committed one. */
 export interface UsageReport {
-  /** Sorted by the dimensions of `groupBy`. */
+  /** Sorted by the dimensions of `groupBy`; the dearest first where these are asked for. */
   readonly rows: readonly UsageRow[];
   /** What suits the range: hours up to 31 days, UTC days beyond. */
   readonly resolution: "hour" | "day";
@@ -42,6 +43,8 @@ export interface UsageRow {
   /** All receipts: the sum of the four states. */
   readonly requests: number;
   readonly open: number;
+  /** Those with the outcome `ok`. A remote ledger of an older version sends none. */
+  readonly ok?: number | undefined;
   readonly settled: number;
   readonly released: number;
   readonly expired: number;

@@ -48,6 +48,12 @@ import {
   encodeRunningTotals,
 } from "../../src/ledger-grpc/codec/receipts.ts";
 import {
+  decodeTransferTotal,
+  decodeTransferTotalsQuery,
+  encodeTransferTotal,
+  encodeTransferTotalsQuery,
+} from "../../src/ledger-grpc/codec/transfer-totals.ts";
+import {
   decodeRollUps,
   decodeUsageQuery,
   decodeUsageReport,
@@ -351,7 +357,12 @@ describe("a message survives encoding and decoding:", () => {
   test("QueryUsageRequest", () =>
     survives(
       "QueryUsageRequest",
-      fc.record({ ...FILTER, groupBy: GROUP_BY, offsetHours: fc.integer({ min: -14, max: 14 }) }),
+      fc.record({
+        ...FILTER,
+        groupBy: GROUP_BY,
+        dearestMax: maybe(fc.integer({ min: 1, max: 10_000 })),
+        offsetHours: fc.integer({ min: -14, max: 14 }),
+      }),
       encodeUsageQuery,
       decodeUsageQuery,
     ));
@@ -367,6 +378,7 @@ describe("a message survives encoding and decoding:", () => {
             group: fc.record(Object.fromEntries(groupBy.map((each) => [each, fc.option(groupValue(each))]))),
             requests: COUNT,
             open: COUNT,
+            ok: maybe(COUNT),
             settled: COUNT,
             released: COUNT,
             expired: COUNT,
@@ -433,6 +445,31 @@ describe("a message survives encoding and decoding:", () => {
       fc.record({ toppedUp: NANOS, charged: NANOS, refunded: NANOS, transfers: COUNT }),
       encodeJournalTotals,
       decodeJournalTotals,
+    ));
+  test("a query of transfers by scope", () =>
+    survives(
+      "SumTransfersByScopeRequest",
+      fc.record({
+        fromMs: maybe(ID_TIME),
+        toMs: maybe(ID_TIME),
+        by: fc.constantFrom(...SCOPE_KINDS),
+        tagKey: maybe(TEXT),
+      }),
+      (query) => encodeTransferTotalsQuery("wallet", query),
+      decodeTransferTotalsQuery,
+    ));
+  test("TransferTotal", () =>
+    survives(
+      "TransferTotal",
+      fc.record({
+        kind: fc.constantFrom<TransferKindName>("top_up", "correction", "settlement", "charge"),
+        scopeId: maybe(TEXT),
+        isDropped: fc.boolean(),
+        amount: NANOS,
+        transfers: COUNT,
+      }),
+      encodeTransferTotal,
+      decodeTransferTotal,
     ));
   test("RollUpState", () =>
     survives(

@@ -148,6 +148,7 @@ export function stubLedger(changes: Partial<Ledger> = {}): Ledger {
     topUp: async () => ({ balances: BALANCES, replayed: false }),
     charge: async () => ({ balances: BALANCES, replayed: false, receiptId: "receipt" }),
     refund: async () => ({ balances: BALANCES, replayed: false }),
+    transferTotals: decline,
     setSpendLimit: async () => undefined,
     deleteSpendLimit: async () => undefined,
     balances: async () => BALANCES,

@@ -13,6 +13,7 @@ import {
 } from "../codec/receipts.ts";
 import { encodeScopes } from "../codec/scopes.ts";
 import { decodeCallError } from "../codec/status.ts";
+import { decodeTransferTotal, encodeTransferTotalsQuery } from "../codec/transfer-totals.ts";
 import { decodeRollUps, decodeUsageReport, encodeUsageQuery } from "../codec/usage.ts";
 import {
   decodeBalances,
@@ -99,6 +100,10 @@ export function createRemoteReads({
     async journalTotals(walletId, { derivesCharged = false } = {}) {
       const request = { walletId: encodeText(walletId), derivesCharged };
       return decodeJournalTotals(await readRows(ledgerService.SumTransfers, request));
+    },
+    async transferTotals(walletId, query) {
+      const request = encodeTransferTotalsQuery(walletId, query);
+      return (await readRows(ledgerService.SumTransfersByScope, request)).totals.map(decodeTransferTotal);
     },
     async usage(query) {
       return decodeUsageReport(await readRows(ledgerService.QueryUsage, encodeUsageQuery(query)));

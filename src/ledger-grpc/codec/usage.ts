@@ -15,6 +15,7 @@ import {
   decodeNumber,
   decodeTime,
   encodeCount,
+  encodeInt32,
   encodeNanos,
   encodeText,
   encodeTime,
@@ -33,6 +34,7 @@ export function encodeUsageQuery(query: UsageQuery): Proto.QueryUsageRequest {
     walletIds: walletIds.map(encodeText),
     groupBy: query.groupBy.map(usageDimensions.encode),
     tagKey: query.tagKey === undefined ? undefined : encodeText(query.tagKey),
+    dearestMax: query.dearestMax === undefined ? undefined : encodeInt32(query.dearestMax),
     offsetHours:
       Number.isInteger(offsetHours) && Math.abs(offsetHours) < OFFSET_INVALID ? offsetHours : OFFSET_INVALID,
   });
@@ -44,6 +46,7 @@ export function decodeUsageQuery(wire: Proto.QueryUsageRequest__Output): UsageQu
     walletIds: wire.walletIds.length > 0 ? wire.walletIds : undefined,
     groupBy: wire.groupBy.map((each) => usageDimensions.decode(each, "group_by", "invalid_query")),
     tagKey: wire.tagKey,
+    dearestMax: wire.dearestMax,
     offsetHours: wire.offsetHours,
   };
 }
@@ -81,6 +84,7 @@ function encodeUsageRow(row: UsageRow, groupBy: readonly UsageDimension[]): Prot
     settled: encodeCount(row.settled),
     released: encodeCount(row.released),
     expired: encodeCount(row.expired),
+    ...(row.ok === undefined ? {} : { ok: encodeCount(row.ok) }),
     firstOutputCounts: row.firstOutputMs.map(encodeCount),
     totalCounts: row.totalMs.map(encodeCount),
   };
@@ -99,6 +103,7 @@ function decodeUsageRow(wire: Proto.UsageRow__Output): UsageRow {
     settled: decodeNumber(wire.settled),
     released: decodeNumber(wire.released),
     expired: decodeNumber(wire.expired),
+    ok: wire.ok === undefined ? undefined : decodeNumber(wire.ok),
     firstOutputMs: decodeHistogram(wire.firstOutputCounts),
     totalMs: decodeHistogram(wire.totalCounts),
   };

@@ -13,6 +13,7 @@ import {
 } from "../codec/receipts.ts";
 import { decodeScopes } from "../codec/scopes.ts";
 import { encodeCallError } from "../codec/status.ts";
+import { decodeTransferTotalsQuery, encodeTransferTotal } from "../codec/transfer-totals.ts";
 import { decodeUsageQuery, encodeRollUps, encodeUsageReport } from "../codec/usage.ts";
 import {
   decodeTransferRange,
@@ -162,6 +163,7 @@ type ReadName =
   | "SumRunningHolds"
   | "ListTransfers"
   | "SumTransfers"
+  | "SumTransfersByScope"
   | "ListSpendLimits"
   | "QueryUsage"
   | "GetRollUps"
@@ -215,6 +217,10 @@ function createReadHandlers(ledger: Ledger, read: CreateRead): Pick<Proto.Ledger
     }),
     SumTransfers: read(async ({ walletId, derivesCharged }) => {
       return encodeJournalTotals(await ledger.journalTotals(walletId, { derivesCharged }));
+    }),
+    SumTransfersByScope: read(async (wire) => {
+      const totals = await ledger.transferTotals(wire.walletId, decodeTransferTotalsQuery(wire));
+      return { totals: totals.map(encodeTransferTotal) };
     }),
     GetRollUps: read(async () => encodeRollUps(await ledger.rollUps())),
     Ping: read(async () => {

@@ -5,6 +5,7 @@ import type { Dialect, RunQuery } from "./query.ts";
 import { createReceiptList } from "./receipt-list.ts";
 import { createReceiptFind, createReceiptRead } from "./receipts.ts";
 import { createRunningHoldList, createRunningTotalsRead } from "./running-holds.ts";
+import { createTransferTotalsRead } from "./transfer-totals.ts";
 import { createTransferList } from "./transfers.ts";
 import { createUsageRead } from "./usage.ts";
 import { createBalancesRead, createSpendLimitList, createWalletList, createWalletRead } from "./wallets.ts";
@@ -33,6 +34,7 @@ export function createLedgerReads(database: LedgerDatabase, now: () => number): 
     runningTotals: createRunningTotalsRead(runLong, dialect),
     transfers: createTransferList(runLong, dialect),
     journalTotals: createJournalTotalsRead(runLong, dialect),
+    transferTotals: createTransferTotalsRead(runLong, dialect),
     usage: createUsageRead(runLong, dialect, now),
     rollUps: createRollUpsRead(runShort),
   };

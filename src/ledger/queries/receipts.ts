@@ -1,6 +1,5 @@
 import { firstIdOf, ID_TIME_MAX } from "../../domain/id-time.ts";
 import type { Price } from "../../domain/model.ts";
-import { SCOPE_KINDS, type Scope } from "../../domain/scope.ts";
 import type { UnitName } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { readScopes } from "../core/spender.ts";
@@ -15,6 +14,7 @@ import {
   type RunQuery,
   type Values,
 } from "./query.ts";
+import { countsFor } from "./scope-columns.ts";
 
 export function createReceiptRead(run: RunQuery, dialect: Dialect) {
   return async (walletId: string, holdId: string): Promise<Receipt | undefined> => {
@@ -197,18 +197,8 @@ export function conditionsOf(filter: ReceiptFilter, values: Values, dialect: Dia
     const text = `coalesce(${member("settle_metadata", name)}, ${member("metadata", name)})`;
     conditions.push(`${text} = ${values.add(storable(filter.metadata.value))}`);
   }
-  if (filter.scope) conditions.push(countsFor(filter.scope, values, dialect));
+  if (filter.scope) conditions.push(countsFor(filter.scope, { values, dialect }));
   return conditions;
-}
-
-/** SQL that is true for a receipt that counts for a scope. */
-function countsFor({ kind, id }: Scope, values: Values, { elements, item }: Dialect): string {
-  if (!SCOPE_KINDS.includes(kind)) throw new LedgerError("invalid_query");
-  const [ofKind, ofId] = [
-    `(${item(0, "text")}) = '${kind}'`,
-    `(${item(1, "text")}) = ${values.add(storable(id))}`,
-  ];
-  return `EXISTS (SELECT 1 FROM ${elements("holds.scopes")} WHERE ${ofKind} AND ${ofId})`;
 }
 
 /** Returns a text that can be in the database. Throws `invalid_query` for any other. */

@@ -88,13 +88,13 @@ function nameOf(walletId: string, { fromMs, toMs, order, kinds = [] }: TransferR
   return kinds.length === 0 ? name : [...name, kinds.toSorted()];
 }
 
-function checkRange(walletId: string, { fromMs, toMs, order }: TransferRange): void {
+export function checkRange(walletId: string, { fromMs, toMs, order }: TransferRange): void {
   const isOrder = order === undefined || order === "newest_first" || order === "oldest_first";
   if (!isStorable(walletId) || !isTime(fromMs) || !isTime(toMs) || !isOrder)
     throw new LedgerError("invalid_query");
 }
 
-function timesOf({ fromMs, toMs }: TransferRange, values: Values): readonly string[] {
+export function timesOf({ fromMs, toMs }: TransferRange, values: Values): readonly string[] {
   return [
     ...(fromMs === undefined ? [] : [`created_at_ms >= ${values.add(fromMs)}`]),
     ...(toMs === undefined ? [] : [`created_at_ms < ${values.add(toMs)}`]),
@@ -128,13 +128,13 @@ async function positionsBetween(
   return conditions;
 }
 
-interface PositionSearch {
+export interface PositionSearch {
   readonly order: string;
   /** Resolves to the position of the first transfer of a time or a later one. */
   firstFrom(atMs: number): Promise<number>;
 }
 
-function createPositionSearch(run: RunQuery, dialect: Dialect, walletId: string): PositionSearch {
+export function createPositionSearch(run: RunQuery, dialect: Dialect, walletId: string): PositionSearch {
   const order = dialect.transferOrder;
   const wallet = `wallet_id = ${dialect.placeholder(1)}`;
   const end = (direction: string) =>
@@ -179,19 +179,23 @@ export const TRANSFER_COLUMNS =
 export function readJournalLine(given: Row): JournalLine {
   // Safe because the statement selects these columns, which have the schema's types.
   const row = given as unknown as TransferRow;
-  const kind = KIND_NAMES.get(Number(row.kind));
   const isCredit = Number(row.credit_account) === ACCOUNTS.wallet;
-  if (!kind)
-    throw new LedgerError("unavailable", new Error(`Cannot read a transfer: its kind is ${row.kind}`));
   return {
     seq: Number(row.seq),
     transferId: row.transfer_id,
-    kind: kind === "top_up" && !isCredit ? "correction" : kind,
+    kind: kindOf(row.kind, isCredit),
     amount: isCredit ? row.amount : -row.amount,
     postedAfter: row.posted_after,
     holdId: row.hold_id ?? undefined,
     createdAtMs: Number(row.created_at_ms),
   };
+}
+
+/** The name of a stored kind, of a transfer into the wallet or out of it. Throws `unavailable` for an unknown one. */
+export function kindOf(stored: unknown, isCredit: boolean): TransferKindName {
+  const kind = KIND_NAMES.get(Number(stored));
+  if (!kind) throw new LedgerError("unavailable", new Error(`Cannot read a transfer: its kind is ${stored}`));
+  return kind === "top_up" && !isCredit ? "correction" : kind;
 }
 
 /** Of transfers into the wallet; one out of it is a correction where it is none of the others. */

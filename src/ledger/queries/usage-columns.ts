@@ -100,6 +100,19 @@ export const SUMS_OF_RECEIPTS: readonly string[] = MEASURES.map(
   ({ name, ofReceipts }) => `${ofReceipts} AS ${name}`,
 );
 
+/** The SQL that counts the receipts that ended well, which roll-ups have under their outcome. */
+export const OK_OF_RECEIPTS = "count(*) FILTER (WHERE outcome = 'ok') AS ok";
+export const OK_OF_ROLL_UPS = "coalesce(sum(requests) FILTER (WHERE outcome = 'ok'), 0) AS ok";
+
+/** The SQL of charges less refunds of rows with a column for each measure, to sort by. Roll-ups have null for 0. */
+export const COST_OF_SUMS = printCost();
+
+function printCost(): string {
+  const difference = (part: string) =>
+    `coalesce(sum(captured_${part}), 0) - coalesce(sum(refunded_${part}), 0)`;
+  return `(${difference("high")}) * ${PART} + ${difference("low")}`;
+}
+
 /** The SQL of all sums of rows that have a column for each measure, as the one column `measures`. */
 export function measuresOfSums({ array }: Dialect): string {
   return `${array(MEASURES.map(({ name }) => `sum(${name})`))} AS measures`;
@@ -126,7 +139,7 @@ export function parseMeasures({ measures }: Row): readonly (number | bigint)[] {
 const POSITIONS: ReadonlyMap<string, number> = new Map(MEASURES.map(({ name }, index) => [name, index]));
 
 /** Reads the measures of a row. */
-export function readMeasures(row: Row): Omit<UsageRow, "group"> {
+export function readMeasures(row: Row): Omit<UsageRow, "group" | "ok"> {
   const values = parseMeasures(row);
   const measure = (name: string) => values[POSITIONS.get(name) ?? -1] ?? 0;
   const count = (name: string) => Number(measure(name));

@@ -30,7 +30,16 @@ import {
   rollUpConditions,
   walletsOf,
 } from "./roll-up-tables.ts";
-import { measuresOfSums, readMeasures, SUMS_OF_RECEIPTS, SUMS_OF_SUMS } from "./usage-columns.ts";
+import { isScopeDimension, SCOPE_DIMENSIONS, scopeOf } from "./scope-columns.ts";
+import {
+  COST_OF_SUMS,
+  measuresOfSums,
+  OK_OF_RECEIPTS,
+  OK_OF_ROLL_UPS,
+  readMeasures,
+  SUMS_OF_RECEIPTS,
+  SUMS_OF_SUMS,
+} from "./usage-columns.ts";
 
 const ROWS_MAX = 10_000;
 /** Longer ranges are reported in UTC days. */
@@ -48,8 +57,6 @@ const COLUMNS: Readonly<Record<Exclude<UsageDimension, "hour" | "day" | ScopeDim
   outcome: "outcome",
   source: "source",
 };
-
-const SCOPE_DIMENSIONS = ["project", "member", "end_user", "tag", "run", "parent_key"] as const;
 
 /** The dimensions, and the conditions of a filter, that roll-ups lack. */
 const RECEIPT_DIMENSIONS: readonly UsageDimension[] = ["surface", "source", ...SCOPE_DIMENSIONS];
@@ -112,7 +119,7 @@ async function runSums(
   { query, offsetHours }: UsagePlan,
   coverage: Coverage,
 ): Promise<readonly Row[]> {
-  const { groupBy } = query;
+  const { groupBy, dearestMax } = query;
   const values = createValues(dialect);
   const options = { values, dialect, offsetHours };
   const parts = [
@@ -121,10 +128,12 @@ async function runSums(
   ];
   if (parts.length === 0) parts.push(receiptSums(query, { fromMs: 0, toMs: 0 }, options));
   const groups = groupBy.map((each) => `"${each}"`);
+  const cost = dearestMax === undefined ? [] : [`${COST_OF_SUMS} AS cost`];
+  const columns = [...groups, measuresOfSums(dialect), "sum(ok) AS ok", ...cost];
   const sql = `SELECT * FROM (SELECT ${SNAPSHOT_COLUMNS} FROM usage_cursor) AS state LEFT JOIN (
-      SELECT ${[...groups, measuresOfSums(dialect)].join(", ")}
+      SELECT ${columns.join(", ")}
       FROM (${parts.join("\nUNION ALL ")}) AS parts ${groupClause(groupBy)}
-    ) AS sums ON true ${orderClause(groupBy)} LIMIT ${values.add(ROWS_MAX + 1)}`;
+    ) AS sums ON true ${orderClause(query)} LIMIT ${values.add(dearestMax ?? ROWS_MAX + 1)}`;
   return run({ sql, values: values.all });
 }
 
@@ -144,34 +153,16 @@ function receiptSums(
   const among = query.walletIds ? [`wallet_id IN (${addAll(query.walletIds, values)})`] : [];
   const timeMs = dialect.idTimeMs("hold_id");
   const groups = query.groupBy.map((each) => {
-    const isScope = isScopeDimension(each);
-    const value = isScope
-      ? scopeOf(each, query, { values, dialect })
+    const value = isScopeDimension(each)
+      ? scopeOf(each, { values, dialect, tagKey: query.tagKey })
       : expressionOf(each, timeMs, offsetHours);
     return `${value} AS "${each}"`;
   });
-  return `SELECT ${[...groups, ...SUMS_OF_RECEIPTS].join(", ")} FROM holds
+  return `SELECT ${[...groups, ...SUMS_OF_RECEIPTS, OK_OF_RECEIPTS].join(", ")} FROM holds
     WHERE ${[...conditions, ...among].join(" AND ") || "true"} ${groupClause(query.groupBy)}`;
 }
 
 const ID_LAST_MS = 2 ** 48 - 1;
-
-function isScopeDimension(dimension: UsageDimension): dimension is ScopeDimension {
-  return SCOPE_DIMENSIONS.some((each) => each === dimension);
-}
-
-/** SQL for the id of a receipt's scope of a kind, the nearest of several; of tags, for the value of one key. */
-function scopeOf(
-  kind: ScopeDimension,
-  { tagKey }: UsageQuery,
-  { values, dialect: { elements, item } }: Pick<PartOptions, "values" | "dialect">,
-): string {
-  const id = `(${item(1, "text")})`;
-  const ofKind = `FROM ${elements("holds.scopes")} WHERE (${item(0, "text")}) = '${kind}'`;
-  if (kind !== "tag") return `(SELECT ${id} ${ofKind} LIMIT 1)`;
-  const prefix = values.add(`${tagKey}=`);
-  return `(SELECT substr(${id}, length(${prefix}) + 1) ${ofKind} AND substr(${id}, 1, length(${prefix})) = ${prefix} LIMIT 1)`;
-}
 
 function rollUpSums(
   table: RollUpTable,
@@ -194,7 +185,7 @@ function rollUpSums(
     const column = isStart ? "start_ms" : expressionOf(each, "start_ms", offsetHours);
     return `${hasUnknown(each) ? `nullif(${column}, '${UNKNOWN}')` : column} AS "${each}"`;
   });
-  return `SELECT ${[...groups, ...SUMS_OF_SUMS].join(", ")} FROM ${from}
+  return `SELECT ${[...groups, ...SUMS_OF_SUMS, OK_OF_ROLL_UPS].join(", ")} FROM ${from}
     WHERE ${conditions.join(" AND ")} ${groupClause(query.groupBy)}`;
 }
 
@@ -212,14 +203,15 @@ function hasUnknown(dimension: UsageDimension): boolean {
 
 /** Returns the offset to apply. Throws `invalid_query` for a query that no ledger accepts. */
 function offsetOf(query: UsageQuery, resolution: UsageReport["resolution"]): number {
-  const { groupBy, tagKey, offsetHours = 0 } = query;
+  const { groupBy, tagKey, offsetHours = 0, dearestMax = ROWS_MAX } = query;
   const areDistinct = new Set(groupBy).size === groupBy.length && groupBy.length <= DIMENSIONS_MAX;
   const isOffset = Number.isInteger(offsetHours) && Math.abs(offsetHours) <= OFFSET_MAX;
   const areKnown = groupBy.every(
     (each) => each === "hour" || each === "day" || Object.hasOwn(COLUMNS, each) || isScopeDimension(each),
   );
   const hasKey = !groupBy.includes("tag") || (tagKey !== undefined && isStorable(tagKey));
-  if (!areDistinct || !isOffset || !areKnown || !hasKey) throw new LedgerError("invalid_query");
+  const isMax = Number.isInteger(dearestMax) && dearestMax >= 1 && dearestMax <= ROWS_MAX;
+  if (!areDistinct || !isOffset || !areKnown || !hasKey || !isMax) throw new LedgerError("invalid_query");
   return query.walletId !== undefined && resolution === "hour" ? offsetHours : 0;
 }
 
@@ -242,9 +234,10 @@ function groupClause(groupBy: readonly UsageDimension[]): string {
   return groupBy.length === 0 ? "" : `GROUP BY ${groupBy.map((_, index) => index + 1).join(", ")}`;
 }
 
-function orderClause(groupBy: readonly UsageDimension[]): string {
+function orderClause({ groupBy, dearestMax }: UsageQuery): string {
   if (groupBy.length === 0) return "";
-  return `ORDER BY ${groupBy.map((each) => `"${each}" NULLS FIRST`).join(", ")}`;
+  const dearest = dearestMax === undefined ? "" : "cost DESC, ";
+  return `ORDER BY ${dearest}${groupBy.map((each) => `"${each}" NULLS FIRST`).join(", ")}`;
 }
 
 /** Rows that are read in one event-loop turn: 3 ms. */
@@ -258,7 +251,7 @@ async function readRows(
   for (const [index, row] of rows.entries()) {
     if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1)
       await new Promise<void>((resolve) => platform.setImmediate(resolve));
-    read.push({ group: readGroups(row, groupBy), ...readMeasures(row) });
+    read.push({ group: readGroups(row, groupBy), ...readMeasures(row), ok: Number(row.ok ?? 0) });
   }
   return read;
 }

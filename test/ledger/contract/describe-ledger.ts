@@ -23,6 +23,7 @@ import { describeScopeLimits } from "./scope-limits.ts";
 import { describeScopes } from "./scopes.ts";
 import { describeSettlements } from "./settlements.ts";
 import { describeTemplates } from "./templates.ts";
+import { describeTransferTotals } from "./transfer-totals.ts";
 import { describeTwoProcesses } from "./two-processes.ts";
 import { describeUsage } from "./usage.ts";
 import { describeWindows } from "./windows.ts";
@@ -74,6 +75,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describePages(env);
     describeUsage(env);
     describeConsoleReads(env);
+    describeTransferTotals(env);
     describeConcurrency(env);
     describeTwoProcesses(env);
     describeClosing(open);

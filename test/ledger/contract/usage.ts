@@ -47,7 +47,7 @@ export function describeUsage(env: LedgerEnv): void {
   describe("usage", () => {
     test("without receipts is one row of zeros, or no row when grouped", async () => {
       const noMoney = { captured: 0n, refunded: 0n, upstreamCost: 0n, costed: 0n };
-      const none = { requests: 0, open: 0, settled: 0, released: 0, expired: 0 };
+      const none = { requests: 0, open: 0, ok: 0, settled: 0, released: 0, expired: 0 };
       const [firstOutputMs, totalMs] = [histogramOf([]), histogramOf([])];
       expect(await usage()).toEqual([
         { group: {}, ...none, ...noMoney, usage: NO_USAGE, firstOutputMs, totalMs },
@@ -63,6 +63,7 @@ export function describeUsage(env: LedgerEnv): void {
           group: {},
           requests: 5,
           open: 1,
+          ok: 2,
           settled: 2,
           released: 1,
           expired: 1,

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
+import type { Scope } from "../../../src/domain/scope.ts";
 import { LedgerError } from "../../../src/ledger/ledger.ts";
 import type { OutcomeFacts, UsageQuery } from "../../../src/ledger/records.ts";
 import { rollUpOnce } from "../../../src/ledger/roll-ups/job.ts";
@@ -154,7 +155,9 @@ export async function startHistory(env: LedgerUnderTest, { one, other }: Rivals)
         const holdId = holdIdOf(`${prefix} ${++made}`, clock.nowMs + step.offsetMs);
         const facts = { surface: "chat", model: `model-${step.key}` };
         const request = { walletId, holdId, keyId: `key-${step.key}`, amount: 10n, minimum: 10n };
-        await declinable(ledger.hold({ ...request, ttlMs: step.ttlMs, facts }));
+        const user: Scope = { kind: "end_user", id: `u${made % 3}` };
+        const scopes: readonly Scope[] = step.key === 0 ? [user] : [{ kind: "project", id: "p1" }, user];
+        await declinable(ledger.hold({ ...request, scopes, ttlMs: step.ttlMs, facts }));
         holds.push({ walletId, holdId });
         return;
       }
@@ -236,6 +239,11 @@ function queriesOf(walletId: string, nowMs: number): readonly UsageQuery[] {
     { walletId, groupBy: ["outcome"], keyId: "key-1", fromMs },
     { walletId, groupBy: [], upstream: "openai", toMs },
     { walletId, groupBy: ["key"], state: "settled" },
+    { walletId, groupBy: ["project", "outcome"] },
+    { walletId, groupBy: ["end_user"], scope: { kind: "project", id: walletId }, fromMs },
+    { walletId, groupBy: ["end_user"], dearestMax: 2 },
+    { walletId, groupBy: ["hour", "model"], dearestMax: 3, toMs },
+    { walletId, groupBy: [], dearestMax: 1, fromMs },
   ];
 }
 

@@ -30,7 +30,15 @@ export function plainUsage(receipts: readonly Receipt[], query: UsageQuery): rea
     else groups.set(key, [receipt]);
   }
   const rows = [...groups].map(([key, group]) => sumOf(JSON.parse(key), query.groupBy, group));
-  return rows.sort((one, other) => compare(one, other, query.groupBy));
+  rows.sort((one, other) => compare(one, other, query.groupBy));
+  if (query.dearestMax === undefined) return rows;
+  return rows
+    .sort((one, other) => (costOf(one) < costOf(other) ? 1 : costOf(one) > costOf(other) ? -1 : 0))
+    .slice(0, query.dearestMax);
+}
+
+function costOf({ captured, refunded }: UsageRow): bigint {
+  return captured - refunded;
 }
 
 function matches(receipt: Receipt, query: UsageQuery): boolean {
@@ -43,6 +51,7 @@ function matches(receipt: Receipt, query: UsageQuery): boolean {
     upstream,
     outcome,
     state,
+    scope,
   } = query;
   const atMs = timeOf(receipt.holdId);
   const conditions: readonly (readonly [string | undefined, string | undefined])[] = [
@@ -52,6 +61,7 @@ function matches(receipt: Receipt, query: UsageQuery): boolean {
     [upstream, receipt.outcome?.upstream],
     [outcome, receipt.outcome?.outcome],
     [state, receipt.state],
+    [scope?.id, scope && String(groupOf(receipt, scope.kind, 0))],
   ];
   return (
     atMs >= fromMs && atMs < toMs && conditions.every(([wanted, is]) => wanted === undefined || wanted === is)
@@ -76,7 +86,7 @@ function groupOf(receipt: Receipt, dimension: UsageDimension, offsetHours: numbe
     upstream: receipt.outcome?.upstream,
     outcome: receipt.outcome?.outcome,
     source: receipt.outcome?.source,
-    project: scopeOf("project"),
+    project: scopeOf("project") ?? receipt.walletId,
     member: scopeOf("member"),
     end_user: scopeOf("end_user"),
     tag: scopeOf("tag")?.split("=")[1],
@@ -99,6 +109,7 @@ function sumOf(
     group: Object.fromEntries(groupBy.map((dimension, index) => [dimension, values[index] ?? null])),
     requests: receipts.length,
     open: count("held"),
+    ok: receipts.filter(({ outcome }) => outcome?.outcome === "ok").length,
     settled: count("settled"),
     released: count("released"),
     expired: count("expired"),

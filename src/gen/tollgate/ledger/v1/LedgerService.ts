@@ -52,6 +52,8 @@ import type { StreamMutationsRequest as _tollgate_ledger_v1_StreamMutationsReque
 import type { StreamMutationsResponse as _tollgate_ledger_v1_StreamMutationsResponse, StreamMutationsResponse__Output as _tollgate_ledger_v1_StreamMutationsResponse__Output } from '../../../tollgate/ledger/v1/StreamMutationsResponse.ts';
 import type { SumRunningHoldsRequest as _tollgate_ledger_v1_SumRunningHoldsRequest, SumRunningHoldsRequest__Output as _tollgate_ledger_v1_SumRunningHoldsRequest__Output } from '../../../tollgate/ledger/v1/SumRunningHoldsRequest.ts';
 import type { SumRunningHoldsResponse as _tollgate_ledger_v1_SumRunningHoldsResponse, SumRunningHoldsResponse__Output as _tollgate_ledger_v1_SumRunningHoldsResponse__Output } from '../../../tollgate/ledger/v1/SumRunningHoldsResponse.ts';
+import type { SumTransfersByScopeRequest as _tollgate_ledger_v1_SumTransfersByScopeRequest, SumTransfersByScopeRequest__Output as _tollgate_ledger_v1_SumTransfersByScopeRequest__Output } from '../../../tollgate/ledger/v1/SumTransfersByScopeRequest.ts';
+import type { SumTransfersByScopeResponse as _tollgate_ledger_v1_SumTransfersByScopeResponse, SumTransfersByScopeResponse__Output as _tollgate_ledger_v1_SumTransfersByScopeResponse__Output } from '../../../tollgate/ledger/v1/SumTransfersByScopeResponse.ts';
 import type { SumTransfersRequest as _tollgate_ledger_v1_SumTransfersRequest, SumTransfersRequest__Output as _tollgate_ledger_v1_SumTransfersRequest__Output } from '../../../tollgate/ledger/v1/SumTransfersRequest.ts';
 import type { SumTransfersResponse as _tollgate_ledger_v1_SumTransfersResponse, SumTransfersResponse__Output as _tollgate_ledger_v1_SumTransfersResponse__Output } from '../../../tollgate/ledger/v1/SumTransfersResponse.ts';
 
@@ -286,6 +288,15 @@ export interface LedgerServiceClient extends grpc.Client {
   sumTransfers(argument: _tollgate_ledger_v1_SumTransfersRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersResponse__Output>): grpc.ClientUnaryCall;
   sumTransfers(argument: _tollgate_ledger_v1_SumTransfersRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersResponse__Output>): grpc.ClientUnaryCall;
   
+  SumTransfersByScope(argument: _tollgate_ledger_v1_SumTransfersByScopeRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersByScopeResponse__Output>): grpc.ClientUnaryCall;
+  SumTransfersByScope(argument: _tollgate_ledger_v1_SumTransfersByScopeRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersByScopeResponse__Output>): grpc.ClientUnaryCall;
+  SumTransfersByScope(argument: _tollgate_ledger_v1_SumTransfersByScopeRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersByScopeResponse__Output>): grpc.ClientUnaryCall;
+  SumTransfersByScope(argument: _tollgate_ledger_v1_SumTransfersByScopeRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersByScopeResponse__Output>): grpc.ClientUnaryCall;
+  sumTransfersByScope(argument: _tollgate_ledger_v1_SumTransfersByScopeRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersByScopeResponse__Output>): grpc.ClientUnaryCall;
+  sumTransfersByScope(argument: _tollgate_ledger_v1_SumTransfersByScopeRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersByScopeResponse__Output>): grpc.ClientUnaryCall;
+  sumTransfersByScope(argument: _tollgate_ledger_v1_SumTransfersByScopeRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersByScopeResponse__Output>): grpc.ClientUnaryCall;
+  sumTransfersByScope(argument: _tollgate_ledger_v1_SumTransfersByScopeRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_SumTransfersByScopeResponse__Output>): grpc.ClientUnaryCall;
+  
 }
 
 export interface LedgerServiceHandlers extends grpc.UntypedServiceImplementation {
@@ -341,6 +352,8 @@ export interface LedgerServiceHandlers extends grpc.UntypedServiceImplementation
   
   SumTransfers: grpc.handleUnaryCall<_tollgate_ledger_v1_SumTransfersRequest__Output, _tollgate_ledger_v1_SumTransfersResponse>;
   
+  SumTransfersByScope: grpc.handleUnaryCall<_tollgate_ledger_v1_SumTransfersByScopeRequest__Output, _tollgate_ledger_v1_SumTransfersByScopeResponse>;
+  
 }
 
 export interface LedgerServiceDefinition extends grpc.ServiceDefinition {
@@ -370,4 +383,5 @@ export interface LedgerServiceDefinition extends grpc.ServiceDefinition {
   StreamMutations: MethodDefinition<_tollgate_ledger_v1_StreamMutationsRequest, _tollgate_ledger_v1_StreamMutationsResponse, _tollgate_ledger_v1_StreamMutationsRequest__Output, _tollgate_ledger_v1_StreamMutationsResponse__Output>
   SumRunningHolds: MethodDefinition<_tollgate_ledger_v1_SumRunningHoldsRequest, _tollgate_ledger_v1_SumRunningHoldsResponse, _tollgate_ledger_v1_SumRunningHoldsRequest__Output, _tollgate_ledger_v1_SumRunningHoldsResponse__Output>
   SumTransfers: MethodDefinition<_tollgate_ledger_v1_SumTransfersRequest, _tollgate_ledger_v1_SumTransfersResponse, _tollgate_ledger_v1_SumTransfersRequest__Output, _tollgate_ledger_v1_SumTransfersResponse__Output>
+  SumTransfersByScope: MethodDefinition<_tollgate_ledger_v1_SumTransfersByScopeRequest, _tollgate_ledger_v1_SumTransfersByScopeResponse, _tollgate_ledger_v1_SumTransfersByScopeRequest__Output, _tollgate_ledger_v1_SumTransfersByScopeResponse__Output>
 }

@@ -9,7 +9,9 @@ export interface QueryUsageRequest {
   'offsetHours'?: (number);
   'walletIds'?: (string)[];
   'tagKey'?: (string);
+  'dearestMax'?: (number);
   '_tagKey'?: "tagKey";
+  '_dearestMax'?: "dearestMax";
 }
 
 export interface QueryUsageRequest__Output {
@@ -18,5 +20,7 @@ export interface QueryUsageRequest__Output {
   'offsetHours': (number);
   'walletIds': (string)[];
   'tagKey'?: (string);
+  'dearestMax'?: (number);
   '_tagKey'?: "tagKey";
+  '_dearestMax'?: "dearestMax";
 }

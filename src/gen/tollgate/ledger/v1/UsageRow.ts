@@ -18,6 +18,8 @@ export interface UsageRow {
   'totalCounts'?: (number | string | Long)[];
   'upstreamCostNanos'?: (number | string | Long);
   'costedNanos'?: (number | string | Long);
+  'ok'?: (number | string | Long);
+  '_ok'?: "ok";
 }
 
 export interface UsageRow__Output {
@@ -34,4 +36,6 @@ export interface UsageRow__Output {
   'totalCounts': (Long)[];
   'upstreamCostNanos': (Long);
   'costedNanos': (Long);
+  'ok'?: (Long);
+  '_ok'?: "ok";
 }
