@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, or } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
-import type { ScopeKind } from "../domain/scope.ts";
+import type { Scope, ScopeKind } from "../domain/scope.ts";
 import type { Receipt } from "../ledger/records.ts";
 import type { Account } from "./accounts.ts";
 import type { Actor } from "./audit-trail.ts";
@@ -104,28 +104,37 @@ export async function findKeyNames(
 /** What a receipt counts for. */
 type CountedReceipt = Pick<Receipt, "walletId" | "keyId" | "scopes">;
 
-/**
- * Finds the names of the keys, projects and members that a receipt counts for, by their ids. Of people, it finds those
- * who made keys of the account.
- */
-export async function findScopeNames(
+/** Finds the names of the keys, projects and members that a receipt counts for, by their ids. */
+export function findScopeNames(
   database: Database,
   { walletId, keyId, scopes }: CountedReceipt,
+): Promise<ReadonlyMap<string, string>> {
+  return findNames(database, walletId, [{ kind: "key", id: keyId }, ...scopes]);
+}
+
+/**
+ * Finds the names of keys, projects and members of one account by their ids. Of people, it finds those who made keys of
+ * the account.
+ */
+export async function findNames(
+  database: Database,
+  accountId: string,
+  scopes: readonly Scope[],
 ): Promise<ReadonlyMap<string, string>> {
   const { db, tables } = database;
   const { apiKeys, people, projects } = tables;
   const idsOf = (kind: ScopeKind) => scopes.filter((scope) => scope.kind === kind).map(({ id }) => id);
-  const names = new Map(await findKeyNames(database, walletId, [keyId, ...idsOf("parent_key")]));
+  const names = new Map(await findKeyNames(database, accountId, [...idsOf("key"), ...idsOf("parent_key")]));
   const projectIds = idsOf("project");
   if (projectIds.length > 0) {
-    if (projectIds.includes(walletId)) names.set(walletId, DEFAULT_PROJECT_NAME);
-    const isOwn = and(inArray(projects.id, projectIds), eq(projects.accountId, walletId));
+    if (projectIds.includes(accountId)) names.set(accountId, DEFAULT_PROJECT_NAME);
+    const isOwn = and(inArray(projects.id, projectIds), eq(projects.accountId, accountId));
     const rows = await db.select({ id: projects.id, name: projects.name }).from(projects).where(isOwn);
     for (const { id, name } of rows) names.set(id, name);
   }
   const members = idsOf("member");
   if (members.length > 0) {
-    const isOwn = and(eq(apiKeys.createdBy, people.id), eq(apiKeys.accountId, walletId));
+    const isOwn = and(eq(apiKeys.createdBy, people.id), eq(apiKeys.accountId, accountId));
     const rows = await db
       .select({ id: people.id, name: people.name })
       .from(people)

@@ -105,6 +105,12 @@ function addViewCommands(program: Command): void {
     .option("--month <month>", "such as 2026-11, in UTC (default: the month before this one)")
     .option("--account <account>", "id or name of one account")
     .option("--csv", "print CSV, with the total in its last row")
+    .addOption(
+      new Option(
+        "--by <kind>",
+        "split the statement of each account, with receipts that are dropped apart",
+      ).choices(["project", "member", "key"]),
+    )
     .action(onStorage(async () => (await import("./wallet.ts")).runStatement));
   withRange(withJson(program, "receipts", "list the newest receipts of an account"))
     .requiredOption(...ACCOUNT)

@@ -2,9 +2,11 @@ import { listAccounts } from "../accounts/accounts.ts";
 import { printCsvRow } from "../domain/csv.ts";
 import { printUsd } from "../domain/money.ts";
 import { findReasons } from "../payments/bookings.ts";
+import type { ChargebackKind } from "../payments/chargeback.ts";
 import { addMonths, type MonthEnd, sumMonth } from "../payments/month-end.ts";
 import { printHold, printOverview, printTransfer, readOverview } from "../payments/overview.ts";
 import { type Month, readMonth } from "../payments/statement.ts";
+import { showChargeback } from "./chargeback.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";
@@ -91,17 +93,20 @@ export interface StatementOptions {
   /** Id or name. Default: every account. */
   readonly account?: string;
   readonly csv?: boolean;
+  /** Splits the statement of each account. */
+  readonly by?: ChargebackKind;
 }
 
 /** Shows the opening, the transfers by kind and the closing of a month, per account and over all of them. */
 export async function runStatement(
   { database, ledger }: Storage,
-  { month: name, account, csv = false }: StatementOptions,
+  { month: name, account, csv = false, by }: StatementOptions,
   now: () => number = Date.now,
 ): Promise<CommandResult> {
   const month = parseMonth(name ?? lastMonth(now()));
   const accounts =
     account === undefined ? await listAccounts(database) : [await requireAccount(database, account)];
+  if (by) return showChargeback({ database, ledger }, { accounts, month, by, csv, nowMs: now() });
   const ends: (MonthEnd & { readonly id: string; readonly name: string })[] = [];
   // One after the other: a month may have millions of transfers.
   for (const { id, name: title } of accounts)

@@ -1,20 +1,32 @@
 import type { Nanos } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { TransferKindName } from "../ledger/records.ts";
+import type { TransferKindName, TransferTotal } from "../ledger/records.ts";
 import { type Month, openStatement } from "./statement.ts";
 
-/** The sums of a wallet's month: `closing` = `opening` + `toppedUp` − `charged` + `refunded` + `other`. */
-export interface MonthEnd {
-  readonly opening: Nanos;
+/** Sums of transfers by what they were for. */
+export interface TransferSums {
   readonly toppedUp: Nanos;
   /** Settlements, captures of expired holds, late settlements and charges. */
   readonly charged: Nanos;
   readonly refunded: Nanos;
   /** Transfers of every other kind. */
   readonly other: Nanos;
-  readonly closing: Nanos;
   readonly transfers: number;
 }
+
+/** The sums of a wallet's month: `closing` = `opening` + `toppedUp` − `charged` + `refunded` + `other`. */
+export interface MonthEnd extends TransferSums {
+  readonly opening: Nanos;
+  readonly closing: Nanos;
+}
+
+export const NO_TRANSFERS: TransferSums = Object.freeze({
+  toppedUp: 0n,
+  charged: 0n,
+  refunded: 0n,
+  other: 0n,
+  transfers: 0,
+});
 
 type Sum = "toppedUp" | "charged" | "refunded" | "other";
 
@@ -34,16 +46,28 @@ export async function sumMonth(
   month: Month,
 ): Promise<MonthEnd> {
   const { opening, lines } = await openStatement(ledger, walletId, month);
-  const sums: Record<Sum, Nanos> = { toppedUp: 0n, charged: 0n, refunded: 0n, other: 0n };
+  let sums = NO_TRANSFERS;
   let closing = opening;
-  let transfers = 0;
   for await (const { line, balance } of lines()) {
-    const sum = SUMS[line.kind] ?? "other";
-    sums[sum] += sum === "charged" ? -line.amount : line.amount;
+    sums = addTransfers(sums, { ...line, transfers: 1 });
     closing = balance;
-    transfers += 1;
   }
-  return { opening, ...sums, closing, transfers };
+  return { opening, ...sums, closing };
+}
+
+/** Transfers of one kind: how many, and their change of the balance. */
+type TransferCount = Pick<TransferTotal, "kind" | "amount" | "transfers">;
+
+/** Adds transfers of one kind to sums. */
+export function addTransfers(sums: TransferSums, { kind, amount, transfers }: TransferCount): TransferSums {
+  const sum = SUMS[kind] ?? "other";
+  const more = sum === "charged" ? -amount : amount;
+  return { ...sums, [sum]: sums[sum] + more, transfers: sums.transfers + transfers };
+}
+
+/** What transfers changed of the balance. */
+export function changeOf({ toppedUp, charged, refunded, other }: TransferSums): Nanos {
+  return toppedUp - charged + refunded + other;
 }
 
 /** Adds months of several wallets. */

@@ -222,6 +222,32 @@ describe("statement", () => {
     expect(july.text).toEndWith("The month is not over: its closing is that of now.");
   });
 
+  test("is split by project, so that its lines sum to the change of the balance", async () => {
+    const { json, text } = await runStatement(storage, { month: "2026-06", by: "project" }, now);
+    expect(json).toMatchObject({
+      month: "2026-06",
+      by: "project",
+      accounts: [
+        {
+          account: "acme",
+          opening_usd: "0.00",
+          closing_usd: "8.00",
+          lines: [
+            { kind: "project", id: account.id, name: "Default", charged_usd: "2.00", change_usd: "-2.00" },
+            { kind: "wallet", topped_up_usd: "10.00", change_usd: "10.00" },
+          ],
+        },
+        { account: "other", lines: [{ kind: "project", transfers: 0 }] },
+      ],
+    });
+    expect(text).toContain("Default");
+    const csv = (await runStatement(storage, { month: "2026-06", by: "key", csv: true }, now)).text.split(
+      "\r\n",
+    );
+    expect(csv[0]).toStartWith("account_id,account,kind,id,name,charged_usd");
+    expect(csv[2]).toBe(`${account.id},acme,key,${keyId},batch,2.00,0.00,0.00,0.00,-2.00,2,`);
+  });
+
   test("shows the month before without another one, one account, and CSV", async () => {
     const { json, text } = await runStatement(storage, { account: "other", csv: true }, now);
     expect(json.month).toBe("2026-06");

@@ -1,4 +1,4 @@
-import { Elysia, t } from "elysia";
+import { Elysia } from "elysia";
 import { findKeyNames } from "../../../accounts/find-items.ts";
 import { printUsd } from "../../../domain/money.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
@@ -6,26 +6,11 @@ import type { PageRequest, RunningHold, TransferRange } from "../../../ledger/re
 import { findReasons } from "../../../payments/bookings.ts";
 import { printHold, printOverview, printTransfer, readOverview } from "../../../payments/overview.ts";
 import { proveWallet, type WalletProof } from "../../../payments/proof.ts";
-import {
-  listMonths,
-  type MonthSummary,
-  openStatement,
-  printStatement,
-  readMonth,
-} from "../../../payments/statement.ts";
 import { printTime } from "../../../time.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { pageQuery } from "../shapes.ts";
-import { csvHeaders, streamText } from "../text-stream.ts";
-import {
-  holdsShape,
-  month,
-  proofShape,
-  statementsShape,
-  transfersQuery,
-  transfersShape,
-  walletShape,
-} from "./shapes.ts";
+import { holdsShape, proofShape, transfersQuery, transfersShape, walletShape } from "./shapes.ts";
+import { statementRoutes } from "./statements.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
@@ -35,8 +20,12 @@ const PAGE_SIZE = 50;
 /** Pages of the ledger that one request reads, of 50,000 transfers each. */
 const SEARCHES_MAX = 10;
 
-/** The wallet of an account: its equation, transfers, running holds, statements and proof. */
+/** The wallet of an account: its equation, transfers, running holds, proof and statements. */
 export function walletRoutes(parts: Parts) {
+  return new Elysia().use(balanceRoutes(parts)).use(statementRoutes(parts));
+}
+
+function balanceRoutes(parts: Parts) {
   const { database, ledger, now } = parts;
   return new Elysia({ prefix: "/accounts/:account/wallet" })
     .use(createGuard(parts, "Wallet"))
@@ -78,24 +67,6 @@ export function walletRoutes(parts: Parts) {
         response: holdsShape,
       },
     )
-    .get(
-      "/statements",
-      async ({ account }) => ({
-        items: (await listMonths(ledger, account.id, now())).map(printMonth),
-      }),
-      { summary: "List the months that have a statement", needs: "wallet.read", response: statementsShape },
-    )
-    .get(
-      "/statement.csv",
-      async ({ account, query }) => {
-        const chosen = readMonth(query.month);
-        const statement = await openStatement(ledger, account.id, chosen);
-        const reasonOf = async (id: string) => (await findReasons(database, account.id, [id])).get(id);
-        const csv = printStatement(chosen, statement, { nowMs: now(), reasonOf });
-        return streamText(csv, csvHeaders(`statement-${chosen.name}`));
-      },
-      { summary: "Export the statement of a month", needs: "wallet.read", query: t.Object({ month }) },
-    )
     .get("/proof", async ({ account }) => printProof(await proveWallet(ledger, account.id), now()), {
       summary: "Prove the balances from transfers and holds",
       needs: "wallet.read",
@@ -123,10 +94,6 @@ function readTime(text: string | undefined): number | undefined {
 /** A hold of another service, taken over gRPC, has a key without a row here. */
 function printNamedHold(hold: RunningHold, names: ReadonlyMap<string, string>) {
   return { ...printHold(hold), key_name: names.get(hold.keyId) ?? null };
-}
-
-function printMonth({ month: name, opening, closing, lines }: MonthSummary) {
-  return { month: name, opening_usd: printUsd(opening), closing_usd: printUsd(closing), lines };
 }
 
 function printProof(proof: WalletProof, nowMs: number) {

@@ -65,6 +65,40 @@ export const statementsShape = t.Object({
   items: t.Array(t.Object({ month, opening_usd: usd, closing_usd: usd, lines: t.Integer() })),
 });
 
+export const chargebackBy = t.Union([t.Literal("project"), t.Literal("member"), t.Literal("key")], {
+  description: "what the statement is split by",
+});
+
+const transferSums = {
+  charged_usd: usd,
+  refunded_usd: usd,
+  topped_up_usd: usd,
+  other_usd: t.String({ description: "corrections" }),
+  change_usd: t.String({ description: "of the balance; the sum of all lines is closing less opening" }),
+  transfers: t.Integer(),
+};
+
+/** The statement of a month, split by project, member or key. */
+export const chargebackShape = t.Object({
+  month,
+  is_running: t.Boolean({ description: "the month is not over: its closing is that of now" }),
+  by: chargebackBy,
+  opening_usd: usd,
+  closing_usd: usd,
+  lines: t.Array(
+    t.Object({
+      kind: t.String({
+        description:
+          "project, member or key; none: receipts without one; dropped_receipts; wallet: top-ups and corrections",
+      }),
+      id: t.Nullable(t.String()),
+      name: t.Nullable(t.String()),
+      ...transferSums,
+    }),
+  ),
+  total: t.Object(transferSums),
+});
+
 export const proofShape = t.Object({
   checked_at: time,
   top_ups_usd: usd,
