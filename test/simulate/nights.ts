@@ -8,10 +8,15 @@ const STRETCH_MS = 100 * SECOND_MS;
 const POLL_MS_MAX = 75 * SECOND_MS;
 /** Before an hour ends, all machines live again: roll-ups are closed after it. */
 const BEFORE_HOUR_MS = 10 * SECOND_MS;
-const WHOLE_CHANCE = 0.02;
+const BEGUN_CHANCE = 0.02;
+/** How long polls are not skipped in a night that begins with all of them. */
+const BEGINNING_MS = 2 * HOUR_MS;
 
-/** How a night passes: with every poll, without those that change nothing, or while all machines are suspended. */
-type Night = "whole" | "skipped" | "suspended";
+/**
+ * How a night passes: with every poll, with every poll at its beginning, without those that change nothing, or while
+ * all machines are suspended.
+ */
+type Night = "whole" | "begun" | "skipped" | "suspended";
 
 export interface Nights {
   /** Default: the seed decides. */
@@ -29,22 +34,32 @@ export async function night(world: World, ms: number): Promise<void> {
   const endsAtMs = scheduler.monotonicMs + ms;
   const drawn = drawNight(world);
   const kind = nights.kind ?? drawn;
+  const skipsFromMs = SKIPS_AFTER_MS[kind] + scheduler.monotonicMs;
   if (kind === "suspended") scheduler.suspend(ms - STRETCH_MS);
   while (scheduler.monotonicMs < endsAtMs) {
     const before = readBooks(world);
     await world.sleep(Math.min(STRETCH_MS, endsAtMs - scheduler.monotonicMs), "a night goes on");
-    if (kind === "skipped" && isQuiet(world) && readBooks(world) === before) skip(world, endsAtMs);
+    const maySkip = scheduler.monotonicMs >= skipsFromMs;
+    if (maySkip && isQuiet(world) && readBooks(world) === before) skip(world, endsAtMs);
   }
   nights.onMorning?.(world);
 }
+
+/** When the skipping of polls begins. */
+const SKIPS_AFTER_MS: Readonly<Record<Night, number>> = {
+  whole: Number.POSITIVE_INFINITY,
+  begun: BEGINNING_MS,
+  skipped: 0,
+  suspended: Number.POSITIVE_INFINITY,
+};
 
 function drawNight({ scheduler, luck }: World): Night {
   luck.isOn = true;
   const isSuspended = luck.strikes("suspended_night");
   luck.isOn = false;
-  const isWhole = scheduler.draw() < WHOLE_CHANCE;
+  const isBegun = scheduler.draw() < BEGUN_CHANCE;
   if (isSuspended) return "suspended";
-  return isWhole ? "whole" : "skipped";
+  return isBegun ? "begun" : "skipped";
 }
 
 /** Whether every gateway runs and has nothing to do. */
