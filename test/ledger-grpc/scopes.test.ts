@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Scope } from "../../src/domain/scope.ts";
 import type { DecliningLimit } from "../../src/ledger/ledger.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
 import { InvalidField } from "../../src/ledger-grpc/codec/fields.ts";
@@ -13,6 +14,7 @@ import { decodeReceipt } from "../../src/ledger-grpc/codec/receipts.ts";
 import { decodeDecliningLimit, encodeScopes } from "../../src/ledger-grpc/codec/scopes.ts";
 import { decodeError, encodeError } from "../../src/ledger-grpc/codec/status.ts";
 import { decodeSpendLimit, encodeSpendLimit } from "../../src/ledger-grpc/codec/wallets.ts";
+import { messageType } from "../../src/ledger-grpc/service.ts";
 import { holdOf } from "../ledger/samples.ts";
 
 import { roundTrip } from "./round-trip.ts";
@@ -20,6 +22,7 @@ import { roundTrip } from "./round-trip.ts";
 const PROJECT = { kind: "project", id: "p1" } as const;
 /** The number of a kind that a newer version may have. */
 const NEWER_KIND = 99;
+const tagOf = (id: string): Scope => ({ kind: "tag", id });
 const LIMIT: SpendLimit = { walletId: "w", limitId: "l", keyId: undefined, period: "day", amount: 1n };
 
 describe("a scope", () => {
@@ -81,6 +84,21 @@ describe("a scope", () => {
       scopes: many.map(({ id }) => ({ kind: "SCOPE_KIND_TAG", id })),
     });
     expect(decodeHoldRequest(wire).scopes).toEqual(many.slice(0, 17));
+  });
+
+  test("fits 16 times, at its longest, in each of 1,000 holds of a message of 32 MiB", () => {
+    const scopes = Array.from({ length: 16 }, (_, index) => tagOf(`${"€".repeat(254)}${index + 10}`));
+    const metadata = Object.fromEntries(Array.from({ length: 450 }, (_, index) => [index + 100, 10]));
+    expect(JSON.stringify(metadata).length).toBeWithin(4_000, 4_097);
+    const request = holdOf(1n, {
+      scopes,
+      metadata,
+      facts: { surface: "€".repeat(256), model: "€".repeat(256) },
+    });
+    const { length } = messageType("tollgate.ledger.v1.Mutation").serialize({
+      createHold: encodeHoldRequest(request),
+    });
+    expect(length).toBeWithin(20_000, (32 * 1024 * 1024) / 1_000 - 10);
   });
 
   test("of a receipt is left out when its kind is unknown to this version", () => {
