@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChargeRequest, HoldRequest } from "../../../src/ledger/ledger.ts";
+import type { SpendLimit } from "../../../src/ledger/records.ts";
 import { FACTS, holdIdOf } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 
@@ -11,11 +12,13 @@ export function describePrecedence(env: LedgerEnv): void {
   describe("a decline", () => {
     const none = { walletId: "wallet-none" };
     const bad = { amount: -1n };
+    const key = { scopes: [{ kind: "key", id: "k1" }] } as const;
     const large = { metadata: { text: "x".repeat(4096) } };
 
     test.each<[string, Partial<HoldRequest>]>([
       ["invalid_id", { holdId: "x", ...none, ...bad, ...large }],
-      ["invalid_id", { keyId: "", ...none, ...bad, ...large }],
+      ["invalid_id", { keyId: "", ...key, ...none, ...bad, ...large }],
+      ["invalid_scope", { ...key, ...none, ...bad, ...large }],
       ["invalid_amount", { ...none, ...bad, ...large }],
       ["invalid_amount", { ...none, ttlMs: 0, ...large }],
       ["invalid_metadata", { ...none, ...large }],
@@ -39,7 +42,8 @@ export function describePrecedence(env: LedgerEnv): void {
     });
 
     test.each<[string, Partial<ChargeRequest>]>([
-      ["invalid_id", { chargeId: "", ...none, ...bad, ...large }],
+      ["invalid_id", { chargeId: "", ...key, ...none, ...bad, ...large }],
+      ["invalid_scope", { ...key, ...none, ...bad, ...large }],
       ["invalid_amount", { ...none, ...bad, ...large }],
       ["invalid_metadata", { ...none, ...large }],
       ["wallet_not_found", none],
@@ -48,6 +52,21 @@ export function describePrecedence(env: LedgerEnv): void {
     ])("of a charge has the code %s before any later one", async (errorCode, changes) => {
       await env.charge("c1", 101n);
       expect(await env.errorCode(() => env.charge("c1", 101n, changes))).toBe(errorCode);
+    });
+
+    test.each<[string, Partial<SpendLimit>]>([
+      ["invalid_id", { limitId: "", scope: key.scopes[0], amount: -1n, timeZone: "x", ...none }],
+      ["invalid_scope", { scope: key.scopes[0], amount: -1n, timeZone: "x", ...none }],
+      ["invalid_amount", { amount: -1n, timeZone: "x", ...none }],
+      ["invalid_amount", { period: "169h", timeZone: "x", ...none }],
+      ["invalid_time_zone", { timeZone: "x", ...none }],
+      ["wallet_not_found", none],
+      ["conflict", { each: "tag" }],
+    ])("of a spending limit has the code %s before any later one", async (errorCode, changes) => {
+      await env.limit("l1", 5n, { keyId: undefined });
+      expect(await env.errorCode(() => env.limit("l1", 5n, { keyId: undefined, ...changes }))).toBe(
+        errorCode,
+      );
     });
 
     test.each([
