@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import {
   ACCOUNT,
+  onLocalStorage,
   onStorage,
   orWord,
   parseEmail,
@@ -49,4 +50,12 @@ export function addAccountCommands(account: Command): void {
       orWord("none", parseNames),
     )
     .action(onStorage(async () => (await import("./account.ts")).runAccountAttribution));
+}
+
+/** Adds the commands of end users. */
+export function addEndUserCommands(endUser: Command): void {
+  withJson(endUser, "forget", "replace the name of an end user by a pseudonym; sums stay")
+    .requiredOption(...ACCOUNT)
+    .requiredOption("--user <user>", "the end user, as clients name it")
+    .action(onLocalStorage(async () => (await import("./end-user.ts")).runEndUserForget));
 }

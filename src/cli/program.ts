@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { COMMIT, VERSION } from "../domain/version.ts";
-import { addAccountCommands } from "./account-commands.ts";
+import { addAccountCommands, addEndUserCommands } from "./account-commands.ts";
 import { printResult } from "./command.ts";
 import { addDataCommands } from "./data-commands.ts";
 import type { HealthOptions } from "./health.ts";
@@ -50,6 +50,7 @@ export function createProgram(): Command {
       printResult(await (await import("./health.ts")).runHealth(options), options),
     );
   addAccountCommands(program.command("account").description("accounts that own keys and a wallet"));
+  addEndUserCommands(program.command("end-user").description("whom requests of an account are for"));
   addMemberCommands(program.command("member").description("people with a role in an account"));
   addProjectCommands(program.command("project").description("projects of accounts, which own keys"));
   addKeyCommands(program.command("key").description("API keys of accounts"));

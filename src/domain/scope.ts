@@ -16,11 +16,23 @@ export const SCOPES_MAX = 16;
 
 export const SCOPE_ID_CHARACTERS_MAX = 256;
 
+/** What no id of a scope has: control characters and lone surrogates. */
+export const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
+
+/**
+ * Returns the text of an end user as receipts keep it. A text that cannot be an id, which only bodies send, is named
+ * by its hash: a limit of each end user then still counts it.
+ */
+export function nameOfEndUser(endUser: string): string {
+  if (endUser.length <= SCOPE_ID_CHARACTERS_MAX && !UNSTORABLE.test(endUser)) return endUser;
+  return `sha256:${Bun.CryptoHasher.hash("sha256", endUser, "hex")}`;
+}
+
 /** Reads a scope of the form "kind:id", such as "end_user:alice"; `undefined` for another text. */
 export function readScope(text: string): Scope | undefined {
   const colon = text.indexOf(":");
   const kind = SCOPE_KINDS.find((each) => each === text.slice(0, colon));
   const id = text.slice(colon + 1);
-  const isId = id !== "" && id.length <= SCOPE_ID_CHARACTERS_MAX && !/[\p{Cc}\p{Cs}]/u.test(id);
+  const isId = id !== "" && id.length <= SCOPE_ID_CHARACTERS_MAX && !UNSTORABLE.test(id);
   return kind !== undefined && kind !== "key" && isId ? { kind, id } : undefined;
 }

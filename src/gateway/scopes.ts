@@ -1,7 +1,7 @@
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Soon } from "../bodies/body.ts";
 import { type Nanos, parseUsd } from "../domain/money.ts";
-import { SCOPE_ID_CHARACTERS_MAX, type Scope } from "../domain/scope.ts";
+import { nameOfEndUser, SCOPE_ID_CHARACTERS_MAX, type Scope, UNSTORABLE } from "../domain/scope.ts";
 import { GatewayError } from "../errors.ts";
 import type { RequestHead } from "../wire/model-request.ts";
 import type { Call } from "./request.ts";
@@ -60,8 +60,6 @@ interface Attributed {
 const TAGS_MAX = 5;
 const TAG_VALUE_CHARACTERS_MAX = 64;
 const RUN_ID = /^[\w.-]{1,64}$/;
-/** What no id of a scope has. */
-const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 const NO_TAGS: readonly Tag[] = [];
 
 /**
@@ -95,7 +93,7 @@ export function scopesOf(
   if (attribution === undefined) return keyScopes(caller);
   const { endUser, tags, run } = attribution;
   if (tags.length === 0 && run === undefined && caller.endUsers === undefined) {
-    return withScopes(caller, endUser === undefined ? [] : [endUserScope(nameOf(endUser))]);
+    return withScopes(caller, endUser === undefined ? [] : [endUserScope(nameOfEndUser(endUser))]);
   }
   return findScopes(parts, caller, attribution);
 }
@@ -110,7 +108,7 @@ async function findScopes(
   const found: Scope[] = [];
   if (endUser !== undefined) {
     const isHashed = endUsers === "hashed";
-    found.push(endUserScope(isHashed ? await names.hashEndUser(accountId, endUser) : nameOf(endUser)));
+    found.push(endUserScope(isHashed ? await names.hashEndUser(accountId, endUser) : nameOfEndUser(endUser)));
   }
   for (const { key: tagKey, value } of tags) {
     const counted = await names.countTagValue(accountId, tagKey, value);
@@ -165,15 +163,6 @@ function endUserScope(id: string): Scope {
 /** The scope of a run. Runs of different keys are different runs. */
 export function runScope({ id: keyId }: Pick<Caller["key"], "id">, runId: string): Scope {
   return { kind: "run", id: `${keyId}:${runId}` };
-}
-
-/**
- * Returns the text of an end user as receipts keep it. A text that cannot be an id, which only bodies send, is named
- * by its hash: a limit of each end user then still counts it.
- */
-function nameOf(endUser: string): string {
-  if (endUser.length <= SCOPE_ID_CHARACTERS_MAX && !UNSTORABLE.test(endUser)) return endUser;
-  return `sha256:${Bun.CryptoHasher.hash("sha256", endUser, "hex")}`;
 }
 
 function readUser(header: string): string {

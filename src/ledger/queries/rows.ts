@@ -255,7 +255,8 @@ export function printCounterKeys(keys: readonly CounterKey[]): string | null {
 
 const NO_LIMITS: readonly CounterKey[] = [];
 
-function readCounterKeys(printed: string | null): readonly CounterKey[] {
+/** Parses the column `limits` of a hold. */
+export function readCounterKeys(printed: string | null): readonly CounterKey[] {
   if (printed === null) return NO_LIMITS;
   // Safe because printCounterKeys is the only writer of the column.
   const pairs = JSON.parse(printed) as readonly (readonly [string, number])[];

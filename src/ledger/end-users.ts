@@ -1,0 +1,171 @@
+import { Database as SqliteClient } from "bun:sqlite";
+import type { Database } from "../db/database.ts";
+import { bindingOfScope, printScopes, readScopes } from "./core/spender.ts";
+import {
+  amountOf,
+  type Forgetting,
+  moveUsed,
+  type Row,
+  readCounterNames,
+  removeEmpty,
+  renameDropped,
+  type Transaction,
+  type Value,
+} from "./end-user-counters.ts";
+import { LedgerError } from "./ledger.ts";
+import { printCounterKeys, readCounterKeys } from "./queries/rows.ts";
+import type { LedgerReads } from "./records.ts";
+
+/** The receipts of one transaction. */
+const PAGE_SIZE = 200;
+/** Milliseconds that a write waits for another process. */
+const BUSY_MS = 5_000;
+
+/** What was replaced, and what was not, because it runs still. */
+interface Forgotten {
+  readonly receipts: number;
+  readonly running: number;
+}
+
+interface ForgetParts {
+  readonly database: Database;
+  readonly ledger: Pick<LedgerReads, "receipts">;
+}
+
+/**
+ * Replaces the name of an end user by a pseudonym, on receipts that have ended and in the counters of templates. Sums
+ * stay: in each transaction the counters of the pseudonym take over what its receipts had cost. Running requests
+ * keep the name, and so do their receipts. A limit that binds the end user by name comes to bind the pseudonym, in one
+ * transaction with all receipts. Rejects with `conflict` when there is such a limit, and a request runs.
+ */
+export async function forgetEndUser(parts: ForgetParts, forgetting: Forgetting): Promise<Forgotten> {
+  const { database } = parts;
+  const isBound = await transact(database, (tx) => bindsByName(tx, forgetting));
+  if (isBound) return transact(database, (tx) => renameAll(tx, parts, forgetting));
+  const forgotten = await eachPage(parts, forgetting, (holdIds) =>
+    transact(database, (tx) => renameReceipts(tx, forgetting, holdIds)),
+  );
+  await transact(database, async (tx) => {
+    await lockWallet(tx, forgetting.walletId);
+    await renameDropped(tx, forgetting);
+  });
+  return forgotten;
+}
+
+/** Passes the ids of ended receipts of an end user on, page by page. */
+async function eachPage(
+  { ledger }: Pick<ForgetParts, "ledger">,
+  { walletId, endUser: id }: Forgetting,
+  work: (holdIds: readonly string[]) => Promise<void>,
+): Promise<Forgotten> {
+  const filter = { walletId, scope: { kind: "end_user", id } } as const;
+  let [receipts, running] = [0, 0];
+  let token: string | undefined;
+  do {
+    const page = await ledger.receipts(filter, { size: PAGE_SIZE, token });
+    const ended = page.items.filter(({ state }) => state !== "held").map(({ holdId }) => holdId);
+    if (ended.length > 0) await work(ended);
+    receipts += ended.length;
+    running += page.items.length - ended.length;
+    token = page.nextToken;
+  } while (token !== undefined);
+  return { receipts, running };
+}
+
+/** Renames everything at once. The lock keeps new receipts away, and pages show what was committed before. */
+async function renameAll(tx: Transaction, parts: ForgetParts, forgetting: Forgetting): Promise<Forgotten> {
+  const { walletId, endUser, pseudonym } = forgetting;
+  await lockWallet(tx, walletId);
+  const forgotten = await eachPage(parts, forgetting, (holdIds) => renameReceipts(tx, forgetting, holdIds));
+  if (forgotten.running > 0) throw new LedgerError("conflict");
+  await tx.all(
+    "UPDATE spend_limits SET key_id = $1 WHERE wallet_id = $2 AND key_id = $3",
+    bindingOfScope({ kind: "end_user", id: pseudonym }),
+    walletId,
+    bindingOfScope({ kind: "end_user", id: endUser }),
+  );
+  await renameDropped(tx, forgetting);
+  return forgotten;
+}
+
+/** Whether a limit, in force or deleted, binds the end user by name. */
+async function bindsByName({ all }: Transaction, { walletId, endUser }: Forgetting): Promise<boolean> {
+  const binding = bindingOfScope({ kind: "end_user", id: endUser });
+  const sql = "SELECT limit_id FROM spend_limits WHERE wallet_id = $1 AND key_id = $2 LIMIT 1";
+  return (await all(sql, walletId, binding)).length > 0;
+}
+
+async function transact<Result>(
+  database: Database,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  if (database.dialect === "postgres") {
+    return database.postgres.client.begin((tx) =>
+      work({ isPostgres: true, all: async (sql, ...values) => tx.unsafe(sql, [...values]) }),
+    );
+  }
+  const client = new SqliteClient(database.sqlite.path, { readwrite: true, safeIntegers: true });
+  try {
+    client.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    client.run("BEGIN IMMEDIATE");
+    const result = await work({
+      isPostgres: false,
+      all: async (sql, ...values) => client.query<Row, Value[]>(sql).all(...values),
+    });
+    client.run("COMMIT");
+    return result;
+  } finally {
+    // An open transaction is rolled back.
+    client.close();
+  }
+}
+
+async function renameReceipts(
+  tx: Transaction,
+  forgetting: Forgetting,
+  holdIds: readonly string[],
+): Promise<void> {
+  const { walletId, endUser, pseudonym } = forgetting;
+  await lockWallet(tx, walletId);
+  const rename = await readCounterNames(tx, forgetting);
+  const json = tx.isPostgres ? "::text" : "";
+  const id = tx.isPostgres ? "::uuid" : "";
+  for (const holdId of holdIds) {
+    const [hold] = await tx.all(
+      `SELECT scopes${json} AS scopes, limits${json} AS limits, captured, refunded FROM holds
+        WHERE wallet_id = $1 AND hold_id = $2${id} AND state <> 'held'`,
+      walletId,
+      holdId,
+    );
+    if (!hold) continue;
+    const scopes = readScopes(textOf(hold.scopes)).map((scope) =>
+      scope.kind === "end_user" && scope.id === endUser ? { ...scope, id: pseudonym } : scope,
+    );
+    const used = amountOf(hold.captured) - amountOf(hold.refunded);
+    const keys = readCounterKeys(textOf(hold.limits));
+    const renamed = keys.map((key) => ({ ...key, counterId: rename(key.counterId) }));
+    for (const [index, key] of keys.entries()) {
+      const after = renamed[index];
+      if (after && after.counterId !== key.counterId)
+        await moveUsed(tx, walletId, { from: key, to: after, used });
+    }
+    const cast = tx.isPostgres ? "::text::json" : "";
+    await tx.all(
+      `UPDATE holds SET scopes = $1${cast}, limits = $2${cast} WHERE wallet_id = $3 AND hold_id = $4${id}`,
+      printScopes(scopes),
+      printCounterKeys(renamed),
+      walletId,
+      holdId,
+    );
+  }
+  await removeEmpty(tx, forgetting);
+}
+
+/** Writers of a wallet lock its row first, and gateways that know the wallet read it again when its row changes. */
+async function lockWallet({ isPostgres, all }: Transaction, walletId: string): Promise<void> {
+  if (isPostgres) await all("UPDATE wallets SET state = state WHERE wallet_id = $1", walletId);
+}
+
+function textOf(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
