@@ -134,12 +134,16 @@ function createParts(
 
 function createPlatform(
   { ledger }: Config,
-  { database, outbox, background, log }: Foundation,
+  { database, ledger: books, outbox, background, log }: Foundation,
   mailServer: MailServerWatch | undefined,
 ): Platform {
   // The database of a remote ledger is not here.
   const audit = ledger.remote ? undefined : createAuditJob({ database, log, now: Date.now });
-  return { outbox, background, mailServer: () => mailServer?.state(), audit };
+  const forgetEndUser: Platform["forgetEndUser"] = ledger.remote
+    ? undefined
+    : async (forgetting) =>
+        (await import("../ledger/end-users.ts")).forgetEndUser({ database, ledger: books }, forgetting);
+  return { outbox, background, mailServer: () => mailServer?.state(), audit, forgetEndUser };
 }
 
 /** The sign-up follows the configuration file, and the default origin needs the port of the server. */

@@ -7,7 +7,7 @@ import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { runProgram } from "../support/run-program.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { CLAUDE_CODE, CODEX_CONFIG, CODEX_RUN, END_USERS, LOOP, TAGS } from "./attribution-blocks.ts";
+import { CLAUDE_CODE, CODEX_CONFIG, CODEX_RUN, END_USERS, FORGET, LOOP, TAGS } from "./attribution-blocks.ts";
 import { readPage } from "./pages.ts";
 
 const gateway = gatewayForTests();
@@ -38,6 +38,7 @@ test("the commands of the page set how end users are named, and the keys of tags
     return (await runTollgate(folder, [...block.trim().split(" ").slice(2), "--json"])).json();
   };
   expect(await run(END_USERS.text)).toMatchObject({ end_users: "hashed", tag_keys: [] });
+  expect(await run(FORGET.text)).toMatchObject({ receipts: 0, running: 0 });
   expect(await run(TAGS.text)).toMatchObject({ end_users: "hashed", tag_keys: ["feature", "team"] });
 });
 

@@ -40,7 +40,9 @@ test("every `bun run NAME` of the documentation is a script of package.json", ()
 
 test("every `bun tollgate COMMAND` of the documentation is a command", () => {
   const commands = namesOf(createProgram());
-  const named = readPages().flatMap(({ text }) => [...text.matchAll(/bun tollgate ((?:[a-z]+ ?)+)/g)]);
+  const named = readPages().flatMap(({ text }) => [
+    ...text.matchAll(/bun tollgate ((?:[a-z]+(?:-[a-z]+)* ?)+)/g),
+  ]);
   const unknown = named
     .map(([, words = ""]) => words.trim())
     .filter((words) => !commands.some((command) => words === command || words.startsWith(`${command} `)));

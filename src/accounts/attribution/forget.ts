@@ -22,11 +22,13 @@ interface Forgotten {
   readonly running: number;
 }
 
+/** Replaces a name on receipts and in counters of limits. */
+export type ForgetEndUser = (forgetting: Forgetting) => Promise<Forgotten>;
+
 interface ForgetParts {
   readonly database: Database;
   readonly now: () => number;
-  /** Replaces the name on receipts and in counters of limits. */
-  readonly forget: (forgetting: Forgetting) => Promise<Forgotten>;
+  readonly forget: ForgetEndUser;
 }
 
 /**
@@ -88,7 +90,7 @@ async function forgetRefusals(
   }
 }
 
-/** A scope as the facts of a refusal have it. */
+/** A scope as the facts of a refused request have it. */
 function printScope(id: string): string {
   return JSON.stringify({ kind: "end_user", id });
 }

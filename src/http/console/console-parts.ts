@@ -1,3 +1,4 @@
+import type { ForgetEndUser } from "../../accounts/attribution/forget.ts";
 import type { Actor } from "../../accounts/audit-trail.ts";
 import type { CredentialParts } from "../../accounts/people/credentials.ts";
 import type { SignUpParts } from "../../accounts/people/sign-up.ts";
@@ -75,6 +76,11 @@ export interface Platform {
   mailServer(): MailServerState | undefined;
   /** `undefined` when another process runs the ledger: its database is not here. */
   readonly audit: AuditJob | undefined;
+  /**
+   * Replaces the name of an end user by a pseudonym, on receipts and in counters. `undefined` when another process
+   * runs the ledger: its database is not here.
+   */
+  readonly forgetEndUser: ForgetEndUser | undefined;
 }
 
 /** The audit of the ledger in the background, one at a time on a database. */

@@ -131,3 +131,37 @@ test("owners set the keys of tags and how end users are named, and viewers read 
   expect((await console.call(owner, "PATCH", path, { end_users: "none" })).status).toBe(422);
   expect((await console.call(owner, "PATCH", path, { tag_keys: ["A"] })).status).toBe(422);
 });
+
+test("an owner has an end user forgotten on receipts and refusals, and a developer has not", async () => {
+  const { account, owner, newKey } = await newOwner();
+  const developer = await console.newMember(account.id, "developer");
+  const { secret } = await newKey();
+  const answer = await post(console.gateway, CHAT, { secret, user: "alice" });
+  await answer.text();
+  const { ledger, database } = console.gateway.tollgate;
+  await ledger.setSpendLimit({
+    ...NO_MONEY,
+    walletId: account.id,
+    limitId: "u",
+    keyId: undefined,
+    each: "end_user",
+  });
+  const declined = await post(console.gateway, CHAT, { secret, user: "alice" });
+  expect(declined.headers.get("x-tollgate-limit")).toBe("end_user alice");
+  const requests = `/accounts/${account.id}/requests`;
+  const refusals = `/accounts/${account.id}/refusals`;
+  const refused = `${refusals}/${declined.headers.get("x-request-id")}`;
+  expect((await console.call(owner, "GET", refused)).json.spending_limit.id).toBe("alice");
+  const forget = (actor = owner) =>
+    console.call(actor, "POST", `/accounts/${account.id}/attribution/forget`, { end_user: "alice" });
+  expect((await forget(developer)).status).toBe(403);
+  const { status, json } = await forget();
+  expect([status, json]).toEqual([200, { receipts: 1, running: 0, pseudonym: expect.any(String) }]);
+  const receipt = await console.call(owner, "GET", `${requests}/${answer.headers.get("x-request-id")}`);
+  expect(receipt.json.scopes).toEqual([{ kind: "end_user", id: json.pseudonym, name: null }]);
+  expect((await console.call(owner, "GET", refused)).json.spending_limit.id).toBe(json.pseudonym);
+  const tables = [database.tables.auditEntries, database.tables.refusedRequests];
+  for (const table of tables) {
+    expect(JSON.stringify(await database.db.select().from(table))).not.toContain("alice");
+  }
+});

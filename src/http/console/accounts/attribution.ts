@@ -1,4 +1,5 @@
 import { Elysia, t } from "elysia";
+import { forgetEndUser } from "../../../accounts/attribution/forget.ts";
 import {
   attributionOf,
   printSettings,
@@ -6,6 +7,9 @@ import {
   TAG_KEY_PATTERN,
   TAG_KEYS_MAX,
 } from "../../../accounts/attribution/settings.ts";
+import { GatewayError } from "../../../errors.ts";
+import { LedgerError } from "../../../ledger/ledger.ts";
+import type { Platform } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { id } from "../shapes.ts";
 
@@ -19,8 +23,12 @@ const tagKeys = t.Array(t.String({ pattern: TAG_KEY_PATTERN }), {
 const settings = t.Object({ end_users: endUsers, tag_keys: tagKeys });
 const params = t.Object({ account: id });
 
+interface Parts extends GuardParts {
+  readonly platform: Pick<Platform, "forgetEndUser">;
+}
+
 /** How requests of an account may name whom they are for. */
-export function attributionRoutes(parts: GuardParts) {
+export function attributionRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts, "Accounts"))
     .get("/accounts/:account/attribution", ({ account }) => printSettings(attributionOf(account)), {
@@ -42,5 +50,33 @@ export function attributionRoutes(parts: GuardParts) {
         body: t.Partial(settings),
         response: settings,
       },
+    )
+    .post(
+      "/accounts/:account/attribution/forget",
+      async ({ account, body, actor }) => {
+        const { forgetEndUser: forget } = parts.platform;
+        if (!forget) throw new GatewayError("not_built");
+        const change = { accountId: account.id, endUser: body.end_user };
+        return forgetEndUser({ ...parts, forget }, actor, change).catch(throwRunning);
+      },
+      {
+        summary: "Replace the name of an end user by a pseudonym on receipts; sums stay",
+        needs: "account.write",
+        params,
+        body: t.Object({ end_user: t.String({ minLength: 1, maxLength: 1024 }) }),
+        response: t.Object({
+          receipts: t.Integer(),
+          running: t.Integer({
+            description: "Running requests, whose receipts keep the name: try again later",
+          }),
+          pseudonym: t.String(),
+        }),
+      },
     );
+}
+
+/** A limit may name the end user: then nothing is replaced while a request runs. */
+function throwRunning(fault: unknown): never {
+  const isRunning = fault instanceof LedgerError && fault.code === "conflict";
+  throw isRunning ? new GatewayError("conflict") : fault;
 }
