@@ -101,6 +101,25 @@ export async function findKeyNames(
   return names;
 }
 
+/** Finds the projects of keys of one account; keys of the default one are left out. */
+export async function findKeyProjects(
+  { db, tables: { apiKeys } }: Database,
+  accountId: string,
+  keyIds: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(keyIds)];
+  const projects = new Map<string, string>();
+  for (let from = 0; from < ids.length; from += IDS_MAX) {
+    const isNamed = inArray(apiKeys.id, ids.slice(from, from + IDS_MAX));
+    const rows = await db
+      .select({ id: apiKeys.id, projectId: apiKeys.projectId })
+      .from(apiKeys)
+      .where(and(isNamed, eq(apiKeys.accountId, accountId)));
+    for (const { id, projectId } of rows) if (projectId !== null) projects.set(id, projectId);
+  }
+  return projects;
+}
+
 /** What a receipt counts for. */
 type CountedReceipt = Pick<Receipt, "walletId" | "keyId" | "scopes">;
 

@@ -318,6 +318,8 @@ export interface UsageQuery extends ReceiptFilter {
   readonly tagKey?: string | undefined;
   /** Returns the dearest groups only, at most so many, up to 10,000, and rejects no query for its many groups. */
   readonly dearestMax?: number | undefined;
+  /** Selects these values of the last dimension, at most {@link USAGE_WALLETS_MAX}; of no `hour` and no `day`. */
+  readonly among?: readonly string[] | undefined;
   /**
    * Whole hours, -14 to 14, that the viewer's clock is ahead of UTC; shifts groups by `day`. Default: 0.
    * Applied to one wallet over at most 31 days; see {@link UsageReport.offsetHours}.

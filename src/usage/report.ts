@@ -1,6 +1,7 @@
-import { findAccountNames, findKeyNames } from "../accounts/find-items.ts";
+import { findAccountNames, findKeyNames, findKeyProjects, findNames } from "../accounts/find-items.ts";
 import type { Database } from "../db/database.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
+import type { UsageQuery } from "../ledger/records.ts";
 import type { UsageDimension, UsageRow } from "../ledger/usage-records.ts";
 import { causesOf, codeOf } from "../refusals/explain.ts";
 import { type RefusalDimension, type RefusalSum, sumRefusals } from "../refusals/reads.ts";
@@ -28,21 +29,31 @@ export interface UsageReport {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The group of all groups but the dearest, where a view has too many to show each over time. */
-export const OTHER = "(other)";
+/** The group of all groups but the dearest, where a view has too many. No id has a line feed. */
+export const OTHER = "\n";
 /** The groups that are shown over time where a view has too many. */
 const GROUPS_OVER_TIME = 8;
 /** Points beyond which groups are summed up in {@link OTHER}; the ledger returns at most 10,000 rows. */
 const POINTS_MAX = 9_000;
+/** The most groups of a report, {@link OTHER} apart. */
+export const GROUPS_MAX = 9_999;
+/** Dimensions with as many values as clients send. */
+const MANY: readonly (Group | undefined)[] = ["end_user", "run", "tag"];
 
 interface Parts {
   readonly database: Database;
   readonly ledger: Pick<Ledger, "usage">;
 }
 
-export async function reportUsage(parts: Parts, view: UsageView, nowMs: number): Promise<UsageReport> {
+/** Reads what a view shows: at most `groupsMax` groups, and all others as one. */
+export async function reportUsage(
+  parts: Parts,
+  view: UsageView,
+  nowMs: number,
+  groupsMax = GROUPS_MAX,
+): Promise<UsageReport> {
   const [known, refused, previous] = await Promise.all([
-    readPoints(parts, view),
+    readPoints(parts, view, groupsMax),
     readRefused(parts, view),
     readTotal(parts, previousView(view, nowMs)),
   ]);
@@ -62,12 +73,18 @@ async function findGroupNames(
   const others = [[OTHER, "Others"]] as const;
   if (group === "key") return new Map([...(await findKeyNames(database, accountId, ids)), ...others]);
   if (group === "account") return new Map([...(await findAccountNames(database, ids)), ...others]);
-  return new Map([...ids.map((id) => [id, id] as const), ...others]);
+  if (accountId !== undefined && (group === "project" || group === "member" || group === "parent_key")) {
+    const scopes = ids.map((id) => ({ kind: group, id }));
+    return new Map([...(await findNames(database, accountId, scopes)), ...others]);
+  }
+  // The id of a run begins with that of its key.
+  const nameOf = (id: string) => (group === "run" ? id.slice(id.indexOf(":") + 1) : id);
+  return new Map([...ids.map((id) => [id, nameOf(id)] as const), ...others]);
 }
 
 /** Sums of the whole range, refused requests included. */
 async function readTotal(parts: Parts, view: UsageView): Promise<Sums> {
-  const [known, refused] = await Promise.all([readPoints(parts, view), readRefused(parts, view)]);
+  const [known, refused] = await Promise.all([readPoints(parts, view, 1), readRefused(parts, view)]);
   return mergeRefused(view, known.points, refused).reduce((sum, { sums }) => addSums(sum, sums), NO_SUMS);
 }
 
@@ -78,61 +95,79 @@ interface KnownPoints {
 }
 
 /** Reads the points that have requests. A view with too many gets its dearest groups, and all others as one. */
-async function readPoints(parts: Parts, view: UsageView): Promise<KnownPoints> {
-  try {
-    const points = await queryPoints(parts, view);
-    return { points, groups: points };
-  } catch (fault) {
-    const isTooLarge = fault instanceof LedgerError && fault.code === "invalid_query";
-    if (!isTooLarge || view.by === undefined || view.group === undefined) throw fault;
-    return readDearest(parts, view, view.group);
+async function readPoints(parts: Parts, view: UsageView, groupsMax: number): Promise<KnownPoints> {
+  const { by, group } = view;
+  if (group === undefined) return allOf(await queryPoints(parts, view));
+  if (by === undefined) return allOf(await readGroups(parts, view, groupsMax));
+  if (!MANY.includes(group)) {
+    const points = await queryPoints(parts, view).catch(whenTooMany);
+    if (points) return allOf(points);
   }
+  const groups = await readGroups(parts, { ...view, by: undefined }, groupsMax);
+  const isShown = MANY.includes(group) && groups.length * bucketsOf(view).length <= POINTS_MAX;
+  const isWhole = groups.every((each) => each.group !== OTHER);
+  if (isShown && isWhole) return { points: await queryPoints(parts, view), groups };
+  return { points: await readDearest(parts, view, groups), groups };
 }
 
-async function readDearest(parts: Parts, view: UsageView, group: Group): Promise<KnownPoints> {
-  const groups = await queryPoints(parts, { ...view, by: undefined });
-  const dearest = groups
-    .flatMap(({ group: name, sums }) => (typeof name === "string" ? [{ name, sums }] : []))
+function allOf(points: readonly UsagePoint[]): KnownPoints {
+  return { points, groups: points };
+}
+
+/** Throws any other fault than that of a query with too many rows. */
+function whenTooMany(fault: unknown): undefined {
+  if (!(fault instanceof LedgerError) || fault.code !== "invalid_query") throw fault;
+}
+
+/** Reads the dearest groups of the whole range, and all others as one. */
+async function readGroups(parts: Parts, view: UsageView, groupsMax: number): Promise<readonly UsagePoint[]> {
+  const dearest = await queryPoints(parts, view, { dearestMax: groupsMax });
+  if (dearest.length < groupsMax) return dearest;
+  const [total] = await queryPoints(parts, { ...view, group: undefined });
+  const sums = dearest.reduce((rest, each) => subtractSums(rest, each.sums), total?.sums ?? NO_SUMS);
+  return sums.requests > 0 ? [...dearest, { timeMs: undefined, group: OTHER, sums }] : dearest;
+}
+
+/** Reads the dearest of groups over time, and all others as one. */
+async function readDearest(
+  parts: Parts,
+  view: UsageView,
+  groups: readonly UsagePoint[],
+): Promise<readonly UsagePoint[]> {
+  const among = groups
+    .flatMap(({ group: name, sums }) => (typeof name === "string" && name !== OTHER ? [{ name, sums }] : []))
     .toSorted((one, other) => compareNanos(other.sums.cost, one.sums.cost))
-    .slice(0, GROUPS_OVER_TIME);
+    .slice(0, GROUPS_OVER_TIME)
+    .map(({ name }) => name);
   const rest = new Map<number | undefined, Sums>();
   for (const { timeMs, sums } of await queryPoints(parts, { ...view, group: undefined }))
     rest.set(timeMs, sums);
-  const points: UsagePoint[] = [];
-  for (const { name } of dearest) {
-    for (const { timeMs, sums } of await queryPoints(parts, only(view, group, name))) {
-      points.push({ timeMs, group: name, sums });
-      rest.set(timeMs, subtractSums(rest.get(timeMs) ?? NO_SUMS, sums));
-    }
+  const points = among.length > 0 ? await queryPoints(parts, view, { among }) : [];
+  for (const { timeMs, sums } of points) {
+    rest.set(timeMs, subtractSums(rest.get(timeMs) ?? NO_SUMS, sums));
   }
-  const others = [...rest].map(([timeMs, sums]) => ({ timeMs, group: OTHER, sums }));
-  return { points: [...points, ...others], groups };
+  return [...points, ...[...rest].map(([timeMs, sums]) => ({ timeMs, group: OTHER, sums }))];
 }
 
-/** Narrows a view to one of its groups. */
-function only(view: UsageView, group: Group, name: string): UsageView {
-  if (group === "account") return { ...view, accountId: name, group: undefined, offsetHours: 0 };
-  const member = group === "key" ? "keyId" : group;
-  return { ...view, filter: { ...view.filter, [member]: name }, group: undefined };
-}
-
-async function queryPoints({ ledger }: Parts, view: UsageView): Promise<readonly UsagePoint[]> {
-  const { accountId: walletId, range, by, group, filter, offsetHours } = view;
+async function queryPoints(
+  { ledger }: Parts,
+  view: UsageView,
+  selection: Pick<UsageQuery, "dearestMax" | "among"> = {},
+): Promise<readonly UsagePoint[]> {
+  const { accountId: walletId, range, by, group, tagKey, filter, offsetHours } = view;
   const groupBy: readonly UsageDimension[] = [...(by ? [by] : []), ...(group ? [DIMENSIONS[group]] : [])];
-  const query = { walletId, ...range, ...filter, groupBy, offsetHours };
-  // The outcome of each row is known when it is a condition or a dimension.
-  const countsOk = group !== "outcome" && filter.outcome === undefined;
-  const [all, ok] = await Promise.all([
-    ledger.usage(query),
-    countsOk ? ledger.usage({ ...query, outcome: "ok" }) : undefined,
-  ]);
+  const query = { walletId, ...range, ...filter, groupBy, tagKey, offsetHours, ...selection };
+  const { rows } = await ledger.usage(query);
   const placed = (row: UsageRow) => ({ timeMs: timeOf(row, view), group: groupOf(row, view) });
-  const okByPlace = new Map(ok?.rows.map((row) => [placeOf(placed(row)), row.requests]));
-  return all.rows.map((row) => {
+  if (rows.every(({ ok }) => ok !== undefined)) {
+    return rows.map((row) => ({ ...placed(row), sums: sumsOf(row, row.ok ?? 0) }));
+  }
+  const isOk = filter.outcome === undefined || filter.outcome === "ok";
+  const ok = isOk ? (await ledger.usage({ ...query, outcome: "ok" })).rows : [];
+  const okByPlace = new Map(ok.map((row) => [placeOf(placed(row)), row.requests]));
+  return rows.map((row) => {
     const place = placed(row);
-    const isOk = (filter.outcome ?? row.group.outcome) === "ok";
-    const okCount = countsOk ? (okByPlace.get(placeOf(place)) ?? 0) : isOk ? row.requests : 0;
-    return { ...place, sums: sumsOf(row, okCount) };
+    return { ...place, sums: sumsOf(row, okByPlace.get(placeOf(place)) ?? 0) };
   });
 }
 
@@ -153,21 +188,42 @@ const REFUSAL_DIMENSIONS: Readonly<Record<Group, RefusalDimension | undefined>> 
   model: "model",
   upstream: undefined,
   outcome: "cause",
+  // That of their key.
+  project: "key",
+  member: undefined,
+  end_user: undefined,
+  tag: undefined,
+  run: undefined,
+  parent_key: undefined,
 };
 
 /** Counts refused requests of a view, which have reached no upstream. */
 async function readRefused({ database }: Parts, view: UsageView): Promise<readonly RefusalSum[]> {
   const { accountId, range, by, group, offsetHours } = view;
-  const { keyId, model, upstream, outcome } = view.filter;
+  const { keyId, model, upstream, outcome, scope } = view.filter;
   const causes = outcome === undefined ? undefined : causesOf(outcome);
-  if (upstream !== undefined || causes?.length === 0) return [];
+  // Refused requests are counted by key, cause and model alone.
+  if (upstream !== undefined || scope !== undefined || causes?.length === 0) return [];
   const grouping = {
     bucketMs: by && bucketMsOf(by),
     offsetMs: offsetHours * bucketMsOf("hour"),
     dimension: group && REFUSAL_DIMENSIONS[group],
   };
   const sums = await sumRefusals(database, { accountId, ...range, keyId, model, causes }, grouping);
+  if (group === "project") return byProject(database, accountId, sums);
   return group === "outcome" ? sums.map((sum) => ({ ...sum, group: codeOf(sum.group ?? "") })) : sums;
+}
+
+/** Counts refused requests for the projects of their keys. */
+async function byProject(
+  database: Database,
+  accountId: string | undefined,
+  sums: readonly RefusalSum[],
+): Promise<readonly RefusalSum[]> {
+  if (accountId === undefined) return sums;
+  const keys = sums.flatMap(({ group }) => (group === undefined ? [] : [group]));
+  const projects = await findKeyProjects(database, accountId, keys);
+  return sums.map((sum) => ({ ...sum, group: projects.get(sum.group ?? "") ?? accountId }));
 }
 
 function mergeRefused(

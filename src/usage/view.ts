@@ -1,7 +1,8 @@
 import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
+import { readScope } from "../domain/scope.ts";
 import { GatewayError } from "../errors.ts";
 import type { ReceiptFilter } from "../ledger/records.ts";
-import type { UsageDimension } from "../ledger/usage-records.ts";
+import type { ScopeDimension, UsageDimension } from "../ledger/usage-records.ts";
 
 const RANGE_MS = 30 * DAY_MS;
 /** Up to this length the default is hours. */
@@ -10,8 +11,8 @@ const HOURLY_MS = 2 * DAY_MS;
 const HOURS_RANGE_MAX_MS = 31 * DAY_MS;
 const RANGE_MAX_MS = 400 * DAY_MS;
 
-/** A dimension to group a view by. */
-export type Group = "account" | "key" | "model" | "upstream" | "outcome";
+/** A dimension to group a view by. Those of scopes are summed from receipts, and reach back as far as these. */
+export type Group = "account" | "key" | "model" | "upstream" | "outcome" | ScopeDimension;
 
 /** A view as its viewer asks for it, with times as ISO 8601. */
 interface UsageQuery {
@@ -23,6 +24,10 @@ interface UsageQuery {
   readonly model?: string;
   readonly upstream?: string;
   readonly outcome?: string;
+  /** What requests count for, such as "project:ID". */
+  readonly scope?: string;
+  /** The key of the tags that a view by tag groups by. */
+  readonly tag_key?: string;
   readonly offset_h?: number;
 }
 
@@ -34,7 +39,8 @@ export interface UsageView {
   readonly range: Range;
   readonly by: "hour" | "day" | undefined;
   readonly group: Group | undefined;
-  readonly filter: Pick<ReceiptFilter, "keyId" | "model" | "upstream" | "outcome">;
+  readonly tagKey: string | undefined;
+  readonly filter: Pick<ReceiptFilter, "keyId" | "model" | "upstream" | "outcome" | "scope">;
   /** Whole hours that the viewer's days are ahead of UTC; 0 where days are those of UTC. */
   readonly offsetHours: number;
 }
@@ -45,21 +51,31 @@ export const DIMENSIONS = {
   model: "model",
   upstream: "upstream",
   outcome: "outcome",
+  project: "project",
+  member: "member",
+  end_user: "end_user",
+  tag: "tag",
+  run: "run",
+  parent_key: "parent_key",
 } as const satisfies Record<Group, UsageDimension>;
 
 /**
- * Reads a view from its query. Throws `wrong_shape` for a range above 400 days, and for hours of a range above
- * 31 days.
+ * Reads a view from its query. Throws `wrong_shape` for a range above 400 days, for hours of a range above 31 days,
+ * for a text that is no scope, and for a view by tag without the key of the tags.
  */
 export function readView(accountId: string | undefined, query: UsageQuery, nowMs: number): UsageView {
   const asked = readRange(query, { nowMs, defaultMs: RANGE_MS });
   const by = readBy(query, asked);
-  const { key: keyId, model, upstream, outcome, group = "none" } = query;
+  const { key: keyId, model, upstream, outcome, group = "none", tag_key: tagKey } = query;
+  const scope = query.scope === undefined ? undefined : readScope(query.scope);
+  if (query.scope !== undefined && !scope) throw new GatewayError("wrong_shape", { path: "scope" });
+  if (group === "tag" && tagKey === undefined) throw new GatewayError("wrong_shape", { path: "tag_key" });
   const base = {
     accountId,
     by,
     group: group === "none" ? undefined : group,
-    filter: { keyId, model, upstream, outcome },
+    tagKey,
+    filter: { keyId, model, upstream, outcome, scope },
   };
   const offsetHours = accountId === undefined ? 0 : (query.offset_h ?? 0);
   const range = widen(asked, by, offsetHours);

@@ -132,7 +132,7 @@ async function runSums(
   const columns = [...groups, measuresOfSums(dialect), "sum(ok) AS ok", ...cost];
   const sql = `SELECT * FROM (SELECT ${SNAPSHOT_COLUMNS} FROM usage_cursor) AS state LEFT JOIN (
       SELECT ${columns.join(", ")}
-      FROM (${parts.join("\nUNION ALL ")}) AS parts ${groupClause(groupBy)}
+      FROM (${parts.join("\nUNION ALL ")}) AS parts ${amongClause(query, values)} ${groupClause(groupBy)}
     ) AS sums ON true ${orderClause(query)} LIMIT ${values.add(dearestMax ?? ROWS_MAX + 1)}`;
   return run({ sql, values: values.all });
 }
@@ -211,8 +211,16 @@ function offsetOf(query: UsageQuery, resolution: UsageReport["resolution"]): num
   );
   const hasKey = !groupBy.includes("tag") || (tagKey !== undefined && isStorable(tagKey));
   const isMax = Number.isInteger(dearestMax) && dearestMax >= 1 && dearestMax <= ROWS_MAX;
-  if (!areDistinct || !isOffset || !areKnown || !hasKey || !isMax) throw new LedgerError("invalid_query");
+  if (!areDistinct || !isOffset || !areKnown || !hasKey || !isMax || !isSelectable(query))
+    throw new LedgerError("invalid_query");
   return query.walletId !== undefined && resolution === "hour" ? offsetHours : 0;
+}
+
+function isSelectable({ groupBy, among }: UsageQuery): boolean {
+  const last = groupBy.at(-1);
+  if (among === undefined) return true;
+  const isDimension = last !== undefined && last !== "hour" && last !== "day";
+  return isDimension && among.length > 0 && among.length <= USAGE_WALLETS_MAX && among.every(isStorable);
 }
 
 function resolutionOf({ fromMs, toMs }: UsageQuery, nowMs: number): UsageReport["resolution"] {
@@ -232,6 +240,11 @@ function expressionOf(
 
 function groupClause(groupBy: readonly UsageDimension[]): string {
   return groupBy.length === 0 ? "" : `GROUP BY ${groupBy.map((_, index) => index + 1).join(", ")}`;
+}
+
+/** Selects groups by the value of the last dimension. */
+function amongClause({ groupBy, among }: UsageQuery, values: Values): string {
+  return among === undefined ? "" : `WHERE "${groupBy.at(-1)}" IN (${addAll(among, values)})`;
 }
 
 function orderClause({ groupBy, dearestMax }: UsageQuery): string {

@@ -320,26 +320,21 @@ test("a view with more points than the ledger returns has its dearest groups, an
   const all = [...costs.values()].reduce((sum, cost) => sum + cost, 0n);
   const usage = async ({
     groupBy,
-    model,
+    among,
     toMs,
   }: {
     groupBy: readonly string[];
-    model?: string;
+    among?: readonly string[];
     toMs: number;
   }) => {
-    if (groupBy.length === 2) throw new LedgerError("invalid_query");
+    if (groupBy.length === 2 && !among) throw new LedgerError("invalid_query");
     if (toMs < nowMs) return { rows: [], resolution: "hour", offsetHours: 0 };
     const [by] = groupBy;
-    const rows =
-      by === "model"
+    const rows = among
+      ? among.map((name) => row({ hour: nowMs - HOUR_MS, model: name }, 2, costs.get(name) ?? 0n))
+      : by === "model"
         ? names.map((name) => row({ model: name }, 2, costs.get(name) ?? 0n))
-        : [
-            row(
-              by === "hour" ? { hour: nowMs - HOUR_MS } : {},
-              model ? 2 : 80,
-              model ? (costs.get(model) ?? 0n) : all,
-            ),
-          ];
+        : [row(by === "hour" ? { hour: nowMs - HOUR_MS } : {}, 80, all)];
     return { rows, resolution: "hour", offsetHours: 0 };
   };
   const console = await openTestConsole();

@@ -4,6 +4,7 @@ import type { UsageQuery } from "../../../src/ledger/records.ts";
 import { HISTOGRAM_BOUNDS_MS, type UsageDimension } from "../../../src/ledger/usage-records.ts";
 import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
+import { scope } from "./scopes.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_START_MS = NOON_MS - 12 * HOUR_MS;
@@ -233,6 +234,48 @@ export function describeUsage(env: LedgerEnv): void {
       await charge(10_000);
       expect(await errorCodeOf(usage({ groupBy: ["key"] }))).toBe("invalid_query");
       expect(await usage()).toMatchObject([{ requests: 10_001, captured: 10_001n }]);
+      const dearest = await usage({ groupBy: ["key"], dearestMax: 2 });
+      expect(dearest.map(({ group }) => group.key)).toEqual(["key0", "key1"]);
+    });
+
+    test("is of the dearest groups, and of some values of the last dimension", async () => {
+      const user = (id: string) => ({ scopes: [scope("end_user", id), scope("project", "p1")] });
+      await env.charge("c1", 3n, user("a"));
+      await env.charge("c2", 5n, user("b"));
+      await env.charge("c3", 4n, user("c"));
+      await env.charge("c4", 1n);
+      const users = async (query: Partial<UsageQuery>) =>
+        (await usage({ groupBy: ["end_user"], ...query })).map(({ group, captured }) => [
+          group.end_user,
+          captured,
+        ]);
+      expect(await users({ dearestMax: 2 })).toEqual([
+        ["b", 5n],
+        ["c", 4n],
+      ]);
+      expect(await users({ among: ["a", "c", "none"] })).toEqual([
+        ["a", 3n],
+        ["c", 4n],
+      ]);
+      const projects = await usage({ groupBy: ["project"] });
+      expect(projects.map(({ group, ok }) => [group.project, ok])).toEqual([
+        ["p1", 3],
+        [env.walletId, 1],
+      ]);
+      expect(await usage({ scope: scope("project", env.walletId) })).toMatchObject([
+        { requests: 1, captured: 1n },
+      ]);
+      const bad: Partial<UsageQuery>[] = [
+        { dearestMax: 0 },
+        { dearestMax: 10_001 },
+        { dearestMax: 1.5 },
+        { among: ["a"] },
+        { groupBy: ["key"], among: ["\0"] },
+        { groupBy: ["day"], among: ["a"] },
+        { groupBy: ["key"], among: Array.from({ length: 201 }, (_, index) => `${index}`) },
+      ];
+      for (const query of bad)
+        expect([query, await errorCodeOf(usage(query))]).toEqual([query, "invalid_query"]);
     });
   });
 }

@@ -244,6 +244,9 @@ function queriesOf(walletId: string, nowMs: number): readonly UsageQuery[] {
     { walletId, groupBy: ["end_user"], dearestMax: 2 },
     { walletId, groupBy: ["hour", "model"], dearestMax: 3, toMs },
     { walletId, groupBy: [], dearestMax: 1, fromMs },
+    { walletId, groupBy: ["day", "end_user"], among: ["u0", "u2"], scope: { kind: "project", id: "p1" } },
+    { walletId, groupBy: ["hour", "model"], among: ["model-1", "none"] },
+    { walletId, groupBy: ["upstream"], among: ["openai"], dearestMax: 5 },
   ];
 }
 

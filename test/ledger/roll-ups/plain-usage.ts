@@ -52,6 +52,8 @@ function matches(receipt: Receipt, query: UsageQuery): boolean {
     outcome,
     state,
     scope,
+    among,
+    groupBy,
   } = query;
   const atMs = timeOf(receipt.holdId);
   const conditions: readonly (readonly [string | undefined, string | undefined])[] = [
@@ -63,8 +65,13 @@ function matches(receipt: Receipt, query: UsageQuery): boolean {
     [state, receipt.state],
     [scope?.id, scope && String(groupOf(receipt, scope.kind, 0))],
   ];
+  const last = groupBy.at(-1);
+  const isAmong = !among || !last || among.includes(String(groupOf(receipt, last, 0)));
   return (
-    atMs >= fromMs && atMs < toMs && conditions.every(([wanted, is]) => wanted === undefined || wanted === is)
+    isAmong &&
+    atMs >= fromMs &&
+    atMs < toMs &&
+    conditions.every(([wanted, is]) => wanted === undefined || wanted === is)
   );
 }
 

@@ -8,7 +8,7 @@ import { HISTOGRAM_BOUNDS_MS } from "../../../ledger/usage-records.ts";
 import { KEPT_MS } from "../../../refusals/refusal.ts";
 import { printTime } from "../../../time.ts";
 import { listAnomalies } from "../../../usage/anomalies.ts";
-import { reportUsage, type UsageReport } from "../../../usage/report.ts";
+import { GROUPS_MAX, OTHER, reportUsage, type UsageReport } from "../../../usage/report.ts";
 import { percentilesOf, printMargin, printSums, type Sums } from "../../../usage/sums.ts";
 import { isDaily, readRange, readView, type UsageView } from "../../../usage/view.ts";
 import { comparePrices } from "../../../usage/what-if.ts";
@@ -25,6 +25,7 @@ import {
   printAnomalies,
   printComparison,
   type UsageAnswer,
+  type UsageQueryText,
   type UsageRowJson,
   type UsageTotal,
   usageAnswer,
@@ -48,7 +49,8 @@ function accountUsageRoutes(parts: Parts) {
     .use(createGuard(parts, "Usage"))
     .get(
       "/accounts/:account/usage",
-      async ({ account, query }) => printUsage(await readUsage(parts, account.id, query)),
+      async ({ account, query }) =>
+        printUsage(await readUsage(parts, account.id, query, groupsMaxOf(query.group))),
       {
         summary: "Read the usage of a range, grouped",
         needs: "usage.read",
@@ -116,16 +118,22 @@ function operatorUsageRoutes(parts: Parts) {
     );
 }
 
+/** Groups with histograms are large: of end users, runs and tags, an answer has the dearest only. CSV has more. */
+function groupsMaxOf(group: UsageQueryText["group"]): number {
+  return group === "end_user" || group === "run" || group === "tag" ? 1_000 : GROUPS_MAX;
+}
+
 /** Reads the usage of one account or of all, refused requests of this moment included. */
 async function readUsage(
   parts: Parts,
   accountId: string | undefined,
-  query: OperatorUsageQueryText,
+  query: UsageQueryText | OperatorUsageQueryText,
+  groupsMax?: number,
 ): Promise<ShownUsage> {
   const nowMs = parts.now();
   const view = readView(accountId, query, nowMs);
   await writeRefusals(parts);
-  return { view, nowMs, report: await reportUsage(parts, view, nowMs) };
+  return { view, nowMs, report: await reportUsage(parts, view, nowMs, groupsMax) };
 }
 
 /** Compares charges with the prices of another model, as shown to clients. Throws `unknown_model`. */
@@ -161,7 +169,10 @@ function printReport<Row, Total>(
   print: { readonly sums: (sums: Sums) => Row; readonly total: (sums: Sums) => Total },
 ) {
   const { fromMs, toMs } = view.range;
-  const nameOf = (group: string | null) => (group === null ? null : (report.names.get(group) ?? null));
+  const nameGroup = (group: string | null) => ({
+    group: group === OTHER ? "(other)" : group,
+    group_name: group === null ? null : (report.names.get(group) ?? null),
+  });
   return {
     from: printTime(fromMs),
     to: printTime(toMs),
@@ -169,14 +180,12 @@ function printReport<Row, Total>(
     refused_since: new Date(Math.max(fromMs, nowMs - KEPT_MS)).toISOString(),
     rows: report.points.map(({ timeMs, group = null, sums }) => ({
       time: timeMs === undefined ? null : printTime(timeMs),
-      group,
-      group_name: nameOf(group),
+      ...nameGroup(group),
       ...print.sums(sums),
     })),
     total: print.total(report.total),
     groups: report.groups.map(({ group, sums }) => ({
-      group,
-      group_name: nameOf(group),
+      ...nameGroup(group),
       ...print.total(sums),
     })),
     previous: print.total(report.previous),

@@ -16,13 +16,26 @@ export const usageQuery = t.Object({
   to: t.Optional(time),
   by: t.Optional(t.Union([t.Literal("hour"), t.Literal("day"), t.Literal("none")])),
   group: t.Optional(
-    t.Union([
-      t.Literal("none"),
-      t.Literal("model"),
-      t.Literal("key"),
-      t.Literal("upstream"),
-      t.Literal("outcome"),
-    ]),
+    t.Union(
+      [
+        t.Literal("none"),
+        t.Literal("model"),
+        t.Literal("key"),
+        t.Literal("upstream"),
+        t.Literal("outcome"),
+        t.Literal("project"),
+        t.Literal("member"),
+        t.Literal("end_user"),
+        t.Literal("tag"),
+        t.Literal("run"),
+        t.Literal("parent_key"),
+      ],
+      { description: "by project and after, ranges reach back as far as receipts are kept" },
+    ),
+  ),
+  tag_key: t.Optional(t.String({ maxLength: 256, description: "key of the tags that `tag` groups by" })),
+  scope: t.Optional(
+    t.String({ maxLength: 300, description: "kind:id of what requests count for, such as project:ID" }),
   ),
   key: t.Optional(t.String({ maxLength: 256 })),
   model: t.Optional(t.String({ maxLength: 256 })),
@@ -31,9 +44,11 @@ export const usageQuery = t.Object({
   offset_h: t.Optional(offsetHours),
 });
 
+export type UsageQueryText = Static<typeof usageQuery>;
+
 /** Filters and grouping of a view of all accounts. */
 export const operatorUsageQuery = t.Composite([
-  t.Omit(usageQuery, ["group"]),
+  t.Omit(usageQuery, ["group", "tag_key"]),
   t.Object({
     group: t.Optional(
       t.Union([

@@ -10,6 +10,7 @@ export interface QueryUsageRequest {
   'walletIds'?: (string)[];
   'tagKey'?: (string);
   'dearestMax'?: (number);
+  'among'?: (string)[];
   '_tagKey'?: "tagKey";
   '_dearestMax'?: "dearestMax";
 }
@@ -21,6 +22,7 @@ export interface QueryUsageRequest__Output {
   'walletIds': (string)[];
   'tagKey'?: (string);
   'dearestMax'?: (number);
+  'among': (string)[];
   '_tagKey'?: "tagKey";
   '_dearestMax'?: "dearestMax";
 }
