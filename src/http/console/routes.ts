@@ -21,6 +21,7 @@ import { operatorHealthRoutes } from "./operator/health.ts";
 import { operatorPeopleRoutes } from "./operator/people.ts";
 import { paymentsRoutes } from "./payments/routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
+import { projectUsageRoutes } from "./project-usage.ts";
 import { projectsRoutes } from "./projects.ts";
 import { printPath, replaceChecks } from "./request-body.ts";
 import { contextOf } from "./request-context.ts";
@@ -58,6 +59,7 @@ export function createConsoleApi(parts: ConsoleParts) {
     .use(paymentsRoutes(parts))
     .use(playgroundRoutes(parts))
     .use(projectsRoutes(parts))
+    .use(projectUsageRoutes(parts))
     .use(refusalsRoutes(parts))
     .use(requestsRoutes(parts))
     .use(sessionRoutes(parts))

@@ -1,0 +1,130 @@
+import { findScopeNames } from "../accounts/find-items.ts";
+import type { Project } from "../accounts/projects.ts";
+import type { Database } from "../db/database.ts";
+import { DAY_MS } from "../domain/id-time.ts";
+import type { Scope } from "../domain/scope.ts";
+import { type Ledger, LedgerError } from "../ledger/ledger.ts";
+import type { SpendLimitUsage } from "../ledger/records.ts";
+import type { UsageRow } from "../ledger/usage-records.ts";
+import { addSums, NO_SUMS, type Sums, sumsOf } from "./sums.ts";
+
+/** What the usage of a project may be divided by. */
+export type ProjectGroup = "key" | "member" | "end_user" | "model";
+
+/** One key, person, end user or model that used a project. */
+export interface ProjectSpender {
+  /** `null`: the requests that name none. */
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly sums: Sums;
+  /** What the limit of each end user has counted for this one. */
+  readonly limit: SpendLimitUsage | undefined;
+}
+
+/** Who used a project since a time, the dearest first. */
+export interface ProjectUsage {
+  readonly fromMs: number;
+  readonly total: Sums;
+  readonly spenders: readonly ProjectSpender[];
+  /** How many more there are than the list has. */
+  readonly others: number;
+}
+
+interface Parts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "usage" | "spendLimits">;
+  readonly now: () => number;
+}
+
+/** Days that are read. A project with more end users than one query returns is read over fewer. */
+const DAYS = [30, 7, 1] as const;
+const SHOWN_MAX = 100;
+/** Scopes of one read of limits, beside that of the project. */
+const SCOPES_OF_READ = 15;
+/** A key that no hold has: its limits are those of the scopes that are asked for. */
+const NO_KEY = "-";
+
+/** Reads who used a project in the last 30 days. */
+export async function readProjectUsage(
+  parts: Parts,
+  project: Pick<Project, "id" | "accountId">,
+  group: ProjectGroup,
+): Promise<ProjectUsage> {
+  const { fromMs, rows } = await readRows(parts, project, group);
+  const all = rows
+    .map((row) => ({ id: idOf(row, group), sums: sumsOf(row, 0) }))
+    .toSorted((one, other) =>
+      one.sums.cost < other.sums.cost ? 1 : one.sums.cost > other.sums.cost ? -1 : 0,
+    );
+  const shown = all.slice(0, SHOWN_MAX);
+  const ids = shown.flatMap(({ id }) => id ?? []);
+  const [names, limits] = await Promise.all([
+    nameSpenders(parts, project, { group, ids }),
+    group === "end_user" ? readLimits(parts, project, ids) : new Map<string, SpendLimitUsage>(),
+  ]);
+  return {
+    fromMs,
+    total: all.reduce((sum, { sums }) => addSums(sum, sums), NO_SUMS),
+    spenders: shown.map(({ id, sums }) => ({
+      id,
+      name: id === null ? null : (names.get(id) ?? null),
+      sums,
+      limit: id === null ? undefined : limits.get(id),
+    })),
+    others: all.length - shown.length,
+  };
+}
+
+async function readRows(
+  { ledger, now }: Parts,
+  { id, accountId: walletId }: Pick<Project, "id" | "accountId">,
+  group: ProjectGroup,
+): Promise<{ readonly fromMs: number; readonly rows: readonly UsageRow[] }> {
+  const scope = { kind: "project", id } as const;
+  const nowMs = now();
+  for (const days of DAYS) {
+    const fromMs = nowMs - days * DAY_MS;
+    try {
+      return { fromMs, rows: (await ledger.usage({ walletId, scope, fromMs, groupBy: [group] })).rows };
+    } catch (fault) {
+      const isTooLarge = fault instanceof LedgerError && fault.code === "invalid_query";
+      if (!isTooLarge) throw fault;
+    }
+  }
+  return { fromMs: nowMs, rows: [] };
+}
+
+function idOf({ group: values }: UsageRow, group: ProjectGroup): string | null {
+  const value = values[group];
+  return value === undefined || value === null ? null : String(value);
+}
+
+async function nameSpenders(
+  { database }: Parts,
+  { accountId: walletId }: Pick<Project, "accountId">,
+  { group, ids }: { readonly group: ProjectGroup; readonly ids: readonly string[] },
+): Promise<ReadonlyMap<string, string>> {
+  if (group !== "key" && group !== "member") return new Map(ids.map((id) => [id, id]));
+  const kind = group === "key" ? "parent_key" : "member";
+  return findScopeNames(database, { walletId, keyId: NO_KEY, scopes: ids.map((id) => ({ kind, id })) });
+}
+
+/** Reads what the limit of each end user has counted, by end user. */
+async function readLimits(
+  { ledger }: Parts,
+  { id, accountId }: Pick<Project, "id" | "accountId">,
+  endUsers: readonly string[],
+): Promise<ReadonlyMap<string, SpendLimitUsage>> {
+  const found = new Map<string, SpendLimitUsage>();
+  for (let from = 0; from < endUsers.length; from += SCOPES_OF_READ) {
+    const users = endUsers.slice(from, from + SCOPES_OF_READ);
+    const scopes: readonly Scope[] = [
+      { kind: "project", id },
+      ...users.map((user) => ({ kind: "end_user" as const, id: user })),
+    ];
+    for (const limit of await ledger.spendLimits(accountId, NO_KEY, scopes)) {
+      if (limit.each === "end_user" && limit.subject !== undefined) found.set(limit.subject, limit);
+    }
+  }
+  return found;
+}
