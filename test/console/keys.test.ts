@@ -18,6 +18,8 @@ const PLAIN: KeyValues = {
   models: null,
   expires_at: null,
   allows_clamp: false,
+  allows_children: false,
+  project_id: null,
 };
 
 describe("the form of a key", () => {

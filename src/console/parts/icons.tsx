@@ -74,6 +74,7 @@ const SHAPES = {
       <path d="M8 7.3v3.6M8 5.1v.1" />
     </>
   ),
+  project: <path d="M2.5 12.8V3.8h3.8l1.4 1.7h5.8v7.3z" />,
   more: <path d="M3.5 8h.1M8 8h.1M12.5 8h.1" />,
   sun: (
     <>

@@ -11,6 +11,13 @@ export const accountQuery = (account: string) =>
     queryFn: () => call(() => api.accounts({ account }).get()),
   });
 
+/** How receipts name end users, and the keys that tags may have. */
+export const attributionQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "attribution"],
+    queryFn: () => call(() => api.accounts({ account }).attribution.get()),
+  });
+
 export const linksQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "links"],

@@ -45,6 +45,15 @@ export const keysPageQuery = (account: string, { state = "active", q, page }: Ke
   });
 };
 
+/** The keys below a key, of every state. */
+export const childKeysQuery = (account: string, parent: string) => {
+  const query = { parent, size: PAGE_SIZE, ...viewer() };
+  return queryOptions({
+    queryKey: ["account", account, "keys", "below", parent],
+    queryFn: () => call(() => api.accounts({ account }).keys.get({ query })),
+  });
+};
+
 /** Whether the caller may change a key: developers change those that they created. */
 export function useMayChange(): (key: { readonly created_by: { readonly id: string } | null }) => boolean {
   const may = useMay("keys.write");

@@ -63,7 +63,7 @@ export const buildPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/keys",
-    validateSearch: filters("state", "q", "page", "create"),
+    validateSearch: filters("state", "q", "page", "create", "project"),
     component: lazyPart(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
   }),
   createRoute({
@@ -71,6 +71,18 @@ export const buildPages = [
     path: "/keys/$key",
     validateSearch: rangeAnd("tab"),
     component: lazyPart(() => import("../pages/keys/key-page.tsx"), "KeyPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/projects",
+    validateSearch: filters("state", "create"),
+    component: lazyPart(() => import("../pages/projects/projects-page.tsx"), "ProjectsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/projects/$project",
+    validateSearch: filters("by"),
+    component: lazyPart(() => import("../pages/projects/project-page.tsx"), "ProjectPage"),
   }),
   createRoute({
     getParentRoute: () => account,

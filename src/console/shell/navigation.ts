@@ -34,6 +34,7 @@ const ACCOUNT_NAV: readonly NavGroup[] = [
     title: "Build",
     pages: [
       { to: "/accounts/$account/keys", text: "Keys", icon: "key", letter: "k" },
+      { to: "/accounts/$account/projects", text: "Projects", icon: "project", letter: "j" },
       { to: "/accounts/$account/models", text: "Models", icon: "model", letter: "m" },
       {
         to: "/accounts/$account/playground",

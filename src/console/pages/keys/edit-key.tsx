@@ -1,16 +1,18 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCount, formatExact, readUsd } from "../../format.ts";
+import { formatCount } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
 import { ConflictDialog, currentOf, type FieldInWords } from "../../parts/conflict-dialog.tsx";
 import { Dialog, DialogActions, FormDialog } from "../../parts/dialog.tsx";
 import type { Key } from "../../queries/keys.ts";
+import { projectsQuery } from "../../queries/projects.ts";
 import { useAccount } from "../../session.ts";
+import { describeLimit } from "../../spending-limits.ts";
 import { formatTime } from "../../times.ts";
 import { useAction } from "../../use-action.ts";
 import { KeyFields } from "./key-fields.tsx";
-import { changesOf, describePeriod, type KeyValues, readKeyForm, valuesOf } from "./key-values.ts";
+import { changesOf, type KeyValues, readKeyForm, valuesOf } from "./key-values.ts";
 
 interface EditKeyProps {
   readonly account: string;
@@ -31,6 +33,8 @@ interface Edit {
 export function EditKey({ account, opened, onClose }: EditKeyProps) {
   const queryClient = useQueryClient();
   const { role } = useAccount();
+  const { data: projects } = useQuery(projectsQuery(account));
+  const nameOfProject = (id: string) => projects?.items.find((each) => each.id === id)?.name ?? id;
   const [base, setBase] = useState(opened);
   const before = valuesOf(base);
   const edit = useAction({
@@ -62,8 +66,8 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
     return (
       <ConflictDialog
         thing="key"
-        mine={describeValues({ ...theirs, ...changes })}
-        theirs={describeValues(theirs)}
+        mine={describeValues({ ...theirs, ...changes }, nameOfProject)}
+        theirs={describeValues(theirs, nameOfProject)}
         isBusy={edit.isPending}
         onKeepMine={() => edit.mutate({ version: current.version, changes })}
         onTakeTheirs={() => {
@@ -88,7 +92,7 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
       onSubmit={(_, form) => submit(form)}
       onClose={onClose}
     >
-      <KeyFields key={base.version} account={account} values={before} />
+      <KeyFields key={base.version} account={account} values={before} isBelow={base.parent_id !== null} />
     </FormDialog>
   );
 }
@@ -109,33 +113,20 @@ function Revoked({ name, onClose }: { readonly name: string; readonly onClose: (
 }
 
 /** Puts every field of a key into words. */
-function describeValues(values: KeyValues): readonly FieldInWords[] {
-  const { models, expires_at } = values;
+function describeValues(values: KeyValues, nameOfProject: (id: string) => string): readonly FieldInWords[] {
+  const { models, expires_at, project_id } = values;
   return [
     ["Name", values.name],
-    ["Spending limit", describeSpending(values.spending_limit)],
+    ...(project_id === null ? [] : [["Project", nameOfProject(project_id)] as const]),
+    ["Spending limit", describeLimit(values.spending_limit)],
     ["Requests per minute", describeCount(values.requests_per_minute)],
     ["Tokens per minute", describeCount(values.tokens_per_minute)],
     ["Running at once", describeCount(values.concurrent_requests)],
     ["Models", models ? [...models].sort().join(", ") : "every model"],
     ["Expires", expires_at === null ? "never" : formatTime(expires_at, "second")],
     ["Shortens answers", values.allows_clamp ? "yes" : "no"],
+    ["May make keys", values.allows_children ? "yes" : "no"],
   ];
-}
-
-function describeSpending(limit: KeyValues["spending_limit"]): string {
-  if (!limit) return "none";
-  const zone = limit.time_zone ? `, ${limit.time_zone}` : "";
-  return `${describeAmount(limit.amount_usd)} ${describePeriod(limit.period)}${zone}`;
-}
-
-/** What was typed may be no amount. */
-function describeAmount(text: string): string {
-  try {
-    return formatExact(readUsd(text));
-  } catch {
-    return text;
-  }
 }
 
 function describeCount(count: number | null): string {

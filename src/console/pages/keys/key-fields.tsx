@@ -2,29 +2,28 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { formatCount } from "../../format.ts";
 import { Choice, Field, FieldRow, useIsRefused } from "../../parts/field.tsx";
-import { AmountField, LastDayField } from "../../parts/typed-fields.tsx";
+import { SpendingFields } from "../../parts/spending-limit.tsx";
+import { LastDayField } from "../../parts/typed-fields.tsx";
 import { keysPageQuery } from "../../queries/keys.ts";
 import { catalogQuery } from "../../queries/overview.ts";
+import { projectsQuery } from "../../queries/projects.ts";
 import { formatDay } from "../../times.ts";
-import { describePeriod, type KeyValues } from "./key-values.ts";
+import type { KeyValues } from "./key-values.ts";
 import styles from "./keys.module.css";
-
-/** Windows of 5 hours and of a week are those of providers' subscriptions. The API takes any number of hours. */
-const PERIODS = ["day", "week", "month", "total", "5h", "168h"];
-
-function periodOptions(present: string) {
-  return [...new Set([...PERIODS, present])].map((value) => ({ value, text: describePeriod(value) }));
-}
 
 type RateName = "requests_per_minute" | "tokens_per_minute" | "concurrent_requests";
 
 interface KeyFieldsProps {
   readonly account: string;
   readonly values?: KeyValues | undefined;
+  /** The project of a new key. Default: that of the account. */
+  readonly project?: string | undefined;
+  /** Whether another key made this one: project and rates are those of the key at the top. */
+  readonly isBelow?: boolean;
 }
 
 /** Every field of a key. */
-export function KeyFields({ account, values }: KeyFieldsProps) {
+export function KeyFields({ account, values, project, isBelow = false }: KeyFieldsProps) {
   const expiry = values?.expires_at ? Date.parse(values.expires_at) : null;
   return (
     <>
@@ -37,9 +36,10 @@ export function KeyFields({ account, values }: KeyFieldsProps) {
         autoComplete="off"
         required
       />
+      {!isBelow && <ProjectField account={account} chosen={values?.project_id ?? project ?? account} />}
       <fieldset className={styles.group}>
         <legend>Limits</legend>
-        <LimitFields values={values} empty={useDefaultLimits(account)} />
+        <LimitFields values={values} empty={useDefaultLimits(account)} hasRates={!isBelow} />
       </fieldset>
       <fieldset className={styles.group}>
         <legend>Models and expiry</legend>
@@ -54,6 +54,10 @@ export function KeyFields({ account, values }: KeyFieldsProps) {
           <input type="checkbox" name="allows_clamp" defaultChecked={values?.allows_clamp ?? false} />
           Shorten answers to what limits and wallet still allow, instead of refusing them
         </label>
+        <label className={styles.check}>
+          <input type="checkbox" name="allows_children" defaultChecked={values?.allows_children ?? false} />
+          May make keys below it, for the runs of agents: they spend from its limit and end with it
+        </label>
       </fieldset>
     </>
   );
@@ -63,10 +67,11 @@ interface LimitFieldsProps {
   readonly values?: Pick<KeyValues, "spending_limit" | RateName> | undefined;
   /** What an empty field means. */
   readonly empty: (name: RateName) => string;
+  readonly hasRates?: boolean;
 }
 
 /** The limits of a key; the simulator has the same. */
-export function LimitFields({ values, empty }: LimitFieldsProps) {
+export function LimitFields({ values, empty, hasRates = true }: LimitFieldsProps) {
   const count = (name: RateName, label: string) => (
     <Field
       label={label}
@@ -81,12 +86,17 @@ export function LimitFields({ values, empty }: LimitFieldsProps) {
   );
   return (
     <>
-      <SpendingFields limit={values?.spending_limit ?? null} />
-      <FieldRow>
-        {count("requests_per_minute", "Requests / minute")}
-        {count("tokens_per_minute", "Tokens / minute")}
-        {count("concurrent_requests", "Running at once")}
-      </FieldRow>
+      <SpendingFields
+        limit={values?.spending_limit ?? null}
+        hint="Counts what the key has spent since the period began."
+      />
+      {hasRates && (
+        <FieldRow>
+          {count("requests_per_minute", "Requests / minute")}
+          {count("tokens_per_minute", "Tokens / minute")}
+          {count("concurrent_requests", "Running at once")}
+        </FieldRow>
+      )}
     </>
   );
 }
@@ -103,35 +113,28 @@ function useDefaultLimits(account: string): (name: RateName) => string {
   };
 }
 
-interface SpendingFieldsProps {
-  readonly limit: KeyValues["spending_limit"];
+interface ProjectFieldProps {
+  readonly account: string;
+  readonly chosen: string;
 }
 
-function SpendingFields({ limit }: SpendingFieldsProps) {
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const zones = [...new Set(["UTC", own, limit?.time_zone ?? "UTC"])];
+/** The project of a key, where the account has more than its default one. */
+function ProjectField({ account, chosen }: ProjectFieldProps) {
+  const { data } = useQuery(projectsQuery(account));
+  const open = data?.items.filter(({ id, archived_at }) => archived_at === null || id === chosen) ?? [];
+  if (open.length < 2) return <input type="hidden" name="project_id" value={chosen} />;
   return (
-    <FieldRow>
-      <AmountField
-        label="Spending limit"
-        placeholder="none"
-        hint="Counts what the key has spent since the period began."
-        defaultValue={limit?.amount_usd}
-        refusal="Enter an amount in USD, such as 25.00."
-      />
-      <Choice
-        label="Period"
-        name="period"
-        defaultValue={limit?.period ?? "month"}
-        options={periodOptions(limit?.period ?? "month")}
-      />
-      <Choice
-        label="Periods begin in"
-        name="time_zone"
-        defaultValue={limit?.time_zone ?? "UTC"}
-        options={zones.map((zone) => ({ value: zone, text: zone }))}
-      />
-    </FieldRow>
+    <Choice
+      label="Project"
+      name="project_id"
+      hint="Its budget binds the key too, and what the key spends counts for it."
+      defaultValue={chosen}
+      options={open.map(({ id, name, archived_at }) => ({
+        value: id,
+        text: archived_at === null ? name : `${name} (archived)`,
+      }))}
+      refusal="There is no such project."
+    />
   );
 }
 

@@ -3,23 +3,22 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { CostChart } from "../../parts/cost-chart.tsx";
-import { Loaded, Skeleton } from "../../parts/loaded.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
-import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type KeyPageData, keyQuery, useMayChange } from "../../queries/keys.ts";
-import { usageQuery } from "../../queries/usage.ts";
 import { withSearch } from "../../search.ts";
 import { useMay } from "../../session.ts";
-import { resolveUsage } from "../../usage-view.ts";
 import { EditKey } from "./edit-key.tsx";
 import { EndPrevious, RevokeKey, RotateKey } from "./end-key.tsx";
 import styles from "./key.module.css";
-import { KeyRequests, KeyState, SpendingLimit } from "./key-parts.tsx";
+import { KeyFacts } from "./key-facts.tsx";
+import { KeyRequests, KeyState } from "./key-parts.tsx";
+import { KeysBelow } from "./keys-below.tsx";
 import { BindingLimits } from "./limit-bar.tsx";
 import { Simulator } from "./simulator.tsx";
 import { SnippetTabs } from "./snippet-tabs.tsx";
@@ -170,59 +169,10 @@ function Traffic({ account, shown, onOpen }: ViewsProps) {
           onEndPrevious={mayChange(shown) ? () => onOpen("previous") : undefined}
         />
       </div>
+      <KeysBelow account={account} shown={shown} />
       <RangePicker usual="30d" />
       <CostChart account={account} search={range} apiKey={shown.id} />
       <KeyRequests account={account} apiKey={shown.id} />
     </div>
-  );
-}
-
-interface KeyFactsProps {
-  readonly account: string;
-  readonly shown: KeyPageData;
-  /** Asks to end the secret before the latest rotation; absent without the right to. */
-  readonly onEndPrevious?: (() => void) | undefined;
-}
-
-/** What is set on a key. */
-function KeyFacts({ account, shown, onEndPrevious }: KeyFactsProps) {
-  const { spending_limit: limit, models, expires_at, previous, last_used_at, id } = shown;
-  // One figure with the chart below, which begins at the viewer's midnight too.
-  const { data: usage } = useQuery(
-    usageQuery(account, resolveUsage({ range: "30d", key: id }, { isOperator: false })),
-  );
-  return (
-    <Panel title="Settings">
-      <dl className={styles.facts}>
-        <dt>Spent in 30 days</dt>
-        <dd>{usage ? <Money usd={usage.total.cost_usd} /> : <Skeleton />}</dd>
-        <dt>Last used</dt>
-        <dd>{last_used_at ? <Time at={last_used_at} as="relative" /> : "never"}</dd>
-        <dt>Spending limit</dt>
-        <dd>
-          <SpendingLimit spending_limit={limit} />
-          {limit?.time_zone && limit.period !== "total" && ` (${limit.time_zone})`}
-        </dd>
-        <dt>Models</dt>
-        <dd>{models ? models.join(", ") : "every model"}</dd>
-        <dt>Expires</dt>
-        <dd>{expires_at ? <Time at={expires_at} /> : "never"}</dd>
-        {previous && (
-          <>
-            <dt>Old secret</dt>
-            <dd>
-              <code>{previous.hint}</code> works until <Time at={previous.ends_at} />{" "}
-              {onEndPrevious && (
-                <Button size="small" onClick={onEndPrevious}>
-                  End it now
-                </Button>
-              )}
-            </dd>
-          </>
-        )}
-        <dt>Long answers</dt>
-        <dd>{shown.allows_clamp ? "shortened to what is left" : "refused when too little is left"}</dd>
-      </dl>
-    </Panel>
   );
 }

@@ -10,7 +10,7 @@ import { Time } from "../../parts/time.tsx";
 import type { Key, ListedKey } from "../../queries/keys.ts";
 import { MOVING_MS } from "../../queries/overview.ts";
 import { type RequestRow, requestsQuery } from "../../queries/requests.ts";
-import { describePeriod } from "./key-values.ts";
+import { describePeriod } from "../../spending-limits.ts";
 import styles from "./keys.module.css";
 import { LimitBar, shortNameOf } from "./limit-bar.tsx";
 

@@ -1,32 +1,19 @@
-import { parseUsd, printUsd } from "../../../domain/money.ts";
+import { limitValuesOf, readLimit, type SpendingLimitValues } from "../../spending-limits.ts";
 import { formatDay, readLastDay } from "../../times.ts";
-
-const PERIOD_TEXTS: Readonly<Record<string, string>> = {
-  total: "in total",
-  day: "per day",
-  week: "per week",
-  month: "per month",
-};
-
-/** Describes a period, such as "per 5 hours" of a window. */
-export function describePeriod(period: string): string {
-  return PERIOD_TEXTS[period] ?? `per ${period.slice(0, -1)} hours`;
-}
 
 /** What can be set on a key, as the API takes it. `null` is no limit of its own, no expiry, every model. */
 export interface KeyValues {
   readonly name: string;
-  readonly spending_limit: {
-    readonly amount_usd: string;
-    readonly period: string;
-    readonly time_zone?: string;
-  } | null;
+  readonly spending_limit: SpendingLimitValues | null;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly concurrent_requests: number | null;
   readonly models: string[] | null;
   readonly expires_at: string | null;
   readonly allows_clamp: boolean;
+  readonly allows_children: boolean;
+  /** The account's id, or `null`, for its default project. */
+  readonly project_id: string | null;
 }
 
 /** A key as the API answers it, as far as its values go. */
@@ -43,6 +30,8 @@ interface ShownKey {
   readonly models: string[] | null;
   readonly expires_at: string | null;
   readonly allows_clamp: boolean;
+  readonly allows_children: boolean;
+  readonly project_id: string | null;
 }
 
 type Rate = { readonly limit: number; readonly source: "key" | "default" } | null;
@@ -50,38 +39,44 @@ type Rate = { readonly limit: number; readonly source: "key" | "default" } | nul
 /** Reads the values of a key. A limit that comes from the default counts as unset. */
 export function valuesOf(key: ShownKey): KeyValues {
   const own = (rate: Rate) => (rate?.source === "key" ? rate.limit : null);
-  const { name, spending_limit, models, expires_at, allows_clamp } = key;
+  const { name, spending_limit, models, expires_at, allows_clamp, allows_children, project_id } = key;
   return {
     name,
-    spending_limit: spending_limit && {
-      amount_usd: spending_limit.amount_usd,
-      period: spending_limit.period,
-      ...(spending_limit.time_zone && { time_zone: spending_limit.time_zone }),
-    },
+    spending_limit: limitValuesOf(spending_limit),
     requests_per_minute: own(key.requests_per_minute),
     tokens_per_minute: own(key.tokens_per_minute),
     concurrent_requests: own(key.concurrent_requests),
     models,
     expires_at,
     allows_clamp,
+    allows_children,
+    project_id,
   };
 }
 
-/** Reads the form of a key. An expiry whose day was not changed keeps its second. */
+/** Reads the form of a key. An expiry whose day was not changed keeps its second, and rates without fields stay. */
 export function readKeyForm(form: FormData, before?: KeyValues): KeyValues {
+  const hasRates = form.has("requests_per_minute") || before === undefined;
   return {
     name: textOf(form, "name"),
     ...readLimitFields(form),
+    ...(hasRates ? {} : ratesOf(before)),
     models: form.get("scope") === "some" ? form.getAll("models").map(String).filter(Boolean).sort() : null,
     expires_at: readExpiry(textOf(form, "expires_at"), before?.expires_at ?? null),
     allows_clamp: form.get("allows_clamp") === "on",
+    allows_children: form.get("allows_children") === "on",
+    project_id: textOf(form, "project_id") || (before?.project_id ?? null),
   };
+}
+
+function ratesOf({ requests_per_minute, tokens_per_minute, concurrent_requests }: KeyValues) {
+  return { requests_per_minute, tokens_per_minute, concurrent_requests };
 }
 
 /** Reads the limits of a form, as keys and the simulator have them. */
 export function readLimitFields(form: FormData) {
   return {
-    spending_limit: readSpendingLimit(form),
+    spending_limit: readLimit(form),
     requests_per_minute: readCount(form, "requests_per_minute"),
     tokens_per_minute: readCount(form, "tokens_per_minute"),
     concurrent_requests: readCount(form, "concurrent_requests"),
@@ -100,24 +95,6 @@ export function changesOf(before: KeyValues, after: KeyValues): Partial<KeyValue
 export function readExpiry(day: string, before: string | null): string | null {
   const isUnchanged = before !== null && day === formatDay(Date.parse(before));
   return isUnchanged ? before : readLastDay(day);
-}
-
-function readSpendingLimit(form: FormData): KeyValues["spending_limit"] {
-  const amount = textOf(form, "amount_usd").replace(/^\$/, "");
-  if (amount === "") return null;
-  const period = String(form.get("period") ?? "month");
-  const zone = textOf(form, "time_zone");
-  const hasZone = zone !== "" && zone !== "UTC" && period !== "total";
-  return { amount_usd: canonical(amount), period, ...(hasZone && { time_zone: zone }) };
-}
-
-/** "5" and "5.00" are one amount. The server refuses any other text. */
-function canonical(amount: string): string {
-  try {
-    return printUsd(parseUsd(amount));
-  } catch {
-    return amount;
-  }
 }
 
 function readCount(form: FormData, name: string): number | null {

@@ -11,6 +11,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
 import { keysPageQuery, type ListedKey } from "../../queries/keys.ts";
+import { projectsQuery } from "../../queries/projects.ts";
 import { useMay } from "../../session.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
 import { KeyFields } from "./key-fields.tsx";
@@ -83,7 +84,7 @@ export function KeysPage() {
   const set = (name: "state" | "create", value: string) =>
     void navigate({
       search: (all) => {
-        const { page, ...rest } = all;
+        const { page, project: _, ...rest } = all;
         return { ...rest, [name]: value || undefined, ...(name === "create" && page && { page }) };
       },
     });
@@ -131,25 +132,29 @@ export function KeysPage() {
           footer={<Pager next={list.data?.next ?? null} />}
         />
       </Panel>
-      {mayCreate && search.create && <CreateKey account={account} onClose={() => set("create", "")} />}
+      {mayCreate && search.create && (
+        <CreateKey account={account} project={search.project} onClose={() => set("create", "")} />
+      )}
     </div>
   );
 }
 
 interface CreateKeyProps {
   readonly account: string;
+  /** The project that the key is to be of. */
+  readonly project: string | undefined;
   readonly onClose: () => void;
 }
 
 /** Creates a key, then shows its secret once. */
-function CreateKey({ account, onClose }: CreateKeyProps) {
+function CreateKey({ account, project, onClose }: CreateKeyProps) {
   const headersFor = useIdempotencyKey();
   const create = useAction({
     act: (values: KeyValues) => {
       const headers = headersFor(values);
       return call(() => api.accounts({ account }).keys.post(values, { headers }));
     },
-    renews: [["account", account, "keys"]],
+    renews: [["account", account, "keys"], projectsQuery(account).queryKey],
     isForm: true,
   });
   if (create.data) {
@@ -165,7 +170,7 @@ function CreateKey({ account, onClose }: CreateKeyProps) {
       onSubmit={(_, form) => create.mutate(readKeyForm(new FormData(form)))}
       onClose={onClose}
     >
-      <KeyFields account={account} />
+      <KeyFields account={account} project={project} />
     </FormDialog>
   );
 }

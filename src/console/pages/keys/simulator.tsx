@@ -10,9 +10,9 @@ import type { Key } from "../../queries/keys.ts";
 import { useAction } from "../../use-action.ts";
 import styles from "./key.module.css";
 import { LimitFields } from "./key-fields.tsx";
-import { type KeyValues, readLimitFields, valuesOf } from "./key-values.ts";
+import { readLimitFields, valuesOf } from "./key-values.ts";
 
-type Tried = Omit<KeyValues, "name" | "models" | "expires_at" | "allows_clamp">;
+type Tried = ReturnType<typeof readLimitFields>;
 type Simulation = Awaited<ReturnType<typeof simulate>>;
 
 const NAMES: Readonly<Record<Simulation["by"][number]["limit"], string>> = {

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Fragment } from "react";
 import { ApiError } from "../../api.ts";
 import { formatExact, formatMs, readUsd } from "../../format.ts";
 import { OutcomeBadge } from "../../parts/badge.tsx";
@@ -17,6 +16,7 @@ import { formatUtc } from "../../times.ts";
 import { Arithmetic } from "./arithmetic.tsx";
 import styles from "./receipt.module.css";
 import { Refund } from "./refund.tsx";
+import { ScopeFacts } from "./scopes.tsx";
 import { Story } from "./story.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/requests/$request");
@@ -93,16 +93,6 @@ function describeHold({ charged_usd, granted_usd }: ReceiptData): string {
 /** Outcomes of an answer that came to its end. Of all others the upstream is the last that was tried. */
 const ANSWERED = ["ok", "empty_completion"];
 
-/** What a request counts for beside its key. */
-const SCOPES: Readonly<Record<string, string>> = {
-  parent_key: "Key above",
-  project: "Project",
-  member: "Member",
-  end_user: "End user",
-  tag: "Tag",
-  run: "Run",
-};
-
 function Facts({ account, receipt }: { readonly account: string; readonly receipt: ReceiptData }) {
   const { at, key_id, key_name, model, surface, upstream, upstream_model } = receipt;
   return (
@@ -118,12 +108,7 @@ function Facts({ account, receipt }: { readonly account: string; readonly receip
             {key_name ?? key_id}
           </Link>
         </dd>
-        {receipt.scopes.map(({ kind, id, name }) => (
-          <Fragment key={`${kind} ${id}`}>
-            <dt>{SCOPES[kind] ?? kind}</dt>
-            <dd>{name ?? (kind === "run" ? id.slice(key_id.length + 1) : id)}</dd>
-          </Fragment>
-        ))}
+        <ScopeFacts account={account} scopes={receipt.scopes} />
         <dt>Model</dt>
         <dd>{model}</dd>
         <dt>{ANSWERED.includes(receipt.outcome ?? "") ? "Answered by" : "Sent to"}</dt>

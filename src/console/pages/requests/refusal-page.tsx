@@ -13,6 +13,7 @@ import { Time } from "../../parts/time.tsx";
 import { type Refusal, receiptQuery, refusalQuery } from "../../queries/requests.ts";
 import { useMay } from "../../session.ts";
 import styles from "./refusal.module.css";
+import { RaiseLimit, RefusingLimit } from "./refusing-limit.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/refusals/$request");
 
@@ -68,23 +69,9 @@ function Answer({ account, refusal }: { readonly account: string; readonly refus
           note={model ? `asked for ${model}` : undefined}
         />
       </Stats>
-      <Limit refusal={refusal} />
+      {refusal.spending_limit && <RefusingLimit account={account} limit={refusal.spending_limit} />}
       <Holds account={account} refusal={refusal} />
     </>
-  );
-}
-
-/** The spending limit as it is now; nothing where it was removed, or another rule refused. */
-function Limit({ refusal: { spending_limit } }: { readonly refusal: Refusal }) {
-  if (!spending_limit?.limit_usd) return null;
-  const { limit_usd, used_usd, on_hold_usd, period, resets_at } = spending_limit;
-  return (
-    <Stats label="The spending limit as it is now">
-      <Stat name="Limit" value={<Money usd={limit_usd} isExact />} note={period ?? undefined} />
-      <Stat name="Used" value={<Money usd={used_usd ?? "0"} isExact />} />
-      <Stat name="On hold" value={<Money usd={on_hold_usd ?? "0"} isExact />} />
-      {resets_at && <Stat name="Resets" value={<Time at={resets_at} as="second" />} />}
-    </Stats>
   );
 }
 
@@ -109,8 +96,7 @@ function Holds({ account, refusal: { held_by } }: { readonly account: string; re
 
 /** The one thing to do next. */
 function Cure({ account, refusal }: { readonly account: string; readonly refusal: Refusal }) {
-  const { cure, cure_text, key_id, retry_after_s } = refusal;
-  const mayRaise = useMay("keys.write");
+  const { cure, cure_text, retry_after_s, spending_limit: limit } = refusal;
   const mayTopUp = useMay("wallet.write");
   return (
     <div className={styles.cure}>
@@ -118,16 +104,7 @@ function Cure({ account, refusal }: { readonly account: string; readonly refusal
         {cure_text}
         {retry_after_s !== null && ` It had to wait ${retry_after_s} s.`}
       </p>
-      {cure === "raise_limit" && mayRaise && (
-        <ButtonLink
-          look="primary"
-          to="/accounts/$account/keys/$key"
-          params={{ account, key: key_id }}
-          search={{ tab: "edit" }}
-        >
-          Raise the limit
-        </ButtonLink>
-      )}
+      {(cure === "raise_limit" || limit !== null) && <RaiseLimit account={account} refusal={refusal} />}
       {cure === "top_up" && mayTopUp && (
         <ButtonLink
           look="primary"

@@ -16,6 +16,7 @@ import { Time } from "../../parts/time.tsx";
 import { type Account, accountQuery, membersQuery } from "../../queries/account.ts";
 import { meQuery, useAccount, useMay } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
+import { Attribution } from "./attribution.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/settings");
 
@@ -39,6 +40,7 @@ export function SettingsPage() {
           </div>
         )}
       </Loaded>
+      <Attribution account={account} />
       {role !== "acting" && <Leave />}
     </div>
   );

@@ -17,6 +17,7 @@ import { type Member, membersQuery, ROLES, readRole, rolesUpTo, titleOf } from "
 import { meQuery, useAccount, useMay, useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { Invitations, Invite } from "./invitations.tsx";
+import { MemberLimits } from "./member-limits.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/team");
 
@@ -65,6 +66,7 @@ export function TeamPage() {
           skeletonRows={3}
         />
       </Panel>
+      <MemberLimits account={account} />
       <Invitations account={account} mayGive={mayGive} mayTake={mayWrite} />
       {task && (
         <MemberDialog account={account} task={task} mayGive={mayGive} onClose={() => setTask(undefined)} />

@@ -1,0 +1,196 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ApiError, api, call } from "../../api.ts";
+import { ConflictDialog, currentOf } from "../../parts/conflict-dialog.tsx";
+import { Confirm, FormDialog } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/field.tsx";
+import { SpendingFields } from "../../parts/spending-limit.tsx";
+import { type Project, projectsQuery } from "../../queries/projects.ts";
+import { useAction, useIdempotencyKey } from "../../use-action.ts";
+import {
+  changesOf,
+  describeValues,
+  type ProjectValues,
+  readProjectForm,
+  valuesOf,
+} from "./project-values.ts";
+
+const TAKEN = "Another project has this name.";
+
+interface ProjectFieldsProps {
+  readonly values?: ProjectValues;
+  readonly isNameTaken: boolean;
+}
+
+function ProjectFields({ values, isNameTaken }: ProjectFieldsProps) {
+  return (
+    <>
+      <Field
+        label="Name"
+        name="name"
+        hint="What the money is for: “search”, “customer support”."
+        defaultValue={values?.name}
+        error={isNameTaken ? TAKEN : undefined}
+        maxLength={100}
+        autoComplete="off"
+        required
+      />
+      <SpendingFields
+        label="Budget"
+        name="spending_limit"
+        limit={values?.spending_limit ?? null}
+        hint="What all keys of the project may spend together."
+      />
+      <SpendingFields
+        label="Limit of each end user"
+        name="end_user_limit"
+        limit={values?.end_user_limit ?? null}
+        hint="Each user that requests name has as much by itself."
+      />
+    </>
+  );
+}
+
+interface CreateProjectProps {
+  readonly account: string;
+  readonly onDone: (project: Project) => void;
+  readonly onClose: () => void;
+}
+
+export function CreateProject({ account, onDone, onClose }: CreateProjectProps) {
+  const headersFor = useIdempotencyKey();
+  const create = useAction({
+    act: (values: ProjectValues) => {
+      const headers = headersFor(values);
+      return call(() => api.accounts({ account }).projects.post(values, { headers }));
+    },
+    renews: [projectsQuery(account).queryKey],
+    done: "Project created",
+    isForm: true,
+    onDone,
+  });
+  const isNameTaken = isConflict(create.error);
+  return (
+    <FormDialog
+      title="Create a project"
+      action="Create project"
+      isWide
+      call={isNameTaken ? { ...create, error: null } : create}
+      onSubmit={(_, form) => create.mutate(readProjectForm(new FormData(form)))}
+      onClose={onClose}
+    >
+      <ProjectFields isNameTaken={isNameTaken} />
+    </FormDialog>
+  );
+}
+
+function isConflict(error: Error | null): boolean {
+  return error instanceof ApiError && error.code === "conflict";
+}
+
+interface EditProjectProps {
+  readonly account: string;
+  /** The project as it was when the dialog was opened. */
+  readonly opened: Project;
+  readonly onClose: () => void;
+}
+
+interface Edit {
+  readonly version: number;
+  readonly changes: Partial<ProjectValues>;
+}
+
+/** Edits a project. When another edit came first, shows both versions and lets the person choose. */
+export function EditProject({ account, opened, onClose }: EditProjectProps) {
+  const queryClient = useQueryClient();
+  const { queryKey } = projectsQuery(account);
+  const [base, setBase] = useState(opened);
+  const before = valuesOf(base);
+  const edit = useAction({
+    act: ({ version, changes }: Edit) =>
+      call(() =>
+        api
+          .accounts({ account })
+          .projects({ project: opened.id })
+          .patch({ version, ...changes }),
+      ),
+    renews: [queryKey],
+    done: "Project saved",
+    isForm: true,
+    onDone: onClose,
+  });
+  const current = currentOf<Project>(edit.error);
+  const { version, changes } = edit.variables ?? {};
+  // Nobody else saved: the name is what conflicts.
+  const isNameTaken = current !== undefined && current.version === version;
+  const closeAndRead = () => {
+    void queryClient.invalidateQueries({ queryKey });
+    onClose();
+  };
+  if (current && changes && !isNameTaken) {
+    const theirs = valuesOf(current);
+    return (
+      <ConflictDialog
+        thing="project"
+        mine={describeValues({ ...theirs, ...changes })}
+        theirs={describeValues(theirs)}
+        isBusy={edit.isPending}
+        onKeepMine={() => edit.mutate({ version: current.version, changes })}
+        onTakeTheirs={() => {
+          setBase(current);
+          edit.reset();
+        }}
+        onClose={closeAndRead}
+      />
+    );
+  }
+  return (
+    <FormDialog
+      title={`Edit “${base.name}”`}
+      action="Save"
+      isWide
+      call={isNameTaken ? { ...edit, error: null } : edit}
+      onSubmit={(_, form) =>
+        edit.mutate({
+          version: base.version,
+          changes: changesOf(before, readProjectForm(new FormData(form))),
+        })
+      }
+      onClose={onClose}
+    >
+      <ProjectFields key={base.version} values={before} isNameTaken={isNameTaken} />
+    </FormDialog>
+  );
+}
+
+/** Archives a project, or takes it back. Its keys go on either way. */
+export function ArchiveProject({ account, opened, onClose }: EditProjectProps) {
+  const isArchived = opened.archived_at !== null;
+  const archive = useAction({
+    act: () =>
+      call(() =>
+        api
+          .accounts({ account })
+          .projects({ project: opened.id })
+          .patch({ version: opened.version, is_archived: !isArchived }),
+      ),
+    renews: [projectsQuery(account).queryKey],
+    done: isArchived ? "Project restored" : "Project archived",
+    isForm: true,
+    onDone: onClose,
+  });
+  return (
+    <Confirm
+      title={isArchived ? `Restore “${opened.name}”?` : `Archive “${opened.name}”?`}
+      note={
+        isArchived
+          ? "It takes new keys again."
+          : "It takes no new keys. Those that it has stay valid, within its budget: revoke them to end them."
+      }
+      action={isArchived ? "Restore" : "Archive"}
+      call={archive}
+      onConfirm={() => archive.mutate()}
+      onClose={onClose}
+    />
+  );
+}

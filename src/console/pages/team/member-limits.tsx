@@ -1,0 +1,137 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, call } from "../../api.ts";
+import { Button } from "../../parts/button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { FormDialog } from "../../parts/dialog.tsx";
+import { Empty } from "../../parts/loaded.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { SpendingBar, SpendingFields } from "../../parts/spending-limit.tsx";
+import styles from "../../parts/stack.module.css";
+import { membersQuery } from "../../queries/account.ts";
+import { type MemberLimit, memberLimitsQuery } from "../../queries/projects.ts";
+import { useMay } from "../../session.ts";
+import { describeLimit, limitValuesOf, readLimit, type SpendingLimitValues } from "../../spending-limits.ts";
+import { useAction } from "../../use-action.ts";
+
+/** Whose limit is set: that of one member, or of each. */
+type Chosen = MemberLimit | "each";
+
+/** What members may spend over all keys that they made, in all projects. */
+export function MemberLimits({ account }: { readonly account: string }) {
+  const query = useQuery(memberLimitsQuery(account));
+  const mayWrite = useMay("member_limits.write");
+  const [chosen, setChosen] = useState<Chosen>();
+  const each = limitValuesOf(query.data?.each_member ?? null);
+  const own = chosen === "each" ? each : limitValuesOf(chosen?.spending_limit ?? null);
+  return (
+    <Panel
+      title="Spending limits of members"
+      note={
+        each
+          ? `Each member: ${describeLimit(each)}. A limit of a person's own binds beside it.`
+          : "What each may spend over all keys that they made, in all projects."
+      }
+      isFlush
+      actions={
+        mayWrite && (
+          <Button onClick={() => setChosen("each")}>
+            {each ? "Limit of each member" : "Limit each member"}
+          </Button>
+        )
+      }
+    >
+      <DataTable
+        caption="Spending limits of members"
+        columns={[...COLUMNS, ...(mayWrite ? [setColumn(setChosen)] : [])]}
+        rowKey={({ person_id }) => person_id}
+        empty={<Empty icon="team" title="Nobody belongs to this account yet" />}
+        query={query}
+        skeletonRows={3}
+      />
+      {chosen && (
+        <LimitDialog account={account} chosen={chosen} limit={own} onClose={() => setChosen(undefined)} />
+      )}
+    </Panel>
+  );
+}
+
+const COLUMNS: readonly Column<MemberLimit>[] = [
+  { id: "name", header: "Person", cell: ({ name }) => name },
+  {
+    id: "own",
+    header: "Limit of their own",
+    card: "line",
+    cell: ({ name, spending_limit }) =>
+      spending_limit ? (
+        <SpendingBar limit={spending_limit} label={`Spending limit of ${name}`} isShort />
+      ) : (
+        <span className={styles.soft}>none</span>
+      ),
+  },
+  {
+    id: "each",
+    header: "As each member",
+    card: "line",
+    cell: ({ name, each_member }) =>
+      each_member ? (
+        <SpendingBar limit={each_member} label={`Limit of each member for ${name}`} isShort />
+      ) : (
+        <span className={styles.soft}>none</span>
+      ),
+  },
+];
+
+function setColumn(choose: (member: MemberLimit) => void): Column<MemberLimit> {
+  return {
+    id: "set",
+    header: "",
+    align: "end",
+    cell: (member) => (
+      <Button size="small" aria-label={`Set the limit of ${member.name}`} onClick={() => choose(member)}>
+        Set limit
+      </Button>
+    ),
+  };
+}
+
+interface LimitDialogProps {
+  readonly account: string;
+  readonly chosen: Chosen;
+  readonly limit: SpendingLimitValues | null;
+  readonly onClose: () => void;
+}
+
+/** Sets a limit; an empty amount removes it. */
+function LimitDialog({ account, chosen, limit, onClose }: LimitDialogProps) {
+  const path = api.accounts({ account })["member-limits"];
+  const save = useAction({
+    act: (spending_limit: SpendingLimitValues | null) =>
+      call(() =>
+        chosen === "each"
+          ? path.put({ spending_limit })
+          : path({ person: chosen.person_id }).put({ spending_limit }),
+      ),
+    renews: [membersQuery(account).queryKey, ["account", account, "keys"]],
+    done: "Limit saved",
+    isForm: true,
+    onDone: onClose,
+  });
+  return (
+    <FormDialog
+      title={chosen === "each" ? "Limit of each member" : `Spending limit of ${chosen.name}`}
+      note={
+        chosen === "each"
+          ? "Every person has as much by itself, those who join later too. Empty: no limit."
+          : "Over all keys that this person made, in all projects. Empty: no limit of their own."
+      }
+      action="Save"
+      isWide
+      call={save}
+      onSubmit={(_, form) => save.mutate(readLimit(new FormData(form)))}
+      onClose={onClose}
+    >
+      <SpendingFields limit={limit} hint="Counts what was spent since the limit was set." />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,101 @@
+import { readUsd } from "../format.ts";
+import { describePeriod, limitFieldNames, type SpendingLimitValues } from "../spending-limits.ts";
+import { Bar } from "./bar.tsx";
+import { Choice, FieldRow } from "./field.tsx";
+import { Money } from "./money.tsx";
+import { Time } from "./time.tsx";
+import { AmountField } from "./typed-fields.tsx";
+
+/** Windows of 5 hours and of a week are those of providers' subscriptions. The API takes any number of hours. */
+const PERIODS = ["day", "week", "month", "total", "5h", "168h"];
+
+function periodOptions(present: string) {
+  return [...new Set([...PERIODS, present])].map((value) => ({ value, text: describePeriod(value) }));
+}
+
+interface SpendingFieldsProps {
+  readonly limit: SpendingLimitValues | null;
+  /** What is limited, as the API names it. Default: the only limit of the form. */
+  readonly name?: string;
+  /** Default: "Spending limit". */
+  readonly label?: string;
+  readonly hint: string;
+}
+
+/** The amount, the period and the zone of a spending limit. */
+export function SpendingFields({ limit, name, label = "Spending limit", hint }: SpendingFieldsProps) {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zones = [...new Set(["UTC", own, limit?.time_zone ?? "UTC"])];
+  const names = limitFieldNames(name);
+  return (
+    <FieldRow>
+      <AmountField
+        label={label}
+        name={names.amount}
+        placeholder="none"
+        hint={hint}
+        defaultValue={limit?.amount_usd}
+        refusal="Enter an amount in USD, such as 25.00."
+      />
+      <Choice
+        label="Period"
+        name={names.period}
+        defaultValue={limit?.period ?? "month"}
+        options={periodOptions(limit?.period ?? "month")}
+      />
+      <Choice
+        label="Periods begin in"
+        name={names.zone}
+        defaultValue={limit?.time_zone ?? "UTC"}
+        options={zones.map((zone) => ({ value: zone, text: zone }))}
+      />
+    </FieldRow>
+  );
+}
+
+/** A limit with what it has counted, as the API answers it. */
+export interface CountedLimit {
+  readonly amount_usd: string;
+  readonly period: string;
+  readonly used_usd: string;
+  readonly held_usd: string;
+  readonly remaining_usd: string;
+  readonly resets_at: string | null;
+}
+
+interface SpendingBarProps {
+  readonly limit: CountedLimit;
+  /** What is limited, for assistive technology. */
+  readonly label: string;
+  /** For tables: what is left of how much. */
+  readonly isShort?: boolean;
+}
+
+/** What a limit has counted: spent, on hold and left, and when it begins anew. */
+export function SpendingBar({ limit, label, isShort = false }: SpendingBarProps) {
+  const { amount_usd, period, used_usd, held_usd, remaining_usd, resets_at } = limit;
+  const note = resets_at && !isShort && (
+    <>
+      resets <Time at={resets_at} as="moment" />
+    </>
+  );
+  const max = readUsd(amount_usd);
+  const taken = readUsd(used_usd) + readUsd(held_usd);
+  const share = max === 0n ? 1 : Number(taken) / Number(max);
+  const isExact = max < 1_000_000_000n;
+  return (
+    <Bar share={share} label={label} note={note}>
+      {isShort ? (
+        <>
+          <Money usd={remaining_usd} isExact={isExact} /> of <Money usd={amount_usd} isExact={isExact} />{" "}
+          {describePeriod(period)} left
+        </>
+      ) : (
+        <>
+          <Money usd={used_usd} isExact={isExact} /> spent, <Money usd={held_usd} isExact={isExact} /> on hold
+          · <Money usd={remaining_usd} isExact={isExact} /> left
+        </>
+      )}
+    </Bar>
+  );
+}
