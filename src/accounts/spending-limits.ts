@@ -53,6 +53,13 @@ function ofScope(limitId: string, scope: NonNullable<SpendLimit["scope"]>): Bind
   return { limitId, keyId: undefined, scope };
 }
 
+const EACH_END_USER = /^project:(.+):each_end_user$/s;
+
+/** The project that a limit of each of its end users binds; `undefined` for other limits. */
+export function projectOfTemplate(limitId: string): string | undefined {
+  return EACH_END_USER.exec(limitId)?.[1];
+}
+
 /** Sets the limit of a target in the ledger, or removes it. */
 export async function putSpendingLimit(
   ledger: Pick<Ledger, "setSpendLimit" | "deleteSpendLimit">,

@@ -86,6 +86,7 @@ export async function readFacts(
     findAuthorNames(parts.database, creatorIds),
     Promise.all(keys.map(async (key) => [key.id, await readUsage(parts, key)] as const)),
   ]);
+  const templates = await readMemberTemplates(parts.ledger, accountId, { limits: spendLimits, keys });
   const ownLimits = new Map(spendLimits.map((limit) => [limit.limitId, limit]));
   const usageOf = new Map(usages);
   return (key) => {
@@ -93,7 +94,7 @@ export async function readFacts(
     const limit = ownLimits.get(id);
     return {
       spendingLimit: limit?.keyId === id ? limit : undefined,
-      spendLimits: spendLimits.filter((each) => bindsKey(each, key)),
+      spendLimits: [...spendLimits, ...templates].filter((each) => bindsKey(each, key)),
       usage: usageOf.get(id),
       activity: activities.get(id) ?? NO_ACTIVITY,
       authors,
@@ -101,12 +102,39 @@ export async function readFacts(
   };
 }
 
+/** A key that no hold has: its limits are those of the scopes that are asked for. */
+const NO_KEY = "-";
+/** Scopes of one read of limits. */
+const SCOPES_OF_READ = 16;
+
+interface TemplateReads {
+  readonly limits: readonly SpendLimitUsage[];
+  readonly keys: readonly ApiKey[];
+}
+
+/** Reads what the limit of each member has counted for the authors of keys. Most accounts have no such limit. */
+async function readMemberTemplates(
+  ledger: Pick<Ledger, "spendLimits">,
+  accountId: string,
+  { limits, keys }: TemplateReads,
+): Promise<readonly SpendLimitUsage[]> {
+  if (!limits.some(({ each }) => each === "member")) return [];
+  const authors = [...new Set(keys.flatMap(({ createdBy }) => createdBy ?? []))];
+  const counted: SpendLimitUsage[] = [];
+  for (let from = 0; from < authors.length; from += SCOPES_OF_READ) {
+    const scopes = authors.slice(from, from + SCOPES_OF_READ).map((id) => ({ kind: "member", id }) as const);
+    const bound = await ledger.spendLimits(accountId, NO_KEY, scopes);
+    counted.push(...bound.filter(({ each, subject }) => each === "member" && subject !== undefined));
+  }
+  return counted;
+}
+
 /**
  * Whether a spending limit binds every request of a key: its own, those of the keys above it, of its project, its
- * author and the wallet. What a template has counted is not among the limits of a wallet.
+ * author and the wallet. A template among the limits of a wallet has no counter: those of authors are read apart.
  */
-function bindsKey({ keyId, scope, each }: SpendLimitUsage, key: ApiKey): boolean {
-  if (each !== undefined) return false;
+function bindsKey({ keyId, scope, each, subject }: SpendLimitUsage, key: ApiKey): boolean {
+  if (each !== undefined) return each === "member" && subject !== undefined && subject === key.createdBy;
   if (keyId !== undefined) return keyId === key.id || key.parentIds.includes(keyId);
   if (!scope) return true;
   if (scope.kind === "project") return scope.id === (key.projectId ?? key.accountId);

@@ -98,7 +98,8 @@ function spending(limit: SpendLimitUsage, bound: string | undefined): BindingLim
   };
 }
 
-function ownerOf({ keyId, scope }: SpendLimitUsage, bound: string | undefined) {
+function ownerOf({ keyId, scope, each }: SpendLimitUsage, bound: string | undefined) {
+  if (each === "member") return "member";
   if (keyId !== undefined) return bound === undefined || keyId === bound ? "key" : "parent_key";
   return scope?.kind === "project" || scope?.kind === "member" ? scope.kind : "account";
 }

@@ -1,8 +1,9 @@
 import { answerWith } from "../../support/scripted-answers.ts";
+import { furnishProjects, type ProjectFurniture } from "./furnish-projects.ts";
 import type { World } from "./world.ts";
 
 /** What a furnished world adds, for links to its pages. */
-export interface Furniture {
+export interface Furniture extends ProjectFurniture {
   /** A key with limits, which has been refused requests. */
   readonly limitedKeyId: string;
   /** A request that was answered, and one that was refused. */
@@ -26,6 +27,7 @@ export async function furnish(world: World): Promise<Furniture> {
     expires_at: inDays(60),
   });
   const ids = await sendRequests(world, secret);
+  const ofProjects = await furnishProjects(world);
   const invited = "new.person@example.com";
   const { link } = await owner.call("POST", `${at}/invitations`, { email: invited, role: "developer" });
   await owner.call("POST", `${at}/management-keys`, { name: "provisioning", role: "developer" });
@@ -48,7 +50,13 @@ export async function furnish(world: World): Promise<Furniture> {
   await operator.call("POST", "/operator/audit");
   const invitation = new URL(link);
   const acceptPath = invitation.pathname + invitation.search;
-  return { limitedKeyId: key.id, ...ids, sharedPath: new URL(shared, url).pathname, acceptPath };
+  return {
+    limitedKeyId: key.id,
+    ...ids,
+    ...ofProjects,
+    sharedPath: new URL(shared, url).pathname,
+    acceptPath,
+  };
 }
 
 /** Sends requests until the key's limit of 3 per minute refuses one, and one that its spending limit refuses. */

@@ -104,6 +104,29 @@ test("a 402 and the page of its refusal name the project and its numbers", async
   expect(json.rule).toContain("The spending limit of the project Search & Rank must cover");
 });
 
+test("the page of a refusal by the limit of each end user has the numbers of that user", async () => {
+  const { account, owner, parts, newKey } = await newOwner();
+  const project = await createProject(parts, {
+    accountId: account.id,
+    name: "Users",
+    endUserLimit: NO_MONEY,
+  });
+  const { secret } = await newKey(project.id);
+  const declined = await post(console.gateway, CHAT, { secret, user: "bob" });
+  expect(declined.status).toBe(402);
+  const id = declined.headers.get("x-request-id");
+  const { json } = await console.call(owner, "GET", `/accounts/${account.id}/refusals/${id}`);
+  expect(json.spending_limit).toMatchObject({
+    limit_id: `project:${project.id}:each_end_user`,
+    kind: "end_user",
+    id: "bob",
+    limit_usd: "0.00",
+    used_usd: "0.00",
+    on_hold_usd: "0.00",
+    period: "total",
+  });
+});
+
 test("a 402 of a member's limit names the member", async () => {
   const { account, owner, parts, newKey } = await newOwner();
   await setMemberLimit(parts, { accountId: account.id, personId: undefined, limit: NO_MONEY });
@@ -113,6 +136,15 @@ test("a 402 of a member's limit names the member", async () => {
   const id = declined.headers.get("x-request-id");
   const { json } = await console.call(owner, "GET", `/accounts/${account.id}/refusals/${id}`);
   expect(json.spending_limit).toMatchObject({ limit_id: "each_member", kind: "member", name: "Ada" });
+});
+
+test("the page of a key says that the limit of each member would refuse its next request", async () => {
+  const { account, owner, parts, newKey } = await newOwner();
+  await setMemberLimit(parts, { accountId: account.id, personId: undefined, limit: NO_MONEY });
+  const { key } = await newKey();
+  const { json } = await console.call(owner, "GET", `/accounts/${account.id}/keys/${key.id}`);
+  expect(json.next_refusal.code).toBe("spending_limit_exceeded");
+  expect(json.bound_by).toMatchObject({ limit: "member_spending", owner: "member", max: "0.00" });
 });
 
 test("owners set the keys of tags and how end users are named, and viewers read both", async () => {

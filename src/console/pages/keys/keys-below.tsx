@@ -28,7 +28,6 @@ const COLUMNS: readonly Column<ListedKey>[] = [
   {
     id: "limit",
     header: "Spending limit",
-    card: "line",
     cell: ({ name, spending_limit }) =>
       spending_limit ? (
         <SpendingBar limit={spending_limit} label={`Spending limit of ${name}`} isShort />

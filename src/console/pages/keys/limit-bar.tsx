@@ -132,8 +132,9 @@ function NextRequest({ shown: { next_refusal, bound_by } }: { readonly shown: Ke
 function LimitBars({ limits }: { readonly limits: readonly Limit[] }) {
   return (
     <ul className={pageStyles.limits}>
-      {limits.map((limit) => (
-        <li key={`${limit.limit} ${limit.max} ${limit.used}`}>
+      {limits.map((limit, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two limits may bind the same owner with the same numbers.
+        <li key={`${limit.limit} ${index}`}>
           <LimitBar limit={limit} />
         </li>
       ))}

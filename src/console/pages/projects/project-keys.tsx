@@ -116,7 +116,6 @@ const MEMBER_COLUMNS: readonly Column<ProjectMember>[] = [
   {
     id: "limit",
     header: "Limit in all projects",
-    card: "line",
     cell: ({ name, limit }) => {
       const counted = limit?.spending_limit ?? limit?.each_member;
       if (!counted) return <span className={styles.soft}>none</span>;

@@ -43,7 +43,11 @@ export function MemberLimits({ account }: { readonly account: string }) {
     >
       <DataTable
         caption="Spending limits of members"
-        columns={[...COLUMNS, ...(mayWrite ? [setColumn(setChosen)] : [])]}
+        columns={[
+          ...OWN_COLUMNS,
+          ...(each ? [EACH_COLUMN] : []),
+          ...(mayWrite ? [setColumn(setChosen)] : []),
+        ]}
         rowKey={({ person_id }) => person_id}
         empty={<Empty icon="team" title="Nobody belongs to this account yet" />}
         query={query}
@@ -56,12 +60,11 @@ export function MemberLimits({ account }: { readonly account: string }) {
   );
 }
 
-const COLUMNS: readonly Column<MemberLimit>[] = [
+const OWN_COLUMNS: readonly Column<MemberLimit>[] = [
   { id: "name", header: "Person", cell: ({ name }) => name },
   {
     id: "own",
     header: "Limit of their own",
-    card: "line",
     cell: ({ name, spending_limit }) =>
       spending_limit ? (
         <SpendingBar limit={spending_limit} label={`Spending limit of ${name}`} isShort />
@@ -69,18 +72,19 @@ const COLUMNS: readonly Column<MemberLimit>[] = [
         <span className={styles.soft}>none</span>
       ),
   },
-  {
-    id: "each",
-    header: "As each member",
-    card: "line",
-    cell: ({ name, each_member }) =>
-      each_member ? (
-        <SpendingBar limit={each_member} label={`Limit of each member for ${name}`} isShort />
-      ) : (
-        <span className={styles.soft}>none</span>
-      ),
-  },
 ];
+
+/** What the limit of each member has counted. */
+const EACH_COLUMN: Column<MemberLimit> = {
+  id: "each",
+  header: "As each member",
+  cell: ({ name, each_member }) =>
+    each_member ? (
+      <SpendingBar limit={each_member} label={`Limit of each member for ${name}`} isShort />
+    ) : (
+      <span className={styles.soft}>none</span>
+    ),
+};
 
 function setColumn(choose: (member: MemberLimit) => void): Column<MemberLimit> {
   return {

@@ -1,6 +1,7 @@
 import { Elysia, t } from "elysia";
 import { findKeyNames, findScopeNames } from "../../../accounts/find-items.ts";
 import { findKeys } from "../../../accounts/keys/keys.ts";
+import { projectOfTemplate } from "../../../accounts/spending-limits.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { SCOPE_KINDS, type Scope } from "../../../domain/scope.ts";
 import { GatewayError, type SpendingLimitFacts } from "../../../errors.ts";
@@ -178,7 +179,7 @@ async function printSpendingLimit(
 ): Promise<Omit<NonNullable<RefusalDetailJson["spending_limit"]>, "name">> {
   const isRow = (limit: SpendLimitUsage) =>
     limit.limitId === limitId && (limit.subject === undefined || limit.subject === scope?.id);
-  const limits = await ledger.spendLimits(walletId, ...spenderOf(scope));
+  const limits = await ledger.spendLimits(walletId, ...spenderOf({ limitId, scope }));
   const limit = limits.find(isRow);
   return {
     limit_id: limitId,
@@ -192,11 +193,16 @@ async function printSpendingLimit(
   };
 }
 
-/** The spender whose limits include that of a scope. */
-function spenderOf(scope: SpendingLimitFacts["scope"]): [keyId?: string, scopes?: readonly Scope[]] {
+/** The spender whose limits include this one. A limit of each end user binds those of one project. */
+function spenderOf({
+  limitId,
+  scope,
+}: Pick<SpendingLimitFacts, "limitId" | "scope">): [keyId?: string, scopes?: readonly Scope[]] {
   if (scope?.kind === "key") return [scope.id];
   const scopes = scopesOf({ scope });
-  return scopes.length === 0 ? [] : [NO_KEY, scopes];
+  const projectId = projectOfTemplate(limitId);
+  if (scopes.length === 0) return [];
+  return [NO_KEY, projectId === undefined ? scopes : [...scopes, { kind: "project", id: projectId }]];
 }
 
 /** The scope of a limit; that of a key is one above. */
