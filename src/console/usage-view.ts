@@ -12,13 +12,14 @@ export const GROUPS = {
 export type GroupName = keyof typeof GROUPS | "none";
 
 /** The filters that the URL holds. */
-export const FILTERS = ["key", "model", "upstream", "outcome"] as const;
+export const FILTERS = ["project", "key", "model", "upstream", "outcome"] as const;
 export type FilterName = (typeof FILTERS)[number];
 
 /** The page's state, as the URL holds it. */
 export interface UsageSearch extends RangeSearch {
   readonly by?: string;
   readonly group?: string;
+  readonly project?: string;
   readonly key?: string;
   readonly model?: string;
   readonly upstream?: string;
@@ -36,6 +37,7 @@ export interface UsageQuery {
   readonly by: "hour" | "day";
   readonly group: GroupName;
   readonly offset_h: number;
+  readonly project?: string;
   readonly key?: string;
   readonly model?: string;
   readonly upstream?: string;

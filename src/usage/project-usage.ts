@@ -12,7 +12,7 @@ import { addSums, NO_SUMS, type Sums, sumsOf } from "./sums.ts";
 export type ProjectGroup = "key" | "member" | "end_user" | "model";
 
 /** One key, person, end user or model that used a project. */
-export interface ProjectSpender {
+interface ProjectSpender {
   /** `null`: the requests that name none. */
   readonly id: string | null;
   readonly name: string | null;

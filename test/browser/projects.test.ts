@@ -115,12 +115,12 @@ test("the team page sets the limit of each member and that of one", async () => 
   await dialog.getByLabel("Spending limit").fill("50");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("Each member: $50.00 per month.").waitFor();
-  await page.getByRole("button", { name: "Set the limit of Sam Okafor" }).click();
+  await page.getByRole("button", { name: "Set limit of Sam Okafor" }).click();
   await dialog.getByLabel("Spending limit").fill("5");
   await dialog.getByLabel("Period", { exact: true }).selectOption("day");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByRole("row", { name: /Sam Okafor.*\$5\.00 of \$5\.00 per day left.*\$50\.00/ }).waitFor();
-  await page.getByRole("button", { name: "Set the limit of Sam Okafor" }).click();
+  await page.getByRole("button", { name: "Set limit of Sam Okafor" }).click();
   expect(await dialog.getByLabel("Spending limit").inputValue()).toBe("5.00");
   await dialog.getByLabel("Spending limit").fill("");
   await dialog.getByRole("button", { name: "Save" }).click();
@@ -133,11 +133,11 @@ test("the settings declare the keys of tags and how end users are named", async 
   const { page } = watched;
   const panel = page.getByRole("region", { name: "Whom requests are for" });
   await panel.getByLabel("Keys of tags").fill("Feature");
-  await panel.getByRole("button", { name: "Save" }).click();
+  await panel.getByRole("button", { name: "Apply" }).click();
   await panel.getByRole("alert").waitFor();
   await panel.getByLabel("Keys of tags").fill("team, feature");
   await panel.getByLabel("End users are named").selectOption("hashed");
-  await panel.getByRole("button", { name: "Save" }).click();
+  await panel.getByRole("button", { name: "Apply" }).click();
   await page.getByText("Settings saved").waitFor();
   expect(await world.owner.call("GET", `${root()}/attribution`)).toEqual({
     end_users: "hashed",

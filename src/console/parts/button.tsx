@@ -73,10 +73,16 @@ export function DownloadLink({
   look,
   size,
   href,
+  label,
   children,
-}: Pick<Look, "look" | "size"> & { readonly href: string; readonly children: string }) {
+}: Pick<Look, "look" | "size"> & {
+  readonly href: string;
+  /** Its name where the text alone is that of several links; begins with the text. */
+  readonly label?: string;
+  readonly children: string;
+}) {
   return (
-    <a href={href} download className={classOf({ look, size })}>
+    <a href={href} download className={classOf({ look, size })} aria-label={label}>
       <Icon name="download" />
       {children}
     </a>

@@ -54,7 +54,7 @@ export function SpendingFields({ limit, name, label = "Spending limit", hint }: 
 }
 
 /** A limit with what it has counted, as the API answers it. */
-export interface CountedLimit {
+interface CountedLimit {
   readonly amount_usd: string;
   readonly period: string;
   readonly used_usd: string;

@@ -7,7 +7,6 @@ export type Project = ItemOf<typeof projectsQuery>;
 export type ProjectUsage = DataOf<typeof projectUsageQuery>;
 export type ProjectSpender = ItemOf<typeof projectUsageQuery>;
 export type ProjectGroup = "key" | "member" | "end_user" | "model";
-export type MemberLimits = DataOf<typeof memberLimitsQuery>;
 export type MemberLimit = ItemOf<typeof memberLimitsQuery>;
 
 const CALM_MS = 30_000;

@@ -16,6 +16,7 @@ export const trafficPages = [
     validateSearch: rangeAnd(
       "by",
       "group",
+      "project",
       "key",
       "model",
       "upstream",

@@ -87,7 +87,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "team-invite": ["/team", press(/^Invite a person$/)],
       "team-role": ["/team", pressInMenu(/^Actions of Sam/, "Change the role")],
       "team-remove": ["/team", pressInMenu(/^Actions of Sam/, "Remove")],
-      "team-limit": ["/team", press(/^Set the limit of Sam/)],
+      "team-limit": ["/team", press(/^Set limit of Sam/)],
       "team-limit-each": ["/team", press(/^Limit of each member$/)],
       links: "/links",
       "links-create": ["/links", press(/^Create link$/)],

@@ -73,7 +73,7 @@ function AttributionForm({ account, settings }: { readonly account: string; read
         <Failure error={save.error} />
         {mayWrite ? (
           <Button type="submit" className={styles.start} isBusy={save.isPending}>
-            Save
+            Apply
           </Button>
         ) : (
           <p className={styles.soft}>Owners may change these.</p>

@@ -92,7 +92,7 @@ function setColumn(choose: (member: MemberLimit) => void): Column<MemberLimit> {
     header: "",
     align: "end",
     cell: (member) => (
-      <Button size="small" aria-label={`Set the limit of ${member.name}`} onClick={() => choose(member)}>
+      <Button size="small" aria-label={`Set limit of ${member.name}`} onClick={() => choose(member)}>
         Set limit
       </Button>
     ),

@@ -10,6 +10,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { modelsQuery } from "../../queries/overview.ts";
+import { projectsQuery } from "../../queries/projects.ts";
 import { csvAddress, type UsageAnswer, usageQuery } from "../../queries/usage.ts";
 import { withSearch } from "../../search.ts";
 import {
@@ -136,6 +137,7 @@ function Controls({ account, search, query }: ControlsProps) {
           onChange={(by) => set({ by })}
         />
       )}
+      {account !== undefined && <ProjectFilter account={account} chosen={search.project} />}
       {account !== undefined && <KeyFilter account={account} />}
       {account !== undefined && <ModelFilter account={account} chosen={search.model} />}
       {account === undefined && search.model && <Chip name="model" text={search.model} />}
@@ -152,13 +154,28 @@ function Controls({ account, search, query }: ControlsProps) {
   );
 }
 
-function ModelFilter({
-  account,
-  chosen = "",
-}: {
+interface FilterProps {
   readonly account: string;
   readonly chosen: string | undefined;
-}) {
+}
+
+/** A choice of projects, for an account that has more than its default one. */
+function ProjectFilter({ account, chosen = "" }: FilterProps) {
+  const { data } = useQuery(projectsQuery(account));
+  const set = useSetSearch();
+  const options = data?.items.map(({ id, name }) => ({ value: id, text: name })) ?? [];
+  if (options.length < 2 && chosen === "") return null;
+  return (
+    <Select
+      label="Project"
+      value={chosen}
+      options={[{ value: "", text: "any project" }, ...options]}
+      onChange={(project) => set({ project: project === "" ? undefined : project })}
+    />
+  );
+}
+
+function ModelFilter({ account, chosen = "" }: FilterProps) {
   const { data } = useQuery(modelsQuery(account));
   const set = useSetSearch();
   const known = data?.items.map(({ id }) => id) ?? [];

@@ -18,7 +18,7 @@ import {
 import { withSearch } from "../../search.ts";
 import { dayOf } from "../../series.ts";
 import { formatTime } from "../../times.ts";
-import { resolveUsage, type UsageSearch } from "../../usage-view.ts";
+import { FILTERS, resolveUsage, type UsageSearch } from "../../usage-view.ts";
 import { printUsdChange } from "./compare.ts";
 import styles from "./usage.module.css";
 import { UsageBody } from "./usage-body.tsx";
@@ -31,7 +31,7 @@ export function UsagePage() {
   const search: UsageSearch = route.useSearch();
   const query = resolveUsage(search, { isOperator: false });
   const { data: anomalies } = useQuery(anomaliesQuery(account));
-  const isWhole = !search.key && !search.model && !search.upstream && !search.outcome;
+  const isWhole = FILTERS.every((name) => search[name] === undefined);
   // Anomalies are those of the whole account.
   const unusual = (isWhole ? (anomalies?.items ?? []) : []).filter(
     ({ day }) => day >= dayOf(query.from, query.offset_h) && day < query.to,

@@ -223,18 +223,32 @@ function statementColumns(account: string): readonly Column<Statement>[] {
     { id: "lines", header: "Lines", align: "end", cell: ({ lines }) => formatCount(lines) },
     {
       id: "file",
-      header: "File",
+      header: "Files",
       isNarrow: true,
       cell: ({ month }) => (
-        <a className={styles.file} href={csvPath(account, month)} download={`statement-${month}.csv`}>
-          <Icon name="download" /> CSV<span hidden> of {month}</span>
-        </a>
+        <span className={styles.files}>
+          <StatementFile account={account} query={{ month }} text="CSV" />
+          <StatementFile account={account} query={{ month, by: "project" }} text="by project" />
+          <StatementFile account={account} query={{ month, by: "member" }} text="by member" />
+        </span>
       ),
     },
   ];
 }
 
-function csvPath(account: string, month: string): string {
-  const query = new URLSearchParams({ month });
-  return `/console/api/accounts/${encodeURIComponent(account)}/wallet/statement.csv?${query}`;
+interface StatementFileProps {
+  readonly account: string;
+  /** The lines of a split statement sum to the whole one. */
+  readonly query: { readonly month: string; readonly by?: "project" | "member" };
+  readonly text: string;
+}
+
+function StatementFile({ account, query, text }: StatementFileProps) {
+  const path = `/console/api/accounts/${encodeURIComponent(account)}/wallet/statement.csv`;
+  return (
+    <a className={styles.file} href={`${path}?${new URLSearchParams(query)}`} download>
+      <Icon name="download" /> {text}
+      <span hidden> of {query.month}</span>
+    </a>
+  );
 }
