@@ -4,16 +4,8 @@ import styles from "./page-states.module.css";
 import { ButtonLink } from "./parts/button.tsx";
 import { ErrorPanel, Skeleton } from "./parts/loaded.tsx";
 import { PageHeader } from "./parts/page-header.tsx";
-import {
-  buildPages,
-  entrancePages,
-  moneyPages,
-  operatorPages,
-  ownPages,
-  shared,
-  teamPages,
-  trafficPages,
-} from "./routes/pages.ts";
+import { entrancePages, operatorPages, shared } from "./routes/outer-pages.ts";
+import { buildPages, moneyPages, ownPages, teamPages, trafficPages } from "./routes/pages.ts";
 import { account, entrance, home, operator, root, shell } from "./routes/parents.ts";
 import { parseSearch, printSearch } from "./search.ts";
 

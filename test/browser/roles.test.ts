@@ -11,7 +11,19 @@ const { world, browser } = worldForTests({ days: 1, perDay: 20 });
 type Visitor = "owner" | "developer" | "viewer" | "acting";
 
 const EVERYBODY = [
-  ...["Overview", "Usage", "Requests", "Refusals", "Keys", "Models", "Wallet", "Notices", "Team", "Settings"],
+  ...[
+    "Overview",
+    "Usage",
+    "Requests",
+    "Refusals",
+    "Keys",
+    "Projects",
+    "Models",
+    "Wallet",
+    "Notices",
+    "Team",
+    "Settings",
+  ],
 ];
 const OWNERS = ["Shared links", "Management keys", "Audit trail"];
 const OPERATORS = [

@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { formatCount, formatDuration } from "../../format.ts";
+import { formatDuration } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/filters.tsx";
-import { Icon } from "../../parts/icons.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -15,8 +14,6 @@ import {
   type Hold,
   holdsQuery,
   isTransferKind,
-  type Statement,
-  statementsQuery,
   TRANSFER_KINDS,
   type Transfer,
   transfersQuery,
@@ -190,65 +187,5 @@ export function Holds({ account, page }: { readonly account: string; readonly pa
         footer={<Pager next={list.data?.next ?? null} isNewestFirst />}
       />
     </Panel>
-  );
-}
-
-const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
-
-/** One statement per UTC month. Its lines sum to the change of balance. */
-export function Statements({ account }: { readonly account: string }) {
-  const list = useQuery(statementsQuery(account));
-  return (
-    <Panel isFlush>
-      <DataTable
-        caption="Statements by month"
-        columns={statementColumns(account)}
-        rowKey={({ month }) => month}
-        empty={<Empty icon="wallet" title="No statement yet" />}
-        query={list}
-      />
-    </Panel>
-  );
-}
-
-function statementColumns(account: string): readonly Column<Statement>[] {
-  return [
-    {
-      id: "month",
-      header: "Month (UTC)",
-      cell: ({ month }) => MONTH.format(new Date(`${month}-01T00:00:00Z`)),
-    },
-    { id: "opening", header: "Opening", align: "end", cell: (row) => <Money usd={row.opening_usd} /> },
-    { id: "closing", header: "Closing", align: "end", cell: (row) => <Money usd={row.closing_usd} /> },
-    { id: "lines", header: "Lines", align: "end", cell: ({ lines }) => formatCount(lines) },
-    {
-      id: "file",
-      header: "Files",
-      isNarrow: true,
-      cell: ({ month }) => (
-        <span className={styles.files}>
-          <StatementFile account={account} query={{ month }} text="CSV" />
-          <StatementFile account={account} query={{ month, by: "project" }} text="by project" />
-          <StatementFile account={account} query={{ month, by: "member" }} text="by member" />
-        </span>
-      ),
-    },
-  ];
-}
-
-interface StatementFileProps {
-  readonly account: string;
-  /** The lines of a split statement sum to the whole one. */
-  readonly query: { readonly month: string; readonly by?: "project" | "member" };
-  readonly text: string;
-}
-
-function StatementFile({ account, query, text }: StatementFileProps) {
-  const path = `/console/api/accounts/${encodeURIComponent(account)}/wallet/statement.csv`;
-  return (
-    <a className={styles.file} href={`${path}?${new URLSearchParams(query)}`} download>
-      <Icon name="download" /> {text}
-      <span hidden> of {query.month}</span>
-    </a>
   );
 }

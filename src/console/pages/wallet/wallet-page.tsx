@@ -19,8 +19,9 @@ import { checkoutQuery } from "../../queries/wallet.ts";
 import { withSearch } from "../../search.ts";
 import { setupQuery, useAccount, useMay, useMe } from "../../session.ts";
 import { WalletProof } from "./proof.tsx";
+import { Statements } from "./statements.tsx";
 import { TopUp } from "./top-up.tsx";
-import { Holds, Statements, Transfers } from "./transfers.tsx";
+import { Holds, Transfers } from "./transfers.tsx";
 import styles from "./wallet.module.css";
 
 const route = getRouteApi("/shell/accounts/$account/wallet");

@@ -1,0 +1,101 @@
+import { createRoute } from "@tanstack/react-router";
+import { lazyPart } from "../reachable.ts";
+import { filters, rangeAnd } from "../search.ts";
+import { entrance, operator, root } from "./parents.ts";
+
+export const entrancePages = [
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/sign-in",
+    validateSearch: filters("next", "ended"),
+    component: lazyPart(() => import("../pages/entrance/sign-in-page.tsx"), "SignInPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/sign-up",
+    validateSearch: filters("next", "email"),
+    component: lazyPart(() => import("../pages/entrance/sign-up-page.tsx"), "SignUpPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/forgot",
+    component: lazyPart(() => import("../pages/entrance/password-pages.tsx"), "ForgotPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/reset",
+    component: lazyPart(() => import("../pages/entrance/password-pages.tsx"), "ResetPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/accept",
+    component: lazyPart(() => import("../pages/entrance/accept-page.tsx"), "AcceptPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/verify",
+    component: lazyPart(() => import("../pages/entrance/sign-up-page.tsx"), "VerifyPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/change-password",
+    validateSearch: filters("next"),
+    component: lazyPart(() => import("../pages/entrance/password-pages.tsx"), "ChangePasswordPage"),
+  }),
+];
+export const shared = createRoute({
+  getParentRoute: () => root,
+  path: "/shared/$token",
+  component: lazyPart(() => import("../pages/shared/shared-page.tsx"), "SharedPage"),
+});
+
+export const operatorPages = [
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/accounts",
+    validateSearch: filters("q", "page"),
+    component: lazyPart(() => import("../pages/operator/accounts-page.tsx"), "OperatorAccountsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/people",
+    validateSearch: filters("q", "page"),
+    component: lazyPart(() => import("../pages/operator/people-page.tsx"), "OperatorPeoplePage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/usage",
+    validateSearch: rangeAnd("by", "group", "model", "upstream", "outcome", "compare", "table"),
+    component: lazyPart(() => import("../pages/usage/usage-page.tsx"), "OperatorUsagePage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/health",
+    component: lazyPart(() => import("../pages/operator/health-page.tsx"), "OperatorHealthPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/audit",
+    component: lazyPart(() => import("../pages/operator/audit-page.tsx"), "OperatorAuditPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/audit-trail",
+    validateSearch: rangeAnd("actor", "action", "page"),
+    component: lazyPart(() => import("../pages/audit-trail/audit-trail-page.tsx"), "OperatorAuditTrailPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/codes",
+    validateSearch: filters("page"),
+    component: lazyPart(() => import("../pages/operator/codes-page.tsx"), "OperatorCodesPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
+    path: "/management-keys",
+    component: lazyPart(
+      () => import("../pages/management-keys/management-keys-page.tsx"),
+      "OperatorManagementKeysPage",
+    ),
+  }),
+];
