@@ -1,6 +1,6 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 41, lines: 4900 },
+  cli: { files: 44, lines: 5100 },
   app: { files: 22, lines: 2350 },
   config: { files: 28, lines: 4100 },
   http: { files: 19, lines: 2400 },
@@ -17,7 +17,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   accounts: { files: 50, lines: 6800 },
   "ledger-grpc": { files: 28, lines: 4400 },
   "settlement-outbox": { files: 5, lines: 1150 },
-  ledger: { files: 82, lines: 12250 },
+  ledger: { files: 86, lines: 12800 },
   refusals: { files: 4, lines: 800 },
   "limiter/redis": { files: 12, lines: 1700 },
   limiter: { files: 4, lines: 800 },
@@ -52,7 +52,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "http/v1-routes.ts": "the one table of the routes of /v1, as their description shows it",
   "ledger/audit/audit.ts": "one audit: its snapshot, its ranges and its findings",
   "ledger/exports/page.ts": "one page of an export, from three cursors",
-  "ledger/ledger.ts": "the commands of the ledger with their results and errors, which callers import together",
+  "ledger/ledger.ts":
+    "the commands of the ledger with their results and errors, which callers import together",
   "ledger/postgres/write-statements.ts":
     "every statement that writes a batch, with the row types that it takes",
   "ledger/queries/rows.ts": "every row of the ledger's tables, read and written",

@@ -198,6 +198,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       "accounts/accounts.ts",
       "accounts/audit-trail.ts",
+      "accounts/find-items.ts",
+      "accounts/projects.ts",
       "db",
       "domain",
       "errors.ts",

@@ -1,7 +1,8 @@
 import { DAY_MS } from "../../domain/id-time.ts";
-import type { UsageQuery } from "../records.ts";
+import { LedgerError } from "../ledger.ts";
+import { USAGE_WALLETS_MAX, type UsageQuery } from "../records.ts";
 import { type Coverage, ceilOf, isEmpty, NO_TOTALS_MS, type TimeRange } from "./coverage.ts";
-import type { Values } from "./query.ts";
+import { isStorable, type Values } from "./query.ts";
 
 export type RollUpTable = "usage_hours" | "usage_days" | TotalsTable;
 
@@ -78,4 +79,12 @@ export function rollUpConditions(
     if (text !== undefined) conditions.push(`${column} = ${values.add(text)}`);
   }
   return conditions;
+}
+
+/** Throws `invalid_query` for wallets that cannot be selected. */
+export function checkWallets({ walletId, walletIds }: UsageQuery): void {
+  if (walletIds === undefined) return;
+  const isList = walletIds.length > 0 && walletIds.length <= USAGE_WALLETS_MAX;
+  if (walletId !== undefined || !isList || !walletIds.every(isStorable))
+    throw new LedgerError("invalid_query");
 }

@@ -1,6 +1,5 @@
 import { UNKNOWN } from "../../db/usage-columns.ts";
 import { DAY_MS, HOUR_MS } from "../../domain/id-time.ts";
-import { platform } from "../../platform.ts";
 import { LedgerError } from "../ledger.ts";
 import { USAGE_WALLETS_MAX, type UsageQuery } from "../records.ts";
 import {
@@ -8,7 +7,6 @@ import {
   type ScopeDimension,
   type UsageDimension,
   type UsageReport,
-  type UsageRow,
 } from "../usage-records.ts";
 import {
   type Coverage,
@@ -24,6 +22,7 @@ import { createValues, type Dialect, isStorable, type Row, type RunQuery, type V
 import { conditionsOf } from "./receipts.ts";
 import {
   addAll,
+  checkWallets,
   isOfDays,
   partsOf,
   type RollUpTable,
@@ -36,10 +35,10 @@ import {
   measuresOfSums,
   OK_OF_RECEIPTS,
   OK_OF_ROLL_UPS,
-  readMeasures,
   SUMS_OF_RECEIPTS,
   SUMS_OF_SUMS,
 } from "./usage-columns.ts";
+import { readRows } from "./usage-rows.ts";
 
 const ROWS_MAX = 10_000;
 /** Longer ranges are reported in UTC days. */
@@ -189,14 +188,6 @@ function rollUpSums(
     WHERE ${conditions.join(" AND ")} ${groupClause(query.groupBy)}`;
 }
 
-/** Throws `invalid_query` for wallets that cannot be selected. */
-function checkWallets({ walletId, walletIds }: UsageQuery): void {
-  if (walletIds === undefined) return;
-  const isList = walletIds.length > 0 && walletIds.length <= USAGE_WALLETS_MAX;
-  if (walletId !== undefined || !isList || !walletIds.every(isStorable))
-    throw new LedgerError("invalid_query");
-}
-
 function hasUnknown(dimension: UsageDimension): boolean {
   return dimension === "upstream" || dimension === "outcome";
 }
@@ -251,29 +242,4 @@ function orderClause({ groupBy, dearestMax }: UsageQuery): string {
   if (groupBy.length === 0) return "";
   const dearest = dearestMax === undefined ? "" : "cost DESC, ";
   return `ORDER BY ${dearest}${groupBy.map((each) => `"${each}" NULLS FIRST`).join(", ")}`;
-}
-
-/** Rows that are read in one event-loop turn: 3 ms. */
-const ROWS_PER_TURN = 500;
-
-async function readRows(
-  rows: readonly Row[],
-  groupBy: readonly UsageDimension[],
-): Promise<readonly UsageRow[]> {
-  const read: UsageRow[] = [];
-  for (const [index, row] of rows.entries()) {
-    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1)
-      await new Promise<void>((resolve) => platform.setImmediate(resolve));
-    read.push({ group: readGroups(row, groupBy), ...readMeasures(row), ok: Number(row.ok ?? 0) });
-  }
-  return read;
-}
-
-function readGroups(row: Row, groupBy: readonly UsageDimension[]) {
-  return Object.fromEntries(groupBy.map((dimension) => [dimension, readGroup(row[dimension])]));
-}
-
-function readGroup(value: unknown): string | number | null {
-  if (typeof value === "bigint") return Number(value);
-  return typeof value === "string" ? value : null;
 }

@@ -25,7 +25,7 @@ export function readProjectForm(form: FormData): ProjectValues {
   };
 }
 
-/** Only what differs is sent, so that the change of another field by somebody else stays. */
+/** Only what differs is sent, so that the change of another field by another person stays. */
 export function changesOf(before: ProjectValues, after: ProjectValues): Partial<ProjectValues> {
   const isSame = (name: keyof ProjectValues) => JSON.stringify(before[name]) === JSON.stringify(after[name]);
   return {
