@@ -136,6 +136,15 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
     expect((await readPage(env.connection, cursor, 40)).isCut).toBe(false);
   });
 
+  test("an export finds what ended without a charge before the clock was set back and the export created", async () => {
+    const released = await env.spend(walletId, undefined);
+    env.clock.nowMs -= 3 * 3_600_000;
+    const later = await env.spend(walletId, undefined);
+    await env.open("warehouse");
+    const ids = (await env.takeAll("warehouse")).map(({ id }) => id);
+    for (const id of [released, later]) expect(ids).toContain(`${walletId}/receipt/${id}/uncharged`);
+  });
+
   test("an export that starts now has nothing that was committed before it", async () => {
     await env.spend(walletId, 7n);
     await env.spend(walletId, undefined);

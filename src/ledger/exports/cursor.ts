@@ -1,13 +1,15 @@
 // The cursor of an export: created once, moved after each batch that a sink has taken.
 
-import { timeOf } from "../../domain/id-time.ts";
+import { ID_TIME_MAX, timeOf } from "../../domain/id-time.ts";
 import { createValues, type Dialect, type Row, type RunQuery } from "../queries/query.ts";
+import { findHold } from "../roll-ups/aggregate.ts";
 import type { ExportConnection } from "./connection.ts";
 
 /** Where an export goes on. Every change of the cursor increases `version`. */
 export interface ExportCursor {
   readonly name: string;
   readonly version: number;
+  /** No earlier than the newest hold of that moment: after a clock was set back, ends before it seem later. */
   readonly createdAtMs: number;
   /** The number of the last uncharged end that was exported. */
   readonly endsPosition: number;
@@ -71,10 +73,12 @@ export async function openCursor(
   const isDone = await connection.transact(async (run) => {
     await connection.lockFence(run);
     await run({ sql: "UPDATE usage_fence SET records_ends = 1", values: [] });
+    const newest = await findHold({ run, dialect }, { fromMs: 0, toMs: ID_TIME_MAX }, "newest");
+    const createdAtMs = Math.max(nowMs, newest === undefined ? 0 : timeOf(newest));
     const values = createValues(dialect);
     const searchedTo = start === "beginning" ? "" : null;
     const sql = `INSERT INTO exports (name, version, created_at_ms, ends_position, searched_to)
-      SELECT ${values.add(name)}, 1, ${values.add(nowMs)}, last, ${values.add(searchedTo)} FROM export_numbers WHERE true
+      SELECT ${values.add(name)}, 1, ${values.add(createdAtMs)}, last, ${values.add(searchedTo)} FROM export_numbers WHERE true
       ON CONFLICT DO NOTHING RETURNING 1`;
     const isNew = (await run({ sql, values: values.all })).length > 0;
     if (isNew && start === "now") await run({ sql: lastPositions(connection), values: [name] });
