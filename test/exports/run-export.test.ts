@@ -173,3 +173,16 @@ test("receipts that ended without a charge follow each other at once, however ma
   start(async () => 0, { config, pollMs: 60_000 });
   await until(() => linesDelivered() === 45);
 });
+
+test("the search for older receipts goes on at once from hour to hour", async () => {
+  const { id: walletId } = await env.newAccount("old");
+  await env.ledger.topUp({ walletId, topUpId: "funds", amount: 5n });
+  for (let hour = 0; hour < 4; hour += 1) {
+    await env.spend(walletId, undefined);
+    env.clock.nowMs += 3_600_000;
+  }
+  await env.open("warehouse");
+  const config = { name: "warehouse", start: "beginning", batchLines: 100 } as const;
+  start(async () => 0, { config, pollMs: 60_000 });
+  await until(() => linesDelivered() === 9);
+});
