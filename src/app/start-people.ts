@@ -1,4 +1,5 @@
 import { sweepAnswers } from "../accounts/idempotency.ts";
+import { sweepChildLimits } from "../accounts/keys/child-limits.ts";
 import type { CredentialParts, MailOrders } from "../accounts/people/credentials.ts";
 import { createIdentify, type Identify } from "../accounts/people/identify.ts";
 import { createPasswords } from "../accounts/people/passwords.ts";
@@ -67,11 +68,12 @@ export function startSessionSweep({
 const ACCOUNT_SWEEP_MS = 60_000;
 
 /**
- * Repairs once a minute what a killed process left: freezes the wallets of suspended accounts, and deletes the
- * kept answers that are older than 24 h. Several gateways may do so at once.
+ * Repairs once a minute what a killed process left: freezes the wallets of suspended accounts. Deletes the kept answers
+ * that are older than 24 h, and the limits of keys that keys made and that ended a day ago. Several gateways may do so
+ * at once.
  */
 export function startAccountSweep(
-  parts: SuspensionParts & { readonly log: Log },
+  parts: SuspensionParts & Parameters<typeof sweepChildLimits>[0] & { readonly log: Log },
   everyMs: number = ACCOUNT_SWEEP_MS,
 ): { close(): Promise<void> } {
   return repeat({
@@ -80,6 +82,7 @@ export function startAccountSweep(
       const frozen = await freezeSuspended(parts);
       if (frozen > 0) parts.log.warn({ wallets: frozen }, "wallets of suspended accounts frozen");
       await sweepAnswers(parts);
+      await sweepChildLimits(parts);
     },
     onFault: (fault) => parts.log.error(describeFault(fault), "sweep of accounts failed"),
   });

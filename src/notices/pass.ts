@@ -196,7 +196,9 @@ async function endOrphans(parts: PassParts, rules: readonly NoticeRule[], open: 
 
 async function readKeyNames({ db, tables: { apiKeys } }: Database, accountId: string): Promise<KeyNames> {
   const { id, name, hint } = apiKeys;
-  const isInForce = and(eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAtMs));
+  // A key that a key made meets its limit as it should.
+  const isRoot = isNull(apiKeys.parentId);
+  const isInForce = and(eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAtMs), isRoot);
   const rows = await db.select({ id, name, hint }).from(apiKeys).where(isInForce);
   return new Map(rows.map((row) => [row.id, row]));
 }

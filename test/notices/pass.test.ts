@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { SYSTEM } from "../../src/accounts/audit-trail.ts";
+import { createAuthenticate } from "../../src/accounts/keys/authenticate.ts";
+import { createMakeChild } from "../../src/accounts/keys/child-keys.ts";
+import { issueKey } from "../../src/accounts/keys/keys.ts";
 import { connectDatabase } from "../../src/db/database.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { createMails } from "../../src/mail/mails.ts";
@@ -202,6 +205,19 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     expect(notice?.data.text).toBe(
       "Key “key-a” has used 80 % of its daily spending limit of 10.00 USD, holds included.",
     );
+  });
+
+  test("the limit of a key that a key made raises no notice, however full it is", async () => {
+    await topUp("100");
+    const root = await issueKey(storage, { accountId, name: "root", allowsChildren: true });
+    const { key } = await createAuthenticate(storage)(root.secret);
+    const spendingLimit = { amount: parseUsd("2"), period: "total" } as const;
+    const wanted = { name: "run", spendingLimit, lifeMs: 3_600_000, models: undefined };
+    const child = await createMakeChild(storage)({ key, secret: root.secret }, wanted);
+    await addRule({ kind: "key_limit", threshold: "80" });
+    await hold("2", child.key.id);
+    await pass.run();
+    expect(await raised()).toEqual([]);
   });
 
   test("failing attempts at an upstream raise a notice from ten attempts on, over all processes", async () => {

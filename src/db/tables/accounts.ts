@@ -76,7 +76,7 @@ export const apiKeys = (t: Columns) =>
       parentId: t.text("parent_id"),
       parent2Id: t.text("parent_2_id"),
       parent3Id: t.text("parent_3_id"),
-      /** Digest of the parent's secret that made the key, with which the key ends. */
+      /** Digest of the parent's secret that made the key, with which the key ends; null once its limit was removed. */
       parentDigest: t.text("parent_digest"),
     },
     (table) => [
@@ -84,6 +84,7 @@ export const apiKeys = (t: Columns) =>
       t.index("api_keys_project").on(table.projectId).where(sql`project_id IS NOT NULL`),
       // The keys below a key: those that live are counted, all of them end with it.
       t.index("api_keys_parent").on(table.parentId, table.expiresAtMs).where(sql`parent_id IS NOT NULL`),
+      t.index("api_keys_child_end").on(table.expiresAtMs).where(sql`parent_digest IS NOT NULL`),
       t.index("api_keys_parent_2").on(table.parent2Id).where(sql`parent_2_id IS NOT NULL`),
       t.index("api_keys_parent_3").on(table.parent3Id).where(sql`parent_3_id IS NOT NULL`),
     ],

@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import { listAuditEntries } from "../../../src/accounts/audit-trail.ts";
 import { createAuthenticate } from "../../../src/accounts/keys/authenticate.ts";
 import { createMakeChild } from "../../../src/accounts/keys/child-keys.ts";
+import { sweepChildLimits } from "../../../src/accounts/keys/child-limits.ts";
 import type { Authenticate } from "../../../src/accounts/keys/key.ts";
 import {
   endPreviousSecret,
@@ -252,6 +253,20 @@ describe.each(DIALECTS)("keys below keys in %s", (dialect) => {
       }
     }
     await other.close();
+  });
+
+  test("the limit of a child is removed a day after its end, and no other", async () => {
+    const root = await issue({ spendingLimit: { amount: 1n, period: "day" } });
+    const ended = await make(root, { lifeMs: 1_000 });
+    const living = await make(root, { lifeMs: 3 * 24 * HOUR_MS });
+    storage.clock.nowMs += 24 * HOUR_MS;
+    expect(await sweepChildLimits(storage)).toBe(0);
+    storage.clock.nowMs += 1_001;
+    expect(await sweepChildLimits(storage)).toBe(1);
+    expect(await sweepChildLimits(storage)).toBe(0);
+    const ids = (await storage.ledger.spendLimits(accountId)).map(({ limitId }) => limitId);
+    expect(ids.sort()).toEqual([root.key.id, living.key.id].sort());
+    expect((await read(ended.key.id)).name).toBe("run");
   });
 
   test("a key has at most so many children in force, also when all are made at once", async () => {

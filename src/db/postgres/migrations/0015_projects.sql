@@ -17,4 +17,5 @@ CREATE UNIQUE INDEX "projects_account_name" ON "projects" USING btree ("account_
 CREATE INDEX "api_keys_project" ON "api_keys" USING btree ("project_id") WHERE project_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "api_keys_parent" ON "api_keys" USING btree ("parent_id","expires_at_ms") WHERE parent_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "api_keys_parent_2" ON "api_keys" USING btree ("parent_2_id") WHERE parent_2_id IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "api_keys_parent_3" ON "api_keys" USING btree ("parent_3_id") WHERE parent_3_id IS NOT NULL;
+CREATE INDEX "api_keys_parent_3" ON "api_keys" USING btree ("parent_3_id") WHERE parent_3_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "api_keys_child_end" ON "api_keys" USING btree ("expires_at_ms") WHERE parent_digest IS NOT NULL;

@@ -17,4 +17,5 @@ ALTER TABLE `api_keys` ADD `parent_digest` text;--> statement-breakpoint
 CREATE INDEX `api_keys_project` ON `api_keys` (`project_id`) WHERE project_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `api_keys_parent` ON `api_keys` (`parent_id`,`expires_at_ms`) WHERE parent_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `api_keys_parent_2` ON `api_keys` (`parent_2_id`) WHERE parent_2_id IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `api_keys_parent_3` ON `api_keys` (`parent_3_id`) WHERE parent_3_id IS NOT NULL;
+CREATE INDEX `api_keys_parent_3` ON `api_keys` (`parent_3_id`) WHERE parent_3_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `api_keys_child_end` ON `api_keys` (`expires_at_ms`) WHERE parent_digest IS NOT NULL;
