@@ -59,7 +59,7 @@ type TrailSearch = RangeSearch & Filters<"actor" | "action" | "page">;
 
 const IN_ACCOUNTS = [
   ...["account", "checkout", "code", "invitation", "key", "management_key", "member", "notice_rule"],
-  ...["shared_link", "wallet"],
+  ...["project", "shared_link", "wallet"],
 ];
 const ON_PLATFORM = ["operator", "password", "person", "session", "sessions", "upstream"];
 

@@ -94,7 +94,11 @@ const ACCOUNT: Column<Entry> = {
 };
 
 /** The kind of author, shown below a name. The names of command line and system already contain the kind. */
-const KINDS: Readonly<Record<string, string>> = { person: "person", management_key: "management key" };
+const KINDS: Readonly<Record<string, string>> = {
+  person: "person",
+  management_key: "management key",
+  api_key: "API key",
+};
 
 type Values = Readonly<Record<string, unknown>> | null;
 
