@@ -157,15 +157,17 @@ function later(known: number | undefined, time: unknown): number | undefined {
   return typeof time === "number" ? Math.max(known ?? time, time) : known;
 }
 
+/** Counts the keys that are not revoked, without those that keys made. */
 async function countKeys(
   { db, tables: { apiKeys } }: Database,
   accountIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   if (accountIds.length === 0) return new Map();
+  const isOfOne = inArray(apiKeys.accountId, [...accountIds]);
   const rows = await db
     .select({ accountId: apiKeys.accountId, count: count() })
     .from(apiKeys)
-    .where(and(inArray(apiKeys.accountId, [...accountIds]), isNull(apiKeys.revokedAtMs)))
+    .where(and(isOfOne, isNull(apiKeys.revokedAtMs), isNull(apiKeys.parentId)))
     .groupBy(apiKeys.accountId);
   return new Map(rows.map((row) => [row.accountId, Number(row.count)]));
 }
