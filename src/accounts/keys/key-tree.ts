@@ -43,20 +43,20 @@ export function withKeysAbove(database: Database, read: ReadCallers): ReadCaller
  * allow, and the earliest end. So a change of a key binds the keys below it at once.
  */
 export function inherit(key: ApiKey, above: ReadonlyMap<string, ApiKey>): ApiKey {
+  if (key.parentIds.length === 0) return key;
   const parents = key.parentIds.map((id) => above.get(id));
   const root = parents.at(-1);
-  if (!root) return key;
   const chain = [key, ...parents];
   const ends = chain.flatMap((each) => each?.expiresAtMs ?? []);
   return Object.freeze({
     ...key,
-    limits: root.limits,
-    allowsClamp: root.allowsClamp,
-    projectId: root.projectId,
+    limits: root?.limits ?? key.limits,
+    allowsClamp: root?.allowsClamp ?? false,
+    projectId: root?.projectId,
     models: chain.map((each) => each?.models).reduce(intersect),
     allowsChildren: chain.every((each) => each?.allowsChildren) && key.parentIds.length < PARENTS_MAX,
     expiresAtMs: ends.length === 0 ? undefined : Math.min(...ends),
-    // No row of a key is ever deleted: a missing one above ends the key.
+    // A deleted key ends those below it.
     revokedAtMs: chain
       .map((each) => (each ? each.revokedAtMs : key.createdAtMs))
       .find((ms) => ms !== undefined),
@@ -91,7 +91,7 @@ interface Tree {
   readonly keyId: string;
 }
 
-/** Changes of the keys below a key. Each returns how many keys it changed. */
+/** Revokes the keys below a key. Like the other changes of them, it returns how many keys it changed. */
 export async function revokeBelow({ database, tx, keyId }: Tree, revokedAtMs: number): Promise<number> {
   return changeBelow(database, tx, isBelow(database, keyId), { revokedAtMs });
 }

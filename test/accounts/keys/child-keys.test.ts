@@ -149,6 +149,18 @@ describe.each(DIALECTS)("keys below keys in %s", (dialect) => {
     await expect(authenticate(child.secret)).rejects.toMatchObject(UNKNOWN);
   });
 
+  test("a child whose parent or root was deleted is refused", async () => {
+    for (const depth of [0, 1]) {
+      const chain = [await issue()];
+      for (let at = 0; at < 2; at += 1) chain.push(await make(chain.at(-1) ?? { secret: "" }));
+      const { apiKeys } = storage.database.tables;
+      const id = chain[depth]?.key.id ?? "";
+      await storage.database.transact((tx) => tx.delete(apiKeys).where(eq(apiKeys.id, id)));
+      passSecond();
+      await expect(authenticate(chain[2]?.secret)).rejects.toMatchObject(UNKNOWN);
+    }
+  });
+
   const isKey = (id: string) => eq(storage.database.tables.apiKeys.id, id);
 
   test("a child ends with its parent, also when the parent's end is brought forward", async () => {
