@@ -87,6 +87,27 @@ test("the user of a messages body may be any JSON text, as Claude Code sends it"
   expect(named).toEqual([`end_user ${userId}`]);
 });
 
+test("large bodies and repeated conversations name the end user of each request", async () => {
+  const large = { messages: [{ role: "user", content: "x".repeat(2_000_000) }] };
+  expect(await scopesOf(await post(gateway, CHAT, { ...large, user: "alice" }))).toEqual(["end_user alice"]);
+  const turns = Array.from({ length: 40 }, (_, at) => ({
+    role: at % 2 === 0 ? "user" : "assistant",
+    content: `${at} ${"word ".repeat(400)}`,
+  }));
+  for (const [length, user] of [
+    [36, "alice"],
+    [38, "bob"],
+    [40, "carol"],
+    [40, undefined],
+  ] as const) {
+    const answer = await post(gateway, MESSAGES, {
+      messages: turns.slice(0, length - 1),
+      metadata: { user_id: user },
+    });
+    expect(await scopesOf(answer)).toEqual(user === undefined ? [] : [`end_user ${user}`]);
+  }
+});
+
 test("names beyond ASCII arrive as their clients wrote them, in UTF-8 or Latin-1", async () => {
   const utf8 = Buffer.from("Zoë", "utf8").toString("latin1");
   expect(await scopesOf(await post(gateway, CHAT, { headers: user(utf8) }))).toEqual(["end_user Zoë"]);
