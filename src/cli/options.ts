@@ -6,6 +6,7 @@ import { isLimitPeriod, type LimitPeriod } from "../domain/period.ts";
 import { readScope, type Scope } from "../domain/scope.ts";
 import { type CommandResult, printResult } from "./command.ts";
 import type { Storage } from "./storage.ts";
+import type { UsageBy } from "./usage.ts";
 
 /** Parses USD from 0, such as "5.00". */
 export function parseAmount(text: string): Nanos {
@@ -103,6 +104,29 @@ export function parseTime(text: string): number {
 function isCalendarDay(day: string): boolean {
   const ms = Date.parse(day);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
+}
+
+/** What `usage` can be grouped by, with the names of the command line. */
+const USAGE_DIMENSIONS = {
+  hour: "hour",
+  day: "day",
+  model: "model",
+  key: "key",
+  upstream: "upstream",
+  outcome: "outcome",
+  project: "project",
+  member: "member",
+  "end-user": "end_user",
+  run: "run",
+} as const;
+
+/** Parses what usage is grouped by, such as "model", or "tag:feature" for the tags of one key. */
+export function parseUsageBy(text: string): UsageBy {
+  if (/^tag:./.test(text)) return { by: "tag", tagKey: text.slice("tag:".length) };
+  const name = Object.entries(USAGE_DIMENSIONS).find(([each]) => each === text)?.[1];
+  if (name) return { by: name };
+  const names = Object.keys(USAGE_DIMENSIONS).join(", ");
+  throw new InvalidArgumentError(`Allowed choices are ${names}, tag:KEY.`);
 }
 
 /** Returns a parser that reads `word` as false, which removes what an option sets. */

@@ -17,13 +17,11 @@ import {
   parseOrigin,
   parsePositiveAmount,
   parseScope,
+  parseUsageBy,
   withJson,
   withRange,
 } from "./options.ts";
 import { addMemberCommands, addProjectCommands } from "./project-commands.ts";
-
-/** What `usage` can be grouped by. */
-const USAGE_DIMENSIONS = ["hour", "day", "model", "key", "upstream", "outcome"] as const;
 
 /** Defines the command line. The code of a command is loaded when the command runs. */
 export function createProgram(): Command {
@@ -90,9 +88,15 @@ function addViewCommands(program: Command): void {
     .action(onStorage(async () => (await import("./wallet.ts")).runWallet));
   withRange(withJson(program, "usage", "show requests, tokens and cost of an account"))
     .requiredOption(...ACCOUNT)
-    .addOption(
-      new Option("--by <dimension>", "what to group by (default: day, in UTC)").choices(USAGE_DIMENSIONS),
+    .option(
+      "--by <dimension>",
+      "hour, day (default, in UTC), model, key, upstream, outcome, project, member, end-user, run or tag:KEY",
+      parseUsageBy,
     )
+    .option("--project <project>", "requests of a project, by its id or name")
+    .option("--user <text>", "requests of an end user, as receipts name it")
+    .option("--tag <key=value>", "requests with a tag")
+    .option("--scope <kind:id>", "requests that count for this, such as run:KEY:ID", parseScope)
     .action(onStorage(async () => (await import("./usage.ts")).runUsage));
   withJson(program, "receipt", "show the receipt of a request, of whichever account")
     .argument("<request-id>", "id of the request, as in the header x-request-id")

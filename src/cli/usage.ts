@@ -1,12 +1,20 @@
-import { findKeyNames } from "../accounts/find-items.ts";
+import type { Account } from "../accounts/accounts.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
-import type { UsageDimension, UsageRow } from "../ledger/usage-records.ts";
+import type { Scope } from "../domain/scope.ts";
 import { printTime } from "../time.ts";
-import { addSums, NO_SUMS, printMargin, printSums, type Sums, sumsOf } from "../usage/sums.ts";
+import { OTHER, reportUsage, type UsageReport } from "../usage/report.ts";
+import { printMargin, printSums, type Sums } from "../usage/sums.ts";
+import type { Group, UsageView } from "../usage/view.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";
+import { requireProject } from "./project.ts";
 import { requireAccount, type Storage } from "./storage.ts";
+
+/** What usage is grouped by: a unit of time, a dimension, or the tags of one key. */
+export type UsageBy =
+  | { readonly by: "hour" | "day" }
+  | { readonly by: Exclude<Group, "account">; readonly tagKey?: string | undefined };
 
 export interface UsageOptions {
   readonly account: string;
@@ -15,57 +23,86 @@ export interface UsageOptions {
   /** Unix milliseconds, exclusive. Default: now. */
   readonly to?: number;
   /** Default: day. */
-  readonly by?: Extract<UsageDimension, "hour" | "day" | "model" | "key" | "upstream" | "outcome">;
+  readonly by?: UsageBy;
+  /** Id or name of a project. */
+  readonly project?: string;
+  /** An end user, as receipts name it. */
+  readonly user?: string;
+  /** "key=value". */
+  readonly tag?: string;
+  readonly scope?: Scope;
 }
 
 const DAYS_DEFAULT = 30;
 
 /** Shows requests, tokens and cost of an account, by one dimension and in total. */
 export async function runUsage(
-  { database, ledger }: Storage,
+  storage: Storage,
   options: UsageOptions,
   now: () => number = Date.now,
 ): Promise<CommandResult> {
-  const account = await requireAccount(database, options.account);
-  const { by = "day", to: toMs = now(), from: fromMs = toMs - DAYS_DEFAULT * DAY_MS } = options;
+  const account = await requireAccount(storage.database, options.account);
+  const { by: wanted = { by: "day" }, to: toMs = now() } = options;
+  const { from: fromMs = toMs - DAYS_DEFAULT * DAY_MS } = options;
   if (fromMs >= toMs) throw new CommandError("Expected --from to be before --to.", 2);
-  // The outcome separates errors from complete answers.
-  const groupBy = by === "outcome" ? [by] : [by, "outcome" as const];
-  const { rows } = await ledger.usage({ walletId: account.id, fromMs, toMs, groupBy });
-  const groups = Map.groupBy(rows, ({ group }) => group[by] ?? null);
-  const keyIds = by === "key" ? [...groups.keys()].map(String) : [];
-  const names = await findKeyNames(database, account.id, keyIds);
-  const printed = [...groups].map(([group, ofGroup]) => ({
-    ...nameGroup(group, names),
-    ...printTotal(sumOf(ofGroup)),
-  }));
-  const total = printTotal(sumOf(rows));
+  const scope = await findScope(storage, account, options);
+  const view: UsageView = {
+    accountId: account.id,
+    range: { fromMs, toMs },
+    ...("tagKey" in wanted ? { tagKey: wanted.tagKey } : { tagKey: undefined }),
+    ...(isTime(wanted) ? { by: wanted.by, group: undefined } : { by: undefined, group: wanted.by }),
+    filter: scope ? { scope } : {},
+    offsetHours: 0,
+  };
+  const report = await reportUsage(storage, view, now(), { fillsGaps: false });
+  const printed = rowsOf(report, view).map(({ name, sums }) => ({ ...name, ...printTotal(sums) }));
+  const total = printTotal(report.total);
+  const range = { from: printTime(fromMs), to: printTime(toMs) };
   return {
-    json: {
-      account_id: account.id,
-      from: printTime(fromMs),
-      to: printTime(toMs),
-      by,
-      rows: printed,
-      total,
-    },
-    text: printUsage(by, printed, total),
+    json: { account_id: account.id, ...range, by: wanted.by, rows: printed, total },
+    text: printUsage(wanted.by, printed, total),
   };
 }
 
-function nameGroup(value: string | number | null, names: ReadonlyMap<string, string>) {
-  if (typeof value === "number") return { group: printTime(value), group_name: null };
-  return { group: value, group_name: value === null ? null : (names.get(value) ?? null) };
+function isTime(wanted: UsageBy): wanted is Extract<UsageBy, { readonly by: "hour" | "day" }> {
+  return wanted.by === "hour" || wanted.by === "day";
 }
 
-/** Errors are requests that ended with another outcome than `ok`. */
-function sumOf(rows: readonly UsageRow[]): Sums {
-  return rows
-    .map((row) => sumsOf(row, row.group.outcome === "ok" ? row.requests : 0))
-    .reduce(addSums, NO_SUMS);
+/** Reads which requests are selected. Throws for more than one of the options. */
+async function findScope(
+  storage: Storage,
+  account: Account,
+  { project, user, tag, scope }: UsageOptions,
+): Promise<Scope | undefined> {
+  const scopes: Scope[] = scope ? [scope] : [];
+  if (project !== undefined) {
+    scopes.push({ kind: "project", id: (await requireProject(storage, account, project)).id });
+  }
+  if (user !== undefined) scopes.push({ kind: "end_user", id: user });
+  if (tag !== undefined) scopes.push({ kind: "tag", id: tag });
+  if (scopes.length > 1) throw new CommandError("Expected one of --project, --user, --tag and --scope.", 2);
+  return scopes[0];
 }
 
-/** Prints sums with their margin, without refused requests, which are not read. */
+/** The rows of a report that have requests: by time, or the dearest group first. */
+function rowsOf({ points, groups, names }: UsageReport, { group }: UsageView) {
+  const rows =
+    group === undefined
+      ? points.map(({ timeMs, sums }) => ({
+          name: { group: printTime(timeMs), group_name: null },
+          sums,
+        }))
+      : groups.map((each) => ({ name: nameGroup(each.group, names, group), sums: each.sums }));
+  return rows.filter(({ sums }) => sums.requests > 0);
+}
+
+function nameGroup(value: string | null, names: ReadonlyMap<string, string>, group: Group) {
+  if (value === OTHER) return { group: null, group_name: "others" };
+  const isNamed = group === "key" || group === "project" || group === "member" || group === "parent_key";
+  return { group: value, group_name: value !== null && isNamed ? (names.get(value) ?? null) : null };
+}
+
+/** Prints sums with their margin, without refused requests. */
 function printTotal(sums: Sums) {
   const { requests, errors, cost_usd, refused: _, ...tokens } = printSums(sums);
   return { requests, errors, cost_usd, ...printMargin(sums), ...tokens };
@@ -74,7 +111,7 @@ function printTotal(sums: Sums) {
 type PrintedSums = ReturnType<typeof printTotal>;
 type PrintedRow = PrintedSums & ReturnType<typeof nameGroup>;
 
-function printUsage(by: UsageDimension, rows: readonly PrintedRow[], total: PrintedSums): string {
+function printUsage(by: string, rows: readonly PrintedRow[], total: PrintedSums): string {
   const columns = (sums: PrintedSums) => [
     `${sums.requests}`,
     `${sums.errors}`,

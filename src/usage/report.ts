@@ -1,12 +1,12 @@
-import { findAccountNames, findKeyNames, findKeyProjects, findNames } from "../accounts/find-items.ts";
+import { findAccountNames, findKeyNames, findNames } from "../accounts/find-items.ts";
 import type { Database } from "../db/database.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import type { UsageQuery } from "../ledger/records.ts";
 import type { UsageDimension, UsageRow } from "../ledger/usage-records.ts";
-import { causesOf, codeOf } from "../refusals/explain.ts";
-import { type RefusalDimension, type RefusalSum, sumRefusals } from "../refusals/reads.ts";
+import type { RefusalSum } from "../refusals/reads.ts";
+import { readRefused } from "./refused.ts";
 import { addSums, NO_SUMS, type Sums, subtractSums, sumsOf } from "./sums.ts";
-import { bucketMsOf, bucketsOf, DIMENSIONS, type Group, previousView, type UsageView } from "./view.ts";
+import { bucketsOf, DIMENSIONS, type Group, previousView, type UsageView } from "./view.ts";
 
 /** One time bucket of one group. */
 interface UsagePoint {
@@ -45,23 +45,29 @@ interface Parts {
   readonly ledger: Pick<Ledger, "usage">;
 }
 
-/** Reads what a view shows: at most `groupsMax` groups, and all others as one. */
+export interface ReportOptions {
+  /** The most groups, all others being one. Default: {@link GROUPS_MAX}. */
+  readonly groupsMax?: number | undefined;
+  /** Whether buckets without requests are points, for a range of whole buckets. Default: true. */
+  readonly fillsGaps?: boolean | undefined;
+}
+
 export async function reportUsage(
   parts: Parts,
   view: UsageView,
   nowMs: number,
-  groupsMax = GROUPS_MAX,
+  { groupsMax = GROUPS_MAX, fillsGaps = true }: ReportOptions = {},
 ): Promise<UsageReport> {
   const [known, refused, previous] = await Promise.all([
     readPoints(parts, view, groupsMax),
-    readRefused(parts, view),
+    readRefused(parts.database, view),
     readTotal(parts, previousView(view, nowMs)),
   ]);
   const points = mergeRefused(view, known.points, refused);
   const groups = view.group === undefined ? [] : groupsOf(mergeRefused(view, known.groups, refused));
   const total = points.reduce((sum, point) => addSums(sum, point.sums), NO_SUMS);
   const names = await findGroupNames(parts, view, groups);
-  return { points: fillGaps(points, view), groups, total, previous, names };
+  return { points: fillsGaps ? fillGaps(points, view) : sortPoints(points), groups, total, previous, names };
 }
 
 async function findGroupNames(
@@ -84,7 +90,7 @@ async function findGroupNames(
 
 /** Sums of the whole range, refused requests included. */
 async function readTotal(parts: Parts, view: UsageView): Promise<Sums> {
-  const [known, refused] = await Promise.all([readPoints(parts, view, 1), readRefused(parts, view)]);
+  const [known, refused] = await Promise.all([readPoints(parts, view, 1), readRefused(parts.database, view)]);
   return mergeRefused(view, known.points, refused).reduce((sum, { sums }) => addSums(sum, sums), NO_SUMS);
 }
 
@@ -182,50 +188,6 @@ function groupOf({ group: values }: UsageRow, { group }: UsageView): string | nu
   return value === undefined || value === null ? null : String(value);
 }
 
-const REFUSAL_DIMENSIONS: Readonly<Record<Group, RefusalDimension | undefined>> = {
-  account: "account",
-  key: "key",
-  model: "model",
-  upstream: undefined,
-  outcome: "cause",
-  // That of their key.
-  project: "key",
-  member: undefined,
-  end_user: undefined,
-  tag: undefined,
-  run: undefined,
-  parent_key: undefined,
-};
-
-/** Counts refused requests of a view, which have reached no upstream. */
-async function readRefused({ database }: Parts, view: UsageView): Promise<readonly RefusalSum[]> {
-  const { accountId, range, by, group, offsetHours } = view;
-  const { keyId, model, upstream, outcome, scope } = view.filter;
-  const causes = outcome === undefined ? undefined : causesOf(outcome);
-  // Refused requests are counted by key, cause and model alone.
-  if (upstream !== undefined || scope !== undefined || causes?.length === 0) return [];
-  const grouping = {
-    bucketMs: by && bucketMsOf(by),
-    offsetMs: offsetHours * bucketMsOf("hour"),
-    dimension: group && REFUSAL_DIMENSIONS[group],
-  };
-  const sums = await sumRefusals(database, { accountId, ...range, keyId, model, causes }, grouping);
-  if (group === "project") return byProject(database, accountId, sums);
-  return group === "outcome" ? sums.map((sum) => ({ ...sum, group: codeOf(sum.group ?? "") })) : sums;
-}
-
-/** Counts refused requests for the projects of their keys. */
-async function byProject(
-  database: Database,
-  accountId: string | undefined,
-  sums: readonly RefusalSum[],
-): Promise<readonly RefusalSum[]> {
-  if (accountId === undefined) return sums;
-  const keys = sums.flatMap(({ group }) => (group === undefined ? [] : [group]));
-  const projects = await findKeyProjects(database, accountId, keys);
-  return sums.map((sum) => ({ ...sum, group: projects.get(sum.group ?? "") ?? accountId }));
-}
-
 function mergeRefused(
   { group: grouping }: UsageView,
   points: readonly UsagePoint[],
@@ -260,12 +222,16 @@ function fillGaps(points: readonly UsagePoint[], view: UsageView): readonly Usag
   const names = view.group === undefined ? [undefined] : groupsOf(points).map(({ group }) => group);
   const times = view.by === undefined ? [undefined] : bucketsOf(view);
   if (times.length * names.length > POINTS_MAX) {
-    return points.toSorted((one, other) => (one.timeMs ?? 0) - (other.timeMs ?? 0));
+    return sortPoints(points);
   }
   const byPlace = new Map(points.map((point) => [placeOf(point), point]));
   return times.flatMap((timeMs) =>
     names.map((group) => byPlace.get(placeOf({ timeMs, group })) ?? { timeMs, group, sums: NO_SUMS }),
   );
+}
+
+function sortPoints(points: readonly UsagePoint[]): readonly UsagePoint[] {
+  return points.toSorted((one, other) => (one.timeMs ?? 0) - (other.timeMs ?? 0));
 }
 
 function placeOf({ timeMs, group }: Pick<UsagePoint, "timeMs" | "group">): string {

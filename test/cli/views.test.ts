@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/accounts/accounts.ts";
 import { issueKey } from "../../src/accounts/keys/keys.ts";
+import { createProject } from "../../src/accounts/project-changes.ts";
 import { runCodeCreate } from "../../src/cli/money.ts";
 import { runReceipt, runReceipts } from "../../src/cli/receipts.ts";
-import { runUsage } from "../../src/cli/usage.ts";
+import { runUsage, type UsageOptions } from "../../src/cli/usage.ts";
 import { runStatement, runWallet } from "../../src/cli/wallet.ts";
 import { parseUsd } from "../../src/domain/money.ts";
+import type { Scope } from "../../src/domain/scope.ts";
 import { redeemCode } from "../../src/payments/redeem-codes.ts";
 import { storageForTests } from "../accounts/temp-storage.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -84,7 +86,7 @@ describe("usage", () => {
     await spend("1.5");
     storage.clock.nowMs += 86_400_000;
     await spend("0.5", "client_closed");
-    const byKey = await runUsage(storage, { account: "acme", by: "key" }, () => now() + 1);
+    const byKey = await runUsage(storage, { account: "acme", by: { by: "key" } }, () => now() + 1);
     const sums = {
       requests: 2,
       errors: 1,
@@ -101,7 +103,7 @@ describe("usage", () => {
     ]);
     const byOutcome = await runUsage(
       storage,
-      { account: "acme", by: "outcome", from: now() },
+      { account: "acme", by: { by: "outcome" }, from: now() },
       () => now() + 1,
     );
     expect(byOutcome.json.rows).toMatchObject([{ group: "client_closed", requests: 1 }]);
@@ -119,6 +121,40 @@ describe("usage", () => {
     expect(report.text).toEndWith("The margin leaves out 1.50 USD of cost whose upstream cost is unknown.");
     const empty = await runUsage(storage, { account: "acme", to: now() - 1 });
     expect(empty.text).not.toContain("leaves out");
+  });
+
+  test("is grouped by project and tag, and of one project, end user or tag", async () => {
+    const search = await createProject(storage, { accountId: account.id, name: "Search" });
+    const scopes: readonly Scope[] = [
+      { kind: "project", id: search.id },
+      { kind: "end_user", id: "alice" },
+      { kind: "tag", id: "team=blue" },
+    ];
+    const charge = { walletId: account.id, keyId, facts: { surface: "chat", model: "m" } };
+    const outcome = { outcome: "ok", source: "reported", attempts: [] } as const;
+    await storage.ledger.charge({ ...charge, chargeId: "c", scopes, amount: parseUsd("3"), outcome });
+    await spend("1.5");
+    const rows = async (options: Partial<UsageOptions>) => {
+      const { json } = await runUsage(storage, { account: "acme", ...options }, () => now() + 1);
+      // Safe because the command prints rows.
+      const printed = json.rows as readonly Record<string, unknown>[];
+      return printed.map((row) => [row.group, row.group_name, row.cost_usd]);
+    };
+    expect(await rows({ by: { by: "project" } })).toEqual([
+      [search.id, "Search", "3.00"],
+      [account.id, "Default", "1.50"],
+    ]);
+    expect(await rows({ by: { by: "tag", tagKey: "team" } })).toEqual([
+      ["blue", null, "3.00"],
+      [null, null, "1.50"],
+    ]);
+    for (const only of [{ project: "Search" }, { user: "alice" }, { tag: "team=blue" }]) {
+      expect(await rows({ by: { by: "key" }, ...only })).toEqual([[keyId, "batch", "3.00"]]);
+    }
+    expect(await rows({ user: "bob" })).toEqual([]);
+    const two = runUsage(storage, { account: "acme", user: "alice", tag: "team=blue" });
+    await expect(two).rejects.toMatchObject({ exitCode: 2 });
+    await expect(runUsage(storage, { account: "acme", project: "None" })).rejects.toThrow("has no project");
   });
 
   test("of a range that ends before it begins is refused", async () => {

@@ -147,7 +147,7 @@ describe.each(DIALECTS)("usage by what requests count for, on %s", (dialect) => 
     };
     const watched = { ...parts(), ledger: { usage } };
     const readDays = (by: "day" | "none", groupsMax?: number) =>
-      reportUsage(watched, readView(walletId, { by, group: "end_user" }, nowMs), nowMs, groupsMax);
+      reportUsage(watched, readView(walletId, { by, group: "end_user" }, nowMs), nowMs, { groupsMax });
 
     const list = await readDays("none", 1_000);
     expect(list.groups).toHaveLength(1_001);

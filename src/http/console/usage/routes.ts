@@ -133,7 +133,7 @@ async function readUsage(
   const nowMs = parts.now();
   const view = readView(accountId, query, nowMs);
   await writeRefusals(parts);
-  return { view, nowMs, report: await reportUsage(parts, view, nowMs, groupsMax) };
+  return { view, nowMs, report: await reportUsage(parts, view, nowMs, { groupsMax }) };
 }
 
 /** Compares charges with the prices of another model, as shown to clients. Throws `unknown_model`. */
