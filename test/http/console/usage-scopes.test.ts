@@ -7,6 +7,7 @@ import type { Scope, ScopeKind } from "../../../src/domain/scope.ts";
 import { OTHER, reportUsage } from "../../../src/usage/report.ts";
 import { readView } from "../../../src/usage/view.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
+import { CHAT, post } from "../../support/client.ts";
 import { consoleForTests } from "./open-consoles.ts";
 
 const HOUR_MS = 3_600_000;
@@ -95,6 +96,25 @@ describe.each(DIALECTS)("usage by what requests count for, on %s", (dialect) => 
     );
     const costs = byHour.json.rows.filter((row: { requests: number }) => row.requests > 0);
     expect(costs.map((row: { group: string }) => row.group)).toEqual(["alice", "bob"]);
+  });
+
+  test("counts a refused request for the project of its key, and in no view of one scope", async () => {
+    const { secret } = await issueKey(parts(), { accountId: account.id, name: "refused", projectId });
+    expect((await post(console.gateway, CHAT, { secret })).status).toBe(402);
+    const refused = (await get("group=project")).groups.map((each: Record<string, unknown>) => [
+      each.group,
+      each.refused,
+    ]);
+    expect(refused).toEqual([
+      [projectId, 1],
+      [account.id, 0],
+    ]);
+    expect(
+      (await get("group=end_user")).groups.find(({ group }: { group: unknown }) => group === null),
+    ).toMatchObject({
+      refused: 1,
+    });
+    expect((await get(`scope=project:${projectId}`)).total.refused).toBe(0);
   });
 
   test("has no view of another account, and no name of its projects", async () => {
