@@ -1,25 +1,52 @@
 import { type RangeSearch, resolveRange } from "./ranges.ts";
 import { DAY_MS } from "./times.ts";
 
-/** What usage may be divided by. Accounts are for operators. */
+/** What usage may be divided by. Accounts are for operators, keys and what requests count for for members. */
 export const GROUPS = {
   model: "model",
   key: "key",
+  project: "project",
+  member: "member",
+  end_user: "end user",
+  tag: "tag",
+  run: "run",
+  parent_key: "key above",
   upstream: "upstream",
   outcome: "outcome",
   account: "account",
 } as const;
 export type GroupName = keyof typeof GROUPS | "none";
 
+/** The groups that are scopes of requests. Their figures are those of receipts, as long as these are kept. */
+const SCOPE_GROUPS = ["project", "member", "end_user", "tag", "run", "parent_key"] as const;
+type ScopeGroup = (typeof SCOPE_GROUPS)[number];
+
+export function isScopeGroup(group: string): group is ScopeGroup {
+  return SCOPE_GROUPS.some((each) => each === group);
+}
+
+/** The groups that a viewer may divide by. */
+export function groupsFor({ isOperator }: Pick<Viewer, "isOperator">): readonly (keyof typeof GROUPS)[] {
+  // Safe because the keys are those of the object.
+  return (Object.keys(GROUPS) as (keyof typeof GROUPS)[]).filter((group) => isAllowed(group, isOperator));
+}
+
+function isAllowed(group: string, isOperator: boolean): boolean {
+  return isOperator ? group !== "key" && !isScopeGroup(group) : group !== "account";
+}
+
 /** The filters that the URL holds. */
-export const FILTERS = ["project", "key", "model", "upstream", "outcome"] as const;
+export const FILTERS = ["scope", "key", "model", "upstream", "outcome"] as const;
 export type FilterName = (typeof FILTERS)[number];
 
 /** The page's state, as the URL holds it. */
 export interface UsageSearch extends RangeSearch {
   readonly by?: string;
   readonly group?: string;
-  readonly project?: string;
+  /** The key of the tags that a view by tag is divided by. */
+  readonly tag?: string;
+  /** What requests count for: "project:ID", "end_user:ada". */
+  readonly scope?: string;
   readonly key?: string;
   readonly model?: string;
   readonly upstream?: string;
@@ -37,7 +64,8 @@ export interface UsageQuery {
   readonly by: "hour" | "day";
   readonly group: GroupName;
   readonly offset_h: number;
-  readonly project?: string;
+  readonly tag_key?: string;
+  readonly scope?: string;
   readonly key?: string;
   readonly model?: string;
   readonly upstream?: string;
@@ -68,12 +96,14 @@ export function resolveUsage(search: UsageSearch, { isOperator, ...viewer }: Vie
   });
   const by = chooseBy(search.by, Date.parse(to) - Date.parse(from));
   const filters = FILTERS.flatMap((filter) => (search[filter] ? [[filter, search[filter]]] : []));
+  const group = readGroup(search, isOperator);
   return {
     from,
     to,
     by,
-    group: readGroup(search.group, isOperator),
+    group,
     offset_h: offsetHours,
+    ...(group === "tag" && search.tag && { tag_key: search.tag }),
     ...Object.fromEntries(filters),
   };
 }
@@ -97,11 +127,12 @@ function chooseBy(asked: string | undefined, lengthMs: number): "hour" | "day" {
   return asked === "hour" && lengthMs <= HOURLY_MS_MAX ? "hour" : "day";
 }
 
-function readGroup(text: string | undefined, isOperator: boolean): GroupName {
-  if (text === "none") return "none";
+/** A view by tag needs the key of the tags. */
+function readGroup({ group, tag }: UsageSearch, isOperator: boolean): GroupName {
+  if (group === "none") return "none";
   const usual = isOperator ? "account" : "model";
-  if (text === undefined || !Object.hasOwn(GROUPS, text)) return usual;
-  const isRefused = text === "account" ? !isOperator : text === "key" && isOperator;
+  if (group === undefined || !Object.hasOwn(GROUPS, group)) return usual;
+  const isRefused = !isAllowed(group, isOperator) || (group === "tag" && tag === undefined);
   // Safe because the text is a member's name.
-  return isRefused ? usual : (text as GroupName);
+  return isRefused ? usual : (group as GroupName);
 }

@@ -1,12 +1,12 @@
-import { findScopeNames } from "../accounts/find-items.ts";
+import { findNames } from "../accounts/find-items.ts";
 import type { Project } from "../accounts/projects.ts";
 import type { Database } from "../db/database.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Scope } from "../domain/scope.ts";
-import { type Ledger, LedgerError } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { SpendLimitUsage } from "../ledger/records.ts";
 import type { UsageRow } from "../ledger/usage-records.ts";
-import { addSums, NO_SUMS, type Sums, sumsOf } from "./sums.ts";
+import { NO_SUMS, type Sums, subtractSums, sumsOf } from "./sums.ts";
 
 /** What the usage of a project may be divided by. */
 export type ProjectGroup = "key" | "member" | "end_user" | "model";
@@ -26,8 +26,8 @@ export interface ProjectUsage {
   readonly fromMs: number;
   readonly total: Sums;
   readonly spenders: readonly ProjectSpender[];
-  /** How many more there are than the list has. */
-  readonly others: number;
+  /** All that are not in the list. */
+  readonly others: Sums;
 }
 
 interface Parts {
@@ -36,27 +36,29 @@ interface Parts {
   readonly now: () => number;
 }
 
-/** Days that are read. A project with more end users than one query returns is read over fewer. */
-const DAYS = [30, 7, 1] as const;
+const DAYS = 30;
 const SHOWN_MAX = 100;
 /** Scopes of one read of limits, beside that of the project. */
 const SCOPES_OF_READ = 15;
 /** A key that no hold has: its limits are those of the scopes that are asked for. */
 const NO_KEY = "-";
 
-/** Reads who used a project in the last 30 days. */
+/** Reads who used a project in the last 30 days: the 100 dearest, and all others as one. */
 export async function readProjectUsage(
   parts: Parts,
   project: Pick<Project, "id" | "accountId">,
   group: ProjectGroup,
 ): Promise<ProjectUsage> {
-  const { fromMs, rows } = await readRows(parts, project, group);
-  const all = rows
-    .map((row) => ({ id: idOf(row, group), sums: sumsOf(row, 0) }))
-    .toSorted((one, other) =>
-      one.sums.cost < other.sums.cost ? 1 : one.sums.cost > other.sums.cost ? -1 : 0,
-    );
-  const shown = all.slice(0, SHOWN_MAX);
+  const fromMs = parts.now() - DAYS * DAY_MS;
+  const scope = { kind: "project", id: project.id } as const;
+  const query = { walletId: project.accountId, scope, fromMs };
+  const [whole, dearest] = await Promise.all([
+    parts.ledger.usage({ ...query, groupBy: [] }),
+    parts.ledger.usage({ ...query, groupBy: [group], dearestMax: SHOWN_MAX }),
+  ]);
+  const shown = dearest.rows.map((row) => ({ id: idOf(row, group), sums: sumsOf(row, 0) }));
+  const [first] = whole.rows;
+  const total = first ? sumsOf(first, 0) : NO_SUMS;
   const ids = shown.flatMap(({ id }) => id ?? []);
   const [names, limits] = await Promise.all([
     nameSpenders(parts, project, { group, ids }),
@@ -64,34 +66,22 @@ export async function readProjectUsage(
   ]);
   return {
     fromMs,
-    total: all.reduce((sum, { sums }) => addSums(sum, sums), NO_SUMS),
-    spenders: shown.map(({ id, sums }) => ({
+    total,
+    spenders: shown.toSorted(compareCosts).map(({ id, sums }) => ({
       id,
       name: id === null ? null : (names.get(id) ?? null),
       sums,
       limit: id === null ? undefined : limits.get(id),
     })),
-    others: all.length - shown.length,
+    others: shown.reduce((rest, { sums }) => subtractSums(rest, sums), total),
   };
 }
 
-async function readRows(
-  { ledger, now }: Parts,
-  { id, accountId: walletId }: Pick<Project, "id" | "accountId">,
-  group: ProjectGroup,
-): Promise<{ readonly fromMs: number; readonly rows: readonly UsageRow[] }> {
-  const scope = { kind: "project", id } as const;
-  const nowMs = now();
-  for (const days of DAYS) {
-    const fromMs = nowMs - days * DAY_MS;
-    try {
-      return { fromMs, rows: (await ledger.usage({ walletId, scope, fromMs, groupBy: [group] })).rows };
-    } catch (fault) {
-      const isTooLarge = fault instanceof LedgerError && fault.code === "invalid_query";
-      if (!isTooLarge) throw fault;
-    }
-  }
-  return { fromMs: nowMs, rows: [] };
+function compareCosts(
+  { sums: { cost: one } }: Pick<ProjectSpender, "sums">,
+  { sums: { cost: other } }: Pick<ProjectSpender, "sums">,
+): number {
+  return one < other ? 1 : one > other ? -1 : 0;
 }
 
 function idOf({ group: values }: UsageRow, group: ProjectGroup): string | null {
@@ -105,8 +95,11 @@ async function nameSpenders(
   { group, ids }: { readonly group: ProjectGroup; readonly ids: readonly string[] },
 ): Promise<ReadonlyMap<string, string>> {
   if (group !== "key" && group !== "member") return new Map(ids.map((id) => [id, id]));
-  const kind = group === "key" ? "parent_key" : "member";
-  return findScopeNames(database, { walletId, keyId: NO_KEY, scopes: ids.map((id) => ({ kind, id })) });
+  return findNames(
+    database,
+    walletId,
+    ids.map((id) => ({ kind: group, id })),
+  );
 }
 
 /** Reads what the limit of each end user has counted, by end user. */

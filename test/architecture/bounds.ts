@@ -30,7 +30,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   catalog: { files: 13, lines: 1700 },
   db: { files: 27, lines: 2650 },
   telemetry: { files: 15, lines: 2150 },
-  console: { files: 162, lines: 18700 },
+  console: { files: 164, lines: 18950 },
   domain: { files: 19, lines: 1400 },
 };
 

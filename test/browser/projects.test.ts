@@ -78,7 +78,7 @@ test("requests of end users show on the project, their receipts, and the page of
   const { page } = watched;
   await page.getByRole("row", { name: /ines@shop.example.*50%.*2.*\$0\.05 per day left/ }).waitFor();
   await page.getByRole("tab", { name: "Keys" }).click();
-  await page.getByRole("row", { name: /^support bot.*100%/ }).waitFor();
+  await page.getByRole("row", { name: /^customer support bot.*100%/ }).waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);
   await page.goto(addressOf(`/requests/${attributedId}`));
   for (const [name, text] of [
@@ -97,12 +97,36 @@ test("requests of end users show on the project, their receipts, and the page of
   await page.goto(addressOf(`/keys/${parentKeyId}`));
   await page.getByRole("row", { name: /night run.*\$2\.00 of \$2\.00 in total left/ }).waitFor();
   await page.getByRole("link", { name: "night run" }).click();
-  await page.getByText("support bot, and ends with it").waitFor();
+  await page.getByText("customer support bot, and ends with it").waitFor();
   await page.getByRole("button", { name: "Edit", exact: true }).click();
   await page.getByLabel("Name", { exact: true }).fill("late run");
   expect(await page.getByLabel("Requests / minute").count()).toBe(0);
   await page.getByRole("button", { name: "Save" }).click();
   await untilTitled(page, "late run");
+  await finish(watched);
+});
+
+test("usage is divided by end user and tag, and filtered by one of them, as are requests", async () => {
+  const { projectId } = await furnishProjects(world, "second support");
+  const watched = await open(`/projects/${projectId}`);
+  const { page } = watched;
+  await page.getByRole("link", { name: "Its usage" }).click();
+  await untilTitled(page, "Usage");
+  await page.getByRole("combobox", { name: "Project" }).getByText("second support").waitFor();
+  await page.getByRole("row", { name: /^second support bot/ }).waitFor();
+  await page.goto(addressOf("/usage?group=end_user&range=7d"));
+  await page.getByRole("link", { name: "ines@shop.example" }).click();
+  await page.getByRole("link", { name: "Remove the filter: end user ines@shop.example" }).waitFor();
+  await page.getByRole("row", { name: /^gpt-4.1-mini.*100%/ }).waitFor();
+  await page.goto(addressOf("/usage?range=7d"));
+  await page.getByRole("combobox", { name: "Divide by" }).click();
+  await page.getByRole("option", { name: "tag" }).click();
+  await page.getByRole("link", { name: "search", exact: true }).click();
+  await page.getByRole("link", { name: "Remove the filter: tag feature=search" }).click();
+  await page.goto(addressOf("/requests?scope=end_user%3Amallory%40shop.example"));
+  await page.getByRole("link", { name: "Remove the filter: end user mallory@shop.example" }).waitFor();
+  await page.getByRole("row", { name: /gpt-4.1-mini/ }).first().waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
   await finish(watched);
 });
 

@@ -6,6 +6,8 @@ import { DAY_MS } from "../times.ts";
 
 /** The filters of the list of requests, as the URL holds them. */
 export interface RequestsSearch extends RangeSearch {
+  /** What requests count for: "project:ID", "end_user:ada". */
+  readonly scope?: string;
   readonly key?: string;
   readonly model?: string;
   readonly upstream?: string;
@@ -18,7 +20,16 @@ export interface RequestsSearch extends RangeSearch {
   readonly live?: string;
 }
 
-export const FILTERS = ["key", "model", "upstream", "outcome", "surface", "state", "metadata"] as const;
+export const FILTERS = [
+  "scope",
+  "key",
+  "model",
+  "upstream",
+  "outcome",
+  "surface",
+  "state",
+  "metadata",
+] as const;
 
 const YEAR_MS = 365 * DAY_MS;
 

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
 import type { DataOf, ItemOf } from "../query.ts";
-import { type GroupName, printQuery, type UsageQuery } from "../usage-view.ts";
+import { type GroupName, isScopeGroup, printQuery, type UsageQuery } from "../usage-view.ts";
 
 /** The figures of a view, and the query that they answer: while another loads, the last ones are shown. */
 export type UsageAnswer = Awaited<ReturnType<typeof fetchUsage>> & { readonly query: UsageQuery };
@@ -28,7 +28,10 @@ export const usageQuery = (account: string | undefined, query: UsageQuery) =>
     placeholderData: keepPreviousData,
   });
 
-const fetchAll = (query: UsageQuery) => call(() => api.operator.usage.get({ query }));
+function fetchAll(query: UsageQuery) {
+  const group = isScopeGroup(query.group) ? "none" : query.group;
+  return call(() => api.operator.usage.get({ query: { ...query, group } }));
+}
 
 function fetchUsage(account: string | undefined, query: UsageQuery) {
   if (account === undefined) return fetchAll(query);

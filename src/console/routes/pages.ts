@@ -16,7 +16,8 @@ export const trafficPages = [
     validateSearch: rangeAnd(
       "by",
       "group",
-      "project",
+      "tag",
+      "scope",
       "key",
       "model",
       "upstream",
@@ -31,6 +32,7 @@ export const trafficPages = [
     getParentRoute: () => account,
     path: "/requests",
     validateSearch: rangeAnd(
+      "scope",
       "key",
       "model",
       "upstream",

@@ -22,11 +22,9 @@ const sums = {
   output_tokens: t.Integer(),
 };
 const projectUsage = t.Object({
-  from: t.String({
-    description: "30 days ago, or later where more end users were seen than one query returns",
-  }),
+  from: t.String({ description: "30 days ago" }),
   total: t.Object(sums),
-  others: t.Integer({ description: "how many more there are than the 100 dearest" }),
+  others: t.Object(sums, { description: "all that are not among the 100 dearest" }),
   items: t.Array(
     t.Object({
       id: t.Nullable(t.String({ description: "null: the requests that name none" })),
@@ -60,7 +58,7 @@ function print({ fromMs, total, spenders, others }: ProjectUsage): Static<typeof
   return {
     from: printTime(fromMs),
     total: printShort(total),
-    others,
+    others: printShort(others),
     items: spenders.map(({ id: spender, name, sums: each, limit }) => ({
       id: spender,
       name,

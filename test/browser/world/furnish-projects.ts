@@ -12,17 +12,20 @@ export interface ProjectFurniture {
 }
 
 /** Adds a project with a budget, a key that made a key, requests of end users and one that their limit refused. */
-export async function furnishProjects({ owner, acme, url, upstream }: World): Promise<ProjectFurniture> {
+export async function furnishProjects(
+  { owner, acme, url, upstream }: World,
+  name = "customer support",
+): Promise<ProjectFurniture> {
   const at = `/accounts/${acme.accountId}`;
   const project = await owner.call("POST", `${at}/projects`, {
-    name: "customer support",
+    name,
     spending_limit: { amount_usd: "25", period: "month" },
     end_user_limit: { amount_usd: "0.05", period: "day" },
   });
   await owner.call("PUT", `${at}/member-limits`, { spending_limit: { amount_usd: "50", period: "month" } });
   await owner.call("PATCH", `${at}/attribution`, { tag_keys: ["feature", "team"] });
   const { key, secret } = await owner.call("POST", `${at}/keys`, {
-    name: "support bot",
+    name: `${name} bot`,
     project_id: project.id,
     allows_children: true,
     spending_limit: { amount_usd: "10", period: "month" },

@@ -47,6 +47,8 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "shell-navigation": ["", openNavigation],
       usage: "/usage",
       "usage-by-key": "/usage?group=key&range=7d",
+      "usage-by-user": "/usage?group=end_user&range=7d",
+      "usage-of-user": "/usage?range=7d&scope=end_user%3Aines%40shop.example",
       requests: "/requests",
       receipt: `/requests/${furniture.answeredId}`,
       "receipt-of-user": `/requests/${furniture.attributedId}`,

@@ -35,7 +35,7 @@ describe.each(DIALECTS)("the usage of a project in the console on %s", (dialect)
       (await call("GET", `projects/${project.id}/usage?group=${group}`)).json;
     const users = await read("end_user");
     expect(users.total).toMatchObject({ requests: 3, cost_usd: "1.20" });
-    expect(users.others).toBe(0);
+    expect(users.others).toMatchObject({ requests: 0, cost_usd: "0.00" });
     expect(users.items).toMatchObject([
       { id: "bob", name: "bob", requests: 1, cost_usd: "0.70", spending_limit: { remaining_usd: "1.30" } },
       { id: "ada", name: "ada", requests: 2, cost_usd: "0.50", spending_limit: { used_usd: "0.50" } },

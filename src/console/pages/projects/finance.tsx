@@ -21,7 +21,11 @@ export function Finance({ account, project }: FinanceProps) {
       title="For finance"
       note="Months are UTC. The lines of all projects sum to the account's statement, to the last digit."
       actions={
-        <Link to="/accounts/$account/usage" params={{ account }} search={{ project: id, group: "key" }}>
+        <Link
+          to="/accounts/$account/usage"
+          params={{ account }}
+          search={{ scope: `project:${id}`, group: "key" }}
+        >
           Its usage
         </Link>
       }
@@ -77,7 +81,7 @@ function monthsSince(iso: string): readonly Month[] {
 /** The address of the usage of one project in a month, by day and key. */
 function usageAddress(account: string, project: string, { from, to }: Month): string {
   const range = { from: from.toISOString(), to: to.toISOString(), offset_h: 0 };
-  const query = printQuery({ ...range, by: "day", group: "key", project });
+  const query = printQuery({ ...range, by: "day", group: "key", scope: `project:${project}` });
   return `/console/api/accounts/${encodeURIComponent(account)}/usage.csv?${query}`;
 }
 

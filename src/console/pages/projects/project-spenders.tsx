@@ -86,7 +86,7 @@ function Total({
 
 function Spenders({ account, project, group }: SpendersProps & { readonly group: Group }) {
   const query = useQuery(projectUsageQuery(account, project.id, group.id));
-  const others = query.data?.others ?? 0;
+  const others = query.data?.others;
   return (
     <DataTable
       caption={`Usage of the project by ${group.one}`}
@@ -106,8 +106,11 @@ function Spenders({ account, project, group }: SpendersProps & { readonly group:
       query={query}
       skeletonRows={3}
       footer={
-        others > 0 && (
-          <span className={stack.soft}>and {plural(others, group.one)} more who spent less than these</span>
+        others !== undefined &&
+        others.requests > 0 && (
+          <span className={stack.soft}>
+            All others: <Money usd={others.cost_usd} /> for {plural(others.requests, "request")}
+          </span>
         )
       }
     />
@@ -165,8 +168,14 @@ function shareOf(cost: string, total: string): string {
   return whole === 0 ? "–" : formatPercent(usdNumber(cost) / whole);
 }
 
+/** A key leads to its page, an end user to all its usage. */
 function linkOf(group: ProjectGroup, account: string, { id, name }: ProjectSpender) {
-  if (group !== "key" || id === null || name === null) return undefined;
+  if (id === null) return undefined;
+  if (group === "end_user") {
+    const search = { scope: `end_user:${id}` };
+    return { to: "/accounts/$account/usage", params: { account }, search } as const;
+  }
+  if (group !== "key" || name === null) return undefined;
   return { to: "/accounts/$account/keys/$key", params: { account, key: id } } as const;
 }
 

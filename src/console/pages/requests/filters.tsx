@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useId, useRef } from "react";
 import { viewOutcome } from "../../parts/badge.tsx";
 import { KeyFilter, Select } from "../../parts/filters.tsx";
+import { ScopeFilter } from "../../parts/scope-filter.tsx";
 import { modelsQuery } from "../../queries/overview.ts";
 import type { RequestsSearch } from "../../queries/requests.ts";
 import { withSearch } from "../../search.ts";
@@ -40,6 +41,7 @@ export function Filters({ account, search }: FiltersProps) {
   );
   return (
     <div className={styles.filters}>
+      <ScopeFilter account={account} scope={search.scope} />
       <KeyFilter account={account} />
       {select("model", "Model", models?.items.map(({ id }) => ({ value: id, text: id })) ?? [])}
       {select(

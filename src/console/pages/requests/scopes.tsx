@@ -26,7 +26,7 @@ export function titleOfScope({ kind }: Pick<ShownScope, "kind">): string {
   return KINDS[kind] ?? kind;
 }
 
-/** The name of a scope, or its id. Projects and keys lead to their pages, members to the team. */
+/** The name of a scope, or its id. Projects and keys lead to their pages, members to the team, others to usage. */
 export function ScopeName({
   account,
   scope,
@@ -58,7 +58,17 @@ export function ScopeName({
       </Link>
     );
   }
-  return text;
+  if (kind === "account") return text;
+  return (
+    <Link to="/accounts/$account/usage" params={{ account }} search={{ scope: `${kind}:${id}` }}>
+      {kind === "run" ? runOf(id) : text}
+    </Link>
+  );
+}
+
+/** The id that the client chose for a run. The id of its key and a colon stand before it. */
+function runOf(id: string): string {
+  return id.slice(id.indexOf(":") + 1);
 }
 
 /** What a request counts for beside its account and key, as rows of its facts. */

@@ -10,7 +10,7 @@ import {
   requestSeries,
   tokenSeries,
 } from "../../series.ts";
-import type { UsageQuery } from "../../usage-view.ts";
+import { GROUPS, type UsageQuery } from "../../usage-view.ts";
 import styles from "./usage.module.css";
 
 interface ChartsProps {
@@ -23,7 +23,7 @@ interface ChartsProps {
 /** Cost, requests and tokens over time. */
 export function Charts({ usage, query, unusualDays }: ChartsProps) {
   const { total } = usage;
-  const divided = query.group === "none" ? "" : ` and ${query.group}`;
+  const divided = query.group === "none" ? "" : ` and ${GROUPS[query.group]}`;
   const cost = costSeries(usage, query);
   const marks = query.by === "hour" ? [] : placesOf(cost.times, unusualDays, query);
   const requests = requestSeries(usage, query);

@@ -1,28 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { viewOutcome } from "../../parts/badge.tsx";
 import { Button, ButtonLink, DownloadLink } from "../../parts/button.tsx";
+import { FilterChip } from "../../parts/chip.tsx";
 import { KeyFilter, Select } from "../../parts/filters.tsx";
-import { Icon } from "../../parts/icons.tsx";
 import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
+import { ScopeFilter } from "../../parts/scope-filter.tsx";
 import { modelsQuery } from "../../queries/overview.ts";
-import { projectsQuery } from "../../queries/projects.ts";
 import { csvAddress, type UsageAnswer, usageQuery } from "../../queries/usage.ts";
 import { withSearch } from "../../search.ts";
-import {
-  FILTERS,
-  type FilterName,
-  GROUPS,
-  type UsageQuery,
-  type UsageSearch,
-  unitsOf,
-} from "../../usage-view.ts";
+import { FILTERS, GROUPS, type UsageQuery, type UsageSearch, unitsOf } from "../../usage-view.ts";
 import { Charts, Latencies } from "./charts.tsx";
 import { Figures } from "./figures.tsx";
+import { TagKeys, useGroups } from "./tag-keys.tsx";
 import styles from "./usage.module.css";
 import { UsageTable } from "./usage-table.tsx";
 
@@ -118,7 +112,7 @@ interface ControlsProps {
 /** What the view is divided by, and its filters. The URL holds all of it. */
 function Controls({ account, search, query }: ControlsProps) {
   const set = useSetSearch();
-  const groups = Object.keys(GROUPS).filter((name) => name !== (account === undefined ? "key" : "account"));
+  const groups = useGroups(account);
   const units = unitsOf(query);
   const isCompared = search.compare !== "0";
   return (
@@ -126,8 +120,13 @@ function Controls({ account, search, query }: ControlsProps) {
       <Select
         label="Divide by"
         value={query.group}
-        options={[...groups, "none"].map((value) => ({ value, text: value === "none" ? "nothing" : value }))}
-        onChange={(group) => set({ group, table: undefined })}
+        options={[
+          ...groups.names.map((value) => ({ value, text: GROUPS[value] })),
+          { value: "none" as const, text: "nothing" },
+        ]}
+        onChange={(group) =>
+          set({ group, table: undefined, tag: group === "tag" ? groups.tagKeys[0] : undefined })
+        }
       />
       {units.length > 1 && (
         <Select
@@ -137,12 +136,19 @@ function Controls({ account, search, query }: ControlsProps) {
           onChange={(by) => set({ by })}
         />
       )}
-      {account !== undefined && <ProjectFilter account={account} chosen={search.project} />}
+      {account !== undefined && query.group === "tag" && (
+        <TagKeys account={account} chosen={search.tag} onChange={(tag) => set({ tag })} />
+      )}
+      {account !== undefined && <ScopeFilter account={account} scope={search.scope} />}
       {account !== undefined && <KeyFilter account={account} />}
       {account !== undefined && <ModelFilter account={account} chosen={search.model} />}
-      {account === undefined && search.model && <Chip name="model" text={search.model} />}
-      {search.upstream && <Chip name="upstream" text={search.upstream} />}
-      {search.outcome && <Chip name="outcome" text={viewOutcome(search.outcome).text} />}
+      {account === undefined && search.model && (
+        <FilterChip filter="model" name="model" text={search.model} />
+      )}
+      {search.upstream && <FilterChip filter="upstream" name="upstream" text={search.upstream} />}
+      {search.outcome && (
+        <FilterChip filter="outcome" name="outcome" text={viewOutcome(search.outcome).text} />
+      )}
       <Button
         look="quiet"
         aria-pressed={isCompared}
@@ -159,22 +165,6 @@ interface FilterProps {
   readonly chosen: string | undefined;
 }
 
-/** A choice of projects, for an account that has more than its default one. */
-function ProjectFilter({ account, chosen = "" }: FilterProps) {
-  const { data } = useQuery(projectsQuery(account));
-  const set = useSetSearch();
-  const options = data?.items.map(({ id, name }) => ({ value: id, text: name })) ?? [];
-  if (options.length < 2 && chosen === "") return null;
-  return (
-    <Select
-      label="Project"
-      value={chosen}
-      options={[{ value: "", text: "any project" }, ...options]}
-      onChange={(project) => set({ project: project === "" ? undefined : project })}
-    />
-  );
-}
-
 function ModelFilter({ account, chosen = "" }: FilterProps) {
   const { data } = useQuery(modelsQuery(account));
   const set = useSetSearch();
@@ -187,21 +177,6 @@ function ModelFilter({ account, chosen = "" }: FilterProps) {
       options={[{ value: "", text: "any model" }, ...ids.map((id) => ({ value: id, text: id }))]}
       onChange={(model) => set({ model: model === "" ? undefined : model })}
     />
-  );
-}
-
-/** A filter that a row of the table has set. A press removes it. */
-function Chip({ name, text }: { readonly name: FilterName; readonly text: string }) {
-  return (
-    <Link
-      to="."
-      search={withSearch({ [name]: undefined })}
-      className={styles.chip}
-      aria-label={`Remove the filter: ${name} ${text}`}
-    >
-      <span className={styles.soft}>{name}</span> {text}
-      <Icon name="close" size={12} />
-    </Link>
   );
 }
 

@@ -7,7 +7,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { hasMargin, type Margin, type UsageAnswer, type UsageGroup } from "../../queries/usage.ts";
 import { withSearch } from "../../search.ts";
-import { FILTERS, GROUPS, type UsageQuery } from "../../usage-view.ts";
+import { FILTERS, GROUPS, isScopeGroup, type UsageQuery } from "../../usage-view.ts";
 import { printShare, shareOf } from "./compare.ts";
 import { inputOf } from "./figures.tsx";
 import styles from "./usage.module.css";
@@ -31,7 +31,7 @@ export function UsageTable({ usage, query, table }: UsageTableProps) {
   };
   const rows = (title: string, columns: readonly Column<UsageGroup>[]) => (
     <DataTable
-      caption={`${title} by ${group}`}
+      caption={`${title} by ${GROUPS[group]}`}
       columns={[first, ...columns]}
       rows={usage.groups}
       rowKey={(row) => row.group ?? ""}
@@ -44,10 +44,10 @@ export function UsageTable({ usage, query, table }: UsageTableProps) {
     { id: "times", title: "Errors and times", content: rows("Errors and times", TIME_COLUMNS) },
   ];
   return (
-    <Panel title={`By ${group}`} note={describeRows(query)}>
+    <Panel title={`By ${GROUPS[group]}`} note={describeRows(query)}>
       <div className={styles.table}>
         <Tabs
-          label={`Figures by ${group}`}
+          label={`Figures by ${GROUPS[group]}`}
           tabs={tabs}
           value={table === "times" ? "times" : "cost"}
           onChange={(id) =>
@@ -65,6 +65,7 @@ export function UsageTable({ usage, query, table }: UsageTableProps) {
 
 function describeRows({ group }: UsageQuery): string {
   if (group === "account") return "The dearest first. A row leads to its account.";
+  if (isScopeGroup(group)) return "The dearest first, as far back as receipts are kept.";
   return `The dearest first. A row shows its ${group} alone.`;
 }
 
@@ -124,9 +125,19 @@ function tokens(count: number) {
   return <span title={formatCount(count)}>{formatCompact(count)}</span>;
 }
 
+const NAMELESS: Readonly<Partial<Record<UsageQuery["group"], string>>> = {
+  upstream: "no upstream",
+  project: "no project",
+  member: "no member",
+  end_user: "no end user",
+  tag: "no such tag",
+  run: "no run",
+  parent_key: "no key above",
+};
+
 /** The name of a group; refused requests have no upstream, and rarely no model. */
 function nameOf({ group, group_name }: UsageGroup, query: UsageQuery): string {
-  if (group === null) return query.group === "upstream" ? "no upstream" : "unknown";
+  if (group === null) return NAMELESS[query.group] ?? "unknown";
   return query.group === "outcome" ? viewOutcome(group).text : (group_name ?? group);
 }
 
@@ -134,6 +145,10 @@ function linkOf({ group, group_name }: UsageGroup, query: UsageQuery) {
   if (group === null || group === "(other)") return undefined;
   if (query.group === "account")
     return { to: "/operator/accounts", search: { q: group_name ?? group } } as const;
+  if (isScopeGroup(query.group)) {
+    const id = query.group === "tag" ? `${query.tag_key}=${group}` : group;
+    return { to: ".", search: withSearch({ scope: `${query.group}:${id}`, group: "model" }) } as const;
+  }
   const name = FILTERS.find((each) => each === query.group);
   if (!name) return undefined;
   // What is shown alone is divided by something else.
