@@ -2,7 +2,7 @@ import { formatMs, usdNumber } from "./format.ts";
 import { type ChartPlace, type ChartSeries, printTimes, SERIES_MAX } from "./parts/chart-parts.ts";
 import type { UsageAnswer, UsageRow } from "./queries/usage.ts";
 import { DAY_MS, HOUR_MS } from "./times.ts";
-import type { UsageQuery } from "./usage-view.ts";
+import { nameOfNone, type UsageQuery } from "./usage-view.ts";
 
 /** A row of a usage view: one bucket of time of one group. */
 interface GroupedRow {
@@ -185,8 +185,9 @@ interface StackOf {
   readonly value: (row: UsageRow) => number;
 }
 
-function stack({ from, to }: UsageAnswer, { by }: UsageQuery, { rows, value }: StackOf): Stacked {
-  return stackRows(rows, { from, to, resolution: by, name: "All", value });
+function stack({ from, to }: UsageAnswer, { by, group }: UsageQuery, { rows, value }: StackOf): Stacked {
+  const name = group === "none" ? "All" : nameOfNone(group);
+  return stackRows(rows, { from, to, resolution: by, name, value });
 }
 
 function asGroup(rows: readonly UsageRow[], group: string, name: string): readonly UsageRow[] {

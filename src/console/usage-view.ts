@@ -25,6 +25,12 @@ export function isScopeGroup(group: string): group is ScopeGroup {
   return SCOPE_GROUPS.some((each) => each === group);
 }
 
+/** The name of the requests that have nothing to divide by; refused ones have no upstream, and rarely no model. */
+export function nameOfNone(group: GroupName): string {
+  if (group === "upstream") return "no upstream";
+  return isScopeGroup(group) ? `no ${GROUPS[group]}` : "unknown";
+}
+
 /** The groups that a viewer may divide by. */
 export function groupsFor({ isOperator }: Pick<Viewer, "isOperator">): readonly (keyof typeof GROUPS)[] {
   // Safe because the keys are those of the object.

@@ -17,8 +17,8 @@ test("a project is created with a budget, gets a key, and is renamed, archived a
   await dialog.getByRole("button", { name: "Create project" }).click();
   await dialog.getByText("Another project has this name.").waitFor();
   await dialog.getByLabel("Name", { exact: true }).fill("search");
-  await dialog.getByLabel("Budget").fill("12.50");
-  await dialog.getByLabel("Limit of each end user").fill("0.10");
+  await dialog.getByLabel("Budget", { exact: true }).fill("12.50");
+  await dialog.getByLabel("Limit of each end user", { exact: true }).fill("0.10");
   await dialog.getByRole("button", { name: "Create project" }).click();
   await untilTitled(page, "search");
   await page.getByText("$12.50 left of $12.50 per month").waitFor();
@@ -40,7 +40,7 @@ test("a project is created with a budget, gets a key, and is renamed, archived a
 
   await page.getByRole("button", { name: "Edit", exact: true }).click();
   await dialog.getByLabel("Name", { exact: true }).fill("find");
-  await dialog.getByLabel("Budget").fill("");
+  await dialog.getByLabel("Budget", { exact: true }).fill("");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("No budget: the project spends what the wallet has.").waitFor();
   await untilTitled(page, "find");
@@ -125,7 +125,10 @@ test("usage is divided by end user and tag, and filtered by one of them, as are 
   await page.getByRole("link", { name: "Remove the filter: tag feature=search" }).click();
   await page.goto(addressOf("/requests?scope=end_user%3Amallory%40shop.example"));
   await page.getByRole("link", { name: "Remove the filter: end user mallory@shop.example" }).waitFor();
-  await page.getByRole("row", { name: /gpt-4.1-mini/ }).first().waitFor();
+  await page
+    .getByRole("row", { name: /gpt-4.1-mini/ })
+    .first()
+    .waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);
   await finish(watched);
 });
@@ -149,6 +152,19 @@ test("the team page sets the limit of each member and that of one", async () => 
   await dialog.getByLabel("Spending limit").fill("");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByRole("row", { name: /Sam Okafor.*none.*\$50\.00/ }).waitFor();
+  await finish(watched);
+});
+
+test("an end user who is forgotten has a pseudonym on receipts", async () => {
+  const { attributedId } = await furnishProjects(world, "third support");
+  const watched = await open("/settings");
+  const { page } = watched;
+  await page.getByRole("button", { name: "Forget…" }).click();
+  await page.getByLabel("End user", { exact: true }).fill("mallory@shop.example");
+  await page.getByRole("dialog").getByRole("button", { name: "Forget" }).click();
+  await page.getByText(/^Forgotten on \d+ receipts?\.$/).waitFor();
+  const { scopes } = await world.owner.call("GET", `${root()}/requests/${attributedId}`);
+  expect(JSON.stringify(scopes)).not.toContain("mallory");
   await finish(watched);
 });
 

@@ -27,6 +27,8 @@ export function SpendingFields({ limit, name, label = "Spending limit", hint }: 
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const zones = [...new Set(["UTC", own, limit?.time_zone ?? "UTC"])];
   const names = limitFieldNames(name);
+  // Of several limits in one form, each field says whose it is.
+  const nameOf = (text: string) => (name === undefined ? {} : { "aria-label": `${text}: ${label}` });
   return (
     <FieldRow>
       <AmountField
@@ -39,12 +41,14 @@ export function SpendingFields({ limit, name, label = "Spending limit", hint }: 
       />
       <Choice
         label="Period"
+        {...nameOf("Period")}
         name={names.period}
         defaultValue={limit?.period ?? "month"}
         options={periodOptions(limit?.period ?? "month")}
       />
       <Choice
         label="Periods begin in"
+        {...nameOf("Periods begin in")}
         name={names.zone}
         defaultValue={limit?.time_zone ?? "UTC"}
         options={zones.map((zone) => ({ value: zone, text: zone }))}

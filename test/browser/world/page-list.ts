@@ -99,6 +99,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "management-keys-revoke": ["/management-keys", press(/^Revoke/)],
       "audit-trail": "/audit-trail",
       settings: "/settings",
+      "settings-forget": ["/settings", press(/^Forget/)],
       "settings-conflict": ["/settings", (page) => showAccountConflict(page, world)],
     }),
     ...of("owner", "/console", {

@@ -19,7 +19,7 @@ export function Finance({ account, project }: FinanceProps) {
   return (
     <Panel
       title="For finance"
-      note="Months are UTC. The lines of all projects sum to the account's statement, to the last digit."
+      note="UTC months. All projects sum to the account's statement."
       actions={
         <Link
           to="/accounts/$account/usage"

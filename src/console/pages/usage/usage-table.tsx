@@ -7,7 +7,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { hasMargin, type Margin, type UsageAnswer, type UsageGroup } from "../../queries/usage.ts";
 import { withSearch } from "../../search.ts";
-import { FILTERS, GROUPS, isScopeGroup, type UsageQuery } from "../../usage-view.ts";
+import { FILTERS, GROUPS, isScopeGroup, nameOfNone, type UsageQuery } from "../../usage-view.ts";
 import { printShare, shareOf } from "./compare.ts";
 import { inputOf } from "./figures.tsx";
 import styles from "./usage.module.css";
@@ -125,19 +125,9 @@ function tokens(count: number) {
   return <span title={formatCount(count)}>{formatCompact(count)}</span>;
 }
 
-const NAMELESS: Readonly<Partial<Record<UsageQuery["group"], string>>> = {
-  upstream: "no upstream",
-  project: "no project",
-  member: "no member",
-  end_user: "no end user",
-  tag: "no such tag",
-  run: "no run",
-  parent_key: "no key above",
-};
-
 /** The name of a group; refused requests have no upstream, and rarely no model. */
 function nameOf({ group, group_name }: UsageGroup, query: UsageQuery): string {
-  if (group === null) return NAMELESS[query.group] ?? "unknown";
+  if (group === null) return nameOfNone(query.group);
   return query.group === "outcome" ? viewOutcome(group).text : (group_name ?? group);
 }
 
