@@ -3,7 +3,7 @@ import { createRunStore } from "../accounts/attribution/runs.ts";
 import { createTagValues } from "../accounts/attribution/tag-values.ts";
 import { createAuthenticate } from "../accounts/keys/authenticate.ts";
 import { createMakeChild } from "../accounts/keys/child-keys.ts";
-import { createFindEndedKeys } from "../accounts/keys/keys.ts";
+import { createFindEndedKeys } from "../accounts/keys/ended-keys.ts";
 import { nameScopes } from "../accounts/keys/named-scopes.ts";
 import { isOnePerson } from "../accounts/people/members.ts";
 import { createBodies } from "../bodies/bodies.ts";

@@ -30,7 +30,12 @@ export function readKey(row: KeyRow): ApiKey {
 /** Most keys have no parent and share one list. */
 const NO_PARENTS: readonly string[] = Object.freeze([]);
 
-function parentsOf({ parentId, parent2Id, parent3Id }: KeyRow): readonly string[] {
+/** Returns the ids of the keys above a key, the nearest first. */
+export function parentsOf({
+  parentId,
+  parent2Id,
+  parent3Id,
+}: Pick<KeyRow, "parentId" | "parent2Id" | "parent3Id">): readonly string[] {
   if (parentId === null) return NO_PARENTS;
   return Object.freeze([parentId, parent2Id, parent3Id].filter((id) => id !== null));
 }

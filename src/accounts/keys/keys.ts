@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
-import { type Database, type Db, isInList, listOf } from "../../db/database.ts";
+import type { Database, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Limits } from "../../limiter/limiter.ts";
@@ -219,32 +219,4 @@ export async function revokeKey(
     await recordChange(database, tx, actor, change, revokedAtMs);
     return true;
   });
-}
-
-/**
- * Returns a function that finds which of some keys were revoked or deleted, or belong to a suspended account. It
- * takes at most 1,000 ids. Expired keys are not found: a request that began before the expiry may finish.
- */
-export function createFindEndedKeys(
-  database: Database,
-): (keyIds: readonly string[]) => Promise<ReadonlyMap<string, "revoked" | "suspended">> {
-  const { accounts, apiKeys } = database.tables;
-  // Built once: each gateway runs it every second.
-  const query = database.db
-    .select({ id: apiKeys.id, state: accounts.state })
-    .from(apiKeys)
-    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(and(isInList(database, apiKeys.id), isNull(apiKeys.revokedAtMs)))
-    .prepare();
-  return async (keyIds) => {
-    const rows = await query.execute(listOf(database, keyIds));
-    const states = new Map(rows.map(({ id, state }) => [id, state]));
-    const ended = new Map<string, "revoked" | "suspended">();
-    for (const id of keyIds) {
-      const state = states.get(id);
-      if (state === undefined) ended.set(id, "revoked");
-      else if (state === "suspended") ended.set(id, "suspended");
-    }
-    return ended;
-  };
 }

@@ -4,6 +4,7 @@ import { listAuditEntries } from "../../../src/accounts/audit-trail.ts";
 import { createAuthenticate } from "../../../src/accounts/keys/authenticate.ts";
 import { createMakeChild } from "../../../src/accounts/keys/child-keys.ts";
 import { sweepChildLimits } from "../../../src/accounts/keys/child-limits.ts";
+import { createFindEndedKeys } from "../../../src/accounts/keys/ended-keys.ts";
 import type { Authenticate } from "../../../src/accounts/keys/key.ts";
 import {
   endPreviousSecret,
@@ -12,7 +13,6 @@ import {
   updateKey,
 } from "../../../src/accounts/keys/key-changes.ts";
 import {
-  createFindEndedKeys,
   findKey,
   type IssuedKey,
   issueKey,
@@ -147,6 +147,9 @@ describe.each(DIALECTS)("keys below keys in %s", (dialect) => {
     await db.update(tables.apiKeys).set({ revokedAtMs: null }).where(isKey(child.key.id));
     passSecond();
     await expect(authenticate(child.secret)).rejects.toMatchObject(UNKNOWN);
+    const free = await issue();
+    const ended = await createFindEndedKeys(storage.database)([child.key.id, free.key.id]);
+    expect([...ended]).toEqual([[child.key.id, "revoked"]]);
   });
 
   test("a child whose parent or root was deleted is refused", async () => {
