@@ -27,11 +27,10 @@ interface Run {
   readonly amount: Nanos | undefined;
 }
 
-/** How end users and tags are named on receipts. */
+/** How receipts name end users of accounts that keep hashes only, and what a tag's value counts as today. */
 export interface AttributionNames {
-  /** Returns the name of an end user on receipts of an account that keeps hashes only. */
   hashEndUser(accountId: string, endUser: string): Soon<string>;
-  /** Returns what a value of a tag counts as today: itself, or "other". */
+  /** Returns the value itself, or "other". */
   countTagValue(accountId: string, tagKey: string, value: string): Soon<string>;
 }
 
@@ -75,8 +74,8 @@ export function readAttribution({ call, caller, request }: Attributed): Attribut
   const user = headers.user === null ? undefined : readUser(headers.user);
   return {
     endUser: caller.endUsers === "off" ? undefined : (user ?? request.endUser),
-    tags: headers.tags === null ? NO_TAGS : readTags(headers.tags, caller.tagKeys),
-    run: headers.run === null ? undefined : readRun(headers.run),
+    tags: headers.tags === null ? NO_TAGS : readTags(headers.tags, caller),
+    run: headers.run === null ? undefined : readRun(headers.run, caller),
     costMax: headers.maxCost === null ? undefined : readAmount(headers.maxCost, "x-tollgate-max-cost-usd"),
   };
 }
@@ -98,27 +97,35 @@ export function scopesOf(
   return findScopes(parts, caller, attribution);
 }
 
-async function findScopes(
+function findScopes(
   { attribution: names, runs }: ScopeParts,
   caller: Caller,
   { endUser, tags, run }: Attribution,
-): Promise<readonly Scope[] | undefined> {
+): Soon<readonly Scope[] | undefined> {
   const { key, endUsers } = caller;
   const { accountId } = key;
-  const found: Scope[] = [];
+  const found: Soon<Scope>[] = [];
   if (endUser !== undefined) {
-    const isHashed = endUsers === "hashed";
-    found.push(endUserScope(isHashed ? await names.hashEndUser(accountId, endUser) : nameOfEndUser(endUser)));
+    const id = endUsers === "hashed" ? names.hashEndUser(accountId, endUser) : nameOfEndUser(endUser);
+    found.push(id instanceof Promise ? id.then(endUserScope) : endUserScope(id));
   }
   for (const { key: tagKey, value } of tags) {
-    const counted = await names.countTagValue(accountId, tagKey, value);
-    found.push({ kind: "tag", id: `${tagKey}=${counted}` });
+    const counted = names.countTagValue(accountId, tagKey, value);
+    const toScope = (id: string): Scope => ({ kind: "tag", id: `${tagKey}=${id}` });
+    found.push(counted instanceof Promise ? counted.then(toScope) : toScope(counted));
   }
   if (run) {
-    if (run.amount !== undefined) await runs.begin(key, run.id, run.amount);
-    found.push(runScope(key, run.id));
+    const scope = runScope(key, run.id);
+    const begun = run.amount === undefined ? undefined : runs.begin(key, run.id, run.amount);
+    found.push(begun instanceof Promise ? begun.then(() => scope) : scope);
   }
-  return withScopes(caller, found);
+  return areKnown(found)
+    ? withScopes(caller, found)
+    : Promise.all(found).then((scopes) => withScopes(caller, scopes));
+}
+
+function areKnown(found: readonly Soon<Scope>[]): found is readonly Scope[] {
+  return found.every((scope) => !(scope instanceof Promise));
 }
 
 function withScopes(caller: Caller, found: readonly Scope[]): readonly Scope[] | undefined {
@@ -127,8 +134,20 @@ function withScopes(caller: Caller, found: readonly Scope[]): readonly Scope[] |
   return scopes ? [...scopes, ...found] : found;
 }
 
-/** By caller, of which requests share one for half a second. */
-const KNOWN = new WeakMap<Caller, readonly Scope[]>();
+/** What was read for a caller, which the requests of half a second share. */
+interface Known {
+  scopes?: readonly Scope[];
+  tags?: { readonly header: string; readonly tags: readonly Tag[] };
+  run?: { readonly header: string; readonly run: Run };
+}
+
+const KNOWN = new WeakMap<Caller, Known>();
+
+function knownOf(caller: Caller): Known {
+  const known = KNOWN.get(caller) ?? {};
+  KNOWN.set(caller, known);
+  return known;
+}
 
 /**
  * Returns what each hold of a key counts for: the keys above it, its project and its member. Default project and
@@ -137,12 +156,9 @@ const KNOWN = new WeakMap<Caller, readonly Scope[]>();
 export function keyScopes(caller: Caller): readonly Scope[] | undefined {
   const { key, hasScopes } = caller;
   if (!hasScopes && key.projectId === undefined && key.parentIds.length === 0) return undefined;
-  let scopes = KNOWN.get(caller);
-  if (!scopes) {
-    scopes = listScopes(caller);
-    KNOWN.set(caller, scopes);
-  }
-  return scopes;
+  const known = knownOf(caller);
+  known.scopes ??= listScopes(caller);
+  return known.scopes;
 }
 
 function listScopes({
@@ -170,7 +186,14 @@ function readUser(header: string): string {
   return user.length <= SCOPE_ID_CHARACTERS_MAX && isText(user) ? user : reject("x-tollgate-user");
 }
 
-function readTags(header: string, declared: readonly string[] = []): readonly Tag[] {
+/** Most requests of a caller have the tags of the one before. */
+function readTags(header: string, caller: Caller): readonly Tag[] {
+  const known = knownOf(caller);
+  if (known.tags?.header !== header) known.tags = { header, tags: parseTags(header, caller.tagKeys) };
+  return known.tags.tags;
+}
+
+function parseTags(header: string, declared: readonly string[] = []): readonly Tag[] {
   const tags = decode(header)
     .split(",", TAGS_MAX + 1)
     .map((text) => readTag(text, declared));
@@ -186,7 +209,13 @@ function readTag(text: string, declared: readonly string[]): Tag {
   return isRight ? { key, value } : reject("x-tollgate-tags");
 }
 
-function readRun(header: string): Run {
+function readRun(header: string, caller: Caller): Run {
+  const known = knownOf(caller);
+  if (known.run?.header !== header) known.run = { header, run: parseRun(header) };
+  return known.run.run;
+}
+
+function parseRun(header: string): Run {
   const [id = "", limit, ...others] = header.split(";").map((part) => part.trim());
   if (!RUN_ID.test(id) || others.length > 0) reject("x-tollgate-run");
   if (limit === undefined) return { id, amount: undefined };
@@ -202,9 +231,7 @@ function readAmount(text: string, header: string): Nanos {
   }
 }
 
-function isText(text: string): boolean {
-  return text !== "" && !UNSTORABLE.test(text);
-}
+const isText = (text: string): boolean => text !== "" && !UNSTORABLE.test(text);
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
