@@ -2,6 +2,7 @@ import { findNames } from "../accounts/find-items.ts";
 import { listProjects } from "../accounts/projects.ts";
 import type { Database } from "../db/database.ts";
 import { type Cell, printCsv } from "../domain/csv.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { TransferTotal } from "../ledger/records.ts";
@@ -56,8 +57,10 @@ export async function readChargeback(
   { account, month, by }: ChargebackRequest,
 ): Promise<Chargeback> {
   const { opening } = await openStatement(ledger, account.id, month);
-  const { fromMs, toMs } = month;
-  const totals = await ledger.transferTotals(account.id, { fromMs, toMs, by });
+  const totals: TransferTotal[] = [];
+  for (const range of splitMonth(month)) {
+    totals.push(...(await ledger.transferTotals(account.id, { ...range, by })));
+  }
   const sums = new Map<string, Omit<ChargebackLine, "name">>();
   if (by === "project") {
     const projects = (await listProjects(database, account)).filter(
@@ -77,6 +80,17 @@ export async function readChargeback(
     .toSorted(compareLines);
   const total = totals.reduce(addTransfers, NO_TRANSFERS);
   return { month, by, opening, closing: opening + changeOf(total), lines, total };
+}
+
+/** The time that one read of the ledger sums up, so that it ends within the time that a remote one has for it. */
+const PIECE_MS = 5 * DAY_MS;
+
+function splitMonth({ fromMs, toMs }: Month): readonly { readonly fromMs: number; readonly toMs: number }[] {
+  const count = Math.ceil((toMs - fromMs) / PIECE_MS);
+  return Array.from({ length: count }, (_, index) => ({
+    fromMs: fromMs + index * PIECE_MS,
+    toMs: Math.min(fromMs + (index + 1) * PIECE_MS, toMs),
+  }));
 }
 
 type Place = Pick<ChargebackLine, "kind" | "id">;
