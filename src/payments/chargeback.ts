@@ -10,8 +10,7 @@ import { addTransfers, changeOf, NO_TRANSFERS, type TransferSums } from "./month
 import { type Month, openStatement } from "./statement.ts";
 
 /** What a statement can be split by. */
-export const CHARGEBACK_KINDS = ["project", "member", "key"] as const;
-export type ChargebackKind = (typeof CHARGEBACK_KINDS)[number];
+export type ChargebackKind = "project" | "member" | "key";
 
 /**
  * What a line sums up: a project, member or key, receipts without one, receipts that are no longer kept, or what came
