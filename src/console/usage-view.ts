@@ -43,7 +43,6 @@ function isAllowed(group: string, isOperator: boolean): boolean {
 
 /** The filters that the URL holds. */
 export const FILTERS = ["scope", "key", "model", "upstream", "outcome"] as const;
-export type FilterName = (typeof FILTERS)[number];
 
 /** The page's state, as the URL holds it. */
 export interface UsageSearch extends RangeSearch {
