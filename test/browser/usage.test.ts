@@ -74,7 +74,7 @@ test("the CSV of a view sums up to its table, and the view survives a reload and
     await route.continue();
   });
   await page.getByRole("combobox", { name: "Divide by" }).click();
-  await page.getByRole("option", { name: "key" }).click();
+  await page.getByRole("option", { name: "key", exact: true }).click();
   await page.waitForURL(/group=key/);
   // Until the new rows are here, the table names what its rows are.
   await page.getByRole("table", { name: "Cost and tokens by model" }).waitFor();
