@@ -110,6 +110,19 @@ test("usage is divided by end user and tag, and filtered by one of them, as are 
   const { projectId } = await furnishProjects(world, "second support");
   const watched = await open(`/projects/${projectId}`);
   const { page } = watched;
+  const downloading = page.waitForEvent("download");
+  await page
+    .getByRole("link", { name: /^This project in/ })
+    .first()
+    .click();
+  const file = await Bun.file(await (await downloading).path()).text();
+  expect(
+    file
+      .trimEnd()
+      .split("\n")
+      .filter((line) => line.includes("second support bot")),
+  ).not.toBeEmpty();
+  expect(file).not.toContain("production");
   await page.getByRole("link", { name: "Its usage" }).click();
   await untilTitled(page, "Usage");
   await page.getByRole("combobox", { name: "Project" }).getByText("second support").waitFor();
