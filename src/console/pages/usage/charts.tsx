@@ -2,14 +2,8 @@ import { formatCents, formatCompact, formatCount, formatMs, formatUsdNumber, rea
 import { Chart } from "../../parts/chart.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import type { UsageAnswer, UsageTotal } from "../../queries/usage.ts";
-import {
-  costSeries,
-  dayOf,
-  histogramSeries,
-  printBuckets,
-  requestSeries,
-  tokenSeries,
-} from "../../series.ts";
+import { costSeries, dayOf, printBuckets } from "../../series.ts";
+import { histogramSeries, requestSeries, tokenSeries } from "../../usage-series.ts";
 import { GROUPS, type UsageQuery } from "../../usage-view.ts";
 import styles from "./usage.module.css";
 
