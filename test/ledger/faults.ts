@@ -119,18 +119,18 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["the widest limit binds without holds", "limits.unheld < unheld ?", "limits.unheld > unheld ?"],
     [
       "a template counts all its subjects together",
-      "each === undefined ? ALL : subjectsOf(each, spender)",
-      "each === undefined || subjectsOf(each, spender).length === 0 ? ALL : [each]",
+      "subjectsOf(limit, spender)",
+      "(limit.each === undefined || subjectsOf(limit, spender).length === 0 ? [undefined] : [limit.each])",
     ],
     [
       "a template binds a hold without its kind",
-      "each === undefined ? ALL : subjectsOf(each, spender)",
-      "each === undefined || subjectsOf(each, spender).length === 0 ? ALL : subjectsOf(each, spender)",
+      "subjectsOf(limit, spender)",
+      "(subjectsOf(limit, spender).length === 0 ? [undefined] : subjectsOf(limit, spender))",
     ],
     [
       "a template counts one subject of several",
-      "each === undefined ? ALL : subjectsOf(each, spender)",
-      "each === undefined ? ALL : subjectsOf(each, spender).slice(0, 1)",
+      "subjectsOf(limit, spender)",
+      "subjectsOf(limit, spender).slice(0, 1)",
     ],
     [
       "a window ends a millisecond late",
@@ -374,16 +374,8 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "if (scope || each !== undefined || !isCalendar(period))",
       "if (scope || !isCalendar(period))",
     ],
-    [
-      "a hold that a limit does not bind comes to list it",
-      "if (binding !== undefined && !bindingsOf(hold).includes(binding)) continue;",
-      "",
-    ],
-    [
-      "a hold that a template does not bind comes to list it",
-      "each === undefined ? [undefined] : subjectsOf(each, hold)",
-      "[undefined]",
-    ],
+    ["a hold that a limit does not bind comes to list it", "if (!binds(limit, hold)) continue;", ""],
+    ["a hold that a template does not bind comes to list it", "subjectsOf(limit, hold)", "[undefined]"],
     ["an ended hold comes to list a limit", 'hold.state !== "held" || ', ""],
     ["a hold of an earlier period comes to list a limit", " || hold.holdId < firstId", ""],
     ["a hold lists a limit twice", ".filter((key) => !lists(hold, key))", ""],

@@ -46,9 +46,7 @@ export function bind(
 ): readonly BoundLimit[] {
   const bound: BoundLimit[] = [];
   for (const limit of limits) {
-    const { each } = limit;
-    const subjects = each === undefined ? ALL : subjectsOf(each, spender);
-    for (const subject of subjects) {
+    for (const subject of subjectsOf(limit, spender)) {
       const counterId = counterIdOf(limit, subject);
       const periodStartMs = startOfPeriod(book, { ...limit, counterId }, nowMs);
       bound.push({ limit, subject, key: { counterId, periodStartMs } });
@@ -56,9 +54,6 @@ export function bind(
   }
   return bound;
 }
-
-/** What a limit that is no template counts: everything that it binds. */
-const ALL: readonly undefined[] = [undefined];
 
 /**
  * Returns the start of a counter's period. A window that is over, or was begun by a clock that ran ahead, is followed

@@ -10,7 +10,7 @@ import {
 } from "./book.ts";
 import type { Command } from "./command.ts";
 import { bind } from "./headroom.ts";
-import { bindingOf, bindingsOf, counterIdOf, type Spender, subjectsOf } from "./spender.ts";
+import { binds, counterIdOf, type Spender, subjectsOf } from "./spender.ts";
 import { areScopes, isBindable, isHoldId, isId } from "./validate.ts";
 import { countedPeriodOf, holdsToBind } from "./wallet.ts";
 
@@ -174,10 +174,8 @@ export function windowsOf(book: Book, readSet: SpendingReads): readonly string[]
   const ids: string[] = [];
   for (const spender of readSet.spenders) {
     for (const limit of limitsThatMayBind(book, readSet, spender)) {
-      const { each, period } = limit;
-      if (isCalendar(period)) continue;
-      const subjects = each === undefined ? [undefined] : subjectsOf(each, spender);
-      ids.push(...subjects.map((subject) => counterIdOf(limit, subject)));
+      if (isCalendar(limit.period)) continue;
+      ids.push(...subjectsOf(limit, spender).map((subject) => counterIdOf(limit, subject)));
     }
   }
   return ids;
@@ -186,13 +184,7 @@ export function windowsOf(book: Book, readSet: SpendingReads): readonly string[]
 /** The limits in force that bind what spends, and those that the same batch sets. */
 function limitsThatMayBind(book: Book, { limits }: SpendingReads, spender: Spender): readonly SpendLimit[] {
   const inForce = book.limitsInForce(spender);
-  if (limits.length === 0) return inForce;
-  const bindings = bindingsOf(spender);
-  return [...inForce, ...limits.filter((limit) => binds(bindings, bindingOf(limit)))];
-}
-
-function binds(bindings: readonly string[], binding: string | undefined): boolean {
-  return binding === undefined || bindings.includes(binding);
+  return limits.length === 0 ? inForce : [...inForce, ...limits.filter((limit) => binds(limit, spender))];
 }
 
 /** Returns the receipt ids of the charges among postings. A replayed charge is compared with its receipt. */

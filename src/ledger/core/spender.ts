@@ -60,8 +60,21 @@ export function bindingsOf({ keyId, scopes = NO_SCOPES }: Spender): readonly str
   return bindings;
 }
 
-/** Returns the ids of the scopes that a template counts of a spender. */
-export function subjectsOf(each: ScopeKind, { keyId, scopes = NO_SCOPES }: Spender): readonly string[] {
+/** Whether a limit binds what a spender spends. A template may count none of its scopes nevertheless. */
+export function binds(limit: Bound, spender: Spender): boolean {
+  const binding = bindingOf(limit);
+  return binding === undefined || bindingsOf(spender).includes(binding);
+}
+
+/** What a limit that is no template counts: everything that it binds. */
+const ALL: readonly undefined[] = [undefined];
+
+/** Returns the ids of the scopes that a template counts of a spender; of another limit one `undefined`. */
+export function subjectsOf(
+  { each }: Pick<SpendLimit, "each">,
+  { keyId, scopes = NO_SCOPES }: Spender,
+): readonly (string | undefined)[] {
+  if (each === undefined) return ALL;
   if (each === "key") return [keyId];
   return scopes.filter(({ kind }) => kind === each).map(({ id }) => id);
 }

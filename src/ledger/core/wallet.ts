@@ -21,7 +21,7 @@ import {
 } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
 import { counterOf } from "./resolve.ts";
-import { bindingOf, bindingsOf, counterIdOf, subjectsOf } from "./spender.ts";
+import { bindingOf, binds, counterIdOf, subjectsOf } from "./spender.ts";
 import { isAmount, isBindable, isId } from "./validate.ts";
 
 /** Creates an empty, active wallet. An existing wallet stays as it is. Declines `invalid_id`. */
@@ -149,17 +149,15 @@ export function holdsToBind(
   limit: SpendLimit,
   nowMs: number,
 ): readonly { readonly hold: Hold; readonly keys: readonly CounterKey[] }[] {
-  const { each, period, timeZone } = limit;
+  const { period, timeZone } = limit;
   if (!isCalendar(period)) return [];
   const periodStartMs = periodStart(period, nowMs, timeZone);
   const firstId = firstIdOf(Math.max(0, periodStartMs));
-  const binding = bindingOf(limit);
   const found: { hold: Hold; keys: CounterKey[] }[] = [];
   for (const hold of holds.values()) {
     if (hold.state !== "held" || hold.holdId < firstId) continue;
-    if (binding !== undefined && !bindingsOf(hold).includes(binding)) continue;
-    const subjects = each === undefined ? [undefined] : subjectsOf(each, hold);
-    const keys = subjects
+    if (!binds(limit, hold)) continue;
+    const keys = subjectsOf(limit, hold)
       .map((subject) => ({ counterId: counterIdOf(limit, subject), periodStartMs }))
       .filter((key) => !lists(hold, key));
     if (keys.length > 0) found.push({ hold, keys });

@@ -118,8 +118,7 @@ interface CountedLimit {
 }
 
 function countedBy(limit: SpendLimit, spender: Spender | undefined): readonly CountedLimit[] {
-  const { each } = limit;
-  const subjects = each === undefined || !spender ? [undefined] : subjectsOf(each, spender);
+  const subjects = spender ? subjectsOf(limit, spender) : [undefined];
   return subjects.map((subject) => ({ limit, subject, counterId: counterIdOf(limit, subject) }));
 }
 
