@@ -9,7 +9,7 @@ import {
   type Value,
 } from "../queries/rows.ts";
 import type { OfWallet, WalletOwned } from "./load-statements.ts";
-import { encodeArray, encodeColumns } from "./run-query.ts";
+import { createBatchReads, encodeArray, encodeColumns } from "./run-query.ts";
 import type { Connection } from "./session.ts";
 
 /** A limit with one of its counters: of its newest period, `undefined` when it was never used. */
@@ -38,13 +38,7 @@ export interface LimitStatements {
 
 /** Creates the statements of one transaction. Those run at once are pipelined in one round trip. */
 export function createLimitStatements({ client }: Connection): LimitStatements {
-  const run = async <Row>(sql: string, values: Value[]): Promise<readonly Row[]> =>
-    await client.unsafe(sql, values).execute();
-  const runForRows = async <Row>(
-    sql: string,
-    rows: readonly (readonly Value[])[],
-  ): Promise<readonly Row[]> => (rows.length === 0 ? [] : run<Row>(sql, encodeColumns(rows)));
-
+  const { run, runForRows } = createBatchReads(client);
   return {
     async boundLimits(readSets) {
       const bindings = pairs(readSets, bindingsIn);

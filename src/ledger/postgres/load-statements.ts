@@ -4,7 +4,7 @@ import { readPeriodSpend } from "../queries/period-spend.ts";
 import { POSTGRES, type Row } from "../queries/query.ts";
 import { type HoldRow, readHold, readTransfer, type TransferRow, type Value } from "../queries/rows.ts";
 import type { SpendLimit } from "../records.ts";
-import { encodeArray, encodeColumns } from "./run-query.ts";
+import { createBatchReads, encodeArray } from "./run-query.ts";
 import type { Connection } from "./session.ts";
 import type { WriteFence } from "./write.ts";
 
@@ -43,13 +43,7 @@ export interface LoadStatements {
 
 /** Creates the statements of one transaction. Those run at once are pipelined in one round trip. */
 export function createLoadStatements({ client }: Connection): LoadStatements {
-  const run = async <Row>(sql: string, values: Value[]): Promise<readonly Row[]> =>
-    await client.unsafe(sql, values).execute();
-  const runForRows = async <Row>(
-    sql: string,
-    rows: readonly (readonly Value[])[],
-  ): Promise<readonly Row[]> => (rows.length === 0 ? [] : run<Row>(sql, encodeColumns(rows)));
-
+  const { run, runForRows } = createBatchReads(client);
   return {
     async opening(ids) {
       const rows = await run<OpeningRow>(OPENING, keyColumnsOf(ids));

@@ -23,7 +23,7 @@ import {
   windowsOf,
 } from "../core/read-set.ts";
 import { countedPeriodOf } from "../core/wallet.ts";
-import { createWorkingBook, type LoadedBook } from "../core/working-book.ts";
+import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
 import { mayFallShort, spendingOf } from "./books.ts";
 import { bindingsIn, createLimitStatements, type LimitStatements } from "./load-limits.ts";
 import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
@@ -100,6 +100,8 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
 
 type GrowingBook = LoadedBook & {
   readonly dueHoldIds: string[];
+  /** Finds which limits bind, once all of them are loaded. Shares the rows. */
+  readonly view: WorkingBook;
   /** By counter id, the start of the newest period that has a row; -Infinity when none has. */
   readonly newestPeriods: Map<string, number>;
 };
@@ -138,7 +140,7 @@ async function loadWindows(
   const unknown: { walletId: string; counterId: string }[] = [];
   for (const [walletId, book] of books) {
     const readSet = readSets.get(walletId);
-    for (const counterId of readSet ? windowsOf(createWorkingBook(book), readSet) : []) {
+    for (const counterId of readSet ? windowsOf(book.view, readSet) : []) {
       const newestMs = book.newestPeriods.get(counterId) ?? Number.POSITIVE_INFINITY;
       book.windowStarts.set(counterId, Number.isFinite(newestMs) ? newestMs : undefined);
       // A clock that ran ahead may have begun a window in the future.
@@ -187,13 +189,12 @@ function mayFallShortOf(
   { spent, nowMs }: { readonly spent: Nanos | undefined; readonly nowMs: number },
 ): boolean {
   if (!readSet || readSet.spenders.length === 0) return false;
-  const view = createWorkingBook(book);
-  const bound = readSet.spenders.flatMap((spender) => limitsOf(view, spender, nowMs));
+  const bound = readSet.spenders.flatMap((spender) => limitsOf(book.view, spender, nowMs));
   return mayFallShort(book, bound, spent);
 }
 
 function emptyBook(wallet: Wallet | undefined): GrowingBook {
-  return {
+  const rows = {
     wallet,
     holds: new Map<string, Hold>(),
     limits: new Map<string, StoredLimit>(),
@@ -202,8 +203,8 @@ function emptyBook(wallet: Wallet | undefined): GrowingBook {
     postings: new Map<string, Transfer>(),
     spends: new Map<string, PeriodSpend>(),
     dueHoldIds: [],
-    newestPeriods: new Map<string, number>(),
   };
+  return { ...rows, view: createWorkingBook(rows), newestPeriods: new Map<string, number>() };
 }
 
 function holdIdsOf(readSets: ReadSets): readonly { walletId: string; holdId: string }[] {
@@ -228,7 +229,7 @@ function addMissingCounters(
 ): readonly CounterKey[] {
   const { counters, newestPeriods } = book;
   const missing: CounterKey[] = [];
-  for (const key of countersOf(createWorkingBook(book), { spenders, limits }, nowMs)) {
+  for (const key of countersOf(book.view, { spenders, limits }, nowMs)) {
     if (counters.has(counterKey(key))) continue;
     counters.set(counterKey(key), { ...key, used: 0n, held: 0n });
     const newest = newestPeriods.get(key.counterId);

@@ -22,6 +22,18 @@ export function createRunQuery(client: SQL): RunQuery {
   return (query) => run(query, 1);
 }
 
+/** Runs the reads of a batch on the connection of its transaction. Those begun at once are pipelined. */
+export function createBatchReads(client: SQL) {
+  const run = async <Row>(sql: string, values: Value[]): Promise<readonly Row[]> =>
+    await client.unsafe(sql, values).execute();
+  return {
+    run,
+    /** Takes its parameters as columns of rows. Without rows it sends nothing to the server. */
+    runForRows: async <Row>(sql: string, rows: readonly (readonly Value[])[]): Promise<readonly Row[]> =>
+      rows.length === 0 ? [] : run<Row>(sql, encodeColumns(rows)),
+  };
+}
+
 /** Whether the connection had ended before the query, so that another connection may work. */
 function wasDead(error: unknown): boolean {
   if (!(error instanceof SQL.PostgresError)) return false;
