@@ -103,6 +103,12 @@ export function noMisfortunes(): MisfortuneCounts {
   return Object.fromEntries(MISFORTUNE_NAMES.map((name) => [name, 0])) as MisfortuneCounts;
 }
 
+/** Which kinds of misfortune may happen in a run. Default: those that its seed chooses. */
+export interface Kinds {
+  readonly without?: readonly Misfortune[] | undefined;
+  readonly often?: boolean | undefined;
+}
+
 /**
  * Decides what goes wrong. Each seed chooses which kinds may happen, because runs in which everything fails hide
  * what one kind does alone.
@@ -114,15 +120,18 @@ export class Luck {
   readonly #scheduler: Scheduler;
   readonly #chances: ReadonlyMap<Misfortune, number>;
 
-  /** Kinds of `without` never happen. What the seed draws is the same, so that a run changes where one is missing. */
-  constructor(scheduler: Scheduler, counts: MisfortuneCounts, without: readonly Misfortune[] = []) {
+  /**
+   * Kinds of `without` never happen; with `often`, all others do. What the seed draws is the same, so that a run
+   * changes where one is missing.
+   */
+  constructor(scheduler: Scheduler, counts: MisfortuneCounts, { without = [], often = false }: Kinds = {}) {
     const { draw } = scheduler;
     this.#scheduler = scheduler;
     this.counts = counts;
     this.#chances = new Map(
       MISFORTUNE_NAMES.map((name) => {
         const { factor: drawn } = drawWeighted(draw, FACTORS);
-        const factor = without.includes(name) ? 0 : drawn;
+        const factor = without.includes(name) ? 0 : often ? OFTEN : drawn;
         return [name, Math.min(0.5, MISFORTUNES[name].chance * factor)];
       }),
     );
@@ -142,8 +151,9 @@ export class Luck {
   }
 }
 
+const OFTEN = 4;
 const FACTORS = [
   { factor: 0, weight: 3 },
   { factor: 1, weight: 4 },
-  { factor: 4, weight: 2 },
+  { factor: OFTEN, weight: 2 },
 ];

@@ -28,7 +28,6 @@ const WINDOW = "src/limiter/window.ts";
 export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   end_users_share_a_counter: {
     breaks: "all end users count together against a limit of each",
-    isQuick: true,
     edits: [
       {
         file: "src/ledger/core/spender.ts",

@@ -2,7 +2,7 @@ import { followConnections } from "./connections.ts";
 import { live } from "./days.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
 import { migratedFile } from "./migrated-file.ts";
-import { type Misfortune, type MisfortuneCounts, noMisfortunes } from "./misfortunes.ts";
+import { type Kinds, type MisfortuneCounts, noMisfortunes } from "./misfortunes.ts";
 import type { Nights } from "./nights.ts";
 import { PowerModel } from "./power.ts";
 import type { RealRedis } from "./redis/real-redis.ts";
@@ -27,13 +27,11 @@ export interface SeedResult {
   readonly failure: unknown;
 }
 
-export interface SeedOptions {
+export interface SeedOptions extends Kinds {
   readonly seed: number;
   readonly days?: number;
   /** Ends after this step. */
   readonly until?: number | undefined;
-  /** Kinds of misfortune that do not happen. */
-  readonly without?: readonly Misfortune[] | undefined;
   /** Cuts what the seed draws. */
   readonly bounds?: Bounds | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
@@ -73,7 +71,7 @@ class SeedRun {
   #failure: unknown;
 
   constructor(options: SeedOptions, realRedis?: RealRedis) {
-    const { seed, days = 1, onLine, faults: plant, without = [], bounds = {}, nights = {} } = options;
+    const { seed, days = 1, onLine, faults: plant, bounds = {}, nights = {} } = options;
     const machine: Machine = { name: "world", isAlive: true };
     const database = migratedFile();
     const scheduler = new Scheduler({ seed, onLine }, machine);
@@ -99,7 +97,7 @@ class SeedRun {
       faults: plant?.() ?? NO_FAULTS,
       nights,
       database,
-      without,
+      kinds: options,
       bounds,
       realRedis,
     });

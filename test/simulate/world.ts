@@ -11,7 +11,7 @@ import type { Faults } from "./faults.ts";
 import { type SimulatedGateway, startGateway } from "./gateway.ts";
 import { LedgerProcess } from "./grpc/ledger-process.ts";
 import type { KeyHistory } from "./key-model.ts";
-import { Luck, type Misfortune, type MisfortuneCounts } from "./misfortunes.ts";
+import { type Kinds, Luck, type MisfortuneCounts } from "./misfortunes.ts";
 import { Model, Violation } from "./model.ts";
 import type { Nights } from "./nights.ts";
 import { SimulatedNotices } from "./notices.ts";
@@ -52,7 +52,7 @@ export interface WorldOptions {
   readonly nights: Nights;
   /** The bytes of an empty database. */
   readonly database: Buffer;
-  readonly without: readonly Misfortune[];
+  readonly kinds: Kinds;
   readonly bounds: Bounds;
   /** Runs the scripts of the limiter of every world; `undefined` for keys in memory in some of the worlds. */
   readonly realRedis: RealRedis | undefined;
@@ -97,14 +97,14 @@ export class World {
   isFileLocked = false;
 
   constructor(options: WorldOptions) {
-    const { scheduler, world, counts, without, bounds } = options;
+    const { scheduler, world, counts, kinds, bounds } = options;
     const { draw } = scheduler;
     this.#options = options;
     writeFileSync(join(this.folder, "tollgate.db"), options.database);
     this.machine = world;
     this.scheduler = scheduler;
     this.bounds = bounds;
-    this.luck = new Luck(scheduler, counts, without);
+    this.luck = new Luck(scheduler, counts, kinds);
     this.model = new Model(scheduler, counts);
     this.power = options.power;
     this.retention = new RetentionModel(this);
