@@ -8,7 +8,7 @@ import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { endingName, sendRequest } from "./clients.ts";
 import type { SimulatedGateway } from "./gateway.ts";
 import { createKey } from "./key-operators.ts";
-import { Violation } from "./model.ts";
+import { readSlots, Violation } from "./model.ts";
 import { night } from "./nights.ts";
 import { leapAtNight } from "./retention.ts";
 import { checkCounted, checkScopes, limitEndUsers } from "./scope-model.ts";
@@ -22,6 +22,9 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const BUSY_REQUESTS = 3_000;
 /** Longer than every limit of a request, the expiry of its hold and the replay of its settlement. */
 const REST_MS = 5 * MINUTE_MS;
+
+/** Longer than a slot without renewal. */
+const LEASE_MS = 35_000;
 
 /** Lives through the simulated days. Rejects with a {@link Violation}. */
 export async function live(world: World, days: number): Promise<void> {
@@ -119,6 +122,7 @@ async function rest(world: World): Promise<void> {
   world.retention.lookAtClock();
   if (world.watch) world.retention.check(world.watch.client);
   for (const key of world.keys) await checkSpendingLimit(key, ledger);
+  await askAfterSetBack(world);
   for (const { parts, machine, gateway } of world.alive()) {
     for (const key of world.keys) await model.checkSlots(machine.name, gateway.limiter, key);
     if (parts.outbox.pending() > 0) throw new Violation(`the outbox of ${machine.name} is not empty`);
@@ -126,6 +130,17 @@ async function rest(world: World): Promise<void> {
   world.checkRedis();
   const [found] = findOutboxes(world.folder);
   if (found) throw new Violation(`an outbox keeps ${found.entries} entries`);
+}
+
+/**
+ * Redis keeps the slots of a dead gateway for as long as nobody asks for their key, when its clock was set back
+ * meanwhile: time stood still for the key. Asks for each key, and waits until such slots have expired.
+ */
+async function askAfterSetBack(world: World): Promise<void> {
+  const [asking] = world.alive();
+  if (!world.redis || !asking || world.luck.counts.clock_back === 0) return;
+  for (const key of world.keys) await readSlots(asking.gateway.limiter, key);
+  await world.sleep(LEASE_MS, "slots of dead gateways expire");
 }
 
 /** Checks that a key has the spending limit that its operator was told of. */

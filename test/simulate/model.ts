@@ -148,26 +148,21 @@ export class Model {
   }
 
   /** Checks that a gateway keeps no slot of a key when nothing runs. */
-  async checkSlots(
-    gateway: string,
-    limiter: Limiter,
-    { id, walletId, history }: SimulatedKey,
-  ): Promise<void> {
-    const request = {
-      accountId: walletId,
-      keyId: id,
-      keyLimits: history.latest.limits,
-      accountLimits: {},
-      tokens: 0,
-    };
-    const { running, accountRunning } = await limiter.usage(request);
-    require(running === 0 && accountRunning === 0, `${gateway} keeps a slot of key ${id}`);
+  async checkSlots(gateway: string, limiter: Limiter, key: SimulatedKey): Promise<void> {
+    const { running, accountRunning } = await readSlots(limiter, key);
+    require(running === 0 && accountRunning === 0, `${gateway} keeps a slot of key ${key.id}`);
   }
 
   /** Throws what was found inside of the simulated program. */
   throwViolation(): void {
     if (this.#violation) throw this.#violation;
   }
+}
+
+/** Asks a limiter how many requests of a key and of its account run. */
+export function readSlots(limiter: Limiter, { id, walletId, history }: SimulatedKey) {
+  const keyLimits = history.latest.limits;
+  return limiter.usage({ accountId: walletId, keyId: id, keyLimits, accountLimits: {} });
 }
 
 /** An answer that its client saw the end of is charged as its upstream reported it. */
