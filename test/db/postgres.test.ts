@@ -253,7 +253,7 @@ const TABLES = [
     "tag_values",
     "transfers",
   ],
-  ...["usage_cursor", "usage_days", "usage_fence", "usage_hours", "usage_stale"],
+  ...["usage_cursor", "usage_days", "usage_fence", "usage_hours", "usage_scope_days", "usage_stale"],
   ...["usage_total_days", "usage_total_hours", "wallets", "webhook_calls"],
 ];
 

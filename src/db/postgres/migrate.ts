@@ -18,6 +18,7 @@ import limitVersions from "./migrations/0013_limit_versions.sql" with { type: "t
 import scopes from "./migrations/0014_scopes.sql" with { type: "text" };
 import projects from "./migrations/0015_projects.sql" with { type: "text" };
 import attribution from "./migrations/0016_attribution.sql" with { type: "text" };
+import scopeDays from "./migrations/0017_scope_days.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly string[] = [
   scopes,
   projects,
   attribution,
+  scopeDays,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

@@ -45,6 +45,7 @@ export const {
   usageDays,
   usageTotalHours,
   usageTotalDays,
+  usageScopeDays,
   usageStale,
   usageCursor,
   usageFence,

@@ -42,6 +42,7 @@ export const {
   usageDays,
   usageTotalHours,
   usageTotalDays,
+  usageScopeDays,
   usageStale,
   usageCursor,
   usageFence,

@@ -56,6 +56,25 @@ export const usageTotalHours = (t: Columns) => ofTotals(t, "usage_total_hours");
 export const usageTotalDays = (t: Columns) => ofTotals(t, "usage_total_days");
 
 /**
+ * Receipts summed by wallet, UTC day and scope; those without scopes have no rows. A day has at most `OWN_ROWS_MAX`
+ * ids of a kind, and `OTHER` for the rest.
+ */
+export const usageScopeDays = (t: Columns) =>
+  t.createTable(
+    "usage_scope_days",
+    {
+      walletId: t.text("wallet_id").notNull(),
+      startMs: startMs(t),
+      kind: t.text("kind").notNull(),
+      scopeId: t.text("scope_id").notNull(),
+      /** Receipts that ended well, which other roll-ups have under their outcome. */
+      ok: t.whole("ok"),
+      ...measures(t),
+    },
+    ({ walletId, startMs, kind, scopeId }) => [t.primaryKey({ columns: [walletId, startMs, kind, scopeId] })],
+  );
+
+/**
  * Hours of wallets whose roll-ups must not be read: a receipt has changed since, or is still open. `changes`
  * grows with each change, so that the job notices changes during a recomputation.
  */
@@ -73,7 +92,7 @@ export const usageStale = (t: Columns) =>
 /**
  * One row: which hours and days are summed up, from `from` to before `to`. `version` grows with each write
  * of the job. Totals reach from `totalsFromMs` to `hoursToMs`, while `totalsVersion` equals `version`: a
- * program that knows no totals increases the latter alone.
+ * program that knows no totals increases the latter alone. Scope days have a version of their own likewise.
  */
 export const usageCursor = (t: Columns) =>
   t.createTable("usage_cursor", {
@@ -85,6 +104,9 @@ export const usageCursor = (t: Columns) =>
     daysToMs: t.whole("days_to_ms").notNull(),
     totalsFromMs: t.whole("totals_from_ms").notNull().default(0),
     totalsVersion: t.whole("totals_version").notNull().default(0),
+    scopesFromMs: t.whole("scopes_from_ms").notNull().default(0),
+    scopesToMs: t.whole("scopes_to_ms").notNull().default(0),
+    scopesVersion: t.whole("scopes_version").notNull().default(0),
   });
 
 /**

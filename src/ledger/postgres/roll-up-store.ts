@@ -131,6 +131,7 @@ const INSERTS = {
   usage_days: insertInto("usage_days"),
   usage_total_hours: insertInto("usage_total_hours"),
   usage_total_days: insertInto("usage_total_days"),
+  usage_scope_days: insertInto("usage_scope_days"),
 };
 
 function insertInto(table: RollUpTable): string {

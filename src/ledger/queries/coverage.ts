@@ -17,10 +17,15 @@ export interface RollUpCursor {
   readonly days: TimeRange;
   /** From here on, `hours` and `days` are also summed over all wallets. {@link NO_TOTALS_MS}: none is. */
   readonly totalsFromMs: number;
+  /** The days, of {@link days}, that are also summed up by scope. An empty range: none is. */
+  readonly scopes: TimeRange;
 }
 
 /** Later than every hour. */
 export const NO_TOTALS_MS = ID_TIME_MAX + 1;
+
+/** No day is summed up by scope. */
+export const NO_SCOPE_DAYS: TimeRange = { fromMs: 0, toMs: 0 };
 
 /** The cursor with the number of stale hours: while both are equal, equal hours are stale. */
 export interface RollUpSnapshot extends RollUpCursor {
@@ -89,6 +94,10 @@ export function readCursor(row: Row | undefined): RollUpCursor {
     days: { fromMs: number("days_from_ms"), toMs: number("days_to_ms") },
     // A program that knows no totals has written since when the versions differ.
     totalsFromMs: number("totals_version") === version ? number("totals_from_ms") : NO_TOTALS_MS,
+    scopes:
+      number("scopes_version") === version
+        ? { fromMs: number("scopes_from_ms"), toMs: number("scopes_to_ms") }
+        : NO_SCOPE_DAYS,
   };
 }
 

@@ -4,7 +4,7 @@ import { USAGE_WALLETS_MAX, type UsageQuery } from "../records.ts";
 import { type Coverage, ceilOf, isEmpty, NO_TOTALS_MS, type TimeRange } from "./coverage.ts";
 import { isStorable, type Values } from "./query.ts";
 
-export type RollUpTable = "usage_hours" | "usage_days" | TotalsTable;
+export type RollUpTable = "usage_hours" | "usage_days" | TotalsTable | "usage_scope_days";
 
 /** The tables of the sums of all wallets and keys. */
 export type TotalsTable = "usage_total_hours" | "usage_total_days";
@@ -14,7 +14,7 @@ export function isOfTotals(table: RollUpTable): table is TotalsTable {
 }
 
 export function isOfDays(table: RollUpTable): boolean {
-  return table === "usage_days" || table === "usage_total_days";
+  return table !== "usage_hours" && table !== "usage_total_hours";
 }
 
 /** A part of a range that is summed from one table. */

@@ -12,6 +12,14 @@ export function isScopeDimension(dimension: string): dimension is ScopeDimension
   return SCOPE_DIMENSIONS.some((each) => each === dimension);
 }
 
+/**
+ * The kind, in `usage_scope_days`, of a receipt's scopes after its first one of a kind; of tags, after the first one
+ * with the same key. Sums by scope take the first ones only, and filters take both, as those of receipts do.
+ */
+export function furtherOf(kind: ScopeDimension): string {
+  return `${kind}+`;
+}
+
 interface ScopeOptions {
   readonly values: Values;
   readonly dialect: Dialect;

@@ -13,10 +13,12 @@ const ANSWER_COLUMNS = ["model", "upstream", "outcome"] as const;
 const KEY_COLUMNS = {
   wallets: ["wallet_id", "start_ms", "key_id", ...ANSWER_COLUMNS],
   totals: ["start_ms", ...ANSWER_COLUMNS],
+  scopes: ["wallet_id", "start_ms", "kind", "scope_id", "ok"],
 } as const;
 
 /** The columns of a roll-up, as its rows are written. */
 export function columnsOf(table: RollUpTable): readonly string[] {
+  if (table === "usage_scope_days") return [...KEY_COLUMNS.scopes, ...MEASURE_COLUMNS];
   return [...KEY_COLUMNS[isOfTotals(table) ? "totals" : "wallets"], ...MEASURE_COLUMNS];
 }
 

@@ -81,6 +81,7 @@ function prepare(client: Database) {
     usage_days: tableOf("usage_days"),
     usage_total_hours: tableOf("usage_total_hours"),
     usage_total_days: tableOf("usage_total_days"),
+    usage_scope_days: tableOf("usage_scope_days"),
     version: client.query<never, [number]>(
       "UPDATE usage_cursor SET version = version + 1, totals_version = totals_version + 1 WHERE version = ?",
     ),

@@ -21,6 +21,10 @@ test("the roll-ups of both databases have the columns that are summed and writte
     const columns = Object.values(getTableColumns(table)).map(({ name }) => name);
     expect(columns).toEqual([...columnsOf("usage_total_hours")]);
   }
+  for (const table of [sqlite.usageScopeDays, postgres.usageScopeDays]) {
+    const columns = Object.values(getTableColumns(table)).map(({ name }) => name);
+    expect(columns).toEqual([...columnsOf("usage_scope_days")]);
+  }
   const summed = (sql: string) => sql.split(" AS ")[1] ?? "";
   expect(SUMS_OF_SUMS.map(summed)).toEqual(rollUps.slice(6));
   expect(SUMS_OF_RECEIPTS.map(summed)).toEqual(rollUps.slice(6));
