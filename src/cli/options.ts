@@ -72,13 +72,6 @@ export function parseNames(text: string): readonly string[] {
   return [...new Set(names)];
 }
 
-/** Parses what a receipt counts for, such as "end_user:alice". */
-export function parseScope(text: string): Scope {
-  const scope = readScope(text);
-  if (!scope) throw new InvalidArgumentError("Expected a kind and an id, such as end_user:alice.");
-  return scope;
-}
-
 /** Parses the origin of an HTTP server, such as "http://127.0.0.1:8080". */
 export function parseOrigin(text: string): string {
   const url = URL.parse(text);
@@ -157,6 +150,30 @@ export function withRange(command: Command): Command {
   return command
     .option("--from <time>", "from this time, such as 2026-11-01 or 2026-11-01T08:00Z", parseTime)
     .option("--to <time>", "to before this time", parseTime);
+}
+
+/** Adds what requests count for. */
+export function withScopes(command: Command): Command {
+  return command
+    .option("--project <project>", "requests of a project, by its id or name")
+    .option("--user <text>", "requests of an end user, as receipts name it")
+    .option("--tag <key=value>", "requests with a tag; may be repeated", addText)
+    .option(
+      "--scope <kind:id>",
+      "requests that count for this, such as run:KEY:ID; may be repeated",
+      addScope,
+    );
+}
+
+function addText(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
+/** Adds what a receipt counts for, such as "end_user:alice". */
+function addScope(text: string, before: readonly Scope[] = []): readonly Scope[] {
+  const scope = readScope(text);
+  if (!scope) throw new InvalidArgumentError("Expected a kind and an id, such as end_user:alice.");
+  return [...before, scope];
 }
 
 type Load<Options> = () => Promise<(storage: Storage, options: Options) => Promise<CommandResult>>;

@@ -16,10 +16,10 @@ import {
   parseName,
   parseOrigin,
   parsePositiveAmount,
-  parseScope,
   parseUsageBy,
   withJson,
   withRange,
+  withScopes,
 } from "./options.ts";
 import { addMemberCommands, addProjectCommands } from "./project-commands.ts";
 
@@ -86,17 +86,15 @@ function addViewCommands(program: Command): void {
   withJson(program, "wallet", "show the balance of a wallet, its latest transfers and its running holds")
     .requiredOption(...ACCOUNT)
     .action(onStorage(async () => (await import("./wallet.ts")).runWallet));
-  withRange(withJson(program, "usage", "show requests, tokens and cost of an account"))
+  withScopes(withRange(withJson(program, "usage", "show requests, tokens and cost of an account")))
     .requiredOption(...ACCOUNT)
     .option(
       "--by <dimension>",
       "hour, day (default, in UTC), model, key, upstream, outcome, project, member, end-user, run or tag:KEY",
       parseUsageBy,
     )
-    .option("--project <project>", "requests of a project, by its id or name")
-    .option("--user <text>", "requests of an end user, as receipts name it")
-    .option("--tag <key=value>", "requests with a tag")
-    .option("--scope <kind:id>", "requests that count for this, such as run:KEY:ID", parseScope)
+    .option("--key <key>", "id, hint or secret of a key")
+    .option("--model <id>", "id of a model")
     .action(onStorage(async () => (await import("./usage.ts")).runUsage));
   withJson(program, "receipt", "show the receipt of a request, of whichever account")
     .argument("<request-id>", "id of the request, as in the header x-request-id")
@@ -117,7 +115,7 @@ function addViewCommands(program: Command): void {
       ).choices(["project", "member", "key"]),
     )
     .action(onStorage(async () => (await import("./wallet.ts")).runStatement));
-  withRange(withJson(program, "receipts", "list the newest receipts of an account"))
+  withScopes(withRange(withJson(program, "receipts", "list the newest receipts of an account")))
     .requiredOption(...ACCOUNT)
     .option("--key <key>", "id, hint or secret of a key")
     .option("--model <id>", "id of a model")
@@ -126,7 +124,6 @@ function addViewCommands(program: Command): void {
     .addOption(
       new Option("--state <state>", "state of the hold").choices(["held", "settled", "released", "expired"]),
     )
-    .option("--scope <kind:id>", "what they count for, such as end_user:alice or run:KEY:ID", parseScope)
     .option("--limit <n>", "receipts at most, up to 1000 (default: 20)", parseCount)
     .action(onStorage(async () => (await import("./receipts.ts")).runReceipts));
 }

@@ -1,15 +1,14 @@
 import { listAccounts } from "../accounts/accounts.ts";
-import { findKeys } from "../accounts/keys/keys.ts";
 import { printUsd } from "../domain/money.ts";
-import type { Scope } from "../domain/scope.ts";
 import { printOperatorReceipt } from "../ledger/print-receipt.ts";
 import type { HoldState, Receipt } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
+import { findScopes, requireAccountKey, type ScopeOptions } from "./filters.ts";
 import { printTable } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";
 
-export interface ReceiptsOptions {
+export interface ReceiptsOptions extends ScopeOptions {
   readonly account: string;
   /** Id, hint or secret of a key. */
   readonly key?: string;
@@ -17,8 +16,6 @@ export interface ReceiptsOptions {
   readonly upstream?: string;
   readonly outcome?: string;
   readonly state?: HoldState;
-  /** What receipts count for. */
-  readonly scope?: Scope;
   readonly from?: number;
   readonly to?: number;
   /** Default: 20. */
@@ -30,11 +27,14 @@ const LIMIT_MAX = 1_000;
 
 /** Lists the newest receipts of an account that match the options. */
 export async function runReceipts(storage: Storage, options: ReceiptsOptions): Promise<CommandResult> {
-  const { limit = LIMIT_DEFAULT, model, upstream, outcome, state, scope, from: fromMs, to: toMs } = options;
+  const { limit = LIMIT_DEFAULT, model, upstream, outcome, state, from: fromMs, to: toMs } = options;
   if (limit < 1 || limit > LIMIT_MAX) throw new CommandError(`Expected a limit from 1 to ${LIMIT_MAX}.`, 2);
-  const { id: walletId } = await requireAccount(storage.database, options.account);
-  const keyId = options.key === undefined ? undefined : await requireKey(storage, walletId, options.key);
-  const filter = { walletId, keyId, model, upstream, outcome, state, scope, fromMs, toMs };
+  const account = await requireAccount(storage.database, options.account);
+  const walletId = account.id;
+  const keyId =
+    options.key === undefined ? undefined : await requireAccountKey(storage, walletId, options.key);
+  const scopes = await findScopes(storage, account, options);
+  const filter = { walletId, keyId, model, upstream, outcome, state, scopes, fromMs, toMs };
   const receipts = (await readReceipts(storage, filter, limit)).map(printReceipt);
   return { json: { account_id: walletId, receipts }, text: printReceipts(receipts) };
 }
@@ -51,13 +51,6 @@ async function readReceipts({ ledger }: Storage, filter: Filter, limit: number):
     token = page.nextToken;
   } while (token !== undefined && receipts.length < limit);
   return receipts;
-}
-
-async function requireKey({ database }: Storage, accountId: string, text: string): Promise<string> {
-  const [key, ...others] = (await findKeys(database, text)).filter((each) => each.accountId === accountId);
-  if (!key) throw new CommandError("The account has no such key.");
-  if (others.length > 0) throw new CommandError("The hint stands for several keys, name one by its id.");
-  return key.id;
 }
 
 function printReceipt(receipt: Receipt) {

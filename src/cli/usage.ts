@@ -1,14 +1,12 @@
-import type { Account } from "../accounts/accounts.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
-import type { Scope } from "../domain/scope.ts";
 import { printTime } from "../time.ts";
 import { OTHER, reportUsage, type UsageReport } from "../usage/report.ts";
 import { printMargin, printSums, type Sums } from "../usage/sums.ts";
 import type { Group, UsageView } from "../usage/view.ts";
 import { CommandError, type CommandResult } from "./command.ts";
+import { findScopes, requireAccountKey, type ScopeOptions } from "./filters.ts";
 import { printTable } from "./printing.ts";
-import { requireProject } from "./project.ts";
 import { requireAccount, type Storage } from "./storage.ts";
 
 /** What usage is grouped by: a unit of time, a dimension, or the tags of one key. */
@@ -16,7 +14,7 @@ export type UsageBy =
   | { readonly by: "hour" | "day" }
   | { readonly by: Exclude<Group, "account">; readonly tagKey?: string | undefined };
 
-export interface UsageOptions {
+export interface UsageOptions extends ScopeOptions {
   readonly account: string;
   /** Unix milliseconds. Default: 30 days before `to`. */
   readonly from?: number;
@@ -24,13 +22,9 @@ export interface UsageOptions {
   readonly to?: number;
   /** Default: day. */
   readonly by?: UsageBy;
-  /** Id or name of a project. */
-  readonly project?: string;
-  /** An end user, as receipts name it. */
-  readonly user?: string;
-  /** "key=value". */
-  readonly tag?: string;
-  readonly scope?: Scope;
+  /** Id, hint or secret of a key. */
+  readonly key?: string;
+  readonly model?: string;
 }
 
 const DAYS_DEFAULT = 30;
@@ -45,13 +39,15 @@ export async function runUsage(
   const { by: wanted = { by: "day" }, to: toMs = now() } = options;
   const { from: fromMs = toMs - DAYS_DEFAULT * DAY_MS } = options;
   if (fromMs >= toMs) throw new CommandError("Expected --from to be before --to.", 2);
-  const scope = await findScope(storage, account, options);
+  const keyId =
+    options.key === undefined ? undefined : await requireAccountKey(storage, account.id, options.key);
+  const scopes = await findScopes(storage, account, options);
   const view: UsageView = {
     accountId: account.id,
     range: { fromMs, toMs },
     ...("tagKey" in wanted ? { tagKey: wanted.tagKey } : { tagKey: undefined }),
     ...(isTime(wanted) ? { by: wanted.by, group: undefined } : { by: undefined, group: wanted.by }),
-    filter: scope ? { scope } : {},
+    filter: { keyId, model: options.model, scopes },
     offsetHours: 0,
   };
   const report = await reportUsage(storage, view, now(), { fillsGaps: false });
@@ -66,22 +62,6 @@ export async function runUsage(
 
 function isTime(wanted: UsageBy): wanted is Extract<UsageBy, { readonly by: "hour" | "day" }> {
   return wanted.by === "hour" || wanted.by === "day";
-}
-
-/** Reads which requests are selected. Throws for more than one of the options. */
-async function findScope(
-  storage: Storage,
-  account: Account,
-  { project, user, tag, scope }: UsageOptions,
-): Promise<Scope | undefined> {
-  const scopes: Scope[] = scope ? [scope] : [];
-  if (project !== undefined) {
-    scopes.push({ kind: "project", id: (await requireProject(storage, account, project)).id });
-  }
-  if (user !== undefined) scopes.push({ kind: "end_user", id: user });
-  if (tag !== undefined) scopes.push({ kind: "tag", id: tag });
-  if (scopes.length > 1) throw new CommandError("Expected one of --project, --user, --tag and --scope.", 2);
-  return scopes[0];
 }
 
 /** The rows of a report that have requests: by time, or the dearest group first. */

@@ -50,7 +50,7 @@ export interface UsageSearch extends RangeSearch {
   readonly group?: string;
   /** The key of the tags that a view by tag is divided by. */
   readonly tag?: string;
-  /** What requests count for: "project:ID", "end_user:ada". */
+  /** What requests count for: "project:ID", "end_user:ada"; several have line feeds between them. */
   readonly scope?: string;
   readonly key?: string;
   readonly model?: string;

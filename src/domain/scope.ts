@@ -16,6 +16,9 @@ export const SCOPES_MAX = 16;
 
 export const SCOPE_ID_CHARACTERS_MAX = 256;
 
+/** The most scopes that select receipts together. */
+export const FILTER_SCOPES_MAX = 8;
+
 /** What no id of a scope has: control characters and lone surrogates. */
 export const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 
@@ -35,4 +38,18 @@ export function readScope(text: string): Scope | undefined {
   const id = text.slice(colon + 1);
   const isId = id !== "" && id.length <= SCOPE_ID_CHARACTERS_MAX && !UNSTORABLE.test(id);
   return kind !== undefined && kind !== "key" && isId ? { kind, id } : undefined;
+}
+
+/** No id has this character, so that it separates scopes in a text. */
+const SEPARATOR = "\n";
+
+/** The most characters of a text of {@link readScopeFilter}. */
+export const SCOPE_FILTER_CHARACTERS_MAX = 2_500;
+
+/** Reads scopes that select together: each of the form "kind:id". `undefined` for another text, and above 8. */
+export function readScopeFilter(text: string): readonly Scope[] | undefined {
+  const scopes = text.split(SEPARATOR).map(readScope);
+  return scopes.length <= FILTER_SCOPES_MAX && scopes.every((each) => each !== undefined)
+    ? scopes
+    : undefined;
 }

@@ -58,7 +58,7 @@ async function eachPage(
   { walletId, endUser: id }: Forgetting,
   work: (holdIds: readonly string[]) => Promise<void>,
 ): Promise<Forgotten> {
-  const filter = { walletId, scope: { kind: "end_user", id } } as const;
+  const filter = { walletId, scopes: [{ kind: "end_user", id }] } as const;
   let [receipts, running] = [0, 0];
   let token: string | undefined;
   do {

@@ -2,7 +2,7 @@
 import type { Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { LimitPeriod } from "../domain/period.ts";
-import type { Scope, ScopeKind } from "../domain/scope.ts";
+import type { FILTER_SCOPES_MAX, Scope, ScopeKind } from "../domain/scope.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { RollUpState, UsageDimension, UsageReport } from "./usage-records.ts";
 
@@ -295,8 +295,11 @@ export interface ReceiptFilter {
   readonly state?: HoldState | undefined;
   readonly outcome?: string | undefined;
   readonly metadata?: MetadataCondition | undefined;
-  /** Selects receipts that count for this scope. Those without a project count for that of the wallet's id. */
-  readonly scope?: Scope | undefined;
+  /**
+   * Selects receipts that count for each of these scopes, at most {@link FILTER_SCOPES_MAX}. Those without a project
+   * count for that of the wallet's id.
+   */
+  readonly scopes?: readonly Scope[] | undefined;
 }
 
 /** Selects receipts whose metadata has a member with this text, number or boolean, compared as text. */

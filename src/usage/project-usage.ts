@@ -51,7 +51,7 @@ export async function readProjectUsage(
 ): Promise<ProjectUsage> {
   const fromMs = parts.now() - DAYS * DAY_MS;
   const scope = { kind: "project", id: project.id } as const;
-  const query = { walletId: project.accountId, scope, fromMs };
+  const query = { walletId: project.accountId, scopes: [scope], fromMs };
   const [whole, dearest] = await Promise.all([
     parts.ledger.usage({ ...query, groupBy: [] }),
     parts.ledger.usage({ ...query, groupBy: [group], dearestMax: SHOWN_MAX }),

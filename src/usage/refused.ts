@@ -23,10 +23,10 @@ const REFUSAL_DIMENSIONS: Readonly<Record<Group, RefusalDimension | undefined>> 
 /** Counts refused requests of a view, which have reached no upstream. */
 export async function readRefused(database: Database, view: UsageView): Promise<readonly RefusalSum[]> {
   const { accountId, range, by, group, offsetHours } = view;
-  const { keyId, model, upstream, outcome, scope } = view.filter;
+  const { keyId, model, upstream, outcome, scopes = [] } = view.filter;
   const causes = outcome === undefined ? undefined : causesOf(outcome);
   // Refused requests are counted by key, cause and model alone.
-  if (upstream !== undefined || scope !== undefined || causes?.length === 0) return [];
+  if (upstream !== undefined || scopes.length > 0 || causes?.length === 0) return [];
   const grouping = {
     bucketMs: by && bucketMsOf(by),
     offsetMs: offsetHours * bucketMsOf("hour"),

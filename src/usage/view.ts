@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
-import { readScope } from "../domain/scope.ts";
+import { readScopeFilter } from "../domain/scope.ts";
 import { GatewayError } from "../errors.ts";
 import type { ReceiptFilter } from "../ledger/records.ts";
 import type { ScopeDimension, UsageDimension } from "../ledger/usage-records.ts";
@@ -24,7 +24,7 @@ interface UsageQuery {
   readonly model?: string;
   readonly upstream?: string;
   readonly outcome?: string;
-  /** What requests count for, such as "project:ID". */
+  /** What requests count for, such as "project:ID"; several have line feeds between them. */
   readonly scope?: string;
   /** The key of the tags that a view by tag groups by. */
   readonly tag_key?: string;
@@ -40,7 +40,7 @@ export interface UsageView {
   readonly by: "hour" | "day" | undefined;
   readonly group: Group | undefined;
   readonly tagKey: string | undefined;
-  readonly filter: Pick<ReceiptFilter, "keyId" | "model" | "upstream" | "outcome" | "scope">;
+  readonly filter: Pick<ReceiptFilter, "keyId" | "model" | "upstream" | "outcome" | "scopes">;
   /** Whole hours that the viewer's days are ahead of UTC; 0 where days are those of UTC. */
   readonly offsetHours: number;
 }
@@ -67,15 +67,15 @@ export function readView(accountId: string | undefined, query: UsageQuery, nowMs
   const asked = readRange(query, { nowMs, defaultMs: RANGE_MS });
   const by = readBy(query, asked);
   const { key: keyId, model, upstream, outcome, group = "none", tag_key: tagKey } = query;
-  const scope = query.scope === undefined ? undefined : readScope(query.scope);
-  if (query.scope !== undefined && !scope) throw new GatewayError("wrong_shape", { path: "scope" });
+  const scopes = query.scope === undefined ? undefined : readScopeFilter(query.scope);
+  if (query.scope !== undefined && !scopes) throw new GatewayError("wrong_shape", { path: "scope" });
   if (group === "tag" && tagKey === undefined) throw new GatewayError("wrong_shape", { path: "tag_key" });
   const base = {
     accountId,
     by,
     group: group === "none" ? undefined : group,
     tagKey,
-    filter: { keyId, model, upstream, outcome, scope },
+    filter: { keyId, model, upstream, outcome, scopes },
   };
   const offsetHours = accountId === undefined ? 0 : (query.offset_h ?? 0);
   const range = widen(asked, by, offsetHours);

@@ -148,12 +148,16 @@ describe("usage", () => {
       ["blue", null, "3.00"],
       [null, null, "1.50"],
     ]);
-    for (const only of [{ project: "Search" }, { user: "alice" }, { tag: "team=blue" }]) {
+    for (const only of [{ project: "Search" }, { user: "alice" }, { tag: ["team=blue"] }]) {
       expect(await rows({ by: { by: "key" }, ...only })).toEqual([[keyId, "batch", "3.00"]]);
     }
     expect(await rows({ user: "bob" })).toEqual([]);
-    const two = runUsage(storage, { account: "acme", user: "alice", tag: "team=blue" });
-    await expect(two).rejects.toMatchObject({ exitCode: 2 });
+    const both = { project: "Search", user: "alice" };
+    expect(await rows({ by: { by: "key" }, ...both, key: keyId })).toEqual([[keyId, "batch", "3.00"]]);
+    expect(await rows({ ...both, tag: ["team=red"] })).toEqual([]);
+    expect(await rows({ ...both, model: "none" })).toEqual([]);
+    const nine = runUsage(storage, { account: "acme", tag: Array<string>(9).fill("team=blue") });
+    await expect(nine).rejects.toMatchObject({ exitCode: 2 });
     await expect(runUsage(storage, { account: "acme", project: "None" })).rejects.toThrow("has no project");
   });
 

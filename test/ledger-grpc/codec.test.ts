@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { LimitPeriod } from "../../src/domain/period.ts";
-import { SCOPE_KINDS, SCOPES_MAX } from "../../src/domain/scope.ts";
+import { FILTER_SCOPES_MAX, SCOPE_KINDS, SCOPES_MAX } from "../../src/domain/scope.ts";
 import type { Balances, TransferKindName } from "../../src/ledger/records.ts";
 import {
   HISTOGRAM_BOUNDS_MS,
@@ -162,6 +162,7 @@ const FILTER = {
   state: maybe(HOLD_STATE),
   outcome: maybe(TEXT),
   metadata: maybe(fc.record({ name: TEXT, value: TEXT })),
+  scopes: maybe(fc.array(SCOPE, { minLength: 1, maxLength: FILTER_SCOPES_MAX })),
 };
 const DIMENSIONS: readonly UsageDimension[] = [
   "hour",

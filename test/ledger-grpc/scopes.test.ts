@@ -10,7 +10,11 @@ import {
   decodeSettleRequest,
   encodeHoldRequest,
 } from "../../src/ledger-grpc/codec/mutations.ts";
-import { decodeReceipt } from "../../src/ledger-grpc/codec/receipts.ts";
+import {
+  decodeReceipt,
+  decodeReceiptFilter,
+  encodeReceiptFilter,
+} from "../../src/ledger-grpc/codec/receipts.ts";
 import { decodeDecliningLimit, encodeScopes } from "../../src/ledger-grpc/codec/scopes.ts";
 import { decodeError, encodeError } from "../../src/ledger-grpc/codec/status.ts";
 import { decodeSpendLimit, encodeSpendLimit } from "../../src/ledger-grpc/codec/wallets.ts";
@@ -24,6 +28,20 @@ const PROJECT = { kind: "project", id: "p1" } as const;
 const NEWER_KIND = 99;
 const tagOf = (id: string): Scope => ({ kind: "tag", id });
 const LIMIT: SpendLimit = { walletId: "w", limitId: "l", keyId: undefined, period: "day", amount: 1n };
+
+describe("the scopes of a filter", () => {
+  test("are one in the field that earlier versions know, and others beside it", () => {
+    const [first, second]: readonly [Scope, Scope] = [PROJECT, tagOf("team=blue")];
+    const wallet = { walletId: "w1" };
+    expect(encodeReceiptFilter({ ...wallet, scopes: [first] }).moreScopes).toBeUndefined();
+    for (const scopes of [[first], [first, second]]) {
+      const wire = roundTrip("HoldFilter", encodeReceiptFilter({ ...wallet, scopes }));
+      expect(decodeReceiptFilter(wire).scopes).toEqual(scopes);
+    }
+    const newer = roundTrip("HoldFilter", { walletId: "w1", moreScopes: [{ kind: NEWER_KIND, id: "x" }] });
+    expect(() => decodeReceiptFilter(newer)).toThrow();
+  });
+});
 
 describe("a scope", () => {
   test("of a kind unknown to this version is rejected in every command, and never left out", () => {

@@ -70,9 +70,8 @@ describe.each(DIALECTS)("an end user in %s", (dialect) => {
     expect(await usedOf(walletId, tag)).toEqual({ tags: 30n, all: 49n });
     expect(await usedOf(walletId, user("bob"))).toEqual({ users: 7n, window: 7n, all: 49n });
     await expectConsistent();
-    expect((await storage.ledger.receipts({ walletId, scope: user("alice") }, { size: 10 })).items).toEqual(
-      [],
-    );
+    const alices = { walletId, scopes: [user("alice")] };
+    expect((await storage.ledger.receipts(alices, { size: 10 })).items).toEqual([]);
   });
 
   test("has later refunds booked under the pseudonym", async () => {

@@ -267,7 +267,7 @@ async function checkUsage(ledger: Ledger, { spent }: Reckoning, walletIds: reado
       .filter(([each]) => each.startsWith(`${walletId} end_user`))
       .slice(0, 40)) {
       const scope = { kind: "end_user", id: name.slice(`${walletId} end_user `.length) } as const;
-      const { rows } = await ledger.usage({ walletId, groupBy: [], scope });
+      const { rows } = await ledger.usage({ walletId, groupBy: [], scopes: [scope] });
       expect([name, (rows[0]?.captured ?? 0n) - (rows[0]?.refunded ?? 0n)]).toEqual([name, amount]);
     }
   }

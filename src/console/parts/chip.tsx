@@ -9,14 +9,16 @@ interface FilterChipProps {
   /** What is filtered: "end user". */
   readonly name: string;
   readonly text: string;
+  /** What the filter has without this: nothing, unless it has several. */
+  readonly rest?: string | undefined;
 }
 
 /** A filter that a row of a table has set. A press removes it. */
-export function FilterChip({ filter, name, text }: FilterChipProps) {
+export function FilterChip({ filter, name, text, rest }: FilterChipProps) {
   return (
     <Link
       to="."
-      search={withSearch({ [filter]: undefined, page: undefined })}
+      search={withSearch({ [filter]: rest, page: undefined })}
       className={styles.chip}
       aria-label={`Remove the filter: ${name} ${text}`}
     >

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { memberLimitsQuery, projectsQuery } from "../queries/projects.ts";
+import { addScope, listScopes, removeScope, splitScope } from "../scope-text.ts";
 import { withSearch } from "../search.ts";
 import { GROUPS, isScopeGroup } from "../usage-view.ts";
 import { FilterChip } from "./chip.tsx";
@@ -8,42 +9,64 @@ import { Select } from "./filters.tsx";
 
 interface ScopeFilterProps {
   readonly account: string;
-  /** "project:ID", "end_user:ada". */
+  /** "project:ID", "end_user:ada"; several have line feeds between them. */
   readonly scope: string | undefined;
 }
 
-/** A choice of projects, for an account with more than its default one; any other scope is a filter to remove. */
-export function ScopeFilter({ account, scope = "" }: ScopeFilterProps) {
+/** A choice of projects, for an account with more than its default one; each other scope is a filter to remove. */
+export function ScopeFilter({ account, scope }: ScopeFilterProps) {
+  const scopes = listScopes(scope);
+  const project = scopes.find((each) => each.startsWith("project:"));
+  return (
+    <>
+      <ProjectFilter account={account} scope={scope} project={project} />
+      {scopes
+        .filter((each) => each !== project)
+        .map((each) => (
+          <ScopeChip key={each} account={account} scope={each} rest={removeScope(scope, each)} />
+        ))}
+    </>
+  );
+}
+
+interface ProjectFilterProps extends ScopeFilterProps {
+  readonly project: string | undefined;
+}
+
+function ProjectFilter({ account, scope, project }: ProjectFilterProps) {
   const { data } = useQuery(projectsQuery(account));
   const navigate = useNavigate();
   const options = data?.items.map(({ id, name }) => ({ value: `project:${id}`, text: name })) ?? [];
-  const isProject = scope === "" || scope.startsWith("project:");
-  if (!isProject) return <ScopeChip account={account} scope={scope} />;
-  if (options.length < 2 && scope === "") return null;
+  if (options.length < 2 && project === undefined) return null;
+  const choose = (chosen: string) => {
+    const rest = project === undefined ? scope : removeScope(scope, project);
+    const changed = chosen === "" ? rest : addScope(rest, chosen);
+    void navigate({ to: ".", search: withSearch({ scope: changed, page: undefined }) });
+  };
   return (
     <Select
       label="Project"
-      value={scope}
+      value={project ?? ""}
       options={[{ value: "", text: "any project" }, ...options]}
-      onChange={(chosen) =>
-        void navigate({ to: ".", search: withSearch({ scope: chosen || undefined, page: undefined }) })
-      }
+      onChange={choose}
     />
   );
 }
 
+interface ScopeChipProps {
+  readonly account: string;
+  readonly scope: string;
+  /** The filter without this scope. */
+  readonly rest: string | undefined;
+}
+
 /** A scope that a row of the table has set. A press removes it. */
-function ScopeChip({ account, scope }: { readonly account: string; readonly scope: string }) {
-  const [kind = "", id = ""] = splitScope(scope);
+function ScopeChip({ account, scope, rest }: ScopeChipProps) {
+  const [kind, id] = splitScope(scope);
   const { data: members } = useQuery({ ...memberLimitsQuery(account), enabled: kind === "member" });
   const member = members?.items.find(({ person_id }) => person_id === id)?.name;
   const title = isScopeGroup(kind) ? GROUPS[kind] : kind;
   // The id of a run begins with that of its key.
   const text = kind === "run" ? splitScope(id)[1] : (member ?? id);
-  return <FilterChip filter="scope" name={title} text={text} />;
-}
-
-function splitScope(scope: string): readonly [kind: string, id: string] {
-  const colon = scope.indexOf(":");
-  return [scope.slice(0, colon), scope.slice(colon + 1)];
+  return <FilterChip filter="scope" name={title} text={text} rest={rest} />;
 }

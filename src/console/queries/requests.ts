@@ -6,7 +6,7 @@ import { DAY_MS } from "../times.ts";
 
 /** The filters of the list of requests, as the URL holds them. */
 export interface RequestsSearch extends RangeSearch {
-  /** What requests count for: "project:ID", "end_user:ada". */
+  /** What requests count for: "project:ID", "end_user:ada"; several have line feeds between them. */
   readonly scope?: string;
   readonly key?: string;
   readonly model?: string;

@@ -1,5 +1,6 @@
 import { type TSchema, t } from "elysia";
 import { type Nanos, parseUsd } from "../../domain/money.ts";
+import { SCOPE_FILTER_CHARACTERS_MAX } from "../../domain/scope.ts";
 import { GatewayError } from "../../errors.ts";
 
 /** An amount of money: "12.5" or "0.000000001". */
@@ -8,6 +9,13 @@ export const usd = t.String({ description: "USD with up to 9 decimals" });
 export const time = t.String({ format: "date-time", description: "ISO 8601, UTC" });
 
 export const id = t.String({ minLength: 1, maxLength: 128 });
+
+/** What requests must count for, all of it. */
+export const scopeFilter = t.String({
+  maxLength: SCOPE_FILTER_CHARACTERS_MAX,
+  description:
+    "kind:id of what requests count for, such as project:ID; up to 8, with line feeds (%0A) between",
+});
 
 /** An answer without content. */
 export const nothing = t.Object({});

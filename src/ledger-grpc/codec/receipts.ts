@@ -29,7 +29,7 @@ import {
   sparse,
 } from "./fields.ts";
 import { decodeMetadata, encodeStoredMetadata } from "./metadata.ts";
-import { decodeScope, decodeStoredScopes, encodeScope, encodeScopes } from "./scopes.ts";
+import { decodeFilterScopes, decodeStoredScopes, encodeFilterScopes, encodeScopes } from "./scopes.ts";
 
 const PAGE_SIZE_DEFAULT = 100;
 
@@ -89,7 +89,7 @@ export function encodeReceiptFilter(filter: ReceiptFilter): Proto.HoldFilter {
       name: encodeText(filter.metadata.name),
       value: encodeText(filter.metadata.value),
     },
-    scope: filter.scope && encodeScope(filter.scope),
+    ...encodeFilterScopes(filter.scopes),
   });
 }
 
@@ -114,7 +114,7 @@ export function decodeReceiptFilter(wire: Proto.HoldFilter__Output | null): Rece
     state: holdStates.decodeOptional(filter.state, "filter.state", "invalid_query"),
     outcome: filter.outcome,
     metadata: filter.metadata ?? undefined,
-    scope: filter.scope ? decodeScope(filter.scope, "filter.scope") : undefined,
+    scopes: decodeFilterScopes(filter),
   };
 }
 

@@ -1,4 +1,4 @@
-import { SCOPES_MAX, type Scope } from "../../domain/scope.ts";
+import { FILTER_SCOPES_MAX, SCOPES_MAX, type Scope } from "../../domain/scope.ts";
 import type * as Proto from "../../gen/messages.ts";
 import type { DecliningLimit } from "../../ledger/ledger.ts";
 import { scopeKinds } from "./enums.ts";
@@ -37,6 +37,25 @@ export function decodeStoredScopes(wire: readonly Proto.Scope__Output[]): readon
     const known = scopeKinds.find(kind);
     return known === undefined ? [] : [{ kind: known, id }];
   });
+}
+
+/** Encodes the scopes of a filter. Earlier versions know the first field alone. */
+export function encodeFilterScopes(
+  scopes: readonly Scope[] = [],
+): Pick<Proto.HoldFilter, "scope" | "moreScopes"> {
+  // One scope above the maximum stays, so that the ledger declines the query.
+  const [first, ...more] = scopes.slice(0, FILTER_SCOPES_MAX + 1).map(encodeScope);
+  return { ...(first && { scope: first }), ...(more.length > 0 && { moreScopes: more }) };
+}
+
+/** Decodes the scopes of a filter: `undefined` for none. Throws InvalidField like {@link decodeScope}. */
+export function decodeFilterScopes({
+  scope,
+  moreScopes,
+}: Pick<Proto.HoldFilter__Output, "scope" | "moreScopes">): readonly Scope[] | undefined {
+  const more = decodeScopes(moreScopes, "filter.more_scopes") ?? [];
+  const all = scope ? [decodeScope(scope, "filter.scope"), ...more] : more;
+  return all.length > 0 ? all : undefined;
 }
 
 /** The keys in the metadata of `google.rpc.ErrorInfo` that name the limit of a declined hold. */

@@ -75,8 +75,9 @@ async function search(given: Search): Promise<Found> {
 
 /** Whether the primary key has exactly the receipts of a filter, in the order of the list. */
 function isSorted(filter: ReceiptFilter, { holdsKey }: Dialect): boolean {
-  const { walletId, fromMs: _from, toMs: _to, ...conditions } = filter;
-  const hasCondition = Object.values(conditions).some((condition) => condition !== undefined);
+  const { walletId, fromMs: _from, toMs: _to, scopes = [], ...conditions } = filter;
+  const hasCondition =
+    scopes.length > 0 || Object.values(conditions).some((condition) => condition !== undefined);
   return !hasCondition && (walletId !== undefined) === (holdsKey === "wallet first");
 }
 
@@ -98,9 +99,13 @@ async function readWindow(
 
 /** A list of one wallet goes on after a hold id, a list of all wallets after a hold id and a wallet. */
 function listOf(filter: ReceiptFilter): PagedList {
-  const { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, metadata, scope } = filter;
+  const { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, metadata } = filter;
+  const [scope, ...moreScopes] = filter.scopes ?? [];
   const texts = { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome };
-  return { name: ["receipts", { ...texts, metadata, scope }], isPosition };
+  return {
+    name: ["receipts", { ...texts, metadata, scope, ...(moreScopes.length > 0 && { moreScopes }) }],
+    isPosition,
+  };
 }
 
 const UUID_LENGTH = 36;

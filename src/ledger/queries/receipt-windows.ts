@@ -31,8 +31,8 @@ const HOURS_OF_DAY = 24;
 const CHANGES_MAX = 5;
 
 /** Whether a filter has a condition that roll-ups lack, so that any hour may have no match. */
-export function hasSlowCondition({ surface, metadata, scope }: ReceiptFilter): boolean {
-  return surface !== undefined || metadata !== undefined || scope !== undefined;
+export function hasSlowCondition({ surface, metadata, scopes = [] }: ReceiptFilter): boolean {
+  return surface !== undefined || metadata !== undefined || scopes.length > 0;
 }
 
 /**

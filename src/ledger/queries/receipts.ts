@@ -1,5 +1,6 @@
 import { firstIdOf, ID_TIME_MAX } from "../../domain/id-time.ts";
 import type { Price } from "../../domain/model.ts";
+import { FILTER_SCOPES_MAX } from "../../domain/scope.ts";
 import type { UnitName } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { readScopes } from "../core/spender.ts";
@@ -197,7 +198,9 @@ export function conditionsOf(filter: ReceiptFilter, values: Values, dialect: Dia
     const text = `coalesce(${member("settle_metadata", name)}, ${member("metadata", name)})`;
     conditions.push(`${text} = ${values.add(storable(filter.metadata.value))}`);
   }
-  if (filter.scope) conditions.push(countsFor(filter.scope, { values, dialect }));
+  const { scopes = [] } = filter;
+  if (scopes.length > FILTER_SCOPES_MAX) throw new LedgerError("invalid_query");
+  for (const scope of scopes) conditions.push(countsFor(scope, { values, dialect }));
   return conditions;
 }
 

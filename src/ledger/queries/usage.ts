@@ -59,7 +59,7 @@ const COLUMNS: Readonly<Record<Exclude<UsageDimension, "hour" | "day" | ScopeDim
 
 /** The dimensions, and the conditions of a filter, that roll-ups lack. */
 const RECEIPT_DIMENSIONS: readonly UsageDimension[] = ["surface", "source", ...SCOPE_DIMENSIONS];
-const RECEIPT_CONDITIONS = ["surface", "state", "metadata", "scope"] as const;
+const RECEIPT_CONDITIONS = ["surface", "state", "metadata"] as const;
 
 /**
  * Sums receipts by group: from roll-ups where they are current, else from the receipts. Both are read in one
@@ -102,7 +102,8 @@ async function sumCovered(run: RunQuery, dialect: Dialect, plan: UsagePlan): Pro
 function isInRollUps(query: UsageQuery): boolean {
   return (
     !query.groupBy.some((dimension) => RECEIPT_DIMENSIONS.includes(dimension)) &&
-    RECEIPT_CONDITIONS.every((name) => query[name] === undefined)
+    RECEIPT_CONDITIONS.every((name) => query[name] === undefined) &&
+    (query.scopes ?? []).length === 0
   );
 }
 

@@ -89,6 +89,8 @@ describe.each(DIALECTS)("usage by what requests count for, on %s", (dialect) => 
       { group: keyId, requests: 2 },
     ]);
     expect((await get("scope=end_user:nobody")).total.requests).toBe(0);
+    expect((await get(`scope=project:${projectId}%0Aend_user:alice`)).total.requests).toBe(1);
+    expect((await get(`scope=project:${account.id}%0Aend_user:bob`)).total.requests).toBe(0);
     const byHour = await console.call(
       developer,
       "GET",
@@ -130,13 +132,18 @@ describe.each(DIALECTS)("usage by what requests count for, on %s", (dialect) => 
     expect(foreign.total.cost_usd).toBe("0.000000003");
   });
 
-  test.each(["group=tag", "scope=alice", "scope=planet:x", "scope=project:", "scope=key:k", "group=planet"])(
-    "%s is refused",
-    async (query) => {
-      const { status } = await console.call(developer, "GET", `/accounts/${account.id}/usage?${query}`);
-      expect(status).toBe(422);
-    },
-  );
+  test.each([
+    "group=tag",
+    "scope=alice",
+    "scope=planet:x",
+    "scope=project:",
+    "scope=key:k",
+    "scope=run:a%0A",
+    "group=planet",
+  ])("%s is refused", async (query) => {
+    const { status } = await console.call(developer, "GET", `/accounts/${account.id}/usage?${query}`);
+    expect(status).toBe(422);
+  });
 
   test("of more end users than a query returns has the dearest, and all others as one", async () => {
     const { ledger } = console.gateway.tollgate;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Scope } from "../../../src/domain/scope.ts";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 import type { UsageQuery } from "../../../src/ledger/records.ts";
 import { HISTOGRAM_BOUNDS_MS, type UsageDimension } from "../../../src/ledger/usage-records.ts";
@@ -238,6 +239,26 @@ export function describeUsage(env: LedgerEnv): void {
       expect(dearest.map(({ group }) => group.key)).toEqual(["key0", "key1"]);
     });
 
+    test("is of the receipts that count for each of several scopes", async () => {
+      const [p1, alice, blue] = [
+        scope("project", "p1"),
+        scope("end_user", "alice"),
+        scope("tag", "team=blue"),
+      ];
+      const c1 = await env.charge("c1", 1n, { scopes: [p1, alice, blue] });
+      const c2 = await env.charge("c2", 2n, { scopes: [p1, alice] });
+      await env.charge("c3", 4n, { scopes: [p1, scope("end_user", "bob")] });
+      await env.charge("c4", 8n, { scopes: [alice, blue] });
+      const found = async (...scopes: readonly Scope[]) => {
+        const [row] = await usage({ scopes });
+        const page = await env.ledger.receipts({ walletId: env.walletId, scopes }, { size: 10 });
+        return [row?.captured, page.items.map(({ holdId }) => holdId).toSorted()];
+      };
+      expect(await found(p1, alice)).toEqual([3n, [c1.receiptId, c2.receiptId].toSorted()]);
+      expect(await found(blue, alice, p1, alice)).toEqual([1n, [c1.receiptId]]);
+      expect(await found(p1, scope("project", env.walletId))).toEqual([0n, []]);
+    });
+
     test("is of the dearest groups, and of some values of the last dimension", async () => {
       const user = (id: string) => ({ scopes: [scope("end_user", id), scope("project", "p1")] });
       await env.charge("c1", 3n, user("a"));
@@ -262,10 +283,11 @@ export function describeUsage(env: LedgerEnv): void {
         ["p1", 3],
         [env.walletId, 1],
       ]);
-      expect(await usage({ scope: scope("project", env.walletId) })).toMatchObject([
+      expect(await usage({ scopes: [scope("project", env.walletId)] })).toMatchObject([
         { requests: 1, captured: 1n },
       ]);
       const bad: Partial<UsageQuery>[] = [
+        { scopes: Array.from({ length: 9 }, () => scope("project", "p1")) },
         { dearestMax: 0 },
         { dearestMax: 10_001 },
         { dearestMax: 1.5 },

@@ -240,11 +240,11 @@ function queriesOf(walletId: string, nowMs: number): readonly UsageQuery[] {
     { walletId, groupBy: [], upstream: "openai", toMs },
     { walletId, groupBy: ["key"], state: "settled" },
     { walletId, groupBy: ["project", "outcome"] },
-    { walletId, groupBy: ["end_user"], scope: { kind: "project", id: walletId }, fromMs },
+    { walletId, groupBy: ["end_user"], scopes: [{ kind: "project", id: walletId }], fromMs },
     { walletId, groupBy: ["end_user"], dearestMax: 2 },
     { walletId, groupBy: ["hour", "model"], dearestMax: 3, toMs },
     { walletId, groupBy: [], dearestMax: 1, fromMs },
-    { walletId, groupBy: ["day", "end_user"], among: ["u0", "u2"], scope: { kind: "project", id: "p1" } },
+    { walletId, groupBy: ["day", "end_user"], among: ["u0", "u2"], scopes: [{ kind: "project", id: "p1" }] },
     { walletId, groupBy: ["hour", "model"], among: ["model-1", "none"] },
     { walletId, groupBy: ["upstream"], among: ["openai"], dearestMax: 5 },
   ];

@@ -1,3 +1,4 @@
+import type { Scope } from "../../../src/domain/scope.ts";
 import type { LedgerReads, Receipt, UsageQuery } from "../../../src/ledger/records.ts";
 import {
   HISTOGRAM_BOUNDS_MS,
@@ -24,7 +25,7 @@ export function plainUsage(receipts: readonly Receipt[], query: UsageQuery): rea
   const groups = new Map<string, Receipt[]>();
   if (query.groupBy.length === 0) groups.set("[]", []);
   for (const receipt of receipts.filter((each) => matches(each, query))) {
-    const key = JSON.stringify(query.groupBy.map((each) => groupOf(receipt, each, query.offsetHours ?? 0)));
+    const key = JSON.stringify(query.groupBy.map((each) => groupOf(receipt, each, query)));
     const group = groups.get(key);
     if (group) group.push(receipt);
     else groups.set(key, [receipt]);
@@ -51,7 +52,7 @@ function matches(receipt: Receipt, query: UsageQuery): boolean {
     upstream,
     outcome,
     state,
-    scope,
+    scopes = [],
     among,
     groupBy,
   } = query;
@@ -63,23 +64,33 @@ function matches(receipt: Receipt, query: UsageQuery): boolean {
     [upstream, receipt.outcome?.upstream],
     [outcome, receipt.outcome?.outcome],
     [state, receipt.state],
-    [scope?.id, scope && String(groupOf(receipt, scope.kind, 0))],
   ];
   const last = groupBy.at(-1);
-  const isAmong = !among || !last || among.includes(String(groupOf(receipt, last, 0)));
+  const isAmong = !among || !last || among.includes(String(groupOf(receipt, last, query)));
   return (
     isAmong &&
+    scopes.every((scope) => countsFor(receipt, scope)) &&
     atMs >= fromMs &&
     atMs < toMs &&
     conditions.every(([wanted, is]) => wanted === undefined || wanted === is)
   );
 }
 
+/** A receipt counts for its first project only, and for every other scope that it has. */
+function countsFor(receipt: Receipt, { kind, id }: Scope): boolean {
+  if (kind === "project") return groupOf(receipt, "project", {}) === id;
+  return receipt.scopes.some((scope) => scope.kind === kind && scope.id === id);
+}
+
 function timeOf(holdId: string): number {
   return Number.parseInt(holdId.replace("-", "").slice(0, 12), 16);
 }
 
-function groupOf(receipt: Receipt, dimension: UsageDimension, offsetHours: number): string | number | null {
+function groupOf(
+  receipt: Receipt,
+  dimension: UsageDimension,
+  { offsetHours = 0, tagKey }: Pick<UsageQuery, "offsetHours" | "tagKey">,
+): string | number | null {
   const scopeOf = (kind: string) => receipt.scopes.find((scope) => scope.kind === kind)?.id;
   const atMs = timeOf(receipt.holdId);
   const shiftMs = offsetHours * HOUR_MS;
@@ -96,11 +107,16 @@ function groupOf(receipt: Receipt, dimension: UsageDimension, offsetHours: numbe
     project: scopeOf("project") ?? receipt.walletId,
     member: scopeOf("member"),
     end_user: scopeOf("end_user"),
-    tag: scopeOf("tag")?.split("=")[1],
+    tag: tagOf(receipt, tagKey),
     run: scopeOf("run"),
     parent_key: scopeOf("parent_key"),
   };
   return values[dimension] ?? null;
+}
+
+function tagOf({ scopes }: Receipt, tagKey: string | undefined): string | undefined {
+  const prefix = `${tagKey}=`;
+  return scopes.find(({ kind, id }) => kind === "tag" && id.startsWith(prefix))?.id.slice(prefix.length);
 }
 
 function sumOf(

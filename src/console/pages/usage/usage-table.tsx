@@ -6,6 +6,7 @@ import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { hasMargin, type Margin, type UsageAnswer, type UsageGroup } from "../../queries/usage.ts";
+import { addScope } from "../../scope-text.ts";
 import { withSearch } from "../../search.ts";
 import { FILTERS, GROUPS, isScopeGroup, nameOfNone, type UsageQuery } from "../../usage-view.ts";
 import { printShare, shareOf } from "./compare.ts";
@@ -137,7 +138,8 @@ function linkOf({ group, group_name }: UsageGroup, query: UsageQuery) {
     return { to: "/operator/accounts", search: { q: group_name ?? group } } as const;
   if (isScopeGroup(query.group)) {
     const id = query.group === "tag" ? `${query.tag_key}=${group}` : group;
-    return { to: ".", search: withSearch({ scope: `${query.group}:${id}`, group: "model" }) } as const;
+    const scope = addScope(query.scope, `${query.group}:${id}`);
+    return { to: ".", search: withSearch({ scope, group: "model" }) } as const;
   }
   const name = FILTERS.find((each) => each === query.group);
   if (!name) return undefined;

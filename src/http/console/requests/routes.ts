@@ -2,7 +2,7 @@ import { Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { findScopeNames } from "../../../accounts/find-items.ts";
 import { printUsd } from "../../../domain/money.ts";
-import { readScope } from "../../../domain/scope.ts";
+import { readScopeFilter } from "../../../domain/scope.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { MetadataCondition, ReceiptFilter } from "../../../ledger/records.ts";
@@ -91,7 +91,7 @@ function readFilter(walletId: string, query: RequestsQueryText): ReceiptFilter {
     fromMs: readMs(from, "from"),
     toMs: readMs(to, "to"),
     metadata: metadata === undefined ? undefined : readMetadata(metadata),
-    scope: scope === undefined ? undefined : (readScope(scope) ?? rejectScope()),
+    scopes: scope === undefined ? undefined : (readScopeFilter(scope) ?? rejectScope()),
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Static, t } from "elysia";
-import { time, usd } from "../shapes.ts";
+import { scopeFilter, time, usd } from "../shapes.ts";
 
 /** PostgreSQL has no text with a NUL. */
 const text = t.String({ maxLength: 256, pattern: "^[^\\0]*$" });
@@ -19,9 +19,7 @@ export const requestsQuery = t.Object({
   from: t.Optional(time),
   to: t.Optional(time),
   metadata: t.Optional(t.String({ maxLength: 512, description: "name:value of a member of the metadata" })),
-  scope: t.Optional(
-    t.String({ maxLength: 300, description: "kind:id of what requests count for, such as end_user:alice" }),
-  ),
+  scope: t.Optional(scopeFilter),
 });
 export type RequestsQueryText = Static<typeof requestsQuery>;
 

@@ -2,7 +2,7 @@ import { type Static, t } from "elysia";
 import { printUsd } from "../../../domain/money.ts";
 import type { AccountAnomaly } from "../../../usage/anomalies.ts";
 import type { Compared, PriceComparison } from "../../../usage/what-if.ts";
-import { time, usd } from "../shapes.ts";
+import { scopeFilter, time, usd } from "../shapes.ts";
 
 export const offsetHours = t.Integer({
   minimum: -14,
@@ -34,9 +34,7 @@ export const usageQuery = t.Object({
     ),
   ),
   tag_key: t.Optional(t.String({ maxLength: 256, description: "key of the tags that `tag` groups by" })),
-  scope: t.Optional(
-    t.String({ maxLength: 300, description: "kind:id of what requests count for, such as project:ID" }),
-  ),
+  scope: t.Optional(scopeFilter),
   key: t.Optional(t.String({ maxLength: 256 })),
   model: t.Optional(t.String({ maxLength: 256 })),
   upstream: t.Optional(t.String({ maxLength: 256 })),

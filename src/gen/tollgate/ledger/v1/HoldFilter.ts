@@ -18,6 +18,7 @@ export interface HoldFilter {
   'allWallets'?: (boolean);
   'metadata'?: (_tollgate_ledger_v1_MetadataCondition | null);
   'scope'?: (_tollgate_ledger_v1_Scope | null);
+  'moreScopes'?: (_tollgate_ledger_v1_Scope)[];
   '_keyId'?: "keyId";
   '_surface'?: "surface";
   '_model'?: "model";
@@ -38,6 +39,7 @@ export interface HoldFilter__Output {
   'allWallets': (boolean);
   'metadata': (_tollgate_ledger_v1_MetadataCondition__Output | null);
   'scope': (_tollgate_ledger_v1_Scope__Output | null);
+  'moreScopes': (_tollgate_ledger_v1_Scope__Output)[];
   '_keyId'?: "keyId";
   '_surface'?: "surface";
   '_model'?: "model";
