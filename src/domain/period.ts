@@ -69,16 +69,23 @@ function spanOf(period: Recurring, atMs: number, timeZone = "UTC"): Span {
 }
 
 function utcSpan(period: Recurring, atMs: number): Span {
-  if (period === "month") return { startMs: utcMonth(atMs, 0), endMs: utcMonth(atMs, 1) };
+  if (period === "month") return utcMonth(atMs);
   const day = Math.floor(atMs / DAY_MS);
   if (period === "day") return { startMs: day * DAY_MS, endMs: (day + 1) * DAY_MS };
   const monday = day - ((day + DAYS_SINCE_MONDAY_AT_EPOCH) % WEEK_DAYS);
   return { startMs: monday * DAY_MS, endMs: (monday + WEEK_DAYS) * DAY_MS };
 }
 
-function utcMonth(atMs: number, monthsLater: number): number {
-  const at = new Date(atMs);
-  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + monthsLater, 1);
+/** The latest month computed in UTC. */
+let latestMonth: Span = { startMs: 0, endMs: 0 };
+
+function utcMonth(atMs: number): Span {
+  if (atMs < latestMonth.startMs || atMs >= latestMonth.endMs) {
+    const at = new Date(atMs);
+    const startOf = (month: number) => Date.UTC(at.getUTCFullYear(), month, 1);
+    latestMonth = { startMs: startOf(at.getUTCMonth()), endMs: startOf(at.getUTCMonth() + 1) };
+  }
+  return latestMonth;
 }
 
 /**

@@ -82,25 +82,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a heartbeat extends a resolved hold", 'if (hold.state !== "held")', 'if (hold.state === "settled")'],
   ],
   "core/working-book.ts": [
-    [
-      "a limit of the whole wallet binds no hold",
-      "[...(this.#byBinding.get(undefined) ?? NONE)]",
-      "[...NONE]",
-    ],
-    [
-      "a limit binds every hold",
-      "for (const binding of new Set(bindingsOf(spender)))",
-      "for (const binding of new Set([...this.#byBinding.keys()].filter((each) => each !== undefined)))",
-    ],
-    ["a limit binds a hold twice", "new Set(bindingsOf(spender))", "bindingsOf(spender)"],
-    [
-      "a deleted limit still binds",
-      "this.limits.values().filter(({ deletedAtMs }) => deletedAtMs === undefined)",
-      "this.limits.values()",
-    ],
-    ["a limit set in the batch does not bind", "this.#byBinding = undefined;", ""],
-    ["a limit set in the batch does not bind a hold without scopes", "this.#ofKeys.clear();", ""],
-    ["scopes do not matter once a key was seen", "const known = isOfKey ?", "const known = spender ?"],
+    ["a limit set in the batch does not bind", "this.#inForce.forget();", ""],
     [
       "an older hold takes a window back",
       "if (isNew && this.windowStarts.size > 0)",
@@ -108,6 +90,22 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ],
   ],
   "core/headroom.ts": [
+    ["a limit of the whole wallet binds no hold", "[...(byBinding.get(undefined) ?? NONE)]", "[...NONE]"],
+    [
+      "a limit binds every hold",
+      "of bindingsOf({ keyId, scopes: scopes.filter(this.#mayBind) })",
+      "of [...byBinding.keys()].filter((each) => each !== undefined)",
+    ],
+    ["a limit binds a hold twice", "found.filter((limit, i) => limit !== found[i - 1])", "found"],
+    [
+      "a deleted limit still binds",
+      "[...this.#limits.values()].filter(({ deletedAtMs }) => deletedAtMs === undefined)",
+      "[...this.#limits.values()]",
+    ],
+    ["a limit set in the batch does not bind a hold without scopes", "this.#ofKeys.clear();", ""],
+    ["scopes do not matter once a key was seen", "const known = hasScopes ?", "const known = !spender ?"],
+    ["a limit of a key above does not bind", 'kind === "parent_key" || ', ""],
+    ["a limit of a scope does not bind", " || this.#kinds.has(kind)", ""],
     ["a limit ignores its time zone", "periodStart(period, nowMs, timeZone)", "periodStart(period, nowMs)"],
     ["a limit does not count holds", "const left = unheld - heldByLimit", "const left = unheld"],
     [

@@ -1,11 +1,12 @@
 import type { Nanos } from "../../domain/money.ts";
 import { isCalendar, periodStart, windowMs } from "../../domain/period.ts";
+import type { Scope, ScopeKind } from "../../domain/scope.ts";
 import type { DecliningLimit, Shortfall } from "../ledger.ts";
 import type { SpendLimit } from "../records.ts";
-import { type Book, balancesOf, CLOCK_SKEW_MAX_MS, type CounterKey } from "./book.ts";
+import { type Book, balancesOf, CLOCK_SKEW_MAX_MS, type CounterKey, type StoredLimit } from "./book.ts";
 import type { Declined } from "./command.ts";
 import { counterOf, type Money } from "./resolve.ts";
-import { counterIdOf, type Spender, subjectsOf } from "./spender.ts";
+import { bindingOf, bindingsOf, counterIdOf, NO_SCOPES, type Spender, subjectsOf } from "./spender.ts";
 
 /** A limit that binds a hold or charge, in the period the hold or charge would count against. */
 export interface BoundLimit {
@@ -30,12 +31,74 @@ interface Remainder {
   readonly unheld: Nanos;
 }
 
-const UNBOUND: readonly BoundLimit[] = [];
+const NONE: readonly never[] = [];
+
+/** Finds which limits of a book bind what spends. A spender is looked up several times in a batch. */
+export class LimitsInForce {
+  readonly #limits: ReadonlyMap<string, StoredLimit>;
+  /** The limits in force by what they bind; `undefined` since a limit changed. */
+  #byBinding: ReadonlyMap<string | undefined, readonly StoredLimit[]> | undefined;
+  /** The kinds of scopes that limits in force bind. */
+  #kinds: ReadonlySet<ScopeKind | undefined> = new Set();
+  /** By key id, what binds spenders without scopes. */
+  readonly #ofKeys = new Map<string, readonly StoredLimit[]>();
+  /** What binds the spenders with scopes of this batch. */
+  readonly #ofScopes = new Map<Spender, readonly StoredLimit[]>();
+
+  /** Limits are by id; deleted ones are not in force. */
+  constructor(limits: ReadonlyMap<string, StoredLimit>) {
+    this.#limits = limits;
+  }
+
+  /** Returns the limits that bind a spender, those of the whole wallet included, sorted by id. */
+  of(spender: Spender): readonly StoredLimit[] {
+    if (this.#limits.size === 0) return NONE;
+    const hasScopes = spender.scopes !== undefined && spender.scopes.length > 0;
+    const known = hasScopes ? this.#ofScopes.get(spender) : this.#ofKeys.get(spender.keyId);
+    if (known) return known;
+    const found = this.#find(spender);
+    if (hasScopes) this.#ofScopes.set(spender, found);
+    else this.#ofKeys.set(spender.keyId, found);
+    return found;
+  }
+
+  /** Must be called when a limit changed. */
+  forget(): void {
+    this.#byBinding = undefined;
+    this.#ofKeys.clear();
+    this.#ofScopes.clear();
+  }
+
+  /** Must be called when a batch starts: its spenders are others. */
+  startBatch(): void {
+    this.#ofScopes.clear();
+  }
+
+  #find({ keyId, scopes = NO_SCOPES }: Spender): readonly StoredLimit[] {
+    const byBinding = this.#group();
+    const found = [...(byBinding.get(undefined) ?? NONE)];
+    for (const binding of bindingsOf({ keyId, scopes: scopes.filter(this.#mayBind) }))
+      found.push(...(byBinding.get(binding) ?? NONE));
+    found.sort((one, other) => (one.limitId < other.limitId ? -1 : 1));
+    // A key may be above itself.
+    return found.filter((limit, i) => limit !== found[i - 1]);
+  }
+
+  readonly #mayBind = ({ kind }: Scope) => kind === "parent_key" || this.#kinds.has(kind);
+
+  #group(): ReadonlyMap<string | undefined, readonly StoredLimit[]> {
+    if (this.#byBinding) return this.#byBinding;
+    const inForce = [...this.#limits.values()].filter(({ deletedAtMs }) => deletedAtMs === undefined);
+    this.#kinds = new Set(inForce.map(({ scope }) => scope?.kind));
+    this.#byBinding = Map.groupBy(inForce, bindingOf);
+    return this.#byBinding;
+  }
+}
 
 /** The limits in force that bind a spender, with those of the whole wallet, sorted by id. */
 export function limitsOf(book: Book, spender: Spender, nowMs: number): readonly BoundLimit[] {
   const inForce = book.limitsInForce(spender);
-  return inForce.length === 0 ? UNBOUND : bind(book, inForce, { spender, nowMs });
+  return inForce.length === 0 ? NONE : bind(book, inForce, { spender, nowMs });
 }
 
 /** Returns the counters of limits that bind a spender. */
@@ -48,7 +111,7 @@ export function bind(
   for (const limit of limits) {
     for (const subject of subjectsOf(limit, spender)) {
       const counterId = counterIdOf(limit, subject);
-      const periodStartMs = startOfPeriod(book, { ...limit, counterId }, nowMs);
+      const periodStartMs = startOfPeriod(book, limit, { counterId, nowMs });
       bound.push({ limit, subject, key: { counterId, periodStartMs } });
     }
   }
@@ -61,8 +124,8 @@ export function bind(
  */
 function startOfPeriod(
   { windowStarts }: Pick<Book, "windowStarts">,
-  { counterId, period, timeZone }: Pick<SpendLimit, "period" | "timeZone"> & { readonly counterId: string },
-  nowMs: number,
+  { period, timeZone }: Pick<SpendLimit, "period" | "timeZone">,
+  { counterId, nowMs }: { readonly counterId: string; readonly nowMs: number },
 ): number {
   if (isCalendar(period)) return periodStart(period, nowMs, timeZone);
   const startMs = windowStarts.get(counterId);

@@ -63,8 +63,16 @@ export function isTtl(ttlMs: number): boolean {
 
 /** Whether scopes can be stored: at most 16, each once, none of them the key. */
 export function areScopes(scopes: readonly Scope[]): boolean {
-  if (scopes.length > SCOPES_MAX || !scopes.every(isScope)) return false;
-  return new Set(scopes.map(({ kind, id }) => `${kind} ${id}`)).size === scopes.length;
+  return (
+    scopes.length <= SCOPES_MAX &&
+    scopes.every((scope, i) => isScope(scope) && !occursBefore(scopes, scope, i))
+  );
+}
+
+/** Whether an equal scope is among the first ones. */
+function occursBefore(scopes: readonly Scope[], { kind, id }: Scope, end: number): boolean {
+  for (let i = 0; i < end; i++) if (scopes[i]?.id === id && scopes[i]?.kind === kind) return true;
+  return false;
 }
 
 function isScope({ kind, id }: Scope): boolean {

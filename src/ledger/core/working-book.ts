@@ -14,7 +14,8 @@ import {
   type Transfer,
   type Wallet,
 } from "./book.ts";
-import { bindingOf, bindingsOf, type Spender } from "./spender.ts";
+import { LimitsInForce } from "./headroom.ts";
+import type { Spender } from "./spender.ts";
 
 /**
  * The book of a wallet during a batch: each command sees the changes of the commands before it. A store may
@@ -80,10 +81,7 @@ class OpenBook implements WorkingBook {
   readonly spends: Map<string, PeriodSpend>;
   dueHoldIds: readonly string[];
   writeSet = emptyWriteSet();
-  /** The limits in force by what they bind; `undefined` since a limit changed. */
-  #byBinding: ReadonlyMap<string | undefined, readonly StoredLimit[]> | undefined;
-  /** By key id, the results of `limitsInForce` for spenders without scopes since a limit changed. */
-  readonly #ofKeys = new Map<string, readonly StoredLimit[]>();
+  readonly #inForce: LimitsInForce;
   /** Holds of the book that are not open. */
   #endedHoldIds: string[] = [];
 
@@ -96,26 +94,11 @@ class OpenBook implements WorkingBook {
     this.postings = postings;
     this.spends = spends;
     this.dueHoldIds = dueHoldIds;
+    this.#inForce = new LimitsInForce(limits);
   }
 
   limitsInForce(spender: Spender): readonly StoredLimit[] {
-    if (this.limits.size === 0) return NONE;
-    const isOfKey = !spender.scopes || spender.scopes.length === 0;
-    const known = isOfKey ? this.#ofKeys.get(spender.keyId) : undefined;
-    if (known) return known;
-    const inForce = this.#findInForce(spender);
-    if (isOfKey) this.#ofKeys.set(spender.keyId, inForce);
-    return inForce;
-  }
-
-  #findInForce(spender: Spender): readonly StoredLimit[] {
-    this.#byBinding ??= Map.groupBy(
-      this.limits.values().filter(({ deletedAtMs }) => deletedAtMs === undefined),
-      bindingOf,
-    );
-    const found = [...(this.#byBinding.get(undefined) ?? NONE)];
-    for (const binding of new Set(bindingsOf(spender))) found.push(...(this.#byBinding.get(binding) ?? NONE));
-    return found.sort((one, other) => (one.limitId < other.limitId ? -1 : 1));
+    return this.#inForce.of(spender);
   }
 
   apply(changes: Changes): void {
@@ -144,13 +127,13 @@ class OpenBook implements WorkingBook {
 
   addLimits(limits: Iterable<StoredLimit>): void {
     for (const limit of limits) this.limits.set(limit.limitId, limit);
-    this.#byBinding = undefined;
-    this.#ofKeys.clear();
+    this.#inForce.forget();
   }
 
   startBatch(): void {
     this.writeSet = emptyWriteSet();
     this.dueHoldIds = NONE;
+    this.#inForce.startBatch();
     if (this.postings.size > 0) this.postings.clear();
     if (this.spends.size > 0) this.spends.clear();
     for (const holdId of this.#endedHoldIds) this.holds.delete(holdId);

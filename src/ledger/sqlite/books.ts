@@ -216,9 +216,9 @@ class BookReader implements RowReader {
   #limitsOfScopes(scopes: readonly Scope[]): void {
     this.#book.kinds ??= new Set(this.#statements.kinds.all(this.#walletId).map(({ kind }) => kind));
     for (const scope of scopes) {
-      const binding = bindingOfScope(scope);
-      if (scope.kind === "parent_key") this.#limitsOf(binding, this.#statements.limitsOfKey);
-      else if (this.#book.kinds.has(scope.kind)) this.#limitsOf(binding, this.#statements.limitsOfScope);
+      if (scope.kind === "parent_key") this.#limitsOf(scope.id, this.#statements.limitsOfKey);
+      else if (this.#book.kinds.has(scope.kind))
+        this.#limitsOf(bindingOfScope(scope), this.#statements.limitsOfScope);
     }
   }
 
