@@ -47,6 +47,8 @@ export type * from "./tollgate/ledger/v1/Hold.ts";
 export type * from "./tollgate/ledger/v1/HoldFilter.ts";
 export type * from "./tollgate/ledger/v1/HoldState.ts";
 export type * from "./tollgate/ledger/v1/LedgerService.ts";
+export type * from "./tollgate/ledger/v1/ListFullLimitsRequest.ts";
+export type * from "./tollgate/ledger/v1/ListFullLimitsResponse.ts";
 export type * from "./tollgate/ledger/v1/ListHoldsRequest.ts";
 export type * from "./tollgate/ledger/v1/ListHoldsResponse.ts";
 export type * from "./tollgate/ledger/v1/ListRunningHoldsRequest.ts";

@@ -23,6 +23,8 @@ export interface LedgerReads {
     keyId?: string,
     scopes?: readonly Scope[],
   ): Promise<readonly SpendLimitUsage[]>;
+  /** The limits that are full to a percentage, among those of open holds and of a piece of the journal. */
+  fullLimits(walletId: string, query: FullLimitsQuery): Promise<FullLimits>;
   /** `undefined` for an unknown wallet or hold. */
   receipt(walletId: string, holdId: string): Promise<Receipt | undefined>;
   /** The receipts with this id in any wallet, at most 10: ids are chosen by callers, and nearly unique. */
@@ -87,6 +89,23 @@ export interface SpendLimitUsage extends SpendLimit {
   readonly held: Nanos;
   /** The next period's start in Unix milliseconds; `undefined` for `total`, and for a window that has not begun. */
   readonly resetsAtMs: number | undefined;
+}
+
+/** Selects the limits of which current periods have used a percentage, holds included. */
+export interface FullLimitsQuery {
+  /** Whole, from 1 to 100. */
+  readonly percent: number;
+  /** The `end` of the piece before. Without one, no transfer is read. */
+  readonly after?: number | undefined;
+}
+
+/** Full limits, in no order. A template has a row for each scope that spent. */
+export interface FullLimits {
+  readonly limits: readonly SpendLimitUsage[];
+  /** Where the next piece of the journal begins. */
+  readonly end: number;
+  /** Whether the journal had no more transfers. */
+  readonly isAtEnd: boolean;
 }
 
 /** An open hold. */

@@ -3,6 +3,7 @@ import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
 import type { LedgerReads, SpendLimit } from "../../ledger/records.ts";
 import { platform } from "../../platform.ts";
 import { encodeId, encodeText } from "../codec/fields.ts";
+import { decodeFullLimits, encodeFullLimitsQuery } from "../codec/full-limits.ts";
 import {
   decodeReceipt,
   decodeReceiptPage,
@@ -65,6 +66,10 @@ export function createRemoteReads({
       );
       // On the wire an empty key asks for every limit; here it names a key that only wallet limits bind.
       return keyId === "" ? limits.filter(isOfWallet) : limits;
+    },
+    async fullLimits(walletId, query) {
+      const request = encodeFullLimitsQuery(walletId, query);
+      return decodeFullLimits(await readRows(ledgerService.ListFullLimits, request));
     },
     receipt: (walletId, holdId) =>
       undefinedFor("hold_not_found", async () => {

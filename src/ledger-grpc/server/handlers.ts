@@ -3,6 +3,7 @@ import type * as Proto from "../../gen/messages.ts";
 import { type Ledger, LedgerError } from "../../ledger/ledger.ts";
 import { platform } from "../../platform.ts";
 import { InvalidField } from "../codec/fields.ts";
+import { decodeFullLimitsQuery, encodeFullLimits } from "../codec/full-limits.ts";
 import {
   decodePage,
   decodeReceiptFilter,
@@ -165,6 +166,7 @@ type ReadName =
   | "SumTransfers"
   | "SumTransfersByScope"
   | "ListSpendLimits"
+  | "ListFullLimits"
   | "QueryUsage"
   | "GetRollUps"
   | "Ping";
@@ -210,6 +212,9 @@ function createReadHandlers(ledger: Ledger, read: CreateRead): Pick<Proto.Ledger
     ListSpendLimits: read(async ({ walletId, keyId, scopes }) => {
       const limits = await ledger.spendLimits(walletId, keyId || undefined, decodeScopes(scopes));
       return { limits: limits.map(encodeSpendLimitUsage) };
+    }),
+    ListFullLimits: read(async (wire) => {
+      return encodeFullLimits(await ledger.fullLimits(wire.walletId, decodeFullLimitsQuery(wire)));
     }),
     QueryUsage: read(async (wire) => {
       const query = decodeUsageQuery(wire);

@@ -1,5 +1,6 @@
 import type { LedgerReads } from "../records.ts";
 import { createRollUpsRead } from "./coverage.ts";
+import { createFullLimitsRead } from "./full-limits.ts";
 import { createJournalTotalsRead } from "./journal-sums.ts";
 import type { Dialect, RunQuery } from "./query.ts";
 import { createReceiptList } from "./receipt-list.ts";
@@ -26,6 +27,7 @@ export function createLedgerReads(database: LedgerDatabase, now: () => number): 
     balances: createBalancesRead(runShort, dialect),
     wallet: createWalletRead(runShort, dialect),
     spendLimits: createSpendLimitList(runShort, dialect, now),
+    fullLimits: createFullLimitsRead(runLong, dialect, now),
     receipt: createReceiptRead(runShort, dialect),
     wallets: createWalletList(runLong, dialect),
     receiptsById: createReceiptFind(runShort, dialect),

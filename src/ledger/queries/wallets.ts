@@ -146,7 +146,7 @@ async function readCounters(run: RunQuery, dialect: Dialect, { walletId, counted
   return Map.groupBy(rows, ({ limit_id }) => limit_id);
 }
 
-interface CounterRow {
+export interface CounterRow {
   readonly limit_id: string;
   readonly period_start_ms: bigint | number;
   readonly used: bigint;
@@ -154,7 +154,7 @@ interface CounterRow {
 }
 
 /** `counters` are those of the current period, the latest first. */
-function usageOf({ period, timeZone }: SpendLimit, [counter]: readonly CounterRow[], nowMs: number) {
+export function usageOf({ period, timeZone }: SpendLimit, [counter]: readonly CounterRow[], nowMs: number) {
   const resetsAtMs = isCalendar(period)
     ? periodEnd(period, nowMs, timeZone)
     : counter && Number(counter.period_start_ms) + windowMs(period);

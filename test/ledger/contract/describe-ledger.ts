@@ -8,6 +8,7 @@ import { describeCorrections } from "./corrections.ts";
 import { type OpenLedger, useLedgerEnv } from "./env.ts";
 import { describeExactness } from "./exactness.ts";
 import { describeFacts } from "./facts.ts";
+import { describeFullLimits } from "./full-limits.ts";
 import { describeHolds } from "./holds.ts";
 import { describeIdempotency } from "./idempotency.ts";
 import { describeLimits } from "./limits.ts";
@@ -76,6 +77,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeUsage(env);
     describeConsoleReads(env);
     describeTransferTotals(env);
+  describeFullLimits(env);
     describeConcurrency(env);
     describeTwoProcesses(env);
     describeClosing(open);
