@@ -63,7 +63,7 @@ async function mintLink(
 ): Promise<{ readonly link: string } | undefined> {
   const root = `${parts.settings.publicUrl}/console`;
   if (order.template === "payment_reversed") return { link: `${root}/operator/accounts` };
-  if (order.template === "notice") {
+  if (order.template === "notice" || order.template === "subject_notice") {
     return { link: `${root}/accounts/${encodeURIComponent(String(order.data.account_id))}/notices` };
   }
   const token = await mintToken(parts, order);

@@ -82,7 +82,9 @@ function createCallQueue(
   { db, transact, tables: { notices, webhookCalls: calls } }: Database,
   now: () => number,
 ): DeliveryQueue<QueuedCall> {
-  const turn = sql`row_number() over (partition by ${notices.accountId} order by ${calls.nextAtMs})`;
+  // Notices of the wallet and the keys first: those of end users and runs may be many.
+  const order = sql`${notices.ofSubject}, ${calls.nextAtMs}`;
+  const turn = sql`row_number() over (partition by ${notices.accountId} order by ${order})`;
   return {
     async due(nowMs, countMax) {
       const isDue = or(lte(calls.nextAtMs, nowMs), gt(calls.nextAtMs, nowMs + AHEAD_MS_MAX));

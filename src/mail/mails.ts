@@ -2,6 +2,7 @@ import { and, eq, gte, isNull } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { firstIdOf, HOUR_MS } from "../domain/id-time.ts";
 import { isMailAddress } from "../domain/mail-address.ts";
+import { quoteName } from "../domain/shown-name.ts";
 
 /** A mail to send. The table of mails holds no token: its link is made when the mail is sent. */
 export interface MailOrder {
@@ -17,6 +18,7 @@ export type MailTemplate =
   | "email_verification"
   | "invitation"
   | "notice"
+  | "subject_notice"
   | "payment_reversed";
 
 /** Mails that let a person in. They go first, and keep a place free of others. */
@@ -30,6 +32,8 @@ const HOURLY_MAX: Readonly<Record<MailTemplate, number>> = {
   email_verification: 3,
   invitation: 10,
   notice: 60,
+  // Counted apart, so that end users and runs take no place of the wallet's and the keys' notices.
+  subject_notice: 30,
   payment_reversed: 60,
 };
 
@@ -151,15 +155,21 @@ const TEMPLATES: Readonly<Record<MailTemplate, (data: Data) => Parts>> = {
     ],
     below: ["Stripe's dashboard finds the payment by its id. You get this mail as an operator."],
   }),
-  notice: ({ text, account_name }) => ({
+  notice: writeNotice,
+  subject_notice: writeNotice,
+};
+
+/** A notice as a mail. */
+function writeNotice({ text, account_name }: Data): Parts {
+  return {
     subject: `Tollgate: ${typeof text === "string" ? oneLine(text) : "a notice"}`,
     above: [
       `${typeof text === "string" ? oneLine(text) : "A notice was raised."}`,
       `Account: ${quoteName(account_name) ?? "see the console"}. Details:`,
     ],
     below: ["The rule of this notice is in the settings of the account."],
-  }),
-};
+  };
+}
 
 /** Writes a mail: plain text, and HTML of the same words. */
 export function writeMail(order: MailOrder, { publicUrl, link }: Shown): MailText {
@@ -181,16 +191,6 @@ const ROLES: Readonly<Record<string, string>> = {
 
 function describeRole(role: unknown): string {
   return (typeof role === "string" && ROLES[role]) || "";
-}
-
-/**
- * Quotes a name that a customer chose. `undefined` for one that a mail program could show as a link: a
- * stranger would otherwise send links of theirs in our name.
- */
-export function quoteName(name: unknown): string | undefined {
-  if (typeof name !== "string" || name.trim() === "" || name.length > 100) return undefined;
-  if (/[\p{Cc}\p{Cf}]|:\/\/|[\p{L}\d][.。]\p{L}|@/u.test(name)) return undefined;
-  return `“${name.trim()}”`;
 }
 
 function oneLine(text: string): string {

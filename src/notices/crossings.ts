@@ -1,8 +1,8 @@
 import { printUsd } from "../domain/money.ts";
 import { isCalendar, type LimitPeriod } from "../domain/period.ts";
 import type { ScopeKind } from "../domain/scope.ts";
+import { describeEndUser, quoteName, showName } from "../domain/shown-name.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
-import { quoteName } from "../mail/mails.ts";
 import type { Crossing } from "./episodes.ts";
 import { type BalanceRule, type PercentRule, printThreshold } from "./rule.ts";
 
@@ -14,6 +14,12 @@ export interface AttemptCounts {
 
 /** A name of a key by its id; `undefined` for a key that is gone or revoked. */
 export type KeyNames = ReadonlyMap<string, { readonly name: string; readonly hint: string }>;
+
+/** The names of what limits bind; those of scopes by their ids. */
+export interface OwnerNames {
+  readonly keys: KeyNames;
+  readonly scopes: ReadonlyMap<string, string>;
+}
 
 /** Fewer attempts in five minutes prove nothing. */
 const ATTEMPTS_MIN = 10;
@@ -34,20 +40,20 @@ export function findLowBalance(rule: BalanceRule, { available }: Balances): read
 export function findFullLimits(
   rule: PercentRule,
   limits: readonly SpendLimitUsage[],
-  keys: KeyNames,
+  owners: OwnerNames,
 ): readonly Crossing[] {
   const fullest = new Map<string, SpendLimitUsage>();
   for (const limit of limits) {
-    // A run meets its limit as it should. The counters of a template are as many as what it counts.
+    // These have rules of their own: they may be a million.
     if (limit.each !== undefined || limit.scope?.kind === "run") continue;
-    if (limit.keyId !== undefined && !keys.has(limit.keyId)) continue;
+    if (limit.keyId !== undefined && !owners.keys.has(limit.keyId)) continue;
     const subject = limit.keyId ?? (limit.scope ? limit.limitId : rule.accountId);
     const other = fullest.get(subject);
     if (!other || percentOf(limit) > percentOf(other)) fullest.set(subject, limit);
   }
   return [...fullest]
     .filter(([, limit]) => isFull(rule, limit))
-    .map(([subject, limit]) => ({ subject, data: describeLimit(rule, limit, keys) }));
+    .map(([subject, limit]) => ({ subject, data: describeLimit(rule, limit, owners) }));
 }
 
 /** Whether the spending of a limit, holds included, has reached the percentage of a rule. */
@@ -66,7 +72,8 @@ function describePeriod(period: LimitPeriod): string {
   return isCalendar(period) ? PERIODS[period] : `${period.slice(0, -1)}-hour`;
 }
 
-const OWNERS: Readonly<Record<ScopeKind, string>> = {
+/** What the subject of a limit is called at the beginning of a sentence. */
+export const SCOPE_NOUNS: Readonly<Record<ScopeKind, string>> = {
   key: "Key",
   parent_key: "Key",
   project: "Project",
@@ -76,14 +83,20 @@ const OWNERS: Readonly<Record<ScopeKind, string>> = {
   run: "Run",
 };
 
-function describeOwner({ keyId, scope }: SpendLimitUsage, keys: KeyNames): string {
+function describeOwner({ keyId, scope }: SpendLimitUsage, { keys, scopes }: OwnerNames): string {
   const key = keyId === undefined ? undefined : keys.get(keyId);
   if (key) return `Key ${quoteName(key.name) ?? key.hint}`;
-  return scope ? `${OWNERS[scope.kind]} ${quoteName(scope.id) ?? scope.id}` : "The account";
+  if (!scope) return "The account";
+  if (scope.kind === "end_user") return describeEndUser(scope.id);
+  return `${SCOPE_NOUNS[scope.kind]} ${showName(scopes.get(scope.id) ?? scope.id)}`;
 }
 
-function describeLimit(rule: PercentRule, limit: SpendLimitUsage, keys: KeyNames): Crossing["data"] {
-  const owner = describeOwner(limit, keys);
+function describeLimit(rule: PercentRule, limit: SpendLimitUsage, owners: OwnerNames): Crossing["data"] {
+  return describeUse(rule, limit, describeOwner(limit, owners));
+}
+
+/** The content of a notice about an owner that has used the percentage of a limit. */
+export function describeUse(rule: PercentRule, limit: SpendLimitUsage, owner: string): Crossing["data"] {
   const percent = String(percentOf(limit));
   const whole = `its ${describePeriod(limit.period)} spending limit of ${printUsd(limit.amount)} USD`;
   const text = `${owner} has used ${percent} % of ${whole}, holds included.`;

@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import type { ScopeKind } from "../domain/scope.ts";
 import type { Mails } from "../mail/mails.ts";
 import { platform } from "../platform.ts";
 import { printTime } from "../time.ts";
@@ -7,11 +8,13 @@ import type { NoticeRule } from "./rule.ts";
 
 /** The content of a notice in JSON: numbers as decimal text. */
 export interface NoticeData {
-  readonly kind: NoticeRule["kind"] | "test";
+  readonly kind: NoticeRule["kind"] | "subject_summary" | "test";
   /** One sentence with the numbers of the moment. */
   readonly text: string;
   readonly threshold: string;
   readonly value: string;
+  /** What the subject of a limit is. */
+  readonly subject_kind?: ScopeKind;
 }
 
 /** A threshold that is crossed now. */
@@ -79,14 +82,15 @@ export async function endNotice(
   });
 }
 
-/** Ends all episodes of a rule that is being deleted, in its transaction. */
+/** Ends all episodes of a rule that is being paused or deleted, in its transaction, and forgets its crossings. */
 export async function closeNoticesOf(
   { tables }: Database,
   tx: Db,
   ruleId: string,
   nowMs: number,
 ): Promise<void> {
-  const { notices, openNotices } = tables;
+  const { notices, openNotices, subjectCrossings } = tables;
+  await tx.delete(subjectCrossings).where(eq(subjectCrossings.ruleId, ruleId));
   const ended = await tx.delete(openNotices).where(eq(openNotices.ruleId, ruleId)).returning();
   for (const { noticeId } of ended) {
     await tx.update(notices).set({ endedAtMs: nowMs }).where(eq(notices.id, noticeId));
@@ -94,7 +98,7 @@ export async function closeNoticesOf(
 }
 
 /** Locks the row of a rule until the transaction ends. Returns whether it is still as it was read. */
-async function lockRule({ tables }: Database, tx: Db, { id, version }: NoticeRule): Promise<boolean> {
+export async function lockRule({ tables }: Database, tx: Db, { id, version }: NoticeRule): Promise<boolean> {
   const { noticeRules: rules } = tables;
   const isSame = and(eq(rules.id, id), eq(rules.version, version));
   const locked = await tx.update(rules).set({ version }).where(isSame).returning({ id: rules.id });
@@ -104,23 +108,28 @@ async function lockRule({ tables }: Database, tx: Db, { id, version }: NoticeRul
 interface NewNotice extends Crossing {
   readonly id: string;
   readonly endedAtMs: number | null;
+  /** Default: false. Its mails are counted apart. */
+  readonly ofSubject?: boolean;
 }
 
-async function writeNotice(
+/** Writes a notice with its mails and its webhook. */
+export async function writeNotice(
   { database, mails, wakeWebhooks, now }: EpisodeParts,
   tx: Db,
   rule: NoticeRule,
-  { id, subject, data, endedAtMs }: NewNotice,
+  { id, subject, data, endedAtMs, ofSubject = false }: NewNotice,
 ): Promise<void> {
   const { accounts, notices, webhookCalls } = database.tables;
   const { id: ruleId, accountId } = rule;
   const raisedAtMs = now();
   const printed = JSON.stringify(data);
-  await tx.insert(notices).values({ id, accountId, ruleId, subject, data: printed, raisedAtMs, endedAtMs });
+  const row = { id, accountId, ruleId, subject, data: printed, ofSubject, raisedAtMs, endedAtMs };
+  await tx.insert(notices).values(row);
   const [account] = await tx.select({ name: accounts.name }).from(accounts).where(eq(accounts.id, accountId));
   const shown = { text: data.text, account_id: accountId, account_name: account?.name };
   for (const [index, address] of rule.emails.entries()) {
-    await mails.enqueue(tx, { template: "notice", address, data: shown }, { id: mailIdOf(id, index) });
+    const template = ofSubject ? "subject_notice" : "notice";
+    await mails.enqueue(tx, { template, address, data: shown }, { id: mailIdOf(id, index) });
   }
   if (rule.webhookUrl === undefined) return;
   const body = printEvent(rule, { id, subject, data, raisedAtMs });
@@ -137,7 +146,12 @@ export function mailIdOf(noticeId: string, index: number): string {
 /** The body of a webhook, as docs/notices.md describes it. */
 function printEvent(
   { id: ruleId, accountId }: NoticeRule,
-  { id, subject, data, raisedAtMs }: Omit<NewNotice, "endedAtMs"> & { readonly raisedAtMs: number },
+  {
+    id,
+    subject,
+    data,
+    raisedAtMs,
+  }: Omit<NewNotice, "endedAtMs" | "ofSubject"> & { readonly raisedAtMs: number },
 ): string {
   return JSON.stringify({
     type: data.kind === "test" ? "notice.test" : "notice.raised",

@@ -39,26 +39,36 @@ interface NoticePage {
   readonly next: string | undefined;
 }
 
-/** Lists the notices of an account, newest first. `page` is the token of a page. */
+interface NoticeSelection {
+  /** The token of a page. Default: the first page. */
+  readonly page: string | undefined;
+  readonly size: number;
+  /** Whether they are of the subjects of limits, or of the wallet, keys, projects and upstreams. Default: of both. */
+  readonly ofSubjects?: boolean | undefined;
+}
+
+/** Lists the notices of an account, newest first. */
 export async function listNotices(
   { db, tables: { notices } }: Database,
   accountId: string,
-  { page, size }: { readonly page: string | undefined; readonly size: number },
+  { page, size, ofSubjects }: NoticeSelection,
 ): Promise<NoticePage> {
+  const isChosen = ofSubjects === undefined ? undefined : eq(notices.ofSubject, ofSubjects);
   const isOlder = page === undefined ? undefined : lt(notices.id, page);
   const rows = await db
     .select()
     .from(notices)
-    .where(and(eq(notices.accountId, accountId), isOlder))
+    .where(and(eq(notices.accountId, accountId), isOlder, isChosen))
     .orderBy(desc(notices.id))
     .limit(size + 1);
   const items = rows.slice(0, size).map(readNotice);
   return { items, next: rows.length > size ? items.at(-1)?.id : undefined };
 }
 
-/** Counts the notices that no one has marked as read. */
+/** Counts the notices that no one has marked as read, those of the subjects of limits left out. */
 export async function countUnread({ db, tables: { notices } }: Database, accountId: string): Promise<number> {
-  const isUnread = and(eq(notices.accountId, accountId), isNull(notices.readAtMs));
+  const isAccounts = and(eq(notices.accountId, accountId), eq(notices.ofSubject, false));
+  const isUnread = and(isAccounts, isNull(notices.readAtMs));
   const [row] = await db.select({ n: count() }).from(notices).where(isUnread);
   return row?.n ?? 0;
 }

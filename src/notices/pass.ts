@@ -1,16 +1,25 @@
-import { and, asc, count, eq, gt, isNull, max, sum } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
+import { findNames } from "../accounts/find-items.ts";
 import type { Database } from "../db/database.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Balances } from "../ledger/records.ts";
-import { platform } from "../platform.ts";
+import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { findFailingUpstreams, findFullLimits, findLowBalance, isFull, type KeyNames } from "./crossings.ts";
+import {
+  findFailingUpstreams,
+  findFullLimits,
+  findLowBalance,
+  isFull,
+  type KeyNames,
+  type OwnerNames,
+} from "./crossings.ts";
 import { type Crossing, type EpisodeParts, endNotice, raiseNotice } from "./episodes.ts";
-import { type NoticeRule, type PercentRule, readRule } from "./rule.ts";
+import type { NoticeRule, PercentRule } from "./rule.ts";
+import { createRuleReader, type ReadRules } from "./rule-reader.ts";
+import { markOf, SubjectWatch } from "./subject-watch.ts";
 import { sumAttempts } from "./upstream-attempts.ts";
 
 export interface PassParts extends EpisodeParts {
-  readonly ledger: Pick<Ledger, "spendLimits" | "wallet" | "wallets">;
+  readonly ledger: Pick<Ledger, "fullLimits" | "spendLimits" | "wallet" | "wallets">;
   readonly log: Log;
 }
 
@@ -37,6 +46,7 @@ export class NoticePass {
   readonly #evaluated = new Map<string, string>();
   /** Since when the threshold of an episode is no longer crossed. */
   readonly #calmSince = new Map<string, number>();
+  readonly #subjects: SubjectWatch;
   #passes = 0;
   #isStopped = false;
 
@@ -46,11 +56,15 @@ export class NoticePass {
     this.#calmMs = calmMs;
     this.#readRules = createRuleReader(parts.database);
     this.#readBalances = createBalanceReader(parts.ledger);
+    this.#subjects = new SubjectWatch(parts);
   }
 
   async run(): Promise<void> {
     const readsAll = this.#passes % FULL_EVERY === 0;
-    if (readsAll) this.#evaluated.clear();
+    if (readsAll) {
+      this.#evaluated.clear();
+      this.#subjects.forget();
+    }
     this.#passes += 1;
     const rules = await this.#readRules(readsAll);
     const open = await readOpen(this.#parts.database);
@@ -75,8 +89,9 @@ export class NoticePass {
     const byAccount = Map.groupBy(rules, ({ accountId }) => accountId);
     for (const accountId of this.#evaluated.keys())
       if (!byAccount.has(accountId)) this.#evaluated.delete(accountId);
+    const found = await this.#readBalances(new Set(byAccount.keys()));
     let limitReads = 0;
-    for (const [accountId, balances] of await this.#readBalances(new Set(byAccount.keys()))) {
+    for (const [accountId, balances] of found) {
       if (this.#isStopped) return;
       const own = byAccount.get(accountId) ?? [];
       const mark = markOf(own, balances);
@@ -94,6 +109,11 @@ export class NoticePass {
         );
       }
     }
+    // After those of all accounts: subjects may be a million.
+    await this.#subjects.run(
+      rules.filter((rule) => rule.kind === "subject_limit"),
+      found,
+    );
   }
 
   async #watchAccount(
@@ -108,9 +128,19 @@ export class NoticePass {
     }
     if (limitRules.length === 0) return;
     const limits = await this.#parts.ledger.spendLimits(accountId);
-    const isAnyFull = limitRules.some((rule) => limits.some((limit) => isFull(rule, limit)));
-    const keys: KeyNames = isAnyFull ? await readKeyNames(this.#parts.database, accountId) : new Map();
-    for (const rule of limitRules) await this.#applyCrossings(rule, findFullLimits(rule, limits, keys), open);
+    const full = limits.filter((limit) => limitRules.some((rule) => isFull(rule, limit)));
+    const owners = await this.#readOwners(accountId, full);
+    for (const rule of limitRules) await this.#applyCrossings(rule, findFullLimits(rule, full, owners), open);
+  }
+
+  async #readOwners(accountId: string, full: readonly SpendLimitUsage[]): Promise<OwnerNames> {
+    if (full.length === 0) return { keys: new Map(), scopes: new Map() };
+    const { database } = this.#parts;
+    const scopes = full.flatMap(({ scope }) => (scope && scope.kind !== "run" ? [scope] : []));
+    return {
+      keys: await readKeyNames(database, accountId),
+      scopes: await findNames(database, accountId, scopes),
+    };
   }
 
   /** Begins episodes of new crossings, and ends those whose threshold was not crossed for long enough. */
@@ -141,12 +171,8 @@ export class NoticePass {
   /** Lets a running pass end early. */
   stop(): void {
     this.#isStopped = true;
+    this.#subjects.stop();
   }
-}
-
-/** Text that differs when the rules of an account or the money of its wallet have changed. */
-function markOf(rules: readonly NoticeRule[], { posted, held, available }: Balances): string {
-  return [posted, held, available, ...rules.map(({ id, version }) => `${id}:${version}`)].join(" ");
 }
 
 /**
@@ -201,50 +227,4 @@ async function readKeyNames({ db, tables: { apiKeys } }: Database, accountId: st
   const isInForce = and(eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAtMs), isRoot);
   const rows = await db.select({ id, name, hint }).from(apiKeys).where(isInForce);
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** Rules that are read at once; the event loop serves requests in between. */
-const PAGE = 500;
-
-/** Reads the rules of all accounts that are not paused. `isFull` reads them also when they seem unchanged. */
-type ReadRules = (isFull: boolean) => Promise<readonly NoticeRule[]>;
-
-/**
- * Creates the reader of rules. It reads them again when their number, the sum of their versions or the newest
- * id has changed: every change of a rule raises its version, and ids begin with their time.
- */
-function createRuleReader(database: Database): ReadRules {
-  let known: { readonly mark: string; readonly rules: readonly NoticeRule[] } | undefined;
-  return async (isFull) => {
-    // Before the rules: a change in between is then found by the next call.
-    const mark = await readMark(database);
-    if (isFull || known?.mark !== mark) known = { mark, rules: await readAll(database) };
-    return known.rules;
-  };
-}
-
-async function readMark({ db, tables: { noticeRules } }: Database): Promise<string> {
-  const { id, version } = noticeRules;
-  const [row] = await db
-    .select({ count: count(), versions: sum(version), newest: max(id) })
-    .from(noticeRules);
-  return `${row?.count} ${row?.versions} ${row?.newest}`;
-}
-
-async function readAll({ db, tables: { noticeRules } }: Database): Promise<readonly NoticeRule[]> {
-  const rules: NoticeRule[] = [];
-  for (let after = ""; ; ) {
-    const page = await db
-      .select()
-      .from(noticeRules)
-      .where(and(gt(noticeRules.id, after), isNull(noticeRules.pausedAtMs)))
-      .orderBy(asc(noticeRules.id))
-      .limit(PAGE);
-    rules.push(...page.map(readRule));
-    const last = page.at(-1);
-    if (page.length < PAGE || !last) return rules;
-    after = last.id;
-    // SQLite answers at once: only a timer lets waiting requests run.
-    await platform.sleep(0);
-  }
 }

@@ -6,11 +6,13 @@ export const RULE_EMAILS_MAX = 10;
 
 /**
  * What a rule watches, and its threshold: nanos of the account's available balance, or whole percent from 1 to
- * 100 of a spending limit or of the attempts at upstreams. Rules of upstreams belong to platform operators.
+ * 100 of a spending limit or of the attempts at upstreams. `subject_limit` watches limits that count each end user or
+ * member by itself, and those of runs and child keys. Rules of upstreams belong to platform operators.
  */
 export type Threshold =
   | { readonly kind: "balance_below"; readonly balance: Nanos }
   | { readonly kind: "key_limit"; readonly percent: bigint }
+  | { readonly kind: "subject_limit"; readonly percent: bigint }
   | { readonly kind: "upstream_errors"; readonly percent: bigint };
 
 export type RuleKind = Threshold["kind"];

@@ -6,6 +6,7 @@ import { platform } from "../platform.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { repeat } from "../time.ts";
 import { NoticePass, type PassParts } from "./pass.ts";
+import { sweepCrossings } from "./subject-crossings.ts";
 import {
   type AttemptTotals,
   createAttemptWindow,
@@ -68,7 +69,8 @@ export function startNoticeWatch(
   /** A full batch is followed by the next one at the next pass. */
   async function sweepEveryHour(atMs: number): Promise<void> {
     if (Math.abs(atMs - sweptAtMs) < SWEEP_MS) return;
-    if ((await sweepNotices(database, atMs)) === 0) sweptAtMs = atMs;
+    const swept = (await sweepNotices(database, atMs)) + (await sweepCrossings(database, atMs));
+    if (swept === 0) sweptAtMs = atMs;
   }
 
   return {

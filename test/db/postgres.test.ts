@@ -250,6 +250,8 @@ const TABLES = [
     "shared_links",
     "shared_values",
     "spend_limits",
+    "subject_crossings",
+    "subject_positions",
     "tag_values",
     "transfers",
   ],

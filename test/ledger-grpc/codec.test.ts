@@ -8,6 +8,7 @@ import {
   type UsageDimension,
   type UsageReport,
 } from "../../src/ledger/usage-records.ts";
+import { decodeFullLimitsQuery, encodeFullLimitsQuery } from "../../src/ledger-grpc/codec/full-limits.ts";
 import {
   decodeBalancesResult,
   decodeChargeRequest,
@@ -459,6 +460,13 @@ describe("a message survives encoding and decoding:", () => {
       }),
       (query) => encodeTransferTotalsQuery("wallet", query),
       decodeTransferTotalsQuery,
+    ));
+  test("a query of full limits", () =>
+    survives(
+      "ListFullLimitsRequest",
+      fc.record({ percent: fc.integer({ min: 1, max: 100 }), after: maybe(COUNT) }),
+      (query) => encodeFullLimitsQuery("wallet", query),
+      decodeFullLimitsQuery,
     ));
   test("TransferTotal", () =>
     survives(

@@ -279,6 +279,7 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     const { ledger, database, now } = storage;
     const counting = {
       wallet: ledger.wallet,
+      fullLimits: ledger.fullLimits,
       wallets: ledger.wallets,
       spendLimits: (walletId: string) => {
         reads += 1;

@@ -4,6 +4,7 @@ import { nameOfEndUser } from "../../domain/scope.ts";
 import { platform } from "../../platform.ts";
 import { type AuditActor, recordChange } from "../audit-trail.ts";
 import { createEndUserHash } from "./end-user-names.ts";
+import { forgetInNotices } from "./forget-notices.ts";
 
 const PSEUDONYM_BYTES = 8;
 
@@ -49,6 +50,7 @@ export async function forgetEndUser(
     receipts += done.receipts;
     running += done.running;
     await forgetRefusals(database, forgetting);
+    await forgetInNotices(database, forgetting);
   }
   await database.transact((tx) => {
     const change = {

@@ -18,12 +18,17 @@ export const rulesQuery = (account: string) =>
     refetchInterval: REFRESH_MS,
   });
 
+/** Whose notices a list has: those of the account and its keys, or those of single end users, members and runs. */
+export type NoticesOf = "account" | "subjects";
+
 /** A page of notices, newest first. */
-export const noticesQuery = (account: string, page: string | undefined) =>
+export const noticesQuery = (account: string, of: NoticesOf, page: string | undefined) =>
   queryOptions({
-    queryKey: ["account", account, "notices", "list", page],
+    queryKey: ["account", account, "notices", "list", of, page],
     queryFn: () =>
-      call(() => api.accounts({ account }).notices.get({ query: page === undefined ? {} : { page } })),
+      call(() =>
+        api.accounts({ account }).notices.get({ query: page === undefined ? { of } : { of, page } }),
+      ),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -49,6 +54,7 @@ export const webhookSecretQuery = (account: string, rule: string) =>
 /** The condition of a rule, in words. */
 export function describeRule({ kind, threshold }: Pick<Rule, "kind" | "threshold">): string {
   if (kind === "balance_below") return `less than $${threshold} is available`;
-  if (kind === "key_limit") return `a key has used ${threshold}% of its spending limit`;
+  if (kind === "key_limit") return `a key or project has used ${threshold}% of its spending limit`;
+  if (kind === "subject_limit") return `an end user, member or run has used ${threshold}% of its limit`;
   return `${threshold}% of an upstream's attempts fail`;
 }

@@ -47,11 +47,11 @@ export const latestRefusalsQuery = (account: string) =>
     refetchInterval: CALM_MS,
   });
 
-/** The 5 newest notices. */
+/** The 5 newest notices of the wallet, keys, projects and upstreams. */
 export const newestNoticesQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "notices", "newest"],
-    queryFn: () => call(() => api.accounts({ account }).notices.get({ query: { size: 5 } })),
+    queryFn: () => call(() => api.accounts({ account }).notices.get({ query: { size: 5, of: "account" } })),
   });
 
 /** The models of an account, read again by every page that filters by them. */

@@ -19,6 +19,7 @@ import scopes from "./migrations/0014_scopes.sql" with { type: "text" };
 import projects from "./migrations/0015_projects.sql" with { type: "text" };
 import attribution from "./migrations/0016_attribution.sql" with { type: "text" };
 import scopeDays from "./migrations/0017_scope_days.sql" with { type: "text" };
+import subjectNotices from "./migrations/0018_subject_notices.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly string[] = [
   projects,
   attribution,
   scopeDays,
+  subjectNotices,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

@@ -33,6 +33,8 @@ export const {
   noticeRules,
   notices,
   openNotices,
+  subjectCrossings,
+  subjectPositions,
   webhookCalls,
   sharedLinks,
 } = declareTables(consoleTables, POSTGRES_COLUMNS);

@@ -30,6 +30,8 @@ export const {
   noticeRules,
   notices,
   openNotices,
+  subjectCrossings,
+  subjectPositions,
   webhookCalls,
   sharedLinks,
 } = declareTables(consoleTables, SQLITE_COLUMNS);

@@ -1,4 +1,6 @@
 // Mails, payments, refused requests, notices and shared links: the other tables of the console.
+import { sql } from "drizzle-orm";
+import type { ScopeKind } from "../../domain/scope.ts";
 import type { Columns } from "../sqlite/columns.ts";
 
 /** Mails to send. `data` is JSON without secrets: a token is made when the mail is sent. */
@@ -86,7 +88,10 @@ export const noticeRules = (t: Columns) =>
     {
       id: t.text("id").primaryKey(),
       accountId: t.text("account_id").notNull(),
-      kind: t.text("kind").$type<"balance_below" | "key_limit" | "upstream_errors">().notNull(),
+      kind: t
+        .text("kind")
+        .$type<"balance_below" | "key_limit" | "subject_limit" | "upstream_errors">()
+        .notNull(),
       threshold: t.nanos("threshold").notNull(),
       /** JSON arrays of text. */
       emails: t.text("emails").notNull(),
@@ -107,9 +112,11 @@ export const notices = (t: Columns) =>
       id: t.text("id").primaryKey(),
       accountId: t.text("account_id").notNull(),
       ruleId: t.text("rule_id").notNull(),
-      /** The subject of the rule: the account, a key or an upstream. */
+      /** The subject of the rule: the account, a key, an upstream, or the subject of a limit. */
       subject: t.text("subject").notNull(),
       data: t.text("data").notNull(),
+      /** Whether it is of an end user, a member, a run or a child key, or sums up several. */
+      ofSubject: t.flag("of_subject").notNull().default(false),
       raisedAtMs: t.whole("raised_at_ms").notNull(),
       endedAtMs: t.whole("ended_at_ms"),
       readAtMs: t.whole("read_at_ms"),
@@ -128,6 +135,46 @@ export const openNotices = (t: Columns) =>
     },
     (table) => [t.primaryKey({ columns: [table.ruleId, table.subject] })],
   );
+
+/**
+ * Subjects that crossed the percentage of a rule, once for each period of a limit. `noticeId` is null until the summary
+ * of the hour counts it.
+ */
+export const subjectCrossings = (t: Columns) =>
+  t.createTable(
+    "subject_crossings",
+    {
+      id: t.text("id").primaryKey(),
+      ruleId: t.text("rule_id").notNull(),
+      accountId: t.text("account_id").notNull(),
+      percent: t.whole("percent").notNull(),
+      limitId: t.text("limit_id").notNull(),
+      kind: t.text("kind").$type<ScopeKind>().notNull(),
+      subject: t.text("subject").notNull(),
+      /** The end of the limit's period; 0 for a total. */
+      resetsAtMs: t.whole("resets_at_ms").notNull(),
+      /** The UTC hour in which it was found. */
+      hourMs: t.whole("hour_ms").notNull(),
+      /** When the row may be deleted. */
+      keptUntilMs: t.whole("kept_until_ms").notNull(),
+      noticeId: t.text("notice_id"),
+    },
+    (table) => [
+      t
+        .uniqueIndex("subject_crossings_once")
+        .on(table.ruleId, table.percent, table.limitId, table.subject, table.resetsAtMs),
+      t.index("subject_crossings_account").on(table.accountId, table.hourMs),
+      t.index("subject_crossings_pending").on(table.hourMs).where(sql`notice_id IS NULL`),
+      t.index("subject_crossings_kept").on(table.keptUntilMs),
+    ],
+  );
+
+/** How far the journal of an account was searched for subjects that crossed a percentage. */
+export const subjectPositions = (t: Columns) =>
+  t.createTable("subject_positions", {
+    accountId: t.text("account_id").primaryKey(),
+    position: t.whole("position").notNull(),
+  });
 
 /** Webhook calls to make, one per notice. */
 export const webhookCalls = (t: Columns) =>
@@ -152,7 +199,7 @@ export const webhookCalls = (t: Columns) =>
     ],
   );
 
-/** Read-only links to the usage of one key or of a whole account. `digest` is that of the link's token. */
+/** Read-only links to the usage of one key, of one project, or of a whole account. `digest` is that of the link's token. */
 export const sharedLinks = (t: Columns) =>
   t.createTable(
     "shared_links",
@@ -160,6 +207,7 @@ export const sharedLinks = (t: Columns) =>
       id: t.text("id").primaryKey(),
       digest: t.text("digest").notNull().unique(),
       accountId: t.text("account_id").notNull(),
+      /** A key's id, or "project:" and a project's, which programs of earlier versions take for a key of nobody. */
       keyId: t.text("key_id"),
       showsNames: t.flag("shows_names").notNull().default(false),
       createdBy: t.text("created_by").notNull(),

@@ -77,7 +77,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeUsage(env);
     describeConsoleReads(env);
     describeTransferTotals(env);
-  describeFullLimits(env);
+    describeFullLimits(env);
     describeConcurrency(env);
     describeTwoProcesses(env);
     describeClosing(open);

@@ -8,8 +8,10 @@ import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
+import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
-import { type Notice, noticesQuery } from "../../queries/notices.ts";
+import { type Notice, type NoticesOf, noticesQuery } from "../../queries/notices.ts";
+import { withSearch } from "../../search.ts";
 import { accountNowQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { Rules } from "./rules.tsx";
@@ -19,8 +21,10 @@ const route = getRouteApi("/shell/accounts/$account/notices");
 /** What crossed a threshold, newest first. */
 export function NoticesPage() {
   const { account } = route.useParams();
-  const { page } = route.useSearch();
-  const list = useQuery(noticesQuery(account, page));
+  const { tab, page } = route.useSearch();
+  const of = tab === "subjects" ? "subjects" : "account";
+  const navigate = route.useNavigate();
+  const list = useQuery(noticesQuery(account, of, page));
   const read = useAction({
     act: (notice: string) => call(() => api.accounts({ account }).notices({ notice }).read.post()),
     renews: [["account", account, "notices"], accountNowQuery(account).queryKey],
@@ -34,28 +38,59 @@ export function NoticesPage() {
         }
         note="Balances, limits and upstreams that crossed a threshold."
       />
-      <Panel isFlush>
-        <DataTable
-          caption="Notices"
-          columns={[...COLUMNS, readColumn((id) => read.mutate(id))]}
-          rowKey={({ id }) => id}
-          empty={
-            <Empty icon="bell" title="No notice">
-              No threshold of the rules below was crossed.
-            </Empty>
-          }
-          query={list}
-          footer={<Pager next={list.data?.next ?? null} />}
-        />
-      </Panel>
+      <Tabs
+        label="Notices of"
+        value={of}
+        onChange={(id) =>
+          void navigate({
+            search: withSearch({ tab: id === "account" ? undefined : id, page: undefined }),
+            replace: true,
+          })
+        }
+        tabs={TABS.map(({ id, title, empty }) => ({
+          id,
+          title,
+          content: (
+            <Panel isFlush>
+              <DataTable
+                caption="Notices"
+                columns={[...COLUMNS, readColumn((notice) => read.mutate(notice))]}
+                rowKey={(notice) => notice.id}
+                empty={
+                  <Empty icon="bell" title="No notice">
+                    {empty}
+                  </Empty>
+                }
+                query={list}
+                footer={<Pager next={list.data?.next ?? null} />}
+              />
+            </Panel>
+          ),
+        }))}
+      />
       <Rules account={account} />
     </div>
   );
 }
 
+const TABS = [
+  {
+    id: "account",
+    title: "Account, keys and projects",
+    empty: "No threshold of the rules below was crossed.",
+  },
+  {
+    id: "subjects",
+    title: "End users, members and runs",
+    empty: "No end user, member or run has used the share of its limit that a rule below reports.",
+  },
+] as const satisfies readonly { id: NoticesOf; title: string; empty: string }[];
+
 const KINDS = {
   balance_below: "balance",
-  key_limit: "key limit",
+  key_limit: "limit",
+  subject_limit: "limit",
+  subject_summary: "sum of an hour",
   upstream_errors: "upstream",
   test: "test",
 } as const satisfies Record<Notice["kind"], string>;
@@ -73,8 +108,10 @@ const COLUMNS: readonly Column<Notice>[] = [
     id: "ended",
     header: "Ended",
     isNarrow: true,
-    cell: ({ ended_at, kind }) =>
-      ended_at || kind === "test" ? (
+    cell: ({ ended_at, kind, subject_kind }) =>
+      subject_kind || kind === "subject_summary" ? (
+        "–"
+      ) : ended_at || kind === "test" ? (
         <Time at={ended_at} as="relative" />
       ) : (
         <Badge tone="warn">still crossed</Badge>

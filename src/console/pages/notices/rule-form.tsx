@@ -20,7 +20,8 @@ interface RuleFormProps {
 
 const KINDS = [
   { value: "balance_below", text: "the available balance falls below" },
-  { value: "key_limit", text: "a key has used this share of its limit" },
+  { value: "key_limit", text: "a key or project has used this share of its limit" },
+  { value: "subject_limit", text: "an end user, member or run has used this share" },
 ] as const;
 const UPSTREAMS = { value: "upstream_errors", text: "this share of an upstream's attempts fails" } as const;
 
@@ -31,6 +32,11 @@ const THRESHOLDS = {
     hint: "Posted − held + credit limit: what the next request can use.",
   },
   key_limit: { label: "Percent", first: "80", hint: "Whole percent from 1 to 100, running holds included." },
+  subject_limit: {
+    label: "Percent",
+    first: "80",
+    hint: "Of limits for each end user or member, of runs and of keys that keys made. 20 notices an hour, then a sum.",
+  },
   upstream_errors: {
     label: "Percent",
     first: "50",

@@ -28,11 +28,12 @@ import { readConflict } from "../errors.ts";
 import type { AccountAccess, GuardParts } from "../guard.ts";
 import { createGuard } from "../guard.ts";
 import { PERMISSIONS } from "../permissions.ts";
-import { errorEnvelope, id, nothing, pageOf, pageQuery } from "../shapes.ts";
+import { errorEnvelope, id, nothing, pageOf } from "../shapes.ts";
 import {
   delivery,
   emails,
   notice,
+  noticeQuery,
   noticeRule,
   printDelivery,
   printNotice,
@@ -76,9 +77,10 @@ function listedNotices(parts: Parts) {
     .use(createGuard(parts, "Notices"))
     .get(
       "/accounts/:account/notices",
-      async ({ account, query: { page, size = PAGE_SIZE } }) => {
+      async ({ account, query: { page, size = PAGE_SIZE, of } }) => {
+        const ofSubjects = of === undefined ? undefined : of === "subjects";
         const [{ items, next = null }, unread] = await Promise.all([
-          listNotices(database, account.id, { page, size }),
+          listNotices(database, account.id, { page, size, ofSubjects }),
           countUnread(database, account.id),
         ]);
         return { items: items.map(printNotice), next, unread };
@@ -86,7 +88,7 @@ function listedNotices(parts: Parts) {
       {
         summary: "List the notices, newest first",
         needs: "notices.read",
-        query: pageQuery,
+        query: noticeQuery,
         response: noticePage,
       },
     )

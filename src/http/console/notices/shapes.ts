@@ -2,11 +2,12 @@ import { type Static, t } from "elysia";
 import type { Delivery, Notice } from "../../../notices/notices.ts";
 import { type NoticeRule, printThreshold, RULE_EMAILS_MAX } from "../../../notices/rule.ts";
 import { printTime } from "../../../time.ts";
-import { id, time } from "../shapes.ts";
+import { id, pageQuery, time } from "../shapes.ts";
 
 export const ruleKind = t.Union([
   t.Literal("balance_below"),
   t.Literal("key_limit"),
+  t.Literal("subject_limit"),
   t.Literal("upstream_errors"),
 ]);
 
@@ -22,13 +23,26 @@ export const webhookUrl = t.Nullable(t.String({ minLength: 1, maxLength: 2048 })
 /** `ended_at` is null while the threshold is crossed. `subject` is the id of an account or key, or an upstream. */
 export const notice = t.Object({
   id,
-  kind: t.Union([ruleKind, t.Literal("test")]),
+  kind: t.Union([ruleKind, t.Literal("subject_summary"), t.Literal("test")]),
   text: t.String(),
   subject: t.String(),
+  subject_kind: t.Nullable(t.String({ description: "end_user, member, run or key, for subject_limit" })),
   raised_at: time,
   ended_at: t.Nullable(time),
   read_at: t.Nullable(time),
 });
+
+export const noticeQuery = t.Composite([
+  pageQuery,
+  t.Object({
+    of: t.Optional(
+      t.Union([t.Literal("account"), t.Literal("subjects")], {
+        description:
+          "of the wallet, keys, projects and upstreams, or of single end users, members, runs and child keys",
+      }),
+    ),
+  }),
+]);
 
 /** Developers, viewers and operators see the origin of `webhook_url` alone, because its path may hold a secret. */
 export const noticeRule = t.Object({
@@ -59,10 +73,10 @@ export const delivery = t.Object({
 });
 
 export function printNotice({ data, subject, ...times }: Notice): Static<typeof notice> {
-  const { kind, text } = data;
+  const { kind, text, subject_kind = null } = data;
   return {
     id: times.id,
-    ...{ kind, text, subject },
+    ...{ kind, text, subject, subject_kind },
     raised_at: printTime(times.raisedAtMs),
     ended_at: printTime(times.endedAtMs),
     read_at: printTime(times.readAtMs),
