@@ -55,10 +55,7 @@ function bucketsOf(duration: string): readonly string[] {
 /** Stands for an unknown value in the key of a roll-up. No fact of a receipt has control characters. */
 export const UNKNOWN = "\u0001";
 
-/**
- * The id of the row of `usage_scope_days` that sums up the scopes of a wallet, day and kind after the first
- * {@link OWN_ROWS_MAX}, in the order of their first hold ids. No id of a scope has control characters.
- */
-export const OTHER = "\u0002";
-/** The most scopes of a wallet, day and kind that have rows of their own in `usage_scope_days`. */
+/** The most scopes of a wallet, day and kind, by their first hold ids, with rows of their own in `usage_scope_days`. */
 export const OWN_ROWS_MAX = 10_000;
+/** The id of the row that sums up the others. No id of a scope has control characters. */
+export const OTHER = "\u0002";

@@ -15,6 +15,7 @@ import { createMemoryLimiter } from "../../src/limiter/memory.ts";
 import type { Log } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
+import { openInlineScratch } from "../ledger/inline-scratch.ts";
 import { closeConnections } from "./connections.ts";
 import { createDisk } from "./disk.ts";
 import type { Faults } from "./faults.ts";
@@ -66,6 +67,7 @@ export async function startGateway(
         database: sqlite,
         openLog,
         reader,
+        openScratch: () => openInlineScratch(sqlite.path),
         dropper: createSimulatedDropper(world),
         observer: metrics.ledger,
       });

@@ -179,7 +179,7 @@ function countersAgree({ elements, item }: Dialect, range: WalletRange): Invaria
 }
 
 /** Bindings and the ids of counters have lines, those of windows empty ones at the end: see core/spender.ts. */
-function countersBind({ elements, item, firstLine }: Dialect, range: WalletRange): Invariant {
+function countersBind({ elements, item, firstPart }: Dialect, range: WalletRange): Invariant {
   const [kind, id] = [`(${item(0, "text")})`, `(${item(1, "text")})`];
   const scopes = (condition: string) => `EXISTS (SELECT 1 FROM ${elements("c.scopes")} WHERE ${condition})`;
   return {
@@ -188,7 +188,7 @@ function countersBind({ elements, item, firstLine }: Dialect, range: WalletRange
     sql: `SELECT c.wallet_id, CAST(c.hold_id AS text) AS subject FROM (
         SELECT h.wallet_id, h.hold_id, h.key_id, h.scopes, rtrim(${item(0, "text")}, '\n') AS counter_id
         FROM holds h, ${elements("h.limits")} WHERE h.limits IS NOT NULL AND ${range("h.wallet_id")}
-      ) AS c LEFT JOIN spend_limits l ON l.wallet_id = c.wallet_id AND l.limit_id = ${firstLine("c.counter_id")}
+      ) AS c LEFT JOIN spend_limits l ON l.wallet_id = c.wallet_id AND l.limit_id = ${firstPart("c.counter_id", "\n")}
       WHERE l.limit_id IS NULL
         OR NOT (coalesce(l.key_id, c.key_id) IN (c.key_id, 'wallet\n', 'key\n' || c.key_id)
           OR ${scopes(`l.key_id IN (CASE ${kind} WHEN 'parent_key' THEN ${id} ELSE ${kind} || '\n' || ${id} END,

@@ -3,8 +3,8 @@ import { JOURNAL_SUM_COLUMNS } from "../../db/usage-columns.ts";
 import { POSTGRES, type RunQuery } from "../queries/query.ts";
 import { isOfTotals, type RollUpTable } from "../queries/roll-up-tables.ts";
 import { columnsOf } from "../roll-ups/aggregate.ts";
-import type { RollUpStore, RollUpValue, RollUpWrite } from "../roll-ups/store.ts";
-import { createClock, createJobLease } from "./run-query.ts";
+import type { RollUpStore, RollUpValue, RollUpWrite, ScopeGroup } from "../roll-ups/store.ts";
+import { createClock, createJobLease, createRunQuery } from "./run-query.ts";
 
 export interface PostgresRollUpParts {
   /** A pool whose connections return integers as bigint. */
@@ -27,6 +27,15 @@ export function createPostgresRollUpStore({ client, run, now }: PostgresRollUpPa
     dialect: POSTGRES,
     runShort: run,
     run,
+    async withScratch(work) {
+      const connection = await client.reserve();
+      try {
+        return await work(createRunQuery(connection));
+      } finally {
+        await connection.unsafe("DISCARD TEMP").catch(() => undefined);
+        connection.release();
+      }
+    },
     now: readNow,
     takeLease: createJobLease(run, { now: readNow, job: JOB }),
     raiseFence: (fenceMs) =>
@@ -72,13 +81,26 @@ async function applyWrite(transaction: SQL, change: RollUpWrite): Promise<boolea
   if (replaced.length > 0) await transaction.unsafe(removeFrom(table), [printRows(replaced)]);
   const rows = groups.flatMap((group) => group.rows);
   if (rows.length > 0) await transaction.unsafe(INSERTS[table], [printRollUps(table, rows)]);
+  if (change.scopeGroups) await writeScopes(transaction, change.scopeGroups);
   if (cursor) {
-    const { hours, days, totalsFromMs } = cursor;
-    await transaction.unsafe(CURSOR, [hours.fromMs, hours.toMs, days.fromMs, days.toMs, totalsFromMs]);
+    const { hours, days, totalsFromMs, scopes } = cursor;
+    const ends = [hours.fromMs, hours.toMs, days.fromMs, days.toMs, totalsFromMs, scopes.fromMs, scopes.toMs];
+    await transaction.unsafe(CURSOR, ends);
   }
   if (change.beginsTotals) await transaction.unsafe(BEGIN_TOTALS);
+  if (change.beginsScopes) await transaction.unsafe(BEGIN_SCOPES);
   if (fresh.length > 0) await transaction.unsafe(FRESH, [printRows(fresh)]);
   return true;
+}
+
+async function writeScopes(transaction: SQL, groups: readonly ScopeGroup[]): Promise<void> {
+  const replaced = groups.map(({ walletId, startMs, after, upTo }) => ({
+    ...{ wallet_id: walletId, start_ms: startMs },
+    ...{ after_kind: after.kind, after_id: after.id, last_kind: upTo.kind, last_id: upTo.id },
+  }));
+  await transaction.unsafe(REMOVE_SCOPES, [JSON.stringify(replaced)]);
+  const rows = groups.flatMap((group) => group.rows);
+  await transaction.unsafe(INSERTS.usage_scope_days, [printRollUps("usage_scope_days", rows)]);
 }
 
 interface HourRow {
@@ -105,11 +127,16 @@ function printRollUps(table: RollUpTable, rows: readonly (readonly RollUpValue[]
   );
 }
 
-const VERSION = `UPDATE usage_cursor SET version = version + 1, totals_version = totals_version + 1
-  WHERE version = $1 RETURNING 1`;
+const VERSION = `UPDATE usage_cursor SET version = version + 1, totals_version = totals_version + 1,
+  scopes_version = scopes_version + 1 WHERE version = $1 RETURNING 1`;
 const CURSOR = `UPDATE usage_cursor SET hours_from_ms = $1, hours_to_ms = $2, days_from_ms = $3, days_to_ms = $4,
-  totals_from_ms = $5`;
+  totals_from_ms = $5, scopes_from_ms = $6, scopes_to_ms = $7`;
 const BEGIN_TOTALS = "UPDATE usage_cursor SET totals_version = version";
+const BEGIN_SCOPES = "UPDATE usage_cursor SET scopes_version = version";
+const REMOVE_SCOPES = `DELETE FROM usage_scope_days AS u USING json_to_recordset($1::text::json) AS r (wallet_id text,
+    start_ms bigint, after_kind text, after_id text, last_kind text, last_id text)
+  WHERE u.wallet_id = r.wallet_id AND u.start_ms = r.start_ms
+    AND (u.kind, u.scope_id) > (r.after_kind, r.after_id) AND (u.kind, u.scope_id) <= (r.last_kind, r.last_id)`;
 const JOURNAL = `INSERT INTO journal_sums AS j (wallet_id, position, ${JOURNAL_SUM_COLUMNS.join(", ")})
   VALUES ($1, $2, ${JOURNAL_SUM_COLUMNS.map((_, index) => `$${index + 3}`).join(", ")}) ON CONFLICT (wallet_id) DO UPDATE
   SET ${["position", ...JOURNAL_SUM_COLUMNS].map((name) => `${name} = excluded.${name}`).join(", ")}

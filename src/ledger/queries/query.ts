@@ -34,8 +34,8 @@ export interface Dialect {
   item(n: number, type: "text" | "integer" | "uuid"): string;
   /** A member of a JSON object as text: `name` is a placeholder. NULL when the object lacks it. */
   member(column: string, name: string): string;
-  /** The first line of a text. */
-  firstLine(text: string): string;
+  /** The part of a text before the first separator, a character; all of a text without one. */
+  firstPart(text: string, separator: string): string;
   /** The table of holds, read by the index of open holds where the planner would not choose it. */
   readonly openHolds: string;
   /** The order of the primary key of holds. */
@@ -54,7 +54,7 @@ export const SQLITE: Dialect = {
   item: (n) => `value ->> ${n}`,
   member: (column, name) => `(SELECT CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
     WHEN 'null' THEN 'null' ELSE CAST(value AS text) END FROM json_each(${column}) WHERE key = ${name} LIMIT 1)`,
-  firstLine: (text) => `substr(${text}, 1, instr(${text} || char(10), char(10)) - 1)`,
+  firstPart: (text, separator) => `substr(${text}, 1, instr(${text} || '${separator}', '${separator}') - 1)`,
   openHolds: "holds INDEXED BY holds_open",
   holdsKey: "id first",
   // The index by wallet ends with the number of the row, and rows are inserted in order of their numbers.
@@ -73,7 +73,7 @@ export const POSTGRES: Dialect = {
     type === "text" ? `value ->> ${n}` : `(value ->> ${n})::${type === "uuid" ? type : "bigint"}`,
   member: (column, name) =>
     `(SELECT coalesce(value, 'null') FROM json_each_text(${column}) WHERE key = ${name} LIMIT 1)`,
-  firstLine: (text) => `split_part(${text}, chr(10), 1)`,
+  firstPart: (text, separator) => `split_part(${text}, '${separator}', 1)`,
   openHolds: "holds",
   holdsKey: "wallet first",
   transferOrder: "seq",

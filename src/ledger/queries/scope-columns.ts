@@ -17,8 +17,11 @@ export function isScopeDimension(dimension: string): dimension is ScopeDimension
  * with the same key. Sums by scope take the first ones only, and filters take both, as those of receipts do.
  */
 export function furtherOf(kind: ScopeDimension): string {
-  return `${kind}+`;
+  return kind + FURTHER;
 }
+
+/** The end of the kinds of {@link furtherOf}. */
+export const FURTHER = "+";
 
 interface ScopeOptions {
   readonly values: Values;

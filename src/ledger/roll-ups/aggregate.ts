@@ -166,9 +166,12 @@ function groupRows(rows: readonly Row[], keyOf: (row: Row) => GroupKey): readonl
   return groups;
 }
 
-/** Null is 0: most buckets of most rows are empty. Costs are never null, which tells them from unknown ones. */
-function measuresOf(row: Row): readonly RollUpValue[] {
+/**
+ * The measures of a row as they are written. Null is 0: most buckets of most rows are empty. Costs are never null,
+ * which tells them from unknown ones.
+ */
+export function measuresOf(row: Row, names = MEASURE_COLUMNS): readonly RollUpValue[] {
   return parseMeasures(row).map((value, index) =>
-    Number(value) !== 0 || COST_COLUMNS.includes(MEASURE_COLUMNS[index] ?? "") ? value : null,
+    Number(value) !== 0 || COST_COLUMNS.includes(names[index] ?? "") ? value : null,
   );
 }

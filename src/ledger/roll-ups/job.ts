@@ -1,37 +1,53 @@
+import { OWN_ROWS_MAX } from "../../db/usage-columns.ts";
 import { DAY_MS, firstIdOf, HOUR_MS, hourOf, startOf } from "../../domain/id-time.ts";
 import { compareStaleHours, type StaleHour } from "../engine/store.ts";
-import { NO_TOTALS_MS, type RollUpCursor, readCursor, type TimeRange } from "../queries/coverage.ts";
+import {
+  NO_SCOPE_DAYS,
+  NO_TOTALS_MS,
+  type RollUpCursor,
+  readCursor,
+  type TimeRange,
+} from "../queries/coverage.ts";
 import { createValues } from "../queries/query.ts";
 import { findHold, findHour, sumDay, sumHour, sumJournal, sumTotalDay, sumTotalHours } from "./aggregate.ts";
 import { recomputeStale } from "./recompute.ts";
+import { beginScopes, closeNextScopeDay, closeOlderScopeDay } from "./scope-days.ts";
 import {
   type CursorRanges,
   GRACE_MS,
+  LEASE_MS,
   type RecomputedHour,
   type RollUpGroup,
   type RollUpJob,
   type RollUpStore,
   writeGroups,
 } from "./store.ts";
+import { beginTotals, closeOlderTotals } from "./totals.ts";
 
-/** Longer than a step of the job. */
-const LEASE_MS = 60_000;
+interface RollUpOptions {
+  /** The most scopes of a wallet, day and kind that get rows of their own. */
+  readonly ownRowsMax?: number;
+}
 
 /**
- * Takes one step: closes an hour or a day, recomputes a stale hour, sums up transfers, or closes an older hour
- * of a first run.
+ * Takes one step: closes an hour or a day, recomputes a stale hour, sums up transfers, closes an older hour of a
+ * first run, or sums up a day by scope.
  * Returns whether there may be more to do. Several processes may call it at once, and it may be killed at any
  * moment: a roll-up is read only when the write that ends its step has been committed.
  */
-export async function rollUpOnce(store: RollUpStore): Promise<boolean> {
+export async function rollUpOnce(
+  store: RollUpStore,
+  { ownRowsMax = OWN_ROWS_MAX }: RollUpOptions = {},
+): Promise<boolean> {
   if (!(await store.takeLease(LEASE_MS))) return false;
   const nowMs = await store.now();
   const closedMs = startOf(nowMs - GRACE_MS, HOUR_MS);
-  const { cursor, fenceMs } = await readState(store);
+  const { cursor, fenceMs, receiptsFromMs } = await readState(store);
   if (fenceMs < closedMs && !(await store.raiseFence(closedMs))) return false;
-  const job = { store, cursor, nowMs };
+  const job = { store, cursor, nowMs, receiptsFromMs, ownRowsMax };
   if (cursor.hours.toMs === 0) return begin(job, closedMs);
   if (cursor.totalsFromMs === NO_TOTALS_MS) return beginTotals(job);
+  if (cursor.scopes === NO_SCOPE_DAYS) return beginScopes(job);
   return (
     (cursor.hours.toMs < closedMs && (await closeNewest(job, closedMs))) ||
     (await closeNextDay(job)) ||
@@ -39,24 +55,32 @@ export async function rollUpOnce(store: RollUpStore): Promise<boolean> {
     (await sumJournal(store)) ||
     (await closeOlderTotals(job)) ||
     (await closeOlder(job)) ||
-    (await closeOlderDay(job))
+    (await closeOlderDay(job)) ||
+    (await closeNextScopeDay(job)) ||
+    (await closeOlderScopeDay(job))
   );
 }
 
-async function readState({ runShort }: RollUpStore): Promise<{ cursor: RollUpCursor; fenceMs: number }> {
+async function readState({ runShort }: RollUpStore) {
   const [row] = await runShort({
-    sql: "SELECT * FROM usage_cursor CROSS JOIN (SELECT fence_ms FROM usage_fence) AS fence",
+    sql: `SELECT * FROM usage_cursor CROSS JOIN (SELECT fence_ms FROM usage_fence) AS fence
+      CROSS JOIN (SELECT receipts_from_ms FROM retention) AS kept`,
     values: [],
   });
-  return { cursor: readCursor(row), fenceMs: Number(row?.fence_ms ?? 0) };
+  return {
+    cursor: readCursor(row),
+    fenceMs: Number(row?.fence_ms ?? 0),
+    receiptsFromMs: Number(row?.receipts_from_ms ?? 0),
+  };
 }
 
 /** Begins with no hours, from which both ends grow: newer hours first. */
 function begin({ store, cursor: { version } }: RollUpJob, closedMs: number): Promise<boolean> {
   const dayMs = startOf(closedMs, DAY_MS);
   const hours = { fromMs: closedMs, toMs: closedMs };
-  const cursor = { hours, days: { fromMs: dayMs, toMs: dayMs }, totalsFromMs: closedMs };
-  return store.write({ version, cursor, beginsTotals: true });
+  const days = { fromMs: dayMs, toMs: dayMs };
+  const cursor = { hours, days, totalsFromMs: closedMs, scopes: days };
+  return store.write({ version, cursor, beginsTotals: true, beginsScopes: true });
 }
 
 /** Closes the first hour that is not closed, or skips to the first that has receipts. */
@@ -90,8 +114,9 @@ function moveHours({ store, cursor }: RollUpJob, moved: TimeRange): Promise<bool
 }
 
 /** The cursor with other hours. Totals that reach back to the first hour still do. */
-function withHours({ hours, days, totalsFromMs }: RollUpCursor, moved: TimeRange): CursorRanges {
-  return { hours: moved, days, totalsFromMs: totalsFromMs <= hours.fromMs ? moved.fromMs : totalsFromMs };
+function withHours({ hours, totalsFromMs, ...others }: RollUpCursor, moved: TimeRange): CursorRanges {
+  const fromMs = totalsFromMs <= hours.fromMs ? moved.fromMs : totalsFromMs;
+  return { ...others, hours: moved, totalsFromMs: fromMs };
 }
 
 /** The sums of an hour, to be written as closed. */
@@ -200,36 +225,4 @@ async function closeDay(
 
 function moveDays({ store, cursor }: RollUpJob, days: TimeRange): Promise<boolean> {
   return store.write({ version: cursor.version, cursor: { ...cursor, days } });
-}
-
-/** Begins with no totals: there are none yet, or another program has changed roll-ups without them. */
-function beginTotals({ store, cursor }: RollUpJob): Promise<boolean> {
-  const { version, hours } = cursor;
-  return store.write({ version, cursor: { ...cursor, totalsFromMs: hours.toMs }, beginsTotals: true });
-}
-
-/** Adds up the closed hours of one day before the totals, and the day, or skips to the last that has roll-ups. */
-async function closeOlderTotals(job: RollUpJob): Promise<boolean> {
-  const { store, cursor } = job;
-  const { hours, totalsFromMs } = cursor;
-  if (totalsFromMs <= hours.fromMs) return false;
-  const dayMs = startOf(totalsFromMs - 1, DAY_MS);
-  const fromMs = Math.max(dayMs, hours.fromMs);
-  const groups = await sumTotalHours(store, { fromMs, toMs: totalsFromMs });
-  if (groups.length === 0) return skipTotals(job);
-  const version = await writeGroups(store, cursor.version, { table: "usage_total_hours", groups });
-  if (version === undefined) return false;
-  const final = {
-    table: "usage_total_days",
-    groups: await sumTotalDay(store, dayMs),
-    cursor: { ...cursor, totalsFromMs: fromMs },
-  } as const;
-  return (await writeGroups(store, version, final)) !== undefined;
-}
-
-async function skipTotals({ store, cursor }: RollUpJob): Promise<boolean> {
-  const { version, hours, totalsFromMs } = cursor;
-  const lastMs = await findHour(store, "max", { fromMs: hours.fromMs, toMs: totalsFromMs });
-  const fromMs = lastMs === undefined ? hours.fromMs : startOf(lastMs, DAY_MS) + DAY_MS;
-  return store.write({ version, cursor: { ...cursor, totalsFromMs: Math.max(fromMs, hours.fromMs) } });
 }

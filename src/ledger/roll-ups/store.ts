@@ -11,6 +11,8 @@ export interface RollUpStore {
   readonly runShort: RunQuery;
   /** Runs a query of many rows, off the event loop. */
   readonly run: RunQuery;
+  /** Runs work off the event loop, over a connection of its own. Its temporary tables are gone afterwards. */
+  withScratch<Result>(work: (run: RunQuery) => Promise<Result>): Promise<Result>;
   /** Unix milliseconds, by the clock that all processes of the database share. */
   now(): Promise<number>;
   /** Takes or renews the lease of the job for `leaseMs`. `false` while another process has it. */
@@ -39,23 +41,42 @@ export interface RollUpGroup {
 
 export type RollUpValue = string | bigint | number | null;
 
+/** Scope days of one wallet and day, which replace those there after one kind and id, up to another. */
+export interface ScopeGroup {
+  readonly walletId: string;
+  readonly startMs: number;
+  /** Rows in the order of {@link columnsOf} of the table. */
+  readonly rows: readonly (readonly RollUpValue[])[];
+  readonly after: ScopePosition;
+  readonly upTo: ScopePosition;
+}
+
+/** A place in the order of scope days by kind and id. */
+export interface ScopePosition {
+  readonly kind: string;
+  readonly id: string;
+}
+
 /** What one transaction of the job writes. */
 export interface RollUpWrite {
   /** The version that the job has read; the write increases it by 1. */
   readonly version: number;
   readonly table?: RollUpTable | undefined;
   readonly groups?: readonly RollUpGroup[] | undefined;
+  readonly scopeGroups?: readonly ScopeGroup[] | undefined;
   /** The new ranges of the cursor. */
   readonly cursor?: CursorRanges | undefined;
   /** Whether totals are valid from this write on: they were written by no other program since. */
   readonly beginsTotals?: boolean | undefined;
+  /** The same for scope days. */
+  readonly beginsScopes?: boolean | undefined;
   /** Hours that become stale, sorted. */
   readonly stale?: readonly StaleHour[] | undefined;
   /** Hours that are no longer stale, unless they have changed since. */
   readonly fresh?: readonly RecomputedHour[] | undefined;
 }
 
-export type CursorRanges = Pick<RollUpCursor, "hours" | "days" | "totalsFromMs">;
+export type CursorRanges = Pick<RollUpCursor, "hours" | "days" | "totalsFromMs" | "scopes">;
 
 export interface RecomputedHour extends StaleHour {
   /** The count of changes before the receipts were summed. */
@@ -70,7 +91,14 @@ export interface RollUpJob {
   readonly store: RollUpStore;
   readonly cursor: RollUpCursor;
   readonly nowMs: number;
+  /** Receipts before this time may be gone. */
+  readonly receiptsFromMs: number;
+  /** The most scopes of a wallet, day and kind that get rows of their own. */
+  readonly ownRowsMax: number;
 }
+
+/** Longer than a step of the job, or than a part of a step that renews the lease. */
+export const LEASE_MS = 60_000;
 
 /** Groups to write, and with the last of them what makes them visible. */
 export type GroupsWrite = Omit<RollUpWrite, "version">;
@@ -96,7 +124,7 @@ export async function writeGroups(
 }
 
 /** The most rows that one transaction writes, so that it takes less than 5 ms. */
-const ROWS_PER_WRITE = 250;
+export const ROWS_PER_WRITE = 250;
 
 /** Splits groups into the parts that transactions write, each of at most {@link ROWS_PER_WRITE} rows. */
 function splitGroups(groups: readonly RollUpGroup[]): readonly (readonly RollUpGroup[])[] {

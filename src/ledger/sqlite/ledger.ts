@@ -20,6 +20,8 @@ export interface SqliteLedgerOptions extends BatchOptions {
   readonly openLog?: OpenLogSync;
   /** Runs the long queries. Default: a worker. */
   readonly reader?: WorkerReader;
+  /** Opens what runs long queries with temporary tables. Default: a worker. */
+  readonly openScratch?: () => WorkerReader;
   /** Drops old receipts. Default: a worker. */
   readonly dropper?: RetentionDropper;
 }
@@ -33,6 +35,7 @@ export function createSqliteLedger({
   now = platform.now,
   openLog = createLogSync,
   reader = createWorkerReader({ path }),
+  openScratch = () => createWorkerReader({ path }),
   dropper,
   ...options
 }: SqliteLedgerOptions): LocalLedger {
@@ -47,6 +50,7 @@ export function createSqliteLedger({
     client,
     runShort: createInlineReader(client),
     run: reader.run,
+    openScratch,
     now,
     forgetFence: store.forgetFence,
   });

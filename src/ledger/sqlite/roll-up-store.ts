@@ -4,6 +4,7 @@ import { type RunQuery, SQLITE } from "../queries/query.ts";
 import { isOfTotals, type RollUpTable } from "../queries/roll-up-tables.ts";
 import { columnsOf } from "../roll-ups/aggregate.ts";
 import type { RollUpStore, RollUpValue, RollUpWrite } from "../roll-ups/store.ts";
+import type { WorkerReader } from "./reads.ts";
 import { createJobLease, createShortTransact } from "./short-transactions.ts";
 
 export interface SqliteRollUpParts {
@@ -13,6 +14,8 @@ export interface SqliteRollUpParts {
   readonly runShort: RunQuery;
   /** Runs queries in the read worker. */
   readonly run: RunQuery;
+  /** Opens a reader with a connection of its own, which can have temporary tables. */
+  readonly openScratch: () => WorkerReader;
   readonly now: () => number;
   /** Must be called when the fence has changed. */
   forgetFence(): void;
@@ -22,7 +25,7 @@ const JOB = "usage_roll_ups";
 
 /** Stores roll-ups in a SQLite file. Its transactions are short and never wait on the event loop. */
 export function createSqliteRollUpStore(parts: SqliteRollUpParts): RollUpStore {
-  const { client, runShort, run, now, forgetFence } = parts;
+  const { client, runShort, run, openScratch, now, forgetFence } = parts;
   const statements = prepare(client);
   const transact = createShortTransact(client);
 
@@ -30,6 +33,14 @@ export function createSqliteRollUpStore(parts: SqliteRollUpParts): RollUpStore {
     dialect: SQLITE,
     runShort,
     run,
+    async withScratch(work) {
+      const scratch = openScratch();
+      try {
+        return await work(scratch.run);
+      } finally {
+        scratch.close();
+      }
+    },
     now: async () => now(),
     takeLease: createJobLease({ client, transact, now, job: JOB }),
     async raiseFence(fenceMs) {
@@ -53,11 +64,17 @@ function applyWrite(statements: Statements, change: RollUpWrite): boolean {
     if (!isContinued) remove.run(startMs, ...(walletId === undefined ? [] : [walletId]));
     for (const row of rows) insert.run(...row);
   }
+  for (const { walletId, startMs, rows, after, upTo } of change.scopeGroups ?? []) {
+    statements.removeScopes.run(walletId, startMs, after.kind, after.id, upTo.kind, upTo.id);
+    for (const row of rows) statements.usage_scope_days.insert.run(...row);
+  }
   if (change.cursor) {
-    const { hours, days, totalsFromMs } = change.cursor;
-    statements.cursor.run(hours.fromMs, hours.toMs, days.fromMs, days.toMs, totalsFromMs);
+    const { hours, days, totalsFromMs, scopes } = change.cursor;
+    const ends = [hours.fromMs, hours.toMs, days.fromMs, days.toMs, totalsFromMs, scopes.fromMs, scopes.toMs];
+    statements.cursor.run(...ends);
   }
   if (change.beginsTotals) statements.beginTotals.run();
+  if (change.beginsScopes) statements.beginScopes.run();
   for (const { walletId, startMs } of change.stale ?? []) statements.stale.run(walletId, startMs);
   for (const { walletId, startMs, changes } of change.fresh ?? []) {
     statements.fresh.run(walletId, startMs, changes);
@@ -83,13 +100,19 @@ function prepare(client: Database) {
     usage_total_days: tableOf("usage_total_days"),
     usage_scope_days: tableOf("usage_scope_days"),
     version: client.query<never, [number]>(
-      "UPDATE usage_cursor SET version = version + 1, totals_version = totals_version + 1 WHERE version = ?",
+      `UPDATE usage_cursor SET version = version + 1, totals_version = totals_version + 1,
+        scopes_version = scopes_version + 1 WHERE version = ?`,
     ),
-    cursor: client.query<never, [number, number, number, number, number]>(
+    cursor: client.query<never, number[]>(
       `UPDATE usage_cursor SET hours_from_ms = ?, hours_to_ms = ?, days_from_ms = ?, days_to_ms = ?,
-        totals_from_ms = ?`,
+        totals_from_ms = ?, scopes_from_ms = ?, scopes_to_ms = ?`,
+    ),
+    removeScopes: client.query<never, (string | number)[]>(
+      `DELETE FROM usage_scope_days WHERE wallet_id = ? AND start_ms = ?
+        AND (kind, scope_id) > (?, ?) AND (kind, scope_id) <= (?, ?)`,
     ),
     beginTotals: client.query<never, []>("UPDATE usage_cursor SET totals_version = version"),
+    beginScopes: client.query<never, []>("UPDATE usage_cursor SET scopes_version = version"),
     journal: client.query<never, [string, bigint, ...bigint[]]>(
       `INSERT INTO journal_sums (wallet_id, position, ${JOURNAL_SUM_COLUMNS.join(", ")})
         VALUES (?, ?, ${JOURNAL_SUM_COLUMNS.map(() => "?").join(", ")}) ON CONFLICT DO UPDATE

@@ -7,6 +7,7 @@ import { createInlineReader, createSqliteReads } from "../../../src/ledger/sqlit
 import { createSqliteRollUpStore } from "../../../src/ledger/sqlite/roll-up-store.ts";
 import { createSqliteStore } from "../../../src/ledger/sqlite/store.ts";
 import { writeSqliteFile } from "../../support/sqlite-file.ts";
+import { openInlineScratch } from "../inline-scratch.ts";
 import { NOON_MS, temporaryFolder } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
 import type { LedgerUnderTest } from "./env.ts";
@@ -35,6 +36,7 @@ export async function openOnSqlite(): Promise<LedgerUnderTest> {
         client,
         run,
         runShort: run,
+        openScratch: () => openInlineScratch(database.path),
         now: () => clock.nowMs,
         forgetFence() {},
       });

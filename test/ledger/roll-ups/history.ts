@@ -8,6 +8,7 @@ import type { RollUpStore } from "../../../src/ledger/roll-ups/store.ts";
 import type { UsageDimension } from "../../../src/ledger/usage-records.ts";
 import type { LedgerUnderTest } from "../contract/env.ts";
 import { FACTS, holdIdOf } from "../samples.ts";
+import { plainScopes, readScopeDays } from "./plain-scopes.ts";
 import { plainUsage, readAll } from "./plain-usage.ts";
 
 export const MINUTE_MS = 60_000;
@@ -125,6 +126,9 @@ export function openRivals(env: LedgerUnderTest): Rivals {
   return { one: withoutLease(env.openRollUps()), other: withoutLease(env.openRollUps()) };
 }
 
+/** So few that most days have scopes beyond. */
+export const OWN_ROWS_MAX = 2;
+
 let started = 0;
 
 export async function startHistory(env: LedgerUnderTest, { one, other }: Rivals): Promise<History> {
@@ -145,7 +149,7 @@ export async function startHistory(env: LedgerUnderTest, { one, other }: Rivals)
     if (hold) await declinable(ledger.settle({ ...hold, amount: BigInt(amount), facts }));
   };
   const steps = async (store: RollUpStore, count: number) => {
-    for (let step = 0; step < count && (await rollUpOnce(store)); step++);
+    for (let step = 0; step < count && (await rollUpOnce(store, { ownRowsMax: OWN_ROWS_MAX })); step++);
   };
 
   const run = async (step: Step) => {
@@ -155,8 +159,7 @@ export async function startHistory(env: LedgerUnderTest, { one, other }: Rivals)
         const holdId = holdIdOf(`${prefix} ${++made}`, clock.nowMs + step.offsetMs);
         const facts = { surface: "chat", model: `model-${step.key}` };
         const request = { walletId, holdId, keyId: `key-${step.key}`, amount: 10n, minimum: 10n };
-        const user: Scope = { kind: "end_user", id: `u${made % 3}` };
-        const scopes: readonly Scope[] = step.key === 0 ? [user] : [{ kind: "project", id: "p1" }, user];
+        const scopes = scopesOf(step.key, made);
         await declinable(ledger.hold({ ...request, scopes, ttlMs: step.ttlMs, facts }));
         holds.push({ walletId, holdId });
         return;
@@ -210,6 +213,7 @@ export async function startHistory(env: LedgerUnderTest, { one, other }: Rivals)
         expect([query, rows]).toEqual([query, plainUsage(receipts, { ...query, offsetHours })]);
       }
     }
+    expect(await readScopeDays(one)).toEqual(await plainScopes(ledger, one, OWN_ROWS_MAX));
     const receipts = await readAll(ledger, undefined);
     for (const query of queriesOfAll(clock.nowMs)) {
       const { rows } = await ledger.usage(query);
@@ -217,6 +221,23 @@ export async function startHistory(env: LedgerUnderTest, { one, other }: Rivals)
     }
   };
   return { prefix, run, check };
+}
+
+/** Scopes of every kind; some receipts have several of one, or none at all. */
+function scopesOf(key: number, number: number): readonly Scope[] {
+  const user: Scope = { kind: "end_user", id: `u${number % 3}` };
+  if (number % 7 === 6) return [];
+  if (key === 0) return [user];
+  const tags = ["team=red", `stage=${number % 2}`, ...(number % 5 === 0 ? ["team=blue"] : [])];
+  return [
+    { kind: "parent_key", id: `parent-${number % 2}` },
+    { kind: "parent_key", id: "root" },
+    { kind: "project", id: "p1" },
+    ...(number % 2 === 0 ? [{ kind: "member", id: "m1" } as const] : []),
+    user,
+    ...tags.map((id) => ({ kind: "tag", id }) as const),
+    { kind: "run", id: `run-${number}` },
+  ];
 }
 
 const GROUPS: readonly (readonly UsageDimension[])[] = [

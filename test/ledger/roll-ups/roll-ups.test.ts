@@ -1,11 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { rollUpOnce } from "../../../src/ledger/roll-ups/job.ts";
 import { until } from "../../support/until.ts";
 import type { LedgerUnderTest, OpenLedger } from "../contract/env.ts";
 import { openOnPostgres } from "../contract/postgres.ts";
 import { openOnSqlite } from "../contract/sqlite.ts";
 import { FACTS, holdIdOf, NOON_MS } from "../samples.ts";
-import { HOUR_MS, histories, MINUTE_MS, openRivals, type Rivals, startHistory } from "./history.ts";
+import {
+  HOUR_MS,
+  histories,
+  MINUTE_MS,
+  OWN_ROWS_MAX,
+  openRivals,
+  type Rivals,
+  startHistory,
+} from "./history.ts";
+import { readScopeDays } from "./plain-scopes.ts";
 
 const RUNS = Number(Bun.env.TEST_ROLL_UP_RUNS ?? 6);
 
@@ -29,11 +39,13 @@ function describeRollUps(name: string, open: OpenLedger): void {
             if (index % 7 === 6) await history.check();
           }
           await history.check();
-          while (await env.rollUp());
+          while (await rollUpOnce(rivals.one, { ownRowsMax: OWN_ROWS_MAX }));
           await history.check();
         }),
         { numRuns: RUNS, endOnFailure: true },
       );
+      const kinds = [...(await readScopeDays(rivals.one)).keys()].map((name) => name.split(" ")[2]);
+      expect(kinds).toContain("end_user");
       env.clock.nowMs = NOON_MS + 300 * 3_600_000;
       while ((await env.sweep()) > 0);
       while (await env.rollUp());

@@ -9,6 +9,7 @@ import { createMutationStreams } from "../../../src/ledger-grpc/server/stream.ts
 import { ledgerService, tolerant } from "../../../src/ledger-grpc/service.ts";
 import { platform } from "../../../src/platform.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { openInlineScratch } from "../../ledger/inline-scratch.ts";
 import { closeConnections } from "../connections.ts";
 import { createDisk } from "../disk.ts";
 import type { Faults } from "../faults.ts";
@@ -123,6 +124,7 @@ export class LedgerProcess {
       database: sqlite,
       openLog,
       reader,
+      openScratch: () => openInlineScratch(sqlite.path),
       dropper: createSimulatedDropper(world),
       observer,
     });
