@@ -123,6 +123,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
       "U5",
       "U6",
       "U7",
+      "U8",
     ];
     expect(report.checked.map((each) => each.slice(0, 2))).toEqual(ids);
     await store.close();

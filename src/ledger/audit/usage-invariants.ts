@@ -12,6 +12,7 @@ import {
   UNCOUNTED_COSTS,
 } from "../queries/usage-columns.ts";
 import { type Invariant, isBeforeDrops, type WalletRange } from "./invariants.ts";
+import { scopeDaysEqualReceipts } from "./scope-invariant.ts";
 
 /**
  * The invariants of the roll-ups of usage. Hours that are stale are not compared: usage reads their receipts,
@@ -23,6 +24,7 @@ export function usageInvariants(dialect: Dialect, range: WalletRange): readonly 
     daysEqualHours(range),
     journalSumsEqualJournal(dialect, range),
     costsEqualReceipts(dialect, range),
+    scopeDaysEqualReceipts(dialect, range),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { DAY_MS, firstIdOf, HOUR_MS, hourOf, startOf } from "../../domain/id-time.ts";
-import { type RollUpCursor, readCursor, type TimeRange } from "../queries/coverage.ts";
+import { ceilOf, NO_SCOPE_DAYS, type RollUpCursor, readCursor, type TimeRange } from "../queries/coverage.ts";
 import { createValues, type Dialect, type RunQuery } from "../queries/query.ts";
 import { prunedBeforeMs } from "./counters.ts";
 import { differencesSql } from "./sums.ts";
@@ -157,13 +157,18 @@ function least(one: number | undefined, other: number | undefined): number | und
  * time, which must outlive them.
  */
 export async function nextBoundary(
-  { cursor, unsettledMs }: RetentionState,
+  { cursor, unsettledMs, receiptsFromMs }: RetentionState,
   nowMs: number,
   { receiptsDays, keepFromMs }: RetentionPolicy,
 ): Promise<number | undefined> {
-  if (cursor.hours.toMs === 0 || cursor.hours.fromMs > 0 || cursor.totalsFromMs > 0) return undefined;
+  const { hours, totalsFromMs, scopes } = cursor;
+  const isBegun = hours.toMs > 0 && scopes !== NO_SCOPE_DAYS;
+  if (!isBegun || hours.fromMs > 0 || totalsFromMs > 0) return undefined;
+  // A day that lost receipts before it was summed up by scope never is.
+  if (scopes.fromMs > ceilOf(receiptsFromMs, DAY_MS)) return undefined;
   const neededFromMs = await keepFromMs?.();
-  return boundaryOf({ nowMs, receiptsDays, rolledUpToMs: cursor.hours.toMs, unsettledMs, neededFromMs });
+  const rolledUpToMs = Math.min(hours.toMs, scopes.toMs);
+  return boundaryOf({ nowMs, receiptsDays, rolledUpToMs, unsettledMs, neededFromMs });
 }
 
 async function findUnit(store: RetentionStore, { clearedToMs }: RetentionState, boundaryMs: number) {
@@ -190,7 +195,7 @@ async function differs({ run, dialect }: RetentionStore, { fromMs, toMs, table }
 interface Bounds {
   readonly nowMs: number;
   readonly receiptsDays: number;
-  /** The end of the hours that are summed up. */
+  /** The end of the hours that are summed up, those of a day also by scope. */
   readonly rolledUpToMs: number;
   /** The oldest hour that has an open hold, or waits to be summed up again. */
   readonly unsettledMs: number | undefined;

@@ -135,6 +135,34 @@ function describeScopeDays(name: string, open: OpenLedger): void {
       expect(await requestsOf(walletId, "end_user")).toHaveLength(600);
     });
 
+    test("the audit finds a scope day that differs from its receipts, and one that is missing", async () => {
+      const walletId = await newWallet();
+      const scopes = [
+        { kind: "parent_key", id: "near" },
+        { kind: "parent_key", id: "far" },
+        { kind: "tag", id: "team=red" },
+      ] as const;
+      for (const user of users(4)) await charge(walletId, [...scopes, user]);
+      env.clock.nowMs += 2 * DAY_MS;
+      await rollUp(2);
+      expect(await env.audit()).toEqual([]);
+      const found = async (...changes: readonly string[]) => {
+        for (const change of changes) await runSql(change);
+        const findings = await env.audit();
+        await runSql("UPDATE usage_cursor SET scopes_version = 0");
+        await rollUp(2);
+        return findings;
+      };
+      const drift = { invariant: "U8", walletId, subject: `${Date.UTC(2026, 0, 14)}` };
+      const change = "UPDATE usage_scope_days SET captured_low = captured_low + 1 WHERE";
+      expect(await found(`${change} scope_id = 'far'`)).toMatchObject([drift]);
+      expect(await found(`${change} scope_id = '${OTHER}'`)).toMatchObject([drift]);
+      expect(await found("DELETE FROM usage_scope_days WHERE kind = 'tag'")).toMatchObject([drift]);
+      const invalid = "UPDATE usage_cursor SET version = version + 1, totals_version = totals_version + 1";
+      expect(await found("DELETE FROM usage_scope_days", invalid)).toEqual([]);
+      expect(await env.audit()).toEqual([]);
+    });
+
     test("a first run, and one after a program that knew no scopes, sum up every day again", async () => {
       const walletId = await newWallet();
       const project: Scope = { kind: "project", id: "p1" };
