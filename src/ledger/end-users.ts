@@ -15,6 +15,7 @@ import {
 import { LedgerError } from "./ledger.ts";
 import { printCounterKeys, readCounterKeys } from "./queries/rows.ts";
 import type { LedgerReads } from "./records.ts";
+import { renameScopeDays } from "./roll-ups/rename-scope.ts";
 
 /** The receipts of one transaction. */
 const PAGE_SIZE = 200;
@@ -33,8 +34,8 @@ interface ForgetParts {
 }
 
 /**
- * Replaces the name of an end user by a pseudonym, on receipts that have ended and in the counters of templates. Sums
- * stay: in each transaction the counters of the pseudonym take over what its receipts had cost. Running requests
+ * Replaces the name of an end user by a pseudonym, on receipts that have ended, in usage by scope and in the counters
+ * of templates. Sums stay: in each transaction the counters of the pseudonym take over what its receipts had cost. Running requests
  * keep the name, and so do their receipts. A limit that binds the end user by name comes to bind the pseudonym, in one
  * transaction with all receipts. Rejects with `conflict` when there is such a limit, and a request runs.
  */
@@ -48,6 +49,7 @@ export async function forgetEndUser(parts: ForgetParts, forgetting: Forgetting):
   await transact(database, async (tx) => {
     await lockWallet(tx, forgetting.walletId);
     await renameDropped(tx, forgetting);
+    await renameScopeDays(tx, forgetting);
   });
   return forgotten;
 }
@@ -85,6 +87,7 @@ async function renameAll(tx: Transaction, parts: ForgetParts, forgetting: Forget
     bindingOfScope({ kind: "end_user", id: endUser }),
   );
   await renameDropped(tx, forgetting);
+  await renameScopeDays(tx, forgetting);
   return forgotten;
 }
 

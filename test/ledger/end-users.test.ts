@@ -5,9 +5,17 @@ import { COMMAND_LINE, listAuditEntries } from "../../src/accounts/audit-trail.t
 import type { Scope } from "../../src/domain/scope.ts";
 import { auditDatabase } from "../../src/ledger/audit/audit.ts";
 import { forgetEndUser } from "../../src/ledger/end-users.ts";
+import { createPostgresRollUpStore } from "../../src/ledger/postgres/roll-up-store.ts";
+import { createRunQuery } from "../../src/ledger/postgres/run-query.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
+import { rollUpOnce } from "../../src/ledger/roll-ups/job.ts";
+import type { RollUpStore } from "../../src/ledger/roll-ups/store.ts";
+import { createInlineReader } from "../../src/ledger/sqlite/reads.ts";
+import { createSqliteRollUpStore } from "../../src/ledger/sqlite/roll-up-store.ts";
 import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
+import { openInlineScratch } from "./inline-scratch.ts";
 
+const DAY_MS = 86_400_000;
 const FACTS = { surface: "chat", model: "m" };
 const OUTCOME = { outcome: "ok", source: "reported", attempts: [] } as const;
 
@@ -153,4 +161,75 @@ describe.each(DIALECTS)("an end user in %s", (dialect) => {
     expect(entries[0]).toMatchObject({ action: "end_user.forgotten", target: done.pseudonym });
     await expectConsistent();
   });
+
+  test("that is forgotten is a pseudonym in usage by scope, also where receipts are gone", async () => {
+    const walletId = await newWallet();
+    for (const users of [["alice", "bob"], ["alice", "hash of alice"], ["alice"]]) {
+      for (const name of users) await spend(walletId, 10n, user(name));
+      storage.clock.nowMs += DAY_MS;
+      while (await storage.ledger.rollUp());
+    }
+    storage.clock.nowMs += DAY_MS / 2;
+    while (await storage.ledger.rollUp());
+    while ((await storage.ledger.retain({ receiptsDays: 2 })).isMore);
+    expect((await storage.ledger.receipts({ walletId }, { size: 10 })).items).toHaveLength(1);
+    await forget(walletId, "alice");
+    await forget(walletId, "hash of alice");
+    const rows = await readScopeDays(walletId);
+    expect(rows).toEqual([
+      ["2026-06-01", "bob", 1, 10],
+      ["2026-06-01", "deleted-1", 1, 10],
+      ["2026-06-02", "deleted-1", 2, 20],
+      ["2026-06-03", "deleted-1", 1, 10],
+    ]);
+    await expectConsistent();
+    while (await storage.ledger.rollUp());
+    expect(await readScopeDays(walletId)).toEqual(rows);
+  });
+
+  test("that is forgotten while its day is summed up is a pseudonym there afterwards", async () => {
+    const walletId = await newWallet();
+    await spend(walletId, 10n, user("alice"));
+    storage.clock.nowMs += 2 * DAY_MS;
+    const rollUps = openRollUps();
+    let isForgotten = false;
+    const store: RollUpStore = {
+      ...rollUps,
+      async write(change) {
+        if (change.scopeGroups && !isForgotten) {
+          isForgotten = true;
+          await forget(walletId, "alice");
+        }
+        return rollUps.write(change);
+      },
+    };
+    for (let step = 0; step < 50; step++) await rollUpOnce(store);
+    expect(isForgotten).toBe(true);
+    expect(await readScopeDays(walletId)).toEqual([["2026-06-01", "deleted-1", 1, 10]]);
+    await expectConsistent();
+  });
+
+  function openRollUps(): RollUpStore {
+    const { database, now } = storage;
+    if (database.dialect === "postgres") {
+      const { client } = database.postgres;
+      return createPostgresRollUpStore({ client, run: createRunQuery(client), now });
+    }
+    const { client, path } = database.sqlite;
+    const run = createInlineReader(client);
+    const openScratch = () => openInlineScratch(path);
+    return createSqliteRollUpStore({ client, run, runShort: run, openScratch, now, forgetFence() {} });
+  }
+
+  /** Day, id, requests and charges of the end users of a wallet. */
+  async function readScopeDays(walletId: string) {
+    const sql = `SELECT start_ms, scope_id, requests, captured_low FROM usage_scope_days
+      WHERE wallet_id = '${walletId}' AND kind = 'end_user' ORDER BY start_ms, scope_id`;
+    const rows = await openRollUps().run({ sql, values: [] });
+    return rows.map(({ start_ms, scope_id, requests, captured_low }) => [
+      new Date(Number(start_ms)).toISOString().slice(0, 10),
+      scope_id,
+      ...[requests, captured_low].map(Number),
+    ]);
+  }
 });

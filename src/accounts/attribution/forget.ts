@@ -23,7 +23,7 @@ interface Forgotten {
   readonly running: number;
 }
 
-/** Replaces a name on receipts and in counters of limits. */
+/** Replaces a name on receipts, in sums of usage and in counters of limits. */
 export type ForgetEndUser = (forgetting: Forgetting) => Promise<Forgotten>;
 
 interface ForgetParts {
