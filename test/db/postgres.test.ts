@@ -220,7 +220,7 @@ const TABLES = [
     "dropped_counters",
     "dropped_receipts",
   ],
-  ...["export_ends", "export_numbers", "export_positions", "exports", "gateways", "holds"],
+  ...["export_ends", "export_numbers", "export_positions", "exports", "forgotten_names", "gateways", "holds"],
   ...[
     "idempotent_answers",
     "instance",

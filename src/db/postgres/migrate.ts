@@ -20,6 +20,7 @@ import projects from "./migrations/0015_projects.sql" with { type: "text" };
 import attribution from "./migrations/0016_attribution.sql" with { type: "text" };
 import scopeDays from "./migrations/0017_scope_days.sql" with { type: "text" };
 import subjectNotices from "./migrations/0018_subject_notices.sql" with { type: "text" };
+import removal from "./migrations/0019_removal.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -45,6 +46,7 @@ export const MIGRATIONS: readonly string[] = [
   attribution,
   scopeDays,
   subjectNotices,
+  removal,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

@@ -38,7 +38,7 @@ export const {
   webhookCalls,
   sharedLinks,
 } = declareTables(consoleTables, POSTGRES_COLUMNS);
-export const { wallets, transfers, holds, spendLimits, limitCounters } = declareTables(
+export const { wallets, transfers, holds, spendLimits, limitCounters, forgottenNames } = declareTables(
   ledgerTables,
   POSTGRES_COLUMNS,
 );

@@ -23,6 +23,7 @@ import projects from "./migrations/0016_projects.sql" with { type: "text" };
 import attribution from "./migrations/0017_attribution.sql" with { type: "text" };
 import scopeDays from "./migrations/0018_scope_days.sql" with { type: "text" };
 import subjectNotices from "./migrations/0019_subject_notices.sql" with { type: "text" };
+import removal from "./migrations/0020_removal.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -133,6 +134,7 @@ export const MIGRATIONS: readonly string[] = [
   attribution,
   scopeDays,
   subjectNotices,
+  removal,
 ];
 
 /**

@@ -35,7 +35,7 @@ export const {
   webhookCalls,
   sharedLinks,
 } = declareTables(consoleTables, SQLITE_COLUMNS);
-export const { wallets, transfers, holds, spendLimits, limitCounters } = declareTables(
+export const { wallets, transfers, holds, spendLimits, limitCounters, forgottenNames } = declareTables(
   ledgerTables,
   SQLITE_COLUMNS,
 );

@@ -85,6 +85,11 @@ export const apiKeys = (t: Columns) =>
       // The keys below a key: those that live are counted, all of them end with it.
       t.index("api_keys_parent").on(table.parentId, table.expiresAtMs).where(sql`parent_id IS NOT NULL`),
       t.index("api_keys_child_end").on(table.expiresAtMs).where(sql`parent_digest IS NOT NULL`),
+      // Keys that keys made, whose limits were removed: deleted when their receipts are gone.
+      t
+        .index("api_keys_child_gone")
+        .on(table.expiresAtMs)
+        .where(sql`parent_id IS NOT NULL AND parent_digest IS NULL`),
       t.index("api_keys_parent_2").on(table.parent2Id).where(sql`parent_2_id IS NOT NULL`),
       t.index("api_keys_parent_3").on(table.parent3Id).where(sql`parent_3_id IS NOT NULL`),
     ],
@@ -115,10 +120,19 @@ export const runs = (t: Columns) =>
       amount: t.nanos("amount").notNull(),
       /** The days since 1970-01-01 of its first request. */
       day: t.whole("day").notNull(),
+      /** A part of the id of its limit, which is never that of an earlier run; 0 for an id without it. */
+      begunAtMs: t.whole("begun_at_ms").notNull().default(0),
+      /** The latest day on which a request named its limit, or it was found to have spent more. */
+      usedDay: t.whole("used_day").notNull().default(0),
+      /** What it had spent when that was last looked at; null for nothing. */
+      spent: t.nanos("spent"),
+      /** Whether it is being removed: its id begins another run. */
+      isEnding: t.flag("is_ending").notNull().default(false),
     },
     (table) => [
       t.primaryKey({ columns: [table.keyId, table.runId] }),
       t.index("runs_key_day").on(table.keyId, table.day),
+      t.index("runs_used_day").on(table.usedDay),
     ],
   );
 

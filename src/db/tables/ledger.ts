@@ -124,8 +124,8 @@ export const holds = (t: Columns) =>
   );
 
 /**
- * Spending limits. Without a zone their periods are in UTC. A deleted limit keeps its row, so that its id and
- * counters never become those of another key.
+ * Spending limits. Without a zone their periods are in UTC. A deleted limit keeps its row while receipts count against
+ * it, so that its id and counters never become those of another key.
  */
 export const spendLimits = (t: Columns) =>
   t.createTable(
@@ -146,6 +146,8 @@ export const spendLimits = (t: Columns) =>
     (table) => [
       t.primaryKey({ columns: [table.walletId, table.limitId] }),
       t.index("spend_limits_key").on(table.walletId, table.keyId),
+      // Deleted limits go with the last receipt that counted against them.
+      t.index("spend_limits_deleted").on(table.deletedAtMs).where(sql`deleted_at_ms IS NOT NULL`),
     ],
   );
 
@@ -169,4 +171,20 @@ export const limitCounters = (t: Columns) =>
       t.index("limit_counters_period").on(table.periodStartMs),
       t.check("limit_counters_counts", sql`${table.used} >= 0 AND ${table.held} >= 0`),
     ],
+  );
+
+/**
+ * The names of end users that were replaced within the last days, as SHA-256. A settlement outbox may have a hold of
+ * an earlier time that the ledger lost: its receipt gets the pseudonym.
+ */
+export const forgottenNames = (t: Columns) =>
+  t.createTable(
+    "forgotten_names",
+    {
+      walletId: t.text("wallet_id").notNull(),
+      digest: t.text("digest").notNull(),
+      pseudonym: t.text("pseudonym").notNull(),
+      forgottenAtMs: t.whole("forgotten_at_ms").notNull(),
+    },
+    (table) => [t.primaryKey({ columns: [table.walletId, table.digest] })],
   );

@@ -3,7 +3,13 @@ import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { listPartitions } from "../../db/postgres/partitions.ts";
 import { firstIdOf, HOUR_MS } from "../../domain/id-time.ts";
 import { POSTGRES } from "../queries/query.ts";
-import { PRUNE_COUNTERS, type PrunedCounter } from "../retention/counters.ts";
+import {
+  FIND_PRUNABLE,
+  PRUNE_COUNTERS,
+  PRUNE_DELETED,
+  PRUNE_LIMITS,
+  type PrunedCounter,
+} from "../retention/counters.ts";
 import type { DropProgress, DropUnit, RetentionStore } from "../retention/job.ts";
 import { recordStatements } from "../retention/sums.ts";
 import { createClock, createJobLease, createRunQuery, encodeArray } from "./run-query.ts";
@@ -50,7 +56,7 @@ export function createPostgresRetentionStore(
     },
     drop: (unit) =>
       unit.table === undefined ? dropHour(client(), unit) : dropPartition(client(), unit, triesMax),
-    pruneCounters: (beforeMs) => pruneCounters(client(), beforeMs),
+    pruneCounters: (beforeMs) => prune(client(), beforeMs),
     shrink: async () => 0,
     async close() {
       await connection?.close({ timeout: 1 });
@@ -161,24 +167,46 @@ async function dropOfWallet(transaction: SQL, walletId: string, fromMs: number):
   return Number(count);
 }
 
-/** The counters of one transaction. */
+/** The counters or limits of one transaction. */
 const PRUNED_MAX = 2_000;
 
-async function pruneCounters(client: SQL, beforeMs: number): Promise<number> {
-  return client.begin(async (transaction) => {
-    const pruned: readonly PrunedCounter[] = await transaction.unsafe(PRUNE_COUNTERS, [beforeMs, PRUNED_MAX]);
-    const [walletIds, limitIds] = [
-      pruned.map(({ wallet_id }) => wallet_id),
-      pruned.map(({ limit_id }) => limit_id),
-    ];
-    const starts = encodeArray(pruned.map(({ period_start_ms }) => period_start_ms));
-    await transaction.unsafe(
-      `DELETE FROM dropped_counters WHERE (wallet_id, limit_id, period_start_ms) IN
-        (SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]))`,
-      [encodeArray(walletIds), encodeArray(limitIds), starts],
-    );
-    return pruned.length;
-  });
+/** Deletes counters of past periods, else what deleted limits of one wallet left. Returns how many rows. */
+async function prune(client: SQL, beforeMs: number): Promise<number> {
+  const counters = await client.begin((transaction) =>
+    pruneCounters(transaction, PRUNE_COUNTERS, [beforeMs, PRUNED_MAX]),
+  );
+  if (counters > 0) return counters;
+  const [wallet] = await client.unsafe(FIND_PRUNABLE, [beforeMs]);
+  if (!wallet) return 0;
+  return client.begin((transaction) => pruneWallet(transaction, wallet.wallet_id, beforeMs));
+}
+
+/** Locks the wallet: a limit of the same id may be set again, and no memory may have its counters of before. */
+async function pruneWallet(transaction: SQL, walletId: string, beforeMs: number): Promise<number> {
+  await transaction.unsafe("UPDATE wallets SET state = state WHERE wallet_id = $1", [walletId]);
+  const values = [beforeMs, walletId, PRUNED_MAX];
+  const counters = await pruneCounters(transaction, PRUNE_DELETED, values);
+  const limits = await transaction.unsafe(PRUNE_LIMITS, values);
+  return counters + limits.length;
+}
+
+async function pruneCounters(
+  transaction: SQL,
+  sql: string,
+  values: readonly (string | number)[],
+): Promise<number> {
+  const pruned: readonly PrunedCounter[] = await transaction.unsafe(sql, [...values]);
+  const [walletIds, limitIds] = [
+    pruned.map(({ wallet_id }) => wallet_id),
+    pruned.map(({ limit_id }) => limit_id),
+  ];
+  const starts = encodeArray(pruned.map(({ period_start_ms }) => period_start_ms));
+  await transaction.unsafe(
+    `DELETE FROM dropped_counters WHERE (wallet_id, limit_id, period_start_ms) IN
+      (SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]))`,
+    [encodeArray(walletIds), encodeArray(limitIds), starts],
+  );
+  return pruned.length;
 }
 
 const RAISE = "UPDATE retention SET receipts_from_ms = $1 WHERE receipts_from_ms < $1";

@@ -2,7 +2,13 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { parentPort } from "node:worker_threads";
 import { firstIdOf } from "../../domain/id-time.ts";
 import { SQLITE } from "../queries/query.ts";
-import { PRUNE_COUNTERS, PRUNE_DROPPED, type PrunedCounter } from "../retention/counters.ts";
+import {
+  PRUNE_COUNTERS,
+  PRUNE_DELETED,
+  PRUNE_DROPPED,
+  PRUNE_LIMITS,
+  type PrunedCounter,
+} from "../retention/counters.ts";
 import type { DropProgress, DropUnit } from "../retention/job.ts";
 import { recordStatements } from "../retention/sums.ts";
 
@@ -124,20 +130,36 @@ function prepareDrop(client: Database, { fromMs, toMs }: DropUnit): (rows: numbe
   return (rows) => client.transaction(dropSome).immediate(rows);
 }
 
-/** Deletes counters of past periods, in transactions of about {@link WRITE_MS}. Returns how many. */
+/** Deletes counters of past periods and deleted limits, in transactions of about {@link WRITE_MS}. Returns how many. */
 function prune(client: Database, beforeMs: number, pace: WorkPace): number {
-  const counters = client.query<PrunedCounter, [number, number]>(PRUNE_COUNTERS);
   const dropped = client.query<never, [string, string, number]>(PRUNE_DROPPED);
-  const pruneSome = client.transaction((rows: number) => {
-    const pruned = counters.all(beforeMs, rows);
+  const forget = (pruned: readonly PrunedCounter[]) => {
     for (const { wallet_id, limit_id, period_start_ms } of pruned)
       dropped.run(wallet_id, limit_id, Number(period_start_ms));
-    return { pruned: pruned.length };
-  });
+    return pruned.length;
+  };
+  const past = client.query<PrunedCounter, [number, number]>(PRUNE_COUNTERS);
+  const deleted = client.query<PrunedCounter, [number, null, number]>(PRUNE_DELETED);
+  const limits = client.query<object, [number, null, number]>(PRUNE_LIMITS);
+  const steps = [
+    (rows: number) => forget(past.all(beforeMs, rows)),
+    (rows: number) => forget(deleted.all(beforeMs, null, rows)),
+    (rows: number) => limits.all(beforeMs, null, rows).length,
+  ];
   const endMs = pace.monotonicMs() + WORK_MS_MAX;
+  return steps.reduce((count, step) => count + pruneUntil(client, step, { pace, endMs }), 0);
+}
+
+/** Repeats a step, which deletes a number of rows and returns how many there were, until none is left. */
+function pruneUntil(
+  client: Database,
+  step: (rows: number) => number,
+  { pace, endMs }: { readonly pace: WorkPace; readonly endMs: number },
+): number {
+  const transaction = client.transaction(step);
   let count = 0;
   while (pace.monotonicMs() < endMs) {
-    const { pruned, ms } = timed(pace, () => pruneSome.immediate(pace.rows));
+    const { pruned, ms } = timed(pace, () => ({ pruned: transaction.immediate(pace.rows) }));
     count += pruned;
     if (pruned < pace.rows) break;
     pace.rows = adapt(pace.rows, ms, ROWS_MAX);

@@ -66,6 +66,48 @@ describe.each([
     expect(await env.findings()).toEqual([]);
   });
 
+  test("and the rows of deleted limits go with the last receipt that counted against them", async () => {
+    const own = { walletId, keyId: undefined, amount: 100n } as const;
+    const scope = { kind: "run", id: "k:r" } as const;
+    await env.ledger.setSpendLimit({ ...own, limitId: "run:k:r", scope, period: "total" });
+    await env.ledger.setSpendLimit({ ...own, limitId: "unused", scope, period: "5h" });
+    env.clock.nowMs = NOON_MS;
+    const holdId = holdIdOf("run", NOON_MS);
+    await env.ledger.hold(holdOf(10n, { holdId, scopes: [scope] }));
+    for (const limitId of ["run:k:r", "unused", "ever"]) {
+      await env.ledger.deleteSpendLimit({ walletId, limitId });
+    }
+    await env.ledger.settle({ walletId, holdId, amount: 7n, facts: FACTS });
+    await spend("ann", NOON_MS + 1_000);
+    const limits = async () =>
+      (await env.run("SELECT limit_id FROM spend_limits ORDER BY limit_id")).map(({ limit_id }) => limit_id);
+    await moveTo(env, NOON_MS + 40 * DAY_MS);
+    await spend("bob", NOON_MS + 40 * DAY_MS);
+    await moveTo(env, NOON_MS + 60 * DAY_MS);
+    await retainAll(env.ledger, 30);
+    expect(await limits()).toEqual(["daily", "ever", "run:k:r", "unused", "window"]);
+    expect(await countersOf("run:k:r")).toEqual(["run:k:r"]);
+
+    await moveTo(env, NOON_MS + 64 * DAY_MS);
+    await retainAll(env.ledger, 30);
+    expect(await limits()).toEqual(["daily", "window"]);
+    expect(await countersOf("run:k:r")).toEqual([]);
+    expect(await env.findings()).toEqual([]);
+  });
+
+  test("begin at zero for a limit that is set again after its row went", async () => {
+    const limit = { walletId, limitId: "own", keyId: "k1", period: "total", amount: 100n } as const;
+    await env.ledger.setSpendLimit(limit);
+    await spend("ann", NOON_MS);
+    await env.ledger.deleteSpendLimit({ walletId, limitId: "own" });
+    await moveTo(env, NOON_MS + 64 * DAY_MS);
+    await retainAll(env.ledger, 30);
+    await env.ledger.setSpendLimit(limit);
+    await spend("bob", NOON_MS + 64 * DAY_MS);
+    await moveTo(env, NOON_MS + 65 * DAY_MS);
+    expect(await env.findings()).toEqual([]);
+  });
+
   test("of a limit that does not bind their hold are found by the audit", async () => {
     await spend("ann", NOON_MS);
     await env.ledger.setSpendLimit({
