@@ -142,7 +142,7 @@ export function createParts(
 function createAttribution(database: Database, ledger: Ledger): Pick<Gateway, "attribution" | "runs"> {
   return {
     attribution: { hashEndUser: createEndUserHash(database), countTagValue: createTagValues({ database }) },
-    runs: createRuns({ ledger, store: createRunStore({ database }) }),
+    runs: createRuns({ ledger, store: createRunStore({ database, ledger }) }),
   };
 }
 

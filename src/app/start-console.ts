@@ -2,6 +2,7 @@ import type { Config, LiveConfig } from "../config/config.ts";
 import { findConsoleWarnings } from "../config/console.ts";
 import type { Database } from "../db/database.ts";
 import { DEMO_MODEL } from "../demo/demo-model.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { ConsoleParts, ConsoleSettings, Platform } from "../http/console/console-parts.ts";
 import type { ConsoleEntry } from "../http/console/entry.ts";
@@ -69,7 +70,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
   workers.push(mails, notices);
   const jobs = [
     builder,
-    startAccountSweep(parts),
+    startAccountSweep({ ...parts, keptFromMs: createKeptFrom(config, foundation) }),
     mails,
     notices,
     startPaymentSweep(parts),
@@ -130,6 +131,15 @@ function createParts(
     platform: createPlatform(config, foundation, mailServer),
     now: Date.now,
   };
+}
+
+/** Receipts of a remote ledger are dropped by its own file: this one's setting stands for it. */
+function createKeptFrom(
+  { ledger, receiptsDays }: Config,
+  { database }: Pick<Foundation, "database">,
+): () => Promise<number> {
+  if (ledger.remote) return async () => (receiptsDays === undefined ? 0 : Date.now() - receiptsDays * DAY_MS);
+  return async () => (await import("../ledger/retention/report.ts")).readKeptFromMs(database);
 }
 
 function createPlatform(

@@ -1,5 +1,7 @@
+import { sweepRuns } from "../accounts/attribution/ended-runs.ts";
+import { createTagValueSweep } from "../accounts/attribution/tag-values.ts";
 import { sweepAnswers } from "../accounts/idempotency.ts";
-import { sweepChildLimits } from "../accounts/keys/child-limits.ts";
+import { sweepChildLimits, sweepEndedChildren } from "../accounts/keys/child-limits.ts";
 import type { CredentialParts, MailOrders } from "../accounts/people/credentials.ts";
 import { createIdentify, type Identify } from "../accounts/people/identify.ts";
 import { createPasswords } from "../accounts/people/passwords.ts";
@@ -67,15 +69,21 @@ export function startSessionSweep({
 
 const ACCOUNT_SWEEP_MS = 60_000;
 
+type AccountSweepParts = SuspensionParts &
+  Parameters<typeof sweepChildLimits>[0] &
+  Parameters<typeof sweepRuns>[0] &
+  Parameters<typeof sweepEndedChildren>[0] & { readonly log: Log };
+
 /**
- * Repairs once a minute what a killed process left: freezes the wallets of suspended accounts. Deletes the kept answers
- * that are older than 24 h, and the limits of keys that keys made and that ended a day ago. Several gateways may do so
- * at once.
+ * Repairs once a minute what a killed process left: freezes the wallets of suspended accounts. Deletes what callers
+ * leave behind: kept answers, limits of children, ended children, unused runs, values of tags. Several gateways may do
+ * so at once.
  */
 export function startAccountSweep(
-  parts: SuspensionParts & Parameters<typeof sweepChildLimits>[0] & { readonly log: Log },
+  parts: AccountSweepParts,
   everyMs: number = ACCOUNT_SWEEP_MS,
 ): { close(): Promise<void> } {
+  const sweepTagValues = createTagValueSweep(parts);
   return repeat({
     everyMs,
     async run() {
@@ -83,6 +91,9 @@ export function startAccountSweep(
       if (frozen > 0) parts.log.warn({ wallets: frozen }, "wallets of suspended accounts frozen");
       await sweepAnswers(parts);
       await sweepChildLimits(parts);
+      await sweepEndedChildren(parts);
+      await sweepRuns(parts);
+      await sweepTagValues();
     },
     onFault: (fault) => parts.log.error(describeFault(fault), "sweep of accounts failed"),
   });

@@ -1,10 +1,14 @@
+import type { RunLimit } from "../accounts/attribution/runs.ts";
 import type { ApiKey } from "../accounts/keys/key.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
+import { TenantMemory } from "../domain/tenant-memory.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { platform } from "../platform.ts";
 import { type Runs, runScope } from "./scopes.ts";
 
-/** The runs whose limits are known to be set. One that was forgotten is looked up again. */
+/** The runs of a UTC day whose limits are known to be set. One that was forgotten is looked up again. */
 const RUNS_MAX = 10_000;
 
 /** A run, and the limit that its request asks for. */
@@ -18,23 +22,24 @@ interface BegunRun {
 interface RunParts {
   readonly ledger: Pick<Ledger, "spendLimits" | "setSpendLimit">;
   /** Stores a run and returns the limit that it began with; `undefined` for one too many. */
-  readonly store: (run: BegunRun) => Promise<Nanos | undefined>;
+  readonly store: (run: BegunRun) => Promise<RunLimit | undefined>;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
 }
 
-/** The id of the limit of a run. */
-function limitIdOf({ keyId, runId }: Pick<BegunRun, "keyId" | "runId">): string {
-  return `run:${keyId}:${runId}`;
-}
-
-/** Creates the runs of a gateway. Requests that begin one run at a time wait for one limit. */
-export function createRuns({ ledger, store }: RunParts): Runs {
-  const known = new Map<string, Promise<void> | undefined>();
+/**
+ * Creates the runs of a gateway. Requests that begin one run at a time wait for one limit. Each day a run is stored
+ * anew: a run that is not is removed after some weeks.
+ */
+export function createRuns({ ledger, store, now = platform.now }: RunParts): Runs {
+  const known = new TenantMemory<{ readonly setting: Promise<void> | undefined }>(RUNS_MAX);
+  let knownDay = 0;
 
   async function setLimit(key: ApiKey, run: BegunRun): Promise<void> {
-    const amount = await store(run);
-    if (amount === undefined) throw new GatewayError("too_many_runs");
+    const stored = await store(run);
+    if (stored === undefined) throw new GatewayError("too_many_runs");
+    const { limitId, amount } = stored;
     const { accountId: walletId, keyId } = run;
-    const limitId = limitIdOf(run);
     const scope = runScope(key, run.runId);
     const limits = await ledger.spendLimits(walletId, keyId, [scope]);
     if (limits.some((limit) => limit.limitId === limitId)) return;
@@ -43,20 +48,26 @@ export function createRuns({ ledger, store }: RunParts): Runs {
 
   return {
     begin(key, runId, amount) {
-      const run = { accountId: key.accountId, keyId: key.id, runId, amount };
-      const limitId = limitIdOf(run);
-      if (known.has(limitId)) return known.get(limitId);
-      const [oldest] = known.keys();
-      if (known.size >= RUNS_MAX && oldest !== undefined) known.delete(oldest);
-      const setting = setLimit(key, run).then(
-        () => void known.set(limitId, undefined),
+      const day = Math.floor(now() / DAY_MS);
+      if (day !== knownDay) known.clear();
+      knownDay = day;
+      const { accountId, id: keyId } = key;
+      const name = `${keyId}:${runId}`;
+      const found = known.get(accountId, name);
+      if (found) return found.setting;
+      const setting = setLimit(key, { accountId, keyId, runId, amount }).then(
+        () => {
+          if (day === knownDay) known.set(accountId, name, KNOWN);
+        },
         (fault: unknown) => {
-          known.delete(limitId);
+          known.delete(accountId, name);
           throw fault;
         },
       );
-      known.set(limitId, setting);
+      known.set(accountId, name, { setting });
       return setting;
     },
   };
 }
+
+const KNOWN = { setting: undefined };

@@ -1,3 +1,4 @@
+import { scopeOfRun } from "../accounts/attribution/ended-runs.ts";
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Soon } from "../bodies/body.ts";
 import { type Nanos, parseUsd } from "../domain/money.ts";
@@ -178,7 +179,7 @@ function endUserScope(id: string): Scope {
 
 /** The scope of a run. Runs of different keys are different runs. */
 export function runScope({ id: keyId }: Pick<Caller["key"], "id">, runId: string): Scope {
-  return { kind: "run", id: `${keyId}:${runId}` };
+  return scopeOfRun({ keyId, runId });
 }
 
 function readUser(header: string): string {

@@ -46,6 +46,7 @@ export type * from "./tollgate/ledger/v1/GetWalletResponse.ts";
 export type * from "./tollgate/ledger/v1/Hold.ts";
 export type * from "./tollgate/ledger/v1/HoldFilter.ts";
 export type * from "./tollgate/ledger/v1/HoldState.ts";
+export type * from "./tollgate/ledger/v1/IdleLimit.ts";
 export type * from "./tollgate/ledger/v1/LedgerService.ts";
 export type * from "./tollgate/ledger/v1/ListFullLimitsRequest.ts";
 export type * from "./tollgate/ledger/v1/ListFullLimitsResponse.ts";

@@ -188,6 +188,13 @@ export interface ChargePosting extends Posting {
 export interface DeleteSpendLimitRequest {
   readonly walletId: string;
   readonly limitId: string;
+  /** Absent: the limit is deleted whatever counts against it. */
+  readonly ifIdle?: IdleLimit | undefined;
+}
+
+/** Deletes a limit only if it binds this spender, nothing is held against it, and it has spent exactly so much. */
+export interface IdleLimit extends Pick<HoldRequest, "keyId" | "scopes"> {
+  readonly used: Nanos;
 }
 
 /**

@@ -84,7 +84,7 @@ describe("runs", () => {
       },
     };
   }
-  const store = async ({ amount }: { amount: Nanos }) => amount;
+  const store = async ({ amount }: { amount: Nanos }) => ({ limitId: "run:k:r", amount });
 
   test("set one limit for all requests that begin a run together, and ask no more afterwards", async () => {
     const ledger = createLedger();
@@ -112,6 +112,25 @@ describe("runs", () => {
     expect(ledger.limits.get("run:k:r")?.amount).toBe(5n);
   });
 
+  test("are stored again on the next day, so that they are known to be used", async () => {
+    const ledger = createLedger();
+    let stored = 0;
+    let nowMs = Date.UTC(2026, 0, 1);
+    const runs = createRuns({
+      ledger,
+      store: (run) => {
+        stored += 1;
+        return store(run);
+      },
+      now: () => nowMs,
+    });
+    await runs.begin(KEY, "r", 5n);
+    await runs.begin(KEY, "r", 5n);
+    nowMs += 86_400_000;
+    await runs.begin(KEY, "r", 5n);
+    expect({ stored, ...ledger.asked }).toEqual({ stored: 2, reads: 2, sets: 1 });
+  });
+
   test("above the bound of a day are refused", async () => {
     const runs = createRuns({ ledger: createLedger(), store: async () => undefined });
     await expect(runs.begin(KEY, "r", 5n) ?? Promise.resolve()).rejects.toMatchObject({
@@ -129,7 +148,7 @@ describe("declines", () => {
     declineOf(
       new LedgerError("spending_limit_exceeded", undefined, shortfall, { limitId: "l", scope }),
     ) as NonNullable<ReturnType<typeof declineOf>>;
-  const as = (...scopes: readonly Scope[]) => ({ keyId: "k", scopes });
+  const as = (...scopes: readonly Scope[]) => ({ accountId: "a", keyId: "k", scopes });
 
   function remembering(scope: Scope | undefined, ...of: readonly Scope[]) {
     const memory = createDeclineMemory(() => 0);
@@ -142,7 +161,7 @@ describe("declines", () => {
     expect(memory.recall(as(project, alice), 10n)).toEqual(decline(alice));
     expect(memory.recall(as({ kind: "end_user", id: "bob" }, run), 10n)).toBeUndefined();
     expect(memory.recall(as(), 10n)).toBeUndefined();
-    expect(memory.recall({ keyId: "other", scopes: [alice] }, 10n)).toBeUndefined();
+    expect(memory.recall({ accountId: "a", keyId: "other", scopes: [alice] }, 10n)).toBeUndefined();
   });
 
   test("of a project, a key or an account are remembered for every request of the key", () => {

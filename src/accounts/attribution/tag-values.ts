@@ -1,6 +1,7 @@
 import { and, count, eq, lt } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
 import { DAY_MS } from "../../domain/id-time.ts";
+import { TenantMemory } from "../../domain/tenant-memory.ts";
 import { platform } from "../../platform.ts";
 
 /** The different values of one tag on a UTC day; later ones count as {@link OTHER}. */
@@ -11,6 +12,8 @@ const OTHER = "other";
 const KEPT_MAX = 200;
 /** Values of past days are of no use, but for a clock that is set back. */
 const KEPT_DAYS = 2;
+/** The tags and days of one step of the sweep. */
+const STEP_TAGS = 20;
 
 /** Returns what a value of a tag counts as today: itself, or "other". Rejects while the database is away. */
 export type CountTagValue = (accountId: string, tagKey: string, value: string) => string | Promise<string>;
@@ -45,42 +48,53 @@ export function createTagValues({
   now = platform.now,
   valuesMax = TAG_VALUES_MAX,
 }: TagValueParts): CountTagValue {
-  const known = new Map<string, KnownValues>();
-  let sweptDay = 0;
+  const known = new TenantMemory<KnownValues>(KEPT_MAX);
 
-  const remember = (name: string, values: KnownValues): void => {
-    const [oldest] = known.keys();
-    if (known.size >= KEPT_MAX && oldest !== undefined && !known.has(name)) known.delete(oldest);
-    known.set(name, values);
-  };
   const ask = async (name: string, tag: Tag, value: string): Promise<string> => {
     const isStored = await database.transact((tx) => storeValue(database, tx, { tag, value, valuesMax }));
-    const found = known.get(name);
+    const found = known.get(tag.accountId, name);
     if (isStored && found) found.values.add(value);
     else {
       const values = await readValues(database, tag);
-      remember(name, { values, isFull: values.size >= valuesMax });
+      known.set(tag.accountId, name, { values, isFull: values.size >= valuesMax });
     }
     return isStored ? value : OTHER;
-  };
-  const sweep = (day: number): void => {
-    if (day === sweptDay) return;
-    sweptDay = day;
-    const { tagValues } = database.tables;
-    // Not awaited: rows that stay do no harm, and the next gateway that meets a new day deletes them.
-    database
-      .transact((tx) => tx.delete(tagValues).where(lt(tagValues.day, day - KEPT_DAYS)))
-      .catch(() => undefined);
   };
 
   return (accountId, tagKey, value) => {
     const day = Math.floor(now() / DAY_MS);
-    const name = `${accountId} ${day} ${tagKey}`;
-    const found = known.get(name);
+    const name = `${day} ${tagKey}`;
+    const found = known.get(accountId, name);
     if (found?.values.has(value)) return value;
     if (found?.isFull) return OTHER;
-    sweep(day);
     return ask(name, { accountId, day, tagKey }, value);
+  };
+}
+
+/**
+ * Returns a function that deletes the values of past days, once a day of its process: in each transaction those of one
+ * tag, at most 1,000.
+ */
+export function createTagValueSweep({
+  database,
+  now,
+}: Required<Pick<TagValueParts, "database" | "now">>): () => Promise<void> {
+  const { accountId, day, tagKey } = database.tables.tagValues;
+  let sweptDay = 0;
+  return async () => {
+    const today = Math.floor(now() / DAY_MS);
+    while (sweptDay !== today) {
+      const tags = await database.db
+        .select({ accountId, day, tagKey })
+        .from(database.tables.tagValues)
+        .where(lt(day, today - KEPT_DAYS))
+        .groupBy(accountId, day, tagKey)
+        .limit(STEP_TAGS);
+      for (const tag of tags) {
+        await database.transact((tx) => tx.delete(database.tables.tagValues).where(isOfTag(database, tag)));
+      }
+      if (tags.length < STEP_TAGS) sweptDay = today;
+    }
   };
 }
 

@@ -25,7 +25,7 @@ import {
   sparse,
 } from "./fields.ts";
 import { decodeBound, encodeBound } from "./receipts.ts";
-import { decodeScope, encodeScope } from "./scopes.ts";
+import { decodeScope, decodeScopes, encodeScope, encodeScopes } from "./scopes.ts";
 
 export function encodeBalances({ posted, held, available }: Balances): Proto.Balances {
   return {
@@ -135,7 +135,27 @@ function decodePeriod({ period, windowHours }: Proto.SpendLimit__Output): LimitP
 export function encodeDeleteSpendLimitRequest(
   request: DeleteSpendLimitRequest,
 ): Proto.DeleteSpendLimitRequest {
-  return { walletId: encodeId(request.walletId), limitId: encodeId(request.limitId) };
+  const { walletId, limitId, ifIdle } = request;
+  return sparse<Proto.DeleteSpendLimitRequest>({
+    walletId: encodeId(walletId),
+    limitId: encodeId(limitId),
+    ifIdle: ifIdle && {
+      keyId: encodeId(ifIdle.keyId),
+      scopes: encodeScopes(ifIdle.scopes) ?? [],
+      usedNanos: encodeNanos(ifIdle.used),
+    },
+  });
+}
+
+export function decodeDeleteSpendLimitRequest({
+  walletId,
+  limitId,
+  ifIdle,
+}: Proto.DeleteSpendLimitRequest__Output): DeleteSpendLimitRequest {
+  if (!ifIdle) return { walletId, limitId };
+  const { keyId, scopes, usedNanos } = ifIdle;
+  const idle = { keyId, scopes: decodeScopes(scopes, "if_idle.scopes"), used: decodeNanos(usedNanos) };
+  return { walletId, limitId, ifIdle: idle };
 }
 
 export function encodeSpendLimitUsage(usage: SpendLimitUsage): Proto.SpendLimitUsage {

@@ -22,7 +22,12 @@ import {
   encodeSettlementResult,
 } from "../codec/mutations.ts";
 import { encodeError } from "../codec/status.ts";
-import { decodeSpendLimit, decodeWalletStateRequest, encodeBalances } from "../codec/wallets.ts";
+import {
+  decodeDeleteSpendLimitRequest,
+  decodeSpendLimit,
+  decodeWalletStateRequest,
+  encodeBalances,
+} from "../codec/wallets.ts";
 import { LEDGER_SERVICE } from "../service.ts";
 import { describeFailure } from "./failure.ts";
 
@@ -133,7 +138,7 @@ export const MUTATIONS = {
     encodeResponse: encodeDoneResult,
   }),
   deleteSpendLimit: kind<WireOf<"deleteSpendLimit">>()({
-    decode: ({ walletId, limitId }) => ({ walletId, limitId }),
+    decode: decodeDeleteSpendLimitRequest,
     apply: (ledger, request) => ledger.deleteSpendLimit(request),
     encodeResult: encodeDoneResult,
     encodeResponse: encodeDoneResult,

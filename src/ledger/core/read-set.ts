@@ -80,6 +80,7 @@ export function readRows({ kind, request }: Command, reader: RowReader): void {
       return;
     case "delete_spend_limit":
       readLimit(reader, request.limitId);
+      if (request.ifIdle) readSpender(reader, request.ifIdle);
   }
 }
 

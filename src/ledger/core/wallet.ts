@@ -3,7 +3,7 @@
 import { firstIdOf } from "../../domain/id-time.ts";
 import { NANOS_MAX } from "../../domain/money.ts";
 import { isCalendar, isLimitPeriod, isTimeZone, periodStart } from "../../domain/period.ts";
-import type { DeleteSpendLimitRequest, WalletStateRequest } from "../ledger.ts";
+import type { DeleteSpendLimitRequest, IdleLimit, WalletStateRequest } from "../ledger.ts";
 import type { Balances, SpendLimit } from "../records.ts";
 import {
   type Book,
@@ -20,9 +20,10 @@ import {
   type Wallet,
 } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
+import { limitsOf } from "./headroom.ts";
 import { counterOf } from "./resolve.ts";
 import { bindingOf, binds, counterIdOf, subjectsOf } from "./spender.ts";
-import { isAmount, isBindable, isId } from "./validate.ts";
+import { areScopes, isAmount, isBindable, isId } from "./validate.ts";
 
 /** Creates an empty, active wallet. An existing wallet stays as it is. Declines `invalid_id`. */
 export const createWallet: Rule<{ readonly walletId: string }, Balances> = (book, { walletId }, nowMs) => {
@@ -72,15 +73,29 @@ export const setSpendLimit: Rule<SpendLimit, undefined> = (book, request, nowMs)
 
 /**
  * Takes a limit out of force. A missing or deleted limit is no error. Declines, in order: `invalid_id`,
- * `wallet_not_found`. Open holds still count against it, should it be restored.
+ * `invalid_scope`, `wallet_not_found`, `conflict` (the limit is not as idle as the request says). Open holds still count
+ * against it, should it be restored.
  */
 export const deleteSpendLimit: Rule<DeleteSpendLimitRequest, undefined> = (book, request, nowMs) => {
-  if (!isId(request.walletId) || !isId(request.limitId)) return decline("invalid_id");
+  const { walletId, limitId, ifIdle } = request;
+  if (!isId(walletId) || !isId(limitId) || (ifIdle && !isId(ifIdle.keyId))) return decline("invalid_id");
+  if (ifIdle?.scopes && !areScopes(ifIdle.scopes)) return decline("invalid_scope");
   if (!book.wallet) return decline("wallet_not_found");
-  const stored = book.limits.get(request.limitId);
+  const stored = book.limits.get(limitId);
   if (!stored || stored.deletedAtMs !== undefined) return { result: undefined };
+  if (ifIdle && !isIdle(book, { limitId, ...ifIdle }, nowMs)) return decline("conflict");
   return { result: undefined, changes: { limits: [{ ...stored, deletedAtMs: nowMs }] } };
 };
+
+function isIdle(
+  book: Book,
+  { limitId, used, ...spender }: IdleLimit & { readonly limitId: string },
+  nowMs: number,
+): boolean {
+  const bound = limitsOf(book, spender, nowMs).filter(({ limit }) => limit.limitId === limitId);
+  const counters = bound.map(({ key }) => counterOf(book, key));
+  return counters.length > 0 && counters.every((counter) => counter.held === 0n && counter.used === used);
+}
 
 function bindsSame(stored: StoredLimit, limit: SpendLimit): boolean {
   return bindingOf(stored) === bindingOf(limit) && stored.each === limit.each;

@@ -50,6 +50,18 @@ export async function reportRetention(
   };
 }
 
+/** Returns the Unix milliseconds before which no receipt is kept; 0 while usage is being summed up. */
+export async function readKeptFromMs(database: ReportedDatabase): Promise<number> {
+  const source = sourceOf(database);
+  const { cursor, clearedToMs, unsettledMs = Infinity } = await readRetention(source);
+  const values = createValues(source.dialect);
+  const sql = `SELECT min(start_ms) AS oldest_ms FROM usage_total_hours WHERE start_ms >= ${values.add(clearedToMs)}`;
+  const [row] = await source.run({ sql, values: values.all });
+  const oldestMs = row?.oldest_ms == null ? Infinity : Number(row.oldest_ms);
+  const isWhole = cursor.hours.fromMs === 0 && cursor.totalsFromMs === 0;
+  return isWhole ? Math.min(cursor.hours.toMs, unsettledMs, oldestMs) : 0;
+}
+
 type Source = Pick<RetentionStore, "run" | "dialect">;
 
 function sourceOf(database: ReportedDatabase): Source {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createEndUserHash } from "../../../src/accounts/attribution/end-user-names.ts";
 import { createRunStore } from "../../../src/accounts/attribution/runs.ts";
 import { attributionOf, setAttribution } from "../../../src/accounts/attribution/settings.ts";
-import { createTagValues } from "../../../src/accounts/attribution/tag-values.ts";
+import { createTagValueSweep, createTagValues } from "../../../src/accounts/attribution/tag-values.ts";
 import { COMMAND_LINE, listAuditEntries } from "../../../src/accounts/audit-trail.ts";
 import { DAY_MS } from "../../../src/domain/id-time.ts";
 import { DIALECTS, storageForTests } from "../temp-storage.ts";
@@ -46,34 +46,38 @@ describe.each(DIALECTS)("attribution in %s", (dialect) => {
       expect(gateway?.("a", "feature", "5")).toBe("other");
     });
 
-    test("of past days are deleted", async () => {
-      const { tagValues } = storage.database.tables;
-      await gateways(1)[0]?.("a", "feature", "old");
+    test("of past days are deleted by a sweep", async () => {
+      const [gateway] = gateways(1);
+      for (let at = 0; at < 50; at += 1) await gateway?.("a", `feature-${at}`, "old");
       storage.clock.nowMs += 4 * DAY_MS;
-      await gateways(1)[0]?.("a", "feature", "new");
-      const values = async () =>
-        (await storage.database.db.select().from(tagValues)).map(({ value }) => value);
-      while ((await values()).length > 1) await Bun.sleep(10);
-      expect(await values()).toEqual(["new"]);
+      await gateway?.("a", "feature", "new");
+      const sweep = createTagValueSweep(storage);
+      await sweep();
+      await sweep();
+      const rows = await storage.database.db.select().from(storage.database.tables.tagValues);
+      expect(rows.map(({ value }) => value)).toEqual(["new"]);
     });
   });
 
   describe("runs", () => {
     const run = (runId: string, amount: bigint) => ({ accountId: "a", keyId: "k", runId, amount });
+    /** Returns a function that stores a run and returns the amount of its limit. */
+    const createStore = (runsMax?: number) => {
+      const store = createRunStore({ ...storage, ...(runsMax !== undefined && { runsMax }) });
+      return async (of: Parameters<typeof store>[0]) => (await store(of))?.amount;
+    };
 
     test("keep the limit of the request that came first, in every gateway", async () => {
-      const [one, two] = [createRunStore(storage), createRunStore(storage)];
+      const [one, two] = [createStore(), createStore()];
       expect(await one(run("r", 5n))).toBe(5n);
       expect(await two(run("r", 9n))).toBe(5n);
       expect(await two({ ...run("r", 9n), keyId: "other" })).toBe(9n);
-      const together = await Promise.all(
-        [1n, 2n, 3n, 4n].map((amount) => createRunStore(storage)(run("s", amount))),
-      );
+      const together = await Promise.all([1n, 2n, 3n, 4n].map((amount) => createStore()(run("s", amount))));
       expect(new Set(together).size).toBe(1);
     });
 
     test("of a key are bounded in number on a day", async () => {
-      const store = createRunStore({ ...storage, runsMax: 2 });
+      const store = createStore(2);
       expect([await store(run("1", 1n)), await store(run("2", 1n))]).toEqual([1n, 1n]);
       expect(await store(run("3", 1n))).toBeUndefined();
       expect(await store(run("1", 7n))).toBe(1n);

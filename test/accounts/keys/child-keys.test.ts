@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { listAuditEntries } from "../../../src/accounts/audit-trail.ts";
 import { createAuthenticate } from "../../../src/accounts/keys/authenticate.ts";
 import { createMakeChild } from "../../../src/accounts/keys/child-keys.ts";
-import { sweepChildLimits } from "../../../src/accounts/keys/child-limits.ts";
+import { sweepChildLimits, sweepEndedChildren } from "../../../src/accounts/keys/child-limits.ts";
 import { createFindEndedKeys } from "../../../src/accounts/keys/ended-keys.ts";
 import type { Authenticate } from "../../../src/accounts/keys/key.ts";
 import {
@@ -282,6 +282,27 @@ describe.each(DIALECTS)("keys below keys in %s", (dialect) => {
     const ids = (await storage.ledger.spendLimits(accountId)).map(({ limitId }) => limitId);
     expect(ids.sort()).toEqual([root.key.id, living.key.id].sort());
     expect((await read(ended.key.id)).name).toBe("run");
+  });
+
+  test("an ended child is deleted once no receipt of its time is kept, and its audit entry stays", async () => {
+    const root = await issue();
+    const ended = await make(root, { lifeMs: 1_000 });
+    const living = await make(root, { lifeMs: 30 * 24 * HOUR_MS });
+    const below = await make(living, { lifeMs: 1_000 });
+    storage.clock.nowMs += 2 * 24 * HOUR_MS;
+    const keptFrom = (ms: number) => ({ ...storage, keptFromMs: async () => ms });
+    expect(await sweepEndedChildren(keptFrom(storage.clock.nowMs + 30 * 24 * HOUR_MS))).toBe(0);
+    await sweepChildLimits(storage);
+    expect(await sweepEndedChildren(keptFrom(storage.clock.nowMs))).toBe(0);
+    expect(await sweepEndedChildren(keptFrom(storage.clock.nowMs + HOUR_MS))).toBe(2);
+    for (const { key } of [ended, below]) {
+      expect(await findKey(storage.database, { accountId, keyId: key.id })).toBeUndefined();
+    }
+    expect((await read(living.key.id)).revokedAtMs).toBeUndefined();
+    await expect(authenticate(ended.secret)).rejects.toMatchObject(UNKNOWN);
+    const page = { size: 10, after: undefined };
+    const entries = await listAuditEntries(storage.database, { accountId, action: "key.created" }, page);
+    expect(entries.map(({ target }) => target)).toContain(ended.key.id);
   });
 
   test("a key has at most so many children in force, also when all are made at once", async () => {

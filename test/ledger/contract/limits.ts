@@ -172,6 +172,22 @@ export function describeLimits(env: LedgerEnv): void {
       expect(await env.errorCode(() => ledger.deleteSpendLimit(elsewhere))).toBe("wallet_not_found");
     });
 
+    test("is deleted if it is idle only while nothing is held against it, and it has spent so much", async () => {
+      const { ledger, walletId } = env;
+      await env.limit("l1", 50n);
+      await env.hold("h1", 20n);
+      const remove = (used: bigint, keyId = "k1") =>
+        ledger.deleteSpendLimit({ walletId, limitId: "l1", ifIdle: { keyId, used } });
+      expect(await env.errorCode(() => remove(0n))).toBe("conflict");
+      await env.settle("h1", 15n);
+      expect(await env.errorCode(() => remove(0n))).toBe("conflict");
+      expect(await env.errorCode(() => remove(15n, "k2"))).toBe("conflict");
+      expect(await env.errorCode(() => remove(15n, ""))).toBe("invalid_id");
+      await remove(15n);
+      expect(await env.limits()).toEqual([]);
+      await remove(99n);
+    });
+
     test("set on a used key counts what the key spent in the current period", async () => {
       await env.hold("h1", 20n);
       await env.settle("h1", 15n);
