@@ -3,13 +3,17 @@ import { takeLedgerTokens } from "../config/ledger.ts";
 import { claimInstance, type Instance } from "../db/instance.ts";
 import { allowShrinking } from "../db/sqlite/compact.ts";
 import { startRetention, startRollUps, startSweeper } from "../ledger/background-jobs.ts";
+import { sweepForgotten } from "../ledger/forgotten-names.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { platform } from "../platform.ts";
 import type { LedgerMetrics } from "../telemetry/ledger-metrics.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { Traces } from "../telemetry/trace-export.ts";
+import { startPasses } from "../time.ts";
 import { type RunningExports, startExports } from "./start-exports.ts";
 import { openStorage, type Storage } from "./storage.ts";
 
+const FORGOTTEN_SWEEP_MS = 3_600_000;
 const LOOPBACK = /^(127\.[\d.]+|::1|localhost)$/;
 
 /** Storage whose expired holds are swept, and whose ledger may be served over gRPC. */
@@ -81,7 +85,7 @@ interface LedgerJobs {
 }
 
 /**
- * Starts the sweeper of expired holds, the roll-ups and exports of usage, and the retention of receipts. Returns
+ * Starts the sweepers of expired holds and forgotten names, roll-ups and exports of usage, and retention. Returns
  * `undefined` when the ledger is remote: its own processes do this work.
  */
 function startLedgerJobs(storage: Storage, config: LedgerProcessConfig, log: Log): LedgerJobs | undefined {
@@ -96,6 +100,11 @@ function startLedgerJobs(storage: Storage, config: LedgerProcessConfig, log: Log
   const jobs = [
     startSweeper({ ledger, onError: logFault("sweep failed") }),
     startRollUps({ ledger, onError: logFault("usage roll-up failed") }),
+    startPasses({
+      everyMs: FORGOTTEN_SWEEP_MS,
+      run: () => sweepForgotten(storage.database, platform.now()),
+      onError: logFault("sweep of forgotten names failed"),
+    }),
     keepReceipts(storage, config, log),
   ];
   const stop = async () => {

@@ -5,6 +5,7 @@ import type { BatchOptions } from "../ledger/engine/batcher.ts";
 import type { LocalLedger } from "../ledger/engine/local.ts";
 import type { BatchObserver } from "../ledger/engine/store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { withForgottenNames } from "../ledger/lost-holds.ts";
 
 /** The database with accounts and keys, and the ledger with their money. */
 export interface Storage {
@@ -44,7 +45,7 @@ export async function openStorage({
 }
 
 async function openLocal(database: Database, options: BatchOptions) {
-  const local = await createLocal(database, options);
+  const local = withForgottenNames(database, await createLocal(database, options));
   return { ledger: local, local };
 }
 

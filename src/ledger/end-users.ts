@@ -1,5 +1,6 @@
 import { Database as SqliteClient } from "bun:sqlite";
 import type { Database } from "../db/database.ts";
+import { platform } from "../platform.ts";
 import { bindingOfScope, printScopes, readScopes } from "./core/spender.ts";
 import {
   amountOf,
@@ -12,6 +13,7 @@ import {
   type Transaction,
   type Value,
 } from "./end-user-counters.ts";
+import { rememberForgotten } from "./forgotten-names.ts";
 import { LedgerError } from "./ledger.ts";
 import { printCounterKeys, readCounterKeys } from "./queries/rows.ts";
 import type { LedgerReads } from "./records.ts";
@@ -31,6 +33,8 @@ interface Forgotten {
 interface ForgetParts {
   readonly database: Database;
   readonly ledger: Pick<LedgerReads, "receipts">;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
 }
 
 /**
@@ -43,6 +47,8 @@ export async function forgetEndUser(parts: ForgetParts, forgetting: Forgetting):
   const { database } = parts;
   const isBound = await transact(database, (tx) => bindsByName(tx, forgetting));
   if (isBound) return transact(database, (tx) => renameAll(tx, parts, forgetting));
+  // Committed before the receipts are listed: one that is booked later is booked under the pseudonym.
+  await transact(database, (tx) => remember(tx, parts, forgetting));
   const forgotten = await eachPage(parts, forgetting, (holdIds) =>
     transact(database, (tx) => renameReceipts(tx, forgetting, holdIds)),
   );
@@ -88,7 +94,25 @@ async function renameAll(tx: Transaction, parts: ForgetParts, forgetting: Forget
   );
   await renameDropped(tx, forgetting);
   await renameScopeDays(tx, forgetting);
+  await remember(tx, parts, forgetting);
   return forgotten;
+}
+
+async function remember(
+  tx: Transaction,
+  { now = platform.now }: ForgetParts,
+  forgetting: Forgetting,
+): Promise<void> {
+  await rememberForgotten(tx, forgetting, now());
+}
+
+/** Replaces the name of an end user on one receipt that has ended, as {@link forgetEndUser} does on all of them. */
+export async function forgetReceipt(
+  database: Database,
+  forgetting: Forgetting,
+  holdId: string,
+): Promise<void> {
+  await transact(database, (tx) => renameReceipts(tx, forgetting, [holdId]));
 }
 
 /** Whether a limit, in force or deleted, binds the end user by name. */

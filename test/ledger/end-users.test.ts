@@ -5,6 +5,8 @@ import { COMMAND_LINE, listAuditEntries } from "../../src/accounts/audit-trail.t
 import type { Scope } from "../../src/domain/scope.ts";
 import { auditDatabase } from "../../src/ledger/audit/audit.ts";
 import { forgetEndUser } from "../../src/ledger/end-users.ts";
+import { sweepForgotten } from "../../src/ledger/forgotten-names.ts";
+import { withForgottenNames } from "../../src/ledger/lost-holds.ts";
 import { createPostgresRollUpStore } from "../../src/ledger/postgres/roll-up-store.ts";
 import { createRunQuery } from "../../src/ledger/postgres/run-query.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
@@ -103,6 +105,74 @@ describe.each(DIALECTS)("an end user in %s", (dialect) => {
     expect((await usedOf(walletId, user("deleted-2"))).users).toBe(5n);
     expect((await usedOf(walletId, user("deleted-1"))).users).toBe(30n);
     await expectConsistent();
+  });
+
+  describe("whose settlement waits in an outbox for a hold that the ledger lost", () => {
+    function settleLost(
+      walletId: string,
+      holdId: string,
+      ledger = withForgottenNames(storage.database, storage.ledger),
+    ) {
+      const taken = { keyId: "k", scopes: [user("alice")], granted: 100n, ttlMs: 60_000, facts: FACTS };
+      return ledger.settle({ walletId, holdId, amount: 30n, facts: OUTCOME, taken });
+    }
+    const newId = () => Bun.randomUUIDv7("hex", storage.clock.nowMs);
+    const scopesOf = async (walletId: string, id: string) =>
+      (await storage.ledger.receipt(walletId, id))?.scopes;
+
+    test("stays forgotten, and the pseudonym counts the receipt", async () => {
+      const walletId = await newWallet();
+      const lost = newId();
+      await forget(walletId, "alice");
+      await settleLost(walletId, lost);
+      expect(await scopesOf(walletId, lost)).toEqual([user("deleted-1")]);
+      expect(await usedOf(walletId, user("deleted-1"))).toMatchObject({ users: 30n, window: 30n });
+      expect(await usedOf(walletId, user("alice"))).toMatchObject({ users: 0n, window: 0n });
+      await settleLost(walletId, lost);
+      await expectConsistent();
+    });
+
+    test("stays forgotten when the name was forgotten while the settlement was booked", async () => {
+      const walletId = await newWallet();
+      const lost = newId();
+      const { ledger } = storage;
+      const settle: typeof ledger.settle = async (...args) => {
+        const settled = await ledger.settle(...args);
+        await forget(walletId, "alice");
+        return settled;
+      };
+      await settleLost(walletId, lost, withForgottenNames(storage.database, { ...ledger, settle }));
+      expect(await scopesOf(walletId, lost)).toEqual([user("deleted-1")]);
+      expect(await usedOf(walletId, user("deleted-1"))).toMatchObject({ users: 30n, window: 30n });
+      await expectConsistent();
+    });
+
+    test("is named again when the request came after the name was forgotten", async () => {
+      const walletId = await newWallet();
+      await forget(walletId, "alice");
+      storage.clock.nowMs += 120_000;
+      const lost = newId();
+      await settleLost(walletId, lost);
+      expect(await scopesOf(walletId, lost)).toEqual([user("alice")]);
+      await expectConsistent();
+    });
+
+    test("is no longer remembered after two days", async () => {
+      const walletId = await newWallet();
+      await forget(walletId, "alice");
+      const remembered = async () => {
+        const { database } = storage;
+        const sql = "SELECT * FROM forgotten_names";
+        if (database.dialect === "postgres") return [...(await database.postgres.client.unsafe(sql))];
+        return database.sqlite.client.query(sql).all();
+      };
+      expect(Bun.inspect(await remembered())).not.toContain("alice");
+      storage.clock.nowMs += 2 * 86_400_000;
+      await sweepForgotten(storage.database, storage.clock.nowMs);
+      expect(await remembered()).toHaveLength(1);
+      await sweepForgotten(storage.database, storage.clock.nowMs + 1);
+      expect(await remembered()).toEqual([]);
+    });
   });
 
   test("of one wallet is none of another", async () => {
