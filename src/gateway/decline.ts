@@ -1,6 +1,7 @@
 import type { Caller } from "../accounts/keys/key.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Scope, ScopeKind } from "../domain/scope.ts";
+import { TenantMemory } from "../domain/tenant-memory.ts";
 import type { Cause } from "../errors.ts";
 import { type DecliningLimit, LedgerError, type LedgerErrorCode, type Shortfall } from "../ledger/ledger.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
@@ -135,6 +136,7 @@ function encodeName(name: string): string {
 
 /** Who asks for a hold. */
 interface Spender {
+  readonly accountId: string;
   readonly keyId: string;
   readonly scopes: readonly Scope[] | undefined;
 }
@@ -184,21 +186,22 @@ interface Memory {
   untilMs: number;
 }
 
-/** Creates a memory that is bounded to 10,000 subjects. */
+/** Creates a memory that is bounded to 10,000 subjects of all accounts. */
 export function createDeclineMemory(clock: () => number): DeclineMemory {
-  const memories = new Map<string, Memory>();
+  const memories = new TenantMemory<Memory>(SUBJECTS_MAX);
 
-  function find(subject: string, needed: Nanos): Decline | undefined {
-    const memory = memories.get(subject);
+  function find(accountId: string, subject: string, needed: Nanos): Decline | undefined {
+    const memory = memories.get(accountId, subject);
     return memory && clock() < memory.untilMs ? declineFor(memory.decline, needed) : undefined;
   }
   return {
     recall(spender, needed) {
       if (memories.size === 0) return undefined;
-      const ofKey = find(spender.keyId, needed);
+      const { accountId } = spender;
+      const ofKey = find(accountId, spender.keyId, needed);
       if (ofKey || !spender.scopes) return ofKey;
       for (const subject of subjectsOf(spender)) {
-        const decline = find(subject, needed);
+        const decline = find(accountId, subject, needed);
         if (decline) return decline;
       }
       return undefined;
@@ -206,12 +209,10 @@ export function createDeclineMemory(clock: () => number): DeclineMemory {
     note(spender, decline) {
       const now = clock();
       const subject = subjectOf(spender, decline);
-      let memory = memories.get(subject);
+      let memory = memories.get(spender.accountId, subject);
       if (!memory || now - memory.sinceMs >= WINDOW_MS) {
-        // Every entry is at most two seconds old: clearing all costs the ledger a few more requests.
-        if (memories.size >= SUBJECTS_MAX) memories.clear();
         memory = { decline, count: 0, sinceMs: now, untilMs: 0 };
-        memories.set(subject, memory);
+        memories.set(spender.accountId, subject, memory);
       }
       memory.decline = decline;
       memory.count += 1;

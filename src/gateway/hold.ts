@@ -69,7 +69,7 @@ async function findShortage(
   const { costMax } = attribution ?? {};
   if (costMax !== undefined && needed > costMax) return aboveCost(needed, costMax);
   const { ledger, declines } = gateway;
-  const spender = { keyId: key.id, scopes };
+  const spender = { accountId: key.accountId, keyId: key.id, scopes };
   const remembered = declines.recall(spender, needed);
   if (remembered) return remembered;
   const [wallet, limits] = await Promise.all([
@@ -85,7 +85,7 @@ async function findShortage(
 
 async function holdQuote(gateway: Gateway, quoted: Quoted, scopes: Scopes): Promise<HeldQuote | Decline> {
   const { call, caller, attribution } = quoted;
-  const { id: keyId, accountId: walletId } = caller.key;
+  const { id: keyId, accountId, accountId: walletId } = caller.key;
   const { trace } = call;
   const { costMax } = attribution ?? {};
   const quote = costMax === undefined ? quoted.quote : clampToCost(quoted.quote, costMax);
@@ -93,7 +93,7 @@ async function holdQuote(gateway: Gateway, quoted: Quoted, scopes: Scopes): Prom
   const amount = amountOf(quote, quote.outputTokensMax);
   const canLower = quote.outputTokensMin < quote.outputTokensMax;
   const minimum = canLower ? amountOf(quote, quote.outputTokensMin) : amount;
-  const remembered = gateway.declines.recall({ keyId, scopes }, minimum);
+  const remembered = gateway.declines.recall({ accountId, keyId, scopes }, minimum);
   if (remembered) return remembered;
   try {
     const request = {
@@ -115,7 +115,7 @@ async function holdQuote(gateway: Gateway, quoted: Quoted, scopes: Scopes): Prom
   } catch (fault) {
     const decline = declineOrThrow(gateway, { call, caller }, fault);
     const named = await nameLimit(gateway, caller.key, decline);
-    gateway.declines.note({ keyId, scopes }, named);
+    gateway.declines.note({ accountId, keyId, scopes }, named);
     return named;
   }
 }

@@ -16,7 +16,10 @@ import {
 /** A killed process loses the counts of at most this long. */
 const FLUSH_MS = 5_000;
 const SWEEP_MS = 3_600_000;
-/** The rows counted at once. Above it, refusals of further rows are not counted until rows are written. */
+/**
+ * The rows counted at once. An account adds rows while it has fewer than are free, so that there is room for the others
+ * whatever it does. Further refusals are not counted until rows are written.
+ */
 const ROWS_MAX = 10_000;
 /** The latest requests of a row whose numbers are kept. */
 const RECENT_MAX = 8;
@@ -57,6 +60,8 @@ class MemoryRecorder implements RunningRecorder {
   readonly #rowsMax: number;
   readonly #gatewayId = platform.uuid();
   readonly #rows = new Map<string, Row>();
+  /** By account. */
+  readonly #rowCounts = new Map<string, number>();
   readonly #timers: readonly Timer[];
   #flushed: Promise<void> = Promise.resolve();
   /** Flushes that have not ended: a database that does not answer gets no more of them. */
@@ -91,12 +96,14 @@ class MemoryRecorder implements RunningRecorder {
     const id = `${keyId} ${cause} ${minuteMs} ${model}`;
     let row = this.#rows.get(id);
     if (!row) {
-      if (this.#rows.size >= this.#rowsMax) {
+      const own = this.#rowCounts.get(accountId) ?? 0;
+      if (own >= this.#rowsMax - this.#rows.size) {
         this.#uncounted += 1;
         return;
       }
       row = { accountId, keyId, cause, model, minuteMs, pending: 0, recent: [] };
       this.#rows.set(id, row);
+      this.#rowCounts.set(accountId, own + 1);
     }
     row.pending += 1;
     if (row.recent.length >= RECENT_MAX) row.recent.shift();
@@ -139,9 +146,13 @@ class MemoryRecorder implements RunningRecorder {
   /** A row is kept while its minute lasts, so that its latest requests stay together. */
   #forget(): void {
     const now = this.#now();
-    for (const [id, { pending, minuteMs }] of this.#rows) {
+    for (const [id, { accountId, pending, minuteMs }] of this.#rows) {
       const isOver = now < minuteMs || now >= minuteMs + MINUTE_MS;
-      if (pending === 0 && isOver) this.#rows.delete(id);
+      if (pending > 0 || !isOver) continue;
+      this.#rows.delete(id);
+      const left = (this.#rowCounts.get(accountId) ?? 1) - 1;
+      if (left === 0) this.#rowCounts.delete(accountId);
+      else this.#rowCounts.set(accountId, left);
     }
   }
 

@@ -12,7 +12,7 @@ function memoryAt(): { memory: ReturnType<typeof createDeclineMemory>; at(ms: nu
 }
 
 /** A hold that counts for its key alone. */
-const K = { keyId: "k", scopes: undefined };
+const K = { accountId: "a", keyId: "k", scopes: undefined };
 
 const OF_WALLET: Decline = {
   reason: "insufficient_balance",
@@ -96,4 +96,14 @@ test("the memory stays bounded after a million keys with one decline each", () =
   for (let i = 0; i < 1_000_000; i += 1) memory.note({ ...K, keyId: `key-${i}` }, OF_WALLET);
   Bun.gc(true);
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20 * 1024 * 1024);
+});
+
+test("an account that is declined for many end users does not push the declines of another out", () => {
+  const memory = remembering(OF_WALLET);
+  const scope = (id: number) => ({ kind: "end_user" as const, id: String(id) });
+  for (let id = 0; id < 20_000; id += 1) {
+    const limit = { limitId: "users", scope: scope(id) };
+    memory.note({ accountId: "b", keyId: "other", scopes: [scope(id)] }, { ...OF_LIMIT, limit });
+  }
+  expect(memory.recall(K, 10n)).toEqual(OF_WALLET);
 });

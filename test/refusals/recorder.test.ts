@@ -123,7 +123,7 @@ describe.each(DIALECTS)("refused requests in %s", (dialect) => {
   });
 
   test("use bounded memory: above the bound new rows are not counted, and the log says so", async () => {
-    const recorder = start({ rowsMax: 10 });
+    const recorder = start({ rowsMax: 20 });
     for (let key = 0; key < 1_000; key += 1) recorder.note(refusal({ keyId: `key-${key % 20}` }));
     await recorder.flush();
     const counts = (await list()).map(({ count }) => count);
@@ -135,6 +135,14 @@ describe.each(DIALECTS)("refused requests in %s", (dialect) => {
     recorder.note(refusal({ keyId: "later" }));
     await recorder.flush();
     expect(await list()).toHaveLength(11);
+  });
+
+  test("of an account that fills the memory leave room for those of another", async () => {
+    const recorder = start({ rowsMax: 20 });
+    for (let key = 0; key < 100; key += 1) recorder.note(refusal({ accountId: "b", keyId: `key-${key}` }));
+    for (let key = 0; key < 5; key += 1) recorder.note(refusal({ keyId: `own-${key}` }));
+    await recorder.flush();
+    expect(await list()).toHaveLength(5);
   });
 
   test("are written when the recorder closes, and by themselves", async () => {

@@ -10,7 +10,10 @@ export interface KeptBook extends WorkingBook {
   keptRows: number;
 }
 
-/** The most rows kept, of all wallets together. Above it, the wallets that were read first are dropped. */
+/**
+ * The most rows kept, of all wallets together. Above it, wallets of a batch with more than an equal part are dropped,
+ * then those that were read first: no wallet pushes a smaller one out.
+ */
 const ROWS_MAX = 100_000;
 
 /** The books of wallets in memory, with their open holds, and the limits and counters that commands needed. */
@@ -39,7 +42,12 @@ export class KeptBooks<Book extends KeptBook> {
       book.keptRows = rows;
       this.#books.set(walletId, book);
     }
-    if (this.#rows > this.#rowsMax) this.#dropOldest();
+    if (this.#rows <= this.#rowsMax) return;
+    for (const walletId of opened.keys()) {
+      const { keptRows = 0 } = this.#books.get(walletId) ?? {};
+      if (keptRows * this.#books.size > this.#rowsMax) this.#drop(walletId);
+    }
+    this.#dropOldest();
   }
 
   drop(): void {
@@ -48,11 +56,15 @@ export class KeptBooks<Book extends KeptBook> {
   }
 
   #dropOldest(): void {
-    for (const [walletId, book] of this.#books) {
+    for (const walletId of this.#books.keys()) {
       if (this.#rows <= this.#rowsMax) return;
-      this.#books.delete(walletId);
-      this.#rows -= book.keptRows;
+      this.#drop(walletId);
     }
+  }
+
+  #drop(walletId: string): void {
+    this.#rows -= this.#books.get(walletId)?.keptRows ?? 0;
+    this.#books.delete(walletId);
   }
 }
 
