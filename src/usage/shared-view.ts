@@ -1,5 +1,6 @@
 import { findAccountNames } from "../accounts/find-items.ts";
 import { openLink, type SharedLink } from "../accounts/shared-links.ts";
+import { limitAmong } from "../accounts/spending-limits.ts";
 import type { Database } from "../db/database.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
@@ -14,12 +15,13 @@ export interface SharedView {
   /** `undefined` unless the link shows names. */
   readonly accountName: string | undefined;
   readonly keyName: string | undefined;
+  readonly projectName: string | undefined;
   /** Up to now. */
   readonly range: Range;
   readonly days: readonly { readonly dayMs: number; readonly sums: Sums }[];
   readonly models: readonly { readonly model: string; readonly sums: Sums }[];
   readonly total: Sums;
-  /** That of the key. */
+  /** That of the key or project. */
   readonly spendingLimit: SpendLimitUsage | undefined;
 }
 
@@ -33,6 +35,8 @@ const DAYS = 30;
 /** How long a view is answered again without a query: links may be on pages that many people open. */
 const KEPT_MS = 15_000;
 const KEPT_MAX = 200;
+/** A key that no hold has: its limits are those of the scope that is asked for. */
+const NO_KEY = "-";
 
 interface KeptView {
   readonly untilMs: number;
@@ -65,13 +69,14 @@ async function readSharedView(
   nowMs: number,
 ): Promise<SharedView> {
   const fromMs = Math.floor(nowMs / DAY_MS - (DAYS - 1)) * DAY_MS;
-  const { accountId: walletId, key, showsNames } = link;
-  const query = { walletId, keyId: key?.id, fromMs, toMs: nowMs + 1 };
+  const { accountId: walletId, key, project, showsNames } = link;
+  const scope = project && ({ kind: "project", id: project.id } as const);
+  const query = { walletId, keyId: key?.id, scope, fromMs, toMs: nowMs + 1 };
   const [days, models, total, limits, names] = await Promise.all([
     ledger.usage({ ...query, groupBy: ["day"] }),
     ledger.usage({ ...query, groupBy: ["model"] }),
     ledger.usage({ ...query, groupBy: [] }),
-    key ? ledger.spendLimits(walletId, key.id) : [],
+    key || scope ? ledger.spendLimits(walletId, key?.id ?? NO_KEY, scope && [scope]) : [],
     showsNames ? findAccountNames(database, [walletId]) : undefined,
   ]);
   const [sum] = total.rows;
@@ -79,10 +84,13 @@ async function readSharedView(
     link,
     accountName: names?.get(walletId),
     keyName: showsNames ? key?.name : undefined,
+    projectName: showsNames ? project?.name : undefined,
     range: { fromMs, toMs: nowMs },
     days: days.rows.map((row) => ({ dayMs: Number(row.group.day), sums: sumsOf(row, 0) })),
     models: models.rows.map((row) => ({ model: String(row.group.model ?? ""), sums: sumsOf(row, 0) })),
     total: sum ? sumsOf(sum, 0) : NO_SUMS,
-    spendingLimit: limits.find((limit) => limit.limitId === key?.id),
+    spendingLimit: project
+      ? limitAmong(limits, { kind: "project", projectId: project.id })
+      : limits.find((limit) => limit.limitId === key?.id),
   };
 }

@@ -1,8 +1,9 @@
 import { Elysia, type Static, t } from "elysia";
 import type { Throttle } from "../../accounts/people/throttle.ts";
-import { createLink, listLinks, revokeLink, type SharedLink } from "../../accounts/shared-links.ts";
+import { createLink, listLinks, openLink, revokeLink, type SharedLink } from "../../accounts/shared-links.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { createProjectMonths, printMonthCsv, printProjectMonth } from "../../payments/project-months.ts";
 import { printTime } from "../../time.ts";
 import { createSharedViews, type SharedView } from "../../usage/shared-view.ts";
 import { printSums, type Sums } from "../../usage/sums.ts";
@@ -12,6 +13,8 @@ import { printSpendingLimit } from "./keys/print.ts";
 import { spendingLimit } from "./keys/shapes.ts";
 import { contextOf } from "./request-context.ts";
 import { id, nothing, time, usd } from "./shapes.ts";
+import { csvHeaders } from "./text-stream.ts";
+import { month } from "./wallet/shapes.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
@@ -19,10 +22,13 @@ interface Parts extends GuardParts {
   readonly throttle: Throttle;
 }
 
-/** Without a key, the link shows the whole account. */
+const shown = t.Nullable(t.Object({ id, name: t.String() }));
+
+/** Without a key and a project, the link shows the whole account. */
 const link = t.Object({
   id,
-  key: t.Nullable(t.Object({ id, name: t.String() })),
+  key: shown,
+  project: shown,
   shows_names: t.Boolean(),
   created_by: t.String(),
   created_at: time,
@@ -40,10 +46,12 @@ const sums = {
   output_tokens: t.Integer(),
 };
 
-/** The last 30 days by UTC day. Names are null unless the link shows them. */
+/** The last 30 days by UTC day. Names are null unless the link shows them. A link to a project has months. */
 const sharedUsage = t.Object({
   account_name: t.Nullable(t.String()),
   key_name: t.Nullable(t.String()),
+  project_name: t.Nullable(t.String()),
+  months: t.Array(month),
   from: time,
   to: time,
   expires_at: time,
@@ -55,10 +63,27 @@ const sharedUsage = t.Object({
   spending_limit: t.Nullable(t.Omit(spendingLimit, ["time_zone", "held_usd"])),
 });
 
+const token = t.String({ maxLength: 100 });
+
+/** What a project owes for a UTC month: a line of its account's statement by project. */
+const projectMonth = t.Object({
+  month,
+  is_running: t.Boolean({ description: "whether the month has not ended" }),
+  is_complete: t.Boolean({ description: "whether the receipts of the month are all kept" }),
+  charged_usd: usd,
+  refunded_usd: usd,
+  other_usd: usd,
+  change_usd: usd,
+  transfers: t.Integer(),
+});
+
 /** Routes of shared links: read-only views of usage, for people without a session. */
 export function sharedLinksRoutes(parts: Parts) {
+  return new Elysia().use(linkRoutes(parts)).use(openedLinkRoutes(parts));
+}
+
+function linkRoutes(parts: Parts) {
   const { database, now, settings } = parts;
-  const view = createSharedViews(parts);
   return new Elysia()
     .use(createGuard(parts, "Usage"))
     .get(
@@ -71,10 +96,10 @@ export function sharedLinksRoutes(parts: Parts) {
     )
     .post(
       "/accounts/:account/links",
-      async ({ account, actor, body: { key, shows_names, expires_at } }) => {
+      async ({ account, actor, body: { key, project, shows_names, expires_at } }) => {
         const expiresAtMs = Date.parse(expires_at);
         if (Number.isNaN(expiresAtMs)) throw new GatewayError("wrong_shape", { path: "expires_at" });
-        const order = { keyId: key, showsNames: shows_names, expiresAtMs };
+        const order = { keyId: key, projectId: project, showsNames: shows_names, expiresAtMs };
         const created = await createLink(parts, actor, account.id, order);
         const url = `${settings.publicUrl}/console/shared/${created.token}`;
         return { link: printLink(created.link, now()), url };
@@ -82,7 +107,12 @@ export function sharedLinksRoutes(parts: Parts) {
       {
         summary: "Share usage by a link; its token is shown once",
         needs: "links.write",
-        body: t.Object({ key: t.Optional(id), shows_names: t.Boolean(), expires_at: time }),
+        body: t.Object({
+          key: t.Optional(id),
+          project: t.Optional(id),
+          shows_names: t.Boolean(),
+          expires_at: time,
+        }),
         response: t.Object({ link, url: t.String() }),
       },
     )
@@ -98,28 +128,70 @@ export function sharedLinksRoutes(parts: Parts) {
         params: t.Object({ account: id, link: id }),
         response: nothing,
       },
-    )
+    );
+}
+
+/** What people see who open a link. */
+function openedLinkRoutes(parts: Parts) {
+  const { database, now } = parts;
+  const view = createSharedViews(parts);
+  const months = createProjectMonths(parts);
+  const guessed = <Answer>(request: Request, answer: () => Promise<Answer>) =>
+    parts.throttle("guess", { address: contextOf(request).address }, answer);
+  const readMonthOf = async (wanted: { readonly token: string; readonly month: string }) => {
+    const opened = await openLink(database, wanted.token, now());
+    if (!opened) throw new GatewayError("unknown_item");
+    return months.read(opened, wanted.month);
+  };
+  return new Elysia()
+    .use(createGuard(parts, "Usage"))
     .get(
       "/shared/:token",
-      ({ params, request }) => {
-        const { address } = contextOf(request);
-        return parts.throttle("guess", { address }, async () => printView(await view(params.token)));
-      },
+      ({ params, request }) =>
+        guessed(request, async () => {
+          const read = await view(params.token);
+          return printView(read, await months.list(read.link));
+        }),
       {
         summary: "Read the usage that a link shares",
         isPublic: true,
-        params: t.Object({ token: t.String({ maxLength: 100 }) }),
+        params: t.Object({ token }),
         response: sharedUsage,
+      },
+    )
+    .get(
+      "/shared/:token/months/:month",
+      ({ params, request }) => guessed(request, async () => printProjectMonth(await readMonthOf(params))),
+      {
+        summary: "Read what the project of a link owes for a month",
+        isPublic: true,
+        params: t.Object({ token, month }),
+        response: projectMonth,
+      },
+    )
+    .get(
+      "/shared/:token/statement.csv",
+      ({ params, query, request }) =>
+        guessed(request, async () => {
+          const read = await readMonthOf({ token: params.token, month: query.month });
+          return new Response(printMonthCsv(read), { headers: csvHeaders(`project-${read.month}`) });
+        }),
+      {
+        summary: "Export what the project of a link owes for a month",
+        isPublic: true,
+        params: t.Object({ token }),
+        query: t.Object({ month }),
       },
     );
 }
 
 function printLink(shared: SharedLink, nowMs: number): Static<typeof link> {
-  const { key, revokedAtMs, expiresAtMs } = shared;
+  const { key, project, revokedAtMs, expiresAtMs } = shared;
   const ended = nowMs < expiresAtMs ? "active" : "expired";
   return {
     id: shared.id,
     key: key ? { id: key.id, name: key.name ?? "" } : null,
+    project: project ? { id: project.id, name: project.name ?? "" } : null,
     shows_names: shared.showsNames,
     created_by: shared.createdBy,
     created_at: printTime(shared.createdAtMs),
@@ -129,11 +201,13 @@ function printLink(shared: SharedLink, nowMs: number): Static<typeof link> {
   };
 }
 
-function printView(view: SharedView): Static<typeof sharedUsage> {
+function printView(view: SharedView, months: readonly string[]): Static<typeof sharedUsage> {
   const { link: shared, range, days, models, total } = view;
   return {
     account_name: view.accountName ?? null,
     key_name: view.keyName || null,
+    project_name: view.projectName || null,
+    months: [...months],
     from: printTime(range.fromMs),
     to: printTime(range.toMs),
     expires_at: printTime(shared.expiresAtMs),

@@ -14,6 +14,7 @@ import { Budget } from "./budget.tsx";
 import { Finance } from "./finance.tsx";
 import { ArchiveProject, EditProject } from "./project-forms.tsx";
 import { ProjectKeys, ProjectMembers } from "./project-keys.tsx";
+import { ProjectLinks } from "./project-links.tsx";
 import { ProjectSpenders } from "./project-spenders.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/projects/$project");
@@ -25,6 +26,7 @@ export function ProjectPage() {
   const { account, project } = route.useParams();
   const query = useQuery(projectQuery(account, project));
   const { data } = query;
+  const mayReadLinks = useMay("links.read");
   const [open, setOpen] = useState<OpenDialog>();
   const close = () => setOpen(undefined);
   return (
@@ -53,6 +55,7 @@ export function ProjectPage() {
             <ProjectKeys account={account} project={shown} />
             <ProjectMembers account={account} project={shown} />
             <ProjectSpenders account={account} project={shown} />
+            {mayReadLinks && <ProjectLinks account={account} project={shown} />}
           </>
         )}
       </Loaded>

@@ -20,6 +20,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
 import styles from "./shared.module.css";
+import { SharedMonths } from "./shared-months.tsx";
 
 const route = getRouteApi("/shared/$token");
 type Shared = Awaited<ReturnType<typeof fetchShared>>;
@@ -38,18 +39,30 @@ export function SharedPage() {
   return (
     <main className={styles.page}>
       <PageHeader
-        title={data?.key_name ?? data?.account_name ?? "Shared usage"}
+        title={titleOf(data)}
         note={
           data && (
             <>
+              {data.project_name && data.account_name && `A project of ${data.account_name}. `}
               Usage of the last 30 days, by UTC day. This link ends on <Time at={data.expires_at} />.
             </>
           )
         }
       />
-      <Loaded query={query}>{(data) => <Usage shared={data} />}</Loaded>
+      <Loaded query={query}>
+        {(data) => (
+          <>
+            <Usage shared={data} />
+            {data.months.length > 0 && <SharedMonths token={token} months={data.months} />}
+          </>
+        )}
+      </Loaded>
     </main>
   );
+}
+
+function titleOf(shared: Shared | undefined): string {
+  return shared?.key_name ?? shared?.project_name ?? shared?.account_name ?? "Shared usage";
 }
 
 function Usage({ shared }: { readonly shared: Shared }) {

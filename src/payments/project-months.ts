@@ -1,0 +1,120 @@
+// What a project owes by month, for people who read it by a shared link.
+import { eq } from "drizzle-orm";
+import type { SharedLink } from "../accounts/shared-links.ts";
+import type { Database } from "../db/database.ts";
+import { printCsv } from "../domain/csv.ts";
+import { HOUR_MS } from "../domain/id-time.ts";
+import { printUsd } from "../domain/money.ts";
+import { GatewayError } from "../errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { type Chargeback, readChargeback } from "./chargeback.ts";
+import { changeOf, NO_TRANSFERS, type TransferSums } from "./month-end.ts";
+import { readMonth } from "./statement.ts";
+
+/** The line of a project in the statement of its account. */
+export interface ProjectMonth extends TransferSums {
+  /** "2026-11" */
+  readonly month: string;
+  readonly isRunning: boolean;
+  /** Whether no receipt of the month is gone: those that are belong to no project. */
+  readonly isComplete: boolean;
+}
+
+type LinkOfProject = Pick<SharedLink, "accountId" | "project">;
+
+interface Parts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "transfers" | "transferTotals">;
+  readonly now: () => number;
+}
+
+const MONTHS_MAX = 3;
+/** A statement sums every transfer of a month: readers of links share it. */
+const RUNNING_KEPT_MS = 60_000;
+const PAST_KEPT_MS = HOUR_MS;
+const KEPT_MAX = 200;
+
+interface KeptStatement {
+  readonly untilMs: number;
+  readonly statement: Promise<Chargeback>;
+}
+
+/** Returns the months of a link's project, and what the project owes for each of them. */
+export function createProjectMonths(parts: Parts) {
+  const kept = new Map<string, KeptStatement>();
+
+  const readStatement = (accountId: string, name: string): Promise<Chargeback> => {
+    const nowMs = parts.now();
+    const place = `${accountId} ${name}`;
+    const known = kept.get(place);
+    if (known && nowMs < known.untilMs && known.untilMs <= nowMs + PAST_KEPT_MS) return known.statement;
+    const month = readMonth(name);
+    // An hour more: clocks differ, and transfers of the month may come late.
+    const keptMs = nowMs < month.toMs + HOUR_MS ? RUNNING_KEPT_MS : PAST_KEPT_MS;
+    const statement = readAccount(parts.database, accountId).then((account) =>
+      readChargeback(parts, { account, month, by: "project" }),
+    );
+    kept.delete(place);
+    kept.set(place, { untilMs: nowMs + keptMs, statement });
+    statement.catch(() => kept.delete(place));
+    const [oldest] = kept.keys();
+    if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);
+    return statement;
+  };
+
+  return {
+    /** Lists the months, the running one first; none for a link to no project. */
+    list: (link: LinkOfProject) => listMonths(parts, link),
+    /** Throws `unknown_item` for a month that is not listed. */
+    async read(link: LinkOfProject, name: string): Promise<ProjectMonth> {
+      if (!(await listMonths(parts, link)).includes(name)) throw new GatewayError("unknown_item");
+      const { month, lines } = await readStatement(link.accountId, name);
+      const line =
+        lines.find(({ kind, id }) => kind === "project" && id === link.project?.id) ?? NO_TRANSFERS;
+      const { toppedUp, charged, refunded, other, transfers } = line;
+      return {
+        ...{ month: name, toppedUp, charged, refunded, other, transfers },
+        isRunning: parts.now() < month.toMs,
+        isComplete: !lines.some((each) => each.kind === "dropped_receipts" && each.transfers > 0),
+      };
+    },
+  };
+}
+
+async function listMonths({ database, now }: Parts, { accountId, project }: LinkOfProject) {
+  if (!project) return [];
+  const { createdAtMs } = await readAccount(database, accountId);
+  const date = new Date(now());
+  return Array.from({ length: MONTHS_MAX }, (_, back) =>
+    new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back)).toISOString().slice(0, 7),
+  ).filter((name) => readMonth(name).toMs > createdAtMs);
+}
+
+async function readAccount({ db, tables: { accounts } }: Database, id: string) {
+  const [row] = await db
+    .select({ id: accounts.id, createdAtMs: accounts.createdAtMs })
+    .from(accounts)
+    .where(eq(accounts.id, id));
+  if (!row) throw new GatewayError("unknown_item");
+  return row;
+}
+
+/** Prints a month for the console. */
+export function printProjectMonth({ month, isRunning, isComplete, ...sums }: ProjectMonth) {
+  return {
+    month,
+    is_running: isRunning,
+    is_complete: isComplete,
+    charged_usd: printUsd(sums.charged),
+    refunded_usd: printUsd(sums.refunded),
+    other_usd: printUsd(sums.other),
+    change_usd: printUsd(changeOf(sums)),
+    transfers: sums.transfers,
+  };
+}
+
+/** Prints a month as CSV with one row. */
+export function printMonthCsv(read: ProjectMonth): string {
+  const printed = printProjectMonth(read);
+  return printCsv(Object.keys(printed), [Object.values(printed).map(String)]);
+}
