@@ -103,7 +103,7 @@ async function readCounters(
   const sql = `SELECT l.wallet_id, l.limit_id, key_id, each_kind, period, time_zone, amount, used, held,
       counter_id, period_start_ms FROM (${wanted}) AS wanted
     JOIN limit_counters AS c ON c.wallet_id = ${wallet} AND c.limit_id = counter_id AND c.period_start_ms = start_ms
-    JOIN spend_limits AS l ON l.wallet_id = ${wallet} AND l.limit_id = ${dialect.firstLine("counter_id")}
+    JOIN spend_limits AS l ON l.wallet_id = ${wallet} AND l.limit_id = ${dialect.firstPart("counter_id", "\n")}
       AND l.deleted_at_ms IS NULL
     WHERE used >= amount / 100 * ${values.add(percent)} - held`;
   return run({ sql, values: values.all });
