@@ -31,6 +31,22 @@ export function nameOfEndUser(endUser: string): string {
   return `sha256:${Bun.CryptoHasher.hash("sha256", endUser, "hex")}`;
 }
 
+/** A run of an agent: those of different keys are different runs. */
+interface RunOfKey {
+  readonly keyId: string;
+  readonly runId: string;
+}
+
+export function scopeOfRun({ keyId, runId }: RunOfKey): Scope {
+  return { kind: "run", id: `${keyId}:${runId}` };
+}
+
+/** Reads the id of a scope of {@link scopeOfRun}. */
+export function readRunId(id: string): RunOfKey {
+  const colon = id.indexOf(":");
+  return { keyId: id.slice(0, Math.max(colon, 0)), runId: id.slice(colon + 1) };
+}
+
 /** Reads a scope of the form "kind:id", such as "end_user:alice"; `undefined` for another text. */
 export function readScope(text: string): Scope | undefined {
   const colon = text.indexOf(":");

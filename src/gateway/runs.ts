@@ -1,12 +1,11 @@
-import type { RunLimit } from "../accounts/attribution/runs.ts";
-import type { ApiKey } from "../accounts/keys/key.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
+import { scopeOfRun } from "../domain/scope.ts";
 import { TenantMemory } from "../domain/tenant-memory.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { platform } from "../platform.ts";
-import { type Runs, runScope } from "./scopes.ts";
+import type { Runs } from "./scopes.ts";
 
 /** The runs of a UTC day whose limits are known to be set. One that was forgotten is looked up again. */
 const RUNS_MAX = 10_000;
@@ -22,7 +21,9 @@ interface BegunRun {
 interface RunParts {
   readonly ledger: Pick<Ledger, "spendLimits" | "setSpendLimit">;
   /** Stores a run and returns the limit that it began with; `undefined` for one too many. */
-  readonly store: (run: BegunRun) => Promise<RunLimit | undefined>;
+  readonly store: (
+    run: BegunRun,
+  ) => Promise<{ readonly limitId: string; readonly amount: Nanos } | undefined>;
   /** Unix milliseconds. */
   readonly now?: () => number;
 }
@@ -35,12 +36,12 @@ export function createRuns({ ledger, store, now = platform.now }: RunParts): Run
   const known = new TenantMemory<{ readonly setting: Promise<void> | undefined }>(RUNS_MAX);
   let knownDay = 0;
 
-  async function setLimit(key: ApiKey, run: BegunRun): Promise<void> {
+  async function setLimit(run: BegunRun): Promise<void> {
     const stored = await store(run);
     if (stored === undefined) throw new GatewayError("too_many_runs");
     const { limitId, amount } = stored;
     const { accountId: walletId, keyId } = run;
-    const scope = runScope(key, run.runId);
+    const scope = scopeOfRun(run);
     const limits = await ledger.spendLimits(walletId, keyId, [scope]);
     if (limits.some((limit) => limit.limitId === limitId)) return;
     await ledger.setSpendLimit({ walletId, limitId, keyId: undefined, scope, period: "total", amount });
@@ -55,7 +56,7 @@ export function createRuns({ ledger, store, now = platform.now }: RunParts): Run
       const name = `${keyId}:${runId}`;
       const found = known.get(accountId, name);
       if (found) return found.setting;
-      const setting = setLimit(key, { accountId, keyId, runId, amount }).then(
+      const setting = setLimit({ accountId, keyId, runId, amount }).then(
         () => {
           if (day === knownDay) known.set(accountId, name, KNOWN);
         },

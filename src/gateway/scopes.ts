@@ -1,8 +1,13 @@
-import { scopeOfRun } from "../accounts/attribution/ended-runs.ts";
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Soon } from "../bodies/body.ts";
 import { type Nanos, parseUsd } from "../domain/money.ts";
-import { nameOfEndUser, SCOPE_ID_CHARACTERS_MAX, type Scope, UNSTORABLE } from "../domain/scope.ts";
+import {
+  nameOfEndUser,
+  SCOPE_ID_CHARACTERS_MAX,
+  type Scope,
+  scopeOfRun,
+  UNSTORABLE,
+} from "../domain/scope.ts";
 import { GatewayError } from "../errors.ts";
 import type { RequestHead } from "../wire/model-request.ts";
 import type { Call } from "./request.ts";
@@ -116,17 +121,13 @@ function findScopes(
     found.push(counted instanceof Promise ? counted.then(toScope) : toScope(counted));
   }
   if (run) {
-    const scope = runScope(key, run.id);
+    const scope = scopeOfRun({ keyId: key.id, runId: run.id });
     const begun = run.amount === undefined ? undefined : runs.begin(key, run.id, run.amount);
     found.push(begun instanceof Promise ? begun.then(() => scope) : scope);
   }
-  return areKnown(found)
-    ? withScopes(caller, found)
-    : Promise.all(found).then((scopes) => withScopes(caller, scopes));
-}
-
-function areKnown(found: readonly Soon<Scope>[]): found is readonly Scope[] {
-  return found.every((scope) => !(scope instanceof Promise));
+  const known = found.filter((scope): scope is Scope => !(scope instanceof Promise));
+  if (known.length === found.length) return withScopes(caller, known);
+  return Promise.all(found).then((scopes) => withScopes(caller, scopes));
 }
 
 function withScopes(caller: Caller, found: readonly Scope[]): readonly Scope[] | undefined {
@@ -175,11 +176,6 @@ function listScopes({
 
 function endUserScope(id: string): Scope {
   return { kind: "end_user", id };
-}
-
-/** The scope of a run. Runs of different keys are different runs. */
-export function runScope({ id: keyId }: Pick<Caller["key"], "id">, runId: string): Scope {
-  return scopeOfRun({ keyId, runId });
 }
 
 function readUser(header: string): string {

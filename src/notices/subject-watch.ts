@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
 import { findNames } from "../accounts/find-items.ts";
 import type { Database } from "../db/database.ts";
-import type { Scope } from "../domain/scope.ts";
+import { readRunId, type Scope } from "../domain/scope.ts";
 import { describeEndUser, showName } from "../domain/shown-name.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
@@ -166,19 +166,13 @@ async function readChildren(
   return children;
 }
 
-/** A run's id is that of its key, a colon and the client's id. */
-function readRun(id: string): { readonly keyId: string; readonly runId: string } {
-  const colon = id.indexOf(":");
-  return { keyId: id.slice(0, Math.max(colon, 0)), runId: id.slice(colon + 1) };
-}
-
 async function readNames(
   database: Database,
   accountId: string,
   full: readonly SubjectLimit[],
 ): Promise<ReadonlyMap<string, string>> {
   const scopes = full.flatMap(({ limit, scope }): readonly Scope[] => {
-    const own = scope.kind === "run" ? { kind: "key" as const, id: readRun(scope.id).keyId } : scope;
+    const own = scope.kind === "run" ? { kind: "key" as const, id: readRunId(scope.id).keyId } : scope;
     return limit.scope?.kind === "project" ? [own, limit.scope] : [own];
   });
   const unique = new Map(scopes.map((scope) => [`${scope.kind} ${scope.id}`, scope]));
@@ -192,7 +186,7 @@ function describeSubject(
   names: ReadonlyMap<string, string>,
 ): string {
   if (kind === "run") {
-    const { keyId, runId } = readRun(id);
+    const { keyId, runId } = readRunId(id);
     return `Run ${showName(runId)} of key ${showName(names.get(keyId) ?? keyId)}`;
   }
   const own =

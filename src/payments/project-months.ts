@@ -1,6 +1,5 @@
 // What a project owes by month, for people who read it by a shared link.
 import { eq } from "drizzle-orm";
-import type { SharedLink } from "../accounts/shared-links.ts";
 import type { Database } from "../db/database.ts";
 import { printCsv } from "../domain/csv.ts";
 import { HOUR_MS } from "../domain/id-time.ts";
@@ -20,7 +19,11 @@ export interface ProjectMonth extends TransferSums {
   readonly isComplete: boolean;
 }
 
-type LinkOfProject = Pick<SharedLink, "accountId" | "project">;
+/** As much of a shared link as its months depend on. */
+interface LinkOfProject {
+  readonly accountId: string;
+  readonly project: { readonly id: string } | undefined;
+}
 
 interface Parts {
   readonly database: Database;

@@ -3,7 +3,7 @@ import { and, asc, eq, lte } from "drizzle-orm";
 import type { Database, Tables } from "../../db/database.ts";
 import { DAY_MS } from "../../domain/id-time.ts";
 import type { Nanos } from "../../domain/money.ts";
-import type { Scope } from "../../domain/scope.ts";
+import { scopeOfRun } from "../../domain/scope.ts";
 import { type Ledger, LedgerError } from "../../ledger/ledger.ts";
 
 /** A run is removed when it was not used for so many days. */
@@ -20,11 +20,6 @@ interface EndParts {
   readonly ledger: RunLedger;
   /** Unix milliseconds. */
   readonly now: () => number;
-}
-
-/** The scope of a run. Runs of different keys are different runs. */
-export function scopeOfRun({ keyId, runId }: Pick<RunRow, "keyId" | "runId">): Scope {
-  return { kind: "run", id: `${keyId}:${runId}` };
 }
 
 /** The id of the limit of a run, which no other run of its id has. */

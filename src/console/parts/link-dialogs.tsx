@@ -86,7 +86,10 @@ function Shows({ account }: { readonly account: string }) {
       name="shows"
       options={[
         { value: "", text: "the whole account" },
-        ...(projects?.items ?? []).map(({ id, name }) => ({ value: `project:${id}`, text: `the project ${name}` })),
+        ...(projects?.items ?? []).map(({ id, name }) => ({
+          value: `project:${id}`,
+          text: `the project ${name}`,
+        })),
         ...(keys?.items ?? []).map(({ id, name }) => ({ value: `key:${id}`, text: `the key ${name}` })),
       ]}
     />

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { scopeOfRun, sweepRuns } from "../../../src/accounts/attribution/ended-runs.ts";
+import { sweepRuns } from "../../../src/accounts/attribution/ended-runs.ts";
 import { createRunStore } from "../../../src/accounts/attribution/runs.ts";
 import type { ApiKey } from "../../../src/accounts/keys/key.ts";
 import { DAY_MS } from "../../../src/domain/id-time.ts";
+import { scopeOfRun } from "../../../src/domain/scope.ts";
 import { createRuns } from "../../../src/gateway/runs.ts";
 import { LedgerError } from "../../../src/ledger/ledger.ts";
 import { TEST_CALLER } from "../../gateway/held-request.ts";
