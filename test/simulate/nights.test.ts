@@ -4,7 +4,7 @@ import type { World } from "./world.ts";
 
 const SEEDS = [6, 15];
 const TABLES = ["wallets", "holds", "transfers", "journal_sums", "usage_fence", "usage_stale"];
-const ROLL_UPS = ["usage_hours", "usage_days", "usage_total_hours", "usage_total_days"];
+const ROLL_UPS = ["usage_hours", "usage_days", "usage_total_hours", "usage_total_days", "usage_scope_days"];
 const bounds = { gateways: 2, requests: 60 };
 const TEST_MS_MAX = 300_000;
 
