@@ -68,7 +68,7 @@ export interface RollUpWrite {
   readonly cursor?: CursorRanges | undefined;
   /** Whether totals are valid from this write on: they were written by no other program since. */
   readonly beginsTotals?: boolean | undefined;
-  /** The same for scope days. */
+  /** Whether scope days are valid from this write on, likewise. */
   readonly beginsScopes?: boolean | undefined;
   /** Hours that become stale, sorted. */
   readonly stale?: readonly StaleHour[] | undefined;
