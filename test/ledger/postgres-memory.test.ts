@@ -49,7 +49,9 @@ async function untilWaiting(count: number): Promise<void> {
 
 describe("a wallet that no other process changes", () => {
   test("is decided from memory after its first batch", async () => {
+    await env.ledger.topUp({ walletId: WALLET, topUpId: "none", amount: 1n });
     expect(await lastDecidedBy()).toBe("lock");
+    await env.ledger.topUp({ walletId: WALLET, topUpId: "back", amount: -1n });
     expect(await hold("h1", 10n)).toMatchObject({ granted: 10n, balances: { held: 11n } });
     expect(await lastDecidedBy()).toBe("memory");
     expect(await settle("h1", 4n)).toMatchObject({ captured: 4n, balances: { posted: 96n, held: 1n } });

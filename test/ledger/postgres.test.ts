@@ -90,11 +90,13 @@ describe("a batch that waited for a wallet", () => {
   });
 
   test("collects the commands that arrived while it waited", async () => {
+    const other = await env.openAnother();
     const held: Promise<unknown>[] = [];
+    const take = (i: number) => held.push(other.hold(holdOf(1n, { holdId: holdIdOf(`h${i}`) })));
     await whileLocked(
-      async () => held.push(hold("h0")),
+      async () => take(0),
       async () => {
-        for (let i = 1; i < 50; i++) held.push(hold(`h${i}`));
+        for (let i = 1; i < 50; i++) take(i);
       },
     );
     await Promise.all(held);
@@ -164,12 +166,12 @@ describe("a daily limit", () => {
   const dayMs = 86_400_000;
   const todayMs = Math.floor(NOON_MS / dayMs) * dayMs;
   const limit = { walletId: WALLET, limitId: "l1", keyId: "k1", period: "day", amount: 50n } as const;
-  const use = (periodStartMs: number, used: bigint) =>
-    env.client.unsafe("INSERT INTO limit_counters VALUES ($1, 'l1', $2, $3, 0)", [
-      WALLET,
-      periodStartMs,
-      used,
-    ]);
+  const use = async (periodStartMs: number, used: bigint) => {
+    const row = [WALLET, periodStartMs, used];
+    await env.client.unsafe("INSERT INTO limit_counters VALUES ($1, 'l1', $2, $3, 0)", row);
+    // As every batch does that changes a row of a wallet.
+    await env.client.unsafe("UPDATE wallets SET posted = posted");
+  };
   const clearCounters = () => env.client.unsafe("DELETE FROM limit_counters WHERE held = 0");
 
   test("is unused on a day after the newest day that has a counter", async () => {

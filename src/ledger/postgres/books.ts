@@ -1,12 +1,11 @@
-import type { Nanos } from "../../domain/money.ts";
-import { balancesOf, type CounterKey, counterKey } from "../core/book.ts";
+import { type CounterKey, counterKey } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
-import { type BoundLimit, limitsOf } from "../core/headroom.ts";
+import { limitsOf } from "../core/headroom.ts";
 import { windowsOf } from "../core/read-set.ts";
 import { bindingOfScope, type Spender } from "../core/spender.ts";
-import { isAmount } from "../core/validate.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
 import { type KeptBook, KeptBooks } from "../engine/kept-books.ts";
+import { mayAnyFallShort } from "./spending.ts";
 
 /**
  * A book as of a version of its wallet's row. Every batch that changes rows of a wallet writes that row, so that a
@@ -56,14 +55,12 @@ export class VersionedBooks {
       if (!book || !hasRowsFor(book, command, nowMs)) return undefined;
       opened.set(walletId, book);
     }
-    const spending = spendingOf(commands);
-    for (const { kind, request } of commands) {
-      const book = opened.get(request.walletId);
-      if (kind !== "hold" || !book) continue;
-      const spent = spending.get(request.walletId);
-      if (mayFallShort(book, limitsOf(book, request, nowMs), spent)) return undefined;
-    }
-    return opened;
+    return mayAnyFallShort(opened, commands, nowMs) ? undefined : opened;
+  }
+
+  /** Returns the book of a wallet as of its last batch. */
+  get(walletId: string): VersionedBook | undefined {
+    return this.#kept.get(walletId);
   }
 
   /** Adds rows that were read under the lock to the book in memory, or replaces it when it is of another version. */
@@ -108,7 +105,7 @@ export function hasChanges({ writeSet }: WorkingBook): boolean {
  * Whether a book has every row that a command needs. A hold's id counts as new when the book lacks it: the write
  * fails when it is not. Holds that are surely declined or repeated are left to the lock.
  */
-function hasRowsFor(book: VersionedBook, { kind, request }: Command, nowMs: number): boolean {
+export function hasRowsFor(book: VersionedBook, { kind, request }: Command, nowMs: number): boolean {
   switch (kind) {
     case "hold":
       return (
@@ -130,13 +127,13 @@ function hasRowsFor(book: VersionedBook, { kind, request }: Command, nowMs: numb
 }
 
 /** Whether the limits in force of what spends are in a book. No scope has a limit of a kind that the wallet lacks. */
-function hasLimitsOf({ bindings, kinds }: VersionedBook, { keyId, scopes }: Spender): boolean {
+export function hasLimitsOf({ bindings, kinds }: VersionedBook, { keyId, scopes }: Spender): boolean {
   if (!bindings.has(keyId)) return false;
   if (!scopes || scopes.length === 0) return true;
   return scopes.every((scope) => kinds?.has(scope.kind) === false || bindings.has(bindingOfScope(scope)));
 }
 
-function hasCounter({ counters }: WorkingBook, key: CounterKey): boolean {
+export function hasCounter({ counters }: WorkingBook, key: CounterKey): boolean {
   return counters.has(counterKey(key));
 }
 
@@ -152,52 +149,4 @@ function addRows(kept: VersionedBook, { loaded, bindings, kinds }: LockedBook): 
   if (kinds) kept.kinds = new Set(kinds);
   if (kept.doubts > 0) kept.doubts -= 1;
   return kept;
-}
-
-/** By wallet, the largest sum that commands can take from its headroom; `undefined` when unbounded. */
-export type Spending = ReadonlyMap<string, Nanos | undefined>;
-
-export function spendingOf(commands: readonly Command[]): Spending {
-  const spending = new Map<string, Nanos | undefined>();
-  for (const command of commands) {
-    const { walletId } = command.request;
-    const before = spending.has(walletId) ? spending.get(walletId) : 0n;
-    const more = mostTakenBy(command);
-    spending.set(walletId, before === undefined || more === undefined ? undefined : before + more);
-  }
-  return spending;
-}
-
-function mostTakenBy({ kind, request }: Command): Nanos | undefined {
-  switch (kind) {
-    case "hold":
-    case "settle":
-    case "charge":
-      // An invalid amount is declined, and takes nothing.
-      return isAmount(request.amount) ? request.amount : 0n;
-    case "expire":
-    case "set_spend_limit":
-      // An expiry captures the accrued amount, and a new limit changes the headroom.
-      return undefined;
-    default:
-      return 0n;
-  }
-}
-
-/**
- * Whether a hold that these limits bind might find too little headroom once `spent` was taken from it. Only then
- * are due holds read: reading them always would slow every batch down.
- */
-export function mayFallShort(
-  book: Pick<LoadedBook, "wallet" | "counters">,
-  limits: Iterable<BoundLimit>,
-  spent: Nanos | undefined,
-): boolean {
-  if (!book.wallet) return false;
-  if (spent === undefined || balancesOf(book.wallet).available < spent) return true;
-  for (const { limit, key } of limits) {
-    const counter = book.counters.get(counterKey(key));
-    if (counter === undefined || limit.amount - counter.used - counter.held < spent) return true;
-  }
-  return false;
 }

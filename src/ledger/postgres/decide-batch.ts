@@ -3,6 +3,7 @@ import { isId } from "../core/validate.ts";
 import type { Batch } from "../engine/store.ts";
 import { readWallet, type WalletRow } from "../queries/rows.ts";
 import { spoil, VersionedBooks } from "./books.ts";
+import { completeBooks } from "./complete-books.ts";
 import { storeErrorOf } from "./faults.ts";
 import { loadBooks } from "./load.ts";
 import { encodeArray } from "./run-query.ts";
@@ -61,7 +62,9 @@ export async function decideFromMemory(
   const commands = batch.collect();
   if (commands.length === 0) return true;
   const nowMs = memory.nowMs();
-  const opened = books.open(commands, nowMs);
+  let opened = books.open(commands, nowMs);
+  if (!opened && (await completeBooks(memory.connection, books, { commands, nowMs })))
+    opened = books.open(commands, nowMs);
   if (!opened) return false;
   // A decline or a repetition may depend on a row that memory lacks, and nothing that is written would show it.
   const isDecided = batch.decide(opened, nowMs);

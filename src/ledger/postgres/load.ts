@@ -24,10 +24,10 @@ import {
 } from "../core/read-set.ts";
 import { countedPeriodOf } from "../core/wallet.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
-import { mayFallShort, spendingOf } from "./books.ts";
 import { bindingsIn, createLimitStatements, type LimitStatements } from "./load-limits.ts";
 import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
 import type { Connection } from "./session.ts";
+import { mayFallShort, spendingOf } from "./spending.ts";
 import type { WriteFence } from "./write.ts";
 
 /** The input of a batch's decisions. */

@@ -1,0 +1,140 @@
+import { isCalendar } from "../../domain/period.ts";
+import { CLOCK_SKEW_MAX_MS, counterKey } from "../core/book.ts";
+import type { Command } from "../core/command.ts";
+import { limitsOf } from "../core/headroom.ts";
+import { type ReadSet, windowsOf } from "../core/read-set.ts";
+import { bindingsOf, type Spender } from "../core/spender.ts";
+import { areScopes, isId } from "../core/validate.ts";
+import { hasCounter, hasLimitsOf, hasRowsFor, type VersionedBook, type VersionedBooks } from "./books.ts";
+import { createLimitStatements, type LimitStatements } from "./load-limits.ts";
+import type { Connection } from "./session.ts";
+
+/**
+ * Reads what books in memory lack of the limits that bind holds, without a lock: mostly the counters of subjects that
+ * are new to this process. Such a row belongs to its book while the wallet has the version of the book. Whoever changes
+ * a row of a wallet writes the wallet's row in the same transaction, and a statement sees both changes or none. If the
+ * reading saw a change, or one came after it, the batch's statement finds another version and fails.
+ *
+ * Returns whether anything was read. Reads nothing when the batch must be decided under the lock in any case.
+ */
+export async function completeBooks(
+  connection: Connection,
+  books: VersionedBooks,
+  { commands, nowMs }: { readonly commands: readonly Command[]; readonly nowMs: number },
+): Promise<boolean> {
+  const lacking = findLacking(books, commands, nowMs);
+  if (lacking.length === 0) return false;
+  const statements = createLimitStatements(connection);
+  await readLimits(
+    statements,
+    lacking.filter(({ book, spender }) => !hasLimitsOf(book, spender)),
+    nowMs,
+  );
+  await readCounters(statements, lacking, nowMs);
+  return true;
+}
+
+/** What a hold spends for, with the book that lacks rows of its limits. */
+interface Lacking {
+  readonly walletId: string;
+  readonly book: VersionedBook;
+  readonly spender: Spender;
+}
+
+function findLacking(books: VersionedBooks, commands: readonly Command[], nowMs: number): readonly Lacking[] {
+  const lacking: Lacking[] = [];
+  for (const command of commands) {
+    const { walletId } = command.request;
+    const book = books.get(walletId);
+    if (!book) return [];
+    if (hasRowsFor(book, command, nowMs)) continue;
+    if (!isNewHold(book, command)) return [];
+    lacking.push({ walletId, book, spender: command.request });
+  }
+  return lacking;
+}
+
+type HoldCommand = Extract<Command, { readonly kind: "hold" }>;
+
+/** Whether a command is a hold that memory may decide once its limits are read. Invalid ids must not be read. */
+function isNewHold(book: VersionedBook, command: Command): command is HoldCommand {
+  if (command.kind !== "hold" || book.wallet?.state !== "active") return false;
+  const { holdId, keyId, scopes = [] } = command.request;
+  return !book.holds.has(holdId) && isId(keyId) && areScopes(scopes);
+}
+
+/** Reads the limits of what spends for the first time in this process, with their newest counters. */
+async function readLimits(
+  statements: LimitStatements,
+  lacking: readonly Lacking[],
+  nowMs: number,
+): Promise<void> {
+  const readSets = readSetsOf(lacking);
+  const [limits, kinds] = await Promise.all([statements.boundLimits(readSets), statements.kinds(readSets)]);
+  const books = new Map(lacking.map(({ walletId, book }) => [walletId, book]));
+  for (const { walletId, limit, counterId, newest } of limits) {
+    const book = books.get(walletId);
+    if (!book) continue;
+    if (!book.limits.has(limit.limitId)) book.addLimits([limit]);
+    if (counterId === undefined) continue;
+    if (newest) book.counters.set(counterKey(newest), newest);
+    const isKnown = newest === undefined || newest.periodStartMs <= nowMs + CLOCK_SKEW_MAX_MS;
+    if (!isCalendar(limit.period) && isKnown) book.windowStarts.set(counterId, newest?.periodStartMs);
+  }
+  for (const { walletId, book, spender } of lacking) {
+    for (const binding of bindingsOf(spender)) book.bindings.add(binding);
+    const ofWallet = kinds.get(walletId);
+    if (ofWallet) book.kinds ??= new Set(ofWallet);
+  }
+}
+
+function readSetsOf(lacking: readonly Lacking[]): ReadonlyMap<string, ReadSet> {
+  const byWallet = Map.groupBy(lacking, ({ walletId }) => walletId);
+  return new Map(
+    Array.from(byWallet, ([walletId, each]) => {
+      const spenders = each.map(({ spender }) => spender);
+      return [walletId, { holdIds: new Set(), spenders, limitIds: new Set(), limits: [], postings: [] }];
+    }),
+  );
+}
+
+/** Reads counters by their periods, of windows whose period is not known the latest. Those without a row are 0. */
+async function readCounters(
+  statements: LimitStatements,
+  lacking: readonly Lacking[],
+  nowMs: number,
+): Promise<void> {
+  const absent = lacking.flatMap((each) => absentCountersOf(each, nowMs));
+  const [windows, counters] = await Promise.all([
+    statements.windows(lacking.flatMap(unknownWindowsOf), nowMs + CLOCK_SKEW_MAX_MS),
+    statements.counters(absent),
+  ]);
+  const books = new Map(lacking.map(({ walletId, book }) => [walletId, book]));
+  for (const each of lacking) {
+    for (const { counterId } of unknownWindowsOf(each)) each.book.windowStarts.set(counterId, undefined);
+  }
+  for (const { walletId, counter } of windows)
+    books.get(walletId)?.windowStarts.set(counter.counterId, counter.periodStartMs);
+  for (const { walletId, counter } of [...windows, ...counters])
+    books.get(walletId)?.counters.set(counterKey(counter), counter);
+  for (const each of lacking) {
+    for (const { counterId, periodStartMs } of absentCountersOf(each, nowMs)) {
+      const counter = { counterId, periodStartMs, used: 0n, held: 0n };
+      each.book.counters.set(counterKey(counter), counter);
+    }
+  }
+}
+
+/** Returns the counters that a hold counts against and its book lacks. */
+function absentCountersOf({ walletId, book, spender }: Lacking, nowMs: number) {
+  return limitsOf(book, spender, nowMs)
+    .filter(({ key }) => !hasCounter(book, key))
+    .map(({ key: { counterId, periodStartMs } }) => ({ walletId, counterId, periodStartMs }));
+}
+
+/** Returns the counters of windows of which the book does not have when the latest began. */
+function unknownWindowsOf({ walletId, book, spender }: Lacking) {
+  return windowsOf(book, { spenders: [spender], limits: [] })
+    .filter((counterId) => !book.windowStarts.has(counterId))
+    .map((counterId) => ({ walletId, counterId }));
+}
