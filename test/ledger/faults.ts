@@ -382,7 +382,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["an opening is not counted", "used: counter.used + opening.used", "used: counter.used"],
     [
       "of several open holds one is part of a new limit",
-      "counters.get(counterKey(key)) ?? counterOf(book, key)",
+      "counters.get(key) ?? counterOf(book, key)",
       "counterOf(book, key)",
     ],
     ["a window counts the holds that were open before it", "if (!isCalendar(period)) return [];", ""],

@@ -2,6 +2,7 @@ import { firstIdOf } from "../../src/domain/id-time.ts";
 import {
   CLOCK_SKEW_MAX_MS,
   type Counter,
+  Counters,
   counterKey,
   type Hold,
   type Opening,
@@ -74,7 +75,7 @@ function openBook(
     wallet: stored.wallet,
     holds: new Map(stored.holds),
     limits: new Map(stored.limits),
-    counters: new Map(),
+    counters: new Counters(),
     windowStarts: new Map(),
     postings: new Map(stored.transfers.map((each) => [postingKey(each.kind, each.transferId), each])),
     spends: new Map(counted.map((limit) => spendOf(stored, limit, nowMs))),
@@ -84,7 +85,7 @@ function openBook(
     book.windowStarts.set(counterId, windowStart(stored, counterId, nowMs));
   for (const key of countersOf(book, reads, nowMs)) {
     const zero = { ...key, used: 0n, held: 0n };
-    book.counters.set(counterKey(key), stored.counters.get(counterKey(key)) ?? zero);
+    book.counters.set(stored.counters.get(counterKey(key)) ?? zero);
   }
   return book;
 }
@@ -115,7 +116,7 @@ function store(stored: MemoryWallet, { writeSet }: WorkingBook): void {
   for (const [id, hold] of [...writeSet.boundHolds, ...writeSet.newHolds, ...writeSet.changedHolds])
     stored.holds.set(id, hold);
   for (const [id, resolution] of writeSet.resolutions) stored.resolutions.set(id, resolution);
-  for (const [key, counter] of writeSet.counters) stored.counters.set(key, counter);
+  for (const counter of writeSet.counters) stored.counters.set(counterKey(counter), counter);
   for (const [id, limit] of writeSet.limits) stored.limits.set(id, limit);
   stored.openings.push(...writeSet.openings);
   stored.transfers.push(...writeSet.transfers);

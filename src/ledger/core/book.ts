@@ -91,6 +91,52 @@ export interface Counter extends CounterKey {
   readonly held: Nanos;
 }
 
+/**
+ * Counters by their ids and periods. A hold looks each of its counters up several times: printing a text for each
+ * look-up would take longer than the rest of it.
+ */
+export class Counters {
+  /** By counter id, mostly one period, the newest last. */
+  readonly #byId = new Map<string, Counter[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get({ counterId, periodStartMs }: CounterKey): Counter | undefined {
+    const periods = this.#byId.get(counterId);
+    return periods?.[placeOf(periods, periodStartMs)];
+  }
+
+  has(key: CounterKey): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  set(counter: Counter): void {
+    const periods = this.#byId.get(counter.counterId);
+    const place = periods ? placeOf(periods, counter.periodStartMs) : -1;
+    if (periods && place !== -1) periods[place] = counter;
+    else {
+      if (periods) periods.push(counter);
+      else this.#byId.set(counter.counterId, [counter]);
+      this.#size += 1;
+    }
+  }
+
+  *[Symbol.iterator](): Iterator<Counter> {
+    for (const periods of this.#byId.values()) yield* periods;
+  }
+}
+
+export type CountersRead = Pick<Counters, "get">;
+
+function placeOf(periods: readonly Counter[], periodStartMs: number): number {
+  let place = periods.length - 1;
+  while (place >= 0 && periods[place]?.periodStartMs !== periodStartMs) place -= 1;
+  return place;
+}
+
 /** The part of a counter that no hold lists: what was spent in its period before its limit was set. */
 export interface Opening extends CounterKey {
   readonly used: Nanos;
@@ -128,8 +174,8 @@ export interface BookRows {
   readonly holds: ReadonlyMap<string, Hold>;
   /** By limit id; deleted limits included. */
   readonly limits: ReadonlyMap<string, StoredLimit>;
-  /** By {@link counterKey}. A counter without a row has zeros. */
-  readonly counters: ReadonlyMap<string, Counter>;
+  /** A counter without a row has zeros. */
+  readonly counters: CountersRead;
   /** By counter id, the start of the latest window; `undefined` when none has begun. */
   readonly windowStarts: ReadonlyMap<string, number | undefined>;
   /** Top-ups, charges and refunds by {@link postingKey}. */

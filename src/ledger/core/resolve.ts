@@ -8,7 +8,7 @@ import {
   type Changes,
   type Counter,
   type CounterKey,
-  counterKey,
+  type CountersRead,
   type Hold,
   type Resolution,
   type Transfer,
@@ -20,7 +20,7 @@ import { type Decision, decline } from "./command.ts";
 /** The wallet and the counters of a book, as changed so far by the steps of one decision. */
 export interface Money {
   readonly wallet: Wallet;
-  readonly counters: ReadonlyMap<string, Counter>;
+  readonly counters: CountersRead;
 }
 
 /** How a hold leaves its present state. */
@@ -84,7 +84,8 @@ export function changeCounters(
   if (keys.length === 0) return NO_COUNTERS;
   return keys.map((key) => {
     const counter = counterOf(money, key);
-    return { ...counter, used: counter.used + booked, held: counter.held + reserved };
+    const { counterId, periodStartMs, used, held } = counter;
+    return { counterId, periodStartMs, used: used + booked, held: held + reserved };
   });
 }
 
@@ -116,7 +117,7 @@ export function bookable(money: Money, limits: readonly CounterKey[]): Nanos {
 
 /** Returns a counter of the book. Throws when it was not read: writing it would overwrite the stored one. */
 export function counterOf(book: Pick<Book, "counters">, key: CounterKey): Counter {
-  const counter = book.counters.get(counterKey(key));
+  const counter = book.counters.get(key);
   if (!counter) throw new Error("Cannot decide: a limit counter was not read");
   return counter;
 }

@@ -7,8 +7,8 @@ import {
   CAPTURE_KINDS,
   type Changes,
   CLOCK_SKEW_MAX_MS,
-  type Counter,
-  counterKey,
+  Counters,
+  type CountersRead,
   type Hold,
   postingKey,
   TRANSFER_KINDS,
@@ -186,13 +186,16 @@ export function expireDue(
   money: Money,
   nowMs: number,
 ): { readonly after: Money; readonly changes: Changes } | undefined {
-  let after = money;
+  const changed = new Counters();
+  const counters: CountersRead = { get: (key) => changed.get(key) ?? money.counters.get(key) };
+  let after: Money = { wallet: money.wallet, counters };
   let changes: Changes | undefined;
   for (const holdId of book.dueHoldIds) {
     const due = book.holds.get(holdId);
     if (!due || !isDue(due, nowMs)) continue;
     const expired = resolveHold(after, due, expiryOf(after, due, nowMs));
-    after = { wallet: expired.wallet, counters: withCounters(after.counters, expired.counters ?? []) };
+    for (const counter of expired.counters ?? []) changed.set(counter);
+    after = { wallet: expired.wallet, counters };
     changes = changes ? mergeChanges(changes, expired) : expired;
   }
   return changes && { after, changes };
@@ -227,10 +230,6 @@ function expiryOf(money: Money, hold: Hold, nowMs: number): HoldTransition {
   };
   const kind = TRANSFER_KINDS.expiryCapture;
   return { state: "expired", captured, kind, resolution: { facts, metadata: undefined }, nowMs };
-}
-
-function withCounters(counters: ReadonlyMap<string, Counter>, changed: readonly Counter[]) {
-  return new Map([...counters, ...changed.map((counter) => [counterKey(counter), counter] as const)]);
 }
 
 /** Merges two changes. `second` was decided on the book after `first`, so its rows win. */

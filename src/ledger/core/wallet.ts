@@ -10,9 +10,8 @@ import {
   type BookRows,
   balancesOf,
   type Changes,
-  type Counter,
   type CounterKey,
-  counterKey,
+  Counters,
   type Hold,
   type Opening,
   type StoredLimit,
@@ -119,23 +118,23 @@ function isOfSamePeriod(stored: StoredLimit, limit: SpendLimit): boolean {
  * A window counts nothing: it begins with its first hold.
  */
 function countPeriod(book: Book, limit: SpendLimit, nowMs: number): Changes {
-  const counters = new Map<string, Counter>();
+  const counters = new Counters();
   const openings: Opening[] = [];
   const opening = openingOf(book, limit, nowMs);
   if (opening) {
     openings.push(opening);
     const counter = counterOf(book, opening);
-    counters.set(counterKey(opening), { ...counter, used: counter.used + opening.used });
+    counters.set({ ...counter, used: counter.used + opening.used });
   }
   const boundHolds: Hold[] = [];
   for (const { hold, keys } of holdsToBind(book, limit, nowMs)) {
     boundHolds.push({ ...hold, limits: [...hold.limits, ...keys] });
     for (const key of keys) {
-      const counter = counters.get(counterKey(key)) ?? counterOf(book, key);
-      counters.set(counterKey(key), { ...counter, held: counter.held + hold.granted });
+      const counter = counters.get(key) ?? counterOf(book, key);
+      counters.set({ ...counter, held: counter.held + hold.granted });
     }
   }
-  return { counters: [...counters.values()], openings, boundHolds };
+  return { counters: [...counters], openings, boundHolds };
 }
 
 /** Returns what a limit of a key or wallet misses of its current period; `undefined` where that is nothing. */

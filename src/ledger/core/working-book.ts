@@ -3,7 +3,7 @@ import {
   type BookRows,
   type Changes,
   type Counter,
-  counterKey,
+  Counters,
   type Hold,
   type Opening,
   type PeriodSpend,
@@ -24,7 +24,7 @@ import type { Spender } from "./spender.ts";
 export interface WorkingBook extends Book {
   dueHoldIds: readonly string[];
   readonly writeSet: WriteSet;
-  readonly counters: Map<string, Counter>;
+  readonly counters: Counters;
   readonly windowStarts: Map<string, number | undefined>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
@@ -46,7 +46,7 @@ export interface WriteSet {
   readonly newHolds: ReadonlyMap<string, Hold>;
   readonly changedHolds: ReadonlyMap<string, Hold>;
   readonly resolutions: ReadonlyMap<string, Resolution>;
-  readonly counters: ReadonlyMap<string, Counter>;
+  readonly counters: Iterable<Counter> & Pick<Counters, "size">;
   readonly transfers: readonly Transfer[];
   readonly limits: ReadonlyMap<string, StoredLimit>;
   /** Stored holds that count against more limits than before. */
@@ -58,7 +58,7 @@ export interface WriteSet {
 export interface LoadedBook extends BookRows {
   readonly holds: Map<string, Hold>;
   readonly limits: Map<string, StoredLimit>;
-  readonly counters: Map<string, Counter>;
+  readonly counters: Counters;
   readonly windowStarts: Map<string, number | undefined>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
@@ -75,7 +75,7 @@ class OpenBook implements WorkingBook {
   wallet: Wallet | undefined;
   readonly holds: Map<string, Hold>;
   readonly limits: Map<string, StoredLimit>;
-  readonly counters: Map<string, Counter>;
+  readonly counters: Counters;
   readonly windowStarts: Map<string, number | undefined>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
@@ -105,9 +105,8 @@ class OpenBook implements WorkingBook {
     if (changes.wallet) this.#applyWallet(changes.wallet);
     for (const hold of changes.holds ?? NONE) this.#applyHold(hold);
     for (const counter of changes.counters ?? NONE) {
-      const name = counterKey(counter);
-      this.counters.set(name, counter);
-      this.writeSet.counters.set(name, counter);
+      this.counters.set(counter);
+      this.writeSet.counters.set(counter);
     }
     for (const [holdId, resolution] of changes.resolutions ?? NONE)
       this.writeSet.resolutions.set(holdId, resolution);
@@ -203,7 +202,7 @@ function emptyWriteSet() {
     newHolds: new Map<string, Hold>(),
     changedHolds: new Map<string, Hold>(),
     resolutions: new Map<string, Resolution>(),
-    counters: new Map<string, Counter>(),
+    counters: new Counters(),
     transfers: [] as Transfer[],
     limits: new Map<string, StoredLimit>(),
     boundHolds: new Map<string, Hold>(),

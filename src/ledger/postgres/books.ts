@@ -1,4 +1,4 @@
-import { type CounterKey, counterKey } from "../core/book.ts";
+import type { CounterKey } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
 import { limitsOf } from "../core/headroom.ts";
 import { windowsOf } from "../core/read-set.ts";
@@ -134,13 +134,13 @@ export function hasLimitsOf({ bindings, kinds }: VersionedBook, { keyId, scopes 
 }
 
 export function hasCounter({ counters }: WorkingBook, key: CounterKey): boolean {
-  return counters.has(counterKey(key));
+  return counters.has(key);
 }
 
 function addRows(kept: VersionedBook, { loaded, bindings, kinds }: LockedBook): VersionedBook {
   kept.addHolds(loaded.holds.values());
   kept.addLimits(loaded.limits.values());
-  for (const [name, counter] of loaded.counters) kept.counters.set(name, counter);
+  for (const counter of loaded.counters) kept.counters.set(counter);
   for (const [name, transfer] of loaded.postings) kept.postings.set(name, transfer);
   for (const [name, spend] of loaded.spends) kept.spends.set(name, spend);
   kept.dueHoldIds = loaded.dueHoldIds;

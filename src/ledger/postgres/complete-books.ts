@@ -1,5 +1,5 @@
 import { isCalendar } from "../../domain/period.ts";
-import { CLOCK_SKEW_MAX_MS, counterKey } from "../core/book.ts";
+import { CLOCK_SKEW_MAX_MS } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
 import { limitsOf } from "../core/headroom.ts";
 import { type ReadSet, windowsOf } from "../core/read-set.ts";
@@ -77,7 +77,7 @@ async function readLimits(
     if (!book) continue;
     if (!book.limits.has(limit.limitId)) book.addLimits([limit]);
     if (counterId === undefined) continue;
-    if (newest) book.counters.set(counterKey(newest), newest);
+    if (newest) book.counters.set(newest);
     const isKnown = newest === undefined || newest.periodStartMs <= nowMs + CLOCK_SKEW_MAX_MS;
     if (!isCalendar(limit.period) && isKnown) book.windowStarts.set(counterId, newest?.periodStartMs);
   }
@@ -115,12 +115,10 @@ async function readCounters(
   }
   for (const { walletId, counter } of windows)
     books.get(walletId)?.windowStarts.set(counter.counterId, counter.periodStartMs);
-  for (const { walletId, counter } of [...windows, ...counters])
-    books.get(walletId)?.counters.set(counterKey(counter), counter);
+  for (const { walletId, counter } of [...windows, ...counters]) books.get(walletId)?.counters.set(counter);
   for (const each of lacking) {
     for (const { counterId, periodStartMs } of absentCountersOf(each, nowMs)) {
-      const counter = { counterId, periodStartMs, used: 0n, held: 0n };
-      each.book.counters.set(counterKey(counter), counter);
+      each.book.counters.set({ counterId, periodStartMs, used: 0n, held: 0n });
     }
   }
 }

@@ -1,9 +1,8 @@
 import type { Nanos } from "../../domain/money.ts";
 import {
   CLOCK_SKEW_MAX_MS,
-  type Counter,
   type CounterKey,
-  counterKey,
+  Counters,
   type Hold,
   type PeriodSpend,
   postingKey,
@@ -77,7 +76,7 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
     book?.limits.set(limit.limitId, limit);
     if (counterId !== undefined)
       book?.newestPeriods.set(counterId, newest?.periodStartMs ?? Number.NEGATIVE_INFINITY);
-    if (newest) book?.counters.set(counterKey(newest), newest);
+    if (newest) book?.counters.set(newest);
   }
   for (const { walletId, limit } of namedLimits) books.get(walletId)?.limits.set(limit.limitId, limit);
   for (const { walletId, transfer } of postings) {
@@ -149,7 +148,7 @@ async function loadWindows(
   }
   for (const { walletId, counter } of await statements.windows(unknown, untilMs)) {
     books.get(walletId)?.windowStarts.set(counter.counterId, counter.periodStartMs);
-    books.get(walletId)?.counters.set(counterKey(counter), counter);
+    books.get(walletId)?.counters.set(counter);
   }
 }
 
@@ -163,7 +162,7 @@ async function loadCounters(
     addMissingCounters(book, readSets.get(walletId) ?? NO_READS, nowMs).map((key) => ({ walletId, ...key })),
   );
   for (const { walletId, counter } of await statements.counters(wanted)) {
-    books.get(walletId)?.counters.set(counterKey(counter), counter);
+    books.get(walletId)?.counters.set(counter);
   }
 }
 
@@ -198,7 +197,7 @@ function emptyBook(wallet: Wallet | undefined): GrowingBook {
     wallet,
     holds: new Map<string, Hold>(),
     limits: new Map<string, StoredLimit>(),
-    counters: new Map<string, Counter>(),
+    counters: new Counters(),
     windowStarts: new Map<string, number | undefined>(),
     postings: new Map<string, Transfer>(),
     spends: new Map<string, PeriodSpend>(),
@@ -230,8 +229,8 @@ function addMissingCounters(
   const { counters, newestPeriods } = book;
   const missing: CounterKey[] = [];
   for (const key of countersOf(book.view, { spenders, limits }, nowMs)) {
-    if (counters.has(counterKey(key))) continue;
-    counters.set(counterKey(key), { ...key, used: 0n, held: 0n });
+    if (counters.has(key)) continue;
+    counters.set({ ...key, used: 0n, held: 0n });
     const newest = newestPeriods.get(key.counterId);
     if (newest === undefined || key.periodStartMs < newest) missing.push(key);
   }

@@ -98,7 +98,7 @@ export function mayFallShort(
   if (!book.wallet) return false;
   if (spent === undefined || balancesOf(book.wallet).available < spent) return true;
   for (const { limit, key } of limits) {
-    const counter = book.counters.get(counterKey(key));
+    const counter = book.counters.get(key);
     if (counter === undefined) return true;
     if (limit.amount - counter.used - counter.held < (spentOf(key) ?? spent)) return true;
   }

@@ -145,7 +145,7 @@ function addRows({ first, rows, last }: Statements, walletId: string, book: Work
     (newHolds.has(holdId) ? last : rows).resolutions.push(values);
   }
   for (const transfer of writeSet.transfers) rows.transfers.push(transferValues(walletId, transfer));
-  for (const { counterId, periodStartMs, used, held } of writeSet.counters.values()) {
+  for (const { counterId, periodStartMs, used, held } of writeSet.counters) {
     rows.counters.push([walletId, counterId, periodStartMs, used, held]);
   }
   for (const limit of writeSet.limits.values()) rows.limits.push(limitValues(limit));

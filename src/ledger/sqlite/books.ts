@@ -5,7 +5,7 @@ import type { Scope } from "../../domain/scope.ts";
 import {
   CLOCK_SKEW_MAX_MS,
   type CounterKey,
-  counterKey,
+  Counters,
   type Hold,
   postingKey,
   spendKey,
@@ -110,7 +110,7 @@ function readBook(statements: Statements, walletId: string): KeptBook {
     wallet: row ? readWallet(row) : undefined,
     holds: new Map(),
     limits: new Map(),
-    counters: new Map(),
+    counters: new Counters(),
     windowStarts: new Map(),
     postings: new Map(),
     spends: new Map(),
@@ -258,10 +258,9 @@ class BookReader implements RowReader {
 
   #counter(key: CounterKey): void {
     const { counters } = this.#book;
-    const name = counterKey(key);
-    if (counters.has(name)) return;
+    if (counters.has(key)) return;
     const row = this.#statements.counter.get(this.#walletId, key.counterId, key.periodStartMs);
-    counters.set(name, readCounter(key, row));
+    counters.set(readCounter(key, row));
   }
 
   /** Reads when the latest window of a counter began. A clock that ran ahead may have begun one in the future. */

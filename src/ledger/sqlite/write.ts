@@ -74,7 +74,7 @@ export function createWriter(client: Database): WriteBooks {
       for (const transfer of writeSet.transfers) {
         statements.insertTransfer.run(transferValues(walletId, transfer));
       }
-      for (const { counterId, periodStartMs, used, held } of writeSet.counters.values()) {
+      for (const { counterId, periodStartMs, used, held } of writeSet.counters) {
         statements.upsertCounter.run([walletId, counterId, periodStartMs, used, held]);
       }
       for (const limit of writeSet.limits.values()) statements.upsertLimit.run(limitValues(limit));
