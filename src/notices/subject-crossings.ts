@@ -1,4 +1,4 @@
-// Subjects that crossed the percentage of a rule: each is told once for a period of its limit, by a notice of its own
+// Subjects that crossed the percentage of a rule. Each is reported once for a period of its limit, by a notice of its own
 // or in the summary of the hour.
 import { and, count, eq, inArray, isNotNull, isNull, lt } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
@@ -19,17 +19,17 @@ export interface SubjectCrossing {
 }
 
 /** Notices of single subjects of an account within a UTC hour. Further ones are summed up. */
-export const TOLD_MAX = 20;
+const TOLD_MAX = 20;
 /** Subjects that an account's rows of an hour count. Further ones count in a later hour, if they still spend. */
-export const COUNTED_MAX = 1_000;
+const COUNTED_MAX = 1_000;
 /** Rows of one statement. */
 const ROWS_MAX = 100;
-/** A limit in total never resets: it may be told again after this time. */
+/** A limit in total never resets: its subject may be reported again after this time. */
 const TOTAL_KEPT_MS = 90 * DAY_MS;
 
 /**
- * Tells which subjects have crossed, those that were told left out. Resolves with `false` when the rule was changed or
- * deleted.
+ * Reports subjects that have crossed, those that were reported left out. Resolves with `false` when the rule was changed
+ * or deleted.
  */
 export async function tellSubjects(
   parts: EpisodeParts,
@@ -89,7 +89,7 @@ function nameOf(
   return `${resetsAtMs}\n${limitId}\n${subject}`;
 }
 
-/** Counts what an account's hour has: subjects with a notice of their own, and all. */
+/** Counts the subjects of an account's hour: those with a notice of their own, and all. */
 async function countHour(
   { tables: { subjectCrossings: table } }: Database,
   tx: Db,

@@ -17,7 +17,7 @@ interface SubjectParts extends EpisodeParts {
   readonly log: Log;
 }
 
-/** Pieces of one account's journal in one pass. */
+/** Pieces of the transfers of one account in one pass. */
 const PIECES_MAX = 10;
 /** How long one pass may begin with further accounts. The next one goes on there. */
 const PASS_MS_MAX = 5_000;
@@ -29,8 +29,8 @@ interface SubjectLimit {
 }
 
 /**
- * Finds the end users, members, runs and child keys that have used a percentage of a limit. It follows the journal of
- * each account, whose position is in the database: a pass costs what was spent since the one before.
+ * Finds the end users, members, runs and child keys that have used a percentage of a limit. It follows the transfers of
+ * each account, from a position in the database on: a pass costs what was spent since the one before.
  */
 export class SubjectWatch {
   readonly #parts: SubjectParts;

@@ -1,5 +1,6 @@
 // What a project owes by month, for people who read it by a shared link.
 import { eq } from "drizzle-orm";
+import { findProject } from "../accounts/projects.ts";
 import type { Database } from "../db/database.ts";
 import { printCsv } from "../domain/csv.ts";
 import { HOUR_MS } from "../domain/id-time.ts";
@@ -19,7 +20,7 @@ export interface ProjectMonth extends TransferSums {
   readonly isComplete: boolean;
 }
 
-/** As much of a shared link as its months depend on. */
+/** A shared link, or what is needed of it. */
 interface LinkOfProject {
   readonly accountId: string;
   readonly project: { readonly id: string } | undefined;
@@ -86,7 +87,8 @@ export function createProjectMonths(parts: Parts) {
 
 async function listMonths({ database, now }: Parts, { accountId, project }: LinkOfProject) {
   if (!project) return [];
-  const { createdAtMs } = await readAccount(database, accountId);
+  const owner = await readAccount(database, accountId);
+  const { createdAtMs } = (await findProject(database, owner, project.id)) ?? owner;
   const date = new Date(now());
   return Array.from({ length: MONTHS_MAX }, (_, back) =>
     new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back)).toISOString().slice(0, 7),

@@ -56,6 +56,38 @@ test("a project is created with a budget, gets a key, and is renamed, archived a
   await finish(watched);
 });
 
+test("a link to a project is made and revoked on its page, and shows the project without a session", async () => {
+  const { projectId } = await furnishProjects(world, "finance team");
+  const watched = await open(`/projects/${projectId}`);
+  const { page } = watched;
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const link = (await dialog.locator("code", { hasText: "/console/shared/" }).textContent()) ?? "";
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  const shared = await openPageAs(browser, {
+    url: world.url,
+    path: new URL(link).pathname,
+    person: undefined,
+  });
+  await untilTitled(shared.page, "finance team");
+  await shared.page.getByText("of $25.00 used").waitFor();
+  await shared.page.getByRole("row", { name: /running/ }).waitFor();
+  expect(await findAccessibilityFaults(shared.page)).toEqual([]);
+  // The project was furnished with another link.
+  for (const _ of [1, 2]) {
+    await page.getByRole("button", { name: "Revoke the link" }).first().click();
+    await dialog.getByRole("button", { name: "Revoke" }).click();
+    await dialog.waitFor({ state: "detached" });
+  }
+  await page.getByText("No link is shared").waitFor();
+  await shared.page.reload();
+  await untilTitled(shared.page, "Shared usage");
+  await shared.page.getByText("of $25.00 used").waitFor({ state: "detached" });
+  await shared.close();
+  await finish(watched);
+});
+
 test("a project that two people edit shows both versions", async () => {
   const { id } = await world.owner.call("POST", `${root()}/projects`, { name: "two editors" });
   const watched = await open(`/projects/${id}`);

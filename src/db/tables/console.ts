@@ -169,7 +169,7 @@ export const subjectCrossings = (t: Columns) =>
     ],
   );
 
-/** How far the journal of an account was searched for subjects that crossed a percentage. */
+/** How far the transfers of an account were searched for subjects that crossed a percentage. */
 export const subjectPositions = (t: Columns) =>
   t.createTable("subject_positions", {
     accountId: t.text("account_id").primaryKey(),
@@ -207,7 +207,7 @@ export const sharedLinks = (t: Columns) =>
       id: t.text("id").primaryKey(),
       digest: t.text("digest").notNull().unique(),
       accountId: t.text("account_id").notNull(),
-      /** A key's id, or "project:" and a project's, which programs of earlier versions take for a key of nobody. */
+      /** A key's id, or "project:" and a project's, which programs of earlier versions take for an unknown key. */
       keyId: t.text("key_id"),
       showsNames: t.flag("shows_names").notNull().default(false),
       createdBy: t.text("created_by").notNull(),

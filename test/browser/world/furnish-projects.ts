@@ -9,9 +9,13 @@ export interface ProjectFurniture {
   /** A request for an end user with a tag, and one that the limit of each end user refused. */
   readonly attributedId: string;
   readonly overLimitId: string;
+  /** Path of a shared link to the project, "/console/shared/…". */
+  readonly sharedProjectPath: string;
 }
 
-/** Adds a project with a budget, a key that made a key, requests of end users and one that their limit refused. */
+const LINK_MS = 14 * 86_400_000;
+
+/** Adds a project with a budget, a link to it, a key that made a key, requests of end users and one that their limit refused. */
 export async function furnishProjects(
   { owner, acme, url, upstream }: World,
   name = "customer support",
@@ -53,5 +57,11 @@ export async function furnishProjects(
   const attributedId = await send("mallory@shop.example", short);
   for (const user of ["ines@shop.example", "ines@shop.example", "order-1187"]) await send(user, short);
   const overLimitId = await send("order-1187", { model: "claude-sonnet", max_tokens: 32_000 });
-  return { projectId: project.id, parentKeyId: key.id, attributedId, overLimitId };
+  const { url: shared } = await owner.call("POST", `${at}/links`, {
+    project: project.id,
+    shows_names: true,
+    expires_at: new Date(Date.now() + LINK_MS).toISOString(),
+  });
+  const sharedProjectPath = new URL(shared, url).pathname;
+  return { projectId: project.id, parentKeyId: key.id, attributedId, overLimitId, sharedProjectPath };
 }

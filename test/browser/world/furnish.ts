@@ -38,6 +38,9 @@ export async function furnish(world: World): Promise<Furniture> {
     ...{ kind: "key_limit", threshold: "80", emails: ["dana@example.com"] },
     webhook_url: "https://hooks.tollgate.invalid/notices",
   });
+  await owner.call("POST", `${at}/notice-rules`, {
+    ...{ kind: "subject_limit", threshold: "90", emails: ["dana@example.com"], webhook_url: null },
+  });
   await owner.call("POST", `${at}/notice-rules/${rule}/test`);
   const { url: shared } = await owner.call("POST", `${at}/links`, {
     shows_names: true,

@@ -39,6 +39,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "accept-open": furniture.acceptPath,
       verify: "/console/verify?token=unknown",
       shared: furniture.sharedPath,
+      "shared-project": furniture.sharedProjectPath,
     }),
     ...of("owner", account, {
       overview: "",
@@ -70,6 +71,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "projects-create": ["/projects", press(/^Create project$/)],
       project: `/projects/${furniture.projectId}`,
       "project-by-key": `/projects/${furniture.projectId}?by=key`,
+      "project-share": [`/projects/${furniture.projectId}`, press(/^Share$/)],
       "project-edit": [`/projects/${furniture.projectId}`, press(/^Edit$/)],
       "project-archive": [`/projects/${furniture.projectId}`, pressInMenu(/^More for project/, /^Archive$/)],
       models: "/models",
@@ -81,6 +83,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "wallet-statements": "/wallet?tab=statements",
       "wallet-proof": ["/wallet?tab=proof", prove],
       notices: "/notices",
+      "notices-of-users": "/notices?tab=subjects",
       "notices-add": ["/notices", press(/^Add rule$/)],
       "notices-deliveries": ["/notices", pressInMenu(/80% of its/, /^Deliveries$/)],
       "notices-webhook": ["/notices", pressInMenu(/80% of its/, /^Webhook/)],

@@ -76,12 +76,12 @@ export function NoticesPage() {
 const TABS = [
   {
     id: "account",
-    title: "Account, keys and projects",
+    title: "Account and keys",
     empty: "No threshold of the rules below was crossed.",
   },
   {
     id: "subjects",
-    title: "End users, members and runs",
+    title: "End users and runs",
     empty: "No end user, member or run has used the share of its limit that a rule below reports.",
   },
 ] as const satisfies readonly { id: NoticesOf; title: string; empty: string }[];

@@ -48,7 +48,7 @@ export function Rules({ account }: { readonly account: string }) {
   return (
     <Panel
       title="Rules"
-      note="Checked every 15 s. A crossed threshold is reported once, until it was not crossed for a minute; of each end user, member or run once per period."
+      note="Checked every 15 s. A crossing is reported once; that of an end user, member or run once per period."
       isFlush
       actions={mayWrite && add}
     >
