@@ -90,7 +90,10 @@ async function readTouched({ run, dialect, walletId }: Source, after: number, en
   return rows.map(({ counter_id, start_ms }) => [String(counter_id), Number(start_ms)] as const);
 }
 
-/** The counters that may be full: integers are divided before they are multiplied, so that none overflows. */
+/**
+ * The counters that may be full: integers are divided before they are multiplied, so that none overflows. SQLite keeps
+ * the order of a CROSS JOIN: it would else read a million counters for each that is wanted.
+ */
 async function readCounters(
   { run, dialect, walletId }: Source,
   counters: readonly (readonly [counterId: string, startMs: number])[],
@@ -101,11 +104,11 @@ async function readCounters(
   const wanted = `SELECT ${dialect.item(0, "text")} AS counter_id, ${dialect.item(1, "integer")} AS start_ms
     FROM ${dialect.elements(values.add(JSON.stringify(counters)))}`;
   const sql = `SELECT l.wallet_id, l.limit_id, key_id, each_kind, period, time_zone, amount, used, held,
-      counter_id, period_start_ms FROM (${wanted}) AS wanted
-    JOIN limit_counters AS c ON c.wallet_id = ${wallet} AND c.limit_id = counter_id AND c.period_start_ms = start_ms
-    JOIN spend_limits AS l ON l.wallet_id = ${wallet} AND l.limit_id = ${dialect.firstPart("counter_id", "\n")}
-      AND l.deleted_at_ms IS NULL
-    WHERE used >= amount / 100 * ${values.add(percent)} - held`;
+      counter_id, period_start_ms
+    FROM (${wanted}) AS wanted CROSS JOIN limit_counters AS c CROSS JOIN spend_limits AS l
+    WHERE c.wallet_id = ${wallet} AND c.limit_id = counter_id AND c.period_start_ms = start_ms
+      AND l.wallet_id = ${wallet} AND l.limit_id = ${dialect.firstPart("counter_id", "\n")} AND l.deleted_at_ms IS NULL
+      AND used >= amount / 100 * ${values.add(percent)} - held`;
   return run({ sql, values: values.all });
 }
 

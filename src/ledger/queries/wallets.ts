@@ -138,8 +138,10 @@ async function readCounters(run: RunQuery, dialect: Dialect, { walletId, counted
   const values = createValues(dialect);
   const wanted = `SELECT ${dialect.item(0, "text")} AS limit_id, ${dialect.item(1, "integer")} AS from_ms,
     ${dialect.item(2, "integer")} AS to_ms FROM ${dialect.elements(values.add(JSON.stringify(ranges)))}`;
-  const sql = `SELECT limit_id, period_start_ms, used, held FROM (${wanted}) AS wanted
-    JOIN limit_counters AS c USING (limit_id) WHERE wallet_id = ${values.add(walletId)}
+  // SQLite keeps the order of a CROSS JOIN: it would else read every counter of a template for each that is wanted.
+  const sql = `SELECT c.limit_id AS limit_id, period_start_ms, used, held
+    FROM (${wanted}) AS wanted CROSS JOIN limit_counters AS c
+    WHERE c.wallet_id = ${values.add(walletId)} AND c.limit_id = wanted.limit_id
       AND c.period_start_ms BETWEEN from_ms AND to_ms ORDER BY period_start_ms DESC`;
   // Safe because the statement selects these columns, which have the schema's types.
   const rows = (await run({ sql, values: values.all })) as unknown as readonly CounterRow[];
