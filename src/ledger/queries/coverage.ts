@@ -34,10 +34,13 @@ export interface RollUpSnapshot extends RollUpCursor {
   readonly staleHours: readonly number[];
   /** Receipts before this time were dropped. */
   readonly clearedToMs: number;
+  /** Receipts before this time may have been dropped. */
+  readonly receiptsFromMs: number;
 }
 
 /** The SQL of the values that identify a snapshot. */
-export const SNAPSHOT_COLUMNS = `version, (SELECT count(*) FROM usage_stale) AS stale_count`;
+export const SNAPSHOT_COLUMNS = `version, (SELECT count(*) FROM usage_stale) AS stale_count,
+  (SELECT receipts_from_ms FROM retention) AS receipts_from_ms`;
 
 interface SnapshotRange {
   readonly walletId: string | undefined;
@@ -77,12 +80,20 @@ export function readSnapshotRows(rows: readonly Row[]): RollUpSnapshot {
     staleCount: number("stale_count"),
     staleHours,
     clearedToMs: number("cleared_to_ms"),
+    receiptsFromMs: number("receipts_from_ms"),
   };
 }
 
 /** Whether the roll-ups were in the same state when they were summed as when the coverage was chosen. */
-export function isSameSnapshot(row: Row | undefined, { version, staleCount }: RollUpSnapshot): boolean {
-  return Number(row?.version) === version && Number(row?.stale_count) === staleCount;
+export function isSameSnapshot(
+  row: Row | undefined,
+  { version, staleCount, receiptsFromMs }: RollUpSnapshot,
+): boolean {
+  return (
+    Number(row?.version) === version &&
+    Number(row?.stale_count) === staleCount &&
+    Number(row?.receipts_from_ms ?? 0) === receiptsFromMs
+  );
 }
 
 export function readCursor(row: Row | undefined): RollUpCursor {
@@ -128,7 +139,10 @@ export function coverRange(range: TimeRange, snapshot: RollUpSnapshot, takesDays
     snapshot.hours,
   );
   if (isEmpty(inner)) return coverByReceipts(range);
-  const stale = joinStale(snapshot.staleHours.filter((hour) => hour >= inner.fromMs && hour < inner.toMs));
+  const stale = joinToParts(
+    snapshot.staleHours.filter((hour) => hour >= inner.fromMs && hour < inner.toMs),
+    HOUR_MS,
+  );
   const fresh = without(inner, stale);
   const days = takesDays ? nonEmpty(fresh.map((part) => wholeDays(part, snapshot.days))) : [];
   return {
@@ -172,7 +186,7 @@ export function intersect(one: TimeRange, other: TimeRange): TimeRange {
 }
 
 /** Removes parts of a range. They must lie in it, sorted and without overlap. */
-function without(range: TimeRange, parts: readonly TimeRange[]): readonly TimeRange[] {
+export function without(range: TimeRange, parts: readonly TimeRange[]): readonly TimeRange[] {
   const ends = [...parts.map(({ fromMs }) => fromMs), range.toMs];
   const starts = [range.fromMs, ...parts.map(({ toMs }) => toMs)];
   return nonEmpty(starts.map((fromMs, index) => ({ fromMs, toMs: ends[index] ?? range.toMs })));
@@ -182,10 +196,10 @@ function wholeDays(part: TimeRange, days: TimeRange): TimeRange {
   return intersect({ fromMs: ceilOf(part.fromMs, DAY_MS), toMs: startOf(part.toMs, DAY_MS) }, days);
 }
 
-/** Joins adjacent hours, and hours further apart when there are too many parts. */
-function joinStale(hours: readonly number[]): readonly TimeRange[] {
-  for (let gapMs = 0; ; gapMs = gapMs * 2 + HOUR_MS) {
-    const joined = joinStarts(hours, HOUR_MS, gapMs);
+/** Joins adjacent hours or days, and others further apart when there are too many parts. */
+export function joinToParts(starts: readonly number[], lengthMs: number): readonly TimeRange[] {
+  for (let gapMs = 0; ; gapMs = gapMs * 2 + lengthMs) {
+    const joined = joinStarts(starts, lengthMs, gapMs);
     if (joined.length <= PARTS_MAX) return joined;
   }
 }

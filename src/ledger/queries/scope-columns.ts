@@ -1,4 +1,4 @@
-import { SCOPE_KINDS, type Scope } from "../../domain/scope.ts";
+import { SCOPE_KINDS, type Scope, type ScopeKind } from "../../domain/scope.ts";
 import { LedgerError } from "../ledger.ts";
 import type { ScopeDimension } from "../usage-records.ts";
 import { type Dialect, isStorable, type Values } from "./query.ts";
@@ -46,7 +46,12 @@ export function countsFor({ kind, id }: Scope, options: ScopeOptions): string {
   const { values, dialect } = options;
   if (!SCOPE_KINDS.includes(kind) || !isStorable(id)) throw new LedgerError("invalid_query");
   if (kind === "project") return `${scopeOf(kind, options)} = ${values.add(id)}`;
+  return hasScope(kind, { values, dialect }, id);
+}
+
+/** SQL that is true for a receipt that has a scope: of a kind, and where one is given, with an id. */
+export function hasScope(kind: ScopeKind, { values, dialect }: ScopeOptions, id?: string): string {
   const ofKind = `(${dialect.item(0, "text")}) = '${kind}'`;
-  const ofId = `(${dialect.item(1, "text")}) = ${values.add(id)}`;
-  return `EXISTS (SELECT 1 FROM ${dialect.elements("holds.scopes")} WHERE ${ofKind} AND ${ofId})`;
+  const ofId = id === undefined ? "" : ` AND (${dialect.item(1, "text")}) = ${values.add(id)}`;
+  return `EXISTS (SELECT 1 FROM ${dialect.elements("holds.scopes")} WHERE ${ofKind}${ofId})`;
 }
