@@ -60,15 +60,17 @@ export function projectOfTemplate(limitId: string): string | undefined {
   return EACH_END_USER.exec(limitId)?.[1];
 }
 
-/** Sets the limit of a target in the ledger, or removes it. */
+/** Sets the limit of a target in the ledger, or removes it. Nothing was spent yet for a target that is new. */
 export async function putSpendingLimit(
   ledger: Pick<Ledger, "setSpendLimit" | "deleteSpendLimit">,
   walletId: string,
   target: LimitTarget,
   limit: SpendingLimit | null,
+  isNew = false,
 ): Promise<void> {
   const binding = bindingOf(target);
-  if (limit) await ledger.setSpendLimit({ ...limit, ...binding, walletId });
+  if (limit)
+    await ledger.setSpendLimit({ ...limit, ...binding, walletId, ...(isNew && { countsFromNow: true }) });
   else await ledger.deleteSpendLimit({ walletId, limitId: binding.limitId });
 }
 

@@ -44,7 +44,9 @@ export function createRuns({ ledger, store, now = platform.now }: RunParts): Run
     const scope = scopeOfRun(run);
     const limits = await ledger.spendLimits(walletId, keyId, [scope]);
     if (limits.some((limit) => limit.limitId === limitId)) return;
-    await ledger.setSpendLimit({ walletId, limitId, keyId: undefined, scope, period: "total", amount });
+    const binding = { walletId, limitId, keyId: undefined, scope };
+    // Read on the way of a request: what came before is not looked for.
+    await ledger.setSpendLimit({ ...binding, period: "total", amount, countsFromNow: true });
   }
 
   return {

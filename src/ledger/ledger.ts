@@ -37,11 +37,11 @@ export interface Ledger extends LedgerReads {
   charge(request: ChargeRequest): Promise<ChargePosting>;
   refund(request: RefundRequest): Promise<Posting>;
   /**
-   * Creates or replaces a limit. What its key or wallet spent in the current period so far counts against it. A
-   * limit of another scope and a template count from now on. Open holds count, except against a window, which
-   * begins with its next hold. A limit id used for one scope is a `conflict` for another.
+   * Creates or replaces a limit. What was spent for it in the current period so far counts against it; a limit of the
+   * default project counts receipts without a project. A template counts from now on. Open holds count, except
+   * against a window, which begins with its next hold. A limit id used for one scope is a `conflict` for another.
    */
-  setSpendLimit(limit: SpendLimit): Promise<void>;
+  setSpendLimit(limit: SetSpendLimitRequest): Promise<void>;
   /** Removes a limit; a missing limit is no error. Its counters are kept for a limit of the same id. */
   deleteSpendLimit(request: DeleteSpendLimitRequest): Promise<void>;
 
@@ -183,6 +183,11 @@ export interface Posting {
 export interface ChargePosting extends Posting {
   /** The id of the charge's receipt: a UUIDv7 made by the ledger. */
   readonly receiptId: string;
+}
+
+export interface SetSpendLimitRequest extends SpendLimit {
+  /** Counts nothing that was spent before. Nothing was, where what the limit binds is new. */
+  readonly countsFromNow?: boolean | undefined;
 }
 
 export interface DeleteSpendLimitRequest {

@@ -63,6 +63,8 @@ const bindings = fc.oneof(
       { limitId: "l3", keyId: undefined },
       { limitId: "l4", keyId: undefined, scope: P1 },
       { limitId: "l5", keyId: undefined, scope: scope("end_user", "u1") },
+      { limitId: "l6", keyId: undefined, scope: scope("project", WALLET) },
+      { limitId: "l7", keyId: undefined, scope: scope("tag", "a=1") },
       { limitId: "t1", keyId: undefined, each: "end_user" },
       { limitId: "t2", keyId: undefined, scope: P1, each: "tag" },
       { limitId: "t3", keyId: undefined, each: "key" },
@@ -171,6 +173,7 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
           "America/New_York",
           "Moon/Sea",
         ),
+        countsFromNow: fc.constantFrom(undefined, undefined, true),
         amount: fc.oneof(
           { weight: 8, arbitrary: fc.bigInt(0n, 120n) },
           { weight: 1, arbitrary: fc.constant(-1n) },

@@ -17,6 +17,7 @@ import {
 import type { Command, CommandResult, Decision } from "../../src/ledger/core/command.ts";
 import { decide } from "../../src/ledger/core/decide.ts";
 import { countersOf, type ReadSet, readSetsOf, windowsOf } from "../../src/ledger/core/read-set.ts";
+import { spentFor } from "../../src/ledger/core/spender.ts";
 import { countedPeriodOf } from "../../src/ledger/core/wallet.ts";
 import { createWorkingBook, type WorkingBook } from "../../src/ledger/core/working-book.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
@@ -101,14 +102,12 @@ function windowStart({ counters }: MemoryWallet, counterId: string, nowMs: numbe
 
 /** Sums up every receipt of a limit's current period. */
 function spendOf({ holds }: MemoryWallet, limit: SpendLimit, nowMs: number): [string, PeriodSpend] {
-  const { limitId, keyId } = limit;
+  const { limitId } = limit;
   const { periodStartMs = 0 } = countedPeriodOf(limit, nowMs) ?? {};
   const firstId = firstIdOf(Math.max(0, periodStartMs));
-  const counted = [...holds.values()].filter(
-    (hold) => hold.holdId >= firstId && (keyId === undefined || keyId === hold.keyId),
-  );
+  const counted = [...holds.values()].filter((hold) => hold.holdId >= firstId && spentFor(limit, hold));
   const amount = counted.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0n);
-  return [spendKey({ counterId: limitId, periodStartMs }, keyId), { keyId, firstId, amount }];
+  return [spendKey({ counterId: limitId, periodStartMs }, limit), { bound: limit, firstId, amount }];
 }
 
 function store(stored: MemoryWallet, { writeSet }: WorkingBook): void {

@@ -1,7 +1,12 @@
 // One file and one closure on purpose: every rule of the oracle sums over the same few maps.
 import type { Scope } from "../../src/domain/scope.ts";
 import type { Command } from "../../src/ledger/core/command.ts";
-import type { DecliningLimit, HoldRequest, Shortfall } from "../../src/ledger/ledger.ts";
+import type {
+  DecliningLimit,
+  HoldRequest,
+  SetSpendLimitRequest,
+  Shortfall,
+} from "../../src/ledger/ledger.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
 
 const MOST = 4n * 10n ** 18n;
@@ -281,17 +286,17 @@ export function createOracle() {
   };
 
   /**
-   * What ended in the period counts as one amount, for the limit of a key or the wallet. What is open counts against
-   * any limit from now on. A window counts neither.
+   * What ended in the period counts as one amount, unless the limit is a template or counts from now on. What is open
+   * counts against any limit from now on. A window counts neither.
    */
-  const countSoFar = (limit: SpendLimit, now: number) => {
+  const countSoFar = (limit: SetSpendLimitRequest, now: number) => {
     if (hoursOf(limit) !== undefined) return;
-    const { limitId, keyId } = limit;
+    const { limitId } = limit;
     const from = calendarStart(limit, now);
     const seen = [...holds].flatMap(([id, hold]) => (timeOf(id) >= from ? [hold] : []));
-    if (!limit.scope && !limit.each) {
-      const ofKey = seen.filter((hold) => keyId === undefined || keyId === hold.key);
-      const spent = sum(ofKey.map((hold) => hold.booked - hold.back));
+    if (!limit.each && !limit.countsFromNow) {
+      const bound = seen.filter((hold) => hasSpentFor(limit, { keyId: hold.key, scopes: hold.scopes }));
+      const spent = sum(bound.map((hold) => hold.booked - hold.back));
       const count = { limit: limitId, subject: undefined, isWindow: false, from };
       const amount = (spent < MOST ? spent : MOST) - used(count);
       if (amount > 0n) openings.push({ count, amount });
@@ -455,6 +460,13 @@ function binds({ keyId, scope }: SpendLimit, spends: Spends): boolean {
     (spends.scopes ?? []).some((each) => each.kind === kind && each.id === id);
   if (scope) return has(scope.kind, scope.id);
   return keyId === undefined || keyId === spends.keyId || has("parent_key", keyId);
+}
+
+/** What has no project was spent for the default one, whose id is the wallet's. */
+function hasSpentFor(limit: SpendLimit, spends: Spends): boolean {
+  const isOfDefault = limit.scope?.kind === "project" && limit.scope.id === limit.walletId;
+  const hasProject = (spends.scopes ?? []).some(({ kind }) => kind === "project");
+  return (isOfDefault && !hasProject) || binds(limit, spends);
 }
 
 function subjectsOf({ each }: SpendLimit, { keyId, scopes = [] }: Spends): readonly (string | undefined)[] {

@@ -35,7 +35,7 @@ export function createMakeChild(parts: ChildParts): MakeChild {
     const id = platform.uuidV7(createdAtMs);
     const target = { kind: "key", keyId: id } as const;
     // The spending limit comes first, so that the key is never in force without it.
-    await putSpendingLimit(ledger, parent.accountId, target, child.spendingLimit);
+    await putSpendingLimit(ledger, parent.accountId, target, child.spendingLimit, true);
     try {
       const making = { id, createdAtMs, parentId: parent.id, parentDigest: digestOf(sent), child };
       return await inTurn(rootIdOf(parent), () => store(parts, making));

@@ -104,7 +104,8 @@ async function storeKey(
   const projectId = request.projectId === accountId ? undefined : request.projectId;
   // The spending limit comes first, so that the key is never in force without it.
   if (spendingLimit) {
-    await putSpendingLimit(ledger, accountId, { kind: "key", keyId: id }, spendingLimit);
+    const isNew = request.id === undefined;
+    await putSpendingLimit(ledger, accountId, { kind: "key", keyId: id }, spendingLimit, isNew);
   }
   const createdBy = actor.kind === "person" || actor.kind === "management_key" ? actor.id : undefined;
   const rights = { models, allowsClamp, allowsChildren, expiresAtMs };

@@ -20,7 +20,7 @@ import {
 } from "../codec/mutations.ts";
 import {
   encodeDeleteSpendLimitRequest,
-  encodeSpendLimit,
+  encodeSetSpendLimitRequest,
   encodeWalletStateRequest,
 } from "../codec/wallets.ts";
 import {
@@ -128,7 +128,7 @@ function createRemoteCommands(submit: Mutations["submit"]): LedgerCommands {
     charge: (request) => send(() => ({ createCharge: encodeChargeRequest(request) }), decodeChargeResult),
     refund: (request) => send(() => ({ createRefund: encodeRefundRequest(request) }), decodePostingResult),
     setSpendLimit: (limit) =>
-      send(() => ({ setSpendLimit: { limit: encodeSpendLimit(limit) } }), decodeNothing),
+      send(() => ({ setSpendLimit: encodeSetSpendLimitRequest(limit) }), decodeNothing),
     deleteSpendLimit: (request) =>
       send(() => ({ deleteSpendLimit: encodeDeleteSpendLimitRequest(request) }), decodeNothing),
   };

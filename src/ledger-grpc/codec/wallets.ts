@@ -1,6 +1,10 @@
 import { type CalendarPeriod, type LimitPeriod, WINDOW_HOURS_MAX } from "../../domain/period.ts";
 import type * as Proto from "../../gen/messages.ts";
-import type { DeleteSpendLimitRequest, WalletStateRequest } from "../../ledger/ledger.ts";
+import type {
+  DeleteSpendLimitRequest,
+  SetSpendLimitRequest,
+  WalletStateRequest,
+} from "../../ledger/ledger.ts";
 import type {
   Balances,
   JournalLine,
@@ -130,6 +134,18 @@ function decodePeriod({ period, windowHours }: Proto.SpendLimit__Output): LimitP
   const isInRange = isWindow ? windowHours >= 1 && windowHours <= WINDOW_HOURS_MAX : windowHours === 0;
   if (!isInRange) throw new InvalidField("limit.window_hours", "invalid_amount");
   return isWindow ? `${windowHours}h` : name;
+}
+
+export function encodeSetSpendLimitRequest(request: SetSpendLimitRequest): Proto.SetSpendLimitRequest {
+  const limit = encodeSpendLimit(request);
+  return request.countsFromNow ? { limit, fromNow: true } : { limit };
+}
+
+export function decodeSetSpendLimitRequest({
+  limit,
+  fromNow,
+}: Proto.SetSpendLimitRequest__Output): SetSpendLimitRequest {
+  return { ...decodeSpendLimit(limit), ...(fromNow && { countsFromNow: true }) };
 }
 
 export function encodeDeleteSpendLimitRequest(

@@ -24,7 +24,7 @@ import {
 import { encodeError } from "../codec/status.ts";
 import {
   decodeDeleteSpendLimitRequest,
-  decodeSpendLimit,
+  decodeSetSpendLimitRequest,
   decodeWalletStateRequest,
   encodeBalances,
 } from "../codec/wallets.ts";
@@ -132,7 +132,7 @@ export const MUTATIONS = {
     encodeResponse: encodeDoneResult,
   }),
   setSpendLimit: kind<WireOf<"setSpendLimit">>()({
-    decode: ({ limit }) => decodeSpendLimit(limit),
+    decode: decodeSetSpendLimitRequest,
     apply: (ledger, limit) => ledger.setSpendLimit(limit),
     encodeResult: encodeDoneResult,
     encodeResponse: encodeDoneResult,

@@ -1,7 +1,7 @@
 import type { Nanos } from "../../domain/money.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from "../records.ts";
-import type { Spender } from "./spender.ts";
+import { bindingOf, type Spender } from "./spender.ts";
 
 /** The accounts of a wallet's double-entry book. The balance of `wallet` is what we owe its owner. */
 export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3 });
@@ -144,8 +144,8 @@ export interface Opening extends CounterKey {
 
 /** What the receipts of a limit's period come to, whether they count against the limit or not. */
 export interface PeriodSpend {
-  /** The key of the receipts; `undefined` for those of the whole wallet. */
-  readonly keyId: string | undefined;
+  /** What the limit binds. */
+  readonly bound: Pick<SpendLimit, "walletId" | "keyId" | "scope">;
   /** No receipt of the period has a smaller id. */
   readonly firstId: string;
   /** Charges less refunds. */
@@ -183,7 +183,7 @@ export interface BookRows {
   /** Open holds that were past their time when the batch began. */
   readonly dueHoldIds: readonly string[];
   /**
-   * By {@link spendKey}, of limits of a key or wallet to be set. Their periods' open holds are in the book, all of
+   * By {@link spendKey}, of limits of calendar periods to be set. Their periods' open holds are in the book, all of
    * them, as those of every limit to be set are.
    */
   readonly spends: ReadonlyMap<string, PeriodSpend>;
@@ -214,9 +214,9 @@ export function counterKey(key: CounterKey): string {
   return `${key.periodStartMs} ${key.counterId}`;
 }
 
-/** `keyId` is that of the limit: commands of one batch may name a limit id with several. */
-export function spendKey(key: CounterKey, keyId: string | undefined): string {
-  return keyId === undefined ? counterKey(key) : `${counterKey(key)}\n${keyId}`;
+/** `bound` is what the limit binds: commands of one batch may name a limit id with several. */
+export function spendKey(key: CounterKey, bound: Pick<SpendLimit, "keyId" | "scope">): string {
+  return `${counterKey(key)}\n${bindingOf(bound) ?? ""}`;
 }
 
 export function postingKey(kind: TransferKind, transferId: string): string {

@@ -10,13 +10,14 @@ import type {
   Posting,
   RefundRequest,
   ReleaseRequest,
+  SetSpendLimitRequest,
   Settlement,
   SettleRequest,
   Shortfall,
   TopUpRequest,
   WalletStateRequest,
 } from "../ledger.ts";
-import type { Balances, SpendLimit } from "../records.ts";
+import type { Balances } from "../records.ts";
 import type { Book, Changes } from "./book.ts";
 
 /** Every command that can change a wallet: the request it carries and the result it returns. */
@@ -31,7 +32,7 @@ interface Commands {
   readonly top_up: { readonly request: TopUpRequest; readonly result: Posting };
   readonly charge: { readonly request: ChargeCommand; readonly result: ChargePosting };
   readonly refund: { readonly request: RefundRequest; readonly result: Posting };
-  readonly set_spend_limit: { readonly request: SpendLimit; readonly result: undefined };
+  readonly set_spend_limit: { readonly request: SetSpendLimitRequest; readonly result: undefined };
   readonly delete_spend_limit: { readonly request: DeleteSpendLimitRequest; readonly result: undefined };
 }
 

@@ -1,4 +1,5 @@
 import { isCalendar, isLimitPeriod, isTimeZone } from "../../domain/period.ts";
+import type { SetSpendLimitRequest } from "../ledger.ts";
 import type { SpendLimit } from "../records.ts";
 import {
   type Book,
@@ -25,7 +26,7 @@ export interface ReadSet {
   /** Limits to be set or deleted: read whether in force or not. */
   readonly limitIds: ReadonlySet<string>;
   /** The new values of limits to be set. */
-  readonly limits: readonly SpendLimit[];
+  readonly limits: readonly SetSpendLimitRequest[];
   readonly postings: readonly { readonly kind: TransferKind; readonly transferId: string }[];
 }
 
@@ -40,7 +41,7 @@ export interface RowReader {
   /** A limit to be set or deleted, whether in force or not. */
   limit(limitId: string): void;
   /** The new value of a limit to be set: its counters of the current period, and what that has seen. */
-  newLimit(limit: SpendLimit): void;
+  newLimit(limit: SetSpendLimitRequest): void;
   posting(kind: TransferKind, transferId: string): void;
 }
 
@@ -133,7 +134,7 @@ function emptyReadSet(): ReadSet & RowReader {
   const holdIds = new Set<string>();
   const spenders: Spender[] = [];
   const limitIds = new Set<string>();
-  const limits: SpendLimit[] = [];
+  const limits: SetSpendLimitRequest[] = [];
   const postings: { kind: TransferKind; transferId: string }[] = [];
   return {
     holdIds,

@@ -16,7 +16,7 @@ export const NO_SCOPES: readonly Scope[] = [];
 /** The binding of templates that bind the whole wallet. */
 const WALLET_TEMPLATES = `wallet${SEPARATOR}`;
 
-type Bound = Pick<SpendLimit, "keyId" | "scope" | "each">;
+type Bound = Pick<SpendLimit, "keyId" | "scope"> & Partial<Pick<SpendLimit, "each">>;
 
 /**
  * Returns what a limit binds as one text, which is stored: the id of a key, the kind and id of another scope, or
@@ -64,6 +64,16 @@ export function bindingsOf({ keyId, scopes = NO_SCOPES }: Spender): readonly str
 export function binds(limit: Bound, spender: Spender): boolean {
   const binding = bindingOf(limit);
   return binding === undefined || bindingsOf(spender).includes(binding);
+}
+
+/**
+ * Whether a receipt counts for what a limit, no template, counts of the time before it was set. The default project of
+ * a wallet, which has its id, has the receipts without a project as well.
+ */
+export function spentFor(bound: Pick<SpendLimit, "walletId" | "keyId" | "scope">, spender: Spender): boolean {
+  const { walletId, scope } = bound;
+  const isOfDefault = scope?.kind === "project" && scope.id === walletId;
+  return (isOfDefault && !spender.scopes?.some(({ kind }) => kind === "project")) || binds(bound, spender);
 }
 
 /** What a limit that is no template counts: everything that it binds. */

@@ -3,7 +3,12 @@
 import { firstIdOf } from "../../domain/id-time.ts";
 import { NANOS_MAX } from "../../domain/money.ts";
 import { isCalendar, isLimitPeriod, isTimeZone, periodStart } from "../../domain/period.ts";
-import type { DeleteSpendLimitRequest, IdleLimit, WalletStateRequest } from "../ledger.ts";
+import type {
+  DeleteSpendLimitRequest,
+  IdleLimit,
+  SetSpendLimitRequest,
+  WalletStateRequest,
+} from "../ledger.ts";
 import type { Balances, SpendLimit } from "../records.ts";
 import {
   type Book,
@@ -54,7 +59,7 @@ export const setWalletState: Rule<WalletStateRequest, undefined> = ({ wallet }, 
  * invalid period), `invalid_time_zone`, `wallet_not_found`, `conflict` (the id is, or was, of a limit that binds
  * something else).
  */
-export const setSpendLimit: Rule<SpendLimit, undefined> = (book, request, nowMs) => {
+export const setSpendLimit: Rule<SetSpendLimitRequest, undefined> = (book, request, nowMs) => {
   const { walletId, limitId, keyId, scope, each, period, timeZone, amount } = request;
   if (!isId(walletId) || !isId(limitId)) return decline("invalid_id");
   if (keyId !== undefined && !isId(keyId)) return decline("invalid_id");
@@ -66,7 +71,7 @@ export const setSpendLimit: Rule<SpendLimit, undefined> = (book, request, nowMs)
   const limit = { walletId, limitId, keyId, scope, each, period, timeZone, amount };
   if (stored && !bindsSame(stored, limit)) return decline("conflict");
   if (stored && isSame(stored, limit)) return { result: undefined };
-  const counted = stored && isOfSamePeriod(stored, limit) ? {} : countPeriod(book, limit, nowMs);
+  const counted = stored && isOfSamePeriod(stored, limit) ? {} : countPeriod(book, request, nowMs);
   return { result: undefined, changes: { limits: [limit], ...counted } };
 };
 
@@ -112,12 +117,12 @@ function isOfSamePeriod(stored: StoredLimit, limit: SpendLimit): boolean {
 }
 
 /**
- * Counts what a limit's current period has seen before the limit was set. Receipts of a key or wallet that have ended
+ * Counts what a limit's current period has seen before the limit was set. Receipts that have ended
  * become an opening of the counter: they are too many to list the limit. Open holds come to list it, so that their
  * ends count once. A later refund or late settlement of an ended receipt leaves the counter unchanged.
  * A window counts nothing: it begins with its first hold.
  */
-function countPeriod(book: Book, limit: SpendLimit, nowMs: number): Changes {
+function countPeriod(book: Book, limit: SetSpendLimitRequest, nowMs: number): Changes {
   const counters = new Counters();
   const openings: Opening[] = [];
   const opening = openingOf(book, limit, nowMs);
@@ -137,11 +142,11 @@ function countPeriod(book: Book, limit: SpendLimit, nowMs: number): Changes {
   return { counters: [...counters], openings, boundHolds };
 }
 
-/** Returns what a limit of a key or wallet misses of its current period; `undefined` where that is nothing. */
-function openingOf(book: Book, limit: SpendLimit, nowMs: number): Opening | undefined {
+/** Returns what a limit misses of its current period; `undefined` where that is nothing. */
+function openingOf(book: Book, limit: SetSpendLimitRequest, nowMs: number): Opening | undefined {
   const key = countedPeriodOf(limit, nowMs);
   if (!key) return undefined;
-  const spend = book.spends.get(spendKey(key, limit.keyId));
+  const spend = book.spends.get(spendKey(key, limit));
   if (!spend) throw new Error("Cannot decide: the spending of a limit's period was not read");
   const missed = leastOf(spend.amount, NANOS_MAX) - counterOf(book, key).used;
   return missed > 0n ? { ...key, used: missed } : undefined;
@@ -149,11 +154,11 @@ function openingOf(book: Book, limit: SpendLimit, nowMs: number): Opening | unde
 
 /**
  * Returns the counter of a limit that counts what was spent in its current period before it was set; `undefined` for
- * windows, templates and limits of scopes, whose spending is in no roll-up.
+ * windows, templates and limits that count from now on.
  */
-export function countedPeriodOf(limit: SpendLimit, nowMs: number): CounterKey | undefined {
-  const { limitId, scope, each, period, timeZone } = limit;
-  if (scope || each !== undefined || !isCalendar(period)) return undefined;
+export function countedPeriodOf(limit: SetSpendLimitRequest, nowMs: number): CounterKey | undefined {
+  const { limitId, each, period, timeZone, countsFromNow = false } = limit;
+  if (countsFromNow || each !== undefined || !isCalendar(period)) return undefined;
   return { counterId: limitId, periodStartMs: periodStart(period, nowMs, timeZone) };
 }
 

@@ -15,7 +15,7 @@ import {
   type Wallet,
 } from "./book.ts";
 import { LimitsInForce } from "./headroom.ts";
-import type { Spender } from "./spender.ts";
+import { type Spender, spentFor } from "./spender.ts";
 
 /**
  * The book of a wallet during a batch: each command sees the changes of the commands before it. A store may
@@ -178,7 +178,7 @@ class OpenBook implements WorkingBook {
     const hold = holdId === undefined ? undefined : this.holds.get(holdId);
     if (!hold) return;
     for (const [name, spend] of this.spends) {
-      if ((spend.keyId ?? hold.keyId) !== hold.keyId || hold.holdId < spend.firstId) continue;
+      if (hold.holdId < spend.firstId || !spentFor(spend.bound, hold)) continue;
       const signed = kind === TRANSFER_KINDS.refund ? -amount : amount;
       this.spends.set(name, { ...spend, amount: spend.amount + signed });
     }

@@ -126,7 +126,7 @@ async function loadSpends(
   const counted = limits.filter((limit) => countedPeriodOf(limit, nowMs) !== undefined);
   for (const { limit, spend } of await statements.spends(counted, nowMs)) {
     const key = countedPeriodOf(limit, nowMs);
-    if (key) books.get(limit.walletId)?.spends.set(spendKey(key, limit.keyId), spend);
+    if (key) books.get(limit.walletId)?.spends.set(spendKey(key, limit), spend);
   }
 }
 

@@ -239,7 +239,7 @@ class BookReader implements RowReader {
     const counted = countedPeriodOf(limit, this.#nowMs);
     if (!counted) return;
     this.#counter(counted);
-    const name = spendKey(counted, limit.keyId);
+    const name = spendKey(counted, limit);
     if (!spends.has(name)) spends.set(name, spendOf(limit, this.#nowMs));
   }
 

@@ -17,7 +17,7 @@ export function describeScopeLimits(env: LedgerEnv): void {
     (await env.limits(keyId, scopes)).map(({ limitId }) => limitId);
 
   describe("a limit of a scope that is set", () => {
-    test("counts the open holds of the scope, and nothing that has ended", async () => {
+    test("counts what the scope has spent in its period, and its open holds", async () => {
       await env.hold("h1", 20n, { scopes: [P1] });
       await env.settle("h1", 15n);
       await env.charge("c1", 4n, { scopes: [P1] });
@@ -26,12 +26,12 @@ export function describeScopeLimits(env: LedgerEnv): void {
       await env.hold("h4", 5n);
       await setLimit(env, "month", 20n, { scope: P1, period: "month" });
       await setLimit(env, "total", 20n, { scope: P1 });
-      expect(await env.limits()).toMatchObject(Array(2).fill({ used: 0n, held: 10n }));
+      expect(await env.limits()).toMatchObject(Array(2).fill({ used: 19n, held: 10n }));
       await env.settle("h2", 12n);
       await env.refund("r1", "h1", 3n);
       await env.refund("r2", "h2", 1n);
       await env.settle("h3", 7n);
-      expect(await env.limits()).toMatchObject(Array(2).fill({ used: 11n, held: 0n }));
+      expect(await env.limits()).toMatchObject(Array(2).fill({ used: 30n, held: 0n }));
       expect(await env.errorCode(() => env.hold("h5", 10n, { scopes: [P1] }))).toBe(
         "spending_limit_exceeded",
       );
@@ -47,27 +47,62 @@ export function describeScopeLimits(env: LedgerEnv): void {
       expect(await env.limits()).toMatchObject([{ used: 0n }, { used: 6n }]);
     });
 
-    test("on a key counts the open holds of the keys below it", async () => {
+    test("counts nothing of before where it counts from now on, but the open holds", async () => {
+      await env.charge("c1", 4n, { scopes: [P1] });
+      await env.hold("h1", 10n, { scopes: [P1] });
+      const limit = {
+        walletId: env.walletId,
+        limitId: "l1",
+        keyId: undefined,
+        scope: P1,
+        amount: 20n,
+      } as const;
+      await env.ledger.setSpendLimit({ ...limit, period: "total", countsFromNow: true });
+      expect(await env.limits()).toMatchObject([{ used: 0n, held: 10n }]);
+      await env.ledger.setSpendLimit({ ...limit, period: "month" });
+      expect(await env.limits()).toMatchObject([{ used: 4n, held: 10n }]);
+    });
+
+    test("counts what had any of its kind, and for the default project what had no project", async () => {
+      const own = scope("project", env.walletId);
+      await env.charge("c1", 1n);
+      await env.charge("c2", 2n, { scopes: [scope("tag", "a=1"), scope("tag", "a=2"), P1] });
+      await env.charge("c3", 4n, { scopes: [P2, own, M1] });
+      await env.charge("c4", 8n, { keyId: "child", scopes: [scope("parent_key", "k1"), ROOT] });
+      await env.hold("h1", 16n);
+      await env.settle("h1", 16n);
+      await env.refund("r1", "h1", 15n);
+      const bound = [own, P1, P2, scope("tag", "a=1"), scope("tag", "a=2"), M1];
+      for (const [index, each] of bound.entries()) await setLimit(env, `${index}`, 99n, { scope: each });
+      await env.limit("root", 99n, { keyId: "root" });
+      await env.limit("spender", 99n, { keyId: "k1" });
+      await env.limit("wallet", 99n);
+      const used = (await env.limits()).map((limit) => limit.used);
+      expect(used).toEqual([14n, 2n, 4n, 2n, 2n, 4n, 8n, 16n, 16n]);
+    });
+
+    test("on a key counts what the keys below it have spent, and their open holds", async () => {
+      await env.charge("c1", 2n, { keyId: "leaf", scopes: [scope("parent_key", "child"), ROOT] });
       await env.hold("h1", 10n, { keyId: "child", scopes: [ROOT] });
       await env.hold("h2", 8n, { keyId: "leaf", scopes: [scope("parent_key", "child"), ROOT] });
       await env.hold("h3", 6n, { keyId: "root" });
       await env.hold("h4", 5n, { keyId: "child" });
       await env.limit("root", 30n, { keyId: "root", period: "day" });
-      expect(await env.limits("root")).toMatchObject([{ used: 0n, held: 24n }]);
+      expect(await env.limits("root")).toMatchObject([{ used: 2n, held: 24n }]);
       await env.settle("h1", 9n);
       await env.release("h2");
-      expect(await env.limits("root")).toMatchObject([{ used: 9n, held: 6n }]);
+      expect(await env.limits("root")).toMatchObject([{ used: 11n, held: 6n }]);
     });
 
-    test("with another period counts the open holds of that period", async () => {
+    test("with another period counts what was spent in that period", async () => {
       await setLimit(env, "l1", 50n, { scope: P1, period: "day" });
       await env.hold("h1", 10n, { scopes: [P1] });
       await env.hold("h2", 8n, { scopes: [P1] });
       await env.settle("h2", 7n);
       await setLimit(env, "l1", 50n, { scope: P1, period: "month", timeZone: "Asia/Tokyo" });
-      expect(await env.limits()).toMatchObject([{ used: 0n, held: 10n }]);
+      expect(await env.limits()).toMatchObject([{ used: 7n, held: 10n }]);
       await env.settle("h1", 9n);
-      expect(await env.limits()).toMatchObject([{ used: 9n, held: 0n }]);
+      expect(await env.limits()).toMatchObject([{ used: 16n, held: 0n }]);
       await setLimit(env, "l1", 50n, { scope: P1, period: "day" });
       expect(await env.limits()).toMatchObject([{ used: 16n, held: 0n }]);
     });
@@ -92,7 +127,7 @@ export function describeScopeLimits(env: LedgerEnv): void {
       expect(await env.snapshot()).toEqual(before);
     });
 
-    test("binds nothing while it is deleted, and is restored with its counter and the open holds", async () => {
+    test("binds nothing while it is deleted, and is restored with what was spent meanwhile", async () => {
       await setLimit(env, "l1", 50n, { scope: P1 });
       await env.hold("h1", 40n, { scopes: [P1] });
       await remove("l1");
@@ -102,7 +137,7 @@ export function describeScopeLimits(env: LedgerEnv): void {
       await env.hold("h3", 9n, { scopes: [P1] });
       await env.settle("h3", 9n);
       await setLimit(env, "l1", 60n, { scope: P1 });
-      expect(await env.limits()).toMatchObject([{ used: 38n, held: 20n }]);
+      expect(await env.limits()).toMatchObject([{ used: 47n, held: 20n }]);
       expect(await env.errorCode(() => env.hold("h4", 3n, { scopes: [P1] }))).toBe("spending_limit_exceeded");
     });
 

@@ -4,8 +4,10 @@ import type { SpendLimit as _tollgate_ledger_v1_SpendLimit, SpendLimit__Output a
 
 export interface SetSpendLimitRequest {
   'limit'?: (_tollgate_ledger_v1_SpendLimit | null);
+  'fromNow'?: (boolean);
 }
 
 export interface SetSpendLimitRequest__Output {
   'limit': (_tollgate_ledger_v1_SpendLimit__Output | null);
+  'fromNow': (boolean);
 }
