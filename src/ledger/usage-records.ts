@@ -1,4 +1,6 @@
 // Usage: sums of receipts by group, and the state of the roll-ups that make them fast.
+
+import { OTHER } from "../db/usage-columns.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 
@@ -8,7 +10,7 @@ export const DIMENSIONS_MAX = 4;
 /**
  * A dimension to group usage by. `hour` is in UTC; `day` starts at midnight, see `offsetHours`. Those of scopes have
  * the id of the scope; `tag` has the value of one key's tags. A receipt without a project is of the default one, whose
- * id is the wallet's. Scopes are summed from receipts, while these are kept.
+ * id is the wallet's.
  */
 export type UsageDimension =
   | "hour"
@@ -24,6 +26,12 @@ export type UsageDimension =
 
 export type ScopeDimension = "project" | "member" | "end_user" | "tag" | "run" | "parent_key";
 
+/**
+ * The group of the scopes of a kind after the first 10,000 of a UTC day, in the order of their first holds. No id of a
+ * scope has control characters.
+ */
+export const OTHER_SCOPES: string = OTHER;
+
 /** The sums over all receipts that match a query, exact to the last committed one. */
 export interface UsageReport {
   /** Sorted by the dimensions of `groupBy`; the dearest first where these are asked for. */
@@ -37,7 +45,8 @@ export interface UsageReport {
 /** The sums of a group of receipts. */
 export interface UsageRow {
   /**
-   * One value per dimension of the query: Unix milliseconds for `hour` and `day`, null for an unknown value.
+   * One value per dimension of the query: Unix milliseconds for `hour` and `day`, null for an unknown value,
+   * {@link OTHER_SCOPES} for scopes that a closed day has summed up together.
    */
   readonly group: Readonly<Partial<Record<UsageDimension, string | number | null>>>;
   /** All receipts: the sum of the four states. */

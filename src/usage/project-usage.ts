@@ -5,7 +5,7 @@ import { DAY_MS } from "../domain/id-time.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { SpendLimitUsage } from "../ledger/records.ts";
-import type { UsageRow } from "../ledger/usage-records.ts";
+import { OTHER_SCOPES, type UsageRow } from "../ledger/usage-records.ts";
 import { NO_SUMS, type Sums, subtractSums, sumsOf } from "./sums.ts";
 
 /** What the usage of a project may be divided by. */
@@ -56,7 +56,8 @@ export async function readProjectUsage(
     parts.ledger.usage({ ...query, groupBy: [] }),
     parts.ledger.usage({ ...query, groupBy: [group], dearestMax: SHOWN_MAX }),
   ]);
-  const shown = dearest.rows.map((row) => ({ id: idOf(row, group), sums: sumsOf(row, 0) }));
+  const named = dearest.rows.filter(({ group: { [group]: value } }) => value !== OTHER_SCOPES);
+  const shown = named.map((row) => ({ id: idOf(row, group), sums: sumsOf(row, 0) }));
   const [first] = whole.rows;
   const total = first ? sumsOf(first, 0) : NO_SUMS;
   const ids = shown.flatMap(({ id }) => id ?? []);

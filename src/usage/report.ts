@@ -2,7 +2,7 @@ import { findAccountNames, findKeyNames, findNames } from "../accounts/find-item
 import type { Database } from "../db/database.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import type { UsageQuery } from "../ledger/records.ts";
-import type { UsageDimension, UsageRow } from "../ledger/usage-records.ts";
+import { OTHER_SCOPES, type UsageDimension, type UsageRow } from "../ledger/usage-records.ts";
 import type { RefusalSum } from "../refusals/reads.ts";
 import { readRefused } from "./refused.ts";
 import { addSums, NO_SUMS, type Sums, subtractSums, sumsOf } from "./sums.ts";
@@ -29,7 +29,10 @@ export interface UsageReport {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The group of all groups but the dearest, where a view has too many. No id has a line feed. */
+/**
+ * The group of all groups but the dearest, where a view has too many, and of the scopes that the ledger has summed up
+ * together. No id has a line feed.
+ */
 export const OTHER = "\n";
 /** The groups that are shown over time where a view has too many. */
 const GROUPS_OVER_TIME = 8;
@@ -111,8 +114,7 @@ async function readPoints(parts: Parts, view: UsageView, groupsMax: number): Pro
   }
   const groups = await readGroups(parts, { ...view, by: undefined }, groupsMax);
   const isShown = MANY.includes(group) && groups.length * bucketsOf(view).length <= POINTS_MAX;
-  const isWhole = groups.every((each) => each.group !== OTHER);
-  if (isShown && isWhole) return { points: await queryPoints(parts, view), groups };
+  if (isShown && groups.length < groupsMax) return { points: await queryPoints(parts, view), groups };
   return { points: await readDearest(parts, view, groups), groups };
 }
 
@@ -127,8 +129,9 @@ function whenTooMany(fault: unknown): undefined {
 
 /** Reads the dearest groups of the whole range, and all others as one. */
 async function readGroups(parts: Parts, view: UsageView, groupsMax: number): Promise<readonly UsagePoint[]> {
-  const dearest = await queryPoints(parts, view, { dearestMax: groupsMax });
-  if (dearest.length < groupsMax) return dearest;
+  const all = await queryPoints(parts, view, { dearestMax: groupsMax });
+  if (all.length < groupsMax) return all;
+  const dearest = all.filter(({ group }) => group !== OTHER);
   const [total] = await queryPoints(parts, { ...view, group: undefined });
   const sums = dearest.reduce((rest, each) => subtractSums(rest, each.sums), total?.sums ?? NO_SUMS);
   return sums.requests > 0 ? [...dearest, { timeMs: undefined, group: OTHER, sums }] : dearest;
@@ -185,6 +188,7 @@ function timeOf({ group }: UsageRow, { by }: UsageView): number | undefined {
 function groupOf({ group: values }: UsageRow, { group }: UsageView): string | null | undefined {
   if (group === undefined) return undefined;
   const value = values[DIMENSIONS[group]];
+  if (value === OTHER_SCOPES) return OTHER;
   return value === undefined || value === null ? null : String(value);
 }
 

@@ -1,12 +1,13 @@
 import type { Long } from "@grpc/proto-loader";
 import type * as Proto from "../../gen/messages.ts";
 import type { UsageQuery } from "../../ledger/records.ts";
-import type {
-  Histogram,
-  RollUpState,
-  UsageDimension,
-  UsageReport,
-  UsageRow,
+import {
+  type Histogram,
+  OTHER_SCOPES,
+  type RollUpState,
+  type UsageDimension,
+  type UsageReport,
+  type UsageRow,
 } from "../../ledger/usage-records.ts";
 import { usageDimensions, usageResolutions } from "./enums.ts";
 import { decodeUsage, encodeUsage } from "./facts.ts";
@@ -119,6 +120,7 @@ function encodeGroup(dimension: UsageDimension, value: string | number | null): 
   const wire = usageDimensions.encode(dimension);
   if (value === null) return { dimension: wire };
   if (typeof value === "number") return { dimension: wire, time: encodeTime(value) };
+  if (value === OTHER_SCOPES) return { dimension: wire, others: true };
   return { dimension: wire, text: value };
 }
 
@@ -126,8 +128,9 @@ function decodeGroup({
   dimension,
   time,
   text,
+  others,
 }: Proto.UsageGroup__Output): [UsageDimension, string | number | null] {
-  const value = time ? decodeTime(time, "row.group.time") : (text ?? null);
+  const value = time ? decodeTime(time, "row.group.time") : others ? OTHER_SCOPES : (text ?? null);
   return [usageDimensions.decode(dimension, "row.group.dimension"), value];
 }
 

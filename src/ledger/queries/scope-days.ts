@@ -184,7 +184,9 @@ function groupSums(segment: Segment): SumParts {
 /** Sums the rows of one scope. The default project has the receipts without a project, which have no rows. */
 function selectedSums(segment: Segment, id: string): SumParts {
   const { query, walletId, kind, values } = segment;
-  const group = `CAST(${values.add(id)} AS text)`;
+  // PostgreSQL knows no type of a value that no part of the statement has.
+  const isGroup = query.groupBy.some(isScopeDimension);
+  const group = isGroup ? `CAST(${values.add(id)} AS text)` : "";
   const sumsOf = (kinds: readonly string[], condition: string, sums: readonly string[]) =>
     `SELECT ${[...dimensionsOf(query.groupBy, group), ...sums].join(", ")} FROM usage_scope_days
       WHERE ${[...rowsOf(segment, kinds), condition].join(" AND ")} ${groupClause(query.groupBy)}`;

@@ -10,6 +10,7 @@ import type { LedgerUnderTest } from "../contract/env.ts";
 import { FACTS, holdIdOf } from "../samples.ts";
 import { plainScopes, readScopeDays } from "./plain-scopes.ts";
 import { plainUsage, readAll } from "./plain-usage.ts";
+import { expectLimits, expectUsage, scopeQueriesOf } from "./scope-queries.ts";
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -113,6 +114,8 @@ export interface History {
   run(step: Step): Promise<void>;
   /** Compares usage by every dimension with plain sums over all receipts. */
   check(): Promise<void>;
+  /** Sets limits, and compares what they count of the time before with plain sums. */
+  checkLimits(): Promise<void>;
 }
 
 /** Two jobs of other processes, which ignore the lease, so that they run at once. */
@@ -210,7 +213,7 @@ export async function startHistory(env: LedgerUnderTest, { one, other }: Rivals)
       const receipts = await readAll(ledger, walletId);
       for (const query of queriesOf(walletId, clock.nowMs)) {
         const { rows, offsetHours } = await ledger.usage(query);
-        expect([query, rows]).toEqual([query, plainUsage(receipts, { ...query, offsetHours })]);
+        expectUsage(query, rows, plainUsage(receipts, { ...query, offsetHours }));
       }
     }
     expect(await readScopeDays(one)).toEqual(await plainScopes(ledger, one, OWN_ROWS_MAX));
@@ -220,7 +223,10 @@ export async function startHistory(env: LedgerUnderTest, { one, other }: Rivals)
       expect([query, rows]).toEqual([query, plainUsage(receipts, query)]);
     }
   };
-  return { prefix, run, check };
+  const checkLimits = async () => {
+    for (const walletId of wallets) await expectLimits(env, walletId, await readAll(ledger, walletId));
+  };
+  return { prefix, run, check, checkLimits };
 }
 
 /** Scopes of every kind; some receipts have several of one, or none at all. */
@@ -262,12 +268,12 @@ function queriesOf(walletId: string, nowMs: number): readonly UsageQuery[] {
     { walletId, groupBy: ["key"], state: "settled" },
     { walletId, groupBy: ["project", "outcome"] },
     { walletId, groupBy: ["end_user"], scopes: [{ kind: "project", id: walletId }], fromMs },
-    { walletId, groupBy: ["end_user"], dearestMax: 2 },
     { walletId, groupBy: ["hour", "model"], dearestMax: 3, toMs },
     { walletId, groupBy: [], dearestMax: 1, fromMs },
     { walletId, groupBy: ["day", "end_user"], among: ["u0", "u2"], scopes: [{ kind: "project", id: "p1" }] },
     { walletId, groupBy: ["hour", "model"], among: ["model-1", "none"] },
     { walletId, groupBy: ["upstream"], among: ["openai"], dearestMax: 5 },
+    ...scopeQueriesOf(walletId, toMs),
   ];
 }
 

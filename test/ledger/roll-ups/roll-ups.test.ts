@@ -41,6 +41,7 @@ function describeRollUps(name: string, open: OpenLedger): void {
           await history.check();
           while (await rollUpOnce(rivals.one, { ownRowsMax: OWN_ROWS_MAX }));
           await history.check();
+          await history.checkLimits();
         }),
         { numRuns: RUNS, endOnFailure: true },
       );

@@ -7,12 +7,14 @@ export interface UsageGroup {
   'dimension'?: (_tollgate_ledger_v1_UsageDimension);
   'time'?: (_google_protobuf_Timestamp | null);
   'text'?: (string);
-  'value'?: "time"|"text";
+  'others'?: (boolean);
+  'value'?: "time"|"text"|"others";
 }
 
 export interface UsageGroup__Output {
   'dimension': (_tollgate_ledger_v1_UsageDimension__Output);
   'time'?: (_google_protobuf_Timestamp__Output | null);
   'text'?: (string);
-  'value'?: "time"|"text";
+  'others'?: (boolean);
+  'value'?: "time"|"text"|"others";
 }
