@@ -148,8 +148,8 @@ export interface PeriodSpend {
   readonly bound: Pick<SpendLimit, "walletId" | "keyId" | "scope">;
   /** No receipt of the period has a smaller id. */
   readonly firstId: string;
-  /** Charges less refunds. */
-  readonly amount: Nanos;
+  /** Charges less refunds; `undefined` for more receipts than may be read under the wallet's lock. */
+  readonly amount: Nanos | undefined;
 }
 
 /** One debit and one credit. `seq` has no gaps. `postedAfter` is the wallet's balance after the transfer. */

@@ -1,3 +1,4 @@
+import type { Nanos } from "../../domain/money.ts";
 import type {
   ChargePosting,
   ChargeRequest,
@@ -32,7 +33,7 @@ interface Commands {
   readonly top_up: { readonly request: TopUpRequest; readonly result: Posting };
   readonly charge: { readonly request: ChargeCommand; readonly result: ChargePosting };
   readonly refund: { readonly request: RefundRequest; readonly result: Posting };
-  readonly set_spend_limit: { readonly request: SetSpendLimitRequest; readonly result: undefined };
+  readonly set_spend_limit: { readonly request: SetLimitCommand; readonly result: "unread" | undefined };
   readonly delete_spend_limit: { readonly request: DeleteSpendLimitRequest; readonly result: undefined };
 }
 
@@ -50,6 +51,22 @@ export type Command = {
 export interface ExpireRequest {
   readonly walletId: string;
   readonly holdId: string;
+}
+
+/**
+ * A limit to be set, with what was read before the wallet was locked. The result is "unread" where that is missing, and
+ * the period has more receipts than may be read under the lock.
+ */
+export interface SetLimitCommand extends SetSpendLimitRequest {
+  readonly seen?: SeenSpend | undefined;
+}
+
+/** What the receipts of a period came to when the wallet's journal ended at a position. */
+export interface SeenSpend {
+  /** Unix milliseconds: the start of the period. */
+  readonly fromMs: number;
+  readonly amount: Nanos;
+  readonly position: bigint;
 }
 
 /** A charge, with the id that its receipt gets unless the charge was booked before. */

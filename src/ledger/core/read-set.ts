@@ -1,5 +1,4 @@
 import { isCalendar, isLimitPeriod, isTimeZone } from "../../domain/period.ts";
-import type { SetSpendLimitRequest } from "../ledger.ts";
 import type { SpendLimit } from "../records.ts";
 import {
   type Book,
@@ -9,7 +8,7 @@ import {
   type Transfer,
   type TransferKind,
 } from "./book.ts";
-import type { Command } from "./command.ts";
+import type { Command, SetLimitCommand } from "./command.ts";
 import { bind } from "./headroom.ts";
 import { binds, counterIdOf, type Spender, subjectsOf } from "./spender.ts";
 import { areScopes, isBindable, isHoldId, isId } from "./validate.ts";
@@ -26,7 +25,7 @@ export interface ReadSet {
   /** Limits to be set or deleted: read whether in force or not. */
   readonly limitIds: ReadonlySet<string>;
   /** The new values of limits to be set. */
-  readonly limits: readonly SetSpendLimitRequest[];
+  readonly limits: readonly SetLimitCommand[];
   readonly postings: readonly { readonly kind: TransferKind; readonly transferId: string }[];
 }
 
@@ -41,7 +40,7 @@ export interface RowReader {
   /** A limit to be set or deleted, whether in force or not. */
   limit(limitId: string): void;
   /** The new value of a limit to be set: its counters of the current period, and what that has seen. */
-  newLimit(limit: SetSpendLimitRequest): void;
+  newLimit(limit: SetLimitCommand): void;
   posting(kind: TransferKind, transferId: string): void;
 }
 
@@ -134,7 +133,7 @@ function emptyReadSet(): ReadSet & RowReader {
   const holdIds = new Set<string>();
   const spenders: Spender[] = [];
   const limitIds = new Set<string>();
-  const limits: SetSpendLimitRequest[] = [];
+  const limits: SetLimitCommand[] = [];
   const postings: { kind: TransferKind; transferId: string }[] = [];
   return {
     holdIds,

@@ -59,7 +59,7 @@ export const setWalletState: Rule<WalletStateRequest, undefined> = ({ wallet }, 
  * invalid period), `invalid_time_zone`, `wallet_not_found`, `conflict` (the id is, or was, of a limit that binds
  * something else).
  */
-export const setSpendLimit: Rule<SetSpendLimitRequest, undefined> = (book, request, nowMs) => {
+export const setSpendLimit: Rule<SetSpendLimitRequest, "unread" | undefined> = (book, request, nowMs) => {
   const { walletId, limitId, keyId, scope, each, period, timeZone, amount } = request;
   if (!isId(walletId) || !isId(limitId)) return decline("invalid_id");
   if (keyId !== undefined && !isId(keyId)) return decline("invalid_id");
@@ -71,7 +71,9 @@ export const setSpendLimit: Rule<SetSpendLimitRequest, undefined> = (book, reque
   const limit = { walletId, limitId, keyId, scope, each, period, timeZone, amount };
   if (stored && !bindsSame(stored, limit)) return decline("conflict");
   if (stored && isSame(stored, limit)) return { result: undefined };
-  const counted = stored && isOfSamePeriod(stored, limit) ? {} : countPeriod(book, request, nowMs);
+  const isCounted = stored !== undefined && isOfSamePeriod(stored, limit);
+  if (!isCounted && isUnread(book, request, nowMs)) return { result: "unread" };
+  const counted = isCounted ? {} : countPeriod(book, request, nowMs);
   return { result: undefined, changes: { limits: [limit], ...counted } };
 };
 
@@ -107,6 +109,12 @@ function bindsSame(stored: StoredLimit, limit: SpendLimit): boolean {
 
 function isSame(stored: StoredLimit, limit: SpendLimit): boolean {
   return isOfSamePeriod(stored, limit) && stored.amount === limit.amount;
+}
+
+function isUnread(book: Book, limit: SetSpendLimitRequest, nowMs: number): boolean {
+  const key = countedPeriodOf(limit, nowMs);
+  const spend = key && book.spends.get(spendKey(key, limit));
+  return spend !== undefined && spend.amount === undefined;
 }
 
 /** Whether a limit in force keeps its period, so that its counter has counted everything already. */
@@ -147,7 +155,8 @@ function openingOf(book: Book, limit: SetSpendLimitRequest, nowMs: number): Open
   const key = countedPeriodOf(limit, nowMs);
   if (!key) return undefined;
   const spend = book.spends.get(spendKey(key, limit));
-  if (!spend) throw new Error("Cannot decide: the spending of a limit's period was not read");
+  if (spend?.amount === undefined)
+    throw new Error("Cannot decide: the spending of a limit's period was not read");
   const missed = leastOf(spend.amount, NANOS_MAX) - counterOf(book, key).used;
   return missed > 0n ? { ...key, used: missed } : undefined;
 }

@@ -178,7 +178,7 @@ class OpenBook implements WorkingBook {
     const hold = holdId === undefined ? undefined : this.holds.get(holdId);
     if (!hold) return;
     for (const [name, spend] of this.spends) {
-      if (hold.holdId < spend.firstId || !spentFor(spend.bound, hold)) continue;
+      if (spend.amount === undefined || hold.holdId < spend.firstId || !spentFor(spend.bound, hold)) continue;
       const signed = kind === TRANSFER_KINDS.refund ? -amount : amount;
       this.spends.set(name, { ...spend, amount: spend.amount + signed });
     }

@@ -1,7 +1,9 @@
 import { platform } from "../../platform.ts";
 import { DUE_MAX } from "../background-jobs.ts";
+import type { SeenSpend } from "../core/command.ts";
 import { type ExportBacklog, keepReceiptsFrom, readExportBacklogs } from "../exports/cursor.ts";
-import { type Ledger, LedgerError } from "../ledger.ts";
+import { type Ledger, LedgerError, type SetSpendLimitRequest } from "../ledger.ts";
+import { readSeenSpend } from "../queries/period-spend.ts";
 import type { LedgerReads } from "../records.ts";
 import {
   type RetentionPolicy,
@@ -54,7 +56,14 @@ export function createLocalLedger(parts: LocalLedgerParts): LocalLedger {
     topUp: (request) => submit("top_up", request),
     charge: (request) => submit("charge", { ...request, receiptId: platform.uuidV7(now()) }),
     refund: (request) => submit("refund", request),
-    setSpendLimit: (limit) => submit("set_spend_limit", limit),
+    async setSpendLimit(limit) {
+      // At once, so that it comes before later commands.
+      let result = await submit("set_spend_limit", limit);
+      for (let tries = 1; result === "unread" && tries <= TRIES_MAX; tries++) {
+        result = await submit("set_spend_limit", { ...limit, seen: await readSeen(rollUps, limit, now()) });
+      }
+      if (result === "unread") throw new LedgerError("unavailable");
+    },
     deleteSpendLimit: (request) => submit("delete_spend_limit", request),
     async ping() {
       try {
@@ -74,6 +83,21 @@ export function createLocalLedger(parts: LocalLedgerParts): LocalLedger {
       return closing;
     },
   };
+}
+
+/** A period may end between the sum and the command. */
+const TRIES_MAX = 3;
+
+/** Sums up what a limit to be set counts of the time before, which would keep its wallet locked for long. */
+async function readSeen(
+  { run, dialect }: Pick<RollUpStore, "run" | "dialect">,
+  limit: SetSpendLimitRequest,
+  nowMs: number,
+): Promise<SeenSpend | undefined> {
+  const read = readSeenSpend(dialect, limit, nowMs);
+  let step = read.next();
+  while (!step.done) step = read.next(await run(step.value));
+  return step.value;
 }
 
 /** The commands go through the queue and are decided under the lock, so several sweepers may run at once. */

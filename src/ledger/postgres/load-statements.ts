@@ -1,4 +1,5 @@
 import type { Hold, PeriodSpend, Transfer } from "../core/book.ts";
+import type { SetLimitCommand } from "../core/command.ts";
 import type { ReadSet } from "../core/read-set.ts";
 import { readPeriodSpend } from "../queries/period-spend.ts";
 import { POSTGRES, type Row } from "../queries/query.ts";
@@ -35,7 +36,7 @@ export interface LoadStatements {
   /** All open holds that limits to be set bind, and others of their wallets. */
   openHolds(limits: readonly SpendLimit[]): Promise<readonly OfWallet<"hold", Hold>[]>;
   /** What the periods of limits to be set have seen. */
-  spends(limits: readonly SpendLimit[], nowMs: number): Promise<readonly LimitSpend[]>;
+  spends(limits: readonly SetLimitCommand[], nowMs: number): Promise<readonly LimitSpend[]>;
   /** Open holds past their time, longest overdue first. */
   due(walletIds: readonly string[], nowMs: number, max: number): Promise<readonly OfWallet<"hold", Hold>[]>;
   postings(readSets: ReadonlyMap<string, ReadSet>): Promise<readonly OfWallet<"transfer", Transfer>[]>;

@@ -11,7 +11,7 @@ import {
   spendKey,
   type TransferKind,
 } from "../core/book.ts";
-import type { Command } from "../core/command.ts";
+import type { Command, SetLimitCommand } from "../core/command.ts";
 import { limitsOf } from "../core/headroom.ts";
 import {
   countersOf,
@@ -39,7 +39,6 @@ import {
   type TransferRow,
   type WalletRow,
 } from "../queries/rows.ts";
-import type { SpendLimit } from "../records.ts";
 import { createPeriodReader } from "./limit-periods.ts";
 
 /**
@@ -228,7 +227,7 @@ class BookReader implements RowReader {
     if (row) this.#book.addLimits([readSpendLimit(row)]);
   }
 
-  newLimit(limit: SpendLimit): void {
+  newLimit(limit: SetLimitCommand): void {
     const { kinds, holds, spends } = this.#book;
     if (limit.scope) kinds?.add(limit.scope.kind);
     if (!isCalendar(limit.period)) return;

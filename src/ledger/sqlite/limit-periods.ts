@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Hold, PeriodSpend } from "../core/book.ts";
+import type { SetLimitCommand } from "../core/command.ts";
 import { readPeriodSpend } from "../queries/period-spend.ts";
 import { type Query, type Row, SQLITE } from "../queries/query.ts";
 import { type HoldRow, readHold } from "../queries/rows.ts";
@@ -10,7 +11,7 @@ export interface PeriodReader {
   /** All open holds that a limit binds, and others of its wallet. */
   openHolds(limit: SpendLimit): readonly Hold[];
   /** What a limit's current period has seen. */
-  spendOf(limit: SpendLimit, nowMs: number): PeriodSpend;
+  spendOf(limit: SetLimitCommand, nowMs: number): PeriodSpend;
 }
 
 export function createPeriodReader(client: Database, holdColumns: string): PeriodReader {
