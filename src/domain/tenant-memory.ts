@@ -40,6 +40,13 @@ export class TenantMemory<Value> {
     if (values.size === 0) this.#tenants.delete(tenant);
   }
 
+  /** Forgets every value that is of no use any more. */
+  sweep(isStale: (value: Value) => boolean): void {
+    for (const [tenant, values] of this.#tenants) {
+      for (const [name, value] of values) if (isStale(value)) this.delete(tenant, name);
+    }
+  }
+
   clear(): void {
     this.#tenants.clear();
     this.#size = 0;

@@ -189,6 +189,7 @@ interface Memory {
 /** Creates a memory that is bounded to 10,000 subjects of all accounts. */
 export function createDeclineMemory(clock: () => number): DeclineMemory {
   const memories = new TenantMemory<Memory>(SUBJECTS_MAX);
+  let sweptAtMs = Number.NEGATIVE_INFINITY;
 
   function find(accountId: string, subject: string, needed: Nanos): Decline | undefined {
     const memory = memories.get(accountId, subject);
@@ -211,6 +212,10 @@ export function createDeclineMemory(clock: () => number): DeclineMemory {
       const subject = subjectOf(spender, decline);
       let memory = memories.get(spender.accountId, subject);
       if (!memory || now - memory.sinceMs >= WINDOW_MS) {
+        if (memories.size >= SUBJECTS_MAX && now - sweptAtMs >= WINDOW_MS) {
+          memories.sweep(({ sinceMs, untilMs }) => now - sinceMs >= WINDOW_MS && now >= untilMs);
+          sweptAtMs = now;
+        }
         memory = { decline, count: 0, sinceMs: now, untilMs: 0 };
         memories.set(spender.accountId, subject, memory);
       }

@@ -35,6 +35,9 @@ test("a value that is set again is the newest, and one that is deleted makes roo
   memory.delete("t", "a");
   memory.delete("t", "none");
   expect(memory.size).toBe(1);
+  memory.sweep((value) => value === 4);
+  expect([memory.size, memory.has("t", "c")]).toEqual([0, false]);
+  memory.set("t", "c", 5);
   memory.clear();
   expect(memory.has("t", "c")).toBe(false);
 });

@@ -49,6 +49,7 @@ export function createTagValues({
   valuesMax = TAG_VALUES_MAX,
 }: TagValueParts): CountTagValue {
   const known = new TenantMemory<KnownValues>(KEPT_MAX);
+  let knownDay = 0;
 
   const ask = async (name: string, tag: Tag, value: string): Promise<string> => {
     const isStored = await database.transact((tx) => storeValue(database, tx, { tag, value, valuesMax }));
@@ -63,6 +64,8 @@ export function createTagValues({
 
   return (accountId, tagKey, value) => {
     const day = Math.floor(now() / DAY_MS);
+    if (day !== knownDay) known.clear();
+    knownDay = day;
     const name = `${day} ${tagKey}`;
     const found = known.get(accountId, name);
     if (found?.values.has(value)) return value;

@@ -11,10 +11,12 @@ export interface KeptBook extends WorkingBook {
 }
 
 /**
- * The most rows kept, of all wallets together. Above it, wallets of a batch with more than an equal part are dropped,
- * then those that were read first: no wallet pushes a smaller one out.
+ * The most rows kept, of all wallets together. Above it, wallets of a batch with more than a quarter of them are
+ * dropped, then those that were read first. So no wallet pushes more than a quarter of the rows of others out.
  */
 const ROWS_MAX = 100_000;
+
+const LARGE_PARTS = 4;
 
 /** The books of wallets in memory, with their open holds, and the limits and counters that commands needed. */
 export class KeptBooks<Book extends KeptBook> {
@@ -45,7 +47,7 @@ export class KeptBooks<Book extends KeptBook> {
     if (this.#rows <= this.#rowsMax) return;
     for (const walletId of opened.keys()) {
       const { keptRows = 0 } = this.#books.get(walletId) ?? {};
-      if (keptRows * this.#books.size > this.#rowsMax) this.#drop(walletId);
+      if (keptRows * LARGE_PARTS > this.#rowsMax) this.#drop(walletId);
     }
     this.#dropOldest();
   }
