@@ -58,7 +58,8 @@ export class AdmissionModel {
     const mayCount = new Map<string, number>();
     for (const { key, ending } of requests) {
       const isDeclined = typeof ending === "object" && /^(?:wallet|spending_limit)_/.test(ending.error);
-      if (!isDeclined) mayCount.set(key.id, (mayCount.get(key.id) ?? 0) + 1);
+      const { id } = key.parents.at(-1) ?? key;
+      if (!isDeclined) mayCount.set(id, (mayCount.get(id) ?? 0) + 1);
     }
     for (const [keyId, count] of this.#settled)
       this.#require(count, mayCount.get(keyId) ?? 0, `key ${keyId}, settled requests`);

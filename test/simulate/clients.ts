@@ -100,7 +100,7 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
     config: to.config(),
     model,
     secret: drawSecret(key, draw),
-    attribution: drawAttribution(draw),
+    attribution: drawAttribution(draw, key),
     shiftMs: scheduler.shiftMs,
     startedAtMs: scheduler.monotonicMs,
     asked: [],

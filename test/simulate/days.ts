@@ -10,6 +10,7 @@ import type { SimulatedGateway } from "./gateway.ts";
 import { createKey } from "./key-operators.ts";
 import { readSlots, Violation } from "./model.ts";
 import { night } from "./nights.ts";
+import { createOwner } from "./project-operators.ts";
 import { leapAtNight } from "./retention.ts";
 import { checkCounted, checkScopes, limitEndUsers } from "./scope-model.ts";
 import { strike } from "./strikes.ts";
@@ -60,6 +61,7 @@ async function createKeys(world: World): Promise<void> {
     const { id: walletId } = await world.command("an operator creates an account", create);
     await world.topUp(walletId, drawOne(draw, FUNDS));
     await limitEndUsers(world, walletId);
+    world.owners.set(walletId, await createOwner(world, walletId));
     const keys = Math.min(drawInteger(draw, 1, 4), keysMax - world.keys.length);
     for (let number = keys; number > 0; number -= 1) await createKey(world, walletId);
   }
@@ -124,7 +126,8 @@ async function rest(world: World): Promise<void> {
   for (const key of world.keys) await checkSpendingLimit(key, ledger);
   await askAfterSetBack(world);
   for (const { parts, machine, gateway } of world.alive()) {
-    for (const key of world.keys) await model.checkSlots(machine.name, gateway.limiter, key);
+    const tops = world.keys.filter(({ parents }) => parents.length === 0);
+    for (const key of tops) await model.checkSlots(machine.name, gateway.limiter, key);
     if (parts.outbox.pending() > 0) throw new Violation(`the outbox of ${machine.name} is not empty`);
   }
   world.checkRedis();
@@ -161,7 +164,8 @@ async function checkDatabase(world: World): Promise<void> {
   }
   if (!world.watch) return;
   const wasClockSet = world.scheduler.shiftMs !== 0 || world.model.clockSetAtMs > Number.NEGATIVE_INFINITY;
-  checkCounted(world.watch.client, wasClockSet);
+  const kept = world.keys.filter(({ isLimitKept }) => isLimitKept).map(({ id }) => id);
+  checkCounted(world.watch.client, { wasClockSet, keptLimits: new Set(kept) });
   const reader = { run: createInlineReader(world.watch.client), close() {} };
   const { findings } = await auditSqlite({ path: "" }, world.scheduler.wallMs(), { reader });
   const [first] = findings;

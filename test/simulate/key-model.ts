@@ -35,26 +35,49 @@ export class KeyHistory {
   /** Whether an operator is at it: a second one waits. */
   isChanging = false;
   readonly #scheduler: Scheduler;
-  /** When an operator knew that it is revoked, on the clock that cannot be set. */
-  revokedAtMs = Number.POSITIVE_INFINITY;
+  /** Agents that make a key below it. */
+  making = 0;
+  hasChildren = false;
   #versions: Version[];
+  /** Of the key above, whose bounds are its own. */
+  readonly #parent: KeyHistory | undefined;
+  #revokedAtMs = Number.POSITIVE_INFINITY;
 
-  constructor(scheduler: Scheduler, state: KeyState) {
+  constructor(scheduler: Scheduler, state: KeyState, parent?: KeyHistory) {
     this.#scheduler = scheduler;
+    this.#parent = parent;
     this.#versions = [{ state, fromMs: scheduler.monotonicMs, toMs: Number.POSITIVE_INFINITY }];
   }
 
-  /** As the latest change has it, which may not be done yet. */
+  /** When an operator knew that it is revoked, or a key above it, on the clock that cannot be set. */
+  get revokedAtMs(): number {
+    return Math.min(this.#revokedAtMs, this.#parent?.revokedAtMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  set revokedAtMs(ms: number) {
+    this.#revokedAtMs = ms;
+  }
+
+  /** As the latest changes have it, which may not be done yet. */
   get latest(): KeyState {
+    return this.#parent ? below(this.#parent.latest, this.#own) : this.#own;
+  }
+
+  get #own(): KeyState {
     const last = this.#versions.at(-1);
     if (!last) throw new Error("A key has a state");
     return last.state;
   }
 
+  /** The histories of the key and of those above it. */
+  chain(): readonly KeyHistory[] {
+    return this.#parent ? [this, ...this.#parent.chain()] : [this];
+  }
+
   /** A change is sent: from now on it may have happened. */
   begin(changes: Partial<KeyState>): void {
     const { monotonicMs: fromMs } = this.#scheduler;
-    this.#versions.push({ state: { ...this.latest, ...changes }, fromMs, toMs: Number.POSITIVE_INFINITY });
+    this.#versions.push({ state: { ...this.#own, ...changes }, fromMs, toMs: Number.POSITIVE_INFINITY });
   }
 
   /** The latest change is answered: from now on it has happened. */
@@ -66,8 +89,21 @@ export class KeyHistory {
 
   /** The states that a gateway may know that has read the key since then. */
   since(sinceMs: number): readonly KeyState[] {
-    return this.#versions.filter(({ toMs }) => toMs >= sinceMs).map(({ state }) => state);
+    const own = this.#versions.filter(({ toMs }) => toMs >= sinceMs).map(({ state }) => state);
+    if (!this.#parent) return own;
+    return this.#parent.since(sinceMs).flatMap((above) => own.map((state) => below(above, state)));
   }
+}
+
+/** What a key is below another one: it has the rates of that one, and ends with it. */
+function below(above: KeyState, { expiresAtMs, isRevoked, secrets }: KeyState): KeyState {
+  const ends = [above.expiresAtMs, expiresAtMs].filter((ms) => ms !== undefined);
+  return {
+    limits: above.limits,
+    expiresAtMs: ends.length === 0 ? undefined : Math.min(...ends),
+    isRevoked: above.isRevoked || isRevoked,
+    secrets,
+  };
 }
 
 /** Knows whether a key was in force, and under which limits. */

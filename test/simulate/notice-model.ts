@@ -45,13 +45,16 @@ interface LimitRow {
   readonly taken: bigint;
 }
 
-/** The limits of keys, and those of single end users, which are their own subjects. */
+/**
+ * The limits of keys that no key made, and those of single projects, members and end users, which are their own
+ * subjects.
+ */
 const LIMITS = `SELECT coalesce(k.id, l.limit_id) AS key_id, amount, coalesce(used + held, 0) AS taken
-  FROM spend_limits l LEFT JOIN api_keys k ON k.id = l.key_id
+  FROM spend_limits l LEFT JOIN api_keys k ON k.id = l.key_id AND k.parent_id IS NULL
     LEFT JOIN limit_counters c ON c.wallet_id = l.wallet_id AND c.limit_id = l.limit_id
       AND c.period_start_ms = CASE period WHEN 'total' THEN 0 ELSE ?2 END
   WHERE l.wallet_id = ?1 AND deleted_at_ms IS NULL AND revoked_at_ms IS NULL AND each_kind IS NULL
-    AND (k.id IS NOT NULL OR l.key_id LIKE 'end_user' || char(10) || '%')`;
+    AND (k.id IS NOT NULL OR (instr(l.key_id, char(10)) > 0 AND l.key_id NOT LIKE 'run' || char(10) || '%'))`;
 
 /** Knows when thresholds are crossed, which notices that must raise, and what a receiver got of them. */
 export class NoticeModel {

@@ -23,6 +23,7 @@ const CORE_SETTLE = "src/ledger/core/settle.ts";
 const POST = "src/ledger/core/post.ts";
 const REPLAY = "src/settlement-outbox/replay.ts";
 const WINDOW = "src/limiter/window.ts";
+const KEY_TREE = "src/accounts/keys/key-tree.ts";
 
 /** Every fault by its name. */
 export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
@@ -54,6 +55,58 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
         file: "src/gateway/scopes.ts",
         from: 'return { kind: "end_user", id };',
         to: 'return { kind: "end_user", id: id.slice(1) };',
+      },
+    ],
+  },
+  child_not_counted_above: {
+    breaks: "a hold of a key does not count against the limits of the keys above it",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/ledger/core/spender.ts",
+        from: 'return kind === "parent_key" ? id : kind + SEPARATOR + id;',
+        to: "return kind + SEPARATOR + id;",
+      },
+    ],
+  },
+  child_outlives_parent: {
+    breaks: "the keys below a revoked key stay in force",
+    isQuick: true,
+    edits: [
+      {
+        file: KEY_TREE,
+        from: "return changeBelow(database, tx, isBelow(database, keyId), { revokedAtMs });",
+        to: "return revokedAtMs < 0 ? changeBelow(database, tx, isBelow(database, keyId), {}) : 0;",
+      },
+      {
+        file: KEY_TREE,
+        from: ".map((each) => (each ? each.revokedAtMs",
+        to: ".map((each) => (each === key ? key.revokedAtMs : each ? undefined",
+      },
+      {
+        file: "src/accounts/keys/ended-keys.ts",
+        from: "for (const { id } of living) above.delete(id);",
+        to: "above.clear();",
+      },
+    ],
+  },
+  project_not_counted: {
+    breaks: "a hold does not count against the limits of its project",
+    edits: [
+      {
+        file: "src/ledger/core/spender.ts",
+        from: "    bindings.push(bindingOfScope(scope));",
+        to: '    if (scope.kind !== "project") bindings.push(bindingOfScope(scope));',
+      },
+    ],
+  },
+  archived_project_takes_keys: {
+    breaks: "an archived project takes new keys",
+    edits: [
+      {
+        file: "src/accounts/projects.ts",
+        from: 'if (row.archivedAtMs !== null) throw new GatewayError("conflict");',
+        to: "",
       },
     ],
   },

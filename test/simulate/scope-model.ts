@@ -40,11 +40,14 @@ export async function limitEndUsers(world: World, walletId: string): Promise<voi
   }
 }
 
-/** Draws whom a request is for. */
-export function drawAttribution(draw: RandomSource): AttributionHeaders | undefined {
+/** Draws whom a request is for. Keys that keys made begin one run each, because every limit is looked at often. */
+export function drawAttribution(
+  draw: RandomSource,
+  { parents }: SimulatedKey,
+): AttributionHeaders | undefined {
   if (draw() < 0.5) return undefined;
   const user = draw() < 0.8 ? drawOne(draw, END_USERS) : null;
-  const [id, most] = drawOne(draw, RUNS);
+  const [id, most] = drawOne(draw, parents.length === 0 ? RUNS : RUNS.slice(0, 1));
   return { user, tags: null, run: draw() < 0.3 ? `${id}; max=${most}` : null, maxCost: null };
 }
 
@@ -55,6 +58,8 @@ export function checkScopes(
 ): void {
   const { user = null, run = null } = attribution ?? {};
   const named = [
+    ...key.parents.map(({ id }) => `parent_key ${id}`),
+    ...key.scopes,
     ...(user === null ? [] : [`end_user ${user}`]),
     ...(run === null ? [] : [`run ${key.id}:${run.split(";")[0]}`]),
   ];
@@ -65,6 +70,7 @@ export function checkScopes(
 
 interface CountedHold {
   readonly hold_id: string;
+  readonly key_id: string;
   readonly scopes: string | null;
   readonly limits: string | null;
   readonly created_at_ms: number;
@@ -79,17 +85,26 @@ interface ScopedLimit {
   readonly period: string;
 }
 
+/** What a limit binds that counts one kind of scopes in the whole wallet. */
+const WHOLE_WALLET = "wallet\n";
 const LIMITS = `SELECT wallet_id, limit_id, each_kind, key_id, period FROM spend_limits
-  WHERE instr(key_id, char(10)) > 0`;
-const HOLDS = "SELECT hold_id, scopes, limits, created_at_ms FROM holds WHERE wallet_id = ?";
+  WHERE instr(key_id, char(10)) > 0 OR limit_id IN (SELECT value FROM json_each(?))`;
+const HOLDS = "SELECT hold_id, key_id, scopes, limits, created_at_ms FROM holds WHERE wallet_id = ?";
+
+interface CountedOptions {
+  readonly wasClockSet: boolean;
+  /** The limits of keys that have been in force from the start. */
+  readonly keptLimits: ReadonlySet<string>;
+}
 
 /**
- * Checks which limits each receipt counts against, reckoned from its own scopes: the runs' and those that
- * {@link limitEndUsers} has set, each in a period that has its time. Windows of one counter never overlap, unless a
- * clock was set.
+ * Checks which limits each receipt counts against, reckoned from its own scopes: those of runs, end users, projects,
+ * members and keys, also above its own, each in a period that has its time. Windows of one counter never overlap,
+ * unless a clock was set.
  */
-export function checkCounted(client: Database, wasClockSet: boolean): void {
-  for (const limit of client.query<ScopedLimit, []>(LIMITS).all()) {
+export function checkCounted(client: Database, { wasClockSet, keptLimits }: CountedOptions): void {
+  const kept = JSON.stringify([...keptLimits]);
+  for (const limit of client.query<ScopedLimit, [string]>(LIMITS).all(kept)) {
     const lengthMs = windowMs(limit.period);
     const starts = new Map<string, Set<number>>();
     for (const hold of client.query<CountedHold, [string]>(HOLDS).all(limit.wallet_id)) {
@@ -112,11 +127,12 @@ function windowMs(period: string): number {
 /** Returns the counters of a limit that a hold lists, when they are as many as its scopes ask for. */
 function countedBy(
   { limit_id, each_kind, key_id }: ScopedLimit,
-  { hold_id, scopes, limits }: CountedHold,
+  { hold_id, key_id: holdKeyId, scopes, limits }: CountedHold,
 ): readonly (readonly [string, number])[] {
-  const named = (JSON.parse(scopes ?? "[]") as [string, string][]).filter(([kind, id]) =>
-    each_kind === null ? `${kind}\n${id}` === key_id : kind === each_kind,
-  );
+  const all = JSON.parse(scopes ?? "[]") as [string, string][];
+  const bindings = all.map(([kind, id]) => (kind === "parent_key" ? id : `${kind}\n${id}`));
+  const isBound = [WHOLE_WALLET, holdKeyId, ...bindings].includes(key_id);
+  const named = isBound ? (each_kind === null ? [key_id] : all.filter(([kind]) => kind === each_kind)) : [];
   const listed = JSON.parse(limits ?? "[]") as [string, number][];
   const counted = listed.filter(([id]) => id.split("\n")[0] === limit_id);
   // A hold that was taken before its run had a limit does not count against it.

@@ -6,6 +6,7 @@ import type { SimulatedGateway } from "./gateway.ts";
 import type { LedgerProcess } from "./grpc/ledger-process.ts";
 import { strikeKeys } from "./key-operators.ts";
 import { costOfReport } from "./prices.ts";
+import { strikeProjects } from "./project-operators.ts";
 import type { SimulatedRedis } from "./redis/server.ts";
 import { strikeConfiguration } from "./reloads.ts";
 import type { Machine } from "./scheduler.ts";
@@ -34,6 +35,7 @@ export function strike(world: World): void {
   if (draw() < 0.02) void world.topUp(drawOne(draw, world.keys).walletId, 500_000n);
   strikeConfiguration(world);
   strikeKeys(world);
+  strikeProjects(world);
   if (luck.strikes("wallet_frozen")) void freeze(world);
 }
 

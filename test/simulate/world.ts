@@ -16,6 +16,7 @@ import { Model, Violation } from "./model.ts";
 import type { Nights } from "./nights.ts";
 import { SimulatedNotices } from "./notices.ts";
 import type { PowerModel } from "./power.ts";
+import type { SimulatedOwner } from "./project-operators.ts";
 import type { RealRedis } from "./redis/real-redis.ts";
 import { SimulatedRedis } from "./redis/server.ts";
 import { drawConfig } from "./reloads.ts";
@@ -32,6 +33,13 @@ export interface SimulatedKey {
   readonly history: KeyHistory;
   /** What its operator was told last. */
   spendingLimit: SpendingLimit | undefined;
+  /** Whether it has had its limit from the start, so that every hold counts against it. */
+  isLimitKept: boolean;
+  readonly makesChildren: boolean;
+  /** The keys above it, the nearest first. */
+  readonly parents: readonly SimulatedKey[];
+  /** The project and the member that its holds count for, each as kind and id. */
+  readonly scopes: readonly string[];
 }
 
 /** The most of a world. What its seed draws is cut to them, which makes failed runs smaller. */
@@ -92,6 +100,8 @@ export class World {
   /** By name; `undefined` for one that does not run. */
   readonly gateways = new Map<string, SimulatedGateway | undefined>();
   readonly keys: SimulatedKey[] = [];
+  /** Projects and members of each account, by its wallet. */
+  readonly owners = new Map<string, SimulatedOwner | undefined>();
   /** Reads the database from outside. */
   watch: WalletWatch | undefined;
   isFileLocked = false;
