@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { InvalidField } from "../../src/ledger-grpc/codec/fields.ts";
+import { decodeSpendLimit } from "../../src/ledger-grpc/codec/limits.ts";
 import { encodeStoredMetadata } from "../../src/ledger-grpc/codec/metadata.ts";
 import {
   decodeChargeRequest,
@@ -20,7 +21,7 @@ import {
   encodeReceiptFilter,
 } from "../../src/ledger-grpc/codec/receipts.ts";
 import { decodeUsageQuery, encodeUsageQuery } from "../../src/ledger-grpc/codec/usage.ts";
-import { decodeSpendLimit, decodeWalletStateRequest } from "../../src/ledger-grpc/codec/wallets.ts";
+import { decodeWalletStateRequest } from "../../src/ledger-grpc/codec/wallets.ts";
 import { FACTS, holdOf } from "../ledger/samples.ts";
 
 import { roundTrip } from "./round-trip.ts";

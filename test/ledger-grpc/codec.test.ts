@@ -8,7 +8,14 @@ import {
   type UsageDimension,
   type UsageReport,
 } from "../../src/ledger/usage-records.ts";
-import { decodeFullLimitsQuery, encodeFullLimitsQuery } from "../../src/ledger-grpc/codec/full-limits.ts";
+import {
+  decodeFullLimitsQuery,
+  decodeSpendLimit,
+  decodeSpendLimitUsage,
+  encodeFullLimitsQuery,
+  encodeSpendLimit,
+  encodeSpendLimitUsage,
+} from "../../src/ledger-grpc/codec/limits.ts";
 import {
   decodeBalancesResult,
   decodeChargeRequest,
@@ -64,15 +71,11 @@ import {
 } from "../../src/ledger-grpc/codec/usage.ts";
 import {
   decodeJournalTotals,
-  decodeSpendLimit,
-  decodeSpendLimitUsage,
   decodeTransfer,
   decodeTransferRange,
   decodeWallet,
   decodeWalletStateRequest,
   encodeJournalTotals,
-  encodeSpendLimit,
-  encodeSpendLimitUsage,
   encodeTransfer,
   encodeTransferRange,
   encodeWallet,

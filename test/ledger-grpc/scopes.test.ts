@@ -3,6 +3,7 @@ import type { Scope } from "../../src/domain/scope.ts";
 import type { DecliningLimit } from "../../src/ledger/ledger.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
 import { InvalidField } from "../../src/ledger-grpc/codec/fields.ts";
+import { decodeSpendLimit, encodeSpendLimit } from "../../src/ledger-grpc/codec/limits.ts";
 import {
   decodeChargeRequest,
   decodeHoldRequest,
@@ -17,7 +18,6 @@ import {
 } from "../../src/ledger-grpc/codec/receipts.ts";
 import { decodeDecliningLimit, encodeScopes } from "../../src/ledger-grpc/codec/scopes.ts";
 import { decodeError, encodeError } from "../../src/ledger-grpc/codec/status.ts";
-import { decodeSpendLimit, encodeSpendLimit } from "../../src/ledger-grpc/codec/wallets.ts";
 import { messageType } from "../../src/ledger-grpc/service.ts";
 import { holdOf } from "../ledger/samples.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Wallet } from "../../src/ledger/core/book.ts";
+import { Counters, type Wallet } from "../../src/ledger/core/book.ts";
 import { createWorkingBook } from "../../src/ledger/core/working-book.ts";
 import { type KeptBook, KeptBooks } from "../../src/ledger/engine/kept-books.ts";
 
@@ -17,7 +17,7 @@ function bookOf(walletId: string, rows: number): KeptBook {
     wallet,
     holds: new Map(),
     limits: new Map(),
-    counters: new Map(),
+    counters: new Counters(),
     windowStarts: new Map(),
     postings: new Map(),
     spends: new Map(),

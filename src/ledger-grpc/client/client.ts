@@ -4,6 +4,7 @@ import { type HoldOptions, type Ledger, LedgerError } from "../../ledger/ledger.
 import type { LedgerReads } from "../../ledger/records.ts";
 import { platform } from "../../platform.ts";
 import { encodeId } from "../codec/fields.ts";
+import { encodeDeleteSpendLimitRequest, encodeSetSpendLimitRequest } from "../codec/limits.ts";
 import {
   decodeBalancesResult,
   decodeChargeResult,
@@ -18,11 +19,7 @@ import {
   encodeSettleRequest,
   encodeTopUpRequest,
 } from "../codec/mutations.ts";
-import {
-  encodeDeleteSpendLimitRequest,
-  encodeSetSpendLimitRequest,
-  encodeWalletStateRequest,
-} from "../codec/wallets.ts";
+import { encodeWalletStateRequest } from "../codec/wallets.ts";
 import {
   type Connection,
   type ConnectionEvents,

@@ -3,7 +3,7 @@ import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
 import type { LedgerReads, SpendLimit } from "../../ledger/records.ts";
 import { platform } from "../../platform.ts";
 import { encodeId, encodeText } from "../codec/fields.ts";
-import { decodeFullLimits, encodeFullLimitsQuery } from "../codec/full-limits.ts";
+import { decodeFullLimits, decodeSpendLimitUsage, encodeFullLimitsQuery } from "../codec/limits.ts";
 import {
   decodeReceipt,
   decodeReceiptPage,
@@ -19,7 +19,6 @@ import { decodeRollUps, decodeUsageReport, encodeUsageQuery } from "../codec/usa
 import {
   decodeBalances,
   decodeJournalTotals,
-  decodeSpendLimitUsage,
   decodeTransfer,
   decodeWallet,
   encodeTransferRange,

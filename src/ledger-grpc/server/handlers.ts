@@ -3,7 +3,7 @@ import type * as Proto from "../../gen/messages.ts";
 import { type Ledger, LedgerError } from "../../ledger/ledger.ts";
 import { platform } from "../../platform.ts";
 import { InvalidField } from "../codec/fields.ts";
-import { decodeFullLimitsQuery, encodeFullLimits } from "../codec/full-limits.ts";
+import { decodeFullLimitsQuery, encodeFullLimits, encodeSpendLimitUsage } from "../codec/limits.ts";
 import {
   decodePage,
   decodeReceiptFilter,
@@ -20,7 +20,6 @@ import {
   decodeTransferRange,
   encodeBalances,
   encodeJournalTotals,
-  encodeSpendLimitUsage,
   encodeTransfer,
   encodeWallet,
 } from "../codec/wallets.ts";

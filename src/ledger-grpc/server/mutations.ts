@@ -5,6 +5,7 @@ import type { HoldGrant, HoldRequest, Ledger, Posting, Settlement } from "../../
 import type { Balances } from "../../ledger/records.ts";
 import { holdStates } from "../codec/enums.ts";
 import { encodeNanos, InvalidField } from "../codec/fields.ts";
+import { decodeDeleteSpendLimitRequest, decodeSetSpendLimitRequest } from "../codec/limits.ts";
 import {
   decodeChargeRequest,
   decodeExtendRequest,
@@ -22,12 +23,7 @@ import {
   encodeSettlementResult,
 } from "../codec/mutations.ts";
 import { encodeError } from "../codec/status.ts";
-import {
-  decodeDeleteSpendLimitRequest,
-  decodeSetSpendLimitRequest,
-  decodeWalletStateRequest,
-  encodeBalances,
-} from "../codec/wallets.ts";
+import { decodeWalletStateRequest, encodeBalances } from "../codec/wallets.ts";
 import { LEDGER_SERVICE } from "../service.ts";
 import { describeFailure } from "./failure.ts";
 
