@@ -17,6 +17,8 @@ export interface PostgresRollUpParts {
 const JOB = "usage_roll_ups";
 /** Short, because every batch of the ledger queues behind a waiting lock of the fence. */
 const LOCK_TIMEOUT = "200ms";
+/** For the receipts of an hour on a busy server. */
+const SCRATCH_TIMEOUT = "5min";
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Stores roll-ups in PostgreSQL. */
@@ -30,8 +32,10 @@ export function createPostgresRollUpStore({ client, run, now }: PostgresRollUpPa
     async withScratch(work) {
       const connection = await client.reserve();
       try {
+        await connection.unsafe(`SET statement_timeout = '${SCRATCH_TIMEOUT}'`);
         return await work(createRunQuery(connection));
       } finally {
+        await connection.unsafe("RESET statement_timeout").catch(() => undefined);
         await connection.unsafe("DISCARD TEMP").catch(() => undefined);
         connection.release();
       }

@@ -13,6 +13,9 @@ const CHECKPOINT_PAGES = 4_000;
 /** Milliseconds that preparing statements waits for another process that is opening the file. */
 const OPEN_MS = 2_000;
 
+/** For the receipts of an hour on a busy machine. */
+const SCRATCH_MS_MAX = 300_000;
+
 export interface SqliteLedgerOptions extends BatchOptions {
   readonly database: SqliteDatabase;
   readonly now?: () => number;
@@ -35,7 +38,7 @@ export function createSqliteLedger({
   now = platform.now,
   openLog = createLogSync,
   reader = createWorkerReader({ path }),
-  openScratch = () => createWorkerReader({ path }),
+  openScratch = () => createWorkerReader({ path, replyMsMax: SCRATCH_MS_MAX }),
   dropper,
   ...options
 }: SqliteLedgerOptions): LocalLedger {
