@@ -88,6 +88,18 @@ function describeRetention(name: string, open: () => Promise<RetainedLedger>): v
       expect(await retainAll(ledger, 30)).toMatchObject({ receipts: 0 });
     });
 
+    test("keeps receipts until their days are summed up by scope", async () => {
+      const { ledger } = env;
+      // As a database is after an upgrade from a version that knew no scope days.
+      await env.run("UPDATE usage_cursor SET scopes_from_ms = 0, scopes_to_ms = 0, scopes_version = 0");
+      expect(await retainAll(ledger, 30)).toMatchObject({ receipts: 0 });
+      await ledger.rollUp();
+      expect(await retainAll(ledger, 30)).toMatchObject({ receipts: 0 });
+      while (await ledger.rollUp());
+      expect(await retainAll(ledger, 30)).toMatchObject({ receipts: OLD_RECEIPTS });
+      expect(await env.findings()).toEqual([]);
+    });
+
     test("a repeated command of a dropped receipt charges nothing", async () => {
       const { ledger } = env;
       const { receiptId } = await chargeOf(ledger);
