@@ -9,6 +9,7 @@ import type { Gateway } from "./gateway.ts";
 import { selectModel } from "./plan.ts";
 import { readBounded, textOf } from "./relay-bytes.ts";
 import type { Call, Candidate, Reply } from "./request.ts";
+import { readAttribution } from "./scopes.ts";
 import { AttemptTimeouts } from "./timeouts.ts";
 import { forwardedHeaders, printCallBody } from "./upstream-call.ts";
 
@@ -29,7 +30,7 @@ type Counter = Pick<Candidate, "route" | "upstream"> & { readonly key: UpstreamK
 
 /**
  * The story of one count of a prompt's tokens. Free of charge and without a receipt, but counted by the
- * request limits. Throws a `GatewayError` for the client; a failing upstream is replaced by a local count.
+ * request limits. Headers of attribution are checked alone: no run begins, and no value of a tag is kept. Throws a `GatewayError` for the client; a failing upstream is replaced by a local count.
  *
  * @see https://docs.anthropic.com/en/api/messages-count-tokens
  */
@@ -38,6 +39,7 @@ export async function countTokens(gateway: Gateway, call: Call, reply: Reply): P
   const { body, caller } = await readRequest(gateway, call, sender);
   const model = selectModel(gateway.catalog, caller, body.request);
   call.record.model = model.id;
+  readAttribution({ call, caller, request: body.request });
   const slot = await admit(gateway, { call, caller, tokens: 0 }, reply);
   call.trace?.enter("forward");
   const atUpstream = countAtUpstream(gateway, { call, body, model, accountId: caller.key.accountId }, reply);
