@@ -4,6 +4,7 @@ import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { platform } from "../../platform.ts";
 import { recordChange } from "../audit-trail.ts";
+import { lockOpenProject } from "../projects.ts";
 import { describeSpendingLimit, putSpendingLimit } from "../spending-limits.ts";
 import { type ApiKey, createSecret, digestOf, hintOf, rootIdOf } from "./key.ts";
 import { type KeyRow, readKey } from "./key-row.ts";
@@ -24,7 +25,8 @@ const CHILDREN_MAX = 10_000;
 /**
  * Returns a function that makes a key below another one, for its project and its author. It rejects with
  * `not_permitted` for a parent that may make none, `unknown_key` for one whose secret has ended meanwhile, `wrong_shape`
- * for a model that the parent may not use, and `conflict` when the parent has 10,000 keys in force.
+ * for a model that the parent may not use, and `conflict` when the parent has 10,000 keys in force or its project is
+ * archived.
  */
 export function createMakeChild(parts: ChildParts): MakeChild {
   const { ledger, now = platform.now } = parts;
@@ -87,6 +89,7 @@ async function store(
     const living = await countChildren(database, tx, { keyId: parentId, nowMs: createdAtMs });
     if (living >= childrenMax) throw new GatewayError("conflict");
     const { accountId, projectId, createdBy, parentIds } = parent;
+    if (projectId !== undefined) await lockOpenProject(database, tx, { id: projectId, accountId });
     const [parent2Id, parent3Id] = parentIds;
     const { name, models, lifeMs } = child;
     const secret = createSecret();
