@@ -17,7 +17,7 @@ export const GROUPS = {
 } as const;
 export type GroupName = keyof typeof GROUPS | "none";
 
-/** The groups that are scopes of requests. Their figures are those of receipts, as long as these are kept. */
+/** The groups that are scopes of requests. */
 const SCOPE_GROUPS = ["project", "member", "end_user", "tag", "run", "parent_key"] as const;
 type ScopeGroup = (typeof SCOPE_GROUPS)[number];
 

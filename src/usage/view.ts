@@ -11,7 +11,7 @@ const HOURLY_MS = 2 * DAY_MS;
 const HOURS_RANGE_MAX_MS = 31 * DAY_MS;
 const RANGE_MAX_MS = 400 * DAY_MS;
 
-/** A dimension to group a view by. Those of scopes are summed from receipts, and reach back as far as these. */
+/** A dimension to group a view by. */
 export type Group = "account" | "key" | "model" | "upstream" | "outcome" | ScopeDimension;
 
 /** A view as its viewer asks for it, with times as ISO 8601. */

@@ -66,7 +66,8 @@ export function UsageTable({ usage, query, table }: UsageTableProps) {
 
 function describeRows({ group }: UsageQuery): string {
   if (group === "account") return "The dearest first. A row leads to its account.";
-  if (isScopeGroup(group)) return "The dearest first, as far back as receipts are kept.";
+  if (isScopeGroup(group))
+    return "The dearest first. Of a day, the first 10,000 have rows of their own, and all later ones are in Others.";
   return `The dearest first. A row shows its ${group} alone.`;
 }
 

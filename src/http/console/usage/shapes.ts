@@ -30,7 +30,7 @@ export const usageQuery = t.Object({
         t.Literal("run"),
         t.Literal("parent_key"),
       ],
-      { description: "by project and after, ranges reach back as far as receipts are kept" },
+      { description: "(other): all but the dearest, and but the first 10,000 of a kind on a UTC day" },
     ),
   ),
   tag_key: t.Optional(t.String({ maxLength: 256, description: "key of the tags that `tag` groups by" })),
