@@ -5,6 +5,7 @@ import { FILTER_SCOPES_MAX, SCOPE_KINDS, SCOPES_MAX } from "../../src/domain/sco
 import type { Balances, TransferKindName } from "../../src/ledger/records.ts";
 import {
   HISTOGRAM_BOUNDS_MS,
+  OTHER_SCOPES,
   type UsageDimension,
   type UsageReport,
 } from "../../src/ledger/usage-records.ts";
@@ -539,7 +540,7 @@ function survives<Value, Wire extends object, Output>(
 }
 
 function groupValue(dimension: string): fc.Arbitrary<string | number> {
-  return dimension === "hour" || dimension === "day" ? TIME : TEXT;
+  return dimension === "hour" || dimension === "day" ? TIME : fc.oneof(TEXT, fc.constant(OTHER_SCOPES));
 }
 
 /** Whether a value has the name "__proto__", which is lost in an object. */

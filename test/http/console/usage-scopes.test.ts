@@ -4,6 +4,7 @@ import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { issueKey } from "../../../src/accounts/keys/keys.ts";
 import { createProject } from "../../../src/accounts/project-changes.ts";
 import type { Scope, ScopeKind } from "../../../src/domain/scope.ts";
+import { OTHER_SCOPES } from "../../../src/ledger/usage-records.ts";
 import { OTHER, reportUsage } from "../../../src/usage/report.ts";
 import { readView } from "../../../src/usage/view.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
@@ -77,6 +78,34 @@ describe.each(DIALECTS)("usage by what requests count for, on %s", (dialect) => 
       "null null 0.000000008 3 1",
       "blue blue 0.000000007 1 0",
     ]);
+  });
+
+  test("has the end users that the ledger has summed up together as one group", async () => {
+    const { database, ledger } = parts();
+    const usage: typeof ledger.usage = async (query) => {
+      const report = await ledger.usage(query);
+      // As a closed day with more end users than have rows of their own.
+      const join = (id: unknown) => (id === "alice" ? OTHER_SCOPES : id);
+      const rows = report.rows.map((row) => ({
+        ...row,
+        group: { ...row.group, end_user: join(row.group.end_user) },
+      }));
+      return { ...report, rows: rows as typeof report.rows };
+    };
+    const nowMs = Date.now() + HOUR_MS;
+    for (const [by, groupsMax] of [
+      ["none", 10],
+      ["none", 2],
+      ["day", 10],
+      ["day", 2],
+    ] as const) {
+      const view = readView(account.id, { by, group: "end_user" }, nowMs);
+      const report = await reportUsage({ database, ledger: { usage } }, view, nowMs, { groupsMax });
+      expect(report.total).toMatchObject({ requests: 4, cost: 15n });
+      const others = report.groups.find(({ group }) => group === OTHER);
+      expect(others?.sums.cost).toBe(groupsMax === 10 ? 9n : 10n);
+      expect(report.names.get(OTHER)).toBe("Others");
+    }
   });
 
   test("is of one project, and grouped within it", async () => {
