@@ -14,10 +14,10 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   exports: { files: 6, lines: 800 },
   mail: { files: 4, lines: 550 },
   delivery: { files: 3, lines: 500 },
-  accounts: { files: 50, lines: 6800 },
+  accounts: { files: 51, lines: 6900 },
   "ledger-grpc": { files: 28, lines: 4400 },
   "settlement-outbox": { files: 5, lines: 1150 },
-  ledger: { files: 91, lines: 13200 },
+  ledger: { files: 97, lines: 14500 },
   refusals: { files: 4, lines: 800 },
   "limiter/redis": { files: 12, lines: 1700 },
   limiter: { files: 4, lines: 800 },
@@ -28,14 +28,14 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
   catalog: { files: 13, lines: 1700 },
-  db: { files: 27, lines: 2700 },
+  db: { files: 27, lines: 2800 },
   telemetry: { files: 15, lines: 2150 },
   console: { files: 168, lines: 18950 },
-  domain: { files: 20, lines: 1400 },
+  domain: { files: 21, lines: 1500 },
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 97;
+export const PLAIN_CHAT_FILES_MAX = 99;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;
@@ -56,6 +56,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     "the commands of the ledger with their results and errors, which callers import together",
   "ledger/postgres/write-statements.ts":
     "every statement that writes a batch, with the row types that it takes",
+  "ledger/queries/period-spend.ts":
+    "one sum: what a limit's period has seen, from roll-ups, receipts and transfers",
   "ledger/queries/rows.ts": "every row of the ledger's tables, read and written",
   "ledger/records.ts": "the types of all reads of the ledger, which callers import together",
   "ledger/sqlite/books.ts": "the books kept in memory, with the one statement list that fills them",
