@@ -22,6 +22,7 @@ export interface LedgerReads {
     walletId: string,
     keyId?: string,
     scopes?: readonly Scope[],
+    options?: SpendLimitOptions,
   ): Promise<readonly SpendLimitUsage[]>;
   /** The limits that are full to a percentage, among those of open holds and of a piece of the journal. */
   fullLimits(walletId: string, query: FullLimitsQuery): Promise<FullLimits>;
@@ -89,6 +90,11 @@ export interface SpendLimitUsage extends SpendLimit {
   readonly held: Nanos;
   /** The next period's start in Unix milliseconds; `undefined` for `total`, and for a window that has not begun. */
   readonly resetsAtMs: number | undefined;
+}
+
+export interface SpendLimitOptions {
+  /** Leaves the limits of runs out, which may be a million, where no key is given. */
+  readonly omitsRuns?: boolean | undefined;
 }
 
 /** Selects the limits of which current periods have used a percentage, holds included. */

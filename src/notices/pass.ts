@@ -127,7 +127,7 @@ export class NoticePass {
       await this.#applyCrossings(rule, findLowBalance(rule, balances), open);
     }
     if (limitRules.length === 0) return;
-    const limits = await this.#parts.ledger.spendLimits(accountId);
+    const limits = await this.#parts.ledger.spendLimits(accountId, undefined, undefined, { omitsRuns: true });
     const full = limits.filter((limit) => limitRules.some((rule) => isFull(rule, limit)));
     const owners = await this.#readOwners(accountId, full);
     for (const rule of limitRules) await this.#applyCrossings(rule, findFullLimits(rule, full, owners), open);

@@ -54,11 +54,12 @@ export function createRemoteReads({
       const { wallets, nextPageToken } = await readRows(ledgerService.ListWallets, encodePage(page));
       return { items: wallets.map(decodeWallet), nextToken: nextPageToken || undefined };
     },
-    async spendLimits(walletId, keyId, scopes) {
+    async spendLimits(walletId, keyId, scopes, { omitsRuns = false } = {}) {
       const request = {
         walletId: encodeId(walletId),
         keyId: encodeText(keyId ?? ""),
         scopes: encodeScopes(scopes) ?? [],
+        omitsRuns,
       };
       const limits = (await readRow(ledgerService.ListSpendLimits, request)).limits.map(
         decodeSpendLimitUsage,
@@ -66,10 +67,8 @@ export function createRemoteReads({
       // On the wire an empty key asks for every limit; here it names a key that only wallet limits bind.
       return keyId === "" ? limits.filter(isOfWallet) : limits;
     },
-    async fullLimits(walletId, query) {
-      const request = encodeFullLimitsQuery(walletId, query);
-      return decodeFullLimits(await readRows(ledgerService.ListFullLimits, request));
-    },
+    fullLimits: async (walletId, query) =>
+      decodeFullLimits(await readRows(ledgerService.ListFullLimits, encodeFullLimitsQuery(walletId, query))),
     receipt: (walletId, holdId) =>
       undefinedFor("hold_not_found", async () => {
         const request = { walletId: encodeId(walletId), holdId: encodeId(holdId) };

@@ -208,8 +208,9 @@ function createReadHandlers(ledger: Ledger, read: CreateRead): Pick<Proto.Ledger
       );
       return { transfers: items.map(encodeTransfer), nextPageToken: nextToken ?? "" };
     }),
-    ListSpendLimits: read(async ({ walletId, keyId, scopes }) => {
-      const limits = await ledger.spendLimits(walletId, keyId || undefined, decodeScopes(scopes));
+    ListSpendLimits: read(async ({ walletId, keyId, scopes, omitsRuns }) => {
+      const options = { omitsRuns };
+      const limits = await ledger.spendLimits(walletId, keyId || undefined, decodeScopes(scopes), options);
       return { limits: limits.map(encodeSpendLimitUsage) };
     }),
     ListFullLimits: read(async (wire) => {

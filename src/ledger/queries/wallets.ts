@@ -4,7 +4,15 @@ import { balancesOf, CLOCK_SKEW_MAX_MS } from "../core/book.ts";
 import { bindingsOf, counterIdOf, NO_SCOPES, type Spender, subjectsOf } from "../core/spender.ts";
 import { areScopes } from "../core/validate.ts";
 import { LedgerError } from "../ledger.ts";
-import type { Balances, Page, PageRequest, SpendLimit, SpendLimitUsage, WalletSummary } from "../records.ts";
+import type {
+  Balances,
+  Page,
+  PageRequest,
+  SpendLimit,
+  SpendLimitOptions,
+  SpendLimitUsage,
+  WalletSummary,
+} from "../records.ts";
 import {
   createPage,
   createValues,
@@ -14,6 +22,7 @@ import {
   type Row,
   type RunQuery,
   readPage,
+  type Values,
 } from "./query.ts";
 import { readLimitInForce, type SpendLimitRow, type WalletRow } from "./rows.ts";
 
@@ -76,10 +85,11 @@ export function createSpendLimitList(run: RunQuery, dialect: Dialect, now: () =>
     walletId: string,
     keyId?: string,
     scopes: readonly Scope[] = NO_SCOPES,
+    { omitsRuns = false }: SpendLimitOptions = {},
   ): Promise<readonly SpendLimitUsage[]> => {
     if (!isStorable(walletId) || (keyId !== undefined && !isStorable(keyId)) || !areScopes(scopes)) return [];
     const spender = keyId === undefined ? undefined : { keyId, scopes };
-    const limits = await readLimits(run, dialect, { walletId, spender });
+    const limits = await readLimits(run, dialect, { walletId, spender, omitsRuns });
     if (limits.length === 0) return [];
     const nowMs = now();
     const counted = limits.flatMap((limit) => countedBy(limit, spender));
@@ -96,18 +106,33 @@ interface LimitOwner {
   readonly walletId: string;
   /** `undefined` for every limit of the wallet. */
   readonly spender: Spender | undefined;
+  readonly omitsRuns: boolean;
 }
 
-async function readLimits(run: RunQuery, dialect: Dialect, { walletId, spender }: LimitOwner) {
+async function readLimits(run: RunQuery, dialect: Dialect, { walletId, spender, omitsRuns }: LimitOwner) {
   const values = createValues(dialect);
-  const conditions = [`wallet_id = ${values.add(walletId)}`, "deleted_at_ms IS NULL"];
-  if (spender) {
-    const bindings = bindingsOf(spender).map((binding) => values.add(binding));
-    conditions.push(`(key_id IS NULL OR key_id IN (${bindings.join(", ")}))`);
-  }
-  const sql = `SELECT wallet_id, limit_id, key_id, each_kind, period, time_zone, amount FROM spend_limits
-    WHERE ${conditions.join(" AND ")} ORDER BY limit_id`;
+  const wallet = values.add(walletId);
+  const selects = bindingConditions({ spender, omitsRuns }, values).map(
+    (condition) => `SELECT wallet_id, limit_id, key_id, each_kind, period, time_zone, amount FROM spend_limits
+      WHERE wallet_id = ${wallet} AND deleted_at_ms IS NULL AND ${condition}`,
+  );
+  const sql = `${selects.join(" UNION ALL ")} ORDER BY limit_id`;
   return (await run({ sql, values: values.all })).map(readLimit);
+}
+
+/** The bindings of limits of runs have this prefix, and are below the text that follows. */
+const [RUNS, AFTER_RUNS] = ["run\n", "run\v"];
+
+/** Conditions of which a limit that is listed meets one. Ranges of the index: a wallet may have a million runs. */
+function bindingConditions(
+  { spender, omitsRuns }: Omit<LimitOwner, "walletId">,
+  values: Values,
+): readonly string[] {
+  if (!spender && !omitsRuns) return ["TRUE"];
+  if (!spender)
+    return ["key_id IS NULL", `key_id < ${values.add(RUNS)}`, `key_id >= ${values.add(AFTER_RUNS)}`];
+  const bindings = bindingsOf(spender).map((binding) => values.add(binding));
+  return [`(key_id IS NULL OR key_id IN (${bindings.join(", ")}))`];
 }
 
 /** A limit with one of its counters. */

@@ -47,6 +47,10 @@ export function describeFullLimits(env: LedgerEnv): void {
       await env.hold("a", 6n, { keyId: "k1", scopes: [P1, scope("end_user", "u1"), run] });
       expect((await full()).printed).toEqual(["each u1 0 6", "k1 - 0 6", "run - 0 6"]);
       expect((await full({ percent: 76 })).printed).toEqual([]);
+      const list = (omitsRuns: boolean) =>
+        env.ledger.spendLimits(env.walletId, undefined, undefined, { omitsRuns });
+      expect((await list(true)).map(({ limitId }) => limitId)).toEqual(["each", "k1"]);
+      expect((await list(false)).map(({ limitId }) => limitId)).toEqual(["each", "k1", "run"]);
     });
 
     test("are those of the current period, in force, and of no other wallet", async () => {

@@ -6,10 +6,12 @@ export interface ListSpendLimitsRequest {
   'walletId'?: (string);
   'keyId'?: (string);
   'scopes'?: (_tollgate_ledger_v1_Scope)[];
+  'omitsRuns'?: (boolean);
 }
 
 export interface ListSpendLimitsRequest__Output {
   'walletId': (string);
   'keyId': (string);
   'scopes': (_tollgate_ledger_v1_Scope__Output)[];
+  'omitsRuns': (boolean);
 }
