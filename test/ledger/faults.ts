@@ -265,7 +265,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "transition.captured",
     ],
     ["a hold is freed twice", 'hold.state === "held" ? hold.granted : 0n', "hold.granted"],
-    ["a limit does not count a cost", "used: counter.used + booked", "used: counter.used"],
+    ["a limit does not count a cost", "used: used + booked", "used"],
     ["a limit keeps the held amount of a resolved hold", "reserved: -freed", "reserved: 0n"],
     [
       "a late settlement is not marked late",
@@ -450,9 +450,9 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
   "core/validate.ts": [
     ["a lost hold may have a negative grant", "!isAmount(granted) ||", ""],
     ["a lost hold may have invalid scopes", 'if (scopes && !areScopes(scopes)) return "invalid_scope";', ""],
-    ["a hold may have 17 scopes", "scopes.length > SCOPES_MAX ||", ""],
-    ["a hold may have a scope twice", ".size === scopes.length", ".size > 0"],
-    ["equal ids of two kinds are one scope", `\`\${kind} \${id}\``, "id"],
+    ["a hold may have 17 scopes", "scopes.length <= SCOPES_MAX &&", ""],
+    ["a hold may have a scope twice", " && !occursBefore(scopes, scope, i)", ""],
+    ["equal ids of two kinds are one scope", " && scopes[i]?.kind === kind", ""],
     ["a scope may be a key", 'kind !== "key" && SCOPE_KINDS', "SCOPE_KINDS"],
     ["a scope may have an empty id", ' && id !== ""', ""],
     ["a scope may have a long id", "isText(id, SCOPE_ID_CHARACTERS_MAX)", "isText(id, 1_000)"],
