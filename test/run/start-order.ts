@@ -1,5 +1,6 @@
 /** Files that take longest, slowest first. Started last, one of them would run alone at the end. */
 const LONGEST = [
+  "test/month/month.test.ts",
   "test/ledger-grpc/contract.test.ts",
   "test/browser/notices.test.ts",
   "test/http/console/requests.test.ts",

@@ -1,5 +1,5 @@
 // The end of runs that are no longer used: their limits and their rows.
-import { and, asc, eq, lte } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, lte, sql } from "drizzle-orm";
 import type { Database, Tables } from "../../db/database.ts";
 import { DAY_MS } from "../../domain/id-time.ts";
 import type { Nanos } from "../../domain/money.ts";
@@ -22,6 +22,15 @@ interface EndParts {
   readonly now: () => number;
 }
 
+/** The columns of runs, amounts as text: SQLite's numbers are exact up to 2^53 nanos only, which are 9,007,199 USD. */
+export function exactly(runs: Tables["runs"]) {
+  return {
+    ...getTableColumns(runs),
+    amount: sql<Nanos>`CAST(${runs.amount} AS TEXT)`.mapWith(BigInt),
+    spent: sql<Nanos | null>`CAST(${runs.spent} AS TEXT)`.mapWith(BigInt),
+  };
+}
+
 /** The id of the limit of a run, which no other run of its id has. */
 export function limitIdOf({ keyId, runId, begunAtMs }: RunRow): string {
   return begunAtMs === 0 ? `run:${keyId}:${runId}` : `run:${keyId}:${runId}:${begunAtMs}`;
@@ -37,7 +46,7 @@ export async function sweepRuns(parts: EndParts): Promise<void> {
   for (let step = 0; step < STEPS_MAX; step += 1) {
     const isUnused = lte(runs.usedDay, dayOf(now) - UNUSED_DAYS);
     const rows = await database.db
-      .select()
+      .select(exactly(runs))
       .from(runs)
       .where(isUnused)
       .orderBy(asc(runs.usedDay))
@@ -51,13 +60,14 @@ export async function sweepRuns(parts: EndParts): Promise<void> {
 async function markEnding({ database, ledger, now }: EndParts, rows: readonly RunRow[]) {
   const looks = await Promise.all(rows.map(async (row) => ({ row, spent: await spentNow(ledger, row) })));
   const usedDay = dayOf(now);
+  const { runs } = database.tables;
   return database.transact(async (tx) => {
     const ending: RunRow[] = [];
     for (const { row, spent } of looks) {
       const isUsed = spent === undefined || spent !== (row.spent ?? 0n);
       const set = isUsed ? { usedDay, spent: spent ?? row.spent } : { isEnding: true };
-      const isSame = and(isRun(database, row), eq(database.tables.runs.usedDay, row.usedDay));
-      const [marked] = await tx.update(database.tables.runs).set(set).where(isSame).returning();
+      const isSame = and(isRun(database, row), eq(runs.usedDay, row.usedDay));
+      const [marked] = await tx.update(runs).set(set).where(isSame).returning(exactly(runs));
       if (marked?.isEnding) ending.push(marked);
     }
     return ending;
