@@ -136,7 +136,7 @@ function headersOf({ user, isInBody, tags, run, costMax }: Scripted): Record<str
 }
 
 /** Decimal USD with nine decimals. */
-export function padded(amount: string | undefined): string | undefined {
+function padded(amount: string | undefined): string | undefined {
   if (amount === undefined) return undefined;
   const [whole, decimals = ""] = amount.split(".");
   return `${whole}.${decimals.padEnd(9, "0")}`;

@@ -181,7 +181,7 @@ export class Reckoning {
 }
 
 /** What a request counts for beside its account, as "kind id". */
-export function scopesOf({ key, user, tags, run }: Scripted): readonly string[] {
+function scopesOf({ key, user, tags, run }: Scripted): readonly string[] {
   const scopes = [`key ${key}`];
   for (let { under } = KEYS[key]; under; under = KEYS[under].under) scopes.push(`parent_key ${under}`);
   const { project, member } = KEYS[key];
@@ -194,7 +194,7 @@ export function scopesOf({ key, user, tags, run }: Scripted): readonly string[] 
 }
 
 /** The most that a request may cost: a token for every second byte of it, and all of its output limit. */
-export function neededBy(request: Scripted): bigint {
+function neededBy(request: Scripted): bigint {
   const bytes = Buffer.byteLength(printRequest(request).body);
   return priced(Math.ceil(bytes / 2), request.outputMax);
 }

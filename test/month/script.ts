@@ -51,7 +51,7 @@ export const FUNDS: Readonly<Record<AccountName, bigint>> = {
   south: 80_000_000n,
 };
 
-export type Surface = "chat" | "messages" | "responses";
+type Surface = "chat" | "messages" | "responses";
 
 /** One request of the script. */
 export interface Scripted {
