@@ -90,8 +90,10 @@ export class GrpcConnection {
   break(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#world.model.troubles.onLink();
-    const { scheduler } = this.#world;
+    const { scheduler, model } = this.#world;
+    model.troubles.onLink();
+    // What was sent while the connection was silent still arrives, and is sent again.
+    if (this.#thereAtMs > scheduler.monotonicMs) model.troubles.onDoubled();
     const tell = () => {
       for (const call of [...this.#calls]) call.lose(LOST);
     };
