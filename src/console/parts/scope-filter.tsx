@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { memberLimitsQuery, projectsQuery } from "../queries/projects.ts";
-import { addScope, listScopes, removeScope, splitScope } from "../scope-text.ts";
 import { withSearch } from "../search.ts";
-import { GROUPS, isScopeGroup } from "../usage-view.ts";
+import { addScope, GROUPS, isScopeGroup, listScopes, removeScope, splitScope } from "../usage-view.ts";
 import { FilterChip } from "./chip.tsx";
 import { Select } from "./filters.tsx";
 
