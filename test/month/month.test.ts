@@ -18,7 +18,7 @@ const SPLIT = ["project", "member", "key"] as const;
 const PASSED_MS = 8 * 3_600_000;
 
 const SIZE = { single: 1_400, users: 10_000 };
-/** One gateway on SQLite, or two on one PostgreSQL, which takes four times as long. */
+/** One gateway on SQLite. Two on one PostgreSQL are not ready: the second answers 500 by the scripted clock. */
 const DIALECT = process.env.TEST_MONTH === "postgres" ? "postgres" : "sqlite";
 
 const reckoning = new Reckoning();
