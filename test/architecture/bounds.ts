@@ -17,7 +17,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   accounts: { files: 51, lines: 6900 },
   "ledger-grpc": { files: 28, lines: 4400 },
   "settlement-outbox": { files: 5, lines: 1150 },
-  ledger: { files: 97, lines: 14500 },
+  ledger: { files: 98, lines: 14500 },
   refusals: { files: 4, lines: 800 },
   "limiter/redis": { files: 12, lines: 1700 },
   limiter: { files: 4, lines: 800 },
@@ -56,8 +56,6 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     "the commands of the ledger with their results and errors, which callers import together",
   "ledger/postgres/write-statements.ts":
     "every statement that writes a batch, with the row types that it takes",
-  "ledger/queries/period-spend.ts":
-    "one sum: what a limit's period has seen, from roll-ups, receipts and transfers",
   "ledger/queries/rows.ts": "every row of the ledger's tables, read and written",
   "ledger/records.ts": "the types of all reads of the ledger, which callers import together",
   "ledger/sqlite/books.ts": "the books kept in memory, with the one statement list that fills them",

@@ -17,7 +17,7 @@ interface NewRun {
 }
 
 /** The limit of a run. */
-export interface RunLimit {
+interface RunLimit {
   readonly limitId: string;
   readonly amount: Nanos;
 }

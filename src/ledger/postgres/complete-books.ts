@@ -11,9 +11,9 @@ import type { Connection } from "./session.ts";
 
 /**
  * Reads what books in memory lack of the limits that bind holds, without a lock: mostly the counters of subjects that
- * are new to this process. Such a row belongs to its book while the wallet has the version of the book. Whoever changes
- * a row of a wallet writes the wallet's row in the same transaction, and a statement sees both changes or none. If the
- * reading saw a change, or one came after it, the batch's statement finds another version and fails.
+ * are new to this process. Such a row belongs to its book while the wallet has the version of the book. A transaction
+ * that changes a row of a wallet writes the wallet's row too, and a statement sees both changes or none. If the reading
+ * saw a change, or one came after it, the batch's statement finds another version and fails.
  *
  * Returns whether anything was read. Reads nothing when the batch must be decided under the lock in any case.
  */
