@@ -30,10 +30,11 @@ export function startSweeper({ ledger, everyMs = 5_000, onError }: SweeperOption
   return startPasses({ everyMs, beginsSoon: true, run, onError });
 }
 
-type RollUpsOptions = JobOptions<{ rollUp(): Promise<boolean> }>;
+type RollUpsOptions = JobOptions<{ rollUp(signal: AbortSignal): Promise<boolean> }>;
 
 /** The pause after a step, as a part of its duration: a first run over old receipts leaves room for requests. */
 const REST = 0.5;
+const REST_MS_MAX = 2_000;
 
 /**
  * Sums up usage in the background, step by step while there is work. `stop` resolves when a running step is
@@ -45,8 +46,9 @@ export function startRollUps({ ledger, everyMs = 10_000, onError }: RollUpsOptio
   const run = async (signal: AbortSignal) => {
     for (let isMore = true; isMore && !signal.aborted; ) {
       const beganAtMs = platform.monotonicMs();
-      isMore = await ledger.rollUp();
-      if (isMore) await platform.sleep((platform.monotonicMs() - beganAtMs) * REST);
+      isMore = await ledger.rollUp(signal);
+      const restMs = Math.min((platform.monotonicMs() - beganAtMs) * REST, REST_MS_MAX);
+      if (isMore) await platform.sleep(restMs);
     }
   };
   return startPasses({ everyMs, run, onError });

@@ -21,7 +21,7 @@ export interface LocalLedger extends Ledger {
   /** Expires at most 500 holds that are past their time. Returns how many were due. */
   sweep(): Promise<number>;
   /** Takes one step of the roll-ups of usage. Returns whether there may be more to do. */
-  rollUp(): Promise<boolean>;
+  rollUp(signal?: AbortSignal): Promise<boolean>;
   /** Reads what each export of usage has not taken yet. */
   exportBacklogs(): Promise<readonly ExportBacklog[]>;
   /** Takes one step of the retention of receipts. */
@@ -73,7 +73,7 @@ export function createLocalLedger(parts: LocalLedgerParts): LocalLedger {
       }
     },
     sweep: () => sweepOnce(store, submit),
-    rollUp: () => rollUpOnce(rollUps),
+    rollUp: (signal) => rollUpOnce(rollUps, { signal }),
     exportBacklogs: () => readExportBacklogs(rollUps.run, rollUps.dialect),
     // An export that lags keeps the receipts that it has not taken.
     retain: (policy) =>

@@ -27,6 +27,8 @@ import { beginTotals, closeOlderTotals } from "./totals.ts";
 interface RollUpOptions {
   /** The most scopes of a wallet, day and kind that get rows of their own. */
   readonly ownRowsMax?: number;
+  /** Ends a day by scope between two of its hours, which may take minutes together. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -37,14 +39,14 @@ interface RollUpOptions {
  */
 export async function rollUpOnce(
   store: RollUpStore,
-  { ownRowsMax = OWN_ROWS_MAX }: RollUpOptions = {},
+  { ownRowsMax = OWN_ROWS_MAX, signal }: RollUpOptions = {},
 ): Promise<boolean> {
   if (!(await store.takeLease(LEASE_MS))) return false;
   const nowMs = await store.now();
   const closedMs = startOf(nowMs - GRACE_MS, HOUR_MS);
   const { cursor, fenceMs, receiptsFromMs } = await readState(store);
   if (fenceMs < closedMs && !(await store.raiseFence(closedMs))) return false;
-  const job = { store, cursor, nowMs, receiptsFromMs, ownRowsMax };
+  const job = { store, cursor, nowMs, receiptsFromMs, ownRowsMax, signal };
   if (cursor.hours.toMs === 0) return begin(job, closedMs);
   if (cursor.totalsFromMs === NO_TOTALS_MS) return beginTotals(job);
   if (cursor.scopes === NO_SCOPE_DAYS) return beginScopes(job);

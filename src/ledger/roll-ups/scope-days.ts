@@ -3,7 +3,7 @@ import { ceilOf, type TimeRange } from "../queries/coverage.ts";
 import { createValues } from "../queries/query.ts";
 import { findHold, type Scope } from "./aggregate.ts";
 import { readSums, type ScopeSums, sumScopes } from "./scope-sums.ts";
-import { LEASE_MS, ROWS_PER_WRITE, type RollUpJob, type ScopeGroup, type ScopePosition } from "./store.ts";
+import { goesOn, ROWS_PER_WRITE, type RollUpJob, type ScopeGroup, type ScopePosition } from "./store.ts";
 
 // Scope days are summed from receipts, after all other roll-ups: a closed day is read from receipts until then.
 
@@ -78,7 +78,7 @@ export async function writeScopeDay(
       if (!(await store.write({ version: written, scopeGroups }))) return undefined;
       written += 1;
       if (!next) return written;
-      if (!(await store.takeLease(LEASE_MS))) return undefined;
+      if (!(await goesOn(job))) return undefined;
       after = rows.at(-1);
     }
   });

@@ -4,7 +4,7 @@ import { createValues, type Dialect, type Query, type Row, type RunQuery } from 
 import { FURTHER } from "../queries/scope-columns.ts";
 import { OK_OF_RECEIPTS, SUMS_OF_RECEIPTS } from "../queries/usage-columns.ts";
 import { columnsOf, measuresOf, type Scope } from "./aggregate.ts";
-import { LEASE_MS, type RollUpJob, type RollUpValue, type ScopePosition } from "./store.ts";
+import { goesOn, type RollUpJob, type RollUpValue, type ScopePosition } from "./store.ts";
 
 // Sums of one UTC day by scope, added up hour by hour in a temporary table: a statement over a whole day would take
 // too long, and a day may have more scopes than fit into memory.
@@ -21,18 +21,19 @@ const CREATE: readonly string[] = [
 ];
 
 /**
- * Sums up the receipts of a UTC day by wallet and scope. Returns `false` when another process took the lease. Without
+ * Sums up the receipts of a UTC day by wallet and scope. Returns `false` when the process stops, or another one took the lease. Without
  * a wallet, it leaves out wallets with stale hours in the day: they are summed up when the last of them is fresh.
  */
 export async function sumScopes(
-  { store, ownRowsMax }: Pick<RollUpJob, "store" | "ownRowsMax">,
+  job: Pick<RollUpJob, "store" | "ownRowsMax" | "signal">,
   run: RunQuery,
   day: Scope,
 ): Promise<boolean> {
+  const { store, ownRowsMax } = job;
   for (const sql of CREATE) await run({ sql, values: [] });
   for (let startMs = day.startMs; startMs < day.startMs + DAY_MS; startMs += HOUR_MS) {
     await run(hourQuery(store.dialect, day, startMs));
-    if (!(await store.takeLease(LEASE_MS))) return false;
+    if (!(await goesOn(job))) return false;
   }
   const crowded = `SELECT wallet_id, kind FROM scope_sums GROUP BY 1, 2 HAVING count(*) > ${ownRowsMax}`;
   for (const { wallet_id, kind } of await run({ sql: crowded, values: [] })) {

@@ -95,6 +95,13 @@ export interface RollUpJob {
   readonly receiptsFromMs: number;
   /** The most scopes of a wallet, day and kind that get rows of their own. */
   readonly ownRowsMax: number;
+  /** Aborted when the process stops. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Whether a long step goes on: its process does not stop, and no other one has taken its lease. */
+export async function goesOn({ store, signal }: Pick<RollUpJob, "store" | "signal">): Promise<boolean> {
+  return !signal?.aborted && store.takeLease(LEASE_MS);
 }
 
 /** Longer than a step of the job, or than a part of a step that renews the lease. */

@@ -61,6 +61,18 @@ function describeScopeDays(name: string, open: OpenLedger): void {
         ),
       );
 
+    test("a stopping process ends a day before its next hour, and a later one sums it up", async () => {
+      const walletId = await newWallet();
+      await charge(walletId, users(1));
+      env.clock.nowMs += 2 * DAY_MS;
+      const signal = AbortSignal.abort();
+      // The steps before the day by scope are short.
+      while (await rollUpOnce(store, { signal }));
+      expect((await readScopeDays(store)).size).toBe(0);
+      await rollUp();
+      expect(await requestsOf(walletId, "end_user")).toEqual([["u0", 1]]);
+    });
+
     test("scopes beyond the bound count as one other, the first to appear keep rows of their own", async () => {
       const walletId = await newWallet();
       for (const id of ["zoe", "ann", "bob", "zoe", "eve", "dan", "eve"]) {
