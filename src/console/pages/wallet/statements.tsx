@@ -61,9 +61,13 @@ interface StatementFileProps {
 function StatementFile({ account, query, text }: StatementFileProps) {
   const path = `/console/api/accounts/${encodeURIComponent(account)}/wallet/statement.csv`;
   return (
-    <a className={styles.file} href={`${path}?${new URLSearchParams(query)}`} download>
+    <a
+      className={styles.file}
+      href={`${path}?${new URLSearchParams(query)}`}
+      download
+      aria-label={`${text} of ${query.month}`}
+    >
       <Icon name="download" /> {text}
-      <span hidden> of {query.month}</span>
     </a>
   );
 }
