@@ -5,7 +5,7 @@ import type { Database } from "../db/database.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { SpendLimitUsage } from "../ledger/records.ts";
+import type { ReceiptFilter, SpendLimitUsage } from "../ledger/records.ts";
 import { NO_SUMS, type Sums, sumsOf } from "./sums.ts";
 import type { Range } from "./view.ts";
 
@@ -71,12 +71,13 @@ async function readSharedView(
   const fromMs = Math.floor(nowMs / DAY_MS - (DAYS - 1)) * DAY_MS;
   const { accountId: walletId, key, project, showsNames } = link;
   const scope = project && ({ kind: "project", id: project.id } as const);
-  const query = { walletId, keyId: key?.id, scope, fromMs, toMs: nowMs + 1 };
+  const scopes = scope && [scope];
+  const query: ReceiptFilter = { walletId, keyId: key?.id, scopes, fromMs, toMs: nowMs + 1 };
   const [days, models, total, limits, names] = await Promise.all([
     ledger.usage({ ...query, groupBy: ["day"] }),
     ledger.usage({ ...query, groupBy: ["model"] }),
     ledger.usage({ ...query, groupBy: [] }),
-    key || scope ? ledger.spendLimits(walletId, key?.id ?? NO_KEY, scope && [scope]) : [],
+    key || scope ? ledger.spendLimits(walletId, key?.id ?? NO_KEY, scopes) : [],
     showsNames ? findAccountNames(database, [walletId]) : undefined,
   ]);
   const [sum] = total.rows;

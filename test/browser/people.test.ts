@@ -116,7 +116,7 @@ describe("an account", () => {
   test("shares its usage by a link that opens without a session until it is revoked", async () => {
     await visit("/links", async (page) => {
       await page.getByRole("button", { name: "Create link" }).click();
-      await page.getByLabel("Names of account and keys").selectOption("yes");
+      await page.getByLabel("Names of account, keys and projects").selectOption("yes");
       await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
       const link = await page.getByRole("region", { name: "link", exact: true }).textContent();
       await page.getByRole("button", { name: "I have stored it" }).click();

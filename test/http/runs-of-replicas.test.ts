@@ -27,7 +27,11 @@ test("a run of 300 requests over four gateways has one limit, the first one, and
     };
     const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, index) => ask(index)));
     const [limit, ...further] = await first.tollgate.ledger.spendLimits(key.accountId);
-    expect([limit?.limitId, limit?.held, further]).toEqual([`run:${key.id}:swarm`, 0n, []]);
+    expect([limit?.limitId, limit?.held, further]).toEqual([
+      expect.stringContaining(`run:${key.id}:swarm:`),
+      0n,
+      [],
+    ]);
     expect(limit?.used).toBeLessThanOrEqual(limit?.amount ?? 0n);
     const { posted } = await first.balances(key.accountId);
     expect(parseUsd("100") - posted).toBe(limit?.used ?? -1n);

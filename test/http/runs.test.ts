@@ -47,7 +47,7 @@ describe("a run", () => {
     const { id } = payer.key;
     expect(await limitsOf(payer)).toMatchObject([
       {
-        limitId: `run:${id}:job-1`,
+        limitId: expect.stringContaining(`run:${id}:job-1:`),
         scope: { kind: "run", id: `${id}:job-1` },
         period: "total",
         amount: parseUsd("2.00"),
