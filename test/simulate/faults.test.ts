@@ -3,12 +3,13 @@ import { PLANTED } from "./faults.ts";
 import { MISFORTUNE_NAMES, type Misfortune } from "./misfortunes.ts";
 import { runSeed, type SeedOptions } from "./run-seed.ts";
 
-/** What may go wrong in the worlds in which a fault is found soon. */
+/** The worlds in which a fault is found soon. */
 interface Worlds {
   /** Default: every kind. */
   readonly only?: readonly Misfortune[];
   /** Default: {@link REQUESTS}. */
   readonly requests?: number;
+  readonly hasRedis?: boolean;
 }
 
 const REQUESTS = 300;
@@ -17,7 +18,7 @@ const SEEDS_MAX = 80;
 const STEPS_MAX = 5_000;
 const TEST_MS_MAX = 300_000;
 
-/** Faults that few worlds show. About one world in five has a Redis. */
+/** Faults that few worlds show. */
 const WORLDS: Readonly<Record<string, Worlds>> = {
   log_not_synced: { only: ["power_loss"] },
   lease_not_renewed: {
@@ -26,6 +27,7 @@ const WORLDS: Readonly<Record<string, Worlds>> = {
   offline_admissions_not_restored: {
     only: ["redis_silent", "redis_loses_command", "redis_stalls", "redis_restarts", "redis_loses_answer"],
     requests: 3_000,
+    hasRedis: true,
   },
 };
 
@@ -44,13 +46,13 @@ test.each(Object.keys(PLANTED).filter((name) => !LONG.includes(name)))(
 );
 
 function worldsOf(name: string): readonly SeedOptions[] {
-  const { only = MISFORTUNE_NAMES, requests = REQUESTS } = WORLDS[name] ?? {};
+  const { only = MISFORTUNE_NAMES, requests = REQUESTS, hasRedis } = WORLDS[name] ?? {};
   const without = MISFORTUNE_NAMES.filter((each) => !only.includes(each));
   return Array.from({ length: SEEDS_MAX }, (_, place) => ({
     seed: place + 1,
     without,
     often: true,
-    bounds: { requests },
+    bounds: { requests, hasRedis },
     until: STEPS_MAX,
   }));
 }

@@ -49,6 +49,8 @@ export interface Bounds {
   readonly keys?: number | undefined;
   /** Busy times end when so many requests were sent. */
   readonly requests?: number | undefined;
+  /** Whether the limiter is in Redis. Default: in one world of five. */
+  readonly hasRedis?: boolean | undefined;
 }
 
 export interface WorldOptions {
@@ -122,7 +124,8 @@ export class World {
     this.nights = options.nights;
     this.ledger = draw() < 0.4 ? new LedgerProcess(this, options.faults) : undefined;
     const { realRedis } = options;
-    this.redis = draw() < 0.2 || realRedis ? new SimulatedRedis(this, realRedis) : undefined;
+    const isDrawn = draw() < 0.2 || realRedis !== undefined;
+    this.redis = (bounds.hasRedis ?? isDrawn) ? new SimulatedRedis(this, realRedis) : undefined;
     this.exports = draw() < 0.33 ? new SimulatedExports(this) : undefined;
     this.config = drawConfig(this.folder, draw, bounds.upstreams);
   }
