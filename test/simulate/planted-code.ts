@@ -60,7 +60,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   child_not_counted_above: {
     breaks: "a hold of a key does not count against the limits of the keys above it",
-    isQuick: true,
     edits: [
       {
         file: "src/ledger/core/spender.ts",
@@ -71,7 +70,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   child_outlives_parent: {
     breaks: "the keys below a revoked key stay in force",
-    isQuick: true,
     edits: [
       {
         file: KEY_TREE,
