@@ -5,6 +5,9 @@
 export class TenantMemory<Value> {
   readonly #valuesMax: number;
   readonly #tenants = new Map<string, Map<string, Value>>();
+  /** Tenants by the number of their values: the one with the most is found without a search. */
+  readonly #bySize = new Map<number, Set<string>>();
+  #most = 0;
   #size = 0;
 
   constructor(valuesMax: number) {
@@ -31,6 +34,7 @@ export class TenantMemory<Value> {
     this.#tenants.set(tenant, values);
     values.set(name, value);
     this.#size += 1;
+    this.#resize(tenant, values.size - 1, values.size);
   }
 
   delete(tenant: string, name: string): void {
@@ -38,6 +42,7 @@ export class TenantMemory<Value> {
     if (!values?.delete(name)) return;
     this.#size -= 1;
     if (values.size === 0) this.#tenants.delete(tenant);
+    this.#resize(tenant, values.size + 1, values.size);
   }
 
   /** Forgets every value that is of no use any more. */
@@ -49,21 +54,32 @@ export class TenantMemory<Value> {
 
   clear(): void {
     this.#tenants.clear();
+    this.#bySize.clear();
+    this.#most = 0;
     this.#size = 0;
   }
 
-  /** A tenant with more than its equal part makes room itself, without a search. */
+  /** A tenant with more than its equal part makes room itself. */
   #forgetOne(tenant: string): void {
     const own = this.#tenants.get(tenant)?.size ?? 0;
     const isLarge = own * this.#tenants.size > this.#valuesMax;
-    const from = isLarge || this.#tenants.size === 1 ? tenant : this.#largest();
+    const [largest = tenant] = this.#bySize.get(this.#most) ?? [];
+    const from = isLarge ? tenant : largest;
     const [oldest] = this.#tenants.get(from)?.keys() ?? [];
     if (oldest !== undefined) this.delete(from, oldest);
   }
 
-  #largest(): string {
-    let [largest, most] = ["", 0];
-    for (const [tenant, { size }] of this.#tenants) if (size > most) [largest, most] = [tenant, size];
-    return largest;
+  #resize(tenant: string, before: number, after: number): void {
+    const left = this.#bySize.get(before);
+    left?.delete(tenant);
+    if (left?.size === 0) this.#bySize.delete(before);
+    if (after > 0) {
+      const joined = this.#bySize.get(after);
+      if (joined) joined.add(tenant);
+      else this.#bySize.set(after, new Set([tenant]));
+    }
+    this.#most = Math.max(this.#most, after);
+    // A size changes by 1, so that the next smaller one is not far.
+    while (this.#most > 0 && !this.#bySize.has(this.#most)) this.#most -= 1;
   }
 }

@@ -31,7 +31,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   db: { files: 27, lines: 2800 },
   telemetry: { files: 15, lines: 2150 },
   console: { files: 168, lines: 18950 },
-  domain: { files: 21, lines: 1500 },
+  domain: { files: 21, lines: 1550 },
 };
 
 /** The most files of src that take part in one plain chat request. */

@@ -17,7 +17,7 @@ import {
 } from "./history.ts";
 import { readScopeDays } from "./plain-scopes.ts";
 
-const RUNS = Number(Bun.env.TEST_ROLL_UP_RUNS ?? 6);
+const RUNS = Number(Bun.env.TEST_ROLL_UP_RUNS ?? 4);
 
 function describeRollUps(name: string, open: OpenLedger): void {
   describe(`usage of ${name}`, () => {
