@@ -171,6 +171,19 @@ describe("a window", () => {
     }
   });
 
+  test("ends after its hours, and not a millisecond later", () => {
+    for (const [afterMs, granted] of [
+      [5 * HOUR_MS - 1, 10n],
+      [5 * HOUR_MS, 50n],
+    ] as const) {
+      const stored = emptyWallet();
+      lastDecision([...funded, window, hold(40n)], stored);
+      decideBatch(stored, [settle(40n)], NOON_MS);
+      const [decision] = decideBatch(stored, [held("h2", 50n, { minimum: 0n })], NOON_MS + afterMs);
+      expect(decision).toMatchObject({ result: { granted } });
+    }
+  });
+
   test("never goes on from a calendar period of its limit", () => {
     const given = [
       ...funded,
