@@ -39,9 +39,9 @@ interface ForgetParts {
 
 /**
  * Replaces the name of an end user by a pseudonym, on receipts that have ended, in usage by scope and in the counters
- * of templates. Sums stay: in each transaction the counters of the pseudonym take over what its receipts had cost. Running requests
- * keep the name, and so do their receipts. A limit that binds the end user by name comes to bind the pseudonym, in one
- * transaction with all receipts. Rejects with `conflict` when there is such a limit, and a request runs.
+ * of templates. Sums stay: in each transaction the counters of the pseudonym take over what its receipts had cost.
+ * Running requests keep the name, and so do their receipts. A limit that binds the end user by name comes to bind the
+ * pseudonym, in one transaction with all receipts. Rejects with `conflict` when there is such a limit, and a request runs.
  */
 export async function forgetEndUser(parts: ForgetParts, forgetting: Forgetting): Promise<Forgotten> {
   const { database } = parts;

@@ -2,7 +2,7 @@
 // or in the summary of the hour.
 import { and, count, eq, inArray, isNotNull, isNull, lt } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
-import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
+import { DAY_MS, HOUR_MS, startOf } from "../domain/id-time.ts";
 import type { Scope } from "../domain/scope.ts";
 import { platform } from "../platform.ts";
 import { type Crossing, type EpisodeParts, lockRule, writeNotice } from "./episodes.ts";
@@ -96,17 +96,13 @@ async function countHour(
   accountId: string,
   nowMs: number,
 ): Promise<{ readonly told: number; readonly counted: number }> {
-  const isOfHour = and(eq(table.accountId, accountId), eq(table.hourMs, hourOf(nowMs)));
+  const isOfHour = and(eq(table.accountId, accountId), eq(table.hourMs, startOf(nowMs, HOUR_MS)));
   const [all] = await tx.select({ n: count() }).from(table).where(isOfHour);
   const [told] = await tx
     .select({ n: count() })
     .from(table)
     .where(and(isOfHour, isNotNull(table.noticeId)));
   return { told: told?.n ?? 0, counted: all?.n ?? 0 };
-}
-
-function hourOf(nowMs: number): number {
-  return Math.floor(nowMs / HOUR_MS) * HOUR_MS;
 }
 
 function rowOf(
@@ -122,7 +118,7 @@ function rowOf(
     percent: Number(percent),
     kind: scope.kind,
     subject: scope.id,
-    hourMs: hourOf(nowMs),
+    hourMs: startOf(nowMs, HOUR_MS),
     keptUntilMs: resetsAtMs > 0 ? resetsAtMs : nowMs + TOTAL_KEPT_MS,
     noticeId: isTold ? platform.uuidV7(nowMs) : null,
   };
@@ -138,7 +134,7 @@ export async function sumUpSubjects(
 ): Promise<void> {
   const { database, now } = parts;
   const { subjectCrossings: table } = database.tables;
-  const isPending = and(isNull(table.noticeId), lt(table.hourMs, hourOf(now())));
+  const isPending = and(isNull(table.noticeId), lt(table.hourMs, startOf(now(), HOUR_MS)));
   const { ruleId, hourMs } = table;
   const pending = await database.db
     .select({ ruleId, hourMs })

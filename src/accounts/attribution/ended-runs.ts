@@ -56,7 +56,7 @@ export async function sweepRuns(parts: EndParts): Promise<void> {
   }
 }
 
-/** Returns the rows of runs that are to end: those that have spent nothing since the last look, which come to be marked. */
+/** Marks the runs that have spent nothing since the last look, and returns their rows. */
 async function markEnding({ database, ledger, now }: EndParts, rows: readonly RunRow[]) {
   const looks = await Promise.all(rows.map(async (row) => ({ row, spent: await spentNow(ledger, row) })));
   const usedDay = dayOf(now);
