@@ -31,12 +31,13 @@ export async function findScopes(
   throw new CommandError(`Expected at most ${FILTER_SCOPES_MAX} of --project, --user, --tag and --scope.`, 2);
 }
 
-/** Finds a key of an account by its id, hint or secret. */
-export async function requireAccountKey(
+/** Finds a key of an account by its id, hint or secret; `undefined` for no text. */
+export async function findAccountKey(
   { database }: Storage,
   accountId: string,
-  text: string,
-): Promise<string> {
+  text: string | undefined,
+): Promise<string | undefined> {
+  if (text === undefined) return undefined;
   const [key, ...others] = (await findKeys(database, text)).filter((each) => each.accountId === accountId);
   if (!key) throw new CommandError("The account has no such key.");
   if (others.length > 0) throw new CommandError("The hint stands for several keys, name one by its id.");

@@ -4,7 +4,7 @@ import { printOperatorReceipt } from "../ledger/print-receipt.ts";
 import type { HoldState, Receipt } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
-import { findScopes, requireAccountKey, type ScopeOptions } from "./filters.ts";
+import { findAccountKey, findScopes, type ScopeOptions } from "./filters.ts";
 import { printTable } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";
 
@@ -31,8 +31,7 @@ export async function runReceipts(storage: Storage, options: ReceiptsOptions): P
   if (limit < 1 || limit > LIMIT_MAX) throw new CommandError(`Expected a limit from 1 to ${LIMIT_MAX}.`, 2);
   const account = await requireAccount(storage.database, options.account);
   const walletId = account.id;
-  const keyId =
-    options.key === undefined ? undefined : await requireAccountKey(storage, walletId, options.key);
+  const keyId = await findAccountKey(storage, walletId, options.key);
   const scopes = await findScopes(storage, account, options);
   const filter = { walletId, keyId, model, upstream, outcome, state, scopes, fromMs, toMs };
   const receipts = (await readReceipts(storage, filter, limit)).map(printReceipt);

@@ -5,7 +5,7 @@ import { OTHER, reportUsage, type UsageReport } from "../usage/report.ts";
 import { printMargin, printSums, type Sums } from "../usage/sums.ts";
 import type { Group, UsageView } from "../usage/view.ts";
 import { CommandError, type CommandResult } from "./command.ts";
-import { findScopes, requireAccountKey, type ScopeOptions } from "./filters.ts";
+import { findAccountKey, findScopes, type ScopeOptions } from "./filters.ts";
 import { printTable } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";
 
@@ -39,8 +39,7 @@ export async function runUsage(
   const { by: wanted = { by: "day" }, to: toMs = now() } = options;
   const { from: fromMs = toMs - DAYS_DEFAULT * DAY_MS } = options;
   if (fromMs >= toMs) throw new CommandError("Expected --from to be before --to.", 2);
-  const keyId =
-    options.key === undefined ? undefined : await requireAccountKey(storage, account.id, options.key);
+  const keyId = await findAccountKey(storage, account.id, options.key);
   const scopes = await findScopes(storage, account, options);
   const view: UsageView = {
     accountId: account.id,

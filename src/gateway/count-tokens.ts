@@ -29,8 +29,9 @@ interface CountedPrompt {
 type Counter = Pick<Candidate, "route" | "upstream"> & { readonly key: UpstreamKey };
 
 /**
- * The story of one count of a prompt's tokens. Free of charge and without a receipt, but counted by the
- * request limits. Headers of attribution are checked alone: no run begins, and no value of a tag is kept. Throws a `GatewayError` for the client; a failing upstream is replaced by a local count.
+ * The story of one count of a prompt's tokens. Free of charge and without a receipt, but counted by the request
+ * limits. Headers of attribution are only checked: no run begins, and no value of a tag is kept. Throws a
+ * `GatewayError` for the client; a failing upstream is replaced by a local count.
  *
  * @see https://docs.anthropic.com/en/api/messages-count-tokens
  */

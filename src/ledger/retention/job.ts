@@ -35,7 +35,10 @@ export interface RetentionStore {
    * in the same transaction. Ends early when a receipt of it has changed meanwhile.
    */
   drop(unit: DropUnit): Promise<DropProgress>;
-  /** Deletes counters of periods that began before a time, and limits that were deleted before it, some at once. Returns how many. */
+  /**
+   * Deletes counters of periods that began before a time, and limits that were deleted before it, some at once.
+   * Returns how many.
+   */
   pruneCounters(beforeMs: number): Promise<number>;
   /** Returns freed space to the disk, in short steps. Returns how many bytes. */
   shrink(): Promise<number>;
