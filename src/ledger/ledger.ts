@@ -1,4 +1,5 @@
 // The interface of a ledger: its commands, their results and their errors. records.ts has the reads.
+import type { CreditSource } from "../domain/credit.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
@@ -149,6 +150,12 @@ export interface TopUpRequest {
   readonly walletId: string;
   readonly topUpId: string;
   readonly amount: Nanos;
+  /** Of the credit that is granted. Default: "purchase". */
+  readonly source?: CreditSource | undefined;
+  /** When the credit ends, in Unix milliseconds. Default: never. */
+  readonly expiresAtMs?: number | undefined;
+  /** For a correction, the credit to take from first. Default: the order of spending. */
+  readonly creditId?: string | undefined;
 }
 
 /** Books a cost that had no hold, or that became known after its hold had ended. */
@@ -169,6 +176,8 @@ export interface ChargeRequest {
 export interface RefundRequest {
   readonly walletId: string;
   readonly refundId: string;
+  /** How long a new credit lives, in milliseconds, where the charged one has ended. Default: 7 days. */
+  readonly creditLifeMs?: number | undefined;
   /** The hold, or the receipt of a charge. */
   readonly holdId: string;
   /** At most the captured cost less earlier refunds. */
@@ -214,6 +223,7 @@ export type LedgerErrorCode =
   | "invalid_time_zone"
   | "invalid_scope"
   | "invalid_query"
+  | "invalid_credit"
   | "wallet_not_found"
   | "wallet_frozen"
   | "hold_not_found"

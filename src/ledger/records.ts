@@ -1,4 +1,5 @@
 // The records of a ledger: wallets, limits, receipts and the journal, and the reads that return them.
+import type { CreditSource } from "../domain/credit.ts";
 import type { Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { LimitPeriod } from "../domain/period.ts";
@@ -36,6 +37,8 @@ export interface LedgerReads {
   runningHolds(walletId: string | undefined, page: PageRequest): Promise<Page<RunningHold>>;
   /** Sums of the open holds, one row per wallet that has any, sorted by id. `undefined`: every wallet. */
   runningTotals(walletId: string | undefined): Promise<readonly RunningTotals[]>;
+  /** The credits of a wallet, newest first. A credit whose end has come has nothing left but what holds claim. */
+  credits(walletId: string, page: PageRequest, filter?: CreditFilter): Promise<Page<Credit>>;
   /** The journal of a wallet, newest first unless the range has another order. */
   transfers(walletId: string, page: PageRequest, range?: TransferRange): Promise<Page<JournalLine>>;
   /** Sums of the whole journal of a wallet. Zeros for an unknown wallet. */
@@ -64,6 +67,31 @@ export interface Balances {
   readonly posted: Nanos;
   readonly held: Nanos;
   readonly available: Nanos;
+}
+
+/** Money of a wallet of one source and one end. */
+export interface Credit {
+  /** The number of the transfer that granted it; 0 for what the wallet had before credits were kept. */
+  readonly seq: number;
+  /** The id of the top-up or refund that granted it. */
+  readonly creditId: string;
+  readonly source: CreditSource;
+  /** What was granted. */
+  readonly amount: Nanos;
+  /** What can be spent, or since its end what holds from before may still spend. */
+  readonly left: Nanos;
+  /** What was taken off at its end. */
+  readonly expired: Nanos;
+  /** Unix milliseconds; `undefined` for never. */
+  readonly expiresAtMs: number | undefined;
+  readonly createdAtMs: number;
+  /** Since its end was booked, the sum of the open holds from before it; `undefined` before. */
+  readonly claims: Nanos | undefined;
+}
+
+export interface CreditFilter {
+  /** Only credits with something left, in the order of spending; a wallet's first 1,000. */
+  readonly isLive?: boolean | undefined;
 }
 
 /** The most that a scope, or without one the whole wallet, may spend per period. */
@@ -244,12 +272,14 @@ export interface JournalTotalsOptions {
   readonly derivesCharged?: boolean | undefined;
 }
 
-/** `posted = toppedUp − charged + refunded`, all from 0. */
+/** `posted = toppedUp − charged + refunded − expired`, all from 0. */
 export interface JournalTotals {
   readonly toppedUp: Nanos;
   /** Settlements, captures of expired holds, late settlements and charges. */
   readonly charged: Nanos;
   readonly refunded: Nanos;
+  /** What credits lost at their ends. */
+  readonly expired: Nanos;
   readonly transfers: number;
 }
 
@@ -280,7 +310,8 @@ export type TransferKindName =
   | "expiry_capture"
   | "late_settlement"
   | "refund"
-  | "charge";
+  | "charge"
+  | "credit_expiry";
 
 /** The most items of a page. */
 export const PAGE_SIZE_MAX = 1_000;

@@ -6,7 +6,7 @@ import { platform } from "../platform.ts";
 /** Whether the rows of a wallet add up to its balances. */
 export interface WalletProof {
   readonly totals: JournalTotals;
-  /** `toppedUp − charged + refunded`. */
+  /** `toppedUp − charged + refunded − expired`. */
   readonly computedPosted: Nanos;
   /** The balance after the last of these transfers. */
   readonly posted: Nanos;
@@ -36,7 +36,7 @@ export async function proveWallet(ledger: ProofReads, walletId: string): Promise
 /** Transfers are numbered without gaps, so that their count names the last one that was added up. */
 async function provePosted(ledger: ProofReads, walletId: string) {
   const totals = await ledger.journalTotals(walletId);
-  const computedPosted = totals.toppedUp - totals.charged + totals.refunded;
+  const computedPosted = totals.toppedUp - totals.charged + totals.refunded - totals.expired;
   return { totals, computedPosted, posted: await postedAfter(ledger, walletId, totals.transfers) };
 }
 

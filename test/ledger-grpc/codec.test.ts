@@ -449,7 +449,7 @@ describe("a message survives encoding and decoding:", () => {
   test("JournalTotals", () =>
     survives(
       "SumTransfersResponse",
-      fc.record({ toppedUp: NANOS, charged: NANOS, refunded: NANOS, transfers: COUNT }),
+      fc.record({ toppedUp: NANOS, charged: NANOS, refunded: NANOS, expired: NANOS, transfers: COUNT }),
       encodeJournalTotals,
       decodeJournalTotals,
     ));

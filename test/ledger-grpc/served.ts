@@ -169,6 +169,7 @@ export function stubLedger(changes: Partial<Ledger> = {}): Ledger {
     runningTotals: async () => [],
     journalTotals: decline,
     rollUps: decline,
+    credits: async () => ({ items: [], nextToken: undefined }),
     transfers: async () => ({ items: [], nextToken: undefined }),
     usage: decline,
     ping: async () => undefined,

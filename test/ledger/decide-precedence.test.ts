@@ -39,7 +39,7 @@ interface Order<Kind extends CommandKind> {
   readonly states: readonly (readonly [declined: string, given: readonly Given[]])[];
 }
 
-const ORDERS: { readonly [Kind in Exclude<CommandKind, "expire">]: Order<Kind> } = {
+const ORDERS: { readonly [Kind in Exclude<CommandKind, "expire" | "expire_credits">]: Order<Kind> } = {
   create_wallet: { request: { walletId }, invalid: [["invalid_id", BAD_ID]], states: [] },
   set_wallet_state: {
     request: { walletId, state: "frozen" },

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Counters, type Wallet } from "../../src/ledger/core/book.ts";
+import { Credits } from "../../src/ledger/core/credits.ts";
 import { createWorkingBook } from "../../src/ledger/core/working-book.ts";
 import { type KeptBook, KeptBooks } from "../../src/ledger/engine/kept-books.ts";
 
@@ -12,6 +13,8 @@ function bookOf(walletId: string, rows: number): KeptBook {
     state: "active",
     lastSeq: 0,
     createdAtMs: 0,
+    newestCredit: 0,
+    isMixed: false,
   };
   const book = createWorkingBook({
     wallet,
@@ -21,10 +24,11 @@ function bookOf(walletId: string, rows: number): KeptBook {
     windowStarts: new Map(),
     postings: new Map(),
     spends: new Map(),
+    credits: new Credits(),
     dueHoldIds: [],
   });
   const bindings = new Set(Array.from({ length: rows }, (_, row) => `end_user\n${row}`));
-  return Object.assign(book, { bindings, kinds: undefined, keptRows: 0 });
+  return Object.assign(book, { bindings, kinds: undefined, hasCredits: false, keptRows: 0 });
 }
 
 test("a wallet with more than a quarter of the rows is dropped before those that were read earlier", () => {

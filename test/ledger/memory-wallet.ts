@@ -15,12 +15,13 @@ import {
   type Wallet,
 } from "../../src/ledger/core/book.ts";
 import type { Command, CommandResult, Decision } from "../../src/ledger/core/command.ts";
+import { Credits } from "../../src/ledger/core/credits.ts";
 import { decide } from "../../src/ledger/core/decide.ts";
 import { countersOf, type ReadSet, readSetsOf, windowsOf } from "../../src/ledger/core/read-set.ts";
 import { spentFor } from "../../src/ledger/core/spender.ts";
 import { countedPeriodOf } from "../../src/ledger/core/wallet.ts";
 import { createWorkingBook, type WorkingBook } from "../../src/ledger/core/working-book.ts";
-import type { SpendLimit } from "../../src/ledger/records.ts";
+import type { Credit, SpendLimit } from "../../src/ledger/records.ts";
 
 /** One wallet's whole book in memory, as a store would store it. */
 export interface MemoryWallet {
@@ -31,6 +32,7 @@ export interface MemoryWallet {
   readonly counters: Map<string, Counter>;
   readonly openings: Opening[];
   readonly transfers: Transfer[];
+  readonly credits: Map<number, Credit>;
 }
 
 export function emptyWallet(): MemoryWallet {
@@ -42,6 +44,7 @@ export function emptyWallet(): MemoryWallet {
     counters: new Map(),
     openings: [],
     transfers: [],
+    credits: new Map(),
   };
 }
 
@@ -80,6 +83,7 @@ function openBook(
     windowStarts: new Map(),
     postings: new Map(stored.transfers.map((each) => [postingKey(each.kind, each.transferId), each])),
     spends: new Map(counted.map((limit) => spendOf(stored, limit, nowMs))),
+    credits: new Credits(stored.credits.values()),
     dueHoldIds: due.map(({ holdId }) => holdId),
   });
   for (const counterId of windowsOf(book, reads))
@@ -119,4 +123,5 @@ function store(stored: MemoryWallet, { writeSet }: WorkingBook): void {
   for (const [id, limit] of writeSet.limits) stored.limits.set(id, limit);
   stored.openings.push(...writeSet.openings);
   stored.transfers.push(...writeSet.transfers);
+  for (const [seq, credit] of writeSet.credits) stored.credits.set(seq, credit);
 }

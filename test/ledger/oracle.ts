@@ -364,6 +364,8 @@ export function createOracle() {
           end(hold, "released", 0n, request.metadata);
           return settlement(hold, false);
         });
+      case "expire_credits":
+        return exists ? { result: {} } : declined("wallet_not_found");
       case "expire":
         return onHold(request.holdId, (hold) => {
           if (hold.ended !== "no" || hold.until > now) return settlement(hold, true);

@@ -17,6 +17,7 @@ export const TRANSFER_KINDS = {
   expiry_capture: "expired request",
   late_settlement: "late request",
   charge: "charge",
+  credit_expiry: "expired credit",
 } as const;
 export type TransferKind = keyof typeof TRANSFER_KINDS;
 

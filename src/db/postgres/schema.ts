@@ -38,10 +38,8 @@ export const {
   webhookCalls,
   sharedLinks,
 } = declareTables(consoleTables, POSTGRES_COLUMNS);
-export const { wallets, transfers, holds, spendLimits, limitCounters, forgottenNames } = declareTables(
-  ledgerTables,
-  POSTGRES_COLUMNS,
-);
+export const { wallets, transfers, credits, holds, spendLimits, limitCounters, forgottenNames } =
+  declareTables(ledgerTables, POSTGRES_COLUMNS);
 export const {
   usageHours,
   usageDays,

@@ -35,10 +35,8 @@ export const {
   webhookCalls,
   sharedLinks,
 } = declareTables(consoleTables, SQLITE_COLUMNS);
-export const { wallets, transfers, holds, spendLimits, limitCounters, forgottenNames } = declareTables(
-  ledgerTables,
-  SQLITE_COLUMNS,
-);
+export const { wallets, transfers, credits, holds, spendLimits, limitCounters, forgottenNames } =
+  declareTables(ledgerTables, SQLITE_COLUMNS);
 export const {
   usageHours,
   usageDays,

@@ -1,6 +1,7 @@
 // Wallets, the journal, holds and spending limits. The ledger's stores query them in SQL. Partitions, triggers and
 // storage, which Drizzle cannot express, are in migrations written by hand.
 import { sql } from "drizzle-orm";
+import type { CreditSource } from "../../domain/credit.ts";
 import type { Columns } from "../sqlite/columns.ts";
 
 /** Cached balances: `posted` is the sum of the journal, `held` the sum of the open holds. Locked first. */
@@ -15,6 +16,10 @@ export const wallets = (t: Columns) =>
       state: t.text("state").$type<"active" | "frozen">().notNull(),
       lastSeq: t.whole("last_seq").notNull(),
       createdAtMs: t.whole("created_at_ms").notNull(),
+      /** The number of the newest credit; 0 before the first. */
+      newestCredit: t.whole("newest_credit").notNull().default(0),
+      /** Whether each transfer has the credits that it was taken from. Otherwise it was taken from the newest one. */
+      mixed: t.flag("mixed").notNull().default(false),
     },
     (table) => [t.check("wallets_held", sql`${table.held} >= 0`)],
   );
@@ -37,6 +42,8 @@ export const transfers = (t: Columns) =>
       postedAfter: t.nanos("posted_after").notNull(),
       holdId: t.uuid("hold_id"),
       createdAtMs: t.whole("created_at_ms").notNull(),
+      /** A JSON array of `[credit, amount]`; null for the newest credit of the time, or without credits. */
+      credits: t.json("credits"),
     },
     (table) => [
       ...(t.isSqlite
@@ -51,8 +58,42 @@ export const transfers = (t: Columns) =>
           ]),
       // Top-ups and refunds: few, so that settlements cost nothing more.
       t.index("transfers_in").on(table.walletId, table.kind, table.amount).where(sql`kind IN (1, 5)`),
+      // A charge has an id of its own: a refund finds it by its receipt.
+      t.index("transfers_charges").on(table.walletId, table.holdId).where(sql`kind = 6`),
       t.check("transfers_amount", sql`${table.amount} > 0`),
       t.check("transfers_accounts", sql`${table.debitAccount} <> ${table.creditAccount}`),
+    ],
+  );
+
+/**
+ * The money of wallets by source and end. `seq` is the transfer that granted it, or 0 for what the wallet had before
+ * credits were kept. `left_amount` is not kept for the newest credit of a wallet that is not mixed.
+ */
+export const credits = (t: Columns) =>
+  t.createTable(
+    "credits",
+    {
+      walletId: t.text("wallet_id").notNull(),
+      seq: t.whole("seq").notNull(),
+      /** The id of the top-up or refund that granted it. */
+      creditId: t.text("credit_id").notNull(),
+      source: t.text("source").$type<CreditSource>().notNull(),
+      amount: t.nanos("amount").notNull(),
+      leftAmount: t.nanos("left_amount").notNull(),
+      /** What was taken off at the end, or later when a hold freed it. */
+      expired: t.nanos("expired").notNull(),
+      expiresAtMs: t.whole("expires_at_ms"),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      /** Since the end was booked, the sum of the open holds from before it; null before. */
+      claims: t.nanos("claims"),
+      /** Whether something is left. A column of its own, so that most charges change no index. */
+      live: t.flag("live").notNull(),
+    },
+    (table) => [
+      t.primaryKey({ columns: [table.walletId, table.seq] }),
+      t.index("credits_live").on(table.walletId).where(sql`live`),
+      t.index("credits_due").on(table.expiresAtMs).where(sql`live AND claims IS NULL`),
+      t.check("credits_left", sql`${table.leftAmount} >= 0 AND ${table.expired} >= 0`),
     ],
   );
 

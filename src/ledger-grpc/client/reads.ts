@@ -2,6 +2,7 @@ import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
 import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
 import type { LedgerReads, SpendLimit } from "../../ledger/records.ts";
 import { platform } from "../../platform.ts";
+import { decodeCredit } from "../codec/credits.ts";
 import { encodeId, encodeText } from "../codec/fields.ts";
 import { decodeFullLimits, decodeSpendLimitUsage, encodeFullLimitsQuery } from "../codec/limits.ts";
 import {
@@ -91,6 +92,28 @@ export function createRemoteReads({
       const { totals } = await readRows(ledgerService.SumRunningHolds, encodeWalletChoice(walletId));
       return totals.map(decodeRunningTotals);
     },
+    ...createJournalReads(readRows),
+    async usage(query) {
+      return decodeUsageReport(await readRows(ledgerService.QueryUsage, encodeUsageQuery(query)));
+    },
+    async rollUps() {
+      return decodeRollUps(await readRow(ledgerService.GetRollUps, {}));
+    },
+    async ping() {
+      await readRow(ledgerService.Ping, {});
+    },
+  };
+}
+
+type JournalReads = Pick<LedgerReads, "credits" | "transfers" | "journalTotals" | "transferTotals">;
+
+function createJournalReads(readRows: RemoteCalls["readRows"]): JournalReads {
+  return {
+    async credits(walletId, page, { isLive = false } = {}) {
+      const request = { walletId: encodeText(walletId), ...encodePage(page), isLive };
+      const { credits, nextPageToken } = await readRows(ledgerService.ListCredits, request);
+      return { items: credits.map(decodeCredit), nextToken: nextPageToken || undefined };
+    },
     async transfers(walletId, page, range = {}) {
       const request = {
         walletId: encodeText(walletId),
@@ -107,15 +130,6 @@ export function createRemoteReads({
     async transferTotals(walletId, query) {
       const request = encodeTransferTotalsQuery(walletId, query);
       return (await readRows(ledgerService.SumTransfersByScope, request)).totals.map(decodeTransferTotal);
-    },
-    async usage(query) {
-      return decodeUsageReport(await readRows(ledgerService.QueryUsage, encodeUsageQuery(query)));
-    },
-    async rollUps() {
-      return decodeRollUps(await readRow(ledgerService.GetRollUps, {}));
-    },
-    async ping() {
-      await readRow(ledgerService.Ping, {});
     },
   };
 }

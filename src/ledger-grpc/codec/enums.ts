@@ -1,3 +1,4 @@
+import type { CreditSource } from "../../domain/credit.ts";
 import type { CalendarPeriod } from "../../domain/period.ts";
 import type { ScopeKind } from "../../domain/scope.ts";
 import type { UnitName } from "../../domain/units.ts";
@@ -79,6 +80,18 @@ export const transferKinds = codecOf<TransferKindName, Extract<Proto.TransferKin
     refund: "TRANSFER_KIND_REFUND",
     charge: "TRANSFER_KIND_CHARGE",
     correction: "TRANSFER_KIND_CORRECTION",
+    credit_expiry: "TRANSFER_KIND_CREDIT_EXPIRY",
+  },
+);
+
+export const creditSources = codecOf<CreditSource, Extract<Proto.CreditSource, string>>(
+  "CREDIT_SOURCE_UNSPECIFIED",
+  {
+    promotion: "CREDIT_SOURCE_PROMOTION",
+    plan: "CREDIT_SOURCE_PLAN",
+    refund: "CREDIT_SOURCE_REFUND",
+    adjustment: "CREDIT_SOURCE_ADJUSTMENT",
+    purchase: "CREDIT_SOURCE_PURCHASE",
   },
 );
 

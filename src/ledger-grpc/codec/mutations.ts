@@ -13,7 +13,7 @@ import type {
   TopUpRequest,
 } from "../../ledger/ledger.ts";
 import type { Balances } from "../../ledger/records.ts";
-import { holdStates } from "./enums.ts";
+import { creditSources, holdStates } from "./enums.ts";
 import {
   decodeOutcome,
   decodeRequestFacts,
@@ -27,9 +27,11 @@ import {
 import {
   decodeDuration,
   decodeNanos,
+  decodeTime,
   encodeDuration,
   encodeId,
   encodeNanos,
+  encodeTime,
   required,
   sparse,
 } from "./fields.ts";
@@ -132,12 +134,28 @@ export function decodeReleaseRequest(wire: Proto.ReleaseHoldRequest__Output): Re
   };
 }
 
-export function encodeTopUpRequest({ walletId, topUpId, amount }: TopUpRequest): Proto.CreateTopUpRequest {
-  return { walletId: encodeId(walletId), topUpId: encodeId(topUpId), amountNanos: encodeNanos(amount) };
+export function encodeTopUpRequest(request: TopUpRequest): Proto.CreateTopUpRequest {
+  const { walletId, topUpId, amount, source, expiresAtMs, creditId } = request;
+  return sparse<Proto.CreateTopUpRequest>({
+    walletId: encodeId(walletId),
+    topUpId: encodeId(topUpId),
+    amountNanos: encodeNanos(amount),
+    source: source && creditSources.encode(source),
+    expireTime: expiresAtMs === undefined ? undefined : encodeTime(expiresAtMs),
+    creditId: creditId === undefined ? undefined : encodeId(creditId),
+  });
 }
 
 export function decodeTopUpRequest(wire: Proto.CreateTopUpRequest__Output): TopUpRequest {
-  return { walletId: wire.walletId, topUpId: wire.topUpId, amount: decodeNanos(wire.amountNanos) };
+  const { walletId, topUpId, amountNanos, source, expireTime, creditId } = wire;
+  return {
+    walletId,
+    topUpId,
+    amount: decodeNanos(amountNanos),
+    source: creditSources.decodeOptional(source, "source", "invalid_credit"),
+    expiresAtMs: expireTime ? decodeTime(expireTime, "expire_time", "invalid_credit") : undefined,
+    creditId: creditId || undefined,
+  };
 }
 
 export function encodeChargeRequest(request: ChargeRequest): Proto.CreateChargeRequest {
@@ -167,12 +185,14 @@ export function decodeChargeRequest(wire: Proto.CreateChargeRequest__Output): Ch
 }
 
 export function encodeRefundRequest(request: RefundRequest): Proto.CreateRefundRequest {
-  return {
+  const { creditLifeMs } = request;
+  return sparse<Proto.CreateRefundRequest>({
     walletId: encodeId(request.walletId),
     refundId: encodeId(request.refundId),
     holdId: encodeId(request.holdId),
     amountNanos: encodeNanos(request.amount),
-  };
+    creditLife: creditLifeMs === undefined ? undefined : encodeDuration(creditLifeMs),
+  });
 }
 
 export function decodeRefundRequest(wire: Proto.CreateRefundRequest__Output): RefundRequest {
@@ -181,6 +201,9 @@ export function decodeRefundRequest(wire: Proto.CreateRefundRequest__Output): Re
     refundId: wire.refundId,
     holdId: wire.holdId,
     amount: decodeNanos(wire.amountNanos),
+    creditLifeMs: wire.creditLife
+      ? decodeDuration(wire.creditLife, "credit_life", "invalid_credit")
+      : undefined,
   };
 }
 

@@ -47,6 +47,12 @@ export const REASONS = Object.freeze({
       "A scope must be of a known kind with an id of 1 to 256 characters; at most 16, each once, and none beside a key.",
     detail: "bad_request",
   },
+  invalid_credit: {
+    code: status.INVALID_ARGUMENT,
+    message:
+      "The source or the end of the credit is invalid, or the wallet has 1,000 credits with something left.",
+    detail: "bad_request",
+  },
   invalid_query: {
     code: status.INVALID_ARGUMENT,
     message: "The filter, the grouping or the page is invalid.",

@@ -124,6 +124,7 @@ export function encodeJournalTotals(totals: JournalTotals): Proto.SumTransfersRe
     toppedUpNanos: encodeNanos(totals.toppedUp),
     chargedNanos: encodeNanos(totals.charged),
     refundedNanos: encodeNanos(totals.refunded),
+    expiredNanos: encodeNanos(totals.expired),
     transfers: encodeCount(totals.transfers),
   };
 }
@@ -133,6 +134,7 @@ export function decodeJournalTotals(wire: Proto.SumTransfersResponse__Output): J
     toppedUp: decodeNanos(wire.toppedUpNanos),
     charged: decodeNanos(wire.chargedNanos),
     refunded: decodeNanos(wire.refundedNanos),
+    expired: decodeNanos(wire.expiredNanos),
     transfers: decodeNumber(wire.transfers),
   };
 }

@@ -2,6 +2,7 @@ import type { handleUnaryCall, ServerUnaryCall, sendUnaryData } from "@grpc/grpc
 import type * as Proto from "../../gen/messages.ts";
 import { type Ledger, LedgerError } from "../../ledger/ledger.ts";
 import { platform } from "../../platform.ts";
+import { encodeCredit } from "../codec/credits.ts";
 import { InvalidField } from "../codec/fields.ts";
 import { decodeFullLimitsQuery, encodeFullLimits, encodeSpendLimitUsage } from "../codec/limits.ts";
 import {
@@ -161,6 +162,7 @@ type ReadName =
   | "FindHolds"
   | "ListRunningHolds"
   | "SumRunningHolds"
+  | "ListCredits"
   | "ListTransfers"
   | "SumTransfers"
   | "SumTransfersByScope"
@@ -199,6 +201,11 @@ function createReadHandlers(ledger: Ledger, read: CreateRead): Pick<Proto.Ledger
     }),
     SumRunningHolds: read(async ({ walletId }) => {
       return { totals: (await ledger.runningTotals(walletId)).map(encodeRunningTotals) };
+    }),
+    ListCredits: read(async (wire) => {
+      const filter = { isLive: wire.isLive };
+      const { items, nextToken } = await ledger.credits(wire.walletId, decodePage(wire), filter);
+      return { credits: items.map(encodeCredit), nextPageToken: nextToken ?? "" };
     }),
     ListTransfers: read(async (wire) => {
       const { items, nextToken } = await ledger.transfers(

@@ -1,10 +1,10 @@
 import type { Nanos } from "../../domain/money.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from "../records.ts";
+import type { Balances, Credit, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from "../records.ts";
 import { bindingOf, type Spender } from "./spender.ts";
 
 /** The accounts of a wallet's double-entry book. The balance of `wallet` is what we owe its owner. */
-export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3 });
+export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3, expired: 4 });
 
 /** Why money moved, as numbered in the database. An id names at most one transfer of each kind, for ever. */
 export const TRANSFER_KINDS = Object.freeze({
@@ -14,6 +14,7 @@ export const TRANSFER_KINDS = Object.freeze({
   lateSettlement: 4,
   refund: 5,
   charge: 6,
+  creditExpiry: 7,
 });
 export type TransferKind = (typeof TRANSFER_KINDS)[keyof typeof TRANSFER_KINDS];
 
@@ -33,6 +34,13 @@ export interface Wallet {
   /** The sequence number of the newest transfer; 0 before the first. */
   readonly lastSeq: number;
   readonly createdAtMs: number;
+  /** The number of the newest credit; 0 before the first, for what the wallet had before credits were kept. */
+  readonly newestCredit: number;
+  /**
+   * Whether money is left in a credit that is not the newest, or that ends. Otherwise the posted balance is what is
+   * left of the newest credit, and transfers do not say so.
+   */
+  readonly isMixed: boolean;
 }
 
 /** Clocks of processes that share a database may differ by this much. */
@@ -163,6 +171,22 @@ export interface Transfer {
   readonly postedAfter: Nanos;
   readonly holdId: string | undefined;
   readonly createdAtMs: number;
+  /**
+   * What each credit gave or got; what is missing to the amount made or paid a debt. `undefined`: the newest credit
+   * that is older than the transfer, or of a top-up its own.
+   */
+  readonly credits?: readonly CreditPart[] | undefined;
+}
+
+export type CreditPart = readonly [credit: number, amount: Nanos];
+
+/** What the rules read of the credits of a book. */
+export interface CreditsRead {
+  get(seq: number): Credit | undefined;
+  /** The newest of those that were read, with a lesser number. */
+  newestBefore(seq: number): Credit | undefined;
+  /** Those with something left, in the order of spending. */
+  readonly live: readonly Credit[];
 }
 
 /**
@@ -178,8 +202,13 @@ export interface BookRows {
   readonly counters: CountersRead;
   /** By counter id, the start of the latest window; `undefined` when none has begun. */
   readonly windowStarts: ReadonlyMap<string, number | undefined>;
-  /** Top-ups, charges and refunds by {@link postingKey}. */
+  /** Top-ups, charges and refunds by {@link postingKey}, and the captures of holds that are refunded. */
   readonly postings: ReadonlyMap<string, Transfer>;
+  /**
+   * Of a mixed wallet all that have something left. For top-ups and refunds also the newest one, and those that a
+   * refund may go back to.
+   */
+  readonly credits: CreditsRead;
   /** Open holds that were past their time when the batch began. */
   readonly dueHoldIds: readonly string[];
   /**
@@ -193,6 +222,8 @@ export interface BookRows {
 export interface Book extends BookRows {
   /** Returns the limits in force that bind a spender, those of the whole wallet included, sorted by id. */
   limitsInForce(spender: Spender): readonly StoredLimit[];
+  /** Returns the captures of a hold that is refunded, or the charge of a receipt. */
+  capturesOf(holdId: string): readonly Transfer[];
 }
 
 /** The changes of an accepted command: whole new rows, and transfers to append. */
@@ -208,6 +239,7 @@ export interface Changes {
   readonly boundHolds?: readonly Hold[];
   /** Amounts to add to openings. */
   readonly openings?: readonly Opening[];
+  readonly credits?: readonly Credit[];
 }
 
 export function counterKey(key: CounterKey): string {

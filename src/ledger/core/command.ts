@@ -30,6 +30,7 @@ interface Commands {
   readonly settle: { readonly request: SettleRequest; readonly result: Settlement };
   readonly release: { readonly request: ReleaseRequest; readonly result: Settlement };
   readonly expire: { readonly request: ExpireRequest; readonly result: Settlement };
+  readonly expire_credits: { readonly request: { readonly walletId: string }; readonly result: undefined };
   readonly top_up: { readonly request: TopUpRequest; readonly result: Posting };
   readonly charge: { readonly request: ChargeCommand; readonly result: ChargePosting };
   readonly refund: { readonly request: RefundRequest; readonly result: Posting };

@@ -1,8 +1,9 @@
 import type { Book } from "./book.ts";
 import type { CommandKind, Decision, RequestOf, ResultOf, Rule } from "./command.ts";
+import { endDueCredits, expireCredits } from "./expire-credits.ts";
 import { extend, hold } from "./hold.ts";
 import { charge, refund, topUp } from "./post.ts";
-import { expire, release, settle } from "./settle.ts";
+import { expire, mergeChanges, release, settle } from "./settle.ts";
 import { createWallet, deleteSpendLimit, setSpendLimit, setWalletState } from "./wallet.ts";
 
 /**
@@ -14,7 +15,13 @@ export function decide<Kind extends CommandKind>(
   command: { readonly kind: Kind; readonly request: RequestOf<Kind> },
   nowMs: number,
 ): Decision<ResultOf<Kind>> {
-  return RULES[command.kind](book, command.request, nowMs);
+  const rule: Rule<RequestOf<Kind>, ResultOf<Kind>> = RULES[command.kind];
+  const ended = command.kind === "expire_credits" ? undefined : endDueCredits(book, nowMs);
+  if (!ended) return rule(book, command.request, nowMs);
+  const decision = rule(ended.book, command.request, nowMs);
+  return "changes" in decision
+    ? { ...decision, changes: mergeChanges(ended.changes, decision.changes) }
+    : decision;
 }
 
 /** Every rule of the ledger. A store has none: it locks, loads, calls `decide` and writes the changes. */
@@ -26,6 +33,7 @@ const RULES: { readonly [Kind in CommandKind]: Rule<RequestOf<Kind>, ResultOf<Ki
   settle,
   release,
   expire,
+  expire_credits: expireCredits,
   top_up: topUp,
   charge,
   refund,

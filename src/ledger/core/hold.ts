@@ -1,6 +1,7 @@
 import type { ExtendRequest, HoldGrant, HoldRequest, LedgerErrorCode } from "../ledger.ts";
 import { balancesOf, type CounterKey, type Hold } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
+import { takenAtMs } from "./credits.ts";
 import { type BoundLimit, declineForHeadroom, type Headroom, headroomOf, limitsOf } from "./headroom.ts";
 import { changeCounters, type Money } from "./resolve.ts";
 import { expireDue, mergeChanges } from "./settle.ts";
@@ -42,7 +43,8 @@ export const hold: Rule<HoldRequest, HoldGrant> = (book, request, nowMs) => {
   if (!isFresh(request.holdId, nowMs)) return decline("invalid_id");
   if (wallet.state === "frozen") return decline("wallet_frozen");
 
-  const money = { wallet, counters: book.counters };
+  const { counters, credits } = book;
+  const money = { wallet, counters, credits };
   const limits = limitsOf(book, request, nowMs);
   const headroom = headroomOf(money, limits);
   if (headroom.least >= request.minimum) return grant(money, request, { limits, metadata, nowMs, headroom });
@@ -111,7 +113,7 @@ function grant(
     captured: 0n,
     refunded: 0n,
     ttlMs: request.ttlMs,
-    createdAtMs: nowMs,
+    createdAtMs: wallet.isMixed ? takenAtMs(money.credits, nowMs) : nowMs,
     expiresAtMs: nowMs + request.ttlMs,
     resolvedAtMs: undefined,
     limits: keys,

@@ -1,4 +1,5 @@
 // The postings that have an id of their own: top-ups, charges and refunds.
+import { isCreditSource } from "../../domain/credit.ts";
 import type { ChargePosting, LedgerErrorCode, Posting, RefundRequest, TopUpRequest } from "../ledger.ts";
 import {
   ACCOUNTS,
@@ -11,9 +12,11 @@ import {
   type Transfer,
   type Wallet,
 } from "./book.ts";
-import { type ChargeCommand, type Decision, decline, type Rule } from "./command.ts";
+import { type ChargeCommand, type Decision, type Declined, decline, type Rule } from "./command.ts";
+import { type CreditChanges, type CreditedMoney, correctCredits } from "./credits.ts";
+import { grantCredit, returnCredits } from "./grant-credits.ts";
 import { limitsOf } from "./headroom.ts";
-import { bookable, counterOf, resolveHold } from "./resolve.ts";
+import { applyCredits, bookable, counterOf, resolveHold } from "./resolve.ts";
 import { NO_SCOPES } from "./spender.ts";
 import {
   areOutcomeFacts,
@@ -23,64 +26,113 @@ import {
   isHoldId,
   isId,
   isStorableSum,
+  isTime,
+  isTtl,
   printMetadata,
 } from "./validate.ts";
 
 /**
- * Adds money to a wallet, also to a frozen one. A negative amount is a correction: it takes money off, whatever the
- * balance. Declines, in order: `invalid_id`, `invalid_amount` (also 0), `wallet_not_found`, `conflict` (the id was
- * used with another amount), `balance_overflow`.
+ * Grants a credit, also to a frozen wallet. A negative amount is a correction: it takes money off, whatever the
+ * balance. Declines, in order: `invalid_id`, `invalid_amount` (also 0), `invalid_credit` (its source, or an end that is
+ * not to come), `wallet_not_found`, `conflict` (the id was used with another amount, source or end),
+ * `balance_overflow`, `invalid_credit` (too many credits).
  */
 export const topUp: Rule<TopUpRequest, Posting> = (book, request, nowMs) => {
-  if (!isId(request.walletId) || !isId(request.topUpId)) return decline("invalid_id");
+  const { walletId, topUpId, creditId } = request;
+  if (!isId(walletId) || !isId(topUpId) || (creditId !== undefined && !isId(creditId)))
+    return decline("invalid_id");
   const isCorrection = typeof request.amount === "bigint" && request.amount < 0n;
   const amount = isCorrection ? -request.amount : request.amount;
   if (!isAmount(amount) || amount === 0n) return decline("invalid_amount");
-  if (!book.wallet) return decline("wallet_not_found");
-  const [debitAccount, creditAccount] = isCorrection
-    ? [ACCOUNTS.wallet, ACCOUNTS.funding]
-    : [ACCOUNTS.funding, ACCOUNTS.wallet];
-  const stored = book.postings.get(postingKey(TRANSFER_KINDS.topUp, request.topUpId));
-  if (stored)
-    return replayCredit(book.wallet, stored.amount === amount && stored.debitAccount === debitAccount);
-  return credit(book.wallet, {
-    transferId: request.topUpId,
+  if (!isGrant(request)) return decline("invalid_credit");
+  const { wallet, credits } = book;
+  if (!wallet) return decline("wallet_not_found");
+  const stored = book.postings.get(postingKey(TRANSFER_KINDS.topUp, topUpId));
+  if (stored) return replay(wallet, isSameTopUp(book, stored, { ...request, amount, isCorrection }));
+  if (request.expiresAtMs !== undefined && request.expiresAtMs <= nowMs) return decline("invalid_credit");
+  const money = { wallet, credits };
+  const transfer = {
+    transferId: topUpId,
     kind: TRANSFER_KINDS.topUp,
-    debitAccount,
-    creditAccount,
     amount,
     holdId: undefined,
     createdAtMs: nowMs,
-  });
+  };
+  return isCorrection
+    ? post(money, { ...transfer, debitAccount: ACCOUNTS.wallet, creditAccount: ACCOUNTS.funding }, () =>
+        wallet.isMixed ? correctCredits(credits, amount, creditId) : undefined,
+      )
+    : post(money, { ...transfer, debitAccount: ACCOUNTS.funding, creditAccount: ACCOUNTS.wallet }, (seq) =>
+        grantCredit(money, creditOf(request, seq, nowMs)),
+      );
 };
 
+function isGrant({ source = "purchase", expiresAtMs }: TopUpRequest): boolean {
+  return isCreditSource(source) && (expiresAtMs === undefined || isTime(expiresAtMs));
+}
+
+/** Top-ups from before credits were kept have no credit to compare. */
+function isSameTopUp(
+  { credits }: Book,
+  stored: Transfer,
+  {
+    amount,
+    isCorrection,
+    source = "purchase",
+    expiresAtMs,
+  }: TopUpRequest & { readonly isCorrection: boolean },
+): boolean {
+  const direction = isCorrection ? stored.debitAccount : stored.creditAccount;
+  if (stored.amount !== amount || direction !== ACCOUNTS.wallet) return false;
+  const credit = isCorrection ? undefined : credits.get(stored.seq);
+  return !credit || (credit.source === source && credit.expiresAtMs === expiresAtMs);
+}
+
+function creditOf(
+  { topUpId, amount, source = "purchase", expiresAtMs }: TopUpRequest,
+  seq: number,
+  nowMs: number,
+) {
+  return { seq, creditId: topUpId, source, amount, expiresAtMs, createdAtMs: nowMs };
+}
+
 /**
- * Returns captured cost to the wallet and to the limits it was counted against. Declines, in order:
- * `invalid_id`, `invalid_amount` (also 0), `wallet_not_found`, `conflict` (the id was used with other
- * parameters), `hold_not_found`, `refund_exceeds_charge`, `balance_overflow`.
+ * Returns captured cost to the wallet, to the credits that it came from, and to the limits it was counted against.
+ * Declines, in order: `invalid_id`, `invalid_amount` (also 0), `invalid_credit`, `wallet_not_found`, `conflict` (the id was
+ * used with other parameters), `hold_not_found`, `refund_exceeds_charge`, `balance_overflow`.
  */
 export const refund: Rule<RefundRequest, Posting> = (book, request, nowMs) => {
-  const { walletId, refundId, holdId, amount } = request;
+  const { walletId, refundId, holdId, amount, creditLifeMs } = request;
   if (!isId(walletId) || !isId(refundId) || !isHoldId(holdId)) return decline("invalid_id");
   if (!isAmount(amount) || amount === 0n) return decline("invalid_amount");
-  if (!book.wallet) return decline("wallet_not_found");
+  if (creditLifeMs !== undefined && !isTtl(creditLifeMs)) return decline("invalid_credit");
+  const { wallet, credits } = book;
+  if (!wallet) return decline("wallet_not_found");
   const stored = book.postings.get(postingKey(TRANSFER_KINDS.refund, refundId));
-  if (stored) return replayCredit(book.wallet, stored.amount === amount && stored.holdId === holdId);
+  if (stored) return replay(wallet, stored.amount === amount && stored.holdId === holdId);
   const hold = book.holds.get(holdId);
   if (!hold) return decline("hold_not_found");
   if (amount > hold.captured - hold.refunded) return decline("refund_exceeds_charge");
-  return credit(
-    book.wallet,
-    {
-      transferId: refundId,
-      kind: TRANSFER_KINDS.refund,
-      debitAccount: ACCOUNTS.usageRevenue,
-      creditAccount: ACCOUNTS.wallet,
-      amount,
-      holdId,
-      createdAtMs: nowMs,
-    },
-    { holds: [{ ...hold, refunded: hold.refunded + amount }], counters: refundedCounters(book, request) },
+  const transfer = {
+    transferId: refundId,
+    kind: TRANSFER_KINDS.refund,
+    debitAccount: ACCOUNTS.usageRevenue,
+    creditAccount: ACCOUNTS.wallet,
+    amount,
+    holdId,
+    createdAtMs: nowMs,
+  };
+  const others = {
+    holds: [{ ...hold, refunded: hold.refunded + amount }],
+    counters: refundedCounters(book, request),
+  };
+  const captures = book.capturesOf(holdId);
+  const returned = { refundId, amount, creditLifeMs, refunded: hold.refunded, captures };
+  return post(
+    { wallet, credits },
+    transfer,
+    (seq) => returnCredits({ wallet, credits }, returned, { seq, nowMs }),
+    others,
   );
 };
 
@@ -92,28 +144,32 @@ function refundedCounters(book: Book, { holdId, amount }: RefundRequest) {
   });
 }
 
-function replayCredit(wallet: Wallet, isSame: boolean): Decision<Posting> {
+function replay(wallet: Wallet, isSame: boolean): Decision<Posting> {
   return isSame ? { result: { balances: balancesOf(wallet), replayed: true } } : decline("conflict");
 }
 
-/** Books one transfer into or out of the wallet. `otherChanges` are changes of the same decision to other rows. */
-function credit(
-  wallet: Wallet,
-  transfer: Omit<Transfer, "seq" | "postedAfter">,
+/**
+ * Books one transfer into or out of the wallet. `changeCredits` takes the transfer's number. `otherChanges` are changes
+ * of the same decision to other rows.
+ */
+function post(
+  { wallet, credits }: CreditedMoney,
+  transfer: Omit<Transfer, "seq" | "postedAfter" | "credits">,
+  changeCredits: (seq: number) => CreditChanges | Declined | undefined,
   otherChanges: Changes = {},
 ): Decision<Posting> {
   const isCredit = transfer.creditAccount === ACCOUNTS.wallet;
   const posted = isCredit ? wallet.posted + transfer.amount : wallet.posted - transfer.amount;
   if (!isStorableSum(posted)) return decline("balance_overflow");
-  const after = { ...wallet, posted, lastSeq: wallet.lastSeq + 1 };
-  return {
-    result: { balances: balancesOf(after), replayed: false },
-    changes: {
-      ...otherChanges,
-      wallet: after,
-      transfers: [{ ...transfer, seq: after.lastSeq, postedAfter: posted }],
-    },
-  };
+  const seq = wallet.lastSeq + 1;
+  const changed = changeCredits(seq);
+  if (changed && "declined" in changed) return changed;
+  const booked = { ...transfer, seq, postedAfter: posted, credits: changed?.parts };
+  const step = { ...otherChanges, wallet: { ...wallet, posted, lastSeq: seq }, transfers: [booked] };
+  const changes = changed
+    ? applyCredits(step, changed, { before: credits, nowMs: transfer.createdAtMs })
+    : step;
+  return { result: { balances: balancesOf(changes.wallet), replayed: false }, changes };
 }
 
 /**
@@ -126,12 +182,12 @@ export const charge: Rule<ChargeCommand, ChargePosting> = (book, request, nowMs)
   if (reason) return decline(reason);
   const metadata = printMetadata(request.metadata);
   if (metadata === null) return decline("invalid_metadata");
-  const { wallet, counters } = book;
+  const { wallet, counters, credits } = book;
   if (!wallet) return decline("wallet_not_found");
   const replayed = replayCharge(book, wallet, request);
   if (replayed) return replayed;
 
-  const money = { wallet, counters };
+  const money = { wallet, counters, credits };
   const receipt = receiptOf(book, request, { metadata, nowMs });
   if (request.amount > bookable(money, receipt.limits)) return decline("balance_overflow");
   const changes = resolveHold(money, receipt, {

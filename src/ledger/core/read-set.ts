@@ -27,6 +27,10 @@ export interface ReadSet {
   /** The new values of limits to be set. */
   readonly limits: readonly SetLimitCommand[];
   readonly postings: readonly { readonly kind: TransferKind; readonly transferId: string }[];
+  /** Whether money comes in: the live credits and the newest one are read. */
+  readonly hasGrants: boolean;
+  /** Holds that are refunded: their captures are read, and the credits that those were taken from. */
+  readonly refundedIds: ReadonlySet<string>;
 }
 
 /** The most due holds that one transaction reads. The sweeper expires the rest. */
@@ -42,6 +46,10 @@ export interface RowReader {
   /** The new value of a limit to be set: its counters of the current period, and what that has seen. */
   newLimit(limit: SetLimitCommand): void;
   posting(kind: TransferKind, transferId: string): void;
+  /** Money that comes in: the live credits and the newest one. */
+  grant(): void;
+  /** A hold that is refunded: its captures, and the credits that they were taken from. */
+  captures(holdId: string): void;
 }
 
 /** Passes every row that a command reads to `reader`, but its wallet. */
@@ -49,6 +57,7 @@ export function readRows({ kind, request }: Command, reader: RowReader): void {
   switch (kind) {
     case "create_wallet":
     case "set_wallet_state":
+    case "expire_credits":
       return;
     case "hold":
       readSpender(reader, request);
@@ -65,6 +74,7 @@ export function readRows({ kind, request }: Command, reader: RowReader): void {
       return;
     case "top_up":
       readPosting(reader, TRANSFER_KINDS.topUp, request.topUpId);
+      reader.grant();
       return;
     case "charge":
       readSpender(reader, request);
@@ -73,6 +83,8 @@ export function readRows({ kind, request }: Command, reader: RowReader): void {
     case "refund":
       readHold(reader, request.holdId);
       readPosting(reader, TRANSFER_KINDS.refund, request.refundId);
+      reader.grant();
+      if (isHoldId(request.holdId)) reader.captures(request.holdId);
       return;
     case "set_spend_limit":
       readLimit(reader, request.limitId);
@@ -116,7 +128,7 @@ function hasPeriod(limit: SpendLimit): boolean {
 
 /** Collects the read set of each wallet that the commands of a batch name. */
 export function readSetsOf(commands: readonly Command[]): ReadonlyMap<string, ReadSet> {
-  const byWallet = new Map<string, ReadSet & RowReader>();
+  const byWallet = new Map<string, CollectedReads>();
   for (const command of commands) {
     const { walletId } = command.request;
     let readSet = byWallet.get(walletId);
@@ -129,18 +141,27 @@ export function readSetsOf(commands: readonly Command[]): ReadonlyMap<string, Re
   return byWallet;
 }
 
-function emptyReadSet(): ReadSet & RowReader {
+type CollectedReads = RowReader & { -readonly [Name in keyof ReadSet]: ReadSet[Name] };
+
+function emptyReadSet(): CollectedReads {
   const holdIds = new Set<string>();
   const spenders: Spender[] = [];
   const limitIds = new Set<string>();
   const limits: SetLimitCommand[] = [];
   const postings: { kind: TransferKind; transferId: string }[] = [];
+  const refundedIds = new Set<string>();
   return {
     holdIds,
     spenders,
     limitIds,
     limits,
     postings,
+    refundedIds,
+    hasGrants: false,
+    grant() {
+      this.hasGrants = true;
+    },
+    captures: (holdId) => refundedIds.add(holdId),
     hold: (holdId) => holdIds.add(holdId),
     spender: (spender) => spenders.push(spender),
     limit: (limitId) => limitIds.add(limitId),

@@ -9,18 +9,23 @@ import {
   type Counter,
   type CounterKey,
   type CountersRead,
+  type CreditPart,
+  type CreditsRead,
   type Hold,
   type Resolution,
+  TRANSFER_KINDS,
   type Transfer,
   type TransferKind,
   type Wallet,
 } from "./book.ts";
 import { type Decision, decline } from "./command.ts";
+import { type CreditChanges, isMixedOf, spendCredits, withCredits } from "./credits.ts";
 
-/** The wallet and the counters of a book, as changed so far by the steps of one decision. */
+/** The wallet, the counters and the credits of a book, as changed so far by the steps of one decision. */
 export interface Money {
   readonly wallet: Wallet;
   readonly counters: CountersRead;
+  readonly credits: CreditsRead;
 }
 
 /** How a hold leaves its present state. */
@@ -55,6 +60,7 @@ export function resolveHold(
     held: held - freed,
     lastSeq: isMoved ? lastSeq + 1 : lastSeq,
   };
+  const credits = wallet.isMixed ? spentCredits(money, hold, booked) : undefined;
   const resolved: Hold = {
     ...hold,
     state: transition.state,
@@ -63,12 +69,57 @@ export function resolveHold(
     actual: transition.actual,
     resolvedAtMs: transition.nowMs,
   };
-  return {
+  const changes = {
     wallet,
     holds: [resolved],
-    resolutions: [[hold.holdId, transition.resolution]],
+    resolutions: [[hold.holdId, transition.resolution] as const],
     counters: changeCounters(money, hold.limits, { booked, reserved: -freed }),
-    transfers: isMoved ? [captureOf(wallet, hold, transition, booked)] : NO_TRANSFERS,
+    transfers: isMoved
+      ? [captureOf(wallet, hold, transition, { booked, parts: credits?.parts })]
+      : NO_TRANSFERS,
+  };
+  if (!credits) return changes;
+  return applyCredits(changes, credits, { before: money.credits, nowMs: transition.nowMs });
+}
+
+function spentCredits({ credits }: Money, hold: Hold, booked: Nanos): CreditChanges {
+  return spendCredits(credits, booked, hold.state === "held" ? hold : undefined);
+}
+
+/** Adds the changes of credits to those of a step, with a transfer for each amount that expired. */
+export function applyCredits(
+  step: Changes & { readonly wallet: Wallet },
+  { credits, expired, newestCredit: newest }: CreditChanges,
+  { before, nowMs }: { readonly before: CreditsRead; readonly nowMs: number },
+): Changes & { readonly wallet: Wallet } {
+  const transfers = [...(step.transfers ?? NO_TRANSFERS)];
+  let { wallet } = step;
+  for (const part of expired) {
+    const [, amount] = part;
+    wallet = { ...wallet, posted: wallet.posted - amount, lastSeq: wallet.lastSeq + 1 };
+    transfers.push(expiryTransfer(wallet, part, nowMs));
+  }
+  const newestCredit = newest ?? wallet.newestCredit;
+  // While no credit comes or goes, a mixed wallet stays one.
+  const isSame = newest === undefined && credits.every(({ left }) => left > 0n);
+  const isMixed = isSame ? wallet.isMixed : isMixedOf(withCredits(before, credits), newestCredit);
+  return { ...step, wallet: { ...wallet, newestCredit, isMixed }, transfers, credits };
+}
+
+/** Returns the transfer of what a credit lost at its end. `wallet` is the wallet after it. */
+function expiryTransfer({ lastSeq, posted }: Wallet, part: CreditPart, nowMs: number): Transfer {
+  const [credit, amount] = part;
+  return {
+    seq: lastSeq,
+    transferId: `expiry-${credit}-${lastSeq}`,
+    kind: TRANSFER_KINDS.creditExpiry,
+    debitAccount: ACCOUNTS.wallet,
+    creditAccount: ACCOUNTS.expired,
+    amount,
+    postedAfter: posted,
+    holdId: undefined,
+    createdAtMs: nowMs,
+    credits: [part],
   };
 }
 
@@ -90,7 +141,12 @@ export function changeCounters(
 }
 
 /** Returns the transfer of a capture. `wallet` is the wallet after it. */
-function captureOf(wallet: Wallet, { holdId }: Hold, transition: HoldTransition, amount: Nanos): Transfer {
+function captureOf(
+  wallet: Wallet,
+  { holdId }: Hold,
+  transition: HoldTransition,
+  { booked, parts }: { readonly booked: Nanos; readonly parts: readonly CreditPart[] | undefined },
+): Transfer {
   const { kind, transferId = holdId, nowMs } = transition;
   return {
     seq: wallet.lastSeq,
@@ -98,10 +154,11 @@ function captureOf(wallet: Wallet, { holdId }: Hold, transition: HoldTransition,
     kind,
     debitAccount: ACCOUNTS.wallet,
     creditAccount: ACCOUNTS.usageRevenue,
-    amount,
+    amount: booked,
     postedAfter: wallet.posted,
     holdId,
     createdAtMs: nowMs,
+    credits: parts,
   };
 }
 
@@ -124,13 +181,13 @@ export function counterOf(book: Pick<Book, "counters">, key: CounterKey): Counte
 
 /** Applies a rule to the hold that a request names. Declines `wallet_not_found`, then `hold_not_found`. */
 export function withHold(
-  { wallet, holds, counters }: Book,
+  { wallet, holds, counters, credits }: Book,
   { holdId }: { readonly holdId: string },
   rule: (hold: Hold, money: Money) => Decision<Settlement>,
 ): Decision<Settlement> {
   if (!wallet) return decline("wallet_not_found");
   const hold = holds.get(holdId);
-  return hold ? rule(hold, { wallet, counters }) : decline("hold_not_found");
+  return hold ? rule(hold, { wallet, counters, credits }) : decline("hold_not_found");
 }
 
 /** Returns the decision of a command that resolves a hold. See {@link resolveHold}. */

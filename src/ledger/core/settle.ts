@@ -14,6 +14,7 @@ import {
   TRANSFER_KINDS,
 } from "./book.ts";
 import { type Decision, decline, type ExpireRequest, type Rule } from "./command.ts";
+import { withCredits } from "./credits.ts";
 import { limitsOf } from "./headroom.ts";
 import {
   bookable,
@@ -115,15 +116,15 @@ function endHold(
   { state, isRepeated, nowMs }: End,
   rule: (hold: Hold, money: Money) => Decision<Settlement>,
 ): Decision<Settlement> {
-  const { wallet, counters, holds } = book;
+  const { wallet, counters, holds, credits } = book;
   if (!wallet) return decline("wallet_not_found");
   const { holdId, taken } = request;
   const hold = holds.get(holdId);
-  if (hold) return rule(hold, { wallet, counters });
+  if (hold) return rule(hold, { wallet, counters, credits });
   if (!taken) return decline("hold_not_found");
   const captured = capturedFrom(book, holdId);
   if (captured === 0n && isFresh(holdId, nowMs)) {
-    return rule(lostHoldOf(book, { holdId, taken }, nowMs), { wallet, counters });
+    return rule(lostHoldOf(book, { holdId, taken }, nowMs), { wallet, counters, credits });
   }
   if (!isRepeated(captured)) return decline("hold_not_found");
   return { result: { state, captured, balances: balancesOf(wallet), replayed: true } };
@@ -188,14 +189,15 @@ export function expireDue(
 ): { readonly after: Money; readonly changes: Changes } | undefined {
   const changed = new Counters();
   const counters: CountersRead = { get: (key) => changed.get(key) ?? money.counters.get(key) };
-  let after: Money = { wallet: money.wallet, counters };
+  let after: Money = { ...money, counters };
   let changes: Changes | undefined;
   for (const holdId of book.dueHoldIds) {
     const due = book.holds.get(holdId);
     if (!due || !isDue(due, nowMs)) continue;
     const expired = resolveHold(after, due, expiryOf(after, due, nowMs));
     for (const counter of expired.counters ?? []) changed.set(counter);
-    after = { wallet: expired.wallet, counters };
+    const credits = expired.credits ? withCredits(after.credits, expired.credits) : after.credits;
+    after = { wallet: expired.wallet, counters, credits };
     changes = changes ? mergeChanges(changes, expired) : expired;
   }
   return changes && { after, changes };
@@ -241,5 +243,6 @@ export function mergeChanges(first: Changes, second: Changes): Changes {
     counters: [...(first.counters ?? []), ...(second.counters ?? [])],
     resolutions: [...(first.resolutions ?? []), ...(second.resolutions ?? [])],
     transfers: [...(first.transfers ?? []), ...(second.transfers ?? [])],
+    credits: [...(first.credits ?? []), ...(second.credits ?? [])],
   };
 }

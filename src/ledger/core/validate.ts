@@ -61,6 +61,11 @@ export function isTtl(ttlMs: number): boolean {
   return Number.isInteger(ttlMs) && ttlMs >= 1 && ttlMs <= YEAR_MS;
 }
 
+/** Whether a moment can be stored: whole Unix milliseconds below 2^48. */
+export function isTime(ms: number): boolean {
+  return Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48;
+}
+
 /** Whether scopes can be stored: at most 16, each once, none of them the key. */
 export function areScopes(scopes: readonly Scope[]): boolean {
   return (

@@ -41,6 +41,8 @@ export const createWallet: Rule<{ readonly walletId: string }, Balances> = (book
     state: "active",
     lastSeq: 0,
     createdAtMs: nowMs,
+    newestCredit: 0,
+    isMixed: false,
   };
   return { result: balancesOf(wallet), changes: { wallet } };
 };

@@ -1,6 +1,8 @@
+import type { Credit } from "../records.ts";
 import {
   type Book,
   type BookRows,
+  CAPTURE_KINDS,
   type Changes,
   type Counter,
   Counters,
@@ -14,6 +16,7 @@ import {
   type Transfer,
   type Wallet,
 } from "./book.ts";
+import { Credits } from "./credits.ts";
 import { LimitsInForce } from "./headroom.ts";
 import { type Spender, spentFor } from "./spender.ts";
 
@@ -28,6 +31,7 @@ export interface WorkingBook extends Book {
   readonly windowStarts: Map<string, number | undefined>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
+  readonly credits: Credits;
   apply(changes: Changes): void;
   /** Adds limits that a store read. */
   addLimits(limits: Iterable<StoredLimit>): void;
@@ -52,6 +56,7 @@ export interface WriteSet {
   /** Stored holds that count against more limits than before. */
   readonly boundHolds: ReadonlyMap<string, Hold>;
   readonly openings: readonly Opening[];
+  readonly credits: ReadonlyMap<number, Credit>;
 }
 
 /** A book as a store reads it. */
@@ -62,6 +67,7 @@ export interface LoadedBook extends BookRows {
   readonly windowStarts: Map<string, number | undefined>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
+  readonly credits: Credits;
 }
 
 /** Opens a book for a batch. Changes the maps of `loaded`. */
@@ -79,13 +85,15 @@ class OpenBook implements WorkingBook {
   readonly windowStarts: Map<string, number | undefined>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
+  credits: Credits;
   dueHoldIds: readonly string[];
   writeSet = emptyWriteSet();
   readonly #inForce: LimitsInForce;
   /** Holds of the book that are not open. */
   #endedHoldIds: string[] = [];
 
-  constructor({ wallet, holds, limits, counters, windowStarts, postings, spends, dueHoldIds }: LoadedBook) {
+  constructor(loaded: LoadedBook) {
+    const { wallet, holds, limits, counters, windowStarts, postings, spends, credits, dueHoldIds } = loaded;
     this.wallet = wallet;
     this.holds = holds;
     this.limits = limits;
@@ -93,12 +101,21 @@ class OpenBook implements WorkingBook {
     this.windowStarts = windowStarts;
     this.postings = postings;
     this.spends = spends;
+    this.credits = credits;
     this.dueHoldIds = dueHoldIds;
     this.#inForce = new LimitsInForce(limits);
   }
 
   limitsInForce(spender: Spender): readonly StoredLimit[] {
     return this.#inForce.of(spender);
+  }
+
+  capturesOf(holdId: string): readonly Transfer[] {
+    const captures = new Map<number, Transfer>();
+    for (const transfer of [...this.postings.values(), ...this.writeSet.transfers]) {
+      if (transfer.holdId === holdId && isCapture(transfer)) captures.set(transfer.seq, transfer);
+    }
+    return [...captures.values()];
   }
 
   apply(changes: Changes): void {
@@ -118,6 +135,10 @@ class OpenBook implements WorkingBook {
     if (changes.limits) this.#applyLimits(changes.limits);
     for (const hold of changes.boundHolds ?? NONE) this.#bindHold(hold);
     if (changes.openings) this.writeSet.openings.push(...changes.openings);
+    for (const credit of changes.credits ?? NONE) {
+      this.credits.set(credit);
+      this.writeSet.credits.set(credit.seq, credit);
+    }
   }
 
   addHolds(holds: Iterable<Hold>): void {
@@ -130,6 +151,8 @@ class OpenBook implements WorkingBook {
   }
 
   startBatch(): void {
+    // Those that are spent, or that only a refund has read.
+    if (this.credits.size > this.credits.live.length) this.credits = new Credits(this.credits.live);
     this.writeSet = emptyWriteSet();
     this.dueHoldIds = NONE;
     this.#inForce.startBatch();
@@ -195,6 +218,10 @@ function isPosting({ kind }: Transfer): boolean {
   return kind === TRANSFER_KINDS.topUp || kind === TRANSFER_KINDS.charge || kind === TRANSFER_KINDS.refund;
 }
 
+function isCapture({ kind }: Transfer): boolean {
+  return kind === TRANSFER_KINDS.charge || CAPTURE_KINDS.includes(kind);
+}
+
 function emptyWriteSet() {
   return {
     wallet: undefined as Wallet | undefined,
@@ -207,5 +234,6 @@ function emptyWriteSet() {
     limits: new Map<string, StoredLimit>(),
     boundHolds: new Map<string, Hold>(),
     openings: [] as Opening[],
+    credits: new Map<number, Credit>(),
   };
 }

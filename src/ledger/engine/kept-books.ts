@@ -6,6 +6,8 @@ export interface KeptBook extends WorkingBook {
   readonly bindings: Set<string>;
   /** The kinds that bindings in force have: the others need no reading. `undefined`: not known. */
   kinds: Set<string> | undefined;
+  /** Whether the book has all credits with something left. */
+  hasCredits: boolean;
   /** How many rows were counted when the book was last kept. */
   keptRows: number;
 }
@@ -70,6 +72,6 @@ export class KeptBooks<Book extends KeptBook> {
   }
 }
 
-function rowsOf({ holds, limits, counters, bindings }: KeptBook): number {
-  return 1 + holds.size + limits.size + counters.size + bindings.size;
+function rowsOf({ holds, limits, counters, bindings, credits }: KeptBook): number {
+  return 1 + holds.size + limits.size + counters.size + bindings.size + credits.size;
 }

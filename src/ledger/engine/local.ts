@@ -18,7 +18,7 @@ import type { Store } from "./store.ts";
 
 /** A ledger in this process, with its background jobs: it expires holds, sums up usage and drops old receipts. */
 export interface LocalLedger extends Ledger {
-  /** Expires at most 500 holds that are past their time. Returns how many were due. */
+  /** Expires at most 500 holds that are past their time, and credits of 500 wallets. Returns the larger number. */
   sweep(): Promise<number>;
   /** Takes one step of the roll-ups of usage. Returns whether there may be more to do. */
   rollUp(signal?: AbortSignal): Promise<boolean>;
@@ -104,5 +104,7 @@ async function readSeen(
 async function sweepOnce(store: Store, submit: Batcher["submit"]): Promise<number> {
   const due = await store.findDue(DUE_MAX);
   await Promise.all(due.map((request) => submit("expire", request)));
-  return due.length;
+  const wallets = await store.findDueCredits(DUE_MAX);
+  await Promise.all(wallets.map((walletId) => submit("expire_credits", { walletId })));
+  return Math.max(due.length, wallets.length);
 }

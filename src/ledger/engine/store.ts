@@ -23,6 +23,8 @@ export interface Store {
    * the clock ran ahead, searched among the `limit` holds that expire last.
    */
   findDue(limit: number): readonly ExpireRequest[] | Promise<readonly ExpireRequest[]>;
+  /** Returns at most `limit` wallets with credits whose end has come and is not booked. */
+  findDueCredits(limit: number): readonly string[] | Promise<readonly string[]>;
 }
 
 /** Observes every transaction, for metrics. Must not throw. */

@@ -72,6 +72,7 @@ export class VersionedBooks {
     return Object.assign(createWorkingBook(loaded), {
       bindings: new Set(bindings),
       kinds: kinds && new Set(kinds),
+      hasCredits: true,
       keptRows: 0,
       version: version ?? "",
       isCurrent: true,
@@ -94,6 +95,7 @@ export function spoil(opened: Iterable<VersionedBook>): void {
 /** Whether a batch changed any row of a wallet. */
 export function hasChanges({ writeSet }: WorkingBook): boolean {
   const { wallet, newHolds, changedHolds, transfers, counters, limits, boundHolds, openings } = writeSet;
+  // Credits change with their wallet only.
   return (
     wallet !== undefined ||
     newHolds.size + changedHolds.size + counters.size + limits.size + boundHolds.size > 0 ||
@@ -143,6 +145,7 @@ function addRows(kept: VersionedBook, { loaded, bindings, kinds }: LockedBook): 
   for (const counter of loaded.counters) kept.counters.set(counter);
   for (const [name, transfer] of loaded.postings) kept.postings.set(name, transfer);
   for (const [name, spend] of loaded.spends) kept.spends.set(name, spend);
+  for (const credit of loaded.credits) if (!kept.credits.get(credit.seq)) kept.credits.set(credit);
   kept.dueHoldIds = loaded.dueHoldIds;
   for (const [counterId, startMs] of loaded.windowStarts) kept.windowStarts.set(counterId, startMs);
   for (const binding of bindings) kept.bindings.add(binding);

@@ -93,10 +93,20 @@ function readSetsOf(lacking: readonly Lacking[]): ReadonlyMap<string, ReadSet> {
   return new Map(
     Array.from(byWallet, ([walletId, each]) => {
       const spenders = each.map(({ spender }) => spender);
-      return [walletId, { holdIds: new Set(), spenders, limitIds: new Set(), limits: [], postings: [] }];
+      return [walletId, { ...NO_READS, spenders }];
     }),
   );
 }
+
+const NO_READS: ReadSet = {
+  holdIds: new Set(),
+  spenders: [],
+  limitIds: new Set(),
+  limits: [],
+  postings: [],
+  hasGrants: false,
+  refundedIds: new Set(),
+};
 
 /** Reads counters by their periods, of windows whose period is not known the latest. Those without a row are 0. */
 async function readCounters(

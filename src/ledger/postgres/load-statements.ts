@@ -137,7 +137,9 @@ const OPEN_HOLDS = `SELECT ${HOLD_COLUMNS} FROM holds h
   WHERE h.state = 'held' AND h.wallet_id = $1::text
     AND (h.key_id = coalesce($2::text, h.key_id) OR h.scopes IS NOT NULL)`;
 
-const POSTINGS = `SELECT t.wallet_id, t.seq, t.transfer_id, t.kind::bigint, t.debit_account::bigint,
-    t.credit_account::bigint, t.amount, t.posted_after, t.hold_id, t.created_at_ms
+export const TRANSFER_COLUMNS = `t.wallet_id, t.seq, t.transfer_id, t.kind::bigint, t.debit_account::bigint,
+  t.credit_account::bigint, t.amount, t.posted_after, t.hold_id, t.created_at_ms, t.credits::text AS credits`;
+
+const POSTINGS = `SELECT ${TRANSFER_COLUMNS}
   FROM unnest($1::text[], $2::text[], $3::smallint[]) AS k (wallet_id, transfer_id, kind)
   JOIN transfers t ON t.wallet_id = k.wallet_id AND t.transfer_id = k.transfer_id AND t.kind = k.kind`;

@@ -12,6 +12,7 @@ import {
   type Wallet,
 } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
+import { Credits } from "../core/credits.ts";
 import { limitsOf } from "../core/headroom.ts";
 import {
   countersOf,
@@ -23,6 +24,7 @@ import {
 } from "../core/read-set.ts";
 import { countedPeriodOf } from "../core/wallet.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
+import { loadCredits } from "./load-credits.ts";
 import { bindingsIn, createLimitStatements, type LimitStatements } from "./load-limits.ts";
 import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
 import type { Connection } from "./session.ts";
@@ -83,6 +85,7 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
     books.get(walletId)?.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
   }
   await loadReceipts(statements, books);
+  await loadCredits(connection, books, readSets);
   await loadSpends(statements, { books, readSets, nowMs });
   await loadWindows(ofLimits, { books, readSets, nowMs });
   await loadCounters(ofLimits, { books, readSets, nowMs });
@@ -189,7 +192,7 @@ function mayFallShortOf(
 ): boolean {
   if (!readSet || readSet.spenders.length === 0) return false;
   const bound = readSet.spenders.flatMap((spender) => limitsOf(book.view, spender, nowMs));
-  return mayFallShort(book, bound, spent);
+  return mayFallShort(book, bound, { spent, nowMs });
 }
 
 function emptyBook(wallet: Wallet | undefined): GrowingBook {
@@ -201,6 +204,7 @@ function emptyBook(wallet: Wallet | undefined): GrowingBook {
     windowStarts: new Map<string, number | undefined>(),
     postings: new Map<string, Transfer>(),
     spends: new Map<string, PeriodSpend>(),
+    credits: new Credits(),
     dueHoldIds: [],
   };
   return { ...rows, view: createWorkingBook(rows), newestPeriods: new Map<string, number>() };

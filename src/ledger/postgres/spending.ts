@@ -1,6 +1,7 @@
 import type { Nanos } from "../../domain/money.ts";
-import { balancesOf, type CounterKey, counterKey } from "../core/book.ts";
+import { type CounterKey, counterKey } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
+import { balancesAt } from "../core/expire-credits.ts";
 import { type BoundLimit, limitsOf } from "../core/headroom.ts";
 import { isAmount } from "../core/validate.ts";
 import type { LoadedBook, WorkingBook } from "../core/working-book.ts";
@@ -21,10 +22,11 @@ export function mayAnyFallShort(
     if (kind !== "hold" || !book) continue;
     const spent = spending.get(request.walletId);
     const limits = limitsOf(book, request, nowMs);
-    if (!mayFallShort(book, limits, spent)) continue;
+    if (!mayFallShort(book, limits, { spent, nowMs })) continue;
     ofCounters ??= counterSpendingOf(opened, commands, nowMs);
     const ofBook = ofCounters.get(book);
-    if (mayFallShort(book, limits, spent, (key) => ofBook?.get(counterKey(key)))) return true;
+    const spentOf = (key: CounterKey) => ofBook?.get(counterKey(key));
+    if (mayFallShort(book, limits, { spent, nowMs }, spentOf)) return true;
   }
   return false;
 }
@@ -90,13 +92,14 @@ function mostTakenBy({ kind, request }: Command): Nanos | undefined {
  * `spentOf` was. Only then are due holds read: reading them always would slow every batch down.
  */
 export function mayFallShort(
-  book: Pick<LoadedBook, "wallet" | "counters">,
+  book: Pick<LoadedBook, "wallet" | "counters" | "credits">,
   limits: Iterable<BoundLimit>,
-  spent: Nanos | undefined,
+  { spent, nowMs }: { readonly spent: Nanos | undefined; readonly nowMs: number },
   spentOf: (key: CounterKey) => Nanos | undefined = () => spent,
 ): boolean {
-  if (!book.wallet) return false;
-  if (spent === undefined || balancesOf(book.wallet).available < spent) return true;
+  const { wallet, credits } = book;
+  if (!wallet) return false;
+  if (spent === undefined || balancesAt({ wallet, credits }, nowMs).available < spent) return true;
   for (const { limit, key } of limits) {
     const counter = book.counters.get(key);
     if (counter === undefined) return true;

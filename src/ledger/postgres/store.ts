@@ -70,6 +70,7 @@ export function createPostgresStore({
         }),
       ),
     findDue: (limit) => withFaults(due.find(limit)),
+    findDueCredits: (limit) => withFaults(due.findCredits(limit)),
     async close() {
       await Promise.all([session.close(), probe.close(), due.close()]);
     },
@@ -100,6 +101,8 @@ async function readCommitStatus(
 export interface DueRead {
   /** See {@link Store.findDue}. */
   find(limit: number): Promise<readonly ExpireRequest[]>;
+  /** See {@link Store.findDueCredits}. */
+  findCredits(limit: number): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -133,12 +136,22 @@ export function createDueRead(
     return rows.map((row) => ({ walletId: row.wallet_id, holdId: row.hold_id }));
   };
 
+  const inTurn = <Result>(read: (client: SQL) => Promise<Result>): Promise<Result> => {
+    const found = last.then(() => session.run(searchMaxMs, ({ client }) => read(client)));
+    last = found.catch(() => undefined);
+    return found;
+  };
+
   return {
-    find(limit) {
-      const found = last.then(() => session.run(searchMaxMs, ({ client }) => search(client, limit)));
-      last = found.catch(() => undefined);
-      return found;
-    },
+    find: (limit) => inTurn((client) => search(client, limit)),
+    findCredits: (limit) =>
+      inTurn(async (client) => {
+        const rows: { readonly wallet_id: string }[] = await client.unsafe(DUE_CREDITS, [
+          now?.() ?? null,
+          limit,
+        ]);
+        return rows.map(({ wallet_id }) => wallet_id);
+      }),
     close: session.close,
   };
 }
@@ -152,6 +165,9 @@ const NOW_MS = "coalesce($1::bigint, (extract(epoch FROM now()) * 1000)::bigint)
 
 const DUE = `SELECT wallet_id, hold_id FROM holds WHERE state = 'held' AND expires_at_ms <= ${NOW_MS}
   ORDER BY expires_at_ms LIMIT $2::bigint`;
+
+const DUE_CREDITS = `SELECT DISTINCT wallet_id FROM credits
+  WHERE live AND claims IS NULL AND expires_at_ms <= ${NOW_MS} LIMIT $2::bigint`;
 
 const AHEAD = `SELECT wallet_id, hold_id FROM
     (SELECT wallet_id, hold_id, created_at_ms, expires_at_ms, ttl_ms FROM holds WHERE state = 'held'

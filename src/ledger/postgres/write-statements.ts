@@ -64,6 +64,8 @@ const WALLET: readonly Column[] = [
   ["credit_limit", "bigint"],
   ["state", "text"],
   ["last_seq", "bigint"],
+  ["newest_credit", "bigint"],
+  ["mixed", "boolean"],
 ];
 
 const TRANSFER: readonly Column[] = [
@@ -76,6 +78,27 @@ const TRANSFER: readonly Column[] = [
   ["amount", "bigint"],
   ["posted_after", "bigint"],
   ["hold_id", "uuid"],
+  ["created_at_ms", "bigint"],
+  ["credits", "json"],
+];
+
+const CREDIT_KEY: readonly Column[] = [
+  ["wallet_id", "text"],
+  ["seq", "bigint"],
+];
+
+const CREDIT: readonly Column[] = [
+  ["left_amount", "bigint"],
+  ["expired", "bigint"],
+  ["claims", "bigint"],
+  ["live", "boolean"],
+];
+
+const GRANT: readonly Column[] = [
+  ["credit_id", "text"],
+  ["source", "text"],
+  ["amount", "bigint"],
+  ["expires_at_ms", "bigint"],
   ["created_at_ms", "bigint"],
 ];
 
@@ -115,14 +138,15 @@ const CREATED: Column = ["created_at_ms", "bigint"];
 
 /**
  * The row types that batches are sent as, with their fields in order. The migrations create them. Programs of earlier
- * versions, which may run beside this one, send batch_hold and batch_limit.
+ * versions, which may run beside this one, send batch_hold, batch_limit, batch_wallet and batch_transfer.
  */
 export const ROW_TYPES = {
-  batch_wallet: [...WALLET_KEY, ...WALLET, CREATED],
+  batch_credit_wallet: [...WALLET_KEY, ...WALLET, CREATED],
   batch_scoped_hold: [...HOLD_KEY, ...STATE, ...REQUEST],
   batch_hold_state: [...HOLD_KEY, ...STATE],
   batch_hold_end: [...HOLD_KEY, ...STATE, ...RESOLUTION],
-  batch_transfer: TRANSFER,
+  batch_credit_transfer: TRANSFER,
+  batch_credit: [...CREDIT_KEY, ...CREDIT, ...GRANT],
   batch_counter: [...COUNTER_KEY, ...COUNTER],
   batch_bound_limit: [...LIMIT_KEY, ...LIMIT],
   batch_stale_hour: [...STALE_KEY, ["changes", "bigint"]],
@@ -131,17 +155,18 @@ export const ROW_TYPES = {
 
 /** The writes of a batch, by the kind of their rows. Each takes its rows as an array of a row type. */
 const WRITES = {
-  newWallets: insert("wallets", "batch_wallet"),
-  wallets: update("wallets", "batch_wallet", { key: WALLET_KEY, set: WALLET }),
+  newWallets: insert("wallets", "batch_credit_wallet"),
+  wallets: update("wallets", "batch_credit_wallet", { key: WALLET_KEY, set: WALLET }),
   newHolds: insert("holds", "batch_scoped_hold"),
   holds: update("holds", "batch_hold_state", { key: HOLD_KEY, set: STATE }),
   resolutions: update("holds", "batch_hold_end", { key: HOLD_KEY, set: [...STATE, ...RESOLUTION] }),
-  transfers: insert("transfers", "batch_transfer"),
+  transfers: insert("transfers", "batch_credit_transfer"),
   counters: upsert("limit_counters", "batch_counter", { key: COUNTER_KEY, set: COUNTER }),
   limits: upsert("spend_limits", "batch_bound_limit", { key: LIMIT_KEY, set: LIMIT }),
   staleHours: (rows: string) => `${insert("usage_stale", "batch_stale_hour")(rows)}
     ON CONFLICT (${namesOf(STALE_KEY)}) DO UPDATE SET changes = usage_stale.changes + 1`,
   unchargedEnds: insert("export_ends", "batch_export_end"),
+  credits: upsert("credits", "batch_credit", { key: CREDIT_KEY, set: [...CREDIT, ["amount", "bigint"]] }),
   boundHolds: update("holds", "batch_scoped_hold", { key: HOLD_KEY, set: [["limits", "json"]] }),
   openings: (rows: string) => `INSERT INTO dropped_counters AS d (${namesOf(OPENING)})
     SELECT ${namesOf(OPENING)} FROM unnest(${rows}::batch_counter[])
@@ -227,9 +252,9 @@ const KEPT = { holds: ofKept(WRITES.holds), resolutions: ofKept(WRITES.resolutio
 /** Updates the wallets that still have the version of their row's place in `versions`. */
 function updateOfVersions(versions: string): Write {
   const assigned = WALLET.map(([name]) => `${name} = r.${name}`);
-  const columns = namesOf(ROW_TYPES.batch_wallet);
+  const columns = namesOf(ROW_TYPES.batch_credit_wallet);
   return (rows) => `UPDATE wallets AS t SET ${assigned.join(", ")}
-    FROM ROWS FROM (unnest(${rows}::batch_wallet[]), unnest(${versions}::xid[])) AS r (${columns}, version)
+    FROM ROWS FROM (unnest(${rows}::batch_credit_wallet[]), unnest(${versions}::xid[])) AS r (${columns}, version)
     WHERE t.wallet_id = r.wallet_id AND t.xmin = r.version`;
 }
 

@@ -3,6 +3,7 @@ import { counterKey, type Wallet } from "../core/book.ts";
 import type { WorkingBook } from "../core/working-book.ts";
 import { staleHoursOf, unchargedEndsOf } from "../engine/store.ts";
 import {
+  creditValues,
   limitValues,
   requestValues,
   resolutionValues,
@@ -94,6 +95,7 @@ const KINDS = [
   "resolutions",
   "transfers",
   "counters",
+  "credits",
   "limits",
   "staleHours",
   "unchargedEnds",
@@ -112,6 +114,7 @@ function createRows(): Rows {
     resolutions: [],
     transfers: [],
     counters: [],
+    credits: [],
     limits: [],
     staleHours: [],
     unchargedEnds: [],
@@ -148,6 +151,7 @@ function addRows({ first, rows, last }: Statements, walletId: string, book: Work
   for (const { counterId, periodStartMs, used, held } of writeSet.counters) {
     rows.counters.push([walletId, counterId, periodStartMs, used, held]);
   }
+  for (const credit of writeSet.credits.values()) rows.credits.push(creditValues(walletId, credit));
   for (const limit of writeSet.limits.values()) rows.limits.push(limitValues(limit));
   for (const hold of writeSet.boundHolds.values()) {
     last.boundHolds.push([walletId, hold.holdId, ...stateValues(hold), ...requestValues(hold)]);
@@ -166,6 +170,6 @@ function addOpenings(rows: Rows, walletId: string, { openings }: WorkingBook["wr
 }
 
 function walletValues(wallet: Wallet): readonly Value[] {
-  const { walletId, posted, held, creditLimit, state, lastSeq, createdAtMs } = wallet;
-  return [walletId, posted, held, creditLimit, state, lastSeq, createdAtMs];
+  const { walletId, posted, held, creditLimit, state, lastSeq, newestCredit, isMixed, createdAtMs } = wallet;
+  return [walletId, posted, held, creditLimit, state, lastSeq, newestCredit, isMixed, createdAtMs];
 }

@@ -14,6 +14,7 @@ export const CREDITED = `CASE WHEN kind = ${TOP_UP} AND debit_account = ${ACCOUN
 /** Which transfers an amount sums up. Together they are all transfers. */
 const CONDITIONS = {
   topped_up: `kind = ${TOP_UP}`,
+  // With what credits lost at their ends, which their rows sum up.
   charged: `kind NOT IN (${TOP_UP}, ${REFUND})`,
   refunded: `kind = ${REFUND}`,
 } as const;
@@ -84,22 +85,39 @@ export function createJournalTotalsRead(run: RunQuery, dialect: Dialect) {
     { derivesCharged = false }: JournalTotalsOptions = {},
   ): Promise<JournalTotals> => {
     if (!isStorable(walletId)) throw new LedgerError("invalid_query");
-    if (!derivesCharged) return totalsOf((await sumJournalOf(run, dialect, { walletId })).sums);
     const values = createValues(dialect);
-    return deriveCharged(await run({ sql: derivedSums(values.add(walletId)), values: values.all }));
+    const wallet = values.add(walletId);
+    if (derivesCharged) return deriveCharged(await run({ sql: derivedSums(wallet), values: values.all }));
+    const [row] = await run({
+      sql: `SELECT ${EXPIRED} FROM (${expiredSums(wallet)}) AS e`,
+      values: values.all,
+    });
+    return totalsOf((await sumJournalOf(run, dialect, { walletId })).sums, expiredIn(row));
   };
 }
 
 /** Reads the balance and the few transfers into the wallet, for which there is an index, in one statement. */
 function derivedSums(wallet: string): string {
-  return `SELECT posted, last_seq, sums.* FROM wallets LEFT JOIN (
+  return `SELECT posted, last_seq, ${EXPIRED}, sums.* FROM wallets CROSS JOIN (${expiredSums(wallet)}) AS e LEFT JOIN (
       SELECT ${SUMS} FROM transfers WHERE wallet_id = ${wallet} AND kind IN (${TOP_UP}, ${REFUND}) GROUP BY kind
     ) AS sums ON true WHERE wallet_id = ${wallet}`;
 }
 
-function totalsOf([transfers = 0n, ...parts]: readonly bigint[]): JournalTotals {
+const EXPIRED = "expired_high, expired_low";
+
+function expiredSums(wallet: string): string {
+  return `SELECT coalesce(sum(expired / ${PART}), 0) AS expired_high, coalesce(sum(expired % ${PART}), 0) AS expired_low
+    FROM credits WHERE wallet_id = ${wallet}`;
+}
+
+function expiredIn(row: Row | undefined): Nanos {
+  return BigInt(String(row?.expired_high ?? 0)) * PART + BigInt(String(row?.expired_low ?? 0));
+}
+
+function totalsOf([transfers = 0n, ...parts]: readonly bigint[], expired: Nanos): JournalTotals {
   const amount = (index: number) => (parts[2 * index] ?? 0n) * PART + (parts[2 * index + 1] ?? 0n);
-  return { toppedUp: amount(0), charged: amount(1), refunded: amount(2), transfers: Number(transfers) };
+  const charged = amount(1) - expired;
+  return { toppedUp: amount(0), charged, refunded: amount(2), expired, transfers: Number(transfers) };
 }
 
 /** The numbers of transfers have no gaps, so that the last one is their count. */
@@ -107,8 +125,9 @@ function deriveCharged(rows: readonly Row[]): JournalTotals {
   const toppedUp = sumAmounts(rows, (kind) => kind === TOP_UP);
   const refunded = sumAmounts(rows, (kind) => kind === REFUND);
   const { posted = 0n, last_seq = 0n } = rows[0] ?? {};
-  const charged = toppedUp + refunded - BigInt(String(posted));
-  return { toppedUp, charged, refunded, transfers: Number(last_seq) };
+  const expired = expiredIn(rows[0]);
+  const charged = toppedUp + refunded - expired - BigInt(String(posted));
+  return { toppedUp, charged, refunded, expired, transfers: Number(last_seq) };
 }
 
 function sumAmounts(rows: readonly Row[], matches: (kind: number) => boolean): Nanos {

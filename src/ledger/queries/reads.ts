@@ -1,5 +1,6 @@
 import type { LedgerReads } from "../records.ts";
 import { createRollUpsRead } from "./coverage.ts";
+import { createCreditList } from "./credits.ts";
 import { createFullLimitsRead } from "./full-limits.ts";
 import { createJournalTotalsRead } from "./journal-sums.ts";
 import type { Dialect, RunQuery } from "./query.ts";
@@ -24,16 +25,17 @@ export interface LedgerDatabase {
 export function createLedgerReads(database: LedgerDatabase, now: () => number): LedgerReads {
   const { dialect, runShort, runLong } = database;
   return {
-    balances: createBalancesRead(runShort, dialect),
-    wallet: createWalletRead(runShort, dialect),
+    balances: createBalancesRead(runShort, dialect, now),
+    wallet: createWalletRead(runShort, dialect, now),
     spendLimits: createSpendLimitList(runShort, dialect, now),
     fullLimits: createFullLimitsRead(runLong, dialect, now),
     receipt: createReceiptRead(runShort, dialect),
-    wallets: createWalletList(runLong, dialect),
+    wallets: createWalletList(runLong, dialect, now),
     receiptsById: createReceiptFind(runShort, dialect),
     receipts: createReceiptList(runLong, dialect),
     runningHolds: createRunningHoldList(runLong, dialect),
     runningTotals: createRunningTotalsRead(runLong, dialect),
+    credits: createCreditList(runShort, dialect, now),
     transfers: createTransferList(runLong, dialect),
     journalTotals: createJournalTotalsRead(runLong, dialect),
     transferTotals: createTransferTotalsRead(runLong, dialect),

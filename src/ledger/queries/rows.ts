@@ -1,9 +1,11 @@
+import type { CreditSource } from "../../domain/credit.ts";
 import type { LimitPeriod } from "../../domain/period.ts";
 import type { ScopeKind } from "../../domain/scope.ts";
 // Converts between rows of the database and the types of core/book.ts. Both stores share it.
 import type {
   Counter,
   CounterKey,
+  CreditPart,
   Hold,
   Resolution,
   StoredLimit,
@@ -15,6 +17,7 @@ import { bindingOf, printScopes, readBinding, readScopes } from "../core/spender
 import {
   ATTEMPTS_MAX,
   type Attempt,
+  type Credit,
   type HoldState,
   type OutcomeFacts,
   type SpendLimit,
@@ -29,6 +32,21 @@ export interface WalletRow {
   readonly state: Wallet["state"];
   readonly last_seq: bigint;
   readonly created_at_ms: bigint;
+  readonly newest_credit: bigint;
+  readonly mixed: bigint;
+}
+
+export interface CreditRow {
+  readonly wallet_id: string;
+  readonly seq: bigint;
+  readonly credit_id: string;
+  readonly source: CreditSource;
+  readonly amount: bigint;
+  readonly left_amount: bigint;
+  readonly expired: bigint;
+  readonly expires_at_ms: bigint | null;
+  readonly created_at_ms: bigint;
+  readonly claims: bigint | null;
 }
 
 export interface HoldRow {
@@ -82,6 +100,7 @@ export interface TransferRow {
   readonly posted_after: bigint;
   readonly hold_id: string | null;
   readonly created_at_ms: bigint;
+  readonly credits: string | null;
 }
 
 export function readWallet(row: WalletRow): Wallet {
@@ -93,7 +112,30 @@ export function readWallet(row: WalletRow): Wallet {
     state: row.state,
     lastSeq: Number(row.last_seq),
     createdAtMs: Number(row.created_at_ms),
+    newestCredit: Number(row.newest_credit),
+    isMixed: row.mixed === 1n,
   };
+}
+
+export function readCredit(row: CreditRow): Credit {
+  return {
+    seq: Number(row.seq),
+    creditId: row.credit_id,
+    source: row.source,
+    amount: row.amount,
+    left: row.left_amount,
+    expired: row.expired,
+    expiresAtMs: row.expires_at_ms === null ? undefined : Number(row.expires_at_ms),
+    createdAtMs: Number(row.created_at_ms),
+    claims: row.claims ?? undefined,
+  };
+}
+
+/** The columns of a credit, `wallet_id` to `created_at_ms`. */
+export function creditValues(walletId: string, credit: Credit): readonly Value[] {
+  const { seq, left, expired, claims, creditId, source, amount, expiresAtMs, createdAtMs } = credit;
+  const state = [left, expired, claims ?? null, left > 0n];
+  return [walletId, seq, ...state, creditId, source, amount, expiresAtMs ?? null, createdAtMs];
 }
 
 export function readHold(row: HoldRow): Hold {
@@ -154,7 +196,18 @@ export function readTransfer(row: TransferRow): Transfer {
     postedAfter: row.posted_after,
     holdId: row.hold_id ?? undefined,
     createdAtMs: Number(row.created_at_ms),
+    credits: row.credits === null ? undefined : readParts(row.credits),
   };
+}
+
+function readParts(json: string): readonly CreditPart[] {
+  // Safe because only `printParts` writes the column.
+  return (JSON.parse(json) as [number, string][]).map(([seq, amount]) => [seq, BigInt(amount)]);
+}
+
+/** Amounts as text: JSON readers take numbers above 2^53 for others. */
+function printParts(parts: readonly CreditPart[]): string {
+  return JSON.stringify(parts.map(([seq, amount]) => [seq, `${amount}`]));
 }
 
 /** A value of a column, in either database. */
@@ -237,6 +290,7 @@ export function transferValues(walletId: string, transfer: Transfer): readonly V
     transfer.postedAfter,
     transfer.holdId ?? null,
     transfer.createdAtMs,
+    transfer.credits ? printParts(transfer.credits) : null,
   ];
 }
 

@@ -232,6 +232,7 @@ const KIND_CONDITIONS: Readonly<Record<TransferKindName, string>> = {
   late_settlement: `kind = ${TRANSFER_KINDS.lateSettlement}`,
   refund: `kind = ${TRANSFER_KINDS.refund}`,
   charge: `kind = ${TRANSFER_KINDS.charge}`,
+  credit_expiry: `kind = ${TRANSFER_KINDS.creditExpiry}`,
 };
 
 const FEW: ReadonlySet<TransferKindName> = new Set(["top_up", "correction", "refund"]);

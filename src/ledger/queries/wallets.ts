@@ -1,3 +1,4 @@
+import type { Nanos } from "../../domain/money.ts";
 import { isCalendar, periodEnd, periodStart, windowMs } from "../../domain/period.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { balancesOf, CLOCK_SKEW_MAX_MS } from "../core/book.ts";
@@ -26,21 +27,30 @@ import {
 } from "./query.ts";
 import { readLimitInForce, type SpendLimitRow, type WalletRow } from "./rows.ts";
 
-const COLUMNS = "wallet_id, posted, held, credit_limit, state, created_at_ms";
+/** With what of a mixed wallet ended before a time: what is not booked yet, and what open holds claim. */
+function columnsAt(nowMs: string): string {
+  const sumOf = (condition: string) =>
+    `CASE WHEN mixed THEN coalesce((SELECT sum(left_amount) FROM credits c
+      WHERE c.wallet_id = wallets.wallet_id AND live AND ${condition}), 0) ELSE 0 END`;
+  return `wallet_id, posted, held, credit_limit, state, created_at_ms,
+    ${sumOf(`claims IS NULL AND expires_at_ms <= ${nowMs}`)} AS due, ${sumOf("claims IS NOT NULL")} AS kept`;
+}
+
 const LIST: PagedList = { name: ["wallets"], isPosition: isStorable };
 
-export function createWalletRead(run: RunQuery, dialect: Dialect) {
+export function createWalletRead(run: RunQuery, dialect: Dialect, now: () => number) {
   return async (walletId: string): Promise<WalletSummary | undefined> => {
     if (!isStorable(walletId)) return undefined;
     const values = createValues(dialect);
-    const sql = `SELECT ${COLUMNS} FROM wallets WHERE wallet_id = ${values.add(walletId)}`;
+    const columns = columnsAt(values.add(now()));
+    const sql = `SELECT ${columns} FROM wallets WHERE wallet_id = ${values.add(walletId)}`;
     const [row] = await run({ sql, values: values.all });
     return row && readSummary(row);
   };
 }
 
-export function createBalancesRead(run: RunQuery, dialect: Dialect) {
-  const wallet = createWalletRead(run, dialect);
+export function createBalancesRead(run: RunQuery, dialect: Dialect, now: () => number) {
+  const wallet = createWalletRead(run, dialect, now);
   return async (walletId: string): Promise<Balances> => {
     const found = await wallet(walletId);
     if (!found) throw new LedgerError("wallet_not_found");
@@ -49,12 +59,13 @@ export function createBalancesRead(run: RunQuery, dialect: Dialect) {
 }
 
 /** Sorted by id, by its bytes. */
-export function createWalletList(run: RunQuery, dialect: Dialect) {
+export function createWalletList(run: RunQuery, dialect: Dialect, now: () => number) {
   return async (page: PageRequest): Promise<Page<WalletSummary>> => {
     const { after, rowsMax } = readPage(LIST, page);
     const values = createValues(dialect);
     const condition = after === undefined ? "" : `WHERE wallet_id > ${values.add(after)}`;
-    const sql = `SELECT ${COLUMNS} FROM wallets ${condition} ORDER BY wallet_id LIMIT ${values.add(rowsMax)}`;
+    const columns = columnsAt(values.add(now()));
+    const sql = `SELECT ${columns} FROM wallets ${condition} ORDER BY wallet_id LIMIT ${values.add(rowsMax)}`;
     const rows = await run({ sql, values: values.all });
     return createPage(LIST, page, { rows, read: readSummary, positionOf: ({ walletId }) => walletId });
   };
@@ -62,11 +73,9 @@ export function createWalletList(run: RunQuery, dialect: Dialect) {
 
 function readSummary(row: Row): WalletSummary {
   // Safe because the statement selects these columns, which have the schema's types.
-  const { wallet_id, posted, held, credit_limit, state, created_at_ms } = row as unknown as Omit<
-    WalletRow,
-    "last_seq"
-  >;
-  const balances = balancesOf({ posted, held, creditLimit: credit_limit });
+  const { wallet_id, posted, held, credit_limit, state, created_at_ms } = row as unknown as WalletRow;
+  const booked = balancesOf({ posted, held, creditLimit: credit_limit });
+  const balances = { ...booked, available: booked.available - endedOf(row, held) };
   return {
     walletId: wallet_id,
     state,
@@ -74,6 +83,14 @@ function readSummary(row: Row): WalletSummary {
     creditLimit: credit_limit,
     createdAtMs: Number(created_at_ms),
   };
+}
+
+/** What credits lose whose end has come and is not booked: all but what the open holds claim of them. */
+function endedOf({ due, kept }: Row, held: Nanos): Nanos {
+  const left = BigInt(String(due));
+  const claimable = held - BigInt(String(kept));
+  if (claimable <= 0n) return left;
+  return left > claimable ? left - claimable : 0n;
 }
 
 /**

@@ -9,9 +9,11 @@ import {
   type Hold,
   postingKey,
   spendKey,
+  TRANSFER_KINDS,
   type TransferKind,
 } from "../core/book.ts";
 import type { Command, SetLimitCommand } from "../core/command.ts";
+import { Credits } from "../core/credits.ts";
 import { limitsOf } from "../core/headroom.ts";
 import {
   countersOf,
@@ -29,8 +31,10 @@ import { createWorkingBook, type WorkingBook } from "../core/working-book.ts";
 import { type KeptBook, KeptBooks } from "../engine/kept-books.ts";
 import {
   type CounterRow,
+  type CreditRow,
   type HoldRow,
   readCounter,
+  readCredit,
   readHold,
   readSpendLimit,
   readTransfer,
@@ -113,9 +117,15 @@ function readBook(statements: Statements, walletId: string): KeptBook {
     windowStarts: new Map(),
     postings: new Map(),
     spends: new Map(),
+    credits: new Credits(),
     dueHoldIds: [],
   });
-  return Object.assign(book, { bindings: new Set<string>(), kinds: undefined, keptRows: 0 });
+  return Object.assign(book, {
+    bindings: new Set<string>(),
+    kinds: undefined,
+    hasCredits: false,
+    keptRows: 0,
+  });
 }
 
 /** Reads into a book the rows that a command needs and that the book does not have. */
@@ -137,6 +147,7 @@ class BookReader implements RowReader {
     this.#book = book;
     this.#walletId = command.request.walletId;
     this.#nowMs = nowMs;
+    if (book.wallet?.isMixed) this.#liveCredits();
     readRows(command, this);
   }
 
@@ -248,6 +259,40 @@ class BookReader implements RowReader {
     const transfer = readTransfer(row);
     this.#book.postings.set(postingKey(kind, transferId), transfer);
     for (const receiptId of receiptsOf([transfer])) this.hold(receiptId);
+    if (kind === TRANSFER_KINDS.topUp) this.#credit(transfer.seq);
+  }
+
+  grant(): void {
+    this.#liveCredits();
+    this.#credit(this.#book.wallet?.newestCredit ?? 0);
+  }
+
+  captures(holdId: string): void {
+    const rows = this.#statements.captures.all(this.#walletId, holdId);
+    for (const transfer of rows.map(readTransfer)) {
+      this.#book.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
+      for (const [seq] of transfer.credits ?? []) this.#credit(seq);
+      if (transfer.credits) continue;
+      const row = this.#statements.creditBefore.get(this.#walletId, transfer.seq);
+      if (row) this.#addCredit(row);
+    }
+  }
+
+  /** Reads the credits with something left, once for each book. */
+  #liveCredits(): void {
+    if (this.#book.hasCredits) return;
+    for (const row of this.#statements.liveCredits.all(this.#walletId)) this.#addCredit(row);
+    this.#book.hasCredits = true;
+  }
+
+  #credit(seq: number): void {
+    const row = this.#statements.credit.get(this.#walletId, seq);
+    if (row) this.#addCredit(row);
+  }
+
+  #addCredit(row: CreditRow): void {
+    const credit = readCredit(row);
+    if (!this.#book.credits.get(credit.seq)) this.#book.credits.set(credit);
   }
 
   #addHold(hold: Hold): void {
@@ -316,6 +361,15 @@ function prepare(client: Database) {
     window: client.query<{ period_start_ms: number }, [string, string, number]>(
       `SELECT period_start_ms FROM limit_counters
         WHERE wallet_id = ? AND limit_id = ? AND period_start_ms <= ? ORDER BY period_start_ms DESC LIMIT 1`,
+    ),
+    liveCredits: query<CreditRow, [string]>("SELECT * FROM credits WHERE wallet_id = ? AND live"),
+    credit: query<CreditRow, [string, number]>("SELECT * FROM credits WHERE wallet_id = ? AND seq = ?"),
+    creditBefore: query<CreditRow, [string, number]>(
+      "SELECT * FROM credits WHERE wallet_id = ? AND seq < ? ORDER BY seq DESC LIMIT 1",
+    ),
+    captures: query<TransferRow, [string, string]>(
+      `SELECT * FROM transfers WHERE transfer_id = ?2 AND kind IN (2, 3, 4) AND wallet_id = ?1
+        UNION ALL SELECT * FROM transfers WHERE wallet_id = ?1 AND hold_id = ?2 AND kind = 6`,
     ),
     limit: query<SpendLimitRow, [string, string]>(
       "SELECT * FROM spend_limits WHERE wallet_id = ? AND limit_id = ?",

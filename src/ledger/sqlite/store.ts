@@ -39,6 +39,10 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Sqli
         WHERE state = 'held' ORDER BY expires_at_ms DESC LIMIT ?1)
       WHERE created_at_ms > ?2 + ?3 AND expires_at_ms > ?2 + ttl_ms`,
   );
+  const dueCredits = client.query<{ wallet_id: string }, [number, number]>(
+    `SELECT DISTINCT wallet_id FROM credits INDEXED BY credits_due
+      WHERE live AND claims IS NULL AND expires_at_ms <= ? LIMIT ?`,
+  );
 
   return {
     forgetFence: fence.forget,
@@ -71,6 +75,7 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Sqli
       const nowMs = now();
       return [...due.all(nowMs, limit), ...ahead.all(limit, nowMs, CLOCK_SKEW_MAX_MS)].slice(0, limit);
     },
+    findDueCredits: (limit) => dueCredits.all(now(), limit).map(({ wallet_id }) => wallet_id),
   };
 }
 

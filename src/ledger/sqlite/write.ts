@@ -3,6 +3,7 @@ import type { Hold, Resolution, Wallet } from "../core/book.ts";
 import type { WorkingBook, WriteSet } from "../core/working-book.ts";
 import { staleHoursOf, unchargedEndsOf } from "../engine/store.ts";
 import {
+  creditValues,
   limitValues,
   printCounterKeys,
   requestValues,
@@ -84,6 +85,8 @@ export function createWriter(client: Database): WriteBooks {
       for (const { counterId, periodStartMs, used } of writeSet.openings) {
         statements.addOpening.run([walletId, counterId, periodStartMs, used]);
       }
+      for (const credit of writeSet.credits.values())
+        statements.upsertCredit.run(creditValues(walletId, credit));
     }
   };
 }
@@ -98,8 +101,9 @@ function openHoldValues(walletId: string, hold: Hold): readonly Value[] {
   return [walletId, hold.holdId, hold.expiresAtMs, ...requestValues(hold)];
 }
 
-function walletValues({ posted, held, state, lastSeq, walletId }: Wallet): readonly Value[] {
-  return [posted, held, state, lastSeq, walletId];
+function walletValues(wallet: Wallet): readonly Value[] {
+  const { posted, held, state, lastSeq, newestCredit, isMixed, walletId } = wallet;
+  return [posted, held, state, lastSeq, newestCredit, isMixed, walletId];
 }
 
 const STATE = `state = ?, late = ?, accrued = ?, actual = ?, captured = ?, refunded = ?, expires_at_ms = ?,
@@ -122,7 +126,8 @@ function prepare(client: Database) {
       query(`INSERT INTO wallets (wallet_id, credit_limit, created_at_ms, posted, held, state, last_seq)
       VALUES (?, ?, ?, 0, 0, 'active', 0)`),
     updateWallet: query(
-      "UPDATE wallets SET posted = ?, held = ?, state = ?, last_seq = ? WHERE wallet_id = ?",
+      `UPDATE wallets SET posted = ?, held = ?, state = ?, last_seq = ?, newest_credit = ?, mixed = ?
+        WHERE wallet_id = ?`,
     ),
     insertHold: query(`INSERT INTO holds (wallet_id, hold_id, key_id, requested, minimum, granted, ttl_ms,
       created_at_ms, limits, surface, model, metadata, scopes, state, late, accrued, actual, captured, refunded,
@@ -134,7 +139,7 @@ function prepare(client: Database) {
     resolveHold: query(`UPDATE holds SET ${STATE}, ${RESOLUTION} WHERE wallet_id = ? AND hold_id = ?`),
     insertTransfer:
       query(`INSERT INTO transfers (wallet_id, seq, transfer_id, kind, debit_account, credit_account,
-      amount, posted_after, hold_id, created_at_ms) VALUES (${Array(10).fill("?").join(", ")})`),
+      amount, posted_after, hold_id, created_at_ms, credits) VALUES (${Array(11).fill("?").join(", ")})`),
     upsertCounter: query(`INSERT INTO limit_counters (wallet_id, limit_id, period_start_ms, used, held)
       VALUES (?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET used = excluded.used, held = excluded.held`),
@@ -145,6 +150,11 @@ function prepare(client: Database) {
     addOpening:
       query(`INSERT INTO dropped_counters (wallet_id, limit_id, period_start_ms, used) VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET used = used + excluded.used`),
+    upsertCredit:
+      query(`INSERT INTO credits (wallet_id, seq, left_amount, expired, claims, live, credit_id, source, amount,
+      expires_at_ms, created_at_ms) VALUES (${Array(11).fill("?").join(", ")})
+      ON CONFLICT DO UPDATE SET left_amount = excluded.left_amount, expired = excluded.expired,
+        claims = excluded.claims, live = excluded.live, amount = excluded.amount`),
     upsertLimit:
       query(`INSERT INTO spend_limits (wallet_id, limit_id, key_id, period, time_zone, amount, deleted_at_ms,
       each_kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?)

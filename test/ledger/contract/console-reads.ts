@@ -137,9 +137,9 @@ export function describeConsoleReads(env: LedgerEnv): void {
       const totals = await env.ledger.journalTotals(env.walletId);
       const derived = { derivesCharged: true };
       expect(await env.ledger.journalTotals(env.walletId, derived)).toEqual(totals);
-      expect(totals).toEqual({ toppedUp: 100n, charged: 29n, refunded: 5n, transfers: 4 });
+      expect(totals).toEqual({ toppedUp: 100n, charged: 29n, refunded: 5n, expired: 0n, transfers: 4 });
       expect((await env.balances()).posted).toBe(totals.toppedUp - totals.charged + totals.refunded);
-      const none = { toppedUp: 0n, charged: 0n, refunded: 0n, transfers: 0 };
+      const none = { toppedUp: 0n, charged: 0n, refunded: 0n, expired: 0n, transfers: 0 };
       expect(await env.ledger.journalTotals("wallet-none")).toEqual(none);
       expect(await env.ledger.journalTotals("wallet-none", derived)).toEqual(none);
       await env.ledger.createWallet(`${env.walletId}/new`);

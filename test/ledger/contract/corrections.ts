@@ -32,7 +32,7 @@ export function describeCorrections(env: LedgerEnv): void {
     test("lowers the sum of top-ups, and no limit counts it", async () => {
       await env.limit("l1", 50n, { keyId: undefined });
       await env.topUp("c1", -40n);
-      const totals = { toppedUp: 60n, charged: 0n, refunded: 0n, transfers: 2 };
+      const totals = { toppedUp: 60n, charged: 0n, refunded: 0n, expired: 0n, transfers: 2 };
       expect(await env.ledger.journalTotals(env.walletId)).toEqual(totals);
       expect(await env.ledger.journalTotals(env.walletId, { derivesCharged: true })).toEqual(totals);
       expect(await env.limits()).toMatchObject([{ used: 0n }]);

@@ -124,6 +124,7 @@ function send(ledger: Ledger, { kind, request }: Command): Promise<unknown> {
     case "delete_spend_limit":
       return ledger.deleteSpendLimit(request);
     case "expire":
+    case "expire_credits":
       throw new Error("an expiry is no command of a caller");
   }
 }

@@ -31,6 +31,7 @@ const TONES: Readonly<Record<Transfer["kind"], Tone>> = {
   expiry_capture: "warn",
   late_settlement: "warn",
   charge: "neutral",
+  credit_expiry: "warn",
 };
 const KIND_OPTIONS = [
   { value: "any", text: "any" },

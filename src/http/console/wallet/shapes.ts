@@ -11,6 +11,7 @@ const transferKind = t.Union([
   t.Literal("late_settlement"),
   t.Literal("refund"),
   t.Literal("charge"),
+  t.Literal("credit_expiry"),
 ]);
 
 export const transfersQuery = t.Composite([

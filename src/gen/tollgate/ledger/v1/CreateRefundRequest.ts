@@ -1,5 +1,6 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
+import type { Duration as _google_protobuf_Duration, Duration__Output as _google_protobuf_Duration__Output } from '../../../google/protobuf/Duration.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface CreateRefundRequest {
@@ -7,6 +8,7 @@ export interface CreateRefundRequest {
   'refundId'?: (string);
   'holdId'?: (string);
   'amountNanos'?: (number | string | Long);
+  'creditLife'?: (_google_protobuf_Duration | null);
 }
 
 export interface CreateRefundRequest__Output {
@@ -14,4 +16,5 @@ export interface CreateRefundRequest__Output {
   'refundId': (string);
   'holdId': (string);
   'amountNanos': (Long);
+  'creditLife': (_google_protobuf_Duration__Output | null);
 }

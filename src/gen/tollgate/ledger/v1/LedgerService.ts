@@ -26,6 +26,8 @@ import type { GetRollUpsRequest as _tollgate_ledger_v1_GetRollUpsRequest, GetRol
 import type { GetRollUpsResponse as _tollgate_ledger_v1_GetRollUpsResponse, GetRollUpsResponse__Output as _tollgate_ledger_v1_GetRollUpsResponse__Output } from '../../../tollgate/ledger/v1/GetRollUpsResponse.ts';
 import type { GetWalletRequest as _tollgate_ledger_v1_GetWalletRequest, GetWalletRequest__Output as _tollgate_ledger_v1_GetWalletRequest__Output } from '../../../tollgate/ledger/v1/GetWalletRequest.ts';
 import type { GetWalletResponse as _tollgate_ledger_v1_GetWalletResponse, GetWalletResponse__Output as _tollgate_ledger_v1_GetWalletResponse__Output } from '../../../tollgate/ledger/v1/GetWalletResponse.ts';
+import type { ListCreditsRequest as _tollgate_ledger_v1_ListCreditsRequest, ListCreditsRequest__Output as _tollgate_ledger_v1_ListCreditsRequest__Output } from '../../../tollgate/ledger/v1/ListCreditsRequest.ts';
+import type { ListCreditsResponse as _tollgate_ledger_v1_ListCreditsResponse, ListCreditsResponse__Output as _tollgate_ledger_v1_ListCreditsResponse__Output } from '../../../tollgate/ledger/v1/ListCreditsResponse.ts';
 import type { ListFullLimitsRequest as _tollgate_ledger_v1_ListFullLimitsRequest, ListFullLimitsRequest__Output as _tollgate_ledger_v1_ListFullLimitsRequest__Output } from '../../../tollgate/ledger/v1/ListFullLimitsRequest.ts';
 import type { ListFullLimitsResponse as _tollgate_ledger_v1_ListFullLimitsResponse, ListFullLimitsResponse__Output as _tollgate_ledger_v1_ListFullLimitsResponse__Output } from '../../../tollgate/ledger/v1/ListFullLimitsResponse.ts';
 import type { ListHoldsRequest as _tollgate_ledger_v1_ListHoldsRequest, ListHoldsRequest__Output as _tollgate_ledger_v1_ListHoldsRequest__Output } from '../../../tollgate/ledger/v1/ListHoldsRequest.ts';
@@ -167,6 +169,15 @@ export interface LedgerServiceClient extends grpc.Client {
   getWallet(argument: _tollgate_ledger_v1_GetWalletRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_GetWalletResponse__Output>): grpc.ClientUnaryCall;
   getWallet(argument: _tollgate_ledger_v1_GetWalletRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_GetWalletResponse__Output>): grpc.ClientUnaryCall;
   getWallet(argument: _tollgate_ledger_v1_GetWalletRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_GetWalletResponse__Output>): grpc.ClientUnaryCall;
+  
+  ListCredits(argument: _tollgate_ledger_v1_ListCreditsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListCreditsResponse__Output>): grpc.ClientUnaryCall;
+  ListCredits(argument: _tollgate_ledger_v1_ListCreditsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_ListCreditsResponse__Output>): grpc.ClientUnaryCall;
+  ListCredits(argument: _tollgate_ledger_v1_ListCreditsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListCreditsResponse__Output>): grpc.ClientUnaryCall;
+  ListCredits(argument: _tollgate_ledger_v1_ListCreditsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_ListCreditsResponse__Output>): grpc.ClientUnaryCall;
+  listCredits(argument: _tollgate_ledger_v1_ListCreditsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListCreditsResponse__Output>): grpc.ClientUnaryCall;
+  listCredits(argument: _tollgate_ledger_v1_ListCreditsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_ListCreditsResponse__Output>): grpc.ClientUnaryCall;
+  listCredits(argument: _tollgate_ledger_v1_ListCreditsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListCreditsResponse__Output>): grpc.ClientUnaryCall;
+  listCredits(argument: _tollgate_ledger_v1_ListCreditsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_ListCreditsResponse__Output>): grpc.ClientUnaryCall;
   
   ListFullLimits(argument: _tollgate_ledger_v1_ListFullLimitsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_ListFullLimitsResponse__Output>): grpc.ClientUnaryCall;
   ListFullLimits(argument: _tollgate_ledger_v1_ListFullLimitsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_ListFullLimitsResponse__Output>): grpc.ClientUnaryCall;
@@ -335,6 +346,8 @@ export interface LedgerServiceHandlers extends grpc.UntypedServiceImplementation
   
   GetWallet: grpc.handleUnaryCall<_tollgate_ledger_v1_GetWalletRequest__Output, _tollgate_ledger_v1_GetWalletResponse>;
   
+  ListCredits: grpc.handleUnaryCall<_tollgate_ledger_v1_ListCreditsRequest__Output, _tollgate_ledger_v1_ListCreditsResponse>;
+  
   ListFullLimits: grpc.handleUnaryCall<_tollgate_ledger_v1_ListFullLimitsRequest__Output, _tollgate_ledger_v1_ListFullLimitsResponse>;
   
   ListHolds: grpc.handleUnaryCall<_tollgate_ledger_v1_ListHoldsRequest__Output, _tollgate_ledger_v1_ListHoldsResponse>;
@@ -382,6 +395,7 @@ export interface LedgerServiceDefinition extends grpc.ServiceDefinition {
   GetHold: MethodDefinition<_tollgate_ledger_v1_GetHoldRequest, _tollgate_ledger_v1_GetHoldResponse, _tollgate_ledger_v1_GetHoldRequest__Output, _tollgate_ledger_v1_GetHoldResponse__Output>
   GetRollUps: MethodDefinition<_tollgate_ledger_v1_GetRollUpsRequest, _tollgate_ledger_v1_GetRollUpsResponse, _tollgate_ledger_v1_GetRollUpsRequest__Output, _tollgate_ledger_v1_GetRollUpsResponse__Output>
   GetWallet: MethodDefinition<_tollgate_ledger_v1_GetWalletRequest, _tollgate_ledger_v1_GetWalletResponse, _tollgate_ledger_v1_GetWalletRequest__Output, _tollgate_ledger_v1_GetWalletResponse__Output>
+  ListCredits: MethodDefinition<_tollgate_ledger_v1_ListCreditsRequest, _tollgate_ledger_v1_ListCreditsResponse, _tollgate_ledger_v1_ListCreditsRequest__Output, _tollgate_ledger_v1_ListCreditsResponse__Output>
   ListFullLimits: MethodDefinition<_tollgate_ledger_v1_ListFullLimitsRequest, _tollgate_ledger_v1_ListFullLimitsResponse, _tollgate_ledger_v1_ListFullLimitsRequest__Output, _tollgate_ledger_v1_ListFullLimitsResponse__Output>
   ListHolds: MethodDefinition<_tollgate_ledger_v1_ListHoldsRequest, _tollgate_ledger_v1_ListHoldsResponse, _tollgate_ledger_v1_ListHoldsRequest__Output, _tollgate_ledger_v1_ListHoldsResponse__Output>
   ListRunningHolds: MethodDefinition<_tollgate_ledger_v1_ListRunningHoldsRequest, _tollgate_ledger_v1_ListRunningHoldsResponse, _tollgate_ledger_v1_ListRunningHoldsRequest__Output, _tollgate_ledger_v1_ListRunningHoldsResponse__Output>

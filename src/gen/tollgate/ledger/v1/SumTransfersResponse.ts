@@ -7,6 +7,7 @@ export interface SumTransfersResponse {
   'chargedNanos'?: (number | string | Long);
   'refundedNanos'?: (number | string | Long);
   'transfers'?: (number | string | Long);
+  'expiredNanos'?: (number | string | Long);
 }
 
 export interface SumTransfersResponse__Output {
@@ -14,4 +15,5 @@ export interface SumTransfersResponse__Output {
   'chargedNanos': (Long);
   'refundedNanos': (Long);
   'transfers': (Long);
+  'expiredNanos': (Long);
 }

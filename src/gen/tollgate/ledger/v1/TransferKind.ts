@@ -9,6 +9,7 @@ export const TransferKind = {
   TRANSFER_KIND_REFUND: 'TRANSFER_KIND_REFUND',
   TRANSFER_KIND_CHARGE: 'TRANSFER_KIND_CHARGE',
   TRANSFER_KIND_CORRECTION: 'TRANSFER_KIND_CORRECTION',
+  TRANSFER_KIND_CREDIT_EXPIRY: 'TRANSFER_KIND_CREDIT_EXPIRY',
 } as const;
 
 export type TransferKind =
@@ -28,5 +29,7 @@ export type TransferKind =
   | 6
   | 'TRANSFER_KIND_CORRECTION'
   | 7
+  | 'TRANSFER_KIND_CREDIT_EXPIRY'
+  | 8
 
 export type TransferKind__Output = typeof TransferKind[keyof typeof TransferKind]

@@ -1,0 +1,26 @@
+// Original file: proto/tollgate/ledger/v1/ledger.proto
+
+export const CreditSource = {
+  CREDIT_SOURCE_UNSPECIFIED: 'CREDIT_SOURCE_UNSPECIFIED',
+  CREDIT_SOURCE_PROMOTION: 'CREDIT_SOURCE_PROMOTION',
+  CREDIT_SOURCE_PLAN: 'CREDIT_SOURCE_PLAN',
+  CREDIT_SOURCE_REFUND: 'CREDIT_SOURCE_REFUND',
+  CREDIT_SOURCE_ADJUSTMENT: 'CREDIT_SOURCE_ADJUSTMENT',
+  CREDIT_SOURCE_PURCHASE: 'CREDIT_SOURCE_PURCHASE',
+} as const;
+
+export type CreditSource =
+  | 'CREDIT_SOURCE_UNSPECIFIED'
+  | 0
+  | 'CREDIT_SOURCE_PROMOTION'
+  | 1
+  | 'CREDIT_SOURCE_PLAN'
+  | 2
+  | 'CREDIT_SOURCE_REFUND'
+  | 3
+  | 'CREDIT_SOURCE_ADJUSTMENT'
+  | 4
+  | 'CREDIT_SOURCE_PURCHASE'
+  | 5
+
+export type CreditSource__Output = typeof CreditSource[keyof typeof CreditSource]
