@@ -87,6 +87,8 @@ export interface Credit {
   readonly createdAtMs: number;
   /** Since its end was booked, the sum of the open holds from before it; `undefined` before. */
   readonly claims: Nanos | undefined;
+  /** Unix milliseconds: holds that were taken earlier are from before the end; `undefined` until it is booked. */
+  readonly endedAtMs: number | undefined;
 }
 
 export interface CreditFilter {

@@ -15,6 +15,7 @@ function bookOf(walletId: string, rows: number): KeptBook {
     createdAtMs: 0,
     newestCredit: 0,
     isMixed: false,
+    newestHoldMs: 0,
   };
   const book = createWorkingBook({
     wallet,

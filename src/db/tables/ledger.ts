@@ -20,6 +20,8 @@ export const wallets = (t: Columns) =>
       newestCredit: t.whole("newest_credit").notNull().default(0),
       /** Whether each transfer has the credits that it was taken from. Otherwise it was taken from the newest one. */
       mixed: t.flag("mixed").notNull().default(false),
+      /** No hold was taken at a later time. */
+      newestHoldMs: t.whole("newest_hold_ms").notNull().default(0),
     },
     (table) => [t.check("wallets_held", sql`${table.held} >= 0`)],
   );
@@ -86,6 +88,8 @@ export const credits = (t: Columns) =>
       createdAtMs: t.whole("created_at_ms").notNull(),
       /** Since the end was booked, the sum of the open holds from before it; null before. */
       claims: t.nanos("claims"),
+      /** Those that were taken earlier; null before. */
+      endedAtMs: t.whole("ended_at_ms"),
       /** Whether something is left. A column of its own, so that most charges change no index. */
       live: t.flag("live").notNull(),
     },

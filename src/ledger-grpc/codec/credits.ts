@@ -23,6 +23,7 @@ export function encodeCredit(credit: Credit): Proto.Credit {
     expireTime: credit.expiresAtMs === undefined ? undefined : encodeTime(credit.expiresAtMs),
     createTime: encodeTime(credit.createdAtMs),
     claimedNanos: credit.claims === undefined ? undefined : encodeNanos(credit.claims),
+    endTime: credit.endedAtMs === undefined ? undefined : encodeTime(credit.endedAtMs),
   });
 }
 
@@ -37,5 +38,6 @@ export function decodeCredit(wire: Proto.Credit__Output): Credit {
     expiresAtMs: wire.expireTime ? decodeTime(wire.expireTime, "credit.expire_time") : undefined,
     createdAtMs: decodeTime(required(wire.createTime, "credit.create_time"), "credit.create_time"),
     claims: wire.claimedNanos ? decodeNanos(wire.claimedNanos) : undefined,
+    endedAtMs: wire.endTime ? decodeTime(wire.endTime, "credit.end_time") : undefined,
   };
 }

@@ -41,6 +41,8 @@ export interface Wallet {
    * left of the newest credit, and transfers do not say so.
    */
   readonly isMixed: boolean;
+  /** No hold of the wallet was taken at a later time, in Unix milliseconds; 0 before the first. */
+  readonly newestHoldMs: number;
 }
 
 /** Clocks of processes that share a database may differ by this much. */
@@ -181,7 +183,7 @@ export interface Transfer {
 export type CreditPart = readonly [credit: number, amount: Nanos];
 
 /** What the rules read of the credits of a book. */
-export interface CreditsRead {
+export interface CreditsRead extends Iterable<Credit> {
   get(seq: number): Credit | undefined;
   /** The newest of those that were read, with a lesser number. */
   newestBefore(seq: number): Credit | undefined;

@@ -45,9 +45,11 @@ export class Credits implements CreditsRead {
   }
 }
 
-/** The order of spending: the first end first, then by source, then the oldest. */
+/** The order of spending: the ended ones, then the first end first, then by source, then the oldest. */
 function compareCredits(one: Credit, other: Credit): number {
   const never = Number.POSITIVE_INFINITY;
+  const [ended, otherEnded] = [one.endedAtMs ?? never, other.endedAtMs ?? never];
+  if (ended !== otherEnded) return ended < otherEnded ? -1 : 1;
   const [end, otherEnd] = [one.expiresAtMs ?? never, other.expiresAtMs ?? never];
   if (end !== otherEnd) return end < otherEnd ? -1 : 1;
   return rankOf(one) - rankOf(other) || one.seq - other.seq;
@@ -121,9 +123,9 @@ function takenFrom(live: readonly Credit[], amount: Nanos, claim: Claim | undefi
   return parts;
 }
 
-/** Whether a hold was taken before the end of a credit. */
-function claims({ createdAtMs }: Claim, { expiresAtMs }: Credit): boolean {
-  return expiresAtMs !== undefined && createdAtMs < expiresAtMs;
+/** Whether a hold was taken before the end of a credit was booked. */
+function claims({ createdAtMs }: Claim, { endedAtMs }: Credit): boolean {
+  return endedAtMs !== undefined && createdAtMs < endedAtMs;
 }
 
 /**
@@ -135,7 +137,8 @@ export function endCredits({ wallet, credits }: CreditedMoney, nowMs: number): C
   const due = credits.live.filter((credit) => isDue(credit, nowMs));
   if (due.length === 0) return undefined;
   const draft = new CreditDraft(credits);
-  for (const credit of due) draft.change({ ...credit, claims: wallet.held });
+  const endedAtMs = Math.max(nowMs, wallet.newestHoldMs + 1, newestEndOf(credits) + 1);
+  for (const credit of due) draft.change({ ...credit, claims: wallet.held, endedAtMs });
   return draft.finish([]);
 }
 
@@ -143,17 +146,21 @@ function isDue({ claims: claimed, expiresAtMs }: Credit, nowMs: number): boolean
   return claimed === undefined && expiresAtMs !== undefined && expiresAtMs <= nowMs;
 }
 
-/** The time that a hold counts as taken at: not before the end of a credit, if a clock that was ahead has booked it. */
-export function takenAtMs({ live }: CreditsRead, nowMs: number): number {
-  const ends = live.flatMap(({ claims: claimed, expiresAtMs }) =>
-    claimed === undefined ? [] : [expiresAtMs ?? 0],
-  );
-  return Math.max(nowMs, ...ends);
+/**
+ * The time that a hold counts as taken at: not before the end of a credit that is booked, also if a clock that was ahead
+ * has booked it. All earlier holds of the wallet are from before that end.
+ */
+export function takenAtMs(credits: CreditsRead, nowMs: number): number {
+  return Math.max(nowMs, newestEndOf(credits));
+}
+
+function newestEndOf({ live }: CreditsRead): number {
+  return live.reduce((newest, { endedAtMs = 0 }) => Math.max(newest, endedAtMs), 0);
 }
 
 /** The credits of a wallet with what is left of its newest one, also where that follows from the balance. */
 export function creditsOf({ wallet, credits }: CreditedMoney): Credits {
-  const all = new Credits(credits.live);
+  const all = new Credits(credits);
   if (wallet.isMixed) return all;
   const left = wallet.posted > 0n ? wallet.posted : 0n;
   const newest = credits.get(wallet.newestCredit);
@@ -172,7 +179,14 @@ function firstCreditOf({ posted, createdAtMs }: Wallet): Credit {
     amount: posted,
     left: posted,
   } as const;
-  return { ...granted, expired: 0n, expiresAtMs: undefined, createdAtMs, claims: undefined };
+  return {
+    ...granted,
+    expired: 0n,
+    expiresAtMs: undefined,
+    createdAtMs,
+    claims: undefined,
+    endedAtMs: undefined,
+  };
 }
 
 /** What a wallet owes: what was booked above its credits. */
@@ -186,7 +200,7 @@ export function isMixedOf({ live }: CreditsRead, newestCredit: number): boolean 
 }
 
 export function withCredits(credits: CreditsRead, changed: Iterable<Credit>): Credits {
-  const copy = new Credits(credits.live);
+  const copy = new Credits(credits);
   for (const credit of changed) copy.set(credit);
   return copy;
 }
@@ -233,11 +247,12 @@ class CreditDraft {
     return { credits: [...this.#changed.values()], parts, expired };
   }
 
-  /** The ended credits with something left, in the order of their ends. */
+  /** The ended credits with something left, in the order in which their ends were booked. */
   #ended(): readonly Credit[] {
     return this.#credits.live
       .map((credit) => this.#changed.get(credit.seq) ?? credit)
-      .filter(({ claims: claimed, left }) => claimed !== undefined && left > 0n);
+      .filter(({ claims: claimed, left }) => claimed !== undefined && left > 0n)
+      .sort(compareCredits);
   }
 }
 

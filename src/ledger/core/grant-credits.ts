@@ -21,7 +21,7 @@ const CREDITS_MAX = 1_000;
 /** How long the credit of a refund can be spent whose own credit has ended, unless the refund says. */
 const REFUND_LIFE_MS = 7 * DAY_MS;
 
-type GrantedCredit = Omit<Credit, "left" | "expired" | "claims">;
+type GrantedCredit = Omit<Credit, "left" | "expired" | "claims" | "endedAtMs">;
 
 /** Grants a credit, which first pays what the wallet owes. Declines `invalid_credit` for too many credits. */
 export function grantCredit(money: CreditedMoney, granted: GrantedCredit): CreditChanges | Declined {
@@ -29,7 +29,10 @@ export function grantCredit(money: CreditedMoney, granted: GrantedCredit): Credi
   if (credits.live.length >= CREDITS_MAX) return decline("invalid_credit");
   const debt = debtOf(money.wallet, credits);
   const left = granted.amount > debt ? granted.amount - debt : 0n;
-  const changed = [...keptOf(money, credits), { ...granted, left, expired: 0n, claims: undefined }];
+  const changed = [
+    ...keptOf(money, credits),
+    { ...granted, left, expired: 0n, claims: undefined, endedAtMs: undefined },
+  ];
   const { seq } = granted;
   const isPlain = debt === 0n && !isMixedOf(withCredits(credits, changed), seq);
   return { credits: changed, parts: isPlain ? undefined : [[seq, left]], expired: [], newestCredit: seq };
@@ -60,7 +63,10 @@ export function returnCredits(
   const { wallet } = money;
   if (wallet.newestCredit === 0 && !wallet.isMixed) return undefined;
   const sources = sourcesOf(money, returned);
-  const isPlain = sources.every((source) => openCreditOf(money, source, nowMs)?.seq === wallet.newestCredit);
+  const isPlain = sources.every((source) => {
+    const open = openCreditOf(money, source, nowMs);
+    return open?.seq === wallet.newestCredit && open.expiresAtMs === undefined;
+  });
   if (!wallet.isMixed && isPlain) return undefined;
   const credits = creditsOf(money);
   const changed = new Credits(keptOf(money, credits));
@@ -143,5 +149,5 @@ function newCreditOf(
 ): Credit {
   const granted = { seq, creditId: refundId, source: "refund", amount: 0n, left: 0n, expired: 0n } as const;
   const expiresAtMs = isEndless ? undefined : nowMs + creditLifeMs;
-  return { ...granted, expiresAtMs, createdAtMs: nowMs, claims: undefined };
+  return { ...granted, expiresAtMs, createdAtMs: nowMs, claims: undefined, endedAtMs: undefined };
 }

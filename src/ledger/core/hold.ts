@@ -97,7 +97,9 @@ function grant(
   },
 ) {
   const granted = headroom.least < request.amount ? headroom.least : request.amount;
-  const wallet = { ...money.wallet, held: money.wallet.held + granted };
+  const createdAtMs = money.wallet.isMixed ? takenAtMs(money.credits, nowMs) : nowMs;
+  const newestHoldMs = Math.max(money.wallet.newestHoldMs, createdAtMs);
+  const wallet = { ...money.wallet, held: money.wallet.held + granted, newestHoldMs };
   const keys = limits.length === 0 ? NO_KEYS : limits.map(({ key }) => key);
   const taken: Hold = {
     holdId: request.holdId,
@@ -113,7 +115,7 @@ function grant(
     captured: 0n,
     refunded: 0n,
     ttlMs: request.ttlMs,
-    createdAtMs: wallet.isMixed ? takenAtMs(money.credits, nowMs) : nowMs,
+    createdAtMs,
     expiresAtMs: nowMs + request.ttlMs,
     resolvedAtMs: undefined,
     limits: keys,

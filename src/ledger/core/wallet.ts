@@ -43,6 +43,7 @@ export const createWallet: Rule<{ readonly walletId: string }, Balances> = (book
     createdAtMs: nowMs,
     newestCredit: 0,
     isMixed: false,
+    newestHoldMs: 0,
   };
   return { result: balancesOf(wallet), changes: { wallet } };
 };

@@ -151,7 +151,7 @@ async function lockWallets(
 }
 
 const LOCK = `SELECT wallet_id, posted, held, credit_limit, state, last_seq, created_at_ms, newest_credit,
-    mixed::integer::bigint AS mixed, xmin::text AS version
+    mixed::integer::bigint AS mixed, newest_hold_ms, xmin::text AS version
   FROM wallets WHERE wallet_id = ANY($1::text[]) ORDER BY wallet_id FOR UPDATE`;
 
 /** Sends the writes and COMMIT at once, in one round trip. When a write fails, COMMIT rolls back. */

@@ -56,7 +56,7 @@ function addCredits(books: Books, rows: readonly CreditRow[]): void {
 }
 
 const COLUMNS = `c.wallet_id, c.seq, c.credit_id, c.source, c.amount, c.left_amount, c.expired, c.expires_at_ms,
-  c.created_at_ms, c.claims`;
+  c.created_at_ms, c.claims, c.ended_at_ms`;
 
 const LIVE = `SELECT ${COLUMNS} FROM credits c WHERE c.wallet_id = ANY($1::text[]) AND c.live`;
 

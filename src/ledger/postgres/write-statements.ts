@@ -66,6 +66,7 @@ const WALLET: readonly Column[] = [
   ["last_seq", "bigint"],
   ["newest_credit", "bigint"],
   ["mixed", "boolean"],
+  ["newest_hold_ms", "bigint"],
 ];
 
 const TRANSFER: readonly Column[] = [
@@ -91,6 +92,7 @@ const CREDIT: readonly Column[] = [
   ["left_amount", "bigint"],
   ["expired", "bigint"],
   ["claims", "bigint"],
+  ["ended_at_ms", "bigint"],
   ["live", "boolean"],
 ];
 

@@ -170,6 +170,28 @@ function addOpenings(rows: Rows, walletId: string, { openings }: WorkingBook["wr
 }
 
 function walletValues(wallet: Wallet): readonly Value[] {
-  const { walletId, posted, held, creditLimit, state, lastSeq, newestCredit, isMixed, createdAtMs } = wallet;
-  return [walletId, posted, held, creditLimit, state, lastSeq, newestCredit, isMixed, createdAtMs];
+  const {
+    walletId,
+    posted,
+    held,
+    creditLimit,
+    state,
+    lastSeq,
+    newestCredit,
+    isMixed,
+    newestHoldMs,
+    createdAtMs,
+  } = wallet;
+  return [
+    walletId,
+    posted,
+    held,
+    creditLimit,
+    state,
+    lastSeq,
+    newestCredit,
+    isMixed,
+    newestHoldMs,
+    createdAtMs,
+  ];
 }

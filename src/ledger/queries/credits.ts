@@ -15,7 +15,7 @@ import {
 import { type CreditRow, readCredit } from "./rows.ts";
 
 const CREDIT_COLUMNS = `c.wallet_id, c.seq, c.credit_id, c.source, c.amount, c.left_amount, c.expired, c.expires_at_ms,
-  c.created_at_ms, c.claims`;
+  c.created_at_ms, c.claims, c.ended_at_ms`;
 
 /** The credits of a wallet, newest first, or those with something left in the order of spending. */
 export function createCreditList(run: RunQuery, dialect: Dialect, now: () => number) {
@@ -27,19 +27,18 @@ export function createCreditList(run: RunQuery, dialect: Dialect, now: () => num
     if (!isStorable(walletId)) throw new LedgerError("invalid_query");
     const list: PagedList = { name: ["credits", walletId, { isLive }], isPosition };
     const { after, rowsMax } = readPage(list, page);
-    const live = await readLive(run, dialect, walletId, now());
-    if (!live) return { items: [], nextToken: undefined };
-    if (isLive) return { items: live.slice(0, page.size), nextToken: undefined };
+    const current = await readCurrent(run, dialect, walletId, now());
+    const live = current?.live.slice(0, page.size) ?? [];
+    if (!current || isLive) return { items: live, nextToken: undefined };
     const values = createValues(dialect);
     const from = after === undefined ? "" : `AND c.seq < ${values.add(BigInt(after))}`;
     const sql = `SELECT ${CREDIT_COLUMNS} FROM credits c WHERE c.wallet_id = ${values.add(walletId)} ${from}
       ORDER BY c.seq DESC LIMIT ${values.add(rowsMax)}`;
     const rows = await run({ sql, values: values.all });
-    const bySeq = new Map(live.map((credit) => [credit.seq, credit]));
     // Safe because the statement selects these columns, which have the schema's types.
-    const read = (row: Row) => withRest(readCredit(row as unknown as CreditRow), bySeq);
+    const read = (row: Row) => latestOf(readCredit(row as unknown as CreditRow), current);
     const found = createPage(list, page, { rows, read, positionOf: ({ seq }) => `${seq}` });
-    return rows.length === 0 && after === undefined ? { ...found, items: live.slice(0, page.size) } : found;
+    return rows.length === 0 && after === undefined ? { ...found, items: live } : found;
   };
 }
 
@@ -47,22 +46,22 @@ function isPosition(text: string): boolean {
   return /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text));
 }
 
-/** A credit that is not among those with something left has nothing left, whatever its row says. */
-function withRest(credit: Credit, live: ReadonlyMap<number, Credit>): Credit {
-  const current = live.get(credit.seq);
-  return current ?? { ...credit, left: 0n };
+/** A row may not have what is left now: the newest credit's follows from the balance, and ends may not be booked. */
+function latestOf(stored: Credit, current: Credits): Credit {
+  return current.get(stored.seq) ?? stored;
 }
 
-/** Returns the credits with something left at a time, in the order of spending; `undefined` for an unknown wallet. */
-async function readLive(
+/** Returns the live credits of a wallet and those that end now, and the newest one; `undefined` for an unknown wallet. */
+async function readCurrent(
   run: RunQuery,
   dialect: Dialect,
   walletId: string,
   nowMs: number,
-): Promise<readonly Credit[] | undefined> {
+): Promise<Credits | undefined> {
   const values = createValues(dialect);
   // One statement: the balance and the credits of one moment.
-  const sql = `SELECT ${CREDIT_COLUMNS}, w.posted, w.held, w.newest_credit, w.created_at_ms AS wallet_created_at_ms,
+  const sql = `SELECT ${CREDIT_COLUMNS}, w.posted, w.held, w.newest_credit, w.newest_hold_ms,
+      w.created_at_ms AS wallet_created_at_ms,
       CASE WHEN w.mixed THEN 1 ELSE 0 END AS mixed
     FROM wallets w LEFT JOIN credits c ON c.wallet_id = w.wallet_id AND (c.live OR c.seq = w.newest_credit)
     WHERE w.wallet_id = ${values.add(walletId)}`;
@@ -74,13 +73,14 @@ async function readLive(
   const wallet = walletOf(walletId, first);
   const credits = creditsOf({ wallet, credits: stored });
   for (const credit of endCredits({ wallet, credits }, nowMs)?.credits ?? []) credits.set(credit);
-  return credits.live;
+  return credits;
 }
 
 interface LiveRow extends CreditRow {
   readonly posted: bigint;
   readonly held: bigint;
   readonly newest_credit: bigint;
+  readonly newest_hold_ms: bigint;
   readonly mixed: bigint | number;
   readonly wallet_created_at_ms: bigint;
 }
@@ -96,5 +96,6 @@ function walletOf(walletId: string, row: LiveRow): Wallet {
     createdAtMs: Number(row.wallet_created_at_ms),
     newestCredit: Number(row.newest_credit),
     isMixed: Number(row.mixed) === 1,
+    newestHoldMs: Number(row.newest_hold_ms),
   };
 }

@@ -34,6 +34,7 @@ export interface WalletRow {
   readonly created_at_ms: bigint;
   readonly newest_credit: bigint;
   readonly mixed: bigint;
+  readonly newest_hold_ms: bigint;
 }
 
 export interface CreditRow {
@@ -47,6 +48,7 @@ export interface CreditRow {
   readonly expires_at_ms: bigint | null;
   readonly created_at_ms: bigint;
   readonly claims: bigint | null;
+  readonly ended_at_ms: bigint | null;
 }
 
 export interface HoldRow {
@@ -114,6 +116,7 @@ export function readWallet(row: WalletRow): Wallet {
     createdAtMs: Number(row.created_at_ms),
     newestCredit: Number(row.newest_credit),
     isMixed: row.mixed === 1n,
+    newestHoldMs: Number(row.newest_hold_ms),
   };
 }
 
@@ -128,13 +131,15 @@ export function readCredit(row: CreditRow): Credit {
     expiresAtMs: row.expires_at_ms === null ? undefined : Number(row.expires_at_ms),
     createdAtMs: Number(row.created_at_ms),
     claims: row.claims ?? undefined,
+    endedAtMs: row.ended_at_ms === null ? undefined : Number(row.ended_at_ms),
   };
 }
 
 /** The columns of a credit, `wallet_id` to `created_at_ms`. */
 export function creditValues(walletId: string, credit: Credit): readonly Value[] {
-  const { seq, left, expired, claims, creditId, source, amount, expiresAtMs, createdAtMs } = credit;
-  const state = [left, expired, claims ?? null, left > 0n];
+  const { seq, left, expired, claims, endedAtMs, creditId, source, amount, expiresAtMs, createdAtMs } =
+    credit;
+  const state = [left, expired, claims ?? null, endedAtMs ?? null, left > 0n];
   return [walletId, seq, ...state, creditId, source, amount, expiresAtMs ?? null, createdAtMs];
 }
 

@@ -206,6 +206,7 @@ const KIND_NAMES: ReadonlyMap<number, TransferKindName> = new Map<number, Transf
   [TRANSFER_KINDS.lateSettlement, "late_settlement"],
   [TRANSFER_KINDS.refund, "refund"],
   [TRANSFER_KINDS.charge, "charge"],
+  [TRANSFER_KINDS.creditExpiry, "credit_expiry"],
 ]);
 
 /** What transfers of some kinds match, and whether there is an index of them. */

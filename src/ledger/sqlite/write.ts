@@ -102,8 +102,8 @@ function openHoldValues(walletId: string, hold: Hold): readonly Value[] {
 }
 
 function walletValues(wallet: Wallet): readonly Value[] {
-  const { posted, held, state, lastSeq, newestCredit, isMixed, walletId } = wallet;
-  return [posted, held, state, lastSeq, newestCredit, isMixed, walletId];
+  const { posted, held, state, lastSeq, newestCredit, isMixed, newestHoldMs, walletId } = wallet;
+  return [posted, held, state, lastSeq, newestCredit, isMixed, newestHoldMs, walletId];
 }
 
 const STATE = `state = ?, late = ?, accrued = ?, actual = ?, captured = ?, refunded = ?, expires_at_ms = ?,
@@ -126,7 +126,8 @@ function prepare(client: Database) {
       query(`INSERT INTO wallets (wallet_id, credit_limit, created_at_ms, posted, held, state, last_seq)
       VALUES (?, ?, ?, 0, 0, 'active', 0)`),
     updateWallet: query(
-      `UPDATE wallets SET posted = ?, held = ?, state = ?, last_seq = ?, newest_credit = ?, mixed = ?
+      `UPDATE wallets SET posted = ?, held = ?, state = ?, last_seq = ?, newest_credit = ?, mixed = ?,
+        newest_hold_ms = ?
         WHERE wallet_id = ?`,
     ),
     insertHold: query(`INSERT INTO holds (wallet_id, hold_id, key_id, requested, minimum, granted, ttl_ms,
@@ -151,10 +152,10 @@ function prepare(client: Database) {
       query(`INSERT INTO dropped_counters (wallet_id, limit_id, period_start_ms, used) VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET used = used + excluded.used`),
     upsertCredit:
-      query(`INSERT INTO credits (wallet_id, seq, left_amount, expired, claims, live, credit_id, source, amount,
-      expires_at_ms, created_at_ms) VALUES (${Array(11).fill("?").join(", ")})
+      query(`INSERT INTO credits (wallet_id, seq, left_amount, expired, claims, ended_at_ms, live, credit_id, source, amount,
+      expires_at_ms, created_at_ms) VALUES (${Array(12).fill("?").join(", ")})
       ON CONFLICT DO UPDATE SET left_amount = excluded.left_amount, expired = excluded.expired,
-        claims = excluded.claims, live = excluded.live, amount = excluded.amount`),
+        claims = excluded.claims, ended_at_ms = excluded.ended_at_ms, live = excluded.live, amount = excluded.amount`),
     upsertLimit:
       query(`INSERT INTO spend_limits (wallet_id, limit_id, key_id, period, time_zone, amount, deleted_at_ms,
       each_kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?)

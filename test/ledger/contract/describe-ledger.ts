@@ -5,6 +5,7 @@ import { describeClosing } from "./closing.ts";
 import { describeConcurrency } from "./concurrency.ts";
 import { describeConsoleReads } from "./console-reads.ts";
 import { describeCorrections } from "./corrections.ts";
+import { describeCredits } from "./credits.ts";
 import { type OpenLedger, useLedgerEnv } from "./env.ts";
 import { describeExactness } from "./exactness.ts";
 import { describeFacts } from "./facts.ts";
@@ -57,6 +58,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeSettlements(env);
     describeCharges(env);
     describeCorrections(env);
+    describeCredits(env);
     describeLimits(env);
     describeScopes(env);
     describeScopeLimits(env);

@@ -9,6 +9,7 @@ CREATE TABLE "credits" (
 	"expires_at_ms" bigint,
 	"created_at_ms" bigint NOT NULL,
 	"claims" bigint,
+	"ended_at_ms" bigint,
 	"live" boolean NOT NULL,
 	CONSTRAINT "credits_wallet_id_seq_pk" PRIMARY KEY("wallet_id","seq"),
 	CONSTRAINT "credits_left" CHECK ("credits"."left_amount" >= 0 AND "credits"."expired" >= 0)
@@ -17,6 +18,7 @@ CREATE TABLE "credits" (
 ALTER TABLE "transfers" ADD COLUMN "credits" json;--> statement-breakpoint
 ALTER TABLE "wallets" ADD COLUMN "newest_credit" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "wallets" ADD COLUMN "mixed" boolean DEFAULT false NOT NULL;--> statement-breakpoint
+ALTER TABLE "wallets" ADD COLUMN "newest_hold_ms" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 CREATE INDEX "credits_live" ON "credits" USING btree ("wallet_id") WHERE live;--> statement-breakpoint
 CREATE INDEX "credits_due" ON "credits" USING btree ("expires_at_ms") WHERE live AND claims IS NULL;--> statement-breakpoint
 CREATE INDEX "transfers_charges" ON "transfers" USING btree ("wallet_id","hold_id") WHERE kind = 6;--> statement-breakpoint
@@ -32,6 +34,7 @@ CREATE TYPE "batch_credit_wallet" AS (
 	"last_seq" bigint,
 	"newest_credit" bigint,
 	"mixed" boolean,
+	"newest_hold_ms" bigint,
 	"created_at_ms" bigint
 );
 --> statement-breakpoint
@@ -55,6 +58,7 @@ CREATE TYPE "batch_credit" AS (
 	"left_amount" bigint,
 	"expired" bigint,
 	"claims" bigint,
+	"ended_at_ms" bigint,
 	"live" boolean,
 	"credit_id" text,
 	"source" text,

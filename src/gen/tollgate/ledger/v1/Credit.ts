@@ -14,6 +14,7 @@ export interface Credit {
   'expireTime'?: (_google_protobuf_Timestamp | null);
   'createTime'?: (_google_protobuf_Timestamp | null);
   'claimedNanos'?: (number | string | Long);
+  'endTime'?: (_google_protobuf_Timestamp | null);
   '_claimedNanos'?: "claimedNanos";
 }
 
@@ -27,5 +28,6 @@ export interface Credit__Output {
   'expireTime': (_google_protobuf_Timestamp__Output | null);
   'createTime': (_google_protobuf_Timestamp__Output | null);
   'claimedNanos'?: (Long);
+  'endTime': (_google_protobuf_Timestamp__Output | null);
   '_claimedNanos'?: "claimedNanos";
 }
