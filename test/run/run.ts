@@ -2,9 +2,9 @@
 // bun run test PATH…     runs the test files whose paths contain one of these texts, without checks
 // bun run test:unit      runs the tests that start no server and no process, in less than 20 s
 //
-// The run of every test has three parts: first the files that can run side by side, beside the checks, then those
-// with wide bounds on time or memory, beside each other, then those with narrow ones, one after the other. Each
-// part runs also when an earlier one has failed. Every failure is listed at the end.
+// The run of every test begins with the files that can run side by side, beside the checks. Those with bounds on time
+// or memory follow, two at a time. Each part runs also when an earlier one has failed. Every failure is listed at
+// the end.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { TEST_MS } from "../support/timeouts.ts";
@@ -21,19 +21,19 @@ import { createRunFolder, removeRunFolder } from "./run-folder.ts";
 import { printTimings } from "./start-order.ts";
 import { findTestFiles, findUnitFiles } from "./unit-files.ts";
 
-/** Files whose bounds on time or memory would fail beside other tests. */
-const ALONE = [
-  "test/gateway/timeouts.test.ts",
-  "test/http/faults/client-disconnect.test.ts",
-  "test/http/long-requests.test.ts",
-  "test/limiter/chaos/faults.test.ts",
-  "test/tokens/count-tokens.test.ts",
-];
-/** Those whose bounds hold beside each other: the storm takes the processor while the others wait. */
-const FEW = [
-  "test/limiter/chaos/failover.test.ts",
-  "test/limiter/chaos/recovery.test.ts",
-  "test/storm/storm.test.ts",
+/**
+ * Files whose bounds on time or memory would fail beside all others, in groups that run one after the other. Two
+ * files of a group run at a time, of which at most one keeps a core busy.
+ */
+const APART = [
+  ["test/storm/storm.test.ts", "test/limiter/chaos/failover.test.ts"],
+  ["test/limiter/chaos/faults.test.ts", "test/limiter/chaos/recovery.test.ts"],
+  [
+    "test/http/long-requests.test.ts",
+    "test/http/faults/client-disconnect.test.ts",
+    "test/tokens/count-tokens.test.ts",
+    "test/gateway/timeouts.test.ts",
+  ],
 ];
 /** Files at a time: more than cores, because most files wait for timers and servers. Each needs half a gigabyte. */
 const WORKERS = Math.min(availableParallelism(), 2) + 4;
@@ -87,7 +87,7 @@ async function runAll(): Promise<readonly Run[]> {
   ]);
   const environment = program ? { ...servers, TEST_EXECUTABLE: program } : servers;
   writeFileSync(`${REPORTS}/timings.json`, printTimings(allFiles));
-  const apart = [...FEW, ...ALONE];
+  const apart = APART.flat();
   const together = [
     ...SIDE_BY_SIDE,
     `--timings=${REPORTS}/timings.json`,
@@ -96,8 +96,10 @@ async function runAll(): Promise<readonly Run[]> {
   const others = allFiles.filter((file) => !apart.includes(file));
   const [check, first] = await Promise.all([runCheck(), runTests("together", together, others, environment)]);
   checked = check;
-  const few = await runTests("few", [`--parallel=${FEW.length}`, ...FEW], FEW, environment);
-  return [first, few, await runTests("alone", ALONE, ALONE, environment)];
+  const all = [first];
+  for (const [place, files] of APART.entries())
+    all.push(await runTests(`apart-${place + 1}`, ["--parallel=2", ...files], files, environment));
+  return all;
 }
 
 /** Runs the checks. Keeps their output until the end, because test files print at the same time. */
@@ -110,7 +112,7 @@ async function runCheck(): Promise<Check> {
 }
 
 async function runUnit(): Promise<Run> {
-  const files = unitFiles.filter((file) => !ALONE.includes(file));
+  const files = unitFiles.filter((file) => !APART.flat().includes(file));
   return runTests("unit", [...SIDE_BY_SIDE, ...files], files, {});
 }
 
