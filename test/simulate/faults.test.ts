@@ -23,6 +23,7 @@ const WORLDS: Readonly<Record<string, Worlds>> = {
   log_not_synced: { only: ["power_loss"] },
   lease_not_renewed: {
     only: ["upstream_hangs", "client_reads_slowly", "upstream_stalls", "upstream_never"],
+    hasRedis: true,
   },
   offline_admissions_not_restored: {
     only: ["redis_silent", "redis_loses_command", "redis_stalls", "redis_restarts", "redis_loses_answer"],
