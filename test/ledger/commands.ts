@@ -229,7 +229,12 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc
           weight: 4,
           arbitrary: fc.constantFrom(HOUR_MS / 2, HOUR_MS, 5 * HOUR_MS).map((passesMs) => ({ passesMs })),
         },
-        { weight: 3, arbitrary: fc.constantFrom(-1, -30_000).map((passesMs) => ({ passesMs })) },
+        {
+          weight: 5,
+          arbitrary: fc
+            .constantFrom(-1, -30_000, -HOUR_MS / 2, -HOUR_MS, -5 * HOUR_MS)
+            .map((passesMs) => ({ passesMs })),
+        },
         {
           weight: 1,
           arbitrary: fc.constantFrom(DAY_MS, DAY_MS, 6 * DAY_MS).map((passesMs) => ({ passesMs })),

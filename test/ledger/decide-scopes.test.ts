@@ -150,24 +150,35 @@ describe("a window", () => {
     ]);
   });
 
-  test("that a clock began in the future does not go on", () => {
-    const stored = emptyWallet();
-    lastDecision([...funded, window], stored);
-    decideBatch(stored, [hold(50n, later("h1", 2))], NOON_MS + 2 * HOUR_MS);
-    const [decision] = decideBatch(stored, [held("h2", 50n)], NOON_MS);
-    expect(decision).toMatchObject({ result: { granted: 50n } });
-  });
-
-  test("goes on while the clock is a minute back, and not for longer", () => {
+  test("binds while the clock is less than its length back, and overlaps none that begins before", () => {
     for (const [backMs, granted] of [
-      [60_000, 10n],
-      [60_001, 50n],
+      [60_001, 10n],
+      [5 * HOUR_MS - 1, 10n],
+      [5 * HOUR_MS, 50n],
     ] as const) {
       const stored = emptyWallet();
       lastDecision([...funded, window, hold(40n)], stored);
       decideBatch(stored, [settle(40n)], NOON_MS);
       const [decision] = decideBatch(stored, [held("h2", 50n, { minimum: 0n })], NOON_MS - backMs);
       expect(decision).toMatchObject({ result: { granted } });
+    }
+  });
+
+  test("that has now in it binds before one to come, and the first to come before a later one", () => {
+    const stored = emptyWallet();
+    lastDecision([...funded, window], stored);
+    for (const hours of [12, 7, 1])
+      decideBatch(stored, [hold(BigInt(hours), later(`h${hours}`, hours))], NOON_MS + hours * HOUR_MS);
+    for (const [hours, periodStartMs] of [
+      [5.5, NOON_MS + 1 * HOUR_MS],
+      [6.5, NOON_MS + 7 * HOUR_MS],
+      [-3.5, NOON_MS + 1 * HOUR_MS],
+      [-4, NOON_MS - 4 * HOUR_MS],
+    ] as const) {
+      const name = `at ${hours}`;
+      decideBatch(stored, [hold(0n, later(name, hours))], NOON_MS + hours * HOUR_MS);
+      const { limits } = stored.holds.get(later(name, hours).holdId) ?? {};
+      expect(limits).toEqual([{ counterId: "l1\n\n", periodStartMs }]);
     }
   });
 

@@ -81,12 +81,23 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a heartbeat shortens a hold's life", "Math.max(", "Math.min("],
     ["a heartbeat extends a resolved hold", 'if (hold.state !== "held")', 'if (hold.state === "settled")'],
   ],
-  "core/working-book.ts": [
-    ["a limit set in the batch does not bind", "this.#inForce.forget();", ""],
+  "core/working-book.ts": [["a limit set in the batch does not bind", "this.#inForce.forget();", ""]],
+  "core/window.ts": [
+    ["a window ends a millisecond late", "nowMs < latestMs + lengthMs", "nowMs <= latestMs + lengthMs"],
+    ["a window never goes on", "return latestMs;", "return undefined;"],
+    ["a window does not bind before it begins", "? nextMs : undefined", "? undefined : undefined"],
+    ["a window binds a millisecond early", "nextMs < nowMs + lengthMs", "nextMs <= nowMs + lengthMs"],
     [
-      "an older hold takes a window back",
-      "if (isNew && this.windowStarts.size > 0)",
-      "if (this.windowStarts.size > 0)",
+      "a window to come binds before the present one",
+      "if (latestMs !== undefined &&",
+      "if (latestMs !== undefined && nextMs === undefined &&",
+    ],
+    ["a later window to come binds before the first", "Math.min(...ahead)", "Math.max(...ahead)"],
+    ["an older window binds before the latest", "Math.max(...begun)", "Math.min(...begun)"],
+    [
+      "a hold of an older window takes the present one back",
+      "startMs > latestMs && startMs < nextMs",
+      "startMs < nextMs",
     ],
   ],
   "core/headroom.ts": [
@@ -129,17 +140,6 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "a template counts one subject of several",
       "subjectsOf(limit, spender)",
       "subjectsOf(limit, spender).slice(0, 1)",
-    ],
-    [
-      "a window ends a millisecond late",
-      "nowMs < startMs + windowMs(period)",
-      "nowMs <= startMs + windowMs(period)",
-    ],
-    ["a window never goes on", "nowMs < startMs + windowMs(period) ? startMs : nowMs", "nowMs"],
-    [
-      "a window does not go on when the clock goes back a little",
-      "startMs > nowMs + CLOCK_SKEW_MAX_MS",
-      "startMs > nowMs",
     ],
     [
       "of equally tight limits the last one is named",

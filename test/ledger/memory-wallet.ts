@@ -1,6 +1,5 @@
 import { firstIdOf } from "../../src/domain/id-time.ts";
 import {
-  CLOCK_SKEW_MAX_MS,
   type Counter,
   Counters,
   counterKey,
@@ -17,9 +16,10 @@ import {
 import type { Command, CommandResult, Decision } from "../../src/ledger/core/command.ts";
 import { Credits } from "../../src/ledger/core/credits.ts";
 import { decide } from "../../src/ledger/core/decide.ts";
-import { countersOf, type ReadSet, readSetsOf, windowsOf } from "../../src/ledger/core/read-set.ts";
+import { countersOf, type ReadSet, readSetsOf, unreadWindowsOf } from "../../src/ledger/core/read-set.ts";
 import { spentFor } from "../../src/ledger/core/spender.ts";
 import { countedPeriodOf } from "../../src/ledger/core/wallet.ts";
+import { startsAround } from "../../src/ledger/core/window.ts";
 import { createWorkingBook, type WorkingBook } from "../../src/ledger/core/working-book.ts";
 import type { Credit, SpendLimit } from "../../src/ledger/records.ts";
 
@@ -86,22 +86,16 @@ function openBook(
     credits: new Credits(stored.credits.values()),
     dueHoldIds: due.map(({ holdId }) => holdId),
   });
-  for (const counterId of windowsOf(book, reads))
-    book.windowStarts.set(counterId, windowStart(stored, counterId, nowMs));
+  for (const counterId of unreadWindowsOf(book, reads, nowMs)) {
+    const counters = [...stored.counters.values()].filter((counter) => counter.counterId === counterId);
+    const starts = counters.map(({ periodStartMs }) => periodStartMs);
+    book.windowStarts.set(counterId, startsAround(starts, nowMs));
+  }
   for (const key of countersOf(book, reads, nowMs)) {
     const zero = { ...key, used: 0n, held: 0n };
     book.counters.set(stored.counters.get(counterKey(key)) ?? zero);
   }
   return book;
-}
-
-function windowStart({ counters }: MemoryWallet, counterId: string, nowMs: number): number | undefined {
-  const starts = [...counters.values()]
-    .filter(
-      (counter) => counter.counterId === counterId && counter.periodStartMs <= nowMs + CLOCK_SKEW_MAX_MS,
-    )
-    .map(({ periodStartMs }) => periodStartMs);
-  return starts.length === 0 ? undefined : Math.max(...starts);
 }
 
 /** Sums up every receipt of a limit's current period. */

@@ -37,6 +37,7 @@ interface OracleHold {
   readonly scopes: readonly Scope[];
   readonly granted: bigint;
   readonly takenAt: number;
+  readonly ttlMs: number;
   counts: readonly Count[];
   until: number;
   accrued: bigint;
@@ -118,15 +119,17 @@ export function createOracle() {
           from: startOf(limit, subject, now),
         })),
       );
-  /** A window goes on from the latest window that anything has counted in, unless a fast clock began it. */
+  /** The latest window that has now in it goes on. Else none may begin that overlaps one to come: the earliest binds. */
   const startOf = (limit: SpendLimit, subject: string | undefined, now: number): number => {
     const hours = hoursOf(limit);
     if (hours === undefined) return calendarStart(limit, now);
-    const begun = counted().filter(
-      (each) => each.isWindow && each.limit === limit.limitId && each.subject === subject,
+    const near = counted().filter(
+      ({ isWindow, limit: id, subject: whose, from }) =>
+        isWindow && id === limit.limitId && whose === subject && Math.abs(from - now) < hours * HOUR_MS,
     );
-    const latest = Math.max(...begun.map(({ from }) => from).filter((from) => from <= now + 60_000));
-    return latest + hours * HOUR_MS > now ? latest : now;
+    const present = near.filter(({ from }) => from <= now);
+    if (present.length > 0) return Math.max(...present.map(({ from }) => from));
+    return near.length > 0 ? Math.min(...near.map(({ from }) => from)) : now;
   };
   const settlement = (hold: OracleHold, replayed: boolean): Expected => ({
     result: {
@@ -198,6 +201,7 @@ export function createOracle() {
       scopes,
       granted,
       takenAt: now,
+      ttlMs,
       counts,
       until: now + ttlMs,
       accrued: 0n,
@@ -235,6 +239,7 @@ export function createOracle() {
       scopes,
       granted: 0n,
       takenAt: now,
+      ttlMs: 0,
       counts,
       until: now,
       accrued: 0n,
@@ -270,6 +275,7 @@ export function createOracle() {
       scopes: taken.scopes ?? [],
       granted: taken.granted,
       takenAt: now,
+      ttlMs: taken.ttlMs,
       counts: countsOf(taken, now),
       until: now,
       accrued: 0n,
@@ -368,7 +374,11 @@ export function createOracle() {
         return exists ? { result: {} } : declined("wallet_not_found");
       case "expire":
         return onHold(request.holdId, (hold) => {
-          if (hold.ended !== "no" || hold.until > now) return settlement(hold, true);
+          if (hold.ended !== "no") return settlement(hold, true);
+          // The clock was set back since: the hold has its time to live from now.
+          const isAhead = hold.takenAt > now + 60_000;
+          if (hold.until > now && isAhead) hold.until = Math.min(hold.until, now + hold.ttlMs);
+          if (hold.until > now) return settlement(hold, true);
           expire(hold);
           return settlement(hold, false);
         });

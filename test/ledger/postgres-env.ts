@@ -7,7 +7,7 @@ import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { NOON_MS, WALLET } from "./samples.ts";
 
-/** A ledger in a new PostgreSQL database, with one funded wallet and the clock at {@link NOON_MS}. */
+/** A ledger in a new PostgreSQL database, with one funded wallet. Its clock stands at {@link NOON_MS} by default. */
 export interface PostgresEnv {
   readonly url: string;
   readonly client: SQL;
@@ -19,12 +19,15 @@ export interface PostgresEnv {
   close(): Promise<void>;
 }
 
-export async function openPostgresEnv(funds: bigint, options: BatchOptions = {}): Promise<PostgresEnv> {
+export async function openPostgresEnv(
+  funds: bigint,
+  { now = () => NOON_MS, ...options }: BatchOptions & { readonly now?: () => number } = {},
+): Promise<PostgresEnv> {
   const { url, drop } = await createTestDatabase();
   const opened: { database: PostgresDatabase; ledger: LocalLedger }[] = [];
   const open = async (at: string, batches: BatchOptions) => {
     const database = await openPostgres(at);
-    const ledger = createPostgresLedger({ database, now: () => NOON_MS, ...batches });
+    const ledger = createPostgresLedger({ database, now, ...batches });
     opened.push({ database, ledger });
     return { database, ledger };
   };
@@ -38,7 +41,7 @@ export async function openPostgresEnv(funds: bigint, options: BatchOptions = {})
     async openAnother({ url: at = url, ...batches } = {}) {
       return (await open(at, batches)).ledger;
     },
-    audit: async () => (await auditPostgres(database, NOON_MS)).findings,
+    audit: async () => (await auditPostgres(database, now())).findings,
     async close() {
       for (const each of opened) {
         await each.ledger.close();

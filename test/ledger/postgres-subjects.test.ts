@@ -4,10 +4,14 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openPostgresEnv, type PostgresEnv } from "./postgres-env.ts";
 import { errorCodeOf, FACTS, holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 
+const HOUR_MS = 3_600_000;
+
 let env: PostgresEnv;
+let nowMs = NOON_MS;
 
 beforeEach(async () => {
-  env = await openPostgresEnv(1_000_000n);
+  nowMs = NOON_MS;
+  env = await openPostgresEnv(1_000_000n, { now: () => nowMs });
   const template = { walletId: WALLET, keyId: undefined, limitId: "each", each: "end_user" } as const;
   await env.ledger.setSpendLimit({ ...template, period: "day", amount: 100n });
 });
@@ -86,6 +90,23 @@ describe("a subject that is new to a process", () => {
     expect(await isFromMemory(() => hold("h2", "alice", 20n, other))).toBe(true);
     expect(await countersOf("window\nalice\n")).toEqual([{ used: 0n, held: 60n }]);
     expect(await errorCodeOf(hold("h3", "alice", 1n, other))).toBe("spending_limit_exceeded");
+  });
+
+  test("goes on with its window while the clock of the database is back before it began", async () => {
+    const window = { walletId: WALLET, keyId: undefined, limitId: "window", each: "end_user" } as const;
+    await env.ledger.setSpendLimit({ ...window, period: "5h", amount: 60n });
+    await hold("h1", "alice", 40n);
+    await settle("h1", 40n);
+    const other = await env.openAnother();
+    await hold("warm", "bob", 1n, other);
+    nowMs -= 4 * HOUR_MS;
+    expect(await isFromMemory(() => hold("h2", "alice", 15n, other))).toBe(true);
+    await settle("h2", 15n);
+    expect(await errorCodeOf(hold("h3", "alice", 6n))).toBe("spending_limit_exceeded");
+    nowMs += 7 * HOUR_MS;
+    await hold("h3", "alice", 5n);
+    expect(await errorCodeOf(hold("h4", "alice", 1n, other))).toBe("spending_limit_exceeded");
+    expect(await countersOf("window\nalice\n")).toEqual([{ used: 55n, held: 5n }]);
   });
 
   test("is decided under the lock when another process counts it after the reading", async () => {

@@ -2,6 +2,7 @@ import type { Nanos } from "../../domain/money.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Balances, Credit, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from "../records.ts";
 import { bindingOf, type Spender } from "./spender.ts";
+import type { WindowStarts } from "./window.ts";
 
 /** The accounts of a wallet's double-entry book. The balance of `wallet` is what we owe its owner. */
 export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3, expired: 4 });
@@ -202,8 +203,8 @@ export interface BookRows {
   readonly limits: ReadonlyMap<string, StoredLimit>;
   /** A counter without a row has zeros. */
   readonly counters: CountersRead;
-  /** By counter id, the start of the latest window; `undefined` when none has begun. */
-  readonly windowStarts: ReadonlyMap<string, number | undefined>;
+  /** By counter id, the starts of windows around the batch's time. */
+  readonly windowStarts: ReadonlyMap<string, WindowStarts>;
   /** Top-ups, charges and refunds by {@link postingKey}, and the captures of holds that are refunded. */
   readonly postings: ReadonlyMap<string, Transfer>;
   /**

@@ -3,10 +3,11 @@ import { isCalendar, periodStart, windowMs } from "../../domain/period.ts";
 import type { Scope, ScopeKind } from "../../domain/scope.ts";
 import type { DecliningLimit, Shortfall } from "../ledger.ts";
 import type { SpendLimit } from "../records.ts";
-import { type Book, balancesOf, CLOCK_SKEW_MAX_MS, type CounterKey, type StoredLimit } from "./book.ts";
+import { type Book, balancesOf, type CounterKey, type StoredLimit } from "./book.ts";
 import type { Declined } from "./command.ts";
 import { counterOf, type Money } from "./resolve.ts";
 import { bindingOf, bindingsOf, counterIdOf, NO_SCOPES, type Spender, subjectsOf } from "./spender.ts";
+import { bindingStart, NO_WINDOWS } from "./window.ts";
 
 /** A limit that binds a hold or charge, in the period the hold or charge would count against. */
 export interface BoundLimit {
@@ -118,19 +119,14 @@ export function bind(
   return bound;
 }
 
-/**
- * Returns the start of a counter's period. A window that is over, or was begun by a clock that ran ahead, is followed
- * by one that begins now.
- */
+/** Returns the start of a counter's period. Where no window binds, one begins now. */
 function startOfPeriod(
   { windowStarts }: Pick<Book, "windowStarts">,
   { period, timeZone }: Pick<SpendLimit, "period" | "timeZone">,
   { counterId, nowMs }: { readonly counterId: string; readonly nowMs: number },
 ): number {
   if (isCalendar(period)) return periodStart(period, nowMs, timeZone);
-  const startMs = windowStarts.get(counterId);
-  if (startMs === undefined || startMs > nowMs + CLOCK_SKEW_MAX_MS) return nowMs;
-  return nowMs < startMs + windowMs(period) ? startMs : nowMs;
+  return bindingStart(windowStarts.get(counterId) ?? NO_WINDOWS, windowMs(period), nowMs) ?? nowMs;
 }
 
 export function headroomOf(money: Money, bound: readonly BoundLimit[]): Headroom {

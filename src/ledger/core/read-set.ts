@@ -13,6 +13,7 @@ import { bind } from "./headroom.ts";
 import { binds, counterIdOf, type Spender, subjectsOf } from "./spender.ts";
 import { areScopes, isBindable, isHoldId, isId } from "./validate.ts";
 import { countedPeriodOf, holdsToBind } from "./wallet.ts";
+import { areAround } from "./window.ts";
 
 /**
  * The rows of one wallet that must be read before its commands can be decided. Invalid ids are left out: the
@@ -191,13 +192,17 @@ export function countersOf(book: Book, readSet: SpendingReads, nowMs: number): r
 
 type SpendingReads = Pick<ReadSet, "spenders" | "limits">;
 
-/** Returns the ids of the counters of windows that may bind what spends. */
-export function windowsOf(book: Book, readSet: SpendingReads): readonly string[] {
+/** Returns the ids of the counters whose windows may bind what spends, and whose starts around now are not in the book. */
+export function unreadWindowsOf(book: Book, readSet: SpendingReads, nowMs: number): readonly string[] {
   const ids: string[] = [];
   for (const spender of readSet.spenders) {
     for (const limit of limitsThatMayBind(book, readSet, spender)) {
       if (isCalendar(limit.period)) continue;
-      ids.push(...subjectsOf(limit, spender).map((subject) => counterIdOf(limit, subject)));
+      for (const subject of subjectsOf(limit, spender)) {
+        const counterId = counterIdOf(limit, subject);
+        const starts = book.windowStarts.get(counterId);
+        if (!starts || !areAround(starts, nowMs)) ids.push(counterId);
+      }
     }
   }
   return ids;

@@ -19,6 +19,7 @@ import {
 import { Credits } from "./credits.ts";
 import { LimitsInForce } from "./headroom.ts";
 import { type Spender, spentFor } from "./spender.ts";
+import { addStart, type WindowStarts } from "./window.ts";
 
 /**
  * The book of a wallet during a batch: each command sees the changes of the commands before it. A store may
@@ -28,7 +29,7 @@ export interface WorkingBook extends Book {
   dueHoldIds: readonly string[];
   readonly writeSet: WriteSet;
   readonly counters: Counters;
-  readonly windowStarts: Map<string, number | undefined>;
+  readonly windowStarts: Map<string, WindowStarts>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
   readonly credits: Credits;
@@ -64,7 +65,7 @@ export interface LoadedBook extends BookRows {
   readonly holds: Map<string, Hold>;
   readonly limits: Map<string, StoredLimit>;
   readonly counters: Counters;
-  readonly windowStarts: Map<string, number | undefined>;
+  readonly windowStarts: Map<string, WindowStarts>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
   readonly credits: Credits;
@@ -82,7 +83,7 @@ class OpenBook implements WorkingBook {
   readonly holds: Map<string, Hold>;
   readonly limits: Map<string, StoredLimit>;
   readonly counters: Counters;
-  readonly windowStarts: Map<string, number | undefined>;
+  readonly windowStarts: Map<string, WindowStarts>;
   readonly postings: Map<string, Transfer>;
   readonly spends: Map<string, PeriodSpend>;
   credits: Credits;
@@ -173,13 +174,14 @@ class OpenBook implements WorkingBook {
     const isNew = !this.holds.has(hold.holdId) || newHolds.has(hold.holdId);
     (isNew ? newHolds : changedHolds).set(hold.holdId, hold);
     this.#keepHold(hold);
-    if (isNew && this.windowStarts.size > 0) this.#followWindows(hold);
+    if (this.windowStarts.size > 0) this.#followWindows(hold);
   }
 
-  /** A new hold counts in the present windows, and may have begun them. */
+  /** A hold may have begun the windows in which it counts. */
   #followWindows({ limits }: Hold): void {
     for (const { counterId, periodStartMs } of limits) {
-      if (this.windowStarts.has(counterId)) this.windowStarts.set(counterId, periodStartMs);
+      const starts = this.windowStarts.get(counterId);
+      if (starts) this.windowStarts.set(counterId, addStart(starts, periodStartMs));
     }
   }
 

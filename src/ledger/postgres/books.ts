@@ -1,7 +1,7 @@
 import type { CounterKey } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
 import { limitsOf } from "../core/headroom.ts";
-import { windowsOf } from "../core/read-set.ts";
+import { unreadWindowsOf } from "../core/read-set.ts";
 import { bindingOfScope, type Spender } from "../core/spender.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
 import { type KeptBook, KeptBooks } from "../engine/kept-books.ts";
@@ -114,9 +114,7 @@ export function hasRowsFor(book: VersionedBook, { kind, request }: Command, nowM
         book.wallet?.state === "active" &&
         !book.holds.has(request.holdId) &&
         hasLimitsOf(book, request) &&
-        windowsOf(book, { spenders: [request], limits: [] }).every((counterId) =>
-          book.windowStarts.has(counterId),
-        ) &&
+        unreadWindowsOf(book, { spenders: [request], limits: [] }, nowMs).length === 0 &&
         limitsOf(book, request, nowMs).every(({ key }) => hasCounter(book, key))
       );
     case "extend":
@@ -147,7 +145,7 @@ function addRows(kept: VersionedBook, { loaded, bindings, kinds }: LockedBook): 
   for (const [name, spend] of loaded.spends) kept.spends.set(name, spend);
   for (const credit of loaded.credits) if (!kept.credits.get(credit.seq)) kept.credits.set(credit);
   kept.dueHoldIds = loaded.dueHoldIds;
-  for (const [counterId, startMs] of loaded.windowStarts) kept.windowStarts.set(counterId, startMs);
+  for (const [counterId, starts] of loaded.windowStarts) kept.windowStarts.set(counterId, starts);
   for (const binding of bindings) kept.bindings.add(binding);
   if (kinds) kept.kinds = new Set(kinds);
   if (kept.doubts > 0) kept.doubts -= 1;

@@ -1,12 +1,12 @@
 import { isCalendar } from "../../domain/period.ts";
-import { CLOCK_SKEW_MAX_MS } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
 import { limitsOf } from "../core/headroom.ts";
-import { type ReadSet, windowsOf } from "../core/read-set.ts";
+import { type ReadSet, unreadWindowsOf } from "../core/read-set.ts";
 import { bindingsOf, type Spender } from "../core/spender.ts";
 import { areScopes, isId } from "../core/validate.ts";
+import { NO_WINDOWS } from "../core/window.ts";
 import { hasCounter, hasLimitsOf, hasRowsFor, type VersionedBook, type VersionedBooks } from "./books.ts";
-import { createLimitStatements, type LimitStatements } from "./load-limits.ts";
+import { addWindows, createLimitStatements, type LimitStatements } from "./load-limits.ts";
 import type { Connection } from "./session.ts";
 
 /**
@@ -78,8 +78,11 @@ async function readLimits(
     if (!book.limits.has(limit.limitId)) book.addLimits([limit]);
     if (counterId === undefined) continue;
     if (newest) book.counters.set(newest);
-    const isKnown = newest === undefined || newest.periodStartMs <= nowMs + CLOCK_SKEW_MAX_MS;
-    if (!isCalendar(limit.period) && isKnown) book.windowStarts.set(counterId, newest?.periodStartMs);
+    if (isCalendar(limit.period)) continue;
+    const latestMs = newest?.periodStartMs;
+    // Before a window that has not begun, there may be others: they are read with the counters.
+    if (latestMs === undefined || latestMs <= nowMs)
+      book.windowStarts.set(counterId, { latestMs, nextMs: undefined });
   }
   for (const { walletId, book, spender } of lacking) {
     for (const binding of bindingsOf(spender)) book.bindings.add(binding);
@@ -108,24 +111,22 @@ const NO_READS: ReadSet = {
   refundedIds: new Set(),
 };
 
-/** Reads counters by their periods, of windows whose period is not known the latest. Those without a row are 0. */
+/** Reads counters by their periods, of windows whose period is not known those around now. Those without a row are 0. */
 async function readCounters(
   statements: LimitStatements,
   lacking: readonly Lacking[],
   nowMs: number,
 ): Promise<void> {
+  const unknown = lacking.flatMap((each) => unknownWindowsOf(each, nowMs));
   const absent = lacking.flatMap((each) => absentCountersOf(each, nowMs));
   const [windows, counters] = await Promise.all([
-    statements.windows(lacking.flatMap(unknownWindowsOf), nowMs + CLOCK_SKEW_MAX_MS),
+    statements.windows(unknown, nowMs),
     statements.counters(absent),
   ]);
   const books = new Map(lacking.map(({ walletId, book }) => [walletId, book]));
-  for (const each of lacking) {
-    for (const { counterId } of unknownWindowsOf(each)) each.book.windowStarts.set(counterId, undefined);
-  }
-  for (const { walletId, counter } of windows)
-    books.get(walletId)?.windowStarts.set(counter.counterId, counter.periodStartMs);
-  for (const { walletId, counter } of [...windows, ...counters]) books.get(walletId)?.counters.set(counter);
+  for (const { walletId, counterId } of unknown) books.get(walletId)?.windowStarts.set(counterId, NO_WINDOWS);
+  addWindows(books, windows, nowMs);
+  for (const { walletId, counter } of counters) books.get(walletId)?.counters.set(counter);
   for (const each of lacking) {
     for (const { counterId, periodStartMs } of absentCountersOf(each, nowMs)) {
       each.book.counters.set({ counterId, periodStartMs, used: 0n, held: 0n });
@@ -140,9 +141,8 @@ function absentCountersOf({ walletId, book, spender }: Lacking, nowMs: number) {
     .map(({ key: { counterId, periodStartMs } }) => ({ walletId, counterId, periodStartMs }));
 }
 
-/** Returns the counters of windows of which the book does not have when the latest began. */
-function unknownWindowsOf({ walletId, book, spender }: Lacking) {
-  return windowsOf(book, { spenders: [spender], limits: [] })
-    .filter((counterId) => !book.windowStarts.has(counterId))
-    .map((counterId) => ({ walletId, counterId }));
+/** Returns the counters of windows of which the book does not have the starts around now. */
+function unknownWindowsOf({ walletId, book, spender }: Lacking, nowMs: number) {
+  const unread = unreadWindowsOf(book, { spenders: [spender], limits: [] }, nowMs);
+  return unread.map((counterId) => ({ walletId, counterId }));
 }

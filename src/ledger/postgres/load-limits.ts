@@ -1,6 +1,8 @@
 import type { Counter, CounterKey, StoredLimit } from "../core/book.ts";
 import type { ReadSet } from "../core/read-set.ts";
 import { bindingsOf } from "../core/spender.ts";
+import { NO_WINDOWS } from "../core/window.ts";
+import type { LoadedBook } from "../core/working-book.ts";
 import {
   type CounterRow,
   readCounter,
@@ -29,8 +31,8 @@ export interface LimitStatements {
   namedLimits(readSets: ReadSets): Promise<readonly OfWallet<"limit", StoredLimit>[]>;
   /** The kinds of scopes that limits in force of wallets bind, where holds of a wallet have scopes. */
   kinds(readSets: ReadSets): Promise<ReadonlyMap<string, ReadonlySet<string>>>;
-  /** The newest counters that began until a time, of windows. */
-  windows(ids: readonly CounterOfWallet[], untilMs: number): Promise<readonly OfWallet<"counter", Counter>[]>;
+  /** The counters of windows around a time: of each id the latest that has begun, and the earliest that has not. */
+  windows(ids: readonly CounterOfWallet[], atMs: number): Promise<readonly OfWallet<"counter", Counter>[]>;
   counters(
     keys: readonly (CounterKey & { walletId: string })[],
   ): Promise<readonly OfWallet<"counter", Counter>[]>;
@@ -64,10 +66,10 @@ export function createLimitStatements({ client }: Connection): LimitStatements {
       for (const { wallet_id, kind } of rows) kinds.get(wallet_id)?.add(kind);
       return kinds;
     },
-    async windows(ids, untilMs) {
+    async windows(ids, atMs) {
       if (ids.length === 0) return [];
       const columns = encodeColumns(ids.map(({ walletId, counterId }) => [walletId, counterId]));
-      return (await run<CounterKeyRow>(WINDOWS, [...columns, untilMs])).map(counterOfWallet);
+      return (await run<CounterKeyRow>(WINDOWS, [...columns, atMs])).map(counterOfWallet);
     },
     async namedLimits(readSets) {
       const ids = pairs(readSets, ({ limitIds }) => limitIds);
@@ -103,6 +105,23 @@ function newestCounterOf({ counter_id, period_start_ms, used, held }: BoundLimit
 function counterOfWallet(row: CounterKeyRow): OfWallet<"counter", Counter> {
   const key = { counterId: row.limit_id, periodStartMs: Number(row.period_start_ms) };
   return { walletId: row.wallet_id, counter: readCounter(key, row) };
+}
+
+/** Adds the counters of windows around a time to their books, with when they begin. */
+export function addWindows(
+  books: ReadonlyMap<string, Pick<LoadedBook, "windowStarts" | "counters">>,
+  windows: readonly OfWallet<"counter", Counter>[],
+  nowMs: number,
+): void {
+  for (const { walletId, counter } of windows) {
+    const { windowStarts, counters } = books.get(walletId) ?? {};
+    const { counterId, periodStartMs } = counter;
+    const { latestMs, nextMs } = windowStarts?.get(counterId) ?? NO_WINDOWS;
+    const starts =
+      periodStartMs <= nowMs ? { latestMs: periodStartMs, nextMs } : { latestMs, nextMs: periodStartMs };
+    windowStarts?.set(counterId, starts);
+    counters?.set(counter);
+  }
 }
 
 /** A counter of a wallet, in any of its periods. */
@@ -159,9 +178,12 @@ const KINDS = `SELECT DISTINCT wallet_id, split_part(key_id, E'\\n', 1) AS kind 
 
 const WINDOWS = `SELECT k.wallet_id, k.counter_id AS limit_id, c.period_start_ms, c.used, c.held
   FROM unnest($1::text[], $2::text[]) AS k (wallet_id, counter_id)
-  JOIN LATERAL (SELECT period_start_ms, used, held FROM limit_counters AS c
+  JOIN LATERAL ((SELECT period_start_ms, used, held FROM limit_counters AS c
     WHERE c.wallet_id = k.wallet_id AND c.limit_id = k.counter_id AND c.period_start_ms <= $3::bigint
-    ORDER BY period_start_ms DESC LIMIT 1) AS c ON true`;
+    ORDER BY period_start_ms DESC LIMIT 1)
+    UNION ALL (SELECT period_start_ms, used, held FROM limit_counters AS c
+    WHERE c.wallet_id = k.wallet_id AND c.limit_id = k.counter_id AND c.period_start_ms > $3::bigint
+    ORDER BY period_start_ms LIMIT 1)) AS c ON true`;
 
 const LIMITS = `SELECT ${LIMIT_COLUMNS} FROM unnest($1::text[], $2::text[]) AS k (wallet_id, limit_id)
   JOIN spend_limits l ON l.wallet_id = k.wallet_id AND l.limit_id = k.limit_id`;

@@ -1,6 +1,5 @@
 import type { Nanos } from "../../domain/money.ts";
 import {
-  CLOCK_SKEW_MAX_MS,
   type CounterKey,
   Counters,
   type Hold,
@@ -20,12 +19,13 @@ import {
   type ReadSet,
   readSetsOf,
   receiptsOf,
-  windowsOf,
+  unreadWindowsOf,
 } from "../core/read-set.ts";
 import { countedPeriodOf } from "../core/wallet.ts";
+import type { WindowStarts } from "../core/window.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
 import { loadCredits } from "./load-credits.ts";
-import { bindingsIn, createLimitStatements, type LimitStatements } from "./load-limits.ts";
+import { addWindows, bindingsIn, createLimitStatements, type LimitStatements } from "./load-limits.ts";
 import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
 import type { Connection } from "./session.ts";
 import { mayFallShort, spendingOf } from "./spending.ts";
@@ -133,26 +133,22 @@ async function loadSpends(
   }
 }
 
-/** Loads when the latest windows that may bind what spends began. */
+/** Loads when the windows that may bind what spends begin. Mostly the newest period is the latest that has begun. */
 async function loadWindows(
   statements: LimitStatements,
   { books, readSets, nowMs }: { books: Books; readSets: ReadSets; nowMs: number },
 ): Promise<void> {
-  const untilMs = nowMs + CLOCK_SKEW_MAX_MS;
   const unknown: { walletId: string; counterId: string }[] = [];
   for (const [walletId, book] of books) {
     const readSet = readSets.get(walletId);
-    for (const counterId of readSet ? windowsOf(book.view, readSet) : []) {
+    for (const counterId of readSet ? unreadWindowsOf(book.view, readSet, nowMs) : []) {
       const newestMs = book.newestPeriods.get(counterId) ?? Number.POSITIVE_INFINITY;
-      book.windowStarts.set(counterId, Number.isFinite(newestMs) ? newestMs : undefined);
-      // A clock that ran ahead may have begun a window in the future.
-      if (newestMs > untilMs) unknown.push({ walletId, counterId });
+      const latestMs = newestMs <= nowMs && Number.isFinite(newestMs) ? newestMs : undefined;
+      book.windowStarts.set(counterId, { latestMs, nextMs: undefined });
+      if (newestMs > nowMs) unknown.push({ walletId, counterId });
     }
   }
-  for (const { walletId, counter } of await statements.windows(unknown, untilMs)) {
-    books.get(walletId)?.windowStarts.set(counter.counterId, counter.periodStartMs);
-    books.get(walletId)?.counters.set(counter);
-  }
+  addWindows(books, await statements.windows(unknown, nowMs), nowMs);
 }
 
 const NO_READS = { spenders: [], limits: [] };
@@ -201,7 +197,7 @@ function emptyBook(wallet: Wallet | undefined): GrowingBook {
     holds: new Map<string, Hold>(),
     limits: new Map<string, StoredLimit>(),
     counters: new Counters(),
-    windowStarts: new Map<string, number | undefined>(),
+    windowStarts: new Map<string, WindowStarts>(),
     postings: new Map<string, Transfer>(),
     spends: new Map<string, PeriodSpend>(),
     credits: new Credits(),

@@ -1,6 +1,6 @@
 import { isCalendar, periodStart, windowMs } from "../../domain/period.ts";
-import { CLOCK_SKEW_MAX_MS } from "../core/book.ts";
 import { counterIdOf } from "../core/spender.ts";
+import { bindingStart, startsAround } from "../core/window.ts";
 import { LedgerError } from "../ledger.ts";
 import type { FullLimits, FullLimitsQuery, SpendLimit, SpendLimitUsage } from "../records.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery } from "./query.ts";
@@ -104,7 +104,7 @@ async function readCounters(
   const wanted = `SELECT ${dialect.item(0, "text")} AS counter_id, ${dialect.item(1, "integer")} AS start_ms
     FROM ${dialect.elements(values.add(JSON.stringify(counters)))}`;
   const sql = `SELECT l.wallet_id, l.limit_id, key_id, each_kind, period, time_zone, amount, used, held,
-      counter_id, period_start_ms
+      counter_id, period_start_ms, ${startBeside("<")} AS before_ms, ${startBeside(">")} AS after_ms
     FROM (${wanted}) AS wanted CROSS JOIN limit_counters AS c CROSS JOIN spend_limits AS l
     WHERE c.wallet_id = ${wallet} AND c.limit_id = counter_id AND c.period_start_ms = start_ms
       AND l.wallet_id = ${wallet} AND l.limit_id = ${dialect.firstPart("counter_id", "\n")} AND l.deleted_at_ms IS NULL
@@ -112,21 +112,38 @@ async function readCounters(
   return run({ sql, values: values.all });
 }
 
+/** SQL for the start of the period before or after that of a counter `c`. */
+function startBeside(is: "<" | ">"): string {
+  return `(SELECT ${is === "<" ? "max" : "min"}(e.period_start_ms) FROM limit_counters AS e
+    WHERE e.wallet_id = c.wallet_id AND e.limit_id = c.limit_id AND e.period_start_ms ${is} c.period_start_ms)`;
+}
+
+/** A counter with its limit, and the starts of the periods beside its own. */
+type FullRow = CounterRow &
+  SpendLimitRow & {
+    readonly counter_id: string;
+    readonly before_ms: bigint | number | null;
+    readonly after_ms: bigint | number | null;
+  };
+
 /** `undefined` for a counter that is not full, of a past period, or of another period of its limit. */
 function readFull(row: Row, percent: number, nowMs: number): SpendLimitUsage | undefined {
   // Safe because the statement selects these columns, which have the schema's types.
-  const counter = row as unknown as CounterRow & SpendLimitRow & { readonly counter_id: string };
+  const counter = row as unknown as FullRow;
   const limit = readLimitInForce(counter);
   const { used, held } = counter;
   if (limit.amount > 0n && (used + held) * PERCENT < limit.amount * BigInt(percent)) return undefined;
   const subject = limit.each === undefined ? undefined : counter.counter_id.split("\n")[1];
   const isCurrent = counterIdOf(limit, subject) === counter.counter_id && isOfNow(limit, counter, nowMs);
   if (!isCurrent) return undefined;
-  return { ...limit, ...(subject !== undefined && { subject }), ...usageOf(limit, [counter], nowMs) };
+  return { ...limit, ...(subject !== undefined && { subject }), ...usageOf(limit, counter, nowMs) };
 }
 
-function isOfNow({ period, timeZone }: SpendLimit, counter: CounterRow, nowMs: number): boolean {
-  const startMs = Number(counter.period_start_ms);
+function isOfNow({ period, timeZone }: SpendLimit, counter: FullRow, nowMs: number): boolean {
+  const { before_ms, period_start_ms, after_ms } = counter;
+  const startMs = Number(period_start_ms);
   if (isCalendar(period)) return startMs === periodStart(period, nowMs, timeZone);
-  return startMs > nowMs - windowMs(period) && startMs <= nowMs + CLOCK_SKEW_MAX_MS;
+  // A window further away binds only where none of these does.
+  const starts = [before_ms ?? startMs, startMs, after_ms ?? startMs].map(Number);
+  return bindingStart(startsAround(starts, nowMs), windowMs(period), nowMs) === startMs;
 }

@@ -1,9 +1,10 @@
 import type { Nanos } from "../../domain/money.ts";
 import { isCalendar, periodEnd, periodStart, windowMs } from "../../domain/period.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { balancesOf, CLOCK_SKEW_MAX_MS } from "../core/book.ts";
+import { balancesOf } from "../core/book.ts";
 import { bindingsOf, counterIdOf, NO_SCOPES, type Spender, subjectsOf } from "../core/spender.ts";
 import { areScopes } from "../core/validate.ts";
+import { bindingStart, startsAround } from "../core/window.ts";
 import { LedgerError } from "../ledger.ts";
 import type {
   Balances,
@@ -114,7 +115,7 @@ export function createSpendLimitList(run: RunQuery, dialect: Dialect, now: () =>
     return counted.map(({ limit, subject, counterId }) => ({
       ...limit,
       ...(subject !== undefined && { subject }),
-      ...usageOf(limit, counters.get(counterId) ?? [], nowMs),
+      ...usageOf(limit, currentOf(limit, counters.get(counterId) ?? [], nowMs), nowMs),
     }));
   };
 }
@@ -170,12 +171,12 @@ interface CountedLimits {
   readonly nowMs: number;
 }
 
-/** Returns the counters of current periods by their ids; of a window, the latest that may not be over. */
+/** Returns the counters of current periods by their ids; of windows, those that overlap one that begins now. */
 async function readCounters(run: RunQuery, dialect: Dialect, { walletId, counted, nowMs }: CountedLimits) {
   const ranges = counted.map(({ limit: { period, timeZone }, counterId }) =>
     isCalendar(period)
       ? [counterId, periodStart(period, nowMs, timeZone), periodStart(period, nowMs, timeZone)]
-      : [counterId, nowMs - windowMs(period) + 1, nowMs + CLOCK_SKEW_MAX_MS],
+      : [counterId, nowMs - windowMs(period) + 1, nowMs + windowMs(period) - 1],
   );
   const values = createValues(dialect);
   const wanted = `SELECT ${dialect.item(0, "text")} AS limit_id, ${dialect.item(1, "integer")} AS from_ms,
@@ -184,7 +185,7 @@ async function readCounters(run: RunQuery, dialect: Dialect, { walletId, counted
   const sql = `SELECT c.limit_id AS limit_id, period_start_ms, used, held
     FROM (${wanted}) AS wanted CROSS JOIN limit_counters AS c
     WHERE c.wallet_id = ${values.add(walletId)} AND c.limit_id = wanted.limit_id
-      AND c.period_start_ms BETWEEN from_ms AND to_ms ORDER BY period_start_ms DESC`;
+      AND c.period_start_ms BETWEEN from_ms AND to_ms`;
   // Safe because the statement selects these columns, which have the schema's types.
   const rows = (await run({ sql, values: values.all })) as unknown as readonly CounterRow[];
   return Map.groupBy(rows, ({ limit_id }) => limit_id);
@@ -197,8 +198,16 @@ export interface CounterRow {
   readonly held: bigint;
 }
 
-/** `counters` are those of the current period, the latest first. */
-export function usageOf({ period, timeZone }: SpendLimit, [counter]: readonly CounterRow[], nowMs: number) {
+/** Returns the counter of the current period: of several windows, the one that binds now. */
+function currentOf({ period }: SpendLimit, counters: readonly CounterRow[], nowMs: number) {
+  if (isCalendar(period)) return counters[0];
+  const starts = counters.map(({ period_start_ms }) => Number(period_start_ms));
+  const startMs = bindingStart(startsAround(starts, nowMs), windowMs(period), nowMs);
+  return counters.find(({ period_start_ms }) => Number(period_start_ms) === startMs);
+}
+
+/** `counter` is that of the current period. */
+export function usageOf({ period, timeZone }: SpendLimit, counter: CounterRow | undefined, nowMs: number) {
   const resetsAtMs = isCalendar(period)
     ? periodEnd(period, nowMs, timeZone)
     : counter && Number(counter.period_start_ms) + windowMs(period);

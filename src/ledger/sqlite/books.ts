@@ -3,7 +3,6 @@ import { firstIdOf } from "../../domain/id-time.ts";
 import { isCalendar } from "../../domain/period.ts";
 import type { Scope } from "../../domain/scope.ts";
 import {
-  CLOCK_SKEW_MAX_MS,
   type CounterKey,
   Counters,
   type Hold,
@@ -22,7 +21,7 @@ import {
   readRows,
   readSetsOf,
   receiptsOf,
-  windowsOf,
+  unreadWindowsOf,
 } from "../core/read-set.ts";
 import { bindingOfScope, type Spender } from "../core/spender.ts";
 import { isId } from "../core/validate.ts";
@@ -195,8 +194,8 @@ class BookReader implements RowReader {
   spender(spender: Spender): void {
     this.#limitsOf(spender.keyId, this.#statements.limitsOfKey);
     if (spender.scopes && spender.scopes.length > 0) this.#limitsOfScopes(spender.scopes);
-    for (const counterId of windowsOf(this.#book, { spenders: [spender], limits: [] }))
-      this.#window(counterId);
+    for (const counterId of unreadWindowsOf(this.#book, { spenders: [spender], limits: [] }, this.#nowMs))
+      this.#windows(counterId);
     for (const { key } of limitsOf(this.#book, spender, this.#nowMs)) this.#counter(key);
   }
 
@@ -208,7 +207,7 @@ class BookReader implements RowReader {
       this.#book = book;
       this.#walletId = walletId;
       this.#nowMs = nowMs;
-      for (const counterId of windowsOf(book, reads)) this.#window(counterId);
+      for (const counterId of unreadWindowsOf(book, reads, nowMs)) this.#windows(counterId);
       for (const key of countersOf(book, reads, nowMs)) this.#counter(key);
     }
   }
@@ -307,16 +306,21 @@ class BookReader implements RowReader {
     counters.set(readCounter(key, row));
   }
 
-  /** Reads when the latest window of a counter began. A clock that ran ahead may have begun one in the future. */
-  #window(counterId: string): void {
-    const { windowStarts } = this.#book;
-    if (windowStarts.has(counterId)) return;
-    const row = this.#statements.window.get(this.#walletId, counterId, this.#nowMs + CLOCK_SKEW_MAX_MS);
-    windowStarts.set(counterId, row?.period_start_ms);
+  /** Reads the starts of a counter's windows around now. */
+  #windows(counterId: string): void {
+    const row = this.#statements.windows.get(this.#walletId, counterId, this.#nowMs);
+    const { latest_ms: latestMs, next_ms: nextMs } = row ?? {};
+    this.#book.windowStarts.set(counterId, { latestMs: latestMs ?? undefined, nextMs: nextMs ?? undefined });
   }
 }
 
 type Statements = ReturnType<typeof prepare>;
+
+/** The starts of a counter's windows around a time. */
+interface WindowsRow {
+  readonly latest_ms: number | null;
+  readonly next_ms: number | null;
+}
 
 const HOLD_COLUMNS = `wallet_id, hold_id, key_id, scopes, state, late, requested, minimum, granted, accrued, actual,
   captured, refunded, ttl_ms, created_at_ms, expires_at_ms, resolved_at_ms, limits, surface, model, metadata`;
@@ -358,9 +362,11 @@ function prepare(client: Database) {
       `SELECT DISTINCT substr(key_id, 1, instr(key_id, char(10)) - 1) AS kind FROM spend_limits
         WHERE wallet_id = ? AND instr(key_id, char(10)) > 0 AND deleted_at_ms IS NULL`,
     ),
-    window: client.query<{ period_start_ms: number }, [string, string, number]>(
-      `SELECT period_start_ms FROM limit_counters
-        WHERE wallet_id = ? AND limit_id = ? AND period_start_ms <= ? ORDER BY period_start_ms DESC LIMIT 1`,
+    windows: client.query<WindowsRow, [string, string, number]>(
+      `SELECT (SELECT max(period_start_ms) FROM limit_counters
+          WHERE wallet_id = ?1 AND limit_id = ?2 AND period_start_ms <= ?3) AS latest_ms,
+        (SELECT min(period_start_ms) FROM limit_counters
+          WHERE wallet_id = ?1 AND limit_id = ?2 AND period_start_ms > ?3) AS next_ms`,
     ),
     liveCredits: query<CreditRow, [string]>("SELECT * FROM credits WHERE wallet_id = ? AND live"),
     credit: query<CreditRow, [string, number]>("SELECT * FROM credits WHERE wallet_id = ? AND seq = ?"),

@@ -6,7 +6,8 @@ import { scope } from "./scopes.ts";
 
 const P1 = scope("project", "p1");
 const HALF = 50;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Limits that are full to a percentage, found by what was spent. */
 export function describeFullLimits(env: LedgerEnv): void {
@@ -71,8 +72,24 @@ export function describeFullLimits(env: LedgerEnv): void {
       await env.limit("w", 10n, { keyId: undefined, scope: P1, each: "end_user", period: "5h" });
       await spendAs("a", "u1", 9n);
       expect((await full({ after: 0 })).printed).toEqual(["w u1 9 0"]);
-      env.clock.nowMs += 5 * 3_600_000;
+      env.clock.nowMs += 5 * HOUR_MS;
       expect((await full({ after: 0 })).printed).toEqual([]);
+    });
+
+    test("of a window to come are found only while no other binds", async () => {
+      await env.limit("w", 10n, { keyId: undefined, scope: P1, each: "end_user", period: "5h" });
+      await spendAs("a", "u1", 1n);
+      env.clock.nowMs = NOON_MS + 7 * HOUR_MS;
+      await spendAs("b", "u1", 9n);
+      for (const [hours, printed] of [
+        [7, ["w u1 9 0"]],
+        [6, ["w u1 9 0"]],
+        [4, []],
+        [2, []],
+      ] as const) {
+        env.clock.nowMs = NOON_MS + hours * HOUR_MS;
+        expect([hours, (await full({ after: 0 })).printed]).toEqual([hours, [...printed]]);
+      }
     });
 
     test("of an unknown wallet are none, and of a query that no ledger takes are declined", async () => {
