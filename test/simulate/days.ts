@@ -163,9 +163,9 @@ async function checkDatabase(world: World): Promise<void> {
     if (!isProven) throw new Violation(`wallet ${walletId} does not add up`);
   }
   if (!world.watch) return;
-  const wasClockSet = world.scheduler.shiftMs !== 0 || world.model.clockSetAtMs > Number.NEGATIVE_INFINITY;
+  const wasSetBack = world.luck.counts.clock_back + world.luck.counts.clock_leaps > 0;
   const kept = world.keys.filter(({ isLimitKept }) => isLimitKept).map(({ id }) => id);
-  checkCounted(world.watch.client, { wasClockSet, keptLimits: new Set(kept) });
+  checkCounted(world.watch.client, { wasSetBack, keptLimits: new Set(kept) });
   const reader = { run: createInlineReader(world.watch.client), close() {} };
   const { findings } = await auditSqlite({ path: "" }, world.scheduler.wallMs(), { reader });
   const [first] = findings;

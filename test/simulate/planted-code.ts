@@ -41,9 +41,19 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
     breaks: "each hold begins a window of its own, so that the limit never declines",
     edits: [
       {
-        file: "src/ledger/core/headroom.ts",
-        from: "return nowMs < startMs + windowMs(period) ? startMs : nowMs;",
-        to: "return nowMs;",
+        file: "src/ledger/core/window.ts",
+        from: "if (latestMs !== undefined && nowMs < latestMs + lengthMs) return latestMs;",
+        to: "",
+      },
+    ],
+  },
+  window_overlaps: {
+    breaks: "after the clock was set back by more than a minute, a window begins beside one that began later",
+    edits: [
+      {
+        file: "src/ledger/core/window.ts",
+        from: "nextMs < nowMs + lengthMs ? nextMs",
+        to: "nextMs <= nowMs + 60_000 ? nextMs",
       },
     ],
   },

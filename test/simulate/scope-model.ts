@@ -20,8 +20,8 @@ export async function limitEndUsers(world: World, walletId: string): Promise<voi
   const limits: SpendLimit[] = [];
   const keyId = undefined;
   const amount = () => BigInt(drawInteger(draw, 300_000, 9_000_000));
-  if (draw() < 0.3) {
-    const period = drawOne(draw, ["day", "total", "1h", "5h"] as const);
+  if (draw() < 0.4) {
+    const period = drawOne(draw, ["day", "total", "1h", "5h", "5h"] as const);
     limits.push({ walletId, limitId: "each_end_user", keyId, each: "end_user", period, amount: amount() });
   }
   if (draw() < 0.2) {
@@ -92,29 +92,33 @@ const LIMITS = `SELECT wallet_id, limit_id, each_kind, key_id, period FROM spend
 const HOLDS = "SELECT hold_id, key_id, scopes, limits, created_at_ms FROM holds WHERE wallet_id = ?";
 
 interface CountedOptions {
-  readonly wasClockSet: boolean;
+  /** Whether the clock was ever set back. */
+  readonly wasSetBack: boolean;
   /** The limits of keys that have been in force from the start. */
   readonly keptLimits: ReadonlySet<string>;
 }
 
 /**
  * Checks which limits each receipt counts against, reckoned from its own scopes: those of runs, end users, projects,
- * members and keys, also above its own, each in a period that has its time. Windows of one counter never overlap,
- * unless a clock was set.
+ * members and keys, also above its own, each in a period that has its time. Windows of one counter never overlap. After
+ * the clock was set back, a window binds while it is less than its length away.
  */
-export function checkCounted(client: Database, { wasClockSet, keptLimits }: CountedOptions): void {
+export function checkCounted(client: Database, { wasSetBack, keptLimits }: CountedOptions): void {
   const kept = JSON.stringify([...keptLimits]);
   for (const limit of client.query<ScopedLimit, [string]>(LIMITS).all(kept)) {
     const lengthMs = windowMs(limit.period);
     const starts = new Map<string, Set<number>>();
     for (const hold of client.query<CountedHold, [string]>(HOLDS).all(limit.wallet_id)) {
       for (const [counterId, startMs] of countedBy(limit, hold)) {
-        const isWithin = startMs <= hold.created_at_ms + 60_000 && hold.created_at_ms < startMs + lengthMs;
-        if (!isWithin) throw new Violation(`receipt ${hold.hold_id} counts in a period from ${startMs}`);
+        const isWindow = lengthMs < Number.POSITIVE_INFINITY;
+        const earliestMs = hold.created_at_ms - lengthMs;
+        const latestMs = hold.created_at_ms + (isWindow && wasSetBack ? lengthMs - 1 : 0);
+        if (startMs <= earliestMs || startMs > latestMs)
+          throw new Violation(`receipt ${hold.hold_id} counts in a period from ${startMs}`);
         starts.set(counterId, (starts.get(counterId) ?? new Set()).add(startMs));
       }
     }
-    if (wasClockSet || lengthMs === Number.POSITIVE_INFINITY) continue;
+    if (lengthMs === Number.POSITIVE_INFINITY) continue;
     for (const [counterId, each] of starts) checkWindows(counterId, [...each], lengthMs);
   }
 }

@@ -29,7 +29,7 @@ export function strike(world: World): void {
   if (mayLosePower(world) && luck.strikes("power_loss")) losePower(world);
   if (!world.isFileLocked && luck.strikes("locked_file", 2)) lockFile(world, draw() * 6_000);
   if (luck.strikes("clock_forward")) setClock(world, drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
-  if (luck.strikes("clock_back")) setClock(world, -drawOne(draw, [2_000, 70_000, 3 * HOUR_MS]));
+  if (luck.strikes("clock_back")) setClock(world, -drawOne(draw, [2_000, 70_000, HOUR_MS / 2, 3 * HOUR_MS]));
   if (world.ledger) strikeLedger(world, world.ledger);
   if (world.redis) strikeRedis(world, world.redis);
   if (draw() < 0.02) void world.topUp(drawOne(draw, world.keys).walletId, 500_000n);
