@@ -25,9 +25,6 @@ const MICROS_PER_USD = 1_000_000n;
 /** The largest amount of one command: 4e18 nano-USD, so that the sum of two fits in int64. */
 export const NANOS_MAX: Nanos = 4_000_000_000_000_000_000n;
 
-/** The most that is read exactly where integers are read as numbers, as tables of the console are: 9,007,199 USD. */
-export const NUMBER_NANOS_MAX: Nanos = BigInt(Number.MAX_SAFE_INTEGER);
-
 /** The texts of markups, for schemas. */
 export const MARKUP_PATTERN = "^(?!0+(\\.0+)?$)(\\d{1,3}(\\.\\d{1,4})?|1000(\\.0{1,4})?)$";
 

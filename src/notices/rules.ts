@@ -4,7 +4,7 @@ import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db } from "../db/database.ts";
 import { findUrlProblem } from "../delivery/webhook-address.ts";
 import { isMailAddress } from "../domain/mail-address.ts";
-import { NUMBER_NANOS_MAX, parseUsd } from "../domain/money.ts";
+import { NANOS_MAX, parseUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { platform } from "../platform.ts";
 import { closeNoticesOf } from "./episodes.ts";
@@ -204,7 +204,7 @@ function readThreshold(kind: RuleKind, text: string): Threshold {
   }
   try {
     const balance = parseUsd(text);
-    if (balance <= NUMBER_NANOS_MAX) return { kind, balance };
+    if (balance <= NANOS_MAX) return { kind, balance };
   } catch (reason) {
     throw new GatewayError("wrong_shape", { path: "threshold", reason });
   }

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, isNotNull, isNull, lt, or } from "drizzle-orm";
 import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db, Tables } from "../db/database.ts";
-import { type Nanos, NUMBER_NANOS_MAX, printUsd } from "../domain/money.ts";
+import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { platform } from "../platform.ts";
 import { creditOnce, type PaymentParts } from "./bookings.ts";
@@ -25,8 +25,7 @@ export interface IssuedCode {
 }
 
 /**
- * Creates codes of one amount, with one audit entry each, all or none. `record` runs in their transaction. Rejects with
- * `wrong_shape` for an amount above 9,007,199 USD.
+ * Creates codes of one amount, with one audit entry each, all or none. `record` runs in their transaction.
  */
 export async function createCodes(
   { database, now }: Pick<PaymentParts, "database" | "now">,
@@ -34,7 +33,6 @@ export async function createCodes(
   { amount, count, note, expiresAtMs }: NewCodes,
   record: (tx: Db, issued: readonly IssuedCode[]) => Promise<void> = async () => undefined,
 ): Promise<readonly IssuedCode[]> {
-  if (amount > NUMBER_NANOS_MAX) throw new GatewayError("wrong_shape", { path: "amount_usd" });
   const createdAtMs = now();
   const made = Array.from({ length: count }, () => ({
     id: platform.uuidV7(createdAtMs),

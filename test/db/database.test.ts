@@ -3,9 +3,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { eq, gt } from "drizzle-orm";
 import { MIGRATIONS, openDatabase } from "../../src/db/sqlite/database.ts";
 import journal from "../../src/db/sqlite/migrations/meta/_journal.json";
-import { accounts, apiKeys } from "../../src/db/sqlite/schema.ts";
+import { accounts, apiKeys, runs } from "../../src/db/sqlite/schema.ts";
+import { NANOS_MAX } from "../../src/domain/money.ts";
 import { temporaryFolder } from "../ledger/samples.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -57,6 +59,33 @@ test("a reopened database keeps its rows", async () => {
   ]);
   again.close();
 });
+
+test.each(["0", "-9007199254740993", "9007199254740993", `${NANOS_MAX}`])(
+  "an amount of %s nanos is read exactly: selected, joined, returned and compared",
+  async (text) => {
+    const amount = BigInt(text);
+    const { db, close } = openDatabase(path);
+    await db.insert(accounts).values({ id: "1", name: "acme", createdAtMs: 5 });
+    const run = { accountId: "1", keyId: "2", runId: "r", day: 1, usedDay: 1 };
+    const inserted = await db
+      .insert(runs)
+      .values({ ...run, amount })
+      .returning();
+    const updated = await db.update(runs).set({ spent: amount }).returning({ spent: runs.spent });
+    const selected = await db.select().from(runs).where(eq(runs.amount, amount));
+    const joined = await db
+      .select({ amount: runs.amount })
+      .from(runs)
+      .innerJoin(accounts, eq(accounts.id, "1"));
+    const above = await db
+      .select()
+      .from(runs)
+      .where(gt(runs.amount, amount - 1n));
+    close();
+    expect([inserted, selected, joined, above].map(([row]) => row?.amount)).toEqual(Array(4).fill(amount));
+    expect([inserted[0]?.spent, updated[0]?.spent]).toEqual([null, amount]);
+  },
+);
 
 test("a database of a newer program is rejected and left untouched", () => {
   openDatabase(path).close();

@@ -94,6 +94,18 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     expect(await countUnread(storage.database, accountId)).toBe(1);
   });
 
+  test("a threshold above 2^53 nanos is watched as exactly as any other", async () => {
+    await topUp("9007199.254740993");
+    await addRule({ threshold: "9007199.254740993" });
+    await addRule({ threshold: "9007199.254740994" });
+    await addRule({ threshold: "4000000000" });
+    await pass.run();
+    expect((await raised()).map(({ data }) => data.threshold).toSorted()).toEqual([
+      "4000000000.00",
+      "9007199.254740994",
+    ]);
+  });
+
   test("money on hold counts as not available", async () => {
     await topUp("20");
     await addRule();

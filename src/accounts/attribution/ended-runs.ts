@@ -1,5 +1,5 @@
 // The end of runs that are no longer used: their limits and their rows.
-import { and, asc, eq, getTableColumns, lte, sql } from "drizzle-orm";
+import { and, asc, eq, lte } from "drizzle-orm";
 import type { Database, Tables } from "../../db/database.ts";
 import { DAY_MS } from "../../domain/id-time.ts";
 import type { Nanos } from "../../domain/money.ts";
@@ -22,15 +22,6 @@ interface EndParts {
   readonly now: () => number;
 }
 
-/** The columns of runs, amounts as text: SQLite's numbers are exact up to 2^53 nanos only, which are 9,007,199 USD. */
-export function exactly(runs: Tables["runs"]) {
-  return {
-    ...getTableColumns(runs),
-    amount: sql<Nanos>`CAST(${runs.amount} AS TEXT)`.mapWith(BigInt),
-    spent: sql<Nanos | null>`CAST(${runs.spent} AS TEXT)`.mapWith(BigInt),
-  };
-}
-
 /** The id of the limit of a run, which no other run of its id has. */
 export function limitIdOf({ keyId, runId, begunAtMs }: RunRow): string {
   return begunAtMs === 0 ? `run:${keyId}:${runId}` : `run:${keyId}:${runId}:${begunAtMs}`;
@@ -46,7 +37,7 @@ export async function sweepRuns(parts: EndParts): Promise<void> {
   for (let step = 0; step < STEPS_MAX; step += 1) {
     const isUnused = lte(runs.usedDay, dayOf(now) - UNUSED_DAYS);
     const rows = await database.db
-      .select(exactly(runs))
+      .select()
       .from(runs)
       .where(isUnused)
       .orderBy(asc(runs.usedDay))
@@ -67,7 +58,7 @@ async function markEnding({ database, ledger, now }: EndParts, rows: readonly Ru
       const isUsed = spent === undefined || spent !== (row.spent ?? 0n);
       const set = isUsed ? { usedDay, spent: spent ?? row.spent } : { isEnding: true };
       const isSame = and(isRun(database, row), eq(runs.usedDay, row.usedDay));
-      const [marked] = await tx.update(runs).set(set).where(isSame).returning(exactly(runs));
+      const [marked] = await tx.update(runs).set(set).where(isSame).returning();
       if (marked?.isEnding) ending.push(marked);
     }
     return ending;

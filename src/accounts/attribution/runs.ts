@@ -3,7 +3,7 @@ import type { Database, Db } from "../../db/database.ts";
 import { DAY_MS } from "../../domain/id-time.ts";
 import type { Nanos } from "../../domain/money.ts";
 import { platform } from "../../platform.ts";
-import { endRuns, exactly, limitIdOf, type RunLedger, type RunRow } from "./ended-runs.ts";
+import { endRuns, limitIdOf, type RunLedger, type RunRow } from "./ended-runs.ts";
 
 /** The runs with a limit that a key may begin on a UTC day. */
 const RUNS_OF_A_DAY_MAX = 10_000;
@@ -68,7 +68,7 @@ async function storeRun(
 ): Promise<RunRow | undefined> {
   const day = Math.floor(nowMs / DAY_MS);
   const isRun = and(eq(runs.keyId, keyId), eq(runs.runId, runId));
-  const find = async () => (await tx.select(exactly(runs)).from(runs).where(isRun))[0];
+  const find = async () => (await tx.select().from(runs).where(isRun))[0];
   const found = await find();
   if (found && (found.usedDay >= day || found.isEnding)) return found;
   if (found) {

@@ -11,18 +11,29 @@ import {
 import type { Nanos } from "../../domain/money.ts";
 
 /**
- * Money in an integer column. Reading throws RangeError for an unsafe number, when the connection reads
- * integers as numbers: failing is better than rounding money.
+ * Money in an integer column. Reading throws RangeError for an unsafe number, when an expression of the column was
+ * read as a number: failing is better than rounding money.
  */
-const nanos = customType<{ data: Nanos; driverData: bigint | number }>({
+const nanos = customType<{ data: Nanos; driverData: bigint | number | string }>({
   dataType: () => "integer",
   fromDriver(value) {
     if (typeof value === "number" && !Number.isSafeInteger(value)) {
-      throw new RangeError("Cannot read an amount exactly: the statement must read integers as bigint");
+      throw new RangeError("Cannot read an amount exactly: the statement must read it as text");
     }
     return BigInt(value);
   },
 });
+
+/**
+ * Has Drizzle select a column as text, as it does its own columns of bigints: its connections read integers as numbers,
+ * which are exact up to 9,007,199 USD only.
+ */
+function asText<Builder extends object>(builder: Builder): Builder {
+  // Safe because every builder has a config, which is protected. The type of the stored column stays integer.
+  const { config } = builder as unknown as { readonly config: { columnType: string } };
+  config.columnType = "SQLiteNumericBigInt";
+  return builder;
+}
 
 /** The kinds of columns. Those of one name have equal values in both dialects. */
 export const SQLITE_KINDS = {
@@ -31,7 +42,7 @@ export const SQLITE_KINDS = {
   whole: (name: string) => integer(name),
   small: (name: string) => integer(name),
   flag: (name: string) => integer(name, { mode: "boolean" }),
-  nanos: (name: string) => nanos(name),
+  nanos: (name: string) => asText(nanos(name)),
   /** A time that better-auth reads and writes as a Date. */
   moment: (name: string) => integer(name, { mode: "timestamp_ms" }),
   uuid: (name: string) => text(name),
