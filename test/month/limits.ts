@@ -59,8 +59,12 @@ function scopesOf({ ids }: Pick<Company, "ids">, { key, user }: Scripted): reado
 }
 
 /** What `GET /v1/key` says, which knows no tags. It shows nothing below 0. */
-export async function keyLeft({ urls, company }: Month["stage"], { key, user }: Scripted): Promise<Left> {
-  const answer = await fetch(`${urls[0]}/v1/key`, {
+export async function keyLeft(
+  url: string,
+  { company }: Month["stage"],
+  { key, user }: Scripted,
+): Promise<Left> {
+  const answer = await fetch(`${url}/v1/key`, {
     headers: {
       authorization: `Bearer ${company.secrets.get(key)}`,
       "x-tollgate-user": user ?? "",

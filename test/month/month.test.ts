@@ -18,7 +18,7 @@ const SPLIT = ["project", "member", "key"] as const;
 const PASSED_MS = 8 * 3_600_000;
 
 const SIZE = { single: 1_400, users: 10_000 };
-/** One gateway on SQLite. Two on one PostgreSQL are not ready: the second answers 500 by the scripted clock. */
+/** One gateway on SQLite, or with `bun run month:postgres` two on one PostgreSQL and one Redis. */
 const DIALECT = process.env.TEST_MONTH === "postgres" ? "postgres" : "sqlite";
 
 const reckoning = new Reckoning();
@@ -31,13 +31,21 @@ afterAll(() => month?.close());
 test("each request of a month is admitted, or declined by the limit that the reckoning names", async () => {
   const { clock, company, urls } = month.stage;
   const differences = await playMonth(month.stage, writeScript(SIZE), reckoning);
-  clock.passTo(MONTH.toMs - PASSED_MS);
+  await clock.passTo(MONTH.toMs - PASSED_MS);
   await signInAgain(urls[0] ?? "", company);
   expect(differences.slice(0, 3)).toEqual([]);
   // Every level was met.
   const met = [...reckoning.declines.keys()].sort();
   expect(met).toEqual(["", "request", "run", ...LIMITS.map(({ id }) => id)].sort());
 }, 900_000);
+
+test("every gateway is ready at the end, and counts where the others do", async () => {
+  for (const url of month.stage.urls) {
+    const mode = DIALECT === "postgres" ? "redis" : "local";
+    const checks = { limiter: { ok: true, mode } };
+    expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ status: "ready", checks });
+  }
+});
 
 function expectReckoned(question: Question, sums: Sums): void {
   const reckoned = reckonedSums(reckoning.spent, month.stage.company.ids, question);
@@ -104,7 +112,8 @@ test.each(Object.keys(KEYS) as KeyName[])(
   async (key) => {
     const question = questionOf(key, month.stage.clock.nowMs);
     expect(await serviceLeft(month.stage, question)).toEqual(reckonedLeft(reckoning, question, true));
-    expect(await keyLeft(month.stage, question)).toEqual(reckonedLeft(reckoning, question, false));
+    for (const url of month.stage.urls)
+      expect(await keyLeft(url, month.stage, question)).toEqual(reckonedLeft(reckoning, question, false));
   },
 );
 

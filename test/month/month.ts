@@ -1,5 +1,9 @@
 import { join } from "node:path";
+import type { Config } from "../../src/config/config.ts";
+import type { DatabaseLocation } from "../../src/db/location.ts";
 import { createLocation } from "../accounts/temp-storage.ts";
+import { startDatabaseClock } from "../support/database-clock.ts";
+import { startRedisServer } from "../support/redis-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/test-gateway.ts";
@@ -8,7 +12,7 @@ import { type LedgerClient, startLedgerClient } from "./ledger-client.ts";
 import type { Desk } from "./places.ts";
 import { type Stage, scriptUpstream } from "./play.ts";
 import { PICOS, PREPARED_AT_MS } from "./script.ts";
-import { startScriptedClock } from "./scripted-clock.ts";
+import { type ScriptedClock, startScriptedClock } from "./scripted-clock.ts";
 
 const TOKEN = "a-token-of-the-scripted-month-000";
 
@@ -22,16 +26,16 @@ export interface Month {
   close(): Promise<void>;
 }
 
-/** Starts one gateway on SQLite, or two gateways on one PostgreSQL, and founds the accounts. */
+/** Starts one gateway on SQLite, or two gateways on one PostgreSQL and one Redis, and founds the accounts. */
 export async function startMonth(dialect: "sqlite" | "postgres"): Promise<Month> {
   const clock = startScriptedClock(PREPARED_AT_MS);
-  const books = await createLocation(dialect);
-  const { location } = books;
+  const storage = await (dialect === "sqlite" ? openOwn() : openShared(clock));
+  const { location } = storage;
   const folder = tempFolder();
   const exportPath = join(folder, "usage.jsonl");
   const gateways: TestGateway[] = [];
-  for (let count = dialect === "postgres" ? 2 : 1; count > 0; count -= 1)
-    gateways.push(await startTestGateway(optionsOf(location, exportPath)));
+  for (let count = storage.gateways; count > 0; count -= 1)
+    gateways.push(await startTestGateway(optionsOf(storage, exportPath)));
   const [first] = gateways;
   if (!first) throw new Error("no gateway");
   for (const { upstream } of gateways) scriptUpstream(upstream);
@@ -47,20 +51,56 @@ export async function startMonth(dialect: "sqlite" | "postgres"): Promise<Month>
       clock.end();
       await grpc.close();
       for (const gateway of gateways) await gateway.stop();
-      await books.drop();
+      await storage.close();
     },
   };
 }
 
-function optionsOf(database: TestGatewayOptions["database"], exportPath: string): TestGatewayOptions {
+/** What the gateways of a month keep their state in. */
+interface Storage {
+  readonly gateways: number;
+  readonly location: DatabaseLocation;
+  readonly config: Partial<Config>;
+  close(): Promise<void>;
+}
+
+async function openOwn(): Promise<Storage> {
+  const { location, drop } = await createLocation("sqlite");
+  return { gateways: 1, location, config: {}, close: drop };
+}
+
+/** Limits that no crowd meets: Redis must count each request, and a request that it cannot count is refused. */
+const COUNTED = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrentRequests: 10_000 };
+
+/** The ledger takes its time from PostgreSQL, whose clock follows the script. Redis keeps the machine's time. */
+async function openShared(clock: ScriptedClock): Promise<Storage> {
+  const [{ location, drop }, redis] = await Promise.all([createLocation("postgres"), startRedisServer()]);
+  if (location.dialect !== "postgres") throw new Error("no PostgreSQL");
+  const databaseClock = await startDatabaseClock(location.url);
+  await clock.follow(databaseClock.passTo);
+  const limiter = { redis: redis.location, onFailure: "deny", replicas: 2 } as const;
   return {
-    ...(database && { database }),
+    gateways: 2,
+    location,
+    config: { limiter, keyLimits: COUNTED, accountLimits: COUNTED },
+    async close() {
+      await databaseClock.close();
+      await drop();
+      await redis.stop();
+    },
+  };
+}
+
+function optionsOf({ location, config }: Storage, exportPath: string): TestGatewayOptions {
+  return {
+    database: location,
     models: [modelOf("chat", "openai"), modelOf("claude", "anthropic")],
     upstreams: ({ openaiUrl, anthropicUrl }) => [
       scriptedUpstream("scripted-openai", "openai", { baseUrl: openaiUrl, hasResponses: true }),
       scriptedUpstream("scripted-anthropic", "anthropic", { baseUrl: anthropicUrl }),
     ],
     config: {
+      ...config,
       ledger: {
         listen: { host: "127.0.0.1", port: 0 },
         remote: undefined,

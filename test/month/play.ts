@@ -63,7 +63,7 @@ export async function playMonth(
     const waiting = requests.entries();
     const playOn = async () => {
       for (const [at, request] of waiting) {
-        stage.clock.passTo(request.atMs);
+        await stage.clock.passTo(request.atMs);
         const verdict = verdicts[at] ?? reckoning.decide(request);
         const expected = expect(request, verdict);
         const { heard, requestId } = await send(stage, request);
