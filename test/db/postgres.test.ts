@@ -190,17 +190,38 @@ describe("the partitions of holds", () => {
     await close();
   });
 
-  test("are not created for a month with holds in the default partition", async () => {
+  test("take over the holds that the default partition has of their month", async () => {
     const { client, close } = await openPostgres(empty.url);
     const april = Date.UTC(2027, 3, 10);
     expect(await partitionOf(client, holdIdOf("h1", april))).toBe("holds_default");
+    expect(await partitionOf(client, holdIdOf("far", Date.UTC(2040, 0, 1)))).toBe("holds_default");
     await ensurePartitions(client, april);
-    const made = await partitionsOf(client);
-    expect(made).toContain("holds_2027_05");
-    expect(made).not.toContain("holds_2027_04");
-    expect(await partitionOf(client, holdIdOf("h2", april))).toBe("holds_default");
+    expect(await countsOf(client)).toEqual({ holds_2027_04: 1, holds_default: 1 });
+    expect(await partitionOf(client, holdIdOf("h2", april))).toBe("holds_2027_04");
     await close();
   });
+
+  test.each([
+    ["has too many holds of their month", { movedMax: 1, bytesMax: 2 ** 20 }, ["holds_2027_05"]],
+    ["would take too long to read", { movedMax: 100, bytesMax: 0 }, []],
+  ])("are not created when the default partition %s", async (_, bounds, made) => {
+    const { client, close } = await openPostgres(empty.url);
+    const april = Date.UTC(2027, 3, 10);
+    for (const name of ["h1", "h2"]) await partitionOf(client, holdIdOf(name, april));
+    await ensurePartitions(client, april, bounds);
+    const of2027 = (await partitionsOf(client)).filter((name) => /_2027_0[45]/.test(name));
+    expect(of2027).toEqual(made);
+    expect(await partitionOf(client, holdIdOf("h3", april))).toBe("holds_default");
+    await close();
+  });
+
+  /** How many holds each partition has that has any. */
+  async function countsOf(client: Client): Promise<Record<string, number>> {
+    const rows: { part: string; count: bigint }[] = await client.unsafe(
+      "SELECT tableoid::regclass::text AS part, count(*) AS count FROM holds GROUP BY 1 ORDER BY 1",
+    );
+    return Object.fromEntries(rows.map(({ part, count }) => [part, Number(count)]));
+  }
 });
 
 type Client = Awaited<ReturnType<typeof openPostgres>>["client"];

@@ -15,21 +15,32 @@ interface Partition {
 /** Short, because every query of the default partition queues behind a waiting attachment. */
 const LOCK_TIMEOUT = "250ms";
 
+/** What may keep requests waiting while a partition is attached: about 0.2 s for each bound. */
+interface AttachmentBounds {
+  /** The most holds of one month that are moved out of the default partition. */
+  readonly movedMax: number;
+  /** The most bytes of the default partition, which PostgreSQL reads whole. */
+  readonly bytesMax: number;
+}
+const BOUNDS: AttachmentBounds = { movedMax: 10_000, bytesMax: 32 * 2 ** 20 };
+
 /**
  * Creates the missing partitions of holds, from the month before `atMs` (ids may be a day old) to two months
- * ahead. Attaching locks the default partition briefly; while a long query reads it, the next call retries. A
- * month that has holds in the default partition keeps them there.
+ * ahead. Holds that the default partition has of such a month, as after a jump of the clock, move. Attaching locks the
+ * default partition briefly; while a long query reads it, the next call retries. Beyond `bounds`, holds stay there.
  */
-export async function ensurePartitions(client: SQL, atMs: number): Promise<void> {
-  const wanted = partitionsAround(atMs);
-  if ((await missingOf(client, wanted)).length === 0) return;
-  try {
-    await underSchemaLock(client, async (locked) => {
-      await locked.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-      for (const partition of await missingOf(locked, wanted)) await attach(locked, partition);
-    });
-  } catch (error) {
-    if (!isLockFailure(error)) throw error;
+export async function ensurePartitions(client: SQL, atMs: number, bounds = BOUNDS): Promise<void> {
+  for (const partition of await missingOf(client, partitionsAround(atMs))) {
+    try {
+      // A transaction for each, because it keeps the default partition locked until its end.
+      await underSchemaLock(client, async (locked) => {
+        await locked.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+        const [missing] = await missingOf(locked, [partition]);
+        if (missing && (await isAttachable(locked, missing, bounds))) await attach(locked, missing);
+      });
+    } catch (error) {
+      if (!isLockFailure(error)) throw error;
+    }
   }
 }
 
@@ -72,16 +83,34 @@ export async function listPartitions(client: SQL): Promise<readonly MonthPartiti
   });
 }
 
-/** Creates the table, then attaches it: creating it as a partition would lock all of holds. */
+async function isAttachable(
+  locked: SQL,
+  { from, to }: Partition,
+  { movedMax, bytesMax }: AttachmentBounds,
+): Promise<boolean> {
+  const [size] = await locked.unsafe("SELECT pg_relation_size('holds_default') <= $1 AS is_small", [
+    bytesMax,
+  ]);
+  if (!size.is_small) return false;
+  const sql = `SELECT 1 FROM holds_default WHERE ${IN_MONTH} LIMIT $3`;
+  return (await locked.unsafe(sql, [from, to, movedMax + 1])).length <= movedMax;
+}
+
+/**
+ * Creates the table, then attaches it: creating it as a partition would lock all of holds. The default partition is
+ * locked before its holds move, or else others of the month could follow.
+ */
 async function attach(locked: SQL, { name, from, to }: Partition): Promise<void> {
-  const isTaken = await locked.unsafe(
-    "SELECT 1 FROM holds_default WHERE hold_id >= $1::uuid AND hold_id < $2::uuid LIMIT 1",
+  await locked.unsafe(`CREATE TABLE ${name} (LIKE holds INCLUDING ALL) WITH (fillfactor = 80)`);
+  await locked.unsafe("LOCK TABLE holds_default IN ACCESS EXCLUSIVE MODE");
+  await locked.unsafe(
+    `WITH moved AS (DELETE FROM holds_default WHERE ${IN_MONTH} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
     [from, to],
   );
-  if (isTaken.length > 0) return;
-  await locked.unsafe(`CREATE TABLE ${name} (LIKE holds INCLUDING ALL) WITH (fillfactor = 80)`);
   await locked.unsafe(`ALTER TABLE holds ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
 }
+
+const IN_MONTH = "hold_id >= $1::uuid AND hold_id < $2::uuid";
 
 function monthStart(atMs: number, monthsLater: number): Date {
   const at = new Date(atMs);

@@ -110,8 +110,8 @@ export interface DueRead {
 const SEARCH_MS = 10_000;
 
 /**
- * Every hour, the search first creates the partitions of the months ahead. One search runs at a time, because
- * they share the connection.
+ * Every hour, and in a new month, the search first creates the partitions of the months ahead: after a jump of the
+ * clock, few holds are to be moved there. One search runs at a time, because they share the connection.
  */
 export function createDueRead(
   database: Pick<PostgresDatabase, "connect">,
@@ -120,15 +120,17 @@ export function createDueRead(
 ): DueRead {
   const session = createSession(database, { statement_timeout: "8s" });
   let last: Promise<unknown> = Promise.resolve();
-  let partitionedAtMs = Number.NEGATIVE_INFINITY;
+  let partitioned = { atMs: Number.NEGATIVE_INFINITY, month: -1 };
 
   const search = async (client: SQL, limit: number) => {
     // A monotonic clock: after a correction of the wall clock, an hour could last much longer.
-    const uptimeMs = performance.now();
-    if (uptimeMs - partitionedAtMs >= HOUR_MS) {
+    const atMs = performance.now();
+    const wallMs = Date.now();
+    const month = new Date(wallMs).getUTCMonth();
+    if (atMs - partitioned.atMs >= HOUR_MS || month !== partitioned.month) {
       // Set first, so that a failure to create partitions fails one sweep an hour and not every sweep.
-      partitionedAtMs = uptimeMs;
-      await ensurePartitions(client, Date.now());
+      partitioned = { atMs, month };
+      await ensurePartitions(client, wallMs);
     }
     const due: DueRow[] = await client.unsafe(DUE, [now?.() ?? null, limit]);
     const ahead: DueRow[] = await client.unsafe(AHEAD, [now?.() ?? null, limit, CLOCK_SKEW_MAX_MS]);
