@@ -1,5 +1,5 @@
 import type { Dialect } from "../queries/query.ts";
-import { partsOf } from "../queries/usage-columns.ts";
+import { partsOf, selectDiffering } from "../queries/usage-columns.ts";
 import { ABOVE } from "../retention/sums.ts";
 
 /** A condition that always holds in a ledger. Its query returns the rows that violate it. */
@@ -163,18 +163,22 @@ function countersAgree({ elements, item }: Dialect, range: WalletRange): Invaria
     id: "I6",
     claim:
       "a limit's counters are the sums of the holds that count against its period, dropped ones included",
-    sql: `SELECT wallet_id, limit_id AS subject FROM (
-        SELECT wallet_id, limit_id, period_start_ms, used, held FROM limit_counters WHERE ${range("wallet_id")}
-      ) AS kept FULL JOIN (
-        SELECT wallet_id, limit_id, period_start_ms, sum(used) AS used, sum(held) AS held FROM (
-          SELECT wallet_id, ${item(0, "text")} AS limit_id, ${item(1, "integer")} AS period_start_ms,
+    sql: selectDiffering(
+      "wallet_id, limit_id AS subject",
+      {
+        keys: ["wallet_id", "limit_id", "period_start_ms"],
+        one: `SELECT wallet_id, limit_id, period_start_ms, used AS kept_used, held AS kept_held
+          FROM limit_counters WHERE ${range("wallet_id")}`,
+        other: `SELECT wallet_id, limit_id, period_start_ms, sum(used) AS used, sum(held) AS held FROM (
+          SELECT wallet_id, ${item(0, "text")} AS limit_id, CAST(${item(1, "integer")} AS bigint) AS period_start_ms,
             captured - refunded AS used, CASE WHEN state = 'held' THEN granted ELSE 0 END AS held
           FROM holds h, ${elements("h.limits")} WHERE ${range("wallet_id")}
           UNION ALL SELECT wallet_id, limit_id, period_start_ms, used, 0 FROM dropped_counters
           WHERE ${range("wallet_id")}
-        ) AS shares GROUP BY 1, 2, 3
-      ) AS counted USING (wallet_id, limit_id, period_start_ms)
-      WHERE coalesce(kept.used, 0) <> coalesce(counted.used, 0) OR coalesce(kept.held, 0) <> coalesce(counted.held, 0)`,
+        ) AS shares GROUP BY 1, 2, 3`,
+      },
+      "coalesce(kept_used, 0) <> coalesce(used, 0) OR coalesce(kept_held, 0) <> coalesce(held, 0)",
+    ),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   PART,
   receiptCosts,
   rollUpCosts,
+  selectDiffering,
   sumsDiffer,
   UNCOUNTED_COSTS,
 } from "../queries/usage-columns.ts";
@@ -30,25 +31,28 @@ export function usageInvariants(dialect: Dialect, range: WalletRange): readonly 
 
 /** From the journal and not from the receipts, so that it holds when old receipts are gone. */
 function hoursEqualJournal({ idTimeMs }: Dialect, range: WalletRange): Invariant {
-  const hour = `${idTimeMs("hold_id")} / ${HOUR_MS} * ${HOUR_MS}`;
+  const hour = `CAST(${idTimeMs("hold_id")} / ${HOUR_MS} * ${HOUR_MS} AS bigint)`;
   return {
     id: "U1",
     claim: "usage by hour adds up to the captures and refunds of the journal",
-    sql: `SELECT wallet_id, CAST(start_ms AS text) AS subject FROM (
-        SELECT wallet_id, start_ms, sum(captured_high) AS captured_high, sum(captured_low) AS captured_low,
+    sql: selectDiffering(
+      "wallet_id, CAST(start_ms AS text) AS subject",
+      {
+        keys: ["wallet_id", "start_ms"],
+        one: `SELECT wallet_id, start_ms, sum(captured_high) AS captured_high, sum(captured_low) AS captured_low,
           sum(refunded_high) AS refunded_high, sum(refunded_low) AS refunded_low
-        FROM usage_hours WHERE ${range("wallet_id")} GROUP BY wallet_id, start_ms
-      ) AS summed FULL JOIN (
-        SELECT wallet_id, ${hour} AS start_ms,
+        FROM usage_hours WHERE ${range("wallet_id")} GROUP BY wallet_id, start_ms`,
+        other: `SELECT wallet_id, ${hour} AS start_ms,
           sum(CASE WHEN kind = 5 THEN 0 ELSE amount / ${PART} END) AS journal_captured_high,
           sum(CASE WHEN kind = 5 THEN 0 ELSE amount % ${PART} END) AS journal_captured_low,
           sum(CASE WHEN kind = 5 THEN amount / ${PART} ELSE 0 END) AS journal_refunded_high,
           sum(CASE WHEN kind = 5 THEN amount % ${PART} ELSE 0 END) AS journal_refunded_low
-        FROM transfers WHERE hold_id IS NOT NULL AND ${range("wallet_id")} GROUP BY 1, 2
-      ) AS journal USING (wallet_id, start_ms)
-      WHERE start_ms >= (SELECT hours_from_ms FROM usage_cursor) AND start_ms < (SELECT hours_to_ms FROM usage_cursor)
+        FROM transfers WHERE hold_id IS NOT NULL AND ${range("wallet_id")} GROUP BY 1, 2`,
+      },
+      `start_ms >= (SELECT hours_from_ms FROM usage_cursor) AND start_ms < (SELECT hours_to_ms FROM usage_cursor)
         AND (wallet_id, start_ms) NOT IN (SELECT wallet_id, start_ms FROM usage_stale)
         AND (${differ("captured")} OR ${differ("refunded")})`,
+    ),
   };
 }
 
@@ -73,7 +77,7 @@ function compareSums(one: string, other: string): string {
 }
 
 function dayOf(startMs: string): string {
-  return `${startMs} / ${DAY_MS} * ${DAY_MS}`;
+  return `CAST(${startMs} / ${DAY_MS} * ${DAY_MS} AS bigint)`;
 }
 
 function daysEqualHours(range: WalletRange): Invariant {
@@ -81,14 +85,19 @@ function daysEqualHours(range: WalletRange): Invariant {
   return {
     id: "U2",
     claim: "usage by day is the sum of its hours",
-    sql: `SELECT wallet_id, CAST(day_ms AS text) AS subject FROM (
-        SELECT wallet_id, start_ms AS day_ms, ${sumsAs("d")} FROM usage_days WHERE ${range("wallet_id")} GROUP BY 1, 2
-      ) AS days FULL JOIN (
-        SELECT wallet_id, ${day} AS day_ms, ${sumsAs("h")} FROM usage_hours WHERE ${range("wallet_id")} GROUP BY 1, 2
-      ) AS hours USING (wallet_id, day_ms)
-      WHERE day_ms >= (SELECT days_from_ms FROM usage_cursor) AND day_ms < (SELECT days_to_ms FROM usage_cursor)
+    sql: selectDiffering(
+      "wallet_id, CAST(day_ms AS text) AS subject",
+      {
+        keys: ["wallet_id", "day_ms"],
+        one: `SELECT wallet_id, start_ms AS day_ms, ${sumsAs("d")}
+          FROM usage_days WHERE ${range("wallet_id")} GROUP BY 1, 2`,
+        other: `SELECT wallet_id, ${day} AS day_ms, ${sumsAs("h")}
+          FROM usage_hours WHERE ${range("wallet_id")} GROUP BY 1, 2`,
+      },
+      `day_ms >= (SELECT days_from_ms FROM usage_cursor) AND day_ms < (SELECT days_to_ms FROM usage_cursor)
         AND (wallet_id, day_ms) NOT IN (SELECT wallet_id, ${day} FROM usage_stale)
         AND (${compareSums("d", "h")})`,
+    ),
   };
 }
 
@@ -97,17 +106,21 @@ function costsEqualReceipts({ idTimeMs }: Dialect, range: WalletRange): Invarian
   return {
     id: "U7",
     claim: "upstream costs by hour add up to those of the receipts",
-    sql: `SELECT wallet_id, CAST(start_ms AS text) AS subject FROM (
-        SELECT wallet_id, start_ms, ${rollUpCosts("")}, ${UNCOUNTED_COSTS} AS uncounted
-        FROM usage_hours WHERE ${range("wallet_id")} GROUP BY 1, 2
-      ) AS summed FULL JOIN (
-        SELECT wallet_id, ${idTimeMs("hold_id")} / ${HOUR_MS} * ${HOUR_MS} AS start_ms, ${receiptCosts("kept_")}
-        FROM holds WHERE upstream_cost IS NOT NULL AND ${range("wallet_id")} GROUP BY 1, 2
-      ) AS receipts USING (wallet_id, start_ms)
-      WHERE start_ms >= (SELECT hours_from_ms FROM usage_cursor) AND start_ms < (SELECT hours_to_ms FROM usage_cursor)
+    sql: selectDiffering(
+      "wallet_id, CAST(start_ms AS text) AS subject",
+      {
+        keys: ["wallet_id", "start_ms"],
+        one: `SELECT wallet_id, start_ms, ${rollUpCosts("")}, ${UNCOUNTED_COSTS} AS uncounted
+        FROM usage_hours WHERE ${range("wallet_id")} GROUP BY 1, 2`,
+        other: `SELECT wallet_id, CAST(${idTimeMs("hold_id")} / ${HOUR_MS} * ${HOUR_MS} AS bigint) AS start_ms,
+          ${receiptCosts("kept_")}
+        FROM holds WHERE upstream_cost IS NOT NULL AND ${range("wallet_id")} GROUP BY 1, 2`,
+      },
+      `start_ms >= (SELECT hours_from_ms FROM usage_cursor) AND start_ms < (SELECT hours_to_ms FROM usage_cursor)
         AND start_ms >= (SELECT receipts_from_ms FROM retention)
         AND (wallet_id, start_ms) NOT IN (SELECT wallet_id, start_ms FROM usage_stale)
         AND ${costsDiffer("kept", "coalesce(uncounted, 0)")}`,
+    ),
   };
 }
 
@@ -122,17 +135,20 @@ export function totalsEqualWallets(): Invariant {
 
 /** The starts of hours or days whose totals differ. `stale` is SQL for the start that a stale hour is in. */
 function totalsDiffer(unit: "hours" | "days", stale: string): string {
-  return `SELECT '' AS wallet_id, CAST(start_ms AS text) AS subject FROM (
-      SELECT start_ms, ${sumsAs("t")} FROM usage_total_${unit} GROUP BY 1
-    ) AS totals FULL JOIN (
-      SELECT start_ms, ${sumsAs("w")} FROM usage_${unit} GROUP BY 1
-    ) AS wallets USING (start_ms)
-    WHERE start_ms >= (SELECT CASE WHEN totals_version = version THEN totals_from_ms ELSE ${NO_TOTALS_MS} END
+  return selectDiffering(
+    "'' AS wallet_id, CAST(start_ms AS text) AS subject",
+    {
+      keys: ["start_ms"],
+      one: `SELECT start_ms, ${sumsAs("t")} FROM usage_total_${unit} GROUP BY 1`,
+      other: `SELECT start_ms, ${sumsAs("w")} FROM usage_${unit} GROUP BY 1`,
+    },
+    `start_ms >= (SELECT CASE WHEN totals_version = version THEN totals_from_ms ELSE ${NO_TOTALS_MS} END
         FROM usage_cursor)
       AND start_ms >= (SELECT ${unit}_from_ms FROM usage_cursor)
       AND start_ms < (SELECT ${unit}_to_ms FROM usage_cursor)
       AND start_ms NOT IN (SELECT ${stale} FROM usage_stale)
-      AND (${compareSums("t", "w")})`;
+      AND (${compareSums("t", "w")})`,
+  );
 }
 
 /** U5: the sums of a journal are those of its transfers up to their position. */
@@ -180,17 +196,20 @@ function recordsEqualJournal(dialect: Dialect, range: WalletRange): Invariant {
   return {
     id: "I9",
     claim: "transfers of dropped receipts add up to what was recorded of the receipts",
-    sql: `SELECT wallet_id, CAST(NULL AS text) AS subject FROM (
-        SELECT * FROM dropped_receipts WHERE ${range("wallet_id")}
-      ) AS recorded FULL JOIN (
-        SELECT t.wallet_id, ${sum("kind <> 5", "/")} AS journal_captured_high,
+    sql: selectDiffering(
+      "wallet_id, CAST(NULL AS text) AS subject",
+      {
+        keys: ["wallet_id"],
+        one: `SELECT * FROM dropped_receipts WHERE ${range("wallet_id")}`,
+        other: `SELECT t.wallet_id, ${sum("kind <> 5", "/")} AS journal_captured_high,
           ${sum("kind <> 5", "%")} AS journal_captured_low, ${sum("kind = 5", "/")} AS journal_refunded_high,
           ${sum("kind = 5", "%")} AS journal_refunded_low
         FROM transfers t LEFT JOIN holds h ON h.wallet_id = t.wallet_id AND h.hold_id = t.hold_id
         WHERE ${range("t.wallet_id")} AND t.kind <> 1 AND h.state IS NULL
-          AND ${isBeforeDrops(dialect, "t.hold_id")} GROUP BY 1
-      ) AS journal USING (wallet_id)
-      WHERE ${sumsDiffer("captured", "journal")} OR ${sumsDiffer("refunded", "journal")}`,
+          AND ${isBeforeDrops(dialect, "t.hold_id")} GROUP BY 1`,
+      },
+      `${sumsDiffer("captured", "journal")} OR ${sumsDiffer("refunded", "journal")}`,
+    ),
   };
 }
 
@@ -199,14 +218,18 @@ function usageCountsDropped(range: WalletRange): Invariant {
   return {
     id: "U6",
     claim: "usage counts every dropped receipt and its upstream cost",
-    sql: `SELECT wallet_id, CAST(NULL AS text) AS subject FROM (
-        SELECT wallet_id, sum(requests) AS requests, ${rollUpCosts("used_")},
+    sql: selectDiffering(
+      "wallet_id, CAST(NULL AS text) AS subject",
+      {
+        keys: ["wallet_id"],
+        one: `SELECT wallet_id, sum(requests) AS requests, ${rollUpCosts("used_")},
           ${UNCOUNTED_COSTS} AS uncounted FROM usage_hours
-        WHERE ${range("wallet_id")} AND start_ms < (SELECT cleared_to_ms FROM retention) GROUP BY wallet_id
-      ) AS used FULL JOIN (
-        SELECT wallet_id, receipts, ${COST_COLUMNS.join(", ")} FROM dropped_receipts WHERE ${range("wallet_id")}
-      ) AS recorded USING (wallet_id)
-      WHERE (coalesce(requests, 0) <> coalesce(receipts, 0) OR ${costsDiffer("used", "coalesce(uncounted, 0)")})
+        WHERE ${range("wallet_id")} AND start_ms < (SELECT cleared_to_ms FROM retention) GROUP BY wallet_id`,
+        other: `SELECT wallet_id, receipts, ${COST_COLUMNS.join(", ")}
+          FROM dropped_receipts WHERE ${range("wallet_id")}`,
+      },
+      `(coalesce(requests, 0) <> coalesce(receipts, 0) OR ${costsDiffer("used", "coalesce(uncounted, 0)")})
         AND (SELECT receipts_from_ms = cleared_to_ms FROM retention)`,
+    ),
   };
 }

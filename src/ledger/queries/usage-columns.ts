@@ -19,6 +19,30 @@ export function sumsDiffer(amount: string, prefix: string): string {
   return `${part(`${amount}_high`)} * ${PART} + ${part(`${amount}_low`)} <> 0`;
 }
 
+/**
+ * Two sides to compare: SQL of rows, at most one for each value of the keys, which both sides have. A key that is an
+ * expression must be cast to its type: SQLite looks nothing up by a value without one.
+ */
+interface Sides {
+  readonly keys: readonly [string, ...string[]];
+  readonly one: string;
+  readonly other: string;
+}
+
+/**
+ * Selects from the rows of both sides where the condition holds, with nulls where a side lacks a row. Not by FULL
+ * JOIN, for which SQLite compares each row of one side with each of the other.
+ */
+export function selectDiffering(select: string, { keys, one, other }: Sides, condition: string): string {
+  const join = (side: string, joined: string) =>
+    `SELECT ${select} FROM ${side} LEFT JOIN ${joined} USING (${keys.join(", ")}) WHERE (${condition})`;
+  return `SELECT * FROM (
+      WITH one_side AS MATERIALIZED (${one}), other_side AS MATERIALIZED (${other})
+      ${join("one_side", "other_side")}
+      UNION ALL ${join("other_side", "one_side")} AND one_side.${keys[0]} IS NULL
+    ) AS differing`;
+}
+
 /** The costs that roll-ups sum up: amounts with a high and a low column. */
 const COSTS = ["upstream_cost", "costed"];
 

@@ -7,6 +7,7 @@ import {
   partsOf,
   receiptCosts,
   rollUpCosts,
+  selectDiffering,
   sumsDiffer,
   UNCOUNTED_COSTS,
 } from "../queries/usage-columns.ts";
@@ -57,19 +58,23 @@ export function differencesSql(
   { table, condition }: ReceiptSource,
   { fromMs, toMs }: { readonly fromMs: string; readonly toMs: string },
 ): string {
-  const hour = `${idTimeMs("hold_id")} / 3600000 * 3600000`;
-  return `SELECT count(*) AS differences FROM (
-      SELECT wallet_id, ${hour} AS start_ms, count(*) AS requests, sum(captured / ${PART}) AS captured_high,
+  const hour = `CAST(${idTimeMs("hold_id")} / 3600000 * 3600000 AS bigint)`;
+  const differing = selectDiffering(
+    "wallet_id",
+    {
+      keys: ["wallet_id", "start_ms"],
+      one: `SELECT wallet_id, ${hour} AS start_ms, count(*) AS requests, sum(captured / ${PART}) AS captured_high,
         sum(captured % ${PART}) AS captured_low, sum(refunded / ${PART}) AS refunded_high,
         sum(refunded % ${PART}) AS refunded_low, ${receiptCosts("")}
-      FROM ${table} WHERE ${condition} GROUP BY 1, 2
-    ) AS receipts FULL JOIN (
-      SELECT wallet_id, start_ms, sum(requests) AS used_requests, sum(captured_high) AS used_captured_high,
+      FROM ${table} WHERE ${condition} GROUP BY 1, 2`,
+      other: `SELECT wallet_id, start_ms, sum(requests) AS used_requests, sum(captured_high) AS used_captured_high,
         sum(captured_low) AS used_captured_low, sum(refunded_high) AS used_refunded_high,
         sum(refunded_low) AS used_refunded_low, ${rollUpCosts("used_")}, ${UNCOUNTED_COSTS} AS uncounted
       FROM (SELECT wallet_id AS owner FROM wallets) AS w CROSS JOIN usage_hours
-      WHERE wallet_id = owner AND start_ms >= ${fromMs} AND start_ms < ${toMs} GROUP BY 1, 2
-    ) AS used USING (wallet_id, start_ms)
-    WHERE coalesce(requests, 0) <> coalesce(used_requests, 0) OR ${sumsDiffer("captured", "used")} OR ${sumsDiffer("refunded", "used")}
-      OR ${costsDiffer("used", "coalesce(uncounted, 0)")}`;
+      WHERE wallet_id = owner AND start_ms >= ${fromMs} AND start_ms < ${toMs} GROUP BY 1, 2`,
+    },
+    `coalesce(requests, 0) <> coalesce(used_requests, 0) OR ${sumsDiffer("captured", "used")} OR ${sumsDiffer("refunded", "used")}
+      OR ${costsDiffer("used", "coalesce(uncounted, 0)")}`,
+  );
+  return `SELECT count(*) AS differences FROM (${differing}) AS found`;
 }
