@@ -1,5 +1,5 @@
 import type { Browser, Page } from "playwright-core";
-import { openPageAs, settled, type Visit } from "../browser/world/open-page.ts";
+import { followPath, openPageAs, settled, type Visit } from "../browser/world/open-page.ts";
 import type { WatchedPage } from "../support/chromium.ts";
 import type { Company } from "./company.ts";
 import { type AccountName, MONTH } from "./script.ts";
@@ -18,17 +18,21 @@ export async function openPages(
   { url, nowMs, company }: { readonly url: string; readonly nowMs: number; readonly company: Company },
 ): Promise<Pages> {
   const watched = new Map<AccountName, WatchedPage>();
+  const openAt = async (address: string, account: AccountName) => {
+    const visit: Visit = { url, path: address, person: company.owners[account] };
+    const opened = await openPageAs(browser, visit, { timeZone: "UTC" });
+    await opened.page.clock.setFixedTime(nowMs);
+    await opened.page.goto(`${url}${address}`);
+    await settled(opened);
+    return opened;
+  };
   return {
     async open(account, path) {
       const address = `/console/accounts/${company.accountIds[account]}${path}`;
-      const known = watched.get(account);
-      const visit: Visit = { url, path: address, person: company.owners[account] };
-      const page = known ?? (await openPageAs(browser, visit, { timeZone: "UTC" }));
-      watched.set(account, page);
-      await page.page.clock.setFixedTime(nowMs);
-      await page.page.goto(`${url}${address}`);
-      await settled(page);
-      return page.page;
+      const known = watched.get(account) ?? (await openAt(address, account));
+      watched.set(account, known);
+      await followPath(known, address);
+      return known.page;
     },
     async close() {
       await browser.close();
