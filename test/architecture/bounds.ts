@@ -15,9 +15,9 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   mail: { files: 4, lines: 550 },
   delivery: { files: 3, lines: 500 },
   accounts: { files: 51, lines: 6900 },
-  "ledger-grpc": { files: 28, lines: 4400 },
+  "ledger-grpc": { files: 29, lines: 4500 },
   "settlement-outbox": { files: 5, lines: 1150 },
-  ledger: { files: 99, lines: 14650 },
+  ledger: { files: 108, lines: 15900 },
   refusals: { files: 4, lines: 800 },
   "limiter/redis": { files: 12, lines: 1700 },
   limiter: { files: 4, lines: 800 },
@@ -28,14 +28,14 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
   catalog: { files: 13, lines: 1700 },
-  db: { files: 27, lines: 2800 },
+  db: { files: 27, lines: 2850 },
   telemetry: { files: 15, lines: 2150 },
   console: { files: 168, lines: 18950 },
-  domain: { files: 21, lines: 1550 },
+  domain: { files: 22, lines: 1550 },
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 99;
+export const PLAIN_CHAT_FILES_MAX = 102;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;
@@ -51,6 +51,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "gateway/relay.ts": "one answer on its way to the client, whole or streamed",
   "http/v1-routes.ts": "the one table of the routes of /v1, as their description shows it",
   "ledger/audit/audit.ts": "one audit: its snapshot, its ranges and its findings",
+  "ledger/core/book.ts": "the rows of a wallet's book and their changes, which every rule imports together",
   "ledger/exports/page.ts": "one page of an export, from three cursors",
   "ledger/ledger.ts":
     "the commands of the ledger with their results and errors, which callers import together",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { decodeTopUpRequest, encodeTopUpRequest } from "../../src/ledger-grpc/codec/credits.ts";
 import { InvalidField } from "../../src/ledger-grpc/codec/fields.ts";
 import { decodeSpendLimit } from "../../src/ledger-grpc/codec/limits.ts";
 import { encodeStoredMetadata } from "../../src/ledger-grpc/codec/metadata.ts";
@@ -8,11 +9,9 @@ import {
   decodeHoldRequest,
   decodeReleaseRequest,
   decodeSettleRequest,
-  decodeTopUpRequest,
   encodeExtendRequest,
   encodeHoldRequest,
   encodeSettleRequest,
-  encodeTopUpRequest,
 } from "../../src/ledger-grpc/codec/mutations.ts";
 import {
   decodePage,

@@ -10,6 +10,12 @@ import {
   type UsageReport,
 } from "../../src/ledger/usage-records.ts";
 import {
+  decodeRefundRequest,
+  decodeTopUpRequest,
+  encodeRefundRequest,
+  encodeTopUpRequest,
+} from "../../src/ledger-grpc/codec/credits.ts";
+import {
   decodeFullLimitsQuery,
   decodeSpendLimit,
   decodeSpendLimitUsage,
@@ -26,11 +32,9 @@ import {
   decodeHoldRequest,
   decodeHoldTimeout,
   decodePostingResult,
-  decodeRefundRequest,
   decodeReleaseRequest,
   decodeSettlementResult,
   decodeSettleRequest,
-  decodeTopUpRequest,
   encodeBalancesResult,
   encodeChargeRequest,
   encodeChargeResult,
@@ -38,11 +42,9 @@ import {
   encodeGrantResult,
   encodeHoldRequest,
   encodePostingResult,
-  encodeRefundRequest,
   encodeReleaseRequest,
   encodeSettlementResult,
   encodeSettleRequest,
-  encodeTopUpRequest,
 } from "../../src/ledger-grpc/codec/mutations.ts";
 import {
   decodePage,

@@ -3,6 +3,7 @@ import type * as Proto from "../../gen/messages.ts";
 import { type HoldOptions, type Ledger, LedgerError } from "../../ledger/ledger.ts";
 import type { LedgerReads } from "../../ledger/records.ts";
 import { platform } from "../../platform.ts";
+import { encodeRefundRequest, encodeTopUpRequest } from "../codec/credits.ts";
 import { encodeId } from "../codec/fields.ts";
 import { encodeDeleteSpendLimitRequest, encodeSetSpendLimitRequest } from "../codec/limits.ts";
 import {
@@ -14,10 +15,8 @@ import {
   encodeChargeRequest,
   encodeExtendRequest,
   encodeHoldRequest,
-  encodeRefundRequest,
   encodeReleaseRequest,
   encodeSettleRequest,
-  encodeTopUpRequest,
 } from "../codec/mutations.ts";
 import { encodeWalletStateRequest } from "../codec/wallets.ts";
 import {

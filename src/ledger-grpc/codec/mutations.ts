@@ -6,14 +6,12 @@ import type {
   HoldGrant,
   HoldRequest,
   Posting,
-  RefundRequest,
   ReleaseRequest,
   Settlement,
   SettleRequest,
-  TopUpRequest,
 } from "../../ledger/ledger.ts";
 import type { Balances } from "../../ledger/records.ts";
-import { creditSources, holdStates } from "./enums.ts";
+import { holdStates } from "./enums.ts";
 import {
   decodeOutcome,
   decodeRequestFacts,
@@ -27,11 +25,9 @@ import {
 import {
   decodeDuration,
   decodeNanos,
-  decodeTime,
   encodeDuration,
   encodeId,
   encodeNanos,
-  encodeTime,
   required,
   sparse,
 } from "./fields.ts";
@@ -134,30 +130,6 @@ export function decodeReleaseRequest(wire: Proto.ReleaseHoldRequest__Output): Re
   };
 }
 
-export function encodeTopUpRequest(request: TopUpRequest): Proto.CreateTopUpRequest {
-  const { walletId, topUpId, amount, source, expiresAtMs, creditId } = request;
-  return sparse<Proto.CreateTopUpRequest>({
-    walletId: encodeId(walletId),
-    topUpId: encodeId(topUpId),
-    amountNanos: encodeNanos(amount),
-    source: source && creditSources.encode(source),
-    expireTime: expiresAtMs === undefined ? undefined : encodeTime(expiresAtMs),
-    creditId: creditId === undefined ? undefined : encodeId(creditId),
-  });
-}
-
-export function decodeTopUpRequest(wire: Proto.CreateTopUpRequest__Output): TopUpRequest {
-  const { walletId, topUpId, amountNanos, source, expireTime, creditId } = wire;
-  return {
-    walletId,
-    topUpId,
-    amount: decodeNanos(amountNanos),
-    source: creditSources.decodeOptional(source, "source", "invalid_credit"),
-    expiresAtMs: expireTime ? decodeTime(expireTime, "expire_time", "invalid_credit") : undefined,
-    creditId: creditId || undefined,
-  };
-}
-
 export function encodeChargeRequest(request: ChargeRequest): Proto.CreateChargeRequest {
   return sparse<Proto.CreateChargeRequest>({
     walletId: encodeId(request.walletId),
@@ -181,29 +153,6 @@ export function decodeChargeRequest(wire: Proto.CreateChargeRequest__Output): Ch
     facts: decodeRequestFacts(wire.facts),
     outcome: decodeOutcome(wire.outcome, SETTLED_OUTCOME),
     metadata: decodeMetadata(wire.metadata),
-  };
-}
-
-export function encodeRefundRequest(request: RefundRequest): Proto.CreateRefundRequest {
-  const { creditLifeMs } = request;
-  return sparse<Proto.CreateRefundRequest>({
-    walletId: encodeId(request.walletId),
-    refundId: encodeId(request.refundId),
-    holdId: encodeId(request.holdId),
-    amountNanos: encodeNanos(request.amount),
-    creditLife: creditLifeMs === undefined ? undefined : encodeDuration(creditLifeMs),
-  });
-}
-
-export function decodeRefundRequest(wire: Proto.CreateRefundRequest__Output): RefundRequest {
-  return {
-    walletId: wire.walletId,
-    refundId: wire.refundId,
-    holdId: wire.holdId,
-    amount: decodeNanos(wire.amountNanos),
-    creditLifeMs: wire.creditLife
-      ? decodeDuration(wire.creditLife, "credit_life", "invalid_credit")
-      : undefined,
   };
 }
 

@@ -3,6 +3,7 @@ import type { TraceContext } from "../../domain/trace-context.ts";
 import type * as Proto from "../../gen/messages.ts";
 import type { HoldGrant, HoldRequest, Ledger, Posting, Settlement } from "../../ledger/ledger.ts";
 import type { Balances } from "../../ledger/records.ts";
+import { decodeRefundRequest, decodeTopUpRequest } from "../codec/credits.ts";
 import { holdStates } from "../codec/enums.ts";
 import { encodeNanos, InvalidField } from "../codec/fields.ts";
 import { decodeDeleteSpendLimitRequest, decodeSetSpendLimitRequest } from "../codec/limits.ts";
@@ -11,10 +12,8 @@ import {
   decodeExtendRequest,
   decodeHoldRequest,
   decodeHoldTimeout,
-  decodeRefundRequest,
   decodeReleaseRequest,
   decodeSettleRequest,
-  decodeTopUpRequest,
   encodeBalancesResult,
   encodeChargeResult,
   encodeDoneResult,

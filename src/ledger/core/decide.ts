@@ -1,8 +1,9 @@
 import type { Book } from "./book.ts";
+import { charge } from "./charge.ts";
 import type { CommandKind, Decision, RequestOf, ResultOf, Rule } from "./command.ts";
 import { endDueCredits, expireCredits } from "./expire-credits.ts";
 import { extend, hold } from "./hold.ts";
-import { charge, refund, topUp } from "./post.ts";
+import { refund, topUp } from "./post.ts";
 import { expire, mergeChanges, release, settle } from "./settle.ts";
 import { createWallet, deleteSpendLimit, setSpendLimit, setWalletState } from "./wallet.ts";
 

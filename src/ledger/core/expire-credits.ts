@@ -2,8 +2,9 @@
 import type { Balances } from "../records.ts";
 import { type Book, balancesOf, type Changes, type Wallet } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
-import { type CreditedMoney, endCredits, withCredits } from "./credits.ts";
+import { type CreditedMoney, withCredits } from "./credits.ts";
 import { applyCredits } from "./resolve.ts";
+import { endCredits } from "./spend-credits.ts";
 
 /** Books the ends of a wallet's credits that have come. Submitted by the sweeper. Declines `wallet_not_found` only. */
 export const expireCredits: Rule<{ readonly walletId: string }, undefined> = (book, _request, nowMs) => {

@@ -5,15 +5,8 @@ import type { RefundRequest } from "../ledger.ts";
 import type { Credit } from "../records.ts";
 import type { CreditPart, Transfer } from "./book.ts";
 import { type Declined, decline } from "./command.ts";
-import {
-  type CreditChanges,
-  type CreditedMoney,
-  Credits,
-  creditsOf,
-  debtOf,
-  isMixedOf,
-  withCredits,
-} from "./credits.ts";
+import { type CreditedMoney, Credits, creditsOf, debtOf, isMixedOf, withCredits } from "./credits.ts";
+import type { CreditChanges } from "./spend-credits.ts";
 
 /** The most credits of a wallet that have something left. */
 const CREDITS_MAX = 1_000;

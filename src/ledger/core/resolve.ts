@@ -19,7 +19,8 @@ import {
   type Wallet,
 } from "./book.ts";
 import { type Decision, decline } from "./command.ts";
-import { type CreditChanges, isMixedOf, spendCredits, withCredits } from "./credits.ts";
+import { isMixedOf, withCredits } from "./credits.ts";
+import { type CreditChanges, spendCredits } from "./spend-credits.ts";
 
 /** The wallet, the counters and the credits of a book, as changed so far by the steps of one decision. */
 export interface Money {

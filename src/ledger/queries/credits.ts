@@ -1,5 +1,6 @@
 import type { Wallet } from "../core/book.ts";
-import { Credits, creditsOf, endCredits } from "../core/credits.ts";
+import { Credits, creditsOf } from "../core/credits.ts";
+import { endCredits } from "../core/spend-credits.ts";
 import { LedgerError } from "../ledger.ts";
 import type { Credit, CreditFilter, Page, PageRequest } from "../records.ts";
 import {
