@@ -44,6 +44,48 @@ function settleOf(name: string, amount: bigint): SettleRequest {
 }
 
 describe("a ledger alone on its file", () => {
+  test("takes what a program of an earlier version charged off the credits, and counts what it topped up", async () => {
+    const { ledger, database } = open;
+    await ledger.topUp({ walletId, topUpId: "t2", amount: 50n, source: "promotion" });
+    const older = connect(database.path, 1_000);
+    const post = (signed: bigint, seq: number) => {
+      const [debit, credit] = signed > 0n ? [3, 1] : [1, 3];
+      const amount = signed > 0n ? signed : -signed;
+      older.run("BEGIN IMMEDIATE");
+      older.run("UPDATE wallets SET posted = posted + ?, last_seq = ? WHERE wallet_id = ?", [
+        signed,
+        seq,
+        walletId,
+      ]);
+      older.run(
+        `INSERT INTO transfers (wallet_id, seq, transfer_id, kind, debit_account, credit_account, amount,
+          posted_after, hold_id, created_at_ms)
+        SELECT ?1, ?2, 'old-' || ?2, 1, ?3, ?4, ?5, posted, NULL, 0 FROM wallets WHERE wallet_id = ?1`,
+        [walletId, seq, debit, credit, amount],
+      );
+      older.run("COMMIT");
+    };
+    post(-60n, 3);
+    await ledger.topUp({ walletId, topUpId: "t3", amount: 5n });
+    const lefts = async () => {
+      const { items } = await ledger.credits(walletId, { size: 9 }, { isLive: true });
+      return items.map(({ seq, left }) => [seq, left]);
+    };
+    expect(await lefts()).toEqual([
+      [1, 90n],
+      [4, 5n],
+    ]);
+    post(7n, 5);
+    await ledger.topUp({ walletId, topUpId: "t4", amount: 1n });
+    expect(await lefts()).toEqual([
+      [0, 7n],
+      [1, 90n],
+      [4, 5n],
+      [6, 1n],
+    ]);
+    older.close();
+  });
+
   test("expires its own due holds when a hold needs their money", async () => {
     await open.ledger.hold(holdOf(100n));
     open.clock.nowMs += MINUTE_MS;

@@ -90,7 +90,7 @@ export function creditsOf({ wallet, credits }: CreditedMoney): Credits {
 }
 
 /** What a wallet had before credits were kept. */
-function firstCreditOf({ posted, createdAtMs }: Wallet): Credit {
+export function firstCreditOf({ posted, createdAtMs }: Wallet): Credit {
   const granted = {
     seq: 0,
     creditId: "before-credits",

@@ -45,7 +45,12 @@ export function correctCredits(
   return draft.finish(parts);
 }
 
-function takenFrom(live: readonly Credit[], amount: Nanos, claim: Claim | undefined): readonly CreditPart[] {
+/** Returns what an amount takes from credits in their order; of ended ones only what a hold claims. */
+export function takenFrom(
+  live: readonly Credit[],
+  amount: Nanos,
+  claim: Claim | undefined,
+): readonly CreditPart[] {
   const parts: CreditPart[] = [];
   let rest = amount;
   let claimed = claim?.granted ?? 0n;

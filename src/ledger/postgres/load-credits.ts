@@ -10,30 +10,42 @@ type Books = ReadonlyMap<string, LoadedBook>;
 type ReadSets = ReadonlyMap<string, ReadSet>;
 
 /**
- * Reads the credits that decisions need: of mixed wallets the live ones, for money that comes in also the newest one,
- * and those that a refund may go back to. Sends nothing to the server for wallets with one credit that only spend.
+ * Reads the credits with something left of mixed wallets, and of wallets that money comes into. Sends nothing to the
+ * server for wallets with one credit that only spend.
  */
-export async function loadCredits(connection: Connection, books: Books, readSets: ReadSets): Promise<void> {
-  const reads = createBatchReads(connection.client);
-  const wallets = [...books].filter(
-    ([walletId, { wallet }]) => wallet?.isMixed || readSets.get(walletId)?.hasGrants,
-  );
+export async function loadLiveCredits(
+  connection: Connection,
+  books: Books,
+  readSets: ReadSets,
+): Promise<void> {
+  const { run, runForRows } = createBatchReads(connection.client);
+  const wallets = [...books].filter(([id, { wallet }]) => wallet?.isMixed || readSets.get(id)?.hasGrants);
   if (wallets.length === 0) return;
-  const walletIds = wallets.map(([walletId]) => walletId);
   const refunds = [...readSets].flatMap(([walletId, { refundedIds }]) =>
     Array.from(refundedIds, (holdId) => [walletId, holdId]),
   );
   const [live, captures] = await Promise.all([
-    reads.run<CreditRow>(LIVE, [encodeArray(walletIds)]),
-    reads.runForRows<TransferRow & WalletOwned>(CAPTURES, refunds),
+    run<CreditRow>(LIVE, [encodeArray(wallets.map(([walletId]) => walletId))]),
+    runForRows<TransferRow & WalletOwned>(CAPTURES, refunds),
   ]);
   addCredits(books, live);
   for (const row of captures) {
     const transfer = readTransfer(row);
     books.get(row.wallet_id)?.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
   }
-  const named = wallets.flatMap(([walletId, book]) => namedBy(book).map((seq) => [walletId, seq]));
-  addCredits(books, await reads.runForRows<CreditRow>(NAMED, named));
+}
+
+/** Reads the further credits of wallets that money comes into. Needs their postings and captures. */
+export async function loadNamedCredits(
+  connection: Connection,
+  books: Books,
+  readSets: ReadSets,
+): Promise<void> {
+  const { runForRows } = createBatchReads(connection.client);
+  const named = [...books].flatMap(([walletId, book]) =>
+    readSets.get(walletId)?.hasGrants ? namedBy(book).map((seq) => [walletId, seq]) : [],
+  );
+  addCredits(books, await runForRows<CreditRow>(NAMED, named));
 }
 
 /**

@@ -24,7 +24,7 @@ import {
 import { countedPeriodOf } from "../core/wallet.ts";
 import type { WindowStarts } from "../core/window.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
-import { loadCredits } from "./load-credits.ts";
+import { loadLiveCredits, loadNamedCredits } from "./load-credits.ts";
 import { addWindows, bindingsIn, createLimitStatements, type LimitStatements } from "./load-limits.ts";
 import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
 import type { Connection } from "./session.ts";
@@ -70,6 +70,7 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
     ofLimits.namedLimits(readSets),
     ofLimits.kinds(readSets),
     statements.postings(readSets),
+    loadLiveCredits(connection, books, readSets),
   ]);
   const nowMs = now ? now() : opening.nowMs;
   addHolds(books, opening.holds);
@@ -85,7 +86,7 @@ export async function loadBooks(connection: Connection, request: LoadRequest): P
     books.get(walletId)?.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
   }
   await loadReceipts(statements, books);
-  await loadCredits(connection, books, readSets);
+  await loadNamedCredits(connection, books, readSets);
   await loadSpends(statements, { books, readSets, nowMs });
   await loadWindows(ofLimits, { books, readSets, nowMs });
   await loadCounters(ofLimits, { books, readSets, nowMs });
