@@ -1,8 +1,5 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
-import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit/audit.ts";
-import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
-import { copyLedger } from "./copy-ledger.ts";
+import { describe, expect, test } from "bun:test";
+import { ALLOW_DAMAGE, audited } from "./audited.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, type OpenLedger, openLedger, WALLET } from "./samples.ts";
 
 const walletId = WALLET;
@@ -44,67 +41,17 @@ async function openUsed(): Promise<OpenLedger> {
   return open;
 }
 
-interface AuditedStore {
-  run(statement: string): Promise<unknown>;
-  audit(nowMs?: number, walletsPerSnapshot?: number): Promise<AuditReport>;
-  close(): Promise<void>;
-}
-
-const stores: Readonly<Record<"SQLite" | "PostgreSQL", (open: OpenLedger) => Promise<AuditedStore>>> = {
-  SQLite: async ({ database, close }) => ({
-    run: async (statement) => database.client.run(statement),
-    audit: (nowMs = NOON_MS, walletsPerSnapshot = 1_000) =>
-      auditSqlite(database, nowMs, { walletsPerSnapshot }),
-    close,
-  }),
-  PostgreSQL: async (source) => {
-    const { database } = await openPostgresOnce();
-    const emptied = ["wallets", "transfers", "holds", "spend_limits", "limit_counters"];
-    await database.client.unsafe(`TRUNCATE ${emptied.join(", ")}`);
-    await copyLedger(source.database.client, database.client);
-    await source.close();
-    return {
-      run: (statement) => database.client.unsafe(statement),
-      audit: (nowMs = NOON_MS, walletsPerSnapshot = 1_000) =>
-        auditPostgres(database, nowMs, { walletsPerSnapshot }),
-      close: async () => {},
-    };
-  },
-};
-
-let opened: Promise<{ database: PostgresDatabase; server: TestDatabase }> | undefined;
-
-function openPostgresOnce() {
-  opened ??= (async () => {
-    const server = await createTestDatabase();
-    const database = await openPostgres(server.url);
-    // The triggers would reject the damage and the TRUNCATE before the next test.
-    await database.client.unsafe("ALTER TABLE transfers DISABLE TRIGGER USER");
-    return { server, database };
-  })();
-  return opened;
-}
-
-afterAll(async () => {
-  const { database, server } = (await opened) ?? {};
-  await database?.close();
-  await server?.drop();
-});
-
-/** Statements that allow changes of transfers. */
-const ALLOW_DAMAGE = {
-  SQLite: "DROP TRIGGER transfers_never_change; DROP TRIGGER transfers_never_go;",
-  PostgreSQL: "",
-};
-
 describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", (dialect) => {
-  const openStore = async () => stores[dialect](await openUsed());
+  const openStore = async () => audited[dialect](await openUsed());
 
   test("finds nothing in a correct ledger and reports its counts", async () => {
     const store = await openStore();
     const report = await store.audit();
     expect(report).toMatchObject({ wallets: 3, holds: 6, transfers: 8, findings: [], warnings: [] });
     const ids = [
+      "C1",
+      "C2",
+      "C3",
       "I1",
       "I2",
       "I3",
@@ -197,7 +144,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
     [
       "a cost captured by two transfers of one kind",
       `UPDATE transfers SET amount = 5 WHERE kind = 2;
-       INSERT INTO transfers SELECT wallet_id, seq + 100, 'again', kind, debit_account, credit_account, 4, 0, hold_id, 0
+       INSERT INTO transfers SELECT wallet_id, seq + 100, 'again', kind, debit_account, credit_account, 4, 0, hold_id, 0, NULL
        FROM transfers WHERE kind = 2`,
       ["I4", "R1"],
     ],
@@ -243,7 +190,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
       facts: { surface: "batch", model: "demo" },
       outcome: { outcome: "ok", source: "reported", attempts: [] },
     });
-    const store = await stores[dialect](open);
+    const store = await audited[dialect](open);
     expect((await store.audit()).findings).toEqual([]);
     await store.close();
   });

@@ -1,9 +1,15 @@
 import type { Database } from "bun:sqlite";
 import type { SQL } from "bun";
 
-const TABLES = ["wallets", "transfers", "holds", "spend_limits", "limit_counters"];
+const TABLES = ["wallets", "transfers", "holds", "spend_limits", "limit_counters", "credits"];
 /** JSON columns, whose text is copied unchanged. */
-const JSON_COLUMNS: ReadonlySet<string> = new Set(["limits", "metadata", "settle_metadata", "attempts"]);
+const JSON_COLUMNS: ReadonlySet<string> = new Set([
+  "limits",
+  "metadata",
+  "settle_metadata",
+  "attempts",
+  "credits",
+]);
 
 /** Copies every row of a SQLite ledger into an empty PostgreSQL ledger. */
 export async function copyLedger(from: Database, to: SQL): Promise<void> {

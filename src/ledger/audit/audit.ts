@@ -10,6 +10,7 @@ import {
   type Values,
 } from "../queries/query.ts";
 import { createWorkerReader, type WorkerReader } from "../sqlite/reads.ts";
+import { creditInvariants } from "./credit-invariants.ts";
 import { type Invariant, invariantsOf, overdueHolds, type WalletRange } from "./invariants.ts";
 import { droppedInvariants, lateRollUps, totalsEqualWallets, usageInvariants } from "./usage-invariants.ts";
 
@@ -154,8 +155,7 @@ function createCheckCount(
   onProgress: (done: number, total: number) => void,
 ) {
   const all: WalletRange = () => "1 = 1";
-  const perRange =
-    TABLES.length + invariantsOf(dialect, all).length + usageInvariants(dialect, all).length + 1;
+  const perRange = TABLES.length + allInvariants(dialect, all).length + 1;
   const total = ranges * perRange + LAST_CHECKS;
   let done = 0;
   onProgress(done, total);
@@ -206,8 +206,7 @@ async function auditRange(run: RunQuery, dialect: Dialect, { tally, nowMs, after
     const [row] = await runAll(`SELECT count(*) AS count FROM ${table} WHERE ${range("wallet_id")}`);
     tally.count(table, Number(row?.count));
   }
-  const invariants = [...invariantsOf(dialect, range), ...droppedInvariants(dialect, range)];
-  for (const invariant of [...invariants, ...usageInvariants(dialect, range)]) {
+  for (const invariant of allInvariants(dialect, range)) {
     tally.find(invariant, await runAll(limited(invariant)));
   }
   const overdue = overdueHolds(range, `${nowMs - GRACE_MS}`);
@@ -217,6 +216,12 @@ async function auditRange(run: RunQuery, dialect: Dialect, { tally, nowMs, after
   tally.find(totals, await run({ sql: limited(totals), values: [] }));
   const late = lateRollUps(nowMs);
   tally.warn(late, await run({ sql: limited(late), values: [] }));
+}
+
+function allInvariants(dialect: Dialect, range: WalletRange): readonly Invariant[] {
+  return [invariantsOf, creditInvariants, droppedInvariants, usageInvariants].flatMap((of) =>
+    of(dialect, range),
+  );
 }
 
 function rangeOf(values: Values, after: string | undefined, through: string | undefined): WalletRange {

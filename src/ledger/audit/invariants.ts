@@ -21,7 +21,8 @@ const SIGNED = "CASE WHEN credit_account = 1 THEN amount ELSE -amount END";
 
 /**
  * The invariants of a ledger, in SQL that both databases run. Transfer kinds: 1 top-up, 2 settlement,
- * 3 expiry capture, 4 late settlement, 5 refund, 6 charge. A top-up out of the wallet is a correction. Accounts: 1 wallet, 2 usage revenue, 3 funding.
+ * 3 expiry capture, 4 late settlement, 5 refund, 6 charge, 7 end of a credit. A top-up out of the wallet is a correction.
+ * Accounts: 1 wallet, 2 usage revenue, 3 funding, 4 expired.
  */
 export function invariantsOf(dialect: Dialect, range: WalletRange): readonly Invariant[] {
   return [
@@ -54,7 +55,8 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
       claim: "every transfer moves between the accounts of its kind",
       sql: `SELECT wallet_id, transfer_id AS subject FROM transfers
         WHERE ${range("wallet_id")} AND (amount <= 0 OR (kind, debit_account, credit_account)
-          NOT IN (VALUES (1, 3, 1), (1, 1, 3), (2, 1, 2), (3, 1, 2), (4, 1, 2), (5, 2, 1), (6, 1, 2)))`,
+          NOT IN (VALUES (1, 3, 1), (1, 1, 3), (2, 1, 2), (3, 1, 2), (4, 1, 2), (5, 2, 1), (6, 1, 2),
+            (7, 1, 4)))`,
     },
     {
       id: "I2",
@@ -94,6 +96,7 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
       id: "I8",
       claim:
         "a negative available balance is explained by corrections, charges, costs above the held amount and late settlements",
+      // The end of a credit leaves what open holds claim, and so makes no balance negative that was not.
       // Summed in parts of 10^9: the sum of all such costs may exceed 64 bits.
       sql: `SELECT w.wallet_id, CAST(NULL AS text) AS subject FROM (
           SELECT wallet_id, held - posted - credit_limit AS overdraft FROM wallets
@@ -130,7 +133,7 @@ function receiptInvariants(dialect: Dialect, range: WalletRange): readonly Invar
           OR h.state NOT IN ('held', 'settled', 'released', 'expired'))
         UNION ALL SELECT t.wallet_id, t.transfer_id FROM transfers t
         LEFT JOIN holds h ON h.wallet_id = t.wallet_id AND h.hold_id = t.hold_id
-        WHERE ${range("t.wallet_id")} AND t.kind <> 1 AND h.state IS NULL
+        WHERE ${range("t.wallet_id")} AND t.kind NOT IN (1, 7) AND h.state IS NULL
           AND NOT coalesce(${isBeforeDrops(dialect, "t.hold_id")}, false)`,
     },
     {
@@ -153,7 +156,7 @@ function receiptInvariants(dialect: Dialect, range: WalletRange): readonly Invar
           WHEN h.state = 'expired' THEN captures = expiries
           ELSE captures = 0 END))
         UNION ALL SELECT wallet_id, transfer_id FROM transfers
-        WHERE ${range("wallet_id")} AND (kind = 1) <> (hold_id IS NULL)`,
+        WHERE ${range("wallet_id")} AND (kind IN (1, 7)) <> (hold_id IS NULL)`,
     },
   ];
 }

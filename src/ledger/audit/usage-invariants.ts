@@ -205,7 +205,7 @@ function recordsEqualJournal(dialect: Dialect, range: WalletRange): Invariant {
           ${sum("kind <> 5", "%")} AS journal_captured_low, ${sum("kind = 5", "/")} AS journal_refunded_high,
           ${sum("kind = 5", "%")} AS journal_refunded_low
         FROM transfers t LEFT JOIN holds h ON h.wallet_id = t.wallet_id AND h.hold_id = t.hold_id
-        WHERE ${range("t.wallet_id")} AND t.kind <> 1 AND h.state IS NULL
+        WHERE ${range("t.wallet_id")} AND t.kind NOT IN (1, 7) AND h.state IS NULL
           AND ${isBeforeDrops(dialect, "t.hold_id")} GROUP BY 1`,
       },
       `${sumsDiffer("captured", "journal")} OR ${sumsDiffer("refunded", "journal")}`,
