@@ -7,8 +7,10 @@ import { printTime } from "../time.ts";
 /** The version of the members of a line. Later programs may add members to it, and change none. */
 const SCHEMA_VERSION = 1;
 
-/** What a line reports: a receipt that ended or was charged late, a refund of one, or money that came in or was taken off. */
-type LineType = "receipt" | "refund" | "top_up" | "correction";
+/** What a line reports: a receipt that ended or was charged late, a refund of one, or money that came in, was taken off or expired. */
+type LineType = "receipt" | (typeof OWN_TYPES)[number];
+/** The kinds of transfers that are types of their own. */
+const OWN_TYPES = ["refund", "top_up", "correction", "credit_expiry"] as const;
 
 /** One line of an export. */
 export interface Line {
@@ -43,8 +45,7 @@ export function printLine(entry: ExportEntry): Line {
 }
 
 function typeOf(transfer: JournalLine | undefined): LineType {
-  const kind = transfer?.kind;
-  return kind === "top_up" || kind === "refund" || kind === "correction" ? kind : "receipt";
+  return OWN_TYPES.find((type) => type === transfer?.kind) ?? "receipt";
 }
 
 /** Unique among the lines of a type and an account: a receipt that expired may have a second line, settled late. */

@@ -14,7 +14,7 @@ export type ChargebackKind = "project" | "member" | "key";
 
 /**
  * What a line sums up: a project, member or key, receipts without one, receipts that are no longer kept, or what came
- * into the wallet and was taken off it without a receipt.
+ * into the wallet, was taken off it or expired without a receipt.
  */
 type LineKind = ChargebackKind | "none" | "dropped_receipts" | "wallet";
 
@@ -94,10 +94,12 @@ function splitMonth({ fromMs, toMs }: Month): readonly { readonly fromMs: number
 
 type Place = Pick<ChargebackLine, "kind" | "id">;
 
+const OF_WALLET: ReadonlySet<TransferTotal["kind"]> = new Set(["top_up", "correction", "credit_expiry"]);
+
 function lineOf({ kind, scopeId, isDropped }: TransferTotal, by: ChargebackKind): Place {
   if (isDropped) return { kind: "dropped_receipts", id: undefined };
   if (scopeId !== undefined) return { kind: by, id: scopeId };
-  const isOfWallet = kind === "top_up" || kind === "correction";
+  const isOfWallet = OF_WALLET.has(kind);
   return { kind: isOfWallet ? "wallet" : "none", id: undefined };
 }
 
@@ -139,6 +141,7 @@ function printTransferSums(sums: TransferSums) {
     charged_usd: printUsd(sums.charged),
     refunded_usd: printUsd(sums.refunded),
     topped_up_usd: printUsd(sums.toppedUp),
+    expired_usd: printUsd(sums.expired),
     other_usd: printUsd(sums.other),
     change_usd: printUsd(changeOf(sums)),
     transfers: sums.transfers,
@@ -149,7 +152,7 @@ function printTransferSums(sums: TransferSums) {
 export function chargebackRows(
   printed: Pick<PrintedChargeback, "opening_usd" | "lines" | "closing_usd">,
 ): readonly (readonly Cell[])[] {
-  const balance = (kind: string, usd: string) => [kind, "", "", "", "", "", "", "", "", usd];
+  const balance = (kind: string, usd: string) => [kind, "", "", "", "", "", "", "", "", "", usd];
   return [
     balance("opening", printed.opening_usd),
     ...printed.lines.map((line) => [...Object.values(line), ""]),
@@ -164,6 +167,7 @@ export const CHARGEBACK_COLUMNS = [
   "charged_usd",
   "refunded_usd",
   "topped_up_usd",
+  "expired_usd",
   "other_usd",
   "change_usd",
   "transfers",

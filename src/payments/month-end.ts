@@ -9,12 +9,14 @@ export interface TransferSums {
   /** Settlements, captures of expired holds, late settlements and charges. */
   readonly charged: Nanos;
   readonly refunded: Nanos;
-  /** Transfers of every other kind. */
+  /** What credits lost at their ends. */
+  readonly expired: Nanos;
+  /** Transfers of every other kind: corrections. */
   readonly other: Nanos;
   readonly transfers: number;
 }
 
-/** The sums of a wallet's month: `closing` = `opening` + `toppedUp` − `charged` + `refunded` + `other`. */
+/** The sums of a wallet's month: `closing` = `opening` + `toppedUp` − `charged` + `refunded` − `expired` + `other`. */
 export interface MonthEnd extends TransferSums {
   readonly opening: Nanos;
   readonly closing: Nanos;
@@ -24,11 +26,12 @@ export const NO_TRANSFERS: TransferSums = Object.freeze({
   toppedUp: 0n,
   charged: 0n,
   refunded: 0n,
+  expired: 0n,
   other: 0n,
   transfers: 0,
 });
 
-type Sum = "toppedUp" | "charged" | "refunded" | "other";
+type Sum = "toppedUp" | "charged" | "refunded" | "expired" | "other";
 
 const SUMS: Readonly<Partial<Record<TransferKindName, Sum>>> = {
   top_up: "toppedUp",
@@ -37,6 +40,7 @@ const SUMS: Readonly<Partial<Record<TransferKindName, Sum>>> = {
   late_settlement: "charged",
   charge: "charged",
   refund: "refunded",
+  credit_expiry: "expired",
 };
 
 /** Sums up the statement of a month. Reads every transfer of it, a page at a time. */
@@ -61,13 +65,13 @@ type TransferCount = Pick<TransferTotal, "kind" | "amount" | "transfers">;
 /** Adds transfers of one kind to sums. */
 export function addTransfers(sums: TransferSums, { kind, amount, transfers }: TransferCount): TransferSums {
   const sum = SUMS[kind] ?? "other";
-  const more = sum === "charged" ? -amount : amount;
+  const more = sum === "charged" || sum === "expired" ? -amount : amount;
   return { ...sums, [sum]: sums[sum] + more, transfers: sums.transfers + transfers };
 }
 
 /** What transfers changed of the balance. */
-export function changeOf({ toppedUp, charged, refunded, other }: TransferSums): Nanos {
-  return toppedUp - charged + refunded + other;
+export function changeOf({ toppedUp, charged, refunded, expired, other }: TransferSums): Nanos {
+  return toppedUp - charged + refunded - expired + other;
 }
 
 /** Adds months of several wallets. */
@@ -78,6 +82,7 @@ export function addMonths(months: readonly MonthEnd[]): MonthEnd {
     toppedUp: add(({ toppedUp }) => toppedUp),
     charged: add(({ charged }) => charged),
     refunded: add(({ refunded }) => refunded),
+    expired: add(({ expired }) => expired),
     other: add(({ other }) => other),
     closing: add(({ closing }) => closing),
     transfers: months.reduce((sum, { transfers }) => sum + transfers, 0),

@@ -96,6 +96,7 @@ export function printOverview({ wallet, running, totals, ...spending }: WalletOv
       topped_up_usd: printUsd(totals.toppedUp),
       charged_usd: printUsd(totals.charged),
       refunded_usd: printUsd(totals.refunded),
+      expired_usd: printUsd(totals.expired),
     },
     state,
   };

@@ -75,9 +75,9 @@ export function createProjectMonths(parts: Parts) {
       const { month, lines } = await readStatement(link.accountId, name);
       const line =
         lines.find(({ kind, id }) => kind === "project" && id === link.project?.id) ?? NO_TRANSFERS;
-      const { toppedUp, charged, refunded, other, transfers } = line;
+      const { toppedUp, charged, refunded, expired, other, transfers } = line;
       return {
-        ...{ month: name, toppedUp, charged, refunded, other, transfers },
+        ...{ month: name, toppedUp, charged, refunded, expired, other, transfers },
         isRunning: parts.now() < month.toMs,
         isComplete: !lines.some((each) => each.kind === "dropped_receipts" && each.transfers > 0),
       };

@@ -285,7 +285,7 @@ describe("statement", () => {
       "\r\n",
     );
     expect(csv[0]).toStartWith("account_id,account,kind,id,name,charged_usd");
-    expect(csv[2]).toBe(`${account.id},acme,key,${keyId},batch,2.00,0.00,0.00,0.00,-2.00,2,`);
+    expect(csv[2]).toBe(`${account.id},acme,key,${keyId},batch,2.00,0.00,0.00,0.00,0.00,-2.00,2,`);
   });
 
   test("shows the month before without another one, one account, and CSV", async () => {
@@ -293,10 +293,10 @@ describe("statement", () => {
     expect(json.month).toBe("2026-06");
     const [head, row, total] = text.split("\r\n");
     expect(head).toBe(
-      "account_id,account,opening_usd,topped_up_usd,charged_usd,refunded_usd,other_usd,closing_usd,transfers",
+      "account_id,account,opening_usd,topped_up_usd,charged_usd,refunded_usd,expired_usd,other_usd,closing_usd,transfers",
     );
-    expect(row).toEndWith(",other,0.00,0.00,0.00,0.00,0.00,0.00,0");
-    expect(total).toBe(",total,0.00,0.00,0.00,0.00,0.00,0.00,0");
+    expect(row).toEndWith(",other,0.00,0.00,0.00,0.00,0.00,0.00,0.00,0");
+    expect(total).toBe(",total,0.00,0.00,0.00,0.00,0.00,0.00,0.00,0");
     await expect(runStatement(storage, { month: "June" }, now)).rejects.toMatchObject({ exitCode: 2 });
   });
 });

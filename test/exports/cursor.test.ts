@@ -56,6 +56,23 @@ describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
     expect(await env.takeAll("warehouse")).toEqual([]);
   });
 
+  test("the end of a credit is a line without a receipt, and is sent once", async () => {
+    await env.open("warehouse");
+    const expiresAtMs = env.clock.nowMs + 1_000;
+    await env.ledger.topUp({ walletId, topUpId: "gift", amount: 50n, source: "promotion", expiresAtMs });
+    env.clock.nowMs = expiresAtMs;
+    await env.ledger.sweep();
+    const lines = await env.takeAll("warehouse");
+    expect(lines.at(-1)).toMatchObject({
+      id: `${walletId}/credit_expiry/expiry-2-3`,
+      type: "credit_expiry",
+      transfer: { seq: 3, kind: "credit_expiry", amount_usd: "-0.00000005" },
+      receipt: null,
+    });
+    expect(lines.map(({ transfer }) => transfer?.amount_usd)).toEqual(["0.001", "0.00000005", "-0.00000005"]);
+    expect((await env.ledger.balances(walletId)).posted).toBe(1_000_000n);
+  });
+
   test("a receipt that expires and is settled late has a line for each, and the amounts add up", async () => {
     await env.open("warehouse");
     const holds = { surface: "chat", model: "demo" };

@@ -15,7 +15,16 @@ const FACTS = { surface: "chat", model: "m" };
 
 /** What happens to a wallet. `pick` chooses a project, or a request from before. */
 interface Step {
-  readonly kind: "top_up" | "correction" | "request" | "charge" | "refund" | "expire" | "late" | "drop";
+  readonly kind:
+    | "top_up"
+    | "ending"
+    | "correction"
+    | "request"
+    | "charge"
+    | "refund"
+    | "expire"
+    | "late"
+    | "drop";
   readonly pick: number;
   readonly amount: bigint;
   readonly waitMs: number;
@@ -24,6 +33,7 @@ interface Step {
 const step: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom(
     "top_up",
+    "ending",
     "correction",
     "request",
     "request",
@@ -68,6 +78,8 @@ describe.each(DIALECTS)("a statement by project in %s", (dialect) => {
       clock.nowMs += waitMs;
       const id = `s${++made}`;
       if (kind === "top_up") await ledger.topUp({ walletId, topUpId: id, amount });
+      if (kind === "ending")
+        await ledger.topUp({ walletId, topUpId: id, amount, expiresAtMs: clock.nowMs + (1 + pick) * 60_000 });
       if (kind === "correction") await ledger.topUp({ walletId, topUpId: id, amount: -amount });
       if (kind === "request")
         await ledger.settle({ walletId, holdId: await hold(pick), amount, facts: ENDED });
@@ -108,7 +120,7 @@ describe.each(DIALECTS)("a statement by project in %s", (dialect) => {
 
   /** Reckons one by one where a transfer belongs. */
   async function placeOf({ account, projectOf }: History, { holdId, kind }: JournalLine): Promise<string> {
-    if (kind === "top_up" || kind === "correction") return "wallet";
+    if (["top_up", "correction", "credit_expiry"].includes(kind)) return "wallet";
     const receipt = await storage.ledger.receipt(account.id, holdId ?? "");
     return receipt ? `project ${projectOf.get(receipt.holdId) ?? account.id}` : "dropped_receipts";
   }
@@ -169,8 +181,8 @@ describe.each(DIALECTS)("a statement by project in %s", (dialect) => {
       ],
     });
     const csv = printChargebackCsv(printed).split("\r\n");
-    expect(csv[1]).toBe("opening,,,,,,,,,0.00");
-    expect(csv[2]).toBe("project,'=p3,,0.000000007,0.00,0.00,0.00,-0.000000007,1,");
+    expect(csv[1]).toBe("opening,,,,,,,,,,0.00");
+    expect(csv[2]).toBe("project,'=p3,,0.000000007,0.00,0.00,0.00,0.00,-0.000000007,1,");
     expect(csv[4]).toContain('"Search, =1"');
     expect(csv.at(-2)).toStartWith("closing,");
   });

@@ -15,7 +15,7 @@ export interface ExportEntry {
   readonly accountName: string | undefined;
   readonly keyName: string | undefined;
   readonly transfer: JournalLine | undefined;
-  /** `undefined` for a top-up, and for a receipt that is no longer kept. */
+  /** `undefined` for a top-up and the end of a credit, and for a receipt that is no longer kept. */
   readonly receipt: Receipt | undefined;
   /** How the cursor moves when this entry and all before it are taken. */
   readonly move: CursorMove;

@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../domain/id-time.ts";
-import { ACCOUNTS, TRANSFER_KINDS } from "../core/book.ts";
+import { ACCOUNTS, TRANSFER_KINDS, type TransferKind } from "../core/book.ts";
 import { LedgerError } from "../ledger.ts";
 import type { JournalLine, Page, PageRequest, TransferKindName, TransferRange } from "../records.ts";
 import {
@@ -193,21 +193,22 @@ export function readJournalLine(given: Row): JournalLine {
 
 /** The name of a stored kind, of a transfer into the wallet or out of it. Throws `unavailable` for an unknown one. */
 export function kindOf(stored: unknown, isCredit: boolean): TransferKindName {
-  const kind = KIND_NAMES.get(Number(stored));
+  const kind = KIND_NAMES.get(`${stored}`);
   if (!kind) throw new LedgerError("unavailable", new Error(`Cannot read a transfer: its kind is ${stored}`));
   return kind === "top_up" && !isCredit ? "correction" : kind;
 }
 
 /** Of transfers into the wallet; one out of it is a correction where it is none of the others. */
-const KIND_NAMES: ReadonlyMap<number, TransferKindName> = new Map<number, TransferKindName>([
-  [TRANSFER_KINDS.topUp, "top_up"],
-  [TRANSFER_KINDS.settlement, "settlement"],
-  [TRANSFER_KINDS.expiryCapture, "expiry_capture"],
-  [TRANSFER_KINDS.lateSettlement, "late_settlement"],
-  [TRANSFER_KINDS.refund, "refund"],
-  [TRANSFER_KINDS.charge, "charge"],
-  [TRANSFER_KINDS.creditExpiry, "credit_expiry"],
-]);
+const NAMES: Readonly<Record<TransferKind, TransferKindName>> = {
+  [TRANSFER_KINDS.topUp]: "top_up",
+  [TRANSFER_KINDS.settlement]: "settlement",
+  [TRANSFER_KINDS.expiryCapture]: "expiry_capture",
+  [TRANSFER_KINDS.lateSettlement]: "late_settlement",
+  [TRANSFER_KINDS.refund]: "refund",
+  [TRANSFER_KINDS.charge]: "charge",
+  [TRANSFER_KINDS.creditExpiry]: "credit_expiry",
+};
+const KIND_NAMES: ReadonlyMap<string, TransferKindName> = new Map(Object.entries(NAMES));
 
 /** What transfers of some kinds match, and whether there is an index of them. */
 interface KindsWanted {

@@ -32,7 +32,7 @@ export function WalletProof({ account }: { readonly account: string }) {
 }
 
 function Sums({ proof }: { readonly proof: Proof }) {
-  const { top_ups_usd, charges_usd, refunds_usd, computed_posted_usd, posted_usd } = proof;
+  const { top_ups_usd, charges_usd, refunds_usd, expired_usd, computed_posted_usd, posted_usd } = proof;
   return (
     <div className={styles.stack}>
       <div className={classes(styles.banner, proof.ok ? styles.good : styles.bad)} role="status">
@@ -47,6 +47,7 @@ function Sums({ proof }: { readonly proof: Proof }) {
           <Row name="Top-ups" usd={top_ups_usd} />
           <Row name="− charges" usd={charges_usd} />
           <Row name="+ refunds" usd={refunds_usd} />
+          <Row name="− expired credit" usd={expired_usd} />
           <Row name={`= sum of ${formatCount(proof.transfers)} entries`} usd={computed_posted_usd} isSum />
           <Row name="Posted balance" usd={posted_usd} isSum />
           <Row name={`Sum of ${formatCount(proof.open_holds)} open holds`} usd={proof.held_sum_usd} />

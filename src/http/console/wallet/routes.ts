@@ -103,6 +103,7 @@ function printProof(proof: WalletProof, nowMs: number) {
     top_ups_usd: printUsd(totals.toppedUp),
     charges_usd: printUsd(totals.charged),
     refunds_usd: printUsd(totals.refunded),
+    expired_usd: printUsd(totals.expired),
     computed_posted_usd: printUsd(proof.computedPosted),
     posted_usd: printUsd(proof.posted),
     held_sum_usd: printUsd(proof.heldSum),

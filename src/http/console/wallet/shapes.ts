@@ -32,7 +32,7 @@ export const walletShape = t.Object({
   spent_today_usd: usd,
   spent_month_usd: usd,
   runway_days: t.Nullable(t.Number({ description: "days until nothing is available, at the 7-day rate" })),
-  totals: t.Object({ topped_up_usd: usd, charged_usd: usd, refunded_usd: usd }),
+  totals: t.Object({ topped_up_usd: usd, charged_usd: usd, refunded_usd: usd, expired_usd: usd }),
   state: t.Union([t.Literal("active"), t.Literal("frozen")]),
 });
 
@@ -74,6 +74,7 @@ const transferSums = {
   charged_usd: usd,
   refunded_usd: usd,
   topped_up_usd: usd,
+  expired_usd: t.String({ description: "what credits lost at their ends" }),
   other_usd: t.String({ description: "corrections" }),
   change_usd: t.String({ description: "of the balance; the sum of all lines is closing less opening" }),
   transfers: t.Integer(),
@@ -90,7 +91,7 @@ export const chargebackShape = t.Object({
     t.Object({
       kind: t.String({
         description:
-          "project, member or key; none: receipts without one; dropped_receipts; wallet: top-ups and corrections",
+          "project, member or key; none: receipts without one; dropped_receipts; wallet: top-ups, corrections and ends of credits",
       }),
       id: t.Nullable(t.String()),
       name: t.Nullable(t.String()),
@@ -105,6 +106,7 @@ export const proofShape = t.Object({
   top_ups_usd: usd,
   charges_usd: usd,
   refunds_usd: usd,
+  expired_usd: usd,
   computed_posted_usd: usd,
   posted_usd: usd,
   held_sum_usd: usd,
