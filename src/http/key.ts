@@ -6,7 +6,8 @@ import { printUsd } from "../domain/money.ts";
 import { limiterOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { readAttribution, scopesOf } from "../gateway/scopes.ts";
-import type { SpendLimitUsage } from "../ledger/records.ts";
+import { CREDITS_SHOWN_MAX, isSpendable, printSpendable } from "../ledger/print-credit.ts";
+import { PAGE_SIZE_MAX, type SpendLimitUsage } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
@@ -25,9 +26,10 @@ async function printKey(gateway: Gateway, caller: Caller, headers: Headers): Pro
   const shared = limiterOf(key, keyLimits);
   const limits = shared.keyLimits;
   const scopes = [...(await keys.nameScopes(key)), ...(await readNamed(gateway, caller, headers))];
-  const [usage, balances, spendLimits] = await Promise.all([
+  const [usage, balances, credits, spendLimits] = await Promise.all([
     limiter.usage({ accountId: key.accountId, ...shared, accountLimits }),
     ledger.balances(key.accountId),
+    ledger.credits(key.accountId, { size: PAGE_SIZE_MAX }, { isLive: true }),
     ledger.spendLimits(
       key.accountId,
       key.id,
@@ -53,6 +55,7 @@ async function printKey(gateway: Gateway, caller: Caller, headers: Headers): Pro
       balance_usd: printUsd(balances.posted),
       on_hold_usd: printUsd(balances.held),
       available_usd: printUsd(balances.available),
+      credits: credits.items.filter(isSpendable).slice(0, CREDITS_SHOWN_MAX).map(printSpendable),
     },
   };
 }

@@ -212,7 +212,7 @@ export const V1_ROUTES: readonly V1Route[] = [
     method: "get",
     path: "/v1/key",
     summary: "Read the key that sends the request",
-    text: "Every limit that binds it, what is used and remains of them, when they reset, and the wallet.",
+    text: "Every limit that binds it, what is used and remains of them, when they reset, and the wallet with its credits in the order of spending.",
     surface: "chat",
   },
   {

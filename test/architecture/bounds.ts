@@ -8,7 +8,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   backup: { files: 5, lines: 850 },
   usage: { files: 10, lines: 1250 },
   forecast: { files: 5, lines: 850 },
-  payments: { files: 12, lines: 1800 },
+  payments: { files: 14, lines: 1950 },
   gateway: { files: 27, lines: 4500 },
   notices: { files: 11, lines: 1750 },
   exports: { files: 6, lines: 800 },
@@ -30,12 +30,13 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   catalog: { files: 13, lines: 1700 },
   db: { files: 27, lines: 2850 },
   telemetry: { files: 15, lines: 2150 },
-  console: { files: 168, lines: 18950 },
+  console: { files: 169, lines: 19150 },
   domain: { files: 22, lines: 1550 },
 };
 
 /** The most files of src that take part in one plain chat request. */
 export const PLAIN_CHAT_FILES_MAX = 102;
+export const PLAIN_CHAT_FILES_MAX = 101;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;

@@ -117,7 +117,32 @@ describe("GET /v1/key", () => {
           remaining_usd: "0.999975",
         },
       ],
-      wallet: { balance_usd: "1.999975", on_hold_usd: "0.00", available_usd: "1.999975" },
+      wallet: {
+        balance_usd: "1.999975",
+        on_hold_usd: "0.00",
+        available_usd: "1.999975",
+        credits: [{ source: "purchase", left_usd: "1.999975", expires_at: null }],
+      },
+    });
+  });
+
+  test("lists the credits in the order of spending, without one that has ended", async () => {
+    const { secret, key } = await gateway.newPayer("2");
+    const walletId = key.accountId;
+    const expiresAtMs = Date.now() + 3 * 86_400_000;
+    const grants = [
+      { topUpId: "gift", amount: 1_000_000_000n, source: "promotion", expiresAtMs },
+      { topUpId: "brief", amount: 5_000_000_000n, source: "promotion", expiresAtMs: Date.now() + 50 },
+    ] as const;
+    for (const grant of grants) await gateway.tollgate.ledger.topUp({ walletId, ...grant });
+    await Bun.sleep(60);
+    const { wallet } = await objectOf(await get("/v1/key", secret));
+    expect(wallet).toMatchObject({
+      available_usd: "3.00",
+      credits: [
+        { source: "promotion", left_usd: "1.00", expires_at: new Date(expiresAtMs).toISOString() },
+        { source: "purchase", left_usd: "2.00", expires_at: null },
+      ],
     });
   });
 
