@@ -1,7 +1,9 @@
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
+import type { CreditSource } from "../domain/credit.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
+import { LedgerError } from "../ledger/ledger.ts";
 import type { Balances } from "../ledger/records.ts";
 import { bookCorrection, bookRefund, bookTopUp } from "../payments/bookings.ts";
 import { createCodes } from "../payments/redeem-codes.ts";
@@ -14,21 +16,34 @@ export interface TopUpOptions {
   readonly account: string;
   readonly amount: Nanos;
   readonly id: string;
+  /** Default: purchase. */
+  readonly source?: CreditSource;
+  /** Unix milliseconds. Default: never. */
+  readonly expires?: number;
 }
 
 export async function runTopUp(storage: Storage, options: TopUpOptions): Promise<CommandResult> {
   const account = await requireAccount(storage.database, options.account);
-  const { id: topUpId, amount } = options;
-  const booking = { accountId: account.id, id: topUpId, amount };
-  const { balances, replayed } = await bookTopUp({ ...storage, now: Date.now }, COMMAND_LINE, booking);
+  const { id: topUpId, amount, source, expires: expiresAtMs } = options;
+  const booking = { accountId: account.id, id: topUpId, amount, source, expiresAtMs };
+  const booked = bookTopUp({ ...storage, now: Date.now }, COMMAND_LINE, booking);
+  const { balances, replayed } = await booked.catch(throwCreditError);
   const summary = replayed
     ? `Top-up ${topUpId} was booked before: nothing was added`
-    : `Topped up account ${account.name} by ${printUsd(amount)} USD`;
-  const members = { id: topUpId, account_id: account.id, amount_usd: printUsd(amount) };
+    : `Topped up account ${account.name} by ${printUsd(amount)} USD${expiresAtMs === undefined ? "" : ` until ${printTime(expiresAtMs)}`}`;
+  const credit = { source: source ?? "purchase", expires_at: printTime(expiresAtMs) };
+  const members = { id: topUpId, account_id: account.id, amount_usd: printUsd(amount), ...credit };
   return printBooked(members, summary, { balances, replayed });
 }
 
-export interface CorrectionOptions extends TopUpOptions {
+function throwCreditError(fault: unknown): never {
+  if (!(fault instanceof LedgerError) || fault.code !== "invalid_credit") throw fault;
+  throw new CommandError("The credit was refused: its end is past, or the wallet has too many credits.");
+}
+
+export interface CorrectionOptions extends Pick<TopUpOptions, "account" | "amount" | "id"> {
+  /** The id of the top-up to take the amount from first. */
+  readonly credit?: string;
   readonly reason: string;
   readonly yes?: boolean;
 }
@@ -41,7 +56,7 @@ export async function runCorrect(storage: Storage, options: CorrectionOptions): 
     const balance = `${printUsd(available)} USD are available, and ${printUsd(available - amount)} USD would be`;
     throw new CommandError(`Nothing was changed: ${balance}. Repeat the command with --yes.`);
   }
-  const booking = { accountId: account.id, id, amount, reason };
+  const booking = { accountId: account.id, id, amount, reason, creditId: options.credit };
   const booked = bookCorrection({ ...storage, now: Date.now }, COMMAND_LINE, booking);
   const { balances, replayed } = await booked.catch(throwCommandError);
   const summary = replayed
@@ -96,6 +111,10 @@ export interface CodeCreateOptions {
   readonly count?: number;
   readonly note?: string;
   readonly expiresInDays?: number;
+  /** Default: promotion. */
+  readonly source?: CreditSource;
+  /** From the redemption. Default: never. */
+  readonly creditDays?: number;
 }
 
 const COUNT_MAX = 100;
@@ -103,14 +122,14 @@ const COUNT_MAX = 100;
 /** Creates redeem codes and prints them, once. */
 export async function runCodeCreate(
   { database }: Storage,
-  { amount, count = 1, note, expiresInDays }: CodeCreateOptions,
+  { amount, count = 1, note, expiresInDays, source, creditDays }: CodeCreateOptions,
   now: () => number = Date.now,
 ): Promise<CommandResult> {
   if (count < 1 || count > COUNT_MAX) {
     throw new CommandError(`Expected a count from 1 to ${COUNT_MAX}.`, 2);
   }
   const expiresAtMs = expiresInDays === undefined ? undefined : now() + expiresInDays * DAY_MS;
-  const wanted = { amount, count, note, expiresAtMs };
+  const wanted = { amount, count, note, expiresAtMs, source, creditDays };
   const issued = await createCodes({ database, now }, COMMAND_LINE, wanted);
   const codes = issued.map(({ id, code }) => ({ id, code, amount_usd: printUsd(amount) }));
   const noun = count === 1 ? "code" : "codes";

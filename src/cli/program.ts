@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { CREDIT_SOURCES } from "../domain/credit.ts";
 import { COMMIT, VERSION } from "../domain/version.ts";
 import { addAccountCommands, addEndUserCommands } from "./account-commands.ts";
 import { printResult } from "./command.ts";
@@ -16,6 +17,7 @@ import {
   parseName,
   parseOrigin,
   parsePositiveAmount,
+  parseTime,
   parseUsageBy,
   withJson,
   withRange,
@@ -66,11 +68,22 @@ function addMoneyCommands(program: Command): void {
     .requiredOption(...ACCOUNT)
     .requiredOption("--amount <usd>", "such as 10.00", parsePositiveAmount)
     .requiredOption("--id <id>", "your id of this top-up, which is booked once")
+    .addOption(
+      new Option("--source <source>", "where the money comes from (default: purchase)").choices(
+        CREDIT_SOURCES,
+      ),
+    )
+    .option(
+      "--expires <time>",
+      "when what is left of it ends, such as 2026-12-01 (default: never)",
+      parseTime,
+    )
     .action(onStorage(async () => (await import("./money.ts")).runTopUp));
   withJson(program, "correct", "take money off a wallet that was credited by mistake")
     .requiredOption(...ACCOUNT)
     .requiredOption("--amount <usd>", "such as 10.00", parsePositiveAmount)
     .requiredOption("--id <id>", "your id of this correction, which is booked once")
+    .option("--credit <id>", "id of the top-up to take it from first (default: as a charge)")
     .requiredOption("--reason <text>", "shown in the statement and the audit trail", parseName)
     .option("--yes", "confirm; without it, the resulting balance is shown and nothing is changed")
     .action(onStorage(async () => (await import("./money.ts")).runCorrect));
@@ -83,7 +96,7 @@ function addMoneyCommands(program: Command): void {
 }
 
 function addViewCommands(program: Command): void {
-  withJson(program, "wallet", "show the balance of a wallet, its latest transfers and its running holds")
+  withJson(program, "wallet", "show the balance of a wallet, its credits, latest transfers and running holds")
     .requiredOption(...ACCOUNT)
     .action(onStorage(async () => (await import("./wallet.ts")).runWallet));
   withScopes(withRange(withJson(program, "usage", "show requests, tokens and cost of an account")))
@@ -134,6 +147,10 @@ function addCodeCommands(code: Command): void {
     .option("--count <n>", "codes to create, up to 100 (default: 1)", parseCount)
     .option("--note <text>", "what they are for, shown to operators", parseName)
     .option("--expires-in-days <n>", "days until they expire (default: never)", parseDays)
+    .addOption(
+      new Option("--source <source>", "source of the credit (default: promotion)").choices(CREDIT_SOURCES),
+    )
+    .option("--credit-days <n>", "days from its redemption until the credit ends (default: never)", parseDays)
     .action(onStorage(async () => (await import("./money.ts")).runCodeCreate));
 }
 

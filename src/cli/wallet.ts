@@ -1,11 +1,11 @@
 import { listAccounts } from "../accounts/accounts.ts";
 import { printCsvRow } from "../domain/csv.ts";
 import { printUsd } from "../domain/money.ts";
-import { findReasons } from "../payments/bookings.ts";
 import type { ChargebackKind } from "../payments/chargeback.ts";
 import { addMonths, type MonthEnd, sumMonth } from "../payments/month-end.ts";
 import { printHold, printOverview, printTransfer, readOverview } from "../payments/overview.ts";
 import { type Month, readMonth } from "../payments/statement.ts";
+import { findTransferNotes } from "../payments/transfer-notes.ts";
 import { showChargeback } from "./chargeback.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";
@@ -18,7 +18,7 @@ export interface WalletOptions {
 /** Transfers and running holds that are shown. */
 const SHOWN_MAX = 10;
 
-/** Shows posted − held + credit = available, the latest transfers and the oldest running holds. */
+/** Shows posted − held + credit = available, the credits, the latest transfers and the oldest running holds. */
 export async function runWallet(
   { database, ledger }: Storage,
   options: WalletOptions,
@@ -31,10 +31,8 @@ export async function runWallet(
     ledger.runningHolds(account.id, { size: SHOWN_MAX }),
   ]);
   const printed = printOverview(overview);
-  const corrections = transfers.items.filter(({ kind }) => kind === "correction");
-  const ids = corrections.map(({ transferId }) => transferId);
-  const reasons = await findReasons(database, account.id, ids);
-  const lines = transfers.items.map((line) => printTransfer(line, reasons.get(line.transferId)));
+  const notes = await findTransferNotes({ database, ledger }, account.id, transfers.items);
+  const lines = transfers.items.map((line) => printTransfer(line, notes.get(line.transferId)));
   const running = holds.items.map(printHold);
   return {
     json: { account_id: account.id, name: account.name, ...printed, transfers: lines, holds: running },
@@ -42,6 +40,7 @@ export async function runWallet(
       `Wallet of account ${account.name} (${account.id})`,
       printEquation(printed),
       printSpending(printed),
+      ...(printed.credits.length > 0 ? [printCredits(printed.credits)] : []),
       printTransfers(lines),
       ...(running.length > 0 ? [printHolds(running)] : []),
     ].join("\n\n"),
@@ -65,10 +64,28 @@ function printEquation(overview: PrintedOverview): string {
 }
 
 function printSpending(overview: PrintedOverview): string {
-  const { spent_today_usd: today, spent_month_usd: month, runway_days: days, state } = overview;
+  const {
+    spent_today_usd: today,
+    spent_month_usd: month,
+    runway_days: days,
+    next_end: end,
+    state,
+  } = overview;
   const runway = days === null ? "" : ` It lasts for about ${days} days at the rate of the last 7.`;
   const frozen = state === "frozen" ? " The wallet is frozen: it takes no new requests." : "";
-  return `Spent ${today} USD today and ${month} USD this month (UTC).${runway}${frozen}`;
+  const ending = end ? ` ${end.amount_usd} USD end at ${end.at} unless they are spent before.` : "";
+  return `Spent ${today} USD today and ${month} USD this month (UTC).${runway}${ending}${frozen}`;
+}
+
+function printCredits(credits: PrintedOverview["credits"]): string {
+  const rows = credits.map((credit) => [
+    credit.expires_at ?? "never",
+    credit.source,
+    credit.id,
+    credit.left_usd,
+    credit.amount_usd,
+  ]);
+  return printTable(["ENDS", "CREDIT", "ID", "LEFT USD", "OF USD"], rows);
 }
 
 function printTransfers(lines: readonly ReturnType<typeof printTransfer>[]): string {

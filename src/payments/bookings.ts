@@ -1,12 +1,14 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { findAccount, lockAccount } from "../accounts/accounts.ts";
 import { type AuditActor, type Change, recordChange } from "../accounts/audit-trail.ts";
 import type { Database } from "../db/database.ts";
+import type { CreditSource } from "../domain/credit.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { type Ledger, LedgerError, type Posting, type TopUpRequest } from "../ledger/ledger.ts";
 import { type JournalLine, PAGE_SIZE_MAX, type Receipt } from "../ledger/records.ts";
+import { printTime } from "../time.ts";
 
 interface BookingParts {
   readonly database: Database;
@@ -22,37 +24,52 @@ interface Booking {
   readonly reason?: string | undefined;
 }
 
+/** The credit that a top-up grants. */
+interface Granted extends Booking {
+  readonly amount: Nanos;
+  /** Default: purchase. */
+  readonly source?: CreditSource | undefined;
+  /** Unix milliseconds. `undefined` for never. */
+  readonly expiresAtMs?: number | undefined;
+}
+
 /** Tops up a wallet, with an audit entry. Rejects with `unknown_item` and LedgerError. */
 export async function bookTopUp(
   parts: BookingParts,
   actor: AuditActor,
-  { accountId, id, reason, amount }: Booking & { readonly amount: Nanos },
+  { accountId, id, reason, amount, source, expiresAtMs }: Granted,
 ): Promise<Posting> {
   await requireAccount(parts.database, accountId);
-  const posting = await parts.ledger.topUp({ walletId: accountId, topUpId: id, amount });
-  const after = { amount_usd: printUsd(amount), reason };
+  const posting = await parts.ledger.topUp({ walletId: accountId, topUpId: id, amount, source, expiresAtMs });
+  const expires_at = expiresAtMs === undefined ? undefined : printTime(expiresAtMs);
+  const after = { amount_usd: printUsd(amount), source, expires_at, reason };
   await recordOnce(parts, actor, { accountId, action: "wallet.topped_up", target: id, after });
   return posting;
 }
 
 /**
- * Takes money off a wallet that was credited by mistake, or returned outside of this gateway; the balance may become
- * negative. Rejects with `conflict` above what was ever credited, and like {@link bookTopUp}.
+ * Takes money off a wallet that was credited by mistake, or returned outside of this gateway, first off the credit that
+ * it names; the balance may become negative. Rejects with `conflict` above what was ever credited, and like {@link bookTopUp}.
  */
 export async function bookCorrection(
   parts: BookingParts,
   actor: AuditActor,
-  { accountId, id, reason, amount }: Booking & { readonly amount: Nanos },
+  { accountId, id, reason, amount, creditId }: Correction,
 ): Promise<Posting> {
   await requireAccount(parts.database, accountId);
   await requireCredited(parts.ledger, { accountId, id, amount });
-  const posting = await parts.ledger.topUp({ walletId: accountId, topUpId: id, amount: -amount });
-  const after = { amount_usd: printUsd(amount), reason };
+  const posting = await parts.ledger.topUp({ walletId: accountId, topUpId: id, amount: -amount, creditId });
+  const after = { amount_usd: printUsd(amount), credit: creditId, reason };
   await recordOnce(parts, actor, { accountId, action: CORRECTED, target: id, after });
   return posting;
 }
 
-const CORRECTED = "wallet.corrected";
+interface Correction extends Booking {
+  readonly amount: Nanos;
+  readonly creditId?: string | undefined;
+}
+
+export const CORRECTED = "wallet.corrected";
 
 /** More than was credited is a slip of the keyboard. A repeated correction has lowered what is credited itself. */
 async function requireCredited(
@@ -65,31 +82,6 @@ async function requireCredited(
   if (items.some(({ kind, transferId }) => kind === "correction" && transferId === id)) return;
   const message = `The correction exceeds the ${printUsd(toppedUp)} USD that were credited.`;
   throw new GatewayError("conflict", { message });
-}
-
-/** The reasons of corrections, by their ids. */
-export async function findReasons(
-  { db, tables: { auditEntries } }: Database,
-  accountId: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db
-    .select({ id: auditEntries.target, after: auditEntries.after })
-    .from(auditEntries)
-    .where(
-      and(
-        eq(auditEntries.accountId, accountId),
-        eq(auditEntries.action, CORRECTED),
-        inArray(auditEntries.target, [...ids]),
-      ),
-    );
-  return new Map(rows.map(({ id, after }) => [id, reasonIn(after)]));
-}
-
-function reasonIn(after: string | null): string {
-  const { reason }: { reason?: unknown } = JSON.parse(after ?? "{}");
-  return typeof reason === "string" ? reason : "";
 }
 
 /** Refunds a charge, or without an amount what is left of it. Rejects like {@link bookTopUp}. */

@@ -1,12 +1,15 @@
 import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
-import type {
-  JournalLine,
-  JournalTotals,
-  RunningHold,
-  RunningTotals,
-  WalletSummary,
+import { CREDITS_SHOWN_MAX, isSpendable, printCredit } from "../ledger/print-credit.ts";
+import {
+  type Credit,
+  type JournalLine,
+  type JournalTotals,
+  PAGE_SIZE_MAX,
+  type RunningHold,
+  type RunningTotals,
+  type WalletSummary,
 } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
@@ -22,6 +25,8 @@ interface WalletOverview {
   /** Days until nothing is available at the rate of the last 7 days; `undefined` without spending. */
   readonly runwayDays: number | undefined;
   readonly totals: JournalTotals;
+  /** Those that can be spent, in the order of spending. */
+  readonly credits: readonly Credit[];
 }
 
 const RATE_DAYS = 7;
@@ -29,7 +34,7 @@ const TENTHS = 10n;
 
 /** Rejects with `wallet_not_found`. */
 export async function readOverview(
-  ledger: Pick<Ledger, "wallet" | "runningTotals" | "usage" | "journalTotals">,
+  ledger: Pick<Ledger, "wallet" | "runningTotals" | "usage" | "journalTotals" | "credits">,
   walletId: string,
   nowMs: number,
 ): Promise<WalletOverview> {
@@ -40,10 +45,11 @@ export async function readOverview(
   const dayMs = nowMs - (nowMs % DAY_MS);
   // Whole hours, which are summed up in advance.
   const rateFromMs = nowMs - (nowMs % HOUR_MS) - RATE_DAYS * DAY_MS;
-  const [wallet, [running], totals, spentToday, spentMonth, spentWeek] = await Promise.all([
+  const [wallet, [running], totals, credits, spentToday, spentMonth, spentWeek] = await Promise.all([
     ledger.wallet(walletId),
     ledger.runningTotals(walletId),
     ledger.journalTotals(walletId, { derivesCharged: true }),
+    ledger.credits(walletId, { size: PAGE_SIZE_MAX }, { isLive: true }),
     spentSince(dayMs),
     spentSince(startOfMonth(nowMs)),
     spentSince(rateFromMs),
@@ -58,6 +64,7 @@ export async function readOverview(
     spentMonth,
     runwayDays: runwayOf({ available, spent: spentWeek, spanMs }),
     totals,
+    credits: credits.items.filter(isSpendable),
   };
 }
 
@@ -80,7 +87,7 @@ export function runwayOf(rate: {
 }
 
 /** Converts an overview to JSON, for the console and the command line. */
-export function printOverview({ wallet, running, totals, ...spending }: WalletOverview) {
+export function printOverview({ wallet, running, totals, credits, ...spending }: WalletOverview) {
   const { balances, creditLimit, state } = wallet;
   return {
     posted_usd: printUsd(balances.posted),
@@ -98,11 +105,21 @@ export function printOverview({ wallet, running, totals, ...spending }: WalletOv
       refunded_usd: printUsd(totals.refunded),
       expired_usd: printUsd(totals.expired),
     },
+    credits: credits.slice(0, CREDITS_SHOWN_MAX).map(printCredit),
+    next_end: printNextEnd(credits),
     state,
   };
 }
 
-/** Converts a transfer to JSON, for the console and the command line. A correction has a reason. */
+/** What the next end of a credit takes off, unless it is spent before. Credits of one end are spent in a row. */
+function printNextEnd(credits: readonly Credit[]) {
+  const at = credits[0]?.expiresAtMs;
+  if (at === undefined) return null;
+  const ending = credits.filter(({ expiresAtMs }) => expiresAtMs === at);
+  return { at: printTime(at), amount_usd: printUsd(ending.reduce((sum, { left }) => sum + left, 0n)) };
+}
+
+/** Converts a transfer to JSON, for the console and the command line, with what it says beside its id. */
 export function printTransfer(line: JournalLine, reason?: string) {
   return {
     seq: line.seq,

@@ -1,10 +1,14 @@
 import { and, asc, desc, eq, gt, isNotNull, isNull, lt, or } from "drizzle-orm";
 import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db, Tables } from "../db/database.ts";
+import type { CreditSource } from "../domain/credit.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
+import { LedgerError, type TopUpRequest } from "../ledger/ledger.ts";
 import { platform } from "../platform.ts";
 import { creditOnce, type PaymentParts } from "./bookings.ts";
+import { createCode, digestOfCode, hintOfCode, parseCode, printCode } from "./code-text.ts";
 
 /** A redeem code as it is stored. Its text is not stored, only its digest. */
 export type RedeemCode = Tables["redeemCodes"]["$inferSelect"];
@@ -15,6 +19,10 @@ export interface NewCodes {
   readonly count: number;
   readonly note?: string | undefined;
   readonly expiresAtMs?: number | undefined;
+  /** Default: promotion. */
+  readonly source?: CreditSource | undefined;
+  /** Days from the redemption until the credit ends. `undefined` for never. */
+  readonly creditDays?: number | undefined;
 }
 
 export interface IssuedCode {
@@ -30,7 +38,7 @@ export interface IssuedCode {
 export async function createCodes(
   { database, now }: Pick<PaymentParts, "database" | "now">,
   actor: AuditActor,
-  { amount, count, note, expiresAtMs }: NewCodes,
+  { amount, count, note, expiresAtMs, source = "promotion", creditDays }: NewCodes,
   record: (tx: Db, issued: readonly IssuedCode[]) => Promise<void> = async () => undefined,
 ): Promise<readonly IssuedCode[]> {
   const createdAtMs = now();
@@ -48,6 +56,8 @@ export async function createCodes(
     createdBy: actor.name,
     createdAtMs,
     expiresAtMs: expiresAtMs ?? null,
+    source,
+    creditDays: creditDays ?? null,
   }));
   await database.transact(async (tx) => {
     await tx.insert(database.tables.redeemCodes).values(rows);
@@ -154,21 +164,49 @@ async function findUncredited({ tables: { redeemCodes } }: Database, tx: Db, { d
   return rows[0];
 }
 
-interface BoundCode {
-  readonly id: string;
+interface BoundCode extends RedeemCode {
   readonly accountId: string;
-  readonly amount: Nanos;
 }
 
 /** Tops up the wallet that a code is bound to, once. */
-export async function creditCode(parts: PaymentParts, { id, accountId, amount }: BoundCode): Promise<void> {
+export async function creditCode(parts: PaymentParts, code: BoundCode): Promise<void> {
   const { transact, tables } = parts.database;
   const { redeemCodes } = tables;
-  await creditOnce(parts, { walletId: accountId, topUpId: `code:${id}`, amount }, (creditedAtMs) =>
+  const { id, accountId, amount, source } = code;
+  const topUp = { walletId: accountId, topUpId: `code:${id}`, amount, source: source ?? undefined };
+  const record = (creditedAtMs: number) =>
     transact(async (tx) => {
       await tx.update(redeemCodes).set({ creditedAtMs }).where(eq(redeemCodes.id, id));
-    }),
-  );
+    });
+  try {
+    await creditOnce(parts, { ...topUp, expiresAtMs: endOfCredit(code, code.redeemedAtMs) }, record);
+  } catch (thrown) {
+    if (!isLate(thrown)) throw thrown;
+    await creditLate(parts, { ...topUp, expiresAtMs: endOfCredit(code, parts.now()) }, record);
+  }
+}
+
+function endOfCredit({ creditDays }: RedeemCode, fromMs: number | null): number | undefined {
+  return creditDays === null || fromMs === null ? undefined : fromMs + creditDays * DAY_MS;
+}
+
+/** Whether the credit would have ended before it could be booked, or was then booked with a later end. */
+function isLate(thrown: unknown): boolean {
+  return thrown instanceof LedgerError && (thrown.code === "invalid_credit" || thrown.code === "conflict");
+}
+
+/** Books a credit whose days passed while nothing could be booked: they begin now. The id is used by this code alone. */
+async function creditLate(
+  parts: PaymentParts,
+  topUp: TopUpRequest,
+  record: (creditedAtMs: number) => Promise<void>,
+): Promise<void> {
+  try {
+    await creditOnce(parts, topUp, record);
+  } catch (thrown) {
+    if (!(thrown instanceof LedgerError) || thrown.code !== "conflict") throw thrown;
+    await record(parts.now());
+  }
 }
 
 /** Finds codes that are bound to an account without a credit, because a call failed or a process died. */
@@ -183,48 +221,4 @@ export async function findUncreditedCodes({ database }: PaymentParts, countMax: 
     .orderBy(asc(redeemCodes.redeemedAtMs))
     .limit(countMax);
   return rows.flatMap((row) => (row.accountId === null ? [] : [{ ...row, accountId: row.accountId }]));
-}
-
-// The text of a code: 20 symbols of Crockford's base 32, which are 100 random bits.
-
-/** Without I, L, O and U, which people confuse with other symbols. @see https://www.crockford.com/base32.html */
-const SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const SYMBOL_COUNT = 20;
-const GROUP = /.{5}(?=.)/g;
-const CODE = new RegExp(`^[${SYMBOLS}]{${SYMBOL_COUNT}}$`);
-
-/** Creates a code: 20 symbols without separators. */
-export function createCode(): string {
-  // A byte has 256 values, a multiple of 32: every symbol is as likely as any other.
-  return Array.from(platform.randomBytes(SYMBOL_COUNT), (byte) => SYMBOLS.charAt(byte % SYMBOLS.length)).join(
-    "",
-  );
-}
-
-/** Prints a code for people: "7K3QM-00XYZ-ABCDE-12345". */
-export function printCode(code: string): string {
-  return code.replaceAll(GROUP, "$&-");
-}
-
-/**
- * Reads a code as a person types it: in any case, with blanks and hyphens anywhere, I and L for 1, O for 0.
- * Returns `undefined` for any other text.
- */
-export function parseCode(text: string): string | undefined {
-  const code = text
-    .replaceAll(/[\s-]/g, "")
-    .replaceAll(/[a-z]/g, (letter) => letter.toUpperCase())
-    .replaceAll(/[IL]/g, "1")
-    .replaceAll("O", "0");
-  return CODE.test(code) ? code : undefined;
-}
-
-/** SHA-256 of a code in hex, which is stored in its place. 100 random bits cannot be guessed from it. */
-export function digestOfCode(code: string): string {
-  return Bun.CryptoHasher.hash("sha256", code, "hex");
-}
-
-/** The first 5 symbols, which may be displayed. The other 15 are 75 random bits. */
-export function hintOfCode(code: string): string {
-  return code.slice(0, 5);
 }

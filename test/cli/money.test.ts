@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/accounts/accounts.ts";
-import { type RefundOptions, runRefund } from "../../src/cli/money.ts";
+import { type RefundOptions, runCorrect, runRefund, runTopUp } from "../../src/cli/money.ts";
+import { runWallet } from "../../src/cli/wallet.ts";
 import { storageForTests } from "../accounts/temp-storage.ts";
 
 const storage = storageForTests();
@@ -73,5 +74,32 @@ describe("refund", () => {
     await expect(refund({ id: "r", account: "other" })).rejects.toThrow("The account has no such receipt.");
     await expect(refund({ id: "r", account: "nobody" })).rejects.toThrow('There is no account "nobody".');
     expect(await postedNow()).toBe(4_000n);
+  });
+});
+
+describe("topup", () => {
+  test("grants a credit with a source and an end, which the wallet shows and a correction can name", async () => {
+    const expires = storage.clock.nowMs + 86_400_000;
+    const gift = { account: "acme", amount: 7_000n, id: "gift", source: "promotion", expires } as const;
+    const { json, text } = await runTopUp(storage, gift);
+    expect(json).toMatchObject({ source: "promotion", expires_at: new Date(expires).toISOString() });
+    expect(text).toContain(`Topped up account acme by 0.000007 USD until ${new Date(expires).toISOString()}`);
+    const cut = { account: "acme", amount: 1_000n, id: "cut", credit: receipt, reason: "r", yes: true };
+    await runCorrect(storage, cut);
+    const wallet = await runWallet(storage, { account: "acme" }, () => storage.clock.nowMs);
+    expect(wallet.json).toMatchObject({
+      credits: [
+        { id: "gift", left_usd: "0.000007" },
+        { id: receipt, left_usd: "0.000003" },
+      ],
+    });
+    expect(wallet.text).toContain(
+      `0.000007 USD end at ${new Date(expires).toISOString()} unless they are spent`,
+    );
+  });
+
+  test("refuses an end that is past", async () => {
+    const past = { account: "acme", amount: 1n, id: "x", expires: storage.clock.nowMs - 1 };
+    await expect(runTopUp(storage, past)).rejects.toThrow("The credit was refused: its end is past");
   });
 });

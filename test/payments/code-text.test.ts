@@ -1,12 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  createCode,
-  digestOfCode,
-  hintOfCode,
-  parseCode,
-  printCode,
-} from "../../src/payments/redeem-codes.ts";
+import { createCode, digestOfCode, hintOfCode, parseCode, printCode } from "../../src/payments/code-text.ts";
 
 describe("the text of a redeem code", () => {
   test("has 20 symbols in four groups", () =>

@@ -52,7 +52,9 @@ describe.each(DIALECTS)("a wallet in %s", (dialect) => {
       spent_today_usd: "1.25",
       spent_month_usd: "1.25",
       runway_days: 5,
-      totals: { topped_up_usd: "10.00", charged_usd: "1.50", refunded_usd: "0.25" },
+      totals: { topped_up_usd: "10.00", charged_usd: "1.50", refunded_usd: "0.25", expired_usd: "0.00" },
+      credits: [expect.objectContaining({ source: "purchase", left_usd: "8.75", expires_at: null })],
+      next_end: null,
       state: "active",
     });
   });

@@ -5,6 +5,7 @@ import type { PaymentParts } from "../../src/payments/bookings.ts";
 import {
   createCodes,
   listCodes,
+  type NewCodes,
   redeemCode,
   revokeCode,
   stateOfCode,
@@ -15,6 +16,7 @@ import { createCapturedLog } from "../support/captured-log.ts";
 
 const OPERATOR: AuditActor = { kind: "person", id: "o", name: "operator@example.com" };
 const OWNER: AuditActor = { kind: "person", id: "p", name: "owner@example.com", address: "192.0.2.7" };
+const DAY_MS = 86_400_000;
 const AMOUNT = 12_500_000_001n;
 
 describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
@@ -24,7 +26,7 @@ describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
     accountId = (await storage.newAccount()).id;
   });
 
-  async function newCode(more: { expiresAtMs?: number } = {}): Promise<string> {
+  async function newCode(more: Partial<NewCodes> = {}): Promise<string> {
     const [issued] = await createCodes(storage, OPERATOR, { amount: AMOUNT, count: 1, ...more });
     return issued?.code ?? "";
   }
@@ -50,6 +52,36 @@ describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
     await expect(redeem(code)).rejects.toMatchObject(refused);
     expect(await postedOf()).toBe(AMOUNT);
   });
+
+  const creditsOf = async () => {
+    const { items } = await storage.ledger.credits(accountId, { size: 10 });
+    return items.map(({ source, left, expiresAtMs }) => ({ source, left, expiresAtMs }));
+  };
+
+  test("a code grants a promotion that never ends, or the credit that its operator chose", async () => {
+    await redeem(await newCode());
+    await redeem(await newCode({ source: "purchase", creditDays: 30 }));
+    const expiresAtMs = storage.clock.nowMs + 30 * DAY_MS;
+    expect(await creditsOf()).toEqual([
+      { source: "purchase", left: AMOUNT, expiresAtMs },
+      { source: "promotion", left: AMOUNT, expiresAtMs: undefined },
+    ]);
+  });
+
+  test.each([false, true])(
+    "days of a credit that pass before it is recorded begin anew only if it was not booked (booked: %p)",
+    async (books) => {
+      const code = await newCode({ creditDays: 2 });
+      const redeemedAtMs = storage.clock.nowMs;
+      await expect(redeem(code, accountId, withLedger(books))).rejects.toMatchObject({ code: "unavailable" });
+      storage.clock.nowMs += 3 * DAY_MS;
+      const log = createCapturedLog();
+      expect(await sweepPayments({ ...storage, log })).toBe(1);
+      expect(await sweepPayments({ ...storage, log })).toBe(0);
+      const expiresAtMs = books ? redeemedAtMs + 2 * DAY_MS : storage.clock.nowMs + 2 * DAY_MS;
+      expect(await creditsOf()).toEqual([{ source: "promotion", left: books ? 0n : AMOUNT, expiresAtMs }]);
+    },
+  );
 
   test("a code is redeemed in lower case and with letters that people confuse", async () => {
     const code = await newCode();

@@ -2,11 +2,12 @@ import { useState } from "react";
 import { api, call } from "../api.ts";
 import { formatCents, readUsd } from "../format.ts";
 import { ACCOUNTS_KEY } from "../queries/operator.ts";
+import { readLastDay } from "../times.ts";
 import { newKey, useAction } from "../use-action.ts";
 import { FormDialog, ReasonField } from "./dialog.tsx";
 import { Field, type FormValues } from "./field.tsx";
 import { showToast } from "./toast.tsx";
-import { AmountField, readAmount } from "./typed-fields.tsx";
+import { AmountField, LastDayField, readAmount, readSource, SourceField } from "./typed-fields.tsx";
 
 interface MoneyProps {
   readonly account: { readonly id: string; readonly name: string };
@@ -23,8 +24,9 @@ const ID_MAX = 128;
 /** Tops an account up by hand, under an id that is booked once. */
 export function CreditDialog({ account, onClose }: MoneyProps) {
   const book = useBooking(
-    ({ id = "", reason = "", amount_usd }) => {
-      const body = { id: id.trim(), amount_usd: readAmount(amount_usd), reason };
+    ({ id = "", reason = "", amount_usd, source, expires_at }) => {
+      const credit = { source: readSource(source), expires_at: readLastDay(expires_at) };
+      const body = { id: id.trim(), amount_usd: readAmount(amount_usd), reason, ...credit };
       return call(() => api.operator.accounts({ id: account.id })["top-ups"].post(body));
     },
     { account, done: "Credit added", onClose },
@@ -39,6 +41,8 @@ export function CreditDialog({ account, onClose }: MoneyProps) {
       onClose={onClose}
     >
       <AmountField required />
+      <SourceField />
+      <LastDayField subject="What is left of it ends" />
       <ReasonField />
       <BookingId />
     </FormDialog>
@@ -52,8 +56,9 @@ export function CorrectionDialog({
 }: MoneyProps & { readonly account: { readonly available_usd: string } }) {
   const [typed, setTyped] = useState("");
   const book = useBooking(
-    ({ id = "", reason = "", amount_usd }) => {
-      const body = { id: id.trim(), amount_usd: readAmount(amount_usd), reason };
+    ({ id = "", reason = "", amount_usd, credit_id = "" }) => {
+      const credit = credit_id.trim() && { credit_id: credit_id.trim() };
+      const body = { id: id.trim(), amount_usd: readAmount(amount_usd), reason, ...credit };
       return call(() => api.operator.accounts({ id: account.id }).corrections.post(body));
     },
     { account, done: "Correction booked", onClose },
@@ -76,6 +81,15 @@ export function CorrectionDialog({
         label="USD to take off"
         required
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <Field
+        label="Credit"
+        name="credit_id"
+        hint="The id of the top-up to take it from first. Empty: in the order of spending."
+        maxLength={ID_MAX}
+        autoComplete="off"
+        spellCheck={false}
+        isOptional
       />
       <ReasonField />
       <BookingId />

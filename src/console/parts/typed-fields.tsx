@@ -1,6 +1,6 @@
 import type { ComponentProps } from "react";
 import { describeZone, formatDay } from "../times.ts";
-import { Field } from "./field.tsx";
+import { Choice, Field } from "./field.tsx";
 
 type AmountFieldProps = Omit<ComponentProps<typeof Field>, "label" | "affix" | "pattern"> & {
   /** Default: "Amount in USD". */
@@ -48,6 +48,31 @@ function spellOut(value: ComponentProps<"input">["defaultValue"]) {
 /** The amount as the API takes it: "$ 25.00" becomes "25.00". */
 export function readAmount(text: string | undefined): string {
   return (text ?? "").replace(/[$\s]/g, "");
+}
+
+const SOURCES = [
+  { value: "purchase", text: "purchase" },
+  { value: "promotion", text: "promotion" },
+  { value: "plan", text: "plan" },
+  { value: "adjustment", text: "adjustment" },
+] as const;
+
+/** Where the money of a credit comes from. {@link readSource} reads it. */
+export function SourceField({ usual = "purchase" }: { readonly usual?: "purchase" | "promotion" }) {
+  return (
+    <Choice
+      label="Source"
+      name="source"
+      options={SOURCES}
+      defaultValue={usual}
+      hint="Credits of one end are spent in this order: promotion, plan, adjustment, purchase."
+    />
+  );
+}
+
+/** The source as the API takes it. */
+export function readSource(text: string | undefined): (typeof SOURCES)[number]["value"] {
+  return SOURCES.find(({ value }) => value === text)?.value ?? "purchase";
 }
 
 type LastDayFieldProps = Omit<ComponentProps<typeof Field>, "label" | "type" | "hint"> & {

@@ -4,6 +4,7 @@ import type { ItemOf } from "../query.ts";
 import { type RangeSearch, resolveRange } from "../ranges.ts";
 
 export type Transfer = ItemOf<typeof transfersQuery>;
+export type Credit = ItemOf<typeof creditsQuery>;
 export type Hold = ItemOf<typeof holdsQuery>;
 export type Statement = ItemOf<typeof statementsQuery>;
 export type Proof = Awaited<ReturnType<typeof fetchProof>>;
@@ -29,11 +30,15 @@ export function isTransferKind(text: string | undefined): text is TransferKind {
 export interface WalletSearch extends RangeSearch {
   readonly page?: string;
   readonly kind?: string;
+  /** "all", also those of which nothing is left. */
+  readonly credits?: string;
 }
 
 const HOLDS_EVERY_MS = 5_000;
 const CHECKOUT_EVERY_MS = 2_000;
 const PAGE_SIZE = 25;
+/** Credits with money left, which have one page. */
+const LIVE_MAX = 200;
 
 const walletOf = (account: string) => api.accounts({ account }).wallet;
 export const fetchProof = (account: string) => call(() => walletOf(account).proof.get());
@@ -47,6 +52,17 @@ export const transfersQuery = (account: string, search: WalletSearch) => {
   return queryOptions({
     queryKey: ["account", account, "wallet", "transfers", query],
     queryFn: () => call(() => walletOf(account).transfers.get({ query })),
+    placeholderData: keepPreviousData,
+  });
+};
+
+/** Named below the wallet, so that a top-up renews it. */
+export const creditsQuery = (account: string, { page, credits }: WalletSearch) => {
+  const isAll = credits === "all";
+  const query = { size: isAll ? PAGE_SIZE : LIVE_MAX, live: !isAll, ...(page && { page }) };
+  return queryOptions({
+    queryKey: ["account", account, "wallet", "credits", query],
+    queryFn: () => call(() => walletOf(account).credits.get({ query })),
     placeholderData: keepPreviousData,
   });
 };

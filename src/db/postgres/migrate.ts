@@ -22,6 +22,7 @@ import scopeDays from "./migrations/0017_scope_days.sql" with { type: "text" };
 import subjectNotices from "./migrations/0018_subject_notices.sql" with { type: "text" };
 import removal from "./migrations/0019_removal.sql" with { type: "text" };
 import credits from "./migrations/0020_credits.sql" with { type: "text" };
+import codeCredits from "./migrations/0021_code-credits.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly string[] = [
   subjectNotices,
   removal,
   credits,
+  codeCredits,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

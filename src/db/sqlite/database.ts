@@ -25,6 +25,7 @@ import scopeDays from "./migrations/0018_scope_days.sql" with { type: "text" };
 import subjectNotices from "./migrations/0019_subject_notices.sql" with { type: "text" };
 import removal from "./migrations/0020_removal.sql" with { type: "text" };
 import credits from "./migrations/0021_credits.sql" with { type: "text" };
+import codeCredits from "./migrations/0022_code-credits.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -137,6 +138,7 @@ export const MIGRATIONS: readonly string[] = [
   subjectNotices,
   removal,
   credits,
+  codeCredits,
 ];
 
 /**

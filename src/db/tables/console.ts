@@ -1,5 +1,6 @@
 // Mails, payments, refused requests, notices and shared links: the other tables of the console.
 import { sql } from "drizzle-orm";
+import type { CreditSource } from "../../domain/credit.ts";
 import type { ScopeKind } from "../../domain/scope.ts";
 import type { Columns } from "../sqlite/columns.ts";
 
@@ -36,6 +37,10 @@ export const redeemCodes = (t: Columns) =>
     redeemedAtMs: t.whole("redeemed_at_ms"),
     accountId: t.text("account_id"),
     creditedAtMs: t.whole("credited_at_ms"),
+    /** Null for a purchase: of codes from before credits had a source. */
+    source: t.text("source").$type<CreditSource>(),
+    /** From the redemption to the end of the credit; null for never. */
+    creditDays: t.whole("credit_days"),
   });
 
 /** Payments by Stripe Checkout. The id is that of the checkout session, and of its top-up. */

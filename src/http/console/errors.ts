@@ -34,6 +34,8 @@ export function throwBookingError(fault: unknown): never {
       throw new GatewayError("wrong_shape", { path: "amount_usd", reason: fault });
     case "invalid_id":
       throw new GatewayError("wrong_shape", { path: "id", reason: fault });
+    case "invalid_credit":
+      throw new GatewayError("wrong_shape", { path: "expires_at", reason: fault });
     case "hold_not_found":
       throw new GatewayError("unknown_receipt", { reason: fault });
     case "wallet_not_found":

@@ -26,6 +26,7 @@ export async function furnish(world: World): Promise<Furniture> {
     spending_limit: { amount_usd: "0.02", period: "day" },
     expires_at: inDays(60),
   });
+  await grantCredits(world);
   const ids = await sendRequests(world, secret);
   const ofProjects = await furnishProjects(world);
   const invited = "new.person@example.com";
@@ -83,4 +84,16 @@ async function sendRequests({ url, upstream }: World, secret: string) {
   const refused = await send({ model: "claude-sonnet", messages, max_tokens: 32_000 });
   for (let count = 0; count < 4; count++) await send({ model: "gpt-4.1-mini", messages, max_tokens: 200 });
   return { answeredId: answered.id, refusedId: refused.id };
+}
+
+/** A promotion that has ended already, and one that ends in three days. */
+async function grantCredits({ operator, acme }: World): Promise<void> {
+  const grant = (id: string, amount_usd: string, ms: number) =>
+    operator.call("POST", `/operator/accounts/${acme.accountId}/top-ups`, {
+      ...{ id, amount_usd, source: "promotion", reason: "welcome" },
+      expires_at: new Date(Date.now() + ms).toISOString(),
+    });
+  await grant("welcome-2026", "1.50", 1_000);
+  await Bun.sleep(1_100);
+  await grant("spring-promotion", "3.20", 3 * 86_400_000);
 }

@@ -43,6 +43,33 @@ describe.each(DIALECTS)("what operators do in %s", (dialect) => {
     expect(JSON.parse(entries[0]?.after ?? "")).toEqual({ amount_usd: "12.50", reason: "invoice 7" });
   });
 
+  test("a top-up with a source and an end is a credit of the wallet, and a past end is refused", async () => {
+    const { id } = await console.newAccount();
+    const expires_at = new Date(console.parts.now() + 86_400_000).toISOString();
+    const gift = { id: "gift", amount_usd: "3.2", source: "promotion", expires_at, reason: "welcome" };
+    await post(`/accounts/${id}/top-ups`, { id: "t1", amount_usd: "5", reason: "r" });
+    expect((await post(`/accounts/${id}/top-ups`, gift)).json.replayed).toBe(false);
+    expect((await post(`/accounts/${id}/top-ups`, gift)).json.replayed).toBe(true);
+    const past = { ...gift, id: "late", expires_at: "2020-01-01T00:00:00.000Z" };
+    expect((await post(`/accounts/${id}/top-ups`, past)).status).toBe(422);
+    const cut = { id: "c1", amount_usd: "1", credit_id: "t1", reason: "mistake" };
+    expect((await post(`/accounts/${id}/corrections`, cut)).status).toBe(200);
+    const owner = await addMember(console.parts.database, id, "owner");
+    const wallet = await console.call(owner, "GET", `/accounts/${id}/wallet`);
+    expect(wallet.json).toMatchObject({
+      credits: [
+        { id: "gift", source: "promotion", left_usd: "3.20", amount_usd: "3.20", expires_at, state: "live" },
+        { id: "t1", source: "purchase", left_usd: "4.00", expires_at: null, state: "live" },
+      ],
+      next_end: { at: expires_at, amount_usd: "3.20" },
+    });
+    const list = await console.call(owner, "GET", `/accounts/${id}/wallet/credits?size=1`);
+    expect(list.json).toMatchObject({ items: [{ id: "gift" }], next: expect.any(String) });
+    const entries = await entriesOf(id, "wallet.topped_up");
+    const recorded = entries.find(({ target }) => target === "gift")?.after;
+    expect(JSON.parse(recorded ?? "")).toMatchObject({ source: "promotion", expires_at });
+  });
+
   test("a top-up whose process died after the booking is recorded by its repetition", async () => {
     const { id } = await console.newAccount();
     await console.parts.ledger.topUp({ walletId: id, topUpId: "t1", amount: parseUsd("5") });

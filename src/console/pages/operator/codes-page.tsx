@@ -14,7 +14,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { AmountField, LastDayField, readAmount } from "../../parts/typed-fields.tsx";
+import { AmountField, LastDayField, readAmount, readSource, SourceField } from "../../parts/typed-fields.tsx";
 import { CODES_KEY, type Code, codesQuery } from "../../queries/operator.ts";
 import { readLastDay } from "../../times.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
@@ -98,6 +98,17 @@ const COLUMNS: readonly Column<Code>[] = [
     header: "Created",
     isNarrow: true,
     cell: ({ created_at }) => <Time at={created_at} as="date" />,
+  },
+  {
+    id: "credit",
+    header: "Credit",
+    isNarrow: true,
+    cell: ({ source, credit_days }) => (
+      <span className={styles.named}>
+        {source}
+        {credit_days !== null && <small>for {credit_days} days</small>}
+      </span>
+    ),
   },
   {
     id: "expires",
@@ -197,6 +208,18 @@ function NewCodes({ onClose }: { readonly onClose: () => void }) {
         isOptional
       />
       <LastDayField subject="Codes expire" />
+      <FieldRow>
+        <SourceField usual="promotion" />
+        <Field
+          label="Days of the credit"
+          name="credit_days"
+          type="number"
+          min={1}
+          max={36_500}
+          hint="From its redemption until what is left ends. Empty: never."
+          isOptional
+        />
+      </FieldRow>
     </FormDialog>
   );
 }
@@ -215,11 +238,13 @@ function Created({ codes, onClose }: { readonly codes: readonly NewCode[]; reado
 }
 
 /** A code works to the end of its last day in the viewer's zone. */
-function readCodes({ amount_usd, count = "1", note = "", expires_at }: FormValues) {
+function readCodes({ amount_usd, count = "1", note = "", expires_at, source, credit_days }: FormValues) {
   return {
     amount_usd: readAmount(amount_usd),
     count: Number(count),
     ...(note && { note }),
     expires_at: readLastDay(expires_at),
+    source: readSource(source),
+    credit_days: credit_days ? Number(credit_days) : null,
   };
 }

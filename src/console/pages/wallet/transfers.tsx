@@ -118,7 +118,13 @@ function columnsOf(account: string): readonly Column<Transfer>[] {
 }
 
 function Subject({ account, transfer }: { readonly account: string; readonly transfer: Transfer }) {
-  const { request_id, id, reason } = transfer;
+  const { request_id, id, kind, reason } = transfer;
+  if (kind === "credit_expiry" && reason)
+    return (
+      <span className={styles.who}>
+        what was left of <code>{reason}</code>
+      </span>
+    );
   if (request_id === null)
     return (
       <span className={styles.who}>

@@ -18,6 +18,7 @@ import { type Wallet, walletQuery } from "../../queries/overview.ts";
 import { checkoutQuery } from "../../queries/wallet.ts";
 import { withSearch } from "../../search.ts";
 import { setupQuery, useAccount, useMay, useMe } from "../../session.ts";
+import { Credits } from "./credits.tsx";
 import { WalletProof } from "./proof.tsx";
 import { Statements } from "./statements.tsx";
 import { TopUp } from "./top-up.tsx";
@@ -75,6 +76,7 @@ function Rows({ account }: { readonly account: string }) {
     });
   const tabs = {
     entries: { title: "Entries", content: <Transfers account={account} search={search} /> },
+    credits: { title: "Credits", content: <Credits account={account} search={search} /> },
     holds: { title: "Running holds", content: <Holds account={account} page={page} /> },
     statements: { title: "Statements", content: <Statements account={account} /> },
     proof: { title: "Proof", content: <WalletProof account={account} /> },
@@ -135,6 +137,7 @@ function Equation({ account }: { readonly account: string }) {
   return (
     <>
       <Panel>{data ? <Terms account={account} wallet={data} /> : <Skeleton shape="title" lines={2} />}</Panel>
+      {data?.next_end && <NextEnd account={account} end={data.next_end} />}
       <Figures wallet={data} />
     </>
   );
@@ -183,6 +186,26 @@ function Terms({ account, wallet }: { readonly account: string; readonly wallet:
   );
 }
 
+interface NextEndProps {
+  readonly account: string;
+  readonly end: NonNullable<Wallet["next_end"]>;
+}
+
+/** What the wallet loses next, with a link to all its credits. */
+function NextEnd({ account, end }: NextEndProps) {
+  return (
+    <div className={styles.banner} role="note">
+      <Icon name="info" size={20} />
+      <p>
+        <Money usd={end.amount_usd} /> end on <Time at={end.at} /> unless they are spent before.{" "}
+        <Link to="/accounts/$account/wallet" params={{ account }} search={{ tab: "credits" }}>
+          See the credits
+        </Link>
+      </p>
+    </div>
+  );
+}
+
 function Figures({ wallet }: { readonly wallet: Wallet | undefined }) {
   return (
     <Stats label="Wallet in figures">
@@ -205,6 +228,11 @@ function Figures({ wallet }: { readonly wallet: Wallet | undefined }) {
             <>
               <Money usd={wallet.totals.charged_usd} /> charged, <Money usd={wallet.totals.refunded_usd} />{" "}
               refunded
+              {wallet.totals.expired_usd !== "0.00" && (
+                <>
+                  , <Money usd={wallet.totals.expired_usd} /> expired
+                </>
+              )}
             </>
           )
         }

@@ -12,6 +12,7 @@ import { account, acting, printAccount, reason, wallet } from "../accounts/shape
 import { throwBookingError } from "../errors.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { id, nothing, pageOf, pageQuery, readAmount, usd } from "../shapes.ts";
+import { creditEnd, creditSource } from "../wallet/shapes.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
@@ -161,7 +162,8 @@ export function operatorMoneyRoutes(parts: Parts) {
       "/operator/accounts/:id/top-ups",
       async ({ params, body, actor }) => {
         const amount = readAmount(body.amount_usd);
-        const booking = { accountId: params.id, id: body.id, reason: body.reason, amount };
+        const granted = { source: body.source, expiresAtMs: readCreditEnd(body.expires_at) };
+        const booking = { accountId: params.id, id: body.id, reason: body.reason, amount, ...granted };
         return printPosting(await bookTopUp(parts, actor, booking).catch(throwBookingError));
       },
       {
@@ -169,7 +171,13 @@ export function operatorMoneyRoutes(parts: Parts) {
         needsOperator: true,
         confirmed: true,
         params: accountPath,
-        body: t.Object({ id: bookingId, amount_usd: usd, reason }),
+        body: t.Object({
+          id: bookingId,
+          amount_usd: usd,
+          source: t.Optional(creditSource),
+          expires_at: creditEnd,
+          reason,
+        }),
         response: wallet,
       },
     )
@@ -177,7 +185,8 @@ export function operatorMoneyRoutes(parts: Parts) {
       "/operator/accounts/:id/corrections",
       async ({ params, body, actor }) => {
         const amount = readAmount(body.amount_usd);
-        const booking = { accountId: params.id, id: body.id, reason: body.reason, amount };
+        const { id: bookedId, credit_id: creditId } = body;
+        const booking = { accountId: params.id, id: bookedId, reason: body.reason, amount, creditId };
         return printPosting(await bookCorrection(parts, actor, booking).catch(throwBookingError));
       },
       {
@@ -185,7 +194,7 @@ export function operatorMoneyRoutes(parts: Parts) {
         needsOperator: true,
         confirmed: true,
         params: accountPath,
-        body: t.Object({ id: bookingId, amount_usd: usd, reason }),
+        body: t.Object({ id: bookingId, amount_usd: usd, credit_id: t.Optional(bookingId), reason }),
         response: wallet,
       },
     )
@@ -206,6 +215,11 @@ export function operatorMoneyRoutes(parts: Parts) {
         response: wallet,
       },
     );
+}
+
+/** A past end is refused by the ledger, which knows whether the booking is a repetition. */
+function readCreditEnd(expiresAt: string | null | undefined): number | undefined {
+  return expiresAt ? Date.parse(expiresAt) : undefined;
 }
 
 function printPosting({ balances, replayed }: Posting) {

@@ -176,12 +176,13 @@ function codesRoutes(parts: Parts) {
 
 function readNewCodes(body: typeof codesBody.static, nowMs: number): NewCodes {
   const amount = readAmount(body.amount_usd);
-  const { count = 1, note, expires_at: expiresAt } = body;
+  const { count = 1, note, expires_at: expiresAt, source, credit_days: creditDays } = body;
   const expiresAtMs = expiresAt ? Date.parse(expiresAt) : undefined;
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
     throw new GatewayError("wrong_shape", { path: "expires_at" });
   }
-  return { amount, count, note: note?.toWellFormed(), expiresAtMs };
+  const credit = { source, creditDays: creditDays ?? undefined };
+  return { amount, count, note: note?.toWellFormed(), expiresAtMs, ...credit };
 }
 
 type NewCheckout = typeof newCheckoutShape.static;
@@ -206,6 +207,8 @@ function printCodeRow(code: RedeemCode, names: ReadonlyMap<string, string>, nowM
     created_by: createdBy,
     created_at: printTime(code.createdAtMs),
     expires_at: printTime(code.expiresAtMs ?? undefined),
+    source: code.source ?? "purchase",
+    credit_days: code.creditDays,
     redeemed_at: printTime(code.redeemedAtMs ?? undefined),
     account_id: accountId,
     account_name: accountId === null ? null : (names.get(accountId) ?? null),

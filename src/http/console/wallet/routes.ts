@@ -2,14 +2,23 @@ import { Elysia } from "elysia";
 import { findKeyNames } from "../../../accounts/find-items.ts";
 import { printUsd } from "../../../domain/money.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
+import { printCredit } from "../../../ledger/print-credit.ts";
 import type { PageRequest, RunningHold, TransferRange } from "../../../ledger/records.ts";
-import { findReasons } from "../../../payments/bookings.ts";
+import { findTransferNotes } from "../../../payments/transfer-notes.ts";
 import { printHold, printOverview, printTransfer, readOverview } from "../../../payments/overview.ts";
 import { proveWallet, type WalletProof } from "../../../payments/proof.ts";
 import { printTime } from "../../../time.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { pageQuery } from "../shapes.ts";
-import { holdsShape, proofShape, transfersQuery, transfersShape, walletShape } from "./shapes.ts";
+import {
+  creditsQuery,
+  creditsShape,
+  holdsShape,
+  proofShape,
+  transfersQuery,
+  transfersShape,
+  walletShape,
+} from "./shapes.ts";
 import { statementRoutes } from "./statements.ts";
 
 interface Parts extends GuardParts {
@@ -40,9 +49,8 @@ function balanceRoutes(parts: Parts) {
         const kinds = kind && [kind];
         const range = { fromMs: readTime(from), toMs: readTime(to), kinds };
         const { items, nextToken } = await searchTransfers(ledger, account.id, { size, token: page }, range);
-        const ids = items.filter(({ kind }) => kind === "correction").map(({ transferId }) => transferId);
-        const reasons = await findReasons(database, account.id, ids);
-        const printed = items.map((line) => printTransfer(line, reasons.get(line.transferId)));
+        const notes = await findTransferNotes(parts, account.id, items);
+        const printed = items.map((line) => printTransfer(line, notes.get(line.transferId)));
         return { items: printed, next: nextToken ?? null };
       },
       {
@@ -50,6 +58,20 @@ function balanceRoutes(parts: Parts) {
         needs: "wallet.read",
         query: transfersQuery,
         response: transfersShape,
+      },
+    )
+    .get(
+      "/credits",
+      async ({ account, query: { page, size = PAGE_SIZE, live } }) => {
+        const filter = { isLive: live === true };
+        const { items, nextToken } = await ledger.credits(account.id, { size, token: page }, filter);
+        return { items: items.map(printCredit), next: nextToken ?? null };
+      },
+      {
+        summary: "List the credits, newest first, or those with something left in the order of spending",
+        needs: "wallet.read",
+        query: creditsQuery,
+        response: creditsShape,
       },
     )
     .get(

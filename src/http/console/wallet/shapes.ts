@@ -22,6 +22,29 @@ export const transfersQuery = t.Composite([
 /** A calendar month in UTC: "2026-11". */
 export const month = t.String({ pattern: "^\\d{4}-(0[1-9]|1[0-2])$", description: "a UTC month: 2026-11" });
 
+export const creditSource = t.Union([
+  t.Literal("purchase"),
+  t.Literal("promotion"),
+  t.Literal("plan"),
+  t.Literal("adjustment"),
+  t.Literal("refund"),
+]);
+
+/** When a credit ends; null or missing for never. */
+export const creditEnd = t.Optional(t.Nullable(time));
+
+const credit = t.Object({
+  seq: t.Integer({ description: "the number of the transfer that granted it" }),
+  id: t.String({ description: "of the top-up or refund that granted it" }),
+  source: creditSource,
+  left_usd: usd,
+  expires_at: t.Nullable(time),
+  state: t.Union([t.Literal("live"), t.Literal("ended"), t.Literal("spent")]),
+  amount_usd: usd,
+  expired_usd: t.String({ description: "what it lost at its end" }),
+  created_at: time,
+});
+
 export const walletShape = t.Object({
   posted_usd: usd,
   held_usd: usd,
@@ -33,8 +56,16 @@ export const walletShape = t.Object({
   spent_month_usd: usd,
   runway_days: t.Nullable(t.Number({ description: "days until nothing is available, at the 7-day rate" })),
   totals: t.Object({ topped_up_usd: usd, charged_usd: usd, refunded_usd: usd, expired_usd: usd }),
+  credits: t.Array(credit, { description: "up to 20 that can be spent, in the order of spending" }),
+  next_end: t.Nullable(
+    t.Object({ at: time, amount_usd: usd }, { description: "what expires next, unless it is spent before" }),
+  ),
   state: t.Union([t.Literal("active"), t.Literal("frozen")]),
 });
+
+export const creditsQuery = t.Composite([pageQuery, t.Object({ live: t.Optional(t.Boolean()) })]);
+
+export const creditsShape = pageOf(credit);
 
 export const transfersShape = pageOf(
   t.Object({
@@ -45,7 +76,7 @@ export const transfersShape = pageOf(
     amount_usd: usd,
     balance_after_usd: usd,
     request_id: t.Nullable(t.String()),
-    reason: t.Nullable(t.String({ description: "of a correction" })),
+    reason: t.Nullable(t.String({ description: "of a correction; of the end of a credit, the credit's id" })),
   }),
 );
 
@@ -139,6 +170,12 @@ export const codesBody = t.Object({
   count: t.Optional(t.Integer({ minimum: 1, maximum: 100, default: 1 })),
   note: t.Optional(t.String({ maxLength: 200, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` })),
   expires_at: t.Optional(t.Nullable(time)),
+  source: t.Optional(creditSource),
+  credit_days: t.Optional(
+    t.Nullable(
+      t.Integer({ minimum: 1, maximum: 36_500, description: "from its redemption to the end of the credit" }),
+    ),
+  ),
 });
 
 /** The only answer that has the text of a code. */
@@ -156,6 +193,8 @@ export const codesShape = pageOf(
     created_by: t.String(),
     created_at: time,
     expires_at: t.Nullable(time),
+    source: creditSource,
+    credit_days: t.Nullable(t.Integer({ description: "from its redemption to the end of the credit" })),
     redeemed_at: t.Nullable(time),
     account_id: t.Nullable(t.String()),
     account_name: t.Nullable(t.String()),

@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
 import { printUsd } from "../../../domain/money.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import { findReasons } from "../../../payments/bookings.ts";
+import { findReasons } from "../../../payments/transfer-notes.ts";
 import { printChargeback, printChargebackCsv, readChargeback } from "../../../payments/chargeback.ts";
 import {
   listMonths,

@@ -1,0 +1,2 @@
+ALTER TABLE "redeem_codes" ADD COLUMN "source" text COLLATE "C";--> statement-breakpoint
+ALTER TABLE "redeem_codes" ADD COLUMN "credit_days" bigint;
