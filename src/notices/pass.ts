@@ -2,8 +2,9 @@ import { and, eq, isNull } from "drizzle-orm";
 import { findNames } from "../accounts/find-items.ts";
 import type { Database } from "../db/database.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
+import { type Balances, PAGE_SIZE_MAX, type SpendLimitUsage } from "../ledger/records.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import { findEndingCredits } from "./credit-ends.ts";
 import {
   findFailingUpstreams,
   findFullLimits,
@@ -13,13 +14,13 @@ import {
   type OwnerNames,
 } from "./crossings.ts";
 import { type Crossing, type EpisodeParts, endNotice, raiseNotice } from "./episodes.ts";
-import type { NoticeRule, PercentRule } from "./rule.ts";
+import type { CreditRule, NoticeRule, PercentRule } from "./rule.ts";
 import { createRuleReader, type ReadRules } from "./rule-reader.ts";
 import { markOf, SubjectWatch } from "./subject-watch.ts";
 import { sumAttempts } from "./upstream-attempts.ts";
 
 export interface PassParts extends EpisodeParts {
-  readonly ledger: Pick<Ledger, "fullLimits" | "spendLimits" | "wallet" | "wallets">;
+  readonly ledger: Pick<Ledger, "credits" | "fullLimits" | "spendLimits" | "wallet" | "wallets">;
   readonly log: Log;
 }
 
@@ -28,9 +29,9 @@ const SINGLE_READS_MAX = 100;
 const WALLETS_PAGE = 1_000;
 /** Pages of wallets in one pass: 20,000 wallets. The next pass continues there. */
 const WALLET_PAGES_MAX = 20;
-/** Accounts whose spending limits one pass reads. The others wait for the next one. */
+/** Accounts whose spending limits or credits one pass reads. The others wait for the next one. */
 const LIMIT_READS_MAX = 500;
-/** After so many passes every rule is evaluated again: a limit may have changed without a request. */
+/** After so many passes every rule is evaluated again: a limit may have changed without a request, or time gone by. */
 const FULL_EVERY = 20;
 
 /** The subjects that have an episode now, by rule. */
@@ -97,7 +98,7 @@ export class NoticePass {
       const mark = markOf(own, balances);
       const isOpen = own.some(({ id }) => open.has(id));
       if (this.#evaluated.get(accountId) === mark && !isOpen) continue;
-      const readsLimits = own.some(({ kind }) => kind === "key_limit");
+      const readsLimits = own.some(({ kind }) => kind === "key_limit" || kind === "credit_ends");
       if (readsLimits && ++limitReads > LIMIT_READS_MAX) continue;
       try {
         await this.#watchAccount(accountId, own, balances, open);
@@ -126,11 +127,23 @@ export class NoticePass {
     for (const rule of rules.filter((rule) => rule.kind === "balance_below")) {
       await this.#applyCrossings(rule, findLowBalance(rule, balances), open);
     }
+    await this.#watchCredits(
+      accountId,
+      rules.filter((rule) => rule.kind === "credit_ends"),
+      open,
+    );
     if (limitRules.length === 0) return;
     const limits = await this.#parts.ledger.spendLimits(accountId, undefined, undefined, { omitsRuns: true });
     const full = limits.filter((limit) => limitRules.some((rule) => isFull(rule, limit)));
     const owners = await this.#readOwners(accountId, full);
     for (const rule of limitRules) await this.#applyCrossings(rule, findFullLimits(rule, full, owners), open);
+  }
+
+  async #watchCredits(accountId: string, rules: readonly CreditRule[], open: OpenSubjects): Promise<void> {
+    if (rules.length === 0) return;
+    const { ledger, now } = this.#parts;
+    const { items } = await ledger.credits(accountId, { size: PAGE_SIZE_MAX }, { isLive: true });
+    for (const rule of rules) await this.#applyCrossings(rule, findEndingCredits(rule, items, now()), open);
   }
 
   async #readOwners(accountId: string, full: readonly SpendLimitUsage[]): Promise<OwnerNames> {

@@ -14,6 +14,7 @@ import {
   type RuleKind,
   readRule,
   type Threshold,
+  thresholdOf,
   writeRule,
 } from "./rule.ts";
 
@@ -26,7 +27,7 @@ export interface RuleParts {
 
 export interface NewRule {
   readonly kind: RuleKind;
-  /** Decimal USD, or percent. */
+  /** Decimal USD, percent or days. */
   readonly threshold: string;
   readonly emails: readonly string[];
   readonly webhookUrl: string | null;
@@ -200,7 +201,7 @@ function readThreshold(kind: RuleKind, text: string): Threshold {
   const wrong = new GatewayError("wrong_shape", { path: "threshold" });
   if (kind !== "balance_below") {
     if (!/^\d{1,3}$/.test(text) || Number(text) < 1 || Number(text) > 100) throw wrong;
-    return { kind, percent: BigInt(text) };
+    return thresholdOf(kind, BigInt(text));
   }
   try {
     const balance = parseUsd(text);

@@ -10,7 +10,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   forecast: { files: 5, lines: 850 },
   payments: { files: 14, lines: 1950 },
   gateway: { files: 27, lines: 4500 },
-  notices: { files: 11, lines: 1750 },
+  notices: { files: 12, lines: 1850 },
   exports: { files: 6, lines: 800 },
   mail: { files: 4, lines: 550 },
   delivery: { files: 3, lines: 500 },
@@ -35,8 +35,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 102;
-export const PLAIN_CHAT_FILES_MAX = 101;
+export const PLAIN_CHAT_FILES_MAX = 104;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;

@@ -232,6 +232,42 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     expect(await raised()).toEqual([]);
   });
 
+  test("a credit that ends soon raises a notice once, for each rule, until it is spent or has ended", async () => {
+    const dayMs = 86_400_000;
+    const expiresAtMs = storage.clock.nowMs + 10 * dayMs;
+    const gift = { walletId: accountId, topUpId: "gift", amount: parseUsd("3.2"), expiresAtMs } as const;
+    await storage.ledger.topUp({ ...gift, source: "promotion" });
+    await topUp("5");
+    await addRule({ kind: "credit_ends", threshold: "3" });
+    await addRule({ kind: "credit_ends", threshold: "1" });
+    await pass.run();
+    expect(await raised()).toEqual([]);
+    storage.clock.nowMs = expiresAtMs - 3 * dayMs;
+    await newPass().run();
+    await newPass().run();
+    const [notice, ...others] = await raised();
+    expect(others).toEqual([]);
+    expect(notice).toMatchObject({ subject: "credit 1", endedAtMs: undefined });
+    const at = new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ");
+    expect(notice?.data).toMatchObject({
+      kind: "credit_ends",
+      text: `3.20 USD of the wallet (promotion) expire in 3 days, at ${at} UTC, unless they are spent before.`,
+      threshold: "3",
+      value: "3.20",
+    });
+    storage.clock.nowMs = expiresAtMs - dayMs / 2;
+    await pass.run();
+    expect((await raised()).map(({ data }) => data.threshold)).toEqual(["1", "3"]);
+    storage.clock.nowMs = expiresAtMs;
+    await pass.run();
+    storage.clock.nowMs += CALM_MS;
+    await pass.run();
+    expect((await raised()).map(({ endedAtMs }) => endedAtMs)).toEqual([
+      expiresAtMs + CALM_MS,
+      expiresAtMs + CALM_MS,
+    ]);
+  });
+
   test("failing attempts at an upstream raise a notice from ten attempts on, over all processes", async () => {
     await addRule({ kind: "upstream_errors", threshold: "50" });
     const publish = (holder: string, attempts: number, failed: number) => {
@@ -293,6 +329,7 @@ describe.each(DIALECTS)("on %s", (dialect) => {
       wallet: ledger.wallet,
       fullLimits: ledger.fullLimits,
       wallets: ledger.wallets,
+      credits: ledger.credits,
       spendLimits: (walletId: string) => {
         reads += 1;
         return ledger.spendLimits(walletId);

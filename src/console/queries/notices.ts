@@ -54,6 +54,8 @@ export const webhookSecretQuery = (account: string, rule: string) =>
 /** The condition of a rule, in words. */
 export function describeRule({ kind, threshold }: Pick<Rule, "kind" | "threshold">): string {
   if (kind === "balance_below") return `less than $${threshold} is available`;
+  if (kind === "credit_ends")
+    return `a credit ends within ${threshold} ${threshold === "1" ? "day" : "days"}`;
   if (kind === "key_limit") return `a key or project has used ${threshold}% of its spending limit`;
   if (kind === "subject_limit") return `an end user, member or run has used ${threshold}% of its limit`;
   return `${threshold}% of an upstream's attempts fail`;

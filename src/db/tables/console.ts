@@ -95,7 +95,7 @@ export const noticeRules = (t: Columns) =>
       accountId: t.text("account_id").notNull(),
       kind: t
         .text("kind")
-        .$type<"balance_below" | "key_limit" | "subject_limit" | "upstream_errors">()
+        .$type<"balance_below" | "credit_ends" | "key_limit" | "subject_limit" | "upstream_errors">()
         .notNull(),
       threshold: t.nanos("threshold").notNull(),
       /** JSON arrays of text. */

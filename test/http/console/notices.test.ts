@@ -53,6 +53,7 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     [{ ...RULE, threshold: "-1" }],
     [{ ...RULE, threshold: "0.0000000001" }],
     [{ ...RULE, kind: "key_limit", threshold: "101" }],
+    [{ ...RULE, kind: "credit_ends", threshold: "0" }],
     [{ ...RULE, kind: "key_limit", threshold: "1.5" }],
     [{ ...RULE, webhook_url: "http://hooks.example.com/" }],
     [{ ...RULE, webhook_url: "https://169.254.169.254/" }],

@@ -88,6 +88,7 @@ const TABS = [
 
 const KINDS = {
   balance_below: "balance",
+  credit_ends: "credit",
   key_limit: "limit",
   subject_limit: "limit",
   subject_summary: "sum of an hour",

@@ -20,6 +20,7 @@ interface RuleFormProps {
 
 const KINDS = [
   { value: "balance_below", text: "the available balance falls below" },
+  { value: "credit_ends", text: "a credit ends within these days" },
   { value: "key_limit", text: "a key or project has used this share of its limit" },
   { value: "subject_limit", text: "an end user, member or run has used this share" },
 ] as const;
@@ -30,6 +31,11 @@ const THRESHOLDS = {
     label: "USD",
     first: "10.00",
     hint: "Posted − held + credit limit: what the next request can use.",
+  },
+  credit_ends: {
+    label: "Days",
+    first: "3",
+    hint: "Whole days from 1 to 100. Each credit is reported once, with what is left of it.",
   },
   key_limit: { label: "Percent", first: "80", hint: "Whole percent from 1 to 100, running holds included." },
   subject_limit: {

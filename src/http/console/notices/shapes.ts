@@ -6,6 +6,7 @@ import { id, pageQuery, time } from "../shapes.ts";
 
 export const ruleKind = t.Union([
   t.Literal("balance_below"),
+  t.Literal("credit_ends"),
   t.Literal("key_limit"),
   t.Literal("subject_limit"),
   t.Literal("upstream_errors"),
@@ -13,14 +14,15 @@ export const ruleKind = t.Union([
 
 export const threshold = t.String({
   pattern: "^\\d{1,10}(\\.\\d{1,9})?$",
-  description: "USD for balance_below; whole percent from 1 to 100 for the other kinds",
+  description:
+    "USD for balance_below, days from 1 to 100 for credit_ends, whole percent from 1 to 100 for the other kinds",
 });
 export const emails = t.Array(t.String({ minLength: 3, maxLength: 254 }), {
   maxItems: RULE_EMAILS_MAX,
 });
 export const webhookUrl = t.Nullable(t.String({ minLength: 1, maxLength: 2048 }));
 
-/** `ended_at` is null while the threshold is crossed. `subject` is the id of an account or key, or an upstream. */
+/** `ended_at` is null while the threshold is crossed. `subject` is the id of an account or key, an upstream or the number of a credit. */
 export const notice = t.Object({
   id,
   kind: t.Union([ruleKind, t.Literal("subject_summary"), t.Literal("test")]),
