@@ -166,6 +166,9 @@ function readSettings(
     get publicUrl() {
       return publicUrl ?? url();
     },
+    get refundCreditDays() {
+      return config().refundCreditDays;
+    },
     get signUp() {
       return config().signUp ?? "invited";
     },

@@ -71,12 +71,18 @@ export interface RefundOptions {
   readonly receipt: string;
   readonly amount?: Nanos;
   readonly id: string;
+  /** Days until it ends where the credit of the charge has ended. Default: 7. */
+  readonly creditDays?: number;
 }
+
+const CREDIT_DAYS_MAX = 365;
 
 export async function runRefund(storage: Storage, options: RefundOptions): Promise<CommandResult> {
   const account = await requireAccount(storage.database, options.account);
-  const { id, receipt, amount: wanted } = options;
-  const booking = { accountId: account.id, id, receipt, amount: wanted };
+  const { id, receipt, amount: wanted, creditDays } = options;
+  if (creditDays !== undefined && creditDays > CREDIT_DAYS_MAX)
+    throw new CommandError(`Expected days of the credit from 1 to ${CREDIT_DAYS_MAX}.`, 2);
+  const booking = { accountId: account.id, id, receipt, amount: wanted, creditDays };
   const booked = bookRefund({ ...storage, now: Date.now }, COMMAND_LINE, booking);
   const { amount, balances, replayed } = await booked.catch(throwCommandError);
   const summary = replayed

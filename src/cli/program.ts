@@ -92,6 +92,11 @@ function addMoneyCommands(program: Command): void {
     .requiredOption("--receipt <request-id>", "request id of the receipt")
     .option("--amount <usd>", "amount (default: the rest of the charge)", parsePositiveAmount)
     .requiredOption("--id <id>", "your id of this refund, which is booked once")
+    .option(
+      "--credit-days <n>",
+      "days until it ends where the charged credit has ended (default: 7)",
+      parseDays,
+    )
     .action(onStorage(async () => (await import("./money.ts")).runRefund));
 }
 

@@ -30,6 +30,7 @@ const LIVE: Readonly<Record<string, Read>> = {
   default_models: ({ defaultModels }) => defaultModels,
   limits: ({ keyLimits }) => keyLimits,
   account_limits: ({ accountLimits }) => accountLimits,
+  "billing.refund_credit_days": ({ refundCreditDays }) => refundCreditDays,
   "billing.client_disconnect": ({ clientDisconnect }) => clientDisconnect,
   "http.cors_origins": ({ corsOrigins }) => corsOrigins,
   "log.debug_keys": ({ debugKeys }) => debugKeys,

@@ -57,6 +57,8 @@ export interface LiveConfig {
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
   readonly clientDisconnect: "charge_input" | "free";
+  /** Days until a refund ends whose charge was taken from a credit that has ended. Default: the ledger's 7. */
+  readonly refundCreditDays?: number | undefined;
   /** Web origins whose pages may read responses. Default: none. */
   readonly corsOrigins?: readonly string[] | "*" | undefined;
   /** Who may create an account in the console: everyone, invited people or no one. Default: invited. */

@@ -109,6 +109,7 @@ export const ConfigFileSchema = Mapping({
   billing: Type.Optional(
     Mapping({
       hold_ttl_s: Type.Optional(Count(1, 3_600)),
+      refund_credit_days: Type.Optional(Count(1, 365)),
       client_disconnect: Type.Optional(
         Type.Union([Type.Literal("charge_input"), Type.Literal("free")], {
           description: "charge_input or free",

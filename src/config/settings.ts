@@ -27,6 +27,7 @@ export function readSettings(file: ConfigFile) {
     accountLimits: readAccountLimits(file),
     limiter: readLimiter(file),
     bodyBytesInFlightMax: file.limits?.body_bytes_in_flight ?? BODY_BYTES_IN_FLIGHT_MAX,
+    refundCreditDays: file.billing?.refund_credit_days,
     clientDisconnect: file.billing?.client_disconnect ?? "charge_input",
     accountBodyBytesMax: file.account_limits?.body_bytes_in_flight,
     idleS: file.http?.idle_s,

@@ -88,10 +88,11 @@ async function requireCredited(
 export async function bookRefund(
   parts: BookingParts,
   actor: AuditActor,
-  { accountId, id, reason, receipt, amount }: Booking & RefundOf,
+  { accountId, id, reason, receipt, amount, creditDays }: Booking & RefundOf,
 ): Promise<Refunded> {
   await requireAccount(parts.database, accountId);
-  const ids = { walletId: accountId, holdId: receipt, refundId: id };
+  const creditLifeMs = creditDays === undefined ? undefined : creditDays * DAY_MS;
+  const ids = { walletId: accountId, holdId: receipt, refundId: id, creditLifeMs };
   const { ledger } = parts;
   const booked =
     amount === undefined
@@ -106,6 +107,8 @@ interface RefundOf {
   /** The request id of the receipt. */
   readonly receipt: string;
   readonly amount: Nanos | undefined;
+  /** Days until what was charged to a credit that has ended ends again. Default: the ledger's 7. */
+  readonly creditDays?: number | undefined;
 }
 
 async function requireAccount(database: Database, accountId: string): Promise<void> {
@@ -149,6 +152,7 @@ interface RefundIds {
   readonly holdId: string;
   /** Booked once. */
   readonly refundId: string;
+  readonly creditLifeMs: number | undefined;
 }
 
 interface Refunded extends Posting {

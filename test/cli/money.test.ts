@@ -53,6 +53,33 @@ describe("refund", () => {
     expect(await postedNow()).toBe(5_000n);
   });
 
+  test("of a credit that has ended is a credit of the days that are given", async () => {
+    const dayMs = 86_400_000;
+    const other = await storage.newAccount("short");
+    const expires = storage.clock.nowMs + dayMs;
+    await runTopUp(storage, { account: "short", amount: 9_000n, id: "gift", source: "promotion", expires });
+    const facts = { surface: "chat", model: "demo" };
+    const outcome = { outcome: "ok", source: "reported", totalMs: 1, attempts: [] } as const;
+    const charged = { walletId: other.id, chargeId: "c", keyId: "k", amount: 4_000n, facts, outcome };
+    const { receiptId } = await storage.ledger.charge(charged);
+    storage.clock.nowMs = expires;
+    await runRefund(storage, {
+      account: "short",
+      receipt: receiptId,
+      id: "r1",
+      amount: 1_000n,
+      creditDays: 3,
+    });
+    await runRefund(storage, { account: "short", receipt: receiptId, id: "r2" });
+    const { items } = await storage.ledger.credits(other.id, { size: 10 }, { isLive: true });
+    expect(items.map(({ source, left, expiresAtMs }) => [source, left, expiresAtMs])).toEqual([
+      ["refund", 1_000n, expires + 3 * dayMs],
+      ["refund", 3_000n, expires + 7 * dayMs],
+    ]);
+    const late = runRefund(storage, { account: "short", receipt: receiptId, id: "r3", creditDays: 366 });
+    await expect(late).rejects.toMatchObject({ exitCode: 2 });
+  });
+
   test("never exceeds the charge", async () => {
     await expect(refund({ id: "r", amount: 1_001n })).rejects.toMatchObject({
       code: "refund_exceeds_charge",

@@ -176,6 +176,13 @@ describe("loadConfig", () => {
     expect(loadYaml(`${MINIMAL}\nbilling: { client_disconnect: free }`).clientDisconnect).toBe("free");
   });
 
+  test("a refund to a credit that has ended has the days of the file, at most a year", () => {
+    expect(loadYaml(MINIMAL).refundCreditDays).toBeUndefined();
+    expect(loadYaml(`${MINIMAL}\nbilling: { refund_credit_days: 30 }`).refundCreditDays).toBe(30);
+    const problems = problemsOf(`${MINIMAL}\nbilling: { refund_credit_days: 366 }`);
+    expect(placesOf(problems)).toEqual(["billing.refund_credit_days"]);
+  });
+
   test("a route may have a price of its own beside the price of its model", () => {
     const route = `routes: [{ upstream: up, model: um, price: { input: "7", output: "8" } }]`;
     const [model] = loadYaml(MINIMAL.replace("routes: [{ upstream: up, model: um }]", route)).models;

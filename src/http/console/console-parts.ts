@@ -20,6 +20,8 @@ export interface ConsoleSettings {
   readonly publicUrl: string;
   /** Follows the configuration file. */
   readonly signUp: "open" | "invited" | "closed";
+  /** Days of a refund to a credit that has ended; follows the configuration file. Default: the ledger's 7. */
+  readonly refundCreditDays?: number | undefined;
   /** Whether the demo's model is the only one. */
   readonly isDemoOnly: boolean;
   /** Addresses, and networks such as "10.0.0.0/8", whose `x-forwarded-for` names the caller. */

@@ -9,6 +9,7 @@ import { type Ledger, LedgerError, type Posting } from "../../../ledger/ledger.t
 import { bookCorrection, bookRefund, bookTopUp } from "../../../payments/bookings.ts";
 import { printTime } from "../../../time.ts";
 import { account, acting, printAccount, reason, wallet } from "../accounts/shapes.ts";
+import type { ConsoleSettings } from "../console-parts.ts";
 import { throwBookingError } from "../errors.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { id, nothing, pageOf, pageQuery, readAmount, usd } from "../shapes.ts";
@@ -16,6 +17,7 @@ import { creditEnd, creditSource } from "../wallet/shapes.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
+  readonly settings: Pick<ConsoleSettings, "refundCreditDays">;
 }
 
 const factor = t.String({
@@ -203,7 +205,8 @@ export function operatorMoneyRoutes(parts: Parts) {
       async ({ params, body, actor }) => {
         const amount = body.amount_usd === undefined ? undefined : readAmount(body.amount_usd);
         const { id: refundId, receipt } = body;
-        const booking = { accountId: params.id, id: refundId, reason: body.reason, receipt, amount };
+        const refunded = { receipt, amount, creditDays: parts.settings.refundCreditDays };
+        const booking = { accountId: params.id, id: refundId, reason: body.reason, ...refunded };
         return printPosting(await bookRefund(parts, actor, booking).catch(throwBookingError));
       },
       {

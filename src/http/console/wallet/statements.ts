@@ -1,7 +1,6 @@
 import { Elysia, t } from "elysia";
 import { printUsd } from "../../../domain/money.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import { findReasons } from "../../../payments/transfer-notes.ts";
 import { printChargeback, printChargebackCsv, readChargeback } from "../../../payments/chargeback.ts";
 import {
   listMonths,
@@ -10,6 +9,7 @@ import {
   printStatement,
   readMonth,
 } from "../../../payments/statement.ts";
+import { findReasons } from "../../../payments/transfer-notes.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { csvHeaders, streamText } from "../text-stream.ts";
 import { chargebackBy, chargebackShape, month, statementsShape } from "./shapes.ts";
