@@ -8,9 +8,10 @@ import { declareTables, SQLITE_COLUMNS } from "./sqlite/columns.ts";
 import { connect, openDatabase, type SqliteDatabase } from "./sqlite/database.ts";
 import * as accountTables from "./tables/accounts.ts";
 import * as consoleTables from "./tables/console.ts";
+import * as paymentTables from "./tables/payments.ts";
 import * as peopleTables from "./tables/people.ts";
 
-const DECLARED = { ...accountTables, ...peopleTables, ...consoleTables };
+const DECLARED = { ...accountTables, ...peopleTables, ...consoleTables, ...paymentTables };
 const SQLITE_TABLES = declareTables(DECLARED, SQLITE_COLUMNS);
 
 /** The tables outside the ledger, of either dialect. */

@@ -236,6 +236,9 @@ const TABLES = [
     "accounts",
     "api_keys",
     "audit_entries",
+    "auto_payments",
+    "auto_top_ups",
+    "card_setups",
     "checkouts",
     "credentials",
     "dropped_counters",
@@ -265,6 +268,7 @@ const TABLES = [
   ],
   ...[
     "retention",
+    "reversals",
     "runs",
     "schema_version",
     "sessions",

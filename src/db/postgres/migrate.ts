@@ -23,6 +23,7 @@ import subjectNotices from "./migrations/0018_subject_notices.sql" with { type: 
 import removal from "./migrations/0019_removal.sql" with { type: "text" };
 import credits from "./migrations/0020_credits.sql" with { type: "text" };
 import codeCredits from "./migrations/0021_code-credits.sql" with { type: "text" };
+import payments from "./migrations/0022_payments.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -51,6 +52,7 @@ export const MIGRATIONS: readonly string[] = [
   removal,
   credits,
   codeCredits,
+  payments,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

@@ -4,6 +4,7 @@ import { declareTables } from "../sqlite/columns.ts";
 import * as accountTables from "../tables/accounts.ts";
 import * as consoleTables from "../tables/console.ts";
 import * as ledgerTables from "../tables/ledger.ts";
+import * as paymentTables from "../tables/payments.ts";
 import * as peopleTables from "../tables/people.ts";
 import * as usageTables from "../tables/usage.ts";
 import { POSTGRES_COLUMNS } from "./columns.ts";
@@ -58,3 +59,7 @@ export const {
   exportEnds,
   exportNumbers,
 } = declareTables(usageTables, POSTGRES_COLUMNS);
+export const { autoTopUps, autoPayments, cardSetups, reversals } = declareTables(
+  paymentTables,
+  POSTGRES_COLUMNS,
+);

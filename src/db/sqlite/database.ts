@@ -26,6 +26,7 @@ import subjectNotices from "./migrations/0019_subject_notices.sql" with { type: 
 import removal from "./migrations/0020_removal.sql" with { type: "text" };
 import credits from "./migrations/0021_credits.sql" with { type: "text" };
 import codeCredits from "./migrations/0022_code-credits.sql" with { type: "text" };
+import payments from "./migrations/0023_payments.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -139,6 +140,7 @@ export const MIGRATIONS: readonly string[] = [
   removal,
   credits,
   codeCredits,
+  payments,
 ];
 
 /**

@@ -2,6 +2,7 @@
 import * as accountTables from "../tables/accounts.ts";
 import * as consoleTables from "../tables/console.ts";
 import * as ledgerTables from "../tables/ledger.ts";
+import * as paymentTables from "../tables/payments.ts";
 import * as peopleTables from "../tables/people.ts";
 import * as usageTables from "../tables/usage.ts";
 import { declareTables, SQLITE_COLUMNS } from "./columns.ts";
@@ -55,3 +56,7 @@ export const {
   exportEnds,
   exportNumbers,
 } = declareTables(usageTables, SQLITE_COLUMNS);
+export const { autoTopUps, autoPayments, cardSetups, reversals } = declareTables(
+  paymentTables,
+  SQLITE_COLUMNS,
+);

@@ -57,8 +57,15 @@ export const checkouts = (t: Columns) =>
       paidAtMs: t.whole("paid_at_ms"),
       creditedAtMs: t.whole("credited_at_ms"),
       expiredAtMs: t.whole("expired_at_ms"),
+      /** The PaymentIntent of a paid session. Null for those paid before it was kept. */
+      intentId: t.text("intent_id"),
+      /** What the payer paid, taxes included. Null: `amount`. */
+      paidTotal: t.nanos("paid_total"),
     },
-    (table) => [t.index("checkouts_account").on(table.accountId)],
+    (table) => [
+      t.index("checkouts_account").on(table.accountId),
+      t.index("checkouts_intent").on(table.intentId),
+    ],
   );
 
 /** Refused requests per key, cause, model and minute. `facts` is JSON of the last one. Kept for 7 days. */

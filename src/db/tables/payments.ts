@@ -1,0 +1,96 @@
+// Automatic top-ups, the cards that pay them, and payments that Stripe has reversed.
+import { sql } from "drizzle-orm";
+import type { Columns } from "../sqlite/columns.ts";
+
+/** The automatic top-up of an account: below `below`, `amount` is added, at most `monthMax` in a UTC month. */
+export const autoTopUps = (t: Columns) =>
+  t.createTable("auto_top_ups", {
+    accountId: t.text("account_id").primaryKey(),
+    /** `stopped` after a failed payment, until the balance was above `below`; `off` by its owner or two failures. */
+    state: t.text("state").$type<"on" | "stopped" | "off">().notNull(),
+    below: t.nanos("below").notNull(),
+    amount: t.nanos("amount").notNull(),
+    monthMax: t.nanos("month_max").notNull(),
+    /** Ids of Stripe. Null until a card is saved. */
+    customerId: t.text("customer_id"),
+    paymentMethodId: t.text("payment_method_id"),
+    /** "visa 4242" */
+    card: t.text("card"),
+    /** The number of the newest payment: each crossing has one. */
+    crossings: t.whole("crossings").notNull().default(0),
+    /** Failed payments in a row. */
+    failures: t.whole("failures").notNull().default(0),
+    /** The month for which the owners know that its maximum is reached. */
+    cappedMonth: t.text("capped_month"),
+    updatedAtMs: t.whole("updated_at_ms").notNull(),
+  });
+
+/** Payments of automatic top-ups. The row is committed before Stripe is called; its id is the idempotency key. */
+export const autoPayments = (t: Columns) =>
+  t.createTable(
+    "auto_payments",
+    {
+      id: t.text("id").primaryKey(),
+      accountId: t.text("account_id").notNull(),
+      amount: t.nanos("amount").notNull(),
+      currency: t.text("currency").notNull(),
+      customerId: t.text("customer_id").notNull(),
+      paymentMethodId: t.text("payment_method_id").notNull(),
+      /** The UTC month whose maximum it counts against: "2026-11". */
+      month: t.text("month").notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      attempts: t.whole("attempts").notNull().default(0),
+      /** When Stripe is asked next. Null once the payment has succeeded or failed. */
+      nextAtMs: t.whole("next_at_ms"),
+      /** The PaymentIntent: the id of the top-up. */
+      intentId: t.text("intent_id"),
+      paidAtMs: t.whole("paid_at_ms"),
+      creditedAtMs: t.whole("credited_at_ms"),
+      failedAtMs: t.whole("failed_at_ms"),
+      failure: t.text("failure"),
+    },
+    (table) => [
+      t.index("auto_payments_account").on(table.accountId, table.month),
+      t.index("auto_payments_next").on(table.nextAtMs),
+      t
+        .index("auto_payments_open")
+        .on(table.accountId)
+        .where(sql`failed_at_ms IS NULL AND credited_at_ms IS NULL`),
+      t.uniqueIndex("auto_payments_intent").on(table.intentId),
+    ],
+  );
+
+/** Pages of Stripe on which a card is saved. The id is ours, and each is used once. */
+export const cardSetups = (t: Columns) =>
+  t.createTable("card_setups", {
+    id: t.text("id").primaryKey(),
+    accountId: t.text("account_id").notNull(),
+    createdBy: t.text("created_by").notNull(),
+    createdAtMs: t.whole("created_at_ms").notNull(),
+    usedAtMs: t.whole("used_at_ms"),
+  });
+
+/** Refunds and disputes of our payments. The id is Stripe's, and that of the correction. */
+export const reversals = (t: Columns) =>
+  t.createTable(
+    "reversals",
+    {
+      id: t.text("id").primaryKey(),
+      kind: t.text("kind").$type<"refund" | "dispute">().notNull(),
+      accountId: t.text("account_id").notNull(),
+      /** The id of the top-up that the payment had credited. */
+      paymentId: t.text("payment_id").notNull(),
+      /** What the payer has back, taxes included. */
+      reversed: t.nanos("reversed").notNull(),
+      /** What the wallet loses. */
+      amount: t.nanos("amount").notNull(),
+      /** As it was configured when the reversal arrived. */
+      effect: t.text("effect").$type<"debit" | "freeze" | "record">().notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      bookedAtMs: t.whole("booked_at_ms"),
+      /** When a dispute was won, or a refund failed. */
+      returnedAtMs: t.whole("returned_at_ms"),
+      returnBookedAtMs: t.whole("return_booked_at_ms"),
+    },
+    (table) => [t.index("reversals_payment").on(table.paymentId)],
+  );
