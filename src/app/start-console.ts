@@ -1,5 +1,6 @@
 import type { Config, LiveConfig } from "../config/config.ts";
 import { findConsoleWarnings } from "../config/console.ts";
+import { readPayments } from "../config/payments.ts";
 import type { Database } from "../db/database.ts";
 import { DEMO_MODEL } from "../demo/demo-model.ts";
 import { DAY_MS } from "../domain/id-time.ts";
@@ -12,7 +13,9 @@ import type { RunningRequests } from "../http/http-parts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { createMails } from "../mail/mails.ts";
 import { type MailServerWatch, watchMailServer } from "../mail/server-watch.ts";
-import type { StripeSettings } from "../payments/stripe.ts";
+import { startAutoTopUps } from "../payments/auto-job.ts";
+import { addressOfWallet, createStripeClient } from "../payments/stripe.ts";
+import type { StripeSettings } from "../payments/stripe-library.ts";
 import { startPaymentSweep } from "../payments/sweep.ts";
 import { loadPart } from "../program-files.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
@@ -74,6 +77,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
     mails,
     notices,
     startPaymentSweep(parts),
+    ...startAutomaticTopUps(parts),
     startSessionSweep(parts),
     ...(mailServer ? [mailServer] : []),
   ];
@@ -92,6 +96,16 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
   };
   const warmUp = () => void builder.current();
   return { entry, parts, warmUp, beginStop: () => stopping.abort(), close };
+}
+
+/** Starts the automatic top-ups where payments are set up. */
+function startAutomaticTopUps(parts: ConsoleParts) {
+  const { settings } = parts;
+  if (!settings.stripe) return [];
+  const stripe = createStripeClient(settings.stripe);
+  const returnUrl = (account: string) => addressOfWallet(settings.publicUrl, account);
+  const isOffered = () => !settings.payments.hasTax;
+  return [startAutoTopUps({ ...parts, stripe, returnUrl, isOffered })];
 }
 
 function createBuilder({ dataFolder }: Config, { log }: Foundation): ConsoleBuilder {
@@ -171,6 +185,9 @@ function readSettings(
     },
     get signUp() {
       return config().signUp ?? "invited";
+    },
+    get payments() {
+      return config().payments ?? readPayments({});
     },
     get isDemoOnly() {
       return config().models.every(({ id }) => id === DEMO_MODEL.id);

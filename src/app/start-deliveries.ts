@@ -63,6 +63,9 @@ async function mintLink(
 ): Promise<{ readonly link: string } | undefined> {
   const root = `${parts.settings.publicUrl}/console`;
   if (order.template === "payment_reversed") return { link: `${root}/operator/accounts` };
+  if (order.template === "auto_top_up") {
+    return { link: `${root}/accounts/${encodeURIComponent(String(order.data.account_id))}/wallet` };
+  }
   if (order.template === "notice" || order.template === "subject_notice") {
     return { link: `${root}/accounts/${encodeURIComponent(String(order.data.account_id))}/notices` };
   }

@@ -35,6 +35,7 @@ const LIVE: Readonly<Record<string, Read>> = {
   "http.cors_origins": ({ corsOrigins }) => corsOrigins,
   "log.debug_keys": ({ debugKeys }) => debugKeys,
   "console.sign_up": ({ signUp }) => signUp,
+  payments: ({ payments }) => payments,
   exports: ({ exports }) => exports,
   drain_delay_s: ({ drainDelayMs }) => drainDelayMs,
   drain_s: ({ drainMs }) => drainMs,

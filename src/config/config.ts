@@ -21,6 +21,7 @@ import {
 import { type CheckedFile, checkFile } from "./file.ts";
 import type { FilledIn } from "./known.ts";
 import { readTokens } from "./ledger.ts";
+import type { PaymentsConfig } from "./payments.ts";
 import type { Environment, Variables } from "./placeholders.ts";
 import { ConfigError, createProblems, type Problems } from "./problems.ts";
 import { rereadRedis } from "./redis.ts";
@@ -63,6 +64,8 @@ export interface LiveConfig {
   readonly corsOrigins?: readonly string[] | "*" | undefined;
   /** Who may create an account in the console: everyone, invited people or no one. Default: invited. */
   readonly signUp?: "open" | "invited" | "closed" | undefined;
+  /** What payments at Stripe do. Default: that of an empty file. */
+  readonly payments?: PaymentsConfig | undefined;
   /** Ids of the keys whose requests are logged step by step. Default: none. */
   readonly debugKeys?: readonly string[] | undefined;
   /** Where usage is exported to. Default: nowhere. */

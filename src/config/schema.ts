@@ -48,6 +48,10 @@ const ExportEntrySchema = Mapping({
 
 const Bound = Count(0, Number.MAX_SAFE_INTEGER);
 
+const ReversalEffect = Type.Union([Type.Literal("debit"), Type.Literal("freeze"), Type.Literal("record")], {
+  description: "debit, freeze or record",
+});
+
 /** The shape of tollgate.yaml, with every key. Rules that span several keys are in `rules.ts`. */
 export const ConfigFileSchema = Mapping({
   upstreams: Type.Optional(Type.Record(Type.String(), Upstream, { description: "a mapping by name" })),
@@ -115,6 +119,14 @@ export const ConfigFileSchema = Mapping({
           description: "charge_input or free",
         }),
       ),
+    }),
+  ),
+  payments: Type.Optional(
+    Mapping({
+      on_refund: Type.Optional(ReversalEffect),
+      on_dispute: Type.Optional(ReversalEffect),
+      invoices: Type.Optional(Type.Boolean({ description: "true or false" })),
+      automatic_tax: Type.Optional(Type.Boolean({ description: "true or false" })),
     }),
   ),
   exports: Type.Optional(

@@ -4,6 +4,7 @@ import type { LongContext, Model, Route } from "../domain/model.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { KeyConfig, UpstreamConfig, UpstreamTimeouts } from "../upstream/upstream.ts";
+import { readPayments } from "./payments.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, UpstreamEntry } from "./schema.ts";
 import { baseUrlOf, GLOBAL_LOCATION } from "./upstream-rules.ts";
 
@@ -33,6 +34,7 @@ export function readSettings(file: ConfigFile) {
     idleS: file.http?.idle_s,
     corsOrigins: file.http?.cors_origins,
     signUp: file.console?.sign_up ?? "invited",
+    payments: readPayments(file),
     debugKeys: file.log?.debug_keys,
     drainDelayMs: (file.drain_delay_s ?? 0) * 1_000,
     holdTtlMs: (file.billing?.hold_ttl_s ?? HOLD_TTL_S) * 1_000,

@@ -19,7 +19,8 @@ export type MailTemplate =
   | "invitation"
   | "notice"
   | "subject_notice"
-  | "payment_reversed";
+  | "payment_reversed"
+  | "auto_top_up";
 
 /** Mails that let a person in. They go first, and keep a place free of others. */
 export const URGENT: readonly MailTemplate[] = ["password_reset", "email_verification"];
@@ -35,6 +36,7 @@ const HOURLY_MAX: Readonly<Record<MailTemplate, number>> = {
   // Counted apart, so that end users and runs take no place of the wallet's and the keys' notices.
   subject_notice: 30,
   payment_reversed: 60,
+  auto_top_up: 30,
 };
 
 export function isUrgent(template: MailTemplate): boolean {
@@ -147,13 +149,21 @@ const TEMPLATES: Readonly<Record<MailTemplate, (data: Data) => Parts>> = {
     ],
     below: ["If you do not know the sender, ignore this mail."],
   }),
-  payment_reversed: ({ text }) => ({
+  payment_reversed: ({ text, effect }) => ({
     subject: `Tollgate: ${typeof text === "string" ? oneLine(text) : "a payment was reversed"}`,
     above: [
       `${typeof text === "string" ? oneLine(text) : "A payment was reversed at Stripe."}.`,
-      "The wallet that it topped up is unchanged. Correct its balance on the page of accounts:",
+      `${typeof effect === "string" ? oneLine(effect) : "Its wallet is unchanged: correct its balance."} The accounts:`,
     ],
     below: ["Stripe's dashboard finds the payment by its id. You get this mail as an operator."],
+  }),
+  auto_top_up: ({ text, account_name }) => ({
+    subject: `Tollgate: ${typeof text === "string" ? oneLine(text) : "automatic top-up"}`,
+    above: [
+      `${typeof text === "string" ? oneLine(text) : "See the wallet"}.`,
+      `Account: ${quoteName(account_name) ?? "see the console"}. Top up, choose another card or other amounts here:`,
+    ],
+    below: ["You get this mail as an owner of the account."],
   }),
   notice: writeNotice,
   subject_notice: writeNotice,

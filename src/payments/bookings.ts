@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { findAccount, lockAccount } from "../accounts/accounts.ts";
-import { type AuditActor, type Change, recordChange } from "../accounts/audit-trail.ts";
+import { type AuditActor, type Change, recordChange, SYSTEM } from "../accounts/audit-trail.ts";
 import type { Database } from "../db/database.ts";
 import type { CreditSource } from "../domain/credit.ts";
 import { DAY_MS } from "../domain/id-time.ts";
@@ -10,10 +10,14 @@ import { type Ledger, LedgerError, type Posting, type TopUpRequest } from "../le
 import { type JournalLine, PAGE_SIZE_MAX, type Receipt } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
-interface BookingParts {
+interface PostingParts {
   readonly database: Database;
-  readonly ledger: Pick<Ledger, "topUp" | "refund" | "receipt" | "transfers" | "journalTotals">;
+  readonly ledger: Pick<Ledger, "topUp">;
   readonly now: () => number;
+}
+
+interface BookingParts extends PostingParts {
+  readonly ledger: Pick<Ledger, "topUp" | "refund" | "receipt" | "transfers" | "journalTotals">;
 }
 
 interface Booking {
@@ -43,7 +47,7 @@ export async function bookTopUp(
   const posting = await parts.ledger.topUp({ walletId: accountId, topUpId: id, amount, source, expiresAtMs });
   const expires_at = expiresAtMs === undefined ? undefined : printTime(expiresAtMs);
   const after = { amount_usd: printUsd(amount), source, expires_at, reason };
-  await recordOnce(parts, actor, { accountId, action: "wallet.topped_up", target: id, after });
+  await recordOnce(parts, actor, { accountId, action: TOPPED_UP, target: id, after });
   return posting;
 }
 
@@ -70,6 +74,40 @@ interface Correction extends Booking {
 }
 
 export const CORRECTED = "wallet.corrected";
+export const TOPPED_UP = "wallet.topped_up";
+/** The end of the id of a top-up that gives back what a correction of the same id took. */
+const RETURNED = ":returned";
+
+/** A refund or dispute of a payment, which takes money off a wallet as a correction. */
+export interface ReversalBooking extends Booking {
+  readonly amount: Nanos;
+}
+
+/** Takes off what was returned to a payer; the balance may become negative. Rejects like {@link bookTopUp}. */
+export async function bookReversal(
+  parts: PostingParts,
+  { accountId, id, reason, amount }: ReversalBooking,
+): Promise<void> {
+  await parts.ledger.topUp({ walletId: accountId, topUpId: id, amount: -amount });
+  const after = { amount_usd: printUsd(amount), reason };
+  await recordOnce(parts, SYSTEM, { accountId, action: CORRECTED, target: id, after });
+}
+
+/** Gives back what {@link bookReversal} took: the dispute was won, or the refund failed. */
+export async function bookReturn(
+  parts: PostingParts,
+  { accountId, id, reason, amount }: ReversalBooking,
+): Promise<void> {
+  const topUpId = `${id}${RETURNED}`;
+  await parts.ledger.topUp({ walletId: accountId, topUpId, amount });
+  const after = { amount_usd: printUsd(amount), reason };
+  await recordOnce(parts, SYSTEM, { accountId, action: TOPPED_UP, target: topUpId, after });
+}
+
+/** Whether a transfer has a reason to be found by {@link findReasons}. */
+export function hasReason({ kind, transferId }: Pick<JournalLine, "kind" | "transferId">): boolean {
+  return kind === "correction" || (kind === "top_up" && transferId.endsWith(RETURNED));
+}
 
 /** More than was credited is a slip of the keyboard. A repeated correction has lowered what is credited itself. */
 async function requireCredited(
@@ -121,7 +159,7 @@ async function requireAccount(database: Database, accountId: string): Promise<vo
  * spans both: killed in between, the repeated booking records what is missing.
  */
 async function recordOnce(
-  { database, now }: BookingParts,
+  { database, now }: PostingParts,
   actor: AuditActor,
   change: Change & { readonly accountId: string },
 ): Promise<void> {

@@ -5,7 +5,9 @@ import { type Nanos, parseUsd, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { platform } from "../platform.ts";
 import { creditOnce, type PaymentParts } from "./bookings.ts";
-import { type CheckoutEvent, type CheckoutPage, centsToNanos, type StripeClient } from "./stripe.ts";
+import type { CheckoutOrder, CheckoutPage, StripeClient } from "./stripe.ts";
+import type { CheckoutEvent } from "./stripe-events.ts";
+import { CURRENCY, centsToNanos } from "./stripe-library.ts";
 
 /**
  * A payment by Stripe Checkout. Its id is our order id until the id of the session is known: the row is
@@ -16,16 +18,13 @@ export type Checkout = Tables["checkouts"]["$inferSelect"];
 const CHECKOUT_MIN: Nanos = parseUsd("5");
 const CHECKOUT_MAX: Nanos = parseUsd("10000");
 const CENT: Nanos = centsToNanos(1);
-const CURRENCY = "usd";
 /** A session ends after 24 hours, and its event may come an hour late. */
 const OPEN_MS_MAX = 25 * 3_600_000;
 
-export interface CheckoutRequest {
+export interface CheckoutRequest extends Omit<CheckoutOrder, "orderId" | "amount"> {
   readonly accountId: string;
   /** USD in whole cents, {@link CHECKOUT_MIN} to {@link CHECKOUT_MAX}. */
   readonly amount: Nanos;
-  readonly successUrl: string;
-  readonly cancelUrl: string;
   /** Runs in the transaction that stores the page's session id. */
   record?(tx: Db, page: CheckoutPage): Promise<void>;
 }
@@ -40,10 +39,8 @@ export async function createCheckout(
   actor: AuditActor,
   request: CheckoutRequest,
 ): Promise<CheckoutPage> {
-  const { accountId, amount, successUrl, cancelUrl } = request;
-  if (amount < CHECKOUT_MIN || amount > CHECKOUT_MAX || amount % CENT !== 0n) {
-    throw new GatewayError("wrong_shape", { path: "amount_usd" });
-  }
+  const { accountId, amount, successUrl, cancelUrl, hasInvoice, hasTax } = request;
+  if (!isPayable(amount)) throw new GatewayError("wrong_shape", { path: "amount_usd" });
   const { checkouts } = database.tables;
   const createdAtMs = now();
   const orderId = `order_${platform.uuidV7(createdAtMs)}`;
@@ -54,7 +51,8 @@ export async function createCheckout(
     const change = { accountId, action: "checkout.created", target: orderId, after };
     await recordChange(database, tx, actor, change, createdAtMs);
   });
-  const page = await stripe.createPage({ orderId, amount, successUrl, cancelUrl }).catch(async (error) => {
+  const order = { orderId, amount, successUrl, cancelUrl, hasInvoice, hasTax };
+  const page = await stripe.createPage(order).catch(async (error) => {
     await expire(database, [orderId], now());
     throw error;
   });
@@ -64,6 +62,11 @@ export async function createCheckout(
     await request.record?.(tx, page);
   });
   return page;
+}
+
+/** Whether an amount can be paid at once. */
+export function isPayable(amount: Nanos): boolean {
+  return amount >= CHECKOUT_MIN && amount <= CHECKOUT_MAX && amount % CENT === 0n;
 }
 
 /** Finds a checkout of an account by its session id. */
@@ -118,10 +121,10 @@ async function claimPayment(
   const [row] = await tx.select().from(checkouts).where(isMatch);
   if (!row) return "unknown";
   if (!isSameAmount(row, event)) return "mismatch";
-  const id = event.sessionId;
+  const { sessionId: id, intentId, amountTotal } = event;
   const claimed = await tx
     .update(checkouts)
-    .set({ id, paidAtMs })
+    .set({ id, paidAtMs, intentId: intentId ?? null, paidTotal: centsToNanos(amountTotal ?? 0) })
     .where(and(isMatch, isNull(checkouts.paidAtMs)))
     .returning();
   if (claimed.length > 0) {
@@ -134,13 +137,13 @@ async function claimPayment(
   return paid ?? "unknown";
 }
 
-/** What was paid must be what we asked for, as we have stored it. */
+/** What was paid, less a tax that Stripe has added, must be what we asked for, as we have stored it. */
 function isSameAmount(
   { amount, currency }: Checkout,
-  { amountTotal, currency: paid }: CheckoutEvent,
+  { amountTotal = Number.NaN, amountTax = 0, currency: paid }: CheckoutEvent,
 ): boolean {
-  const isWhole = Number.isSafeInteger(amountTotal);
-  return isWhole && centsToNanos(amountTotal ?? 0) === amount && paid === currency;
+  const isWhole = Number.isSafeInteger(amountTotal) && amountTax >= 0;
+  return isWhole && centsToNanos(amountTotal - amountTax) === amount && paid === currency;
 }
 
 /** Marks unpaid checkouts as expired. Returns whether there is any such checkout, also when it was paid. */

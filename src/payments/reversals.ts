@@ -1,50 +1,135 @@
-import { and, eq } from "drizzle-orm";
-import { recordChange, SYSTEM } from "../accounts/audit-trail.ts";
+import { eq } from "drizzle-orm";
+import { SYSTEM } from "../accounts/audit-trail.ts";
+import { type SuspensionParts, suspendAccount } from "../accounts/suspension.ts";
 import type { Database } from "../db/database.ts";
-import type { Mails } from "../mail/mails.ts";
-import type { ReversalEvent } from "./stripe.ts";
+import type { Nanos } from "../domain/money.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { bookReturn, bookReversal } from "./bookings.ts";
+import {
+  type CreditedPayment,
+  claimReversal,
+  findCredited,
+  type Reversal,
+  type ReversalEffect,
+  type SeenReversal,
+} from "./reversal-claims.ts";
+import type { ReversalEvent } from "./stripe-events.ts";
+import { CURRENCY, centsToNanos } from "./stripe-library.ts";
+import type { PaymentRecords } from "./stripe-records.ts";
 
-interface ReversalParts {
+/** What refunds and disputes do to a wallet, as it is configured. */
+export interface ReversalRules {
+  readonly onRefund: ReversalEffect;
+  readonly onDispute: ReversalEffect;
+}
+
+export interface ReversalParts extends SuspensionParts {
   readonly database: Database;
-  readonly mails: Mails;
+  readonly ledger: Pick<Ledger, "topUp" | "setWalletState" | "wallet">;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
 
-/**
- * Tells every operator of a dispute or refund at Stripe, which changes no wallet: by a mail, and in the audit trail of
- * the platform. Once per event of a dispute, and per refunded amount of a charge, however often Stripe repeats it.
- */
-export async function noticeReversal(
-  { database, mails, now }: ReversalParts,
-  event: ReversalEvent,
-): Promise<void> {
-  const { people, auditEntries } = database.tables;
-  const { action, objectId, payment, amount, currency, state } = event;
-  const target = `${objectId}:${state ?? amount ?? ""}`;
-  const after = { payment, amount, currency, state };
-  await database.transact(async (tx) => {
-    const operators = await tx.select().from(people).where(eq(people.isOperator, true));
-    // First the mails: of two repetitions at once, the second waits here for the first.
-    for (const { id, email } of operators) {
-      const data = { text: describe(event) };
-      const mailId = `${action}:${target}:${id}`;
-      await mails.enqueue(tx, { template: "payment_reversed", address: email, data }, { id: mailId });
-    }
-    const isKnown = and(eq(auditEntries.action, action), eq(auditEntries.target, target));
-    const [known] = await tx.select({ id: auditEntries.id }).from(auditEntries).where(isKnown).limit(1);
-    if (!known) await recordChange(database, tx, SYSTEM, { action, target, after }, now());
-  });
+interface EventParts extends ReversalParts {
+  readonly stripe: PaymentRecords;
+  readonly rules: ReversalRules;
 }
 
-const TITLES = {
-  "payment.disputed": "A payment was disputed at Stripe",
-  "payment.dispute_closed": "A dispute was closed at Stripe",
-  "payment.refunded": "A payment was refunded at Stripe",
-} as const satisfies Readonly<Record<ReversalEvent["action"], string>>;
+/** What a reversal led to. `unknown` is of a payment of another program, or in another currency. */
+export type ReversalResult = ReversalEffect | "unknown";
 
-function describe({ action, objectId, payment, amount, currency, state }: ReversalEvent): string {
-  const sum = amount === undefined ? "" : `, ${amount} ${currency ?? ""} in its smallest unit`;
-  const status = state === undefined ? "" : `, ${state}`;
-  return `${TITLES[action]}: ${objectId}${payment === undefined ? "" : ` of ${payment}`}${sum}${status}`;
+/**
+ * Books the refunds or the dispute of an event, each once, by their ids at Stripe. Refunds are read from Stripe's API, so
+ * that events may come in any order. Rejects with LedgerError and `payments_unavailable`: Stripe then repeats the event.
+ */
+export async function applyReversal(parts: EventParts, event: ReversalEvent): Promise<ReversalResult> {
+  const { database, stripe, rules } = parts;
+  const { payment: intentId } = event;
+  if (!intentId?.startsWith("pi_")) return "unknown";
+  const payment = await findCredited(database, stripe, intentId);
+  if (!payment) return "unknown";
+  const isDispute = event.action === "payment.disputed" || event.action === "payment.dispute_closed";
+  const seen = isDispute
+    ? seeDispute(event, rules.onDispute)
+    : await seeRefunds(stripe, intentId, rules.onRefund);
+  if (!seen) return "unknown";
+  for (const each of seen) await applySeen(parts, payment, each);
+  return isDispute ? rules.onDispute : rules.onRefund;
+}
+
+async function applySeen(parts: EventParts, payment: CreditedPayment, seen: SeenReversal): Promise<void> {
+  const reversed = seen.reversed < payment.paid ? seen.reversed : payment.paid;
+  const claimed = await claimReversal(parts.database, payment, { ...seen, reversed }, parts.now());
+  if (claimed) await bookEffect(parts, claimed);
+}
+
+async function seeRefunds(
+  stripe: PaymentRecords,
+  intentId: string,
+  effect: ReversalEffect,
+): Promise<readonly SeenReversal[]> {
+  const refunds = await stripe.listRefunds(intentId);
+  return refunds
+    .filter(({ amount, currency }) => amount > 0 && currency === CURRENCY)
+    .map(({ id, amount, isGiven }) => ({
+      id,
+      kind: "refund",
+      reversed: centsToNanos(amount),
+      effect,
+      isGiven,
+    }));
+}
+
+/** The states of a dispute in which the bank has taken the money. An inquiry, "warning_…", takes none. */
+const TAKEN: ReadonlySet<string> = new Set(["needs_response", "under_review", "lost", "charge_refunded"]);
+
+function seeDispute(
+  { objectId: id, amount, currency, state }: ReversalEvent,
+  effect: ReversalEffect,
+): readonly SeenReversal[] | undefined {
+  if (amount === undefined || amount <= 0 || currency !== CURRENCY) return undefined;
+  const isGiven = TAKEN.has(state ?? "");
+  if (!isGiven && state !== "won") return [];
+  return [{ id, kind: "dispute", reversed: centsToNanos(amount), effect, isGiven }];
+}
+
+/**
+ * Books what a stored reversal does to its wallet. May be repeated in any process. A suspension stays after a won
+ * dispute: an operator ends it.
+ */
+export async function bookEffect(parts: ReversalParts, reversal: Reversal): Promise<void> {
+  const { id, effect, bookedAtMs, returnedAtMs, returnBookedAtMs } = reversal;
+  const booking = describeBooking(reversal);
+  if (bookedAtMs === null) {
+    if (effect === "debit") await bookReversal(parts, booking);
+    if (effect === "freeze" && returnedAtMs === null) {
+      await suspendAccount(parts, SYSTEM, booking.accountId, booking.reason);
+    }
+    await mark(parts, id, { bookedAtMs: parts.now() });
+  }
+  if (returnedAtMs !== null && returnBookedAtMs === null) {
+    const end = reversal.kind === "dispute" ? "won" : "failed";
+    if (effect === "debit") await bookReturn(parts, { ...booking, reason: `${booking.reason}, ${end}` });
+    await mark(parts, id, { returnBookedAtMs: parts.now() });
+  }
+}
+
+interface ReversalBooking {
+  readonly accountId: string;
+  readonly id: string;
+  readonly amount: Nanos;
+  readonly reason: string;
+}
+
+function describeBooking({ accountId, id, kind, amount, paymentId }: Reversal): ReversalBooking {
+  return { accountId, id, amount, reason: `${kind} of payment ${paymentId}` };
+}
+
+async function mark(
+  { database: { transact, tables } }: ReversalParts,
+  id: string,
+  set: Partial<Pick<Reversal, "bookedAtMs" | "returnBookedAtMs">>,
+): Promise<void> {
+  const { reversals } = tables;
+  await transact(async (tx) => void (await tx.update(reversals).set(set).where(eq(reversals.id, id))));
 }

@@ -3,6 +3,7 @@ import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { JournalLine } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
+import { hasReason } from "./bookings.ts";
 
 type StatementReads = Pick<Ledger, "transfers">;
 
@@ -166,7 +167,7 @@ const TITLES = ["time", "kind", "id", "request_id", "amount_usd", "balance_usd",
 
 interface StatementOptions {
   readonly nowMs: number;
-  /** The reason of a correction. */
+  /** The reason of a correction, or of what gives it back. */
   reasonOf(id: string): Promise<string | undefined>;
 }
 
@@ -185,7 +186,7 @@ export async function* printStatement(
   for await (const line of lines()) {
     closing = line.balance;
     lastMs = Math.max(lastMs, line.line.createdAtMs);
-    yield printLine(line, line.line.kind === "correction" ? await reasonOf(line.line.transferId) : undefined);
+    yield printLine(line, hasReason(line.line) ? await reasonOf(line.line.transferId) : undefined);
   }
   // A running month closes now; a line of another process's clock may be later.
   yield printBalance("closing", Math.min(month.toMs - 1, lastMs), closing);

@@ -1,21 +1,23 @@
 import { LedgerError } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { repeat } from "../time.ts";
-import type { PaymentParts } from "./bookings.ts";
+import { creditAutoPayment, findUncreditedAutoPayments } from "./auto-payments.ts";
 import { creditCheckout, findUncreditedCheckouts } from "./checkouts.ts";
 import { creditCode, findUncreditedCodes } from "./redeem-codes.ts";
+import { findUnbooked } from "./reversal-claims.ts";
+import { bookEffect, type ReversalParts } from "./reversals.ts";
 
 /** The most payments of one kind that one sweep credits. */
 const SWEEP_MAX = 100;
 const SWEEP_MS = 60_000;
 
-interface SweepParts extends PaymentParts {
+interface SweepParts extends ReversalParts {
   readonly log: Log;
 }
 
 /**
- * Credits payments that are bound to a wallet without a credit: the ledger was away, or the process died in
- * between. Safe in any number of processes at once. Returns how many it credited.
+ * Credits payments that are bound to a wallet without a credit, and books refunds and disputes: the ledger was away, or
+ * the process died in between. Safe in any number of processes at once. Returns how many it booked.
  */
 export async function sweepPayments(parts: SweepParts): Promise<number> {
   let credited = 0;
@@ -24,6 +26,12 @@ export async function sweepPayments(parts: SweepParts): Promise<number> {
   }
   for (const checkout of await findUncreditedCheckouts(parts, SWEEP_MAX)) {
     credited += await attempt(parts, checkout.id, () => creditCheckout(parts, checkout));
+  }
+  for (const payment of await findUncreditedAutoPayments(parts, SWEEP_MAX)) {
+    credited += await attempt(parts, payment.id, () => creditAutoPayment(parts, payment));
+  }
+  for (const reversal of await findUnbooked(parts.database, SWEEP_MAX)) {
+    credited += await attempt(parts, reversal.id, () => bookEffect(parts, reversal));
   }
   return credited;
 }

@@ -3,11 +3,13 @@ import { and, eq, inArray } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type JournalLine, PAGE_SIZE_MAX } from "../ledger/records.ts";
-import { CORRECTED } from "./bookings.ts";
+import { CORRECTED, hasReason, TOPPED_UP } from "./bookings.ts";
 
 const ENDED = /^expiry-(\d+)-\d+$/;
 
-/** What transfers say beside their ids: the reasons of corrections, and of ends of credits the ids of those. */
+/**
+ * What transfers say beside their ids: the reasons of corrections and of what gives them back, and of ends of credits
+ * the ids of those. */
 export async function findTransferNotes(
   { database, ledger }: { readonly database: Database; readonly ledger: Pick<Ledger, "credits"> },
   accountId: string,
@@ -15,7 +17,8 @@ export async function findTransferNotes(
 ): Promise<ReadonlyMap<string, string>> {
   const idsOf = (wanted: JournalLine["kind"]) =>
     lines.filter(({ kind }) => kind === wanted).map(({ transferId }) => transferId);
-  const reasons = await findReasons(database, accountId, idsOf("correction"));
+  const ids = lines.filter(hasReason).map(({ transferId }) => transferId);
+  const reasons = await findReasons(database, accountId, ids);
   const ended = idsOf("credit_expiry");
   if (ended.length === 0) return reasons;
   const { items } = await ledger.credits(accountId, { size: PAGE_SIZE_MAX });
@@ -24,7 +27,7 @@ export async function findTransferNotes(
   return new Map([...reasons, ...ended.map((id) => [id, endsOf(id) ?? ""] as const)]);
 }
 
-/** The reasons of corrections, by their ids. */
+/** The reasons of corrections, and of what gives them back, by their ids. */
 export async function findReasons(
   { db, tables: { auditEntries } }: Database,
   accountId: string,
@@ -37,7 +40,7 @@ export async function findReasons(
     .where(
       and(
         eq(auditEntries.accountId, accountId),
-        eq(auditEntries.action, CORRECTED),
+        inArray(auditEntries.action, [CORRECTED, TOPPED_UP]),
         inArray(auditEntries.target, [...ids]),
       ),
     );

@@ -5,7 +5,8 @@ import { GatewayError } from "../../src/errors.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import type { PaymentParts } from "../../src/payments/bookings.ts";
 import { applyEvent, createCheckout, findCheckout, stateOfCheckout } from "../../src/payments/checkouts.ts";
-import type { CheckoutEvent, CheckoutOrder, StripeClient } from "../../src/payments/stripe.ts";
+import type { CheckoutOrder, StripeClient } from "../../src/payments/stripe.ts";
+import type { CheckoutEvent } from "../../src/payments/stripe-events.ts";
 import { sweepPayments } from "../../src/payments/sweep.ts";
 import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
@@ -62,7 +63,7 @@ describe.each(DIALECTS)("checkouts in %s", (dialect) => {
 
   test("an opened session alone credits nothing", async () => {
     await open();
-    await sweepPayments({ ...parts(), log: createCapturedLog() });
+    await sweepPayments({ ...storage, log: createCapturedLog() });
     expect(await postedNow()).toBe(0n);
   });
 
@@ -175,11 +176,11 @@ describe.each(DIALECTS)("checkouts in %s", (dialect) => {
       });
       expect(await stateNow(event.sessionId)).toBe("paid");
       const log = createCapturedLog();
-      const swept = await Promise.all([sweepPayments({ ...parts(), log }), applyEvent(parts(), event)]);
+      const swept = await Promise.all([sweepPayments({ ...storage, log }), applyEvent(parts(), event)]);
       // The sweep passes over a checkout that the repeated event has credited before it.
       expect([0, 1]).toContain(swept[0]);
       expect(swept[1]).toBe("credited");
-      expect(await sweepPayments({ ...parts(), log })).toBe(0);
+      expect(await sweepPayments({ ...storage, log })).toBe(0);
       expect(await postedNow()).toBe(AMOUNT);
     },
   );

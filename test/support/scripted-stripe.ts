@@ -1,7 +1,19 @@
 import { Stripe } from "stripe";
+import { type Answer, refused, STRIPE_TEXT, StripeBooks } from "./stripe-books.ts";
+
+export { STRIPE_TEXT } from "./stripe-books.ts";
+
+/** What happens to calls of payments: no effect at all, or an error after the effect, which its key then repeats. */
+export type Trouble = "down" | "error_after";
 
 /** A scripted server of Stripe's API: it creates checkout sessions and remembers what it was asked. */
 export interface ScriptedStripe {
+  /** Its cards, payments and refunds. */
+  readonly books: StripeBooks;
+  /** Troubles the calls of payments until it is told otherwise. */
+  trouble(kind: Trouble | undefined): void;
+  /** Forgets the idempotency keys, as Stripe does after 24 hours. */
+  forgetKeys(): void;
   /** "http://127.0.0.1:PORT". */
   readonly url: string;
   /** The forms of all calls that created a session, repeated calls of one idempotency key included. */
@@ -13,9 +25,7 @@ export interface ScriptedStripe {
   stop(): Promise<void>;
 }
 
-interface CreateCall {
-  readonly form: URLSearchParams;
-  readonly idempotencyKey: string;
+interface CreateCall extends Call {
   readonly authorization: string;
 }
 
@@ -30,27 +40,60 @@ export interface CheckoutSession {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** A text of Stripe's that must reach no answer and no log. */
-export const STRIPE_TEXT = "no-such-key-sk_test_canary";
-
 export const WEBHOOK_SECRET = "whsec_dGVzdA";
 
 export function startScriptedStripe(): ScriptedStripe {
+  const books = new StripeBooks();
   const calls: CreateCall[] = [];
   const sessions = new Map<string, CheckoutSession>();
+  const keys = new Map<string, Kept>();
   let status: number | undefined;
+  let trouble: Trouble | undefined;
   let hook: ((session: CheckoutSession) => Promise<void>) | undefined;
+
+  /** Answers a call of anything but a page of payment, once per idempotency key. */
+  function answerOnce(call: Call): Answer | undefined {
+    const { method, path, form, idempotencyKey } = call;
+    if (method !== "POST") return books.answer(method, path, form);
+    // A call without a key must be safe to repeat.
+    if (idempotencyKey === "" && !/\/(cancel|detach)$/.test(path))
+      return refused(400, { code: "key_missing" });
+    const parameters = `${path}?${form}`;
+    const kept = keys.get(idempotencyKey);
+    if (kept && kept.parameters !== parameters) return refused(400, { type: "idempotency_error" });
+    if (kept) return kept.answer;
+    const done = books.answer(method, path, form);
+    const answer = done && isTroubled(path) ? { ...refused(500, {}), status: 500 } : done;
+    if (answer && idempotencyKey !== "") keys.set(idempotencyKey, { parameters, answer });
+    return answer;
+  }
+
+  const isPayment = (path: string) => path.startsWith("/v1/payment_intents");
+  const isTroubled = (path: string) => trouble === "error_after" && isPayment(path);
+
+  function answerTroubled(call: Call): Response | undefined {
+    if (trouble === "down" && isPayment(call.path)) return failure(503);
+    const answer = answerOnce(call);
+    return answer && Response.json(answer.body, { status: answer.status });
+  }
+
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
-      const form = new URLSearchParams(await request.text());
+      const url = new URL(request.url);
+      const { method } = request;
+      const form = method === "GET" ? url.searchParams : new URLSearchParams(await request.text());
       const idempotencyKey = request.headers.get("idempotency-key") ?? "";
-      calls.push({ form, idempotencyKey, authorization: request.headers.get("authorization") ?? "" });
-      if (status !== undefined) {
-        const error = { type: "invalid_request_error", code: "canary_code", message: STRIPE_TEXT };
-        return Response.json({ error }, { status });
+      const call = { method, path: url.pathname, form, idempotencyKey };
+      const isPage = method === "POST" && url.pathname === "/v1/checkout/sessions";
+      if (method === "POST") {
+        calls.push({ ...call, authorization: request.headers.get("authorization") ?? "" });
       }
+      if (status !== undefined) return failure(status);
+      const answer = answerTroubled(call);
+      if (answer) return answer;
+      if (!isPage) return Response.json(refused(404, {}).body, { status: 404 });
       const session = sessions.get(idempotencyKey) ?? createSession(form);
       sessions.set(idempotencyKey, session);
       await hook?.(session);
@@ -59,7 +102,12 @@ export function startScriptedStripe(): ScriptedStripe {
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
+    books,
     calls,
+    trouble(next) {
+      trouble = next;
+    },
+    forgetKeys: () => keys.clear(),
     failWith(next) {
       status = next;
     },
@@ -68,6 +116,23 @@ export function startScriptedStripe(): ScriptedStripe {
     },
     stop: () => server.stop(true),
   };
+}
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly form: URLSearchParams;
+  readonly idempotencyKey: string;
+}
+
+interface Kept {
+  readonly parameters: string;
+  readonly answer: Answer;
+}
+
+function failure(status: number): Response {
+  const error = { type: "invalid_request_error", code: "canary_code", message: STRIPE_TEXT };
+  return Response.json({ error }, { status });
 }
 
 function createSession(form: URLSearchParams): CheckoutSession {
@@ -93,12 +158,13 @@ export interface EventOptions {
 /** The body of an event about a session, by default that it was paid. */
 export function printEvent(session: CheckoutSession, options: EventOptions = {}): string {
   const { type = "checkout.session.completed", session: changes = {} } = options;
-  const object = { ...session, payment_status: "paid", ...changes };
-  return JSON.stringify(
-    { id: `evt_${Bun.randomUUIDv7()}`, object: "event", type, data: { object } },
-    null,
-    2,
-  );
+  return printObjectEvent(type, { ...session, payment_status: "paid", ...changes });
+}
+
+/** The body of an event about any object. */
+export function printObjectEvent(type: string, object: object): string {
+  const id = `evt_${Bun.randomUUIDv7()}`;
+  return JSON.stringify({ id, object: "event", type, data: { object } }, null, 2);
 }
 
 /** Returns the header `stripe-signature` of a body, made by Stripe's own library. */

@@ -3,6 +3,7 @@ import type { Actor } from "../../accounts/audit-trail.ts";
 import type { CredentialParts } from "../../accounts/people/credentials.ts";
 import type { SignUpParts } from "../../accounts/people/sign-up.ts";
 import type { Throttle } from "../../accounts/people/throttle.ts";
+import type { PaymentsConfig } from "../../config/payments.ts";
 import type { Database } from "../../db/database.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { AuditReport } from "../../ledger/audit/audit.ts";
@@ -32,6 +33,8 @@ export interface ConsoleSettings {
   readonly stripe?:
     | { readonly secretKey: string; readonly webhookSecret: string; readonly apiBase?: string | undefined }
     | undefined;
+  /** Follows the configuration file. */
+  readonly payments: PaymentsConfig;
   /** For tests: webhooks may be sent to this machine, without TLS. Default: false. */
   readonly allowsLoopbackWebhooks?: boolean | undefined;
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Account } from "../../../src/accounts/accounts.ts";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { insertPerson } from "../../../src/accounts/people/people.ts";
+import { readPayments } from "../../../src/config/payments.ts";
 import { createConsole } from "../../../src/http/console/entry.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import {
@@ -356,8 +357,9 @@ test("without both secrets checkouts and events are answered not_implemented", a
 function withStripe(apiBase: string) {
   const stripe = { secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET, apiBase };
   const publicUrl = "http://console.test";
+  const payments = readPayments({});
   return {
-    settings: { publicUrl, signUp: "invited", isDemoOnly: false, trustedProxies: [], stripe },
+    settings: { publicUrl, signUp: "invited", isDemoOnly: false, trustedProxies: [], stripe, payments },
   } as const;
 }
 

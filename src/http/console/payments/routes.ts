@@ -7,8 +7,9 @@ import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Mails } from "../../../mail/mails.ts";
-import { applyEvent, createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
+import { createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
 import { printOverview, readOverview } from "../../../payments/overview.ts";
+import { findReceipts } from "../../../payments/receipts.ts";
 import {
   createCodes,
   type IssuedCode,
@@ -19,13 +20,16 @@ import {
   revokeCode,
   stateOfCode,
 } from "../../../payments/redeem-codes.ts";
-import { noticeReversal } from "../../../payments/reversals.ts";
-import { type CheckoutPage, createStripeClient, type StripeClient } from "../../../payments/stripe.ts";
+import {
+  addressOfWallet,
+  type CheckoutPage,
+  createStripeClient,
+  type FullStripe,
+} from "../../../payments/stripe.ts";
 import type { Log } from "../../../telemetry/log.ts";
 import { printTime } from "../../../time.ts";
 import type { ConsoleSettings } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
-import { readRequestBody } from "../request-body.ts";
 import { contextOf } from "../request-context.ts";
 import { pageQuery, readAmount } from "../shapes.ts";
 import {
@@ -35,11 +39,14 @@ import {
   codesShape,
   newCheckoutShape,
   newCodesShape,
+  paymentShape,
   redeemBody,
   revokedCodeShape,
   walletShape,
   webhookShape,
 } from "../wallet/shapes.ts";
+import { autoTopUpRoutes } from "./auto-top-up.ts";
+import { receiveEvent } from "./webhook.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
@@ -76,6 +83,8 @@ export function paymentsRoutes(parts: Parts) {
           const page = await createCheckout(parts, requireStripe(stripe), actor, {
             accountId: account.id,
             amount: parseUsd(body.amount_usd),
+            hasInvoice: settings.payments.hasInvoices,
+            hasTax: settings.payments.hasTax,
             ...returnPages(settings.publicUrl, account.id),
             record: (tx, made) => keep(tx, printPage(made)),
           });
@@ -100,12 +109,28 @@ export function paymentsRoutes(parts: Parts) {
       },
       { summary: "Read the state of a payment", needs: "wallet.read", response: checkoutShape },
     )
+    .get(
+      "/accounts/:account/wallet/payments/:payment",
+      async ({ account, params }) => {
+        const id = requireId(params.payment);
+        const [own] = await findReceipts(parts.database, account.id, [id]);
+        if (own === undefined) throw new GatewayError("unknown_item");
+        const { receiptUrl, invoiceUrl } = await requireStripe(stripe).readLinks(id);
+        return { id, receipt_url: receiptUrl ?? null, invoice_url: invoiceUrl ?? null };
+      },
+      {
+        summary: "Find the receipt and the invoice of a payment at Stripe",
+        needs: "wallet.read",
+        response: paymentShape,
+      },
+    )
     .post("/stripe/webhook", ({ request }) => receiveEvent(parts, requireStripe(stripe), request), {
       summary: "Receive an event of Stripe",
       isPublic: true,
       parse: "none",
       response: webhookShape,
     })
+    .use(autoTopUpRoutes(parts, () => requireStripe(stripe)))
     .use(codesRoutes(parts));
 }
 
@@ -115,14 +140,14 @@ function requireId(id: string): string {
 }
 
 /** Payments are refused unless both secrets are set: a payment without a webhook would never be credited. */
-function requireStripe(stripe: StripeClient | undefined): StripeClient {
+function requireStripe(stripe: FullStripe | undefined): FullStripe {
   if (!stripe) throw new GatewayError("not_built");
   return stripe;
 }
 
 /** The wallet's page. It polls the checkout, whose credit comes from the webhook alone. */
 function returnPages(publicUrl: string, accountId: string) {
-  const page = `${publicUrl}/console/accounts/${encodeURIComponent(accountId)}/wallet`;
+  const page = addressOfWallet(publicUrl, accountId);
   return { successUrl: `${page}?checkout={CHECKOUT_SESSION_ID}`, cancelUrl: page };
 }
 
@@ -214,36 +239,4 @@ function printCodeRow(code: RedeemCode, names: ReadonlyMap<string, string>, nowM
     account_name: accountId === null ? null : (names.get(accountId) ?? null),
     credited_at: printTime(code.creditedAtMs ?? undefined),
   };
-}
-
-const BODY_BOUNDS = {
-  bytesMax: 256 * 1024,
-  message: "The event exceeds the size limit of 256 KiB.",
-};
-
-/**
- * Applies a signed event of Stripe. Events of sessions that are not ours, or whose amount is not what we asked
- * for, are answered like others and logged: no repeat of theirs would change anything. Any failure of ours is
- * an error, after which Stripe repeats the event.
- */
-async function receiveEvent(
-  parts: Parts,
-  stripe: StripeClient,
-  request: Request,
-): Promise<{ received: true }> {
-  // The raw bytes, as they were signed.
-  const body = await readRequestBody(request, BODY_BOUNDS);
-  const signature = request.headers.get("stripe-signature") ?? undefined;
-  const event = await stripe.readEvent({ body, signature, nowMs: parts.now() });
-  if (!event) return { received: true };
-  if (event.kind === "reversed") {
-    await noticeReversal(parts, event);
-    parts.log.error({ action: event.action, payment: event.payment }, "payment reversed at Stripe");
-    return { received: true };
-  }
-  const result = await applyEvent(parts, event);
-  const fields = { checkout: event.sessionId, result };
-  if (result === "mismatch") parts.log.error(fields, "checkout paid with another amount or currency");
-  else parts.log.info(fields, "checkout event received");
-  return { received: true };
 }

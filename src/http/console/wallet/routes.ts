@@ -7,6 +7,7 @@ import type { PageRequest, RunningHold, TransferRange } from "../../../ledger/re
 import { printHold, printOverview, printTransfer, readOverview } from "../../../payments/overview.ts";
 import { proveWallet, type WalletProof } from "../../../payments/proof.ts";
 import { findTransferNotes } from "../../../payments/transfer-notes.ts";
+import { findReceipts } from "../../../payments/receipts.ts";
 import { printTime } from "../../../time.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { pageQuery } from "../shapes.ts";
@@ -50,7 +51,12 @@ function balanceRoutes(parts: Parts) {
         const range = { fromMs: readTime(from), toMs: readTime(to), kinds };
         const { items, nextToken } = await searchTransfers(ledger, account.id, { size, token: page }, range);
         const notes = await findTransferNotes(parts, account.id, items);
-        const printed = items.map((line) => printTransfer(line, notes.get(line.transferId)));
+        const topUps = items.filter(({ kind }) => kind === "top_up").map(({ transferId }) => transferId);
+        const receipts = new Set(await findReceipts(database, account.id, topUps));
+        const printed = items.map((line) => ({
+          ...printTransfer(line, notes.get(line.transferId)),
+          has_receipt: line.kind === "top_up" && receipts.has(line.transferId),
+        }));
         return { items: printed, next: nextToken ?? null };
       },
       {

@@ -76,7 +76,10 @@ export const transfersShape = pageOf(
     amount_usd: usd,
     balance_after_usd: usd,
     request_id: t.Nullable(t.String()),
-    reason: t.Nullable(t.String({ description: "of a correction; of the end of a credit, the credit's id" })),
+    reason: t.Nullable(
+      t.String({ description: "of a correction, or of what gives it back; of the end of a credit, the credit's id" }),
+    ),
+    has_receipt: t.Boolean({ description: "a payment at Stripe, which has a receipt there" }),
   }),
 );
 
@@ -161,6 +164,40 @@ export const checkoutShape = t.Object({
   id,
   amount_usd: usd,
   state: t.Union([t.Literal("open"), t.Literal("paid"), t.Literal("expired")]),
+});
+
+export const paymentShape = t.Object({
+  id,
+  receipt_url: t.Nullable(t.String()),
+  invoice_url: t.Nullable(t.String()),
+});
+
+/** Amounts in whole cents, or to the nano where they are compared alone. */
+export const autoTopUpBody = t.Object({
+  is_on: t.Boolean(),
+  below_usd: t.String({ pattern: "^\\d{1,5}(\\.\\d{1,9})?$", description: "USD from 0 to 10000" }),
+  amount_usd: t.String({ pattern: "^\\d{1,5}(\\.\\d{1,2})?$", description: "USD from 5.00 to 10000.00" }),
+  month_max_usd: t.String({ pattern: "^\\d{1,6}(\\.\\d{1,2})?$", description: "USD up to 100000.00" }),
+});
+
+export const autoTopUpShape = t.Object({
+  is_offered: t.Boolean({ description: "payments are set up, and Stripe adds no taxes to them" }),
+  state: t.Union([t.Literal("on"), t.Literal("stopped"), t.Literal("off"), t.Literal("no_card")]),
+  text: t.String({ description: "what happens next, in one sentence" }),
+  card: t.Nullable(t.String({ description: "visa 4242" })),
+  below_usd: t.Nullable(usd),
+  amount_usd: t.Nullable(usd),
+  month_max_usd: t.Nullable(usd),
+  month_usd: t.String({ description: "what counts against the maximum of this UTC month" }),
+  last: t.Nullable(
+    t.Object({
+      at: time,
+      amount_usd: usd,
+      state: t.Union([t.Literal("pending"), t.Literal("paid"), t.Literal("failed")]),
+      failure: t.Nullable(t.String({ description: "in Stripe's words: insufficient_funds" })),
+      id: t.Nullable(t.String({ description: "of its top-up" })),
+    }),
+  ),
 });
 
 export const webhookShape = t.Object({ received: t.Literal(true) });
