@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { findAccount, lockAccount } from "../accounts/accounts.ts";
-import { type AuditActor, type Change, recordChange, SYSTEM } from "../accounts/audit-trail.ts";
+import { type AuditActor, type Change, recordChange } from "../accounts/audit-trail.ts";
 import type { Database } from "../db/database.ts";
 import type { CreditSource } from "../domain/credit.ts";
 import { DAY_MS } from "../domain/id-time.ts";
@@ -10,7 +10,7 @@ import { type Ledger, LedgerError, type Posting, type TopUpRequest } from "../le
 import { type JournalLine, PAGE_SIZE_MAX, type Receipt } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
-interface PostingParts {
+export interface PostingParts {
   readonly database: Database;
   readonly ledger: Pick<Ledger, "topUp">;
   readonly now: () => number;
@@ -20,7 +20,7 @@ interface BookingParts extends PostingParts {
   readonly ledger: Pick<Ledger, "topUp" | "refund" | "receipt" | "transfers" | "journalTotals">;
 }
 
-interface Booking {
+export interface Booking {
   readonly accountId: string;
   /** Booked once. */
   readonly id: string;
@@ -73,38 +73,13 @@ interface Correction extends Booking {
   readonly creditId?: string | undefined;
 }
 
+/** The actions of the audit trail. */
 export const CORRECTED = "wallet.corrected";
 export const TOPPED_UP = "wallet.topped_up";
 /** The end of the id of a top-up that gives back what a correction of the same id took. */
-const RETURNED = ":returned";
+export const RETURNED = ":returned";
 
-/** A refund or dispute of a payment, which takes money off a wallet as a correction. */
-export interface ReversalBooking extends Booking {
-  readonly amount: Nanos;
-}
-
-/** Takes off what was returned to a payer; the balance may become negative. Rejects like {@link bookTopUp}. */
-export async function bookReversal(
-  parts: PostingParts,
-  { accountId, id, reason, amount }: ReversalBooking,
-): Promise<void> {
-  await parts.ledger.topUp({ walletId: accountId, topUpId: id, amount: -amount });
-  const after = { amount_usd: printUsd(amount), reason };
-  await recordOnce(parts, SYSTEM, { accountId, action: CORRECTED, target: id, after });
-}
-
-/** Gives back what {@link bookReversal} took: the dispute was won, or the refund failed. */
-export async function bookReturn(
-  parts: PostingParts,
-  { accountId, id, reason, amount }: ReversalBooking,
-): Promise<void> {
-  const topUpId = `${id}${RETURNED}`;
-  await parts.ledger.topUp({ walletId: accountId, topUpId, amount });
-  const after = { amount_usd: printUsd(amount), reason };
-  await recordOnce(parts, SYSTEM, { accountId, action: TOPPED_UP, target: topUpId, after });
-}
-
-/** Whether a transfer has a reason to be found by {@link findReasons}. */
+/** Whether a transfer has a reason in the audit trail. */
 export function hasReason({ kind, transferId }: Pick<JournalLine, "kind" | "transferId">): boolean {
   return kind === "correction" || (kind === "top_up" && transferId.endsWith(RETURNED));
 }
@@ -158,7 +133,7 @@ async function requireAccount(database: Database, accountId: string): Promise<vo
  * Records a booking that the ledger has taken, once per id. The ledger may run elsewhere, so that no transaction
  * spans both: killed in between, the repeated booking records what is missing.
  */
-async function recordOnce(
+export async function recordOnce(
   { database, now }: PostingParts,
   actor: AuditActor,
   change: Change & { readonly accountId: string },

@@ -2,9 +2,8 @@ import { eq } from "drizzle-orm";
 import { SYSTEM } from "../accounts/audit-trail.ts";
 import { type SuspensionParts, suspendAccount } from "../accounts/suspension.ts";
 import type { Database } from "../db/database.ts";
-import type { Nanos } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { bookReturn, bookReversal } from "./bookings.ts";
+import { bookReturn, bookReversal, type ReversalBooking } from "./reversal-bookings.ts";
 import {
   type CreditedPayment,
   claimReversal,
@@ -21,6 +20,14 @@ import type { PaymentRecords } from "./stripe-records.ts";
 export interface ReversalRules {
   readonly onRefund: ReversalEffect;
   readonly onDispute: ReversalEffect;
+}
+
+/** What payments at Stripe do, as it is configured. */
+export interface PaymentRules extends ReversalRules {
+  /** Whether Stripe makes an invoice of a payment by Checkout. */
+  readonly hasInvoices: boolean;
+  /** Whether Stripe adds the tax of the payer's place. */
+  readonly hasTax: boolean;
 }
 
 export interface ReversalParts extends SuspensionParts {
@@ -103,7 +110,7 @@ export async function bookEffect(parts: ReversalParts, reversal: Reversal): Prom
   if (bookedAtMs === null) {
     if (effect === "debit") await bookReversal(parts, booking);
     if (effect === "freeze" && returnedAtMs === null) {
-      await suspendAccount(parts, SYSTEM, booking.accountId, booking.reason);
+      await suspendAccount(parts, SYSTEM, reversal.accountId, booking.reason);
     }
     await mark(parts, id, { bookedAtMs: parts.now() });
   }
@@ -114,15 +121,8 @@ export async function bookEffect(parts: ReversalParts, reversal: Reversal): Prom
   }
 }
 
-interface ReversalBooking {
-  readonly accountId: string;
-  readonly id: string;
-  readonly amount: Nanos;
-  readonly reason: string;
-}
-
 function describeBooking({ accountId, id, kind, amount, paymentId }: Reversal): ReversalBooking {
-  return { accountId, id, amount, reason: `${kind} of payment ${paymentId}` };
+  return { accountId, id, amount, paymentId, reason: `${kind} of payment ${paymentId}` };
 }
 
 async function mark(

@@ -196,12 +196,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     packages: [],
   },
   payments: {
-    holds: "money into wallets, redeem codes and Stripe Checkout; overview, statement and proof of a wallet",
+    holds:
+      "money into wallets: redeem codes, Stripe Checkout, automatic top-ups; refunds and disputes; overview, statement and proof of a wallet",
     imports: [
       "accounts/accounts.ts",
       "accounts/audit-trail.ts",
       "accounts/find-items.ts",
       "accounts/projects.ts",
+      "accounts/suspension.ts",
       "db",
       "domain",
       "errors.ts",

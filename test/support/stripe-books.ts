@@ -97,6 +97,25 @@ export class StripeBooks {
     else this.#decline(intent, { code: "payment_intent_payment_attempt_failed" });
   }
 
+  /** Adds a payment that nobody has confirmed. */
+  addIntent(id: string, amount: number): Intent {
+    const intent: Intent = {
+      id,
+      object: "payment_intent",
+      amount,
+      amount_received: 0,
+      currency: "usd",
+      customer: "",
+      status: "requires_confirmation",
+      created: Math.floor(this.nowMs() / 1000),
+      metadata: {},
+      last_payment_error: null,
+      latest_charge: null,
+    };
+    this.intents.set(id, intent);
+    return intent;
+  }
+
   /** Refunds a part of a payment, as in Stripe's dashboard. Raises `charge.refunded`. */
   refund(intentId: string, amount: number): Refund {
     const refund: Refund = {
@@ -150,20 +169,9 @@ export class StripeBooks {
     const isWhole = Number.isSafeInteger(amount) && amount >= 50;
     const isOffSession = form.get("off_session") === "true" && form.get("confirm") === "true";
     if (!isWhole || !isOffSession || form.get("currency") !== "usd") return refused(400, {});
-    const intent: Intent = {
-      id: this.#id("pi"),
-      object: "payment_intent",
-      amount,
-      amount_received: 0,
-      currency: "usd",
-      customer: card.customer,
-      status: "requires_confirmation",
-      created: Math.floor(this.nowMs() / 1000),
-      metadata: readMetadata(form),
-      last_payment_error: null,
-      latest_charge: null,
-    };
-    this.intents.set(intent.id, intent);
+    const intent = this.addIntent(this.#id("pi"), amount);
+    intent.customer = card.customer;
+    intent.metadata = readMetadata(form);
     return this.#confirm(intent, card.behaviour);
   }
 

@@ -3,13 +3,13 @@ import type { Actor } from "../../accounts/audit-trail.ts";
 import type { CredentialParts } from "../../accounts/people/credentials.ts";
 import type { SignUpParts } from "../../accounts/people/sign-up.ts";
 import type { Throttle } from "../../accounts/people/throttle.ts";
-import type { PaymentsConfig } from "../../config/payments.ts";
 import type { Database } from "../../db/database.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { AuditReport } from "../../ledger/audit/audit.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Mails } from "../../mail/mails.ts";
 import type { MailServerState } from "../../mail/server-watch.ts";
+import type { PaymentRules } from "../../payments/reversals.ts";
 import type { BackgroundState } from "../../telemetry/background-metrics.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { SignInMetrics } from "../../telemetry/metrics.ts";
@@ -34,7 +34,7 @@ export interface ConsoleSettings {
     | { readonly secretKey: string; readonly webhookSecret: string; readonly apiBase?: string | undefined }
     | undefined;
   /** Follows the configuration file. */
-  readonly payments: PaymentsConfig;
+  readonly payments: PaymentRules;
   /** For tests: webhooks may be sent to this machine, without TLS. Default: false. */
   readonly allowsLoopbackWebhooks?: boolean | undefined;
 }
