@@ -13,7 +13,7 @@ export interface StripeRefund {
 }
 
 /** Addresses of Stripe's pages about a payment. They end after some weeks: ask at each use. */
-export interface PaymentLinks {
+interface PaymentLinks {
   readonly receiptUrl: string | undefined;
   readonly invoiceUrl: string | undefined;
 }

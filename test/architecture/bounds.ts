@@ -30,7 +30,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   catalog: { files: 13, lines: 1700 },
   db: { files: 28, lines: 3000 },
   telemetry: { files: 15, lines: 2150 },
-  console: { files: 169, lines: 19150 },
+  console: { files: 169, lines: 19200 },
   domain: { files: 22, lines: 1550 },
 };
 

@@ -9,6 +9,7 @@ import { answerWith } from "../support/scripted-answers.ts";
 import {
   type CheckoutSession,
   printEvent,
+  printObjectEvent,
   type ScriptedStripe,
   signEvent,
   startScriptedStripe,
@@ -142,6 +143,44 @@ test("a payment leads to Stripe and back, and is credited once, when Stripe repo
   await watched.close();
 });
 
+test("an automatic top-up is set up with a card of Stripe's page, and then pays by itself", async () => {
+  const before = await readPosted(world);
+  const watched = await open("/wallet");
+  const { page } = watched;
+  const saved = Promise.withResolvers<number>();
+  await page.route(`${STRIPE_PAGE}/**`, async (route) => {
+    const { type, object } = stripe.books.finishSetup(route.request().url().split("/").at(-1) ?? "");
+    saved.resolve(await report(printObjectEvent(type, object)));
+    const back = stripe.calls.at(-1)?.form.get("success_url") ?? "";
+    return route.fulfill({ contentType: "text/html", body: `<a href="${back}">Save</a>` });
+  });
+  await page.getByText("Automatic top-up is not set up.").waitFor();
+  await page.getByRole("button", { name: "Set up" }).click();
+  const dialog = page.getByRole("dialog", { name: "Automatic top-up" });
+  await dialog.getByLabel("When less than this is available").fill("9000");
+  await dialog.getByLabel("add", { exact: true }).fill("4");
+  await dialog.getByLabel("and at most, in a month (UTC)").fill("30");
+  await dialog.getByRole("button", { name: "Save, and choose a card at Stripe" }).click();
+  await dialog.getByText("Enter $5 to $10,000, in whole cents.").waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await dialog.getByLabel("add", { exact: true }).fill("$30");
+  await dialog.getByRole("button", { name: "Save, and choose a card at Stripe" }).click();
+  await page.getByRole("link", { name: "Save" }).click();
+  expect(await saved.promise).toBe(200);
+  await page.getByText("Paid by visa 4242.").waitFor();
+  await page.getByText("The maximum of this month is reached").waitFor({ timeout: 30_000 });
+  await page.getByText("+$30.00").first().waitFor();
+  expect(await readPosted(world)).toBe(before + parseUsd("30"));
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await isTooWide(page)).toBe(false);
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Switch off" }).click();
+  await page.getByText("Automatic top-up is off.").waitFor();
+  await settled(watched);
+  expect(watched.faults).toEqual([`another host: ${STRIPE_PAGE}`]);
+  await watched.close();
+});
+
 test("the lines of a downloaded statement sum to the change of the balance", async () => {
   const watched = await open("/wallet?tab=statements");
   const { page } = watched;
@@ -161,8 +200,12 @@ test("the lines of a downloaded statement sum to the change of the balance", asy
 });
 
 /** Sends the webhook of a paid session, and returns its status. */
-async function reportPaid(session: CheckoutSession | undefined): Promise<number> {
-  const body = printEvent(session ?? expect.unreachable());
+function reportPaid(session: CheckoutSession | undefined): Promise<number> {
+  return report(printEvent(session ?? expect.unreachable()));
+}
+
+/** Sends a webhook, signed as Stripe does, and returns its status. */
+async function report(body: string): Promise<number> {
   const headers = { "stripe-signature": await signEvent(body) };
   const answer = await fetch(`${world.url}/console/api/stripe/webhook`, { method: "POST", headers, body });
   return answer.status;

@@ -4,7 +4,7 @@ import { type Answer, refused, STRIPE_TEXT, StripeBooks } from "./stripe-books.t
 export { STRIPE_TEXT } from "./stripe-books.ts";
 
 /** What happens to calls of payments: no effect at all, or an error after the effect, which its key then repeats. */
-export type Trouble = "down" | "error_after";
+type Trouble = "down" | "error_after";
 
 /** A scripted server of Stripe's API: it creates checkout sessions and remembers what it was asked. */
 export interface ScriptedStripe {

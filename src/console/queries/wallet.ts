@@ -1,12 +1,13 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
-import type { ItemOf } from "../query.ts";
+import type { DataOf, ItemOf } from "../query.ts";
 import { type RangeSearch, resolveRange } from "../ranges.ts";
 
 export type Transfer = ItemOf<typeof transfersQuery>;
 export type Credit = ItemOf<typeof creditsQuery>;
 export type Hold = ItemOf<typeof holdsQuery>;
 export type Statement = ItemOf<typeof statementsQuery>;
+export type AutoTopUp = DataOf<typeof autoTopUpQuery>;
 export type Proof = Awaited<ReturnType<typeof fetchProof>>;
 
 /** Every kind of entry, in the words of the console. */
@@ -75,6 +76,17 @@ export const holdsQuery = (account: string, page: string | undefined) => {
     refetchInterval: HOLDS_EVERY_MS,
   });
 };
+
+/** The automatic top-up, asked for again while its payment or its card is on its way. */
+export const autoTopUpQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "wallet", "auto-top-up"],
+    queryFn: () => call(() => walletOf(account)["auto-top-up"].get()),
+    refetchInterval: HOLDS_EVERY_MS,
+  });
+
+export const fetchPayment = (account: string, payment: string) =>
+  call(() => walletOf(account).payments({ payment }).get());
 
 export const statementsQuery = (account: string) =>
   queryOptions({

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { formatDuration } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/filters.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -10,7 +11,9 @@ import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import stack from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
+import { showToast } from "../../parts/toast.tsx";
 import {
+  fetchPayment,
   type Hold,
   holdsQuery,
   isTransferKind,
@@ -21,6 +24,7 @@ import {
   type WalletSearch,
 } from "../../queries/wallet.ts";
 import { withSearch } from "../../search.ts";
+import { useAction } from "../../use-action.ts";
 import styles from "./wallet.module.css";
 
 const TONES: Readonly<Record<Transfer["kind"], Tone>> = {
@@ -129,6 +133,7 @@ function Subject({ account, transfer }: { readonly account: string; readonly tra
     return (
       <span className={styles.who}>
         <code>{id}</code> {reason}
+        {transfer.has_receipt && <Receipt account={account} payment={id} />}
       </span>
     );
   return (
@@ -139,6 +144,23 @@ function Subject({ account, transfer }: { readonly account: string; readonly tra
     >
       <code>{request_id}</code>
     </Link>
+  );
+}
+
+/** Opens Stripe's invoice of a payment, or its receipt where it has no invoice. */
+function Receipt({ account, payment }: { readonly account: string; readonly payment: string }) {
+  const open = useAction({
+    act: () => fetchPayment(account, payment),
+    onDone: ({ invoice_url, receipt_url }) => {
+      const url = invoice_url ?? receipt_url;
+      if (url === null) showToast("Stripe has no receipt of this payment yet.", "bad");
+      else location.assign(url);
+    },
+  });
+  return (
+    <Button size="small" look="quiet" isBusy={open.isPending} onClick={() => open.mutate()}>
+      Receipt
+    </Button>
   );
 }
 

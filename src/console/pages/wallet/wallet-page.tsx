@@ -18,6 +18,7 @@ import { type Wallet, walletQuery } from "../../queries/overview.ts";
 import { checkoutQuery } from "../../queries/wallet.ts";
 import { withSearch } from "../../search.ts";
 import { setupQuery, useAccount, useMay, useMe } from "../../session.ts";
+import { AutoTopUpPanel } from "./auto-top-up.tsx";
 import { Credits } from "./credits.tsx";
 import { WalletProof } from "./proof.tsx";
 import { Statements } from "./statements.tsx";
@@ -58,6 +59,7 @@ export function WalletPage() {
         />
       )}
       <Equation account={account.id} />
+      <AutoTopUpPanel account={account.id} />
       <Rows account={account.id} />
       {mayTopUp && topup && <TopUp account={account.id} onClose={() => change({ topup: undefined })} />}
       {isCrediting && <CreditDialog account={account} onClose={() => setIsCrediting(false)} />}
