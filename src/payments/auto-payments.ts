@@ -24,7 +24,7 @@ interface Taken {
 export type TakenResult = "credited" | "mismatch" | "unknown";
 
 /**
- * Credits a payment that Stripe has taken, once, whoever reports it first. Also one that counted as failed: the money
+ * Credits a payment that Stripe has taken, once, whether its answer or its event comes first. Also one that counted as failed: the money
  * is at Stripe. Rejects with LedgerError when the credit fails: an event or the sweep repeats it.
  */
 export async function takePayment(parts: PaymentParts, taken: Taken): Promise<TakenResult> {

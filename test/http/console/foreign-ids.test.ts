@@ -70,6 +70,7 @@ describe.each(DIALECTS)("ids of another account in %s", (dialect) => {
       rule: ruleId,
       notice: notices.json.items[0].id,
       checkout: checkout.id,
+      payment: checkout.id,
       request_id: refusedId,
       id: requestId,
       "keys/:key": key.id,
