@@ -462,7 +462,7 @@ describe.each(DIALECTS)("automatic top-ups in %s", (dialect) => {
     server.books.finish(intent, "succeeded");
     expect(await deliver()).toEqual(["credited"]);
     expect(await postedNow()).toBe(TERMS.amount);
-    expect((await viewNow()).state).toBe("on");
+    expect(await viewNow()).toMatchObject({ state: "on", month_usd: "20.00", last: { failure: null } });
   });
 
   test.each(["suspended", "switched off", "without its card"])(
