@@ -58,10 +58,20 @@ export function OperatorAuditTrailPage() {
 type TrailSearch = RangeSearch & Filters<"actor" | "action" | "page">;
 
 const IN_ACCOUNTS = [
-  ...["account", "checkout", "code", "invitation", "key", "management_key", "member", "notice_rule"],
+  ...[
+    "account",
+    "auto_top_up",
+    "checkout",
+    "code",
+    "invitation",
+    "key",
+    "management_key",
+    "member",
+    "notice_rule",
+  ],
   ...["project", "shared_link", "wallet"],
 ];
-const ON_PLATFORM = ["operator", "password", "person", "session", "sessions", "upstream"];
+const ON_PLATFORM = ["operator", "password", "payment", "person", "session", "sessions", "upstream"];
 
 /** Who changed, and what was changed. Every value of `action` that is in the URL can be chosen. */
 function TrailFilters({ search, isPlatform }: { search: TrailSearch; isPlatform: boolean }) {
