@@ -3,14 +3,13 @@ import type { AuditActor } from "../../src/accounts/audit-trail.ts";
 import { resumeAccount } from "../../src/accounts/suspension.ts";
 import { parseUsd, printUsd } from "../../src/domain/money.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
-import { hasReason } from "../../src/payments/bookings.ts";
-import { findTransferNotes } from "../../src/payments/transfer-notes.ts";
 import { applyEvent, createCheckout } from "../../src/payments/checkouts.ts";
 import { applyReversal, type ReversalRules } from "../../src/payments/reversals.ts";
 import type { StripeClient } from "../../src/payments/stripe.ts";
 import type { ReversalEvent } from "../../src/payments/stripe-events.ts";
 import type { PaymentRecords, StripeRefund } from "../../src/payments/stripe-records.ts";
 import { sweepPayments } from "../../src/payments/sweep.ts";
+import { findTransferNotes } from "../../src/payments/transfer-notes.ts";
 import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 
@@ -84,8 +83,7 @@ describe.each(DIALECTS)("refunds and disputes in %s", (dialect) => {
 
   async function linesNow() {
     const { items } = await storage.ledger.transfers(accountId, { size: 20 });
-    const ids = items.filter(hasReason).map(({ transferId }) => transferId);
-    const reasons = await findReasons(storage.database, accountId, ids);
+    const reasons = await findTransferNotes(storage, accountId, items);
     return items
       .filter(({ transferId }) => !transferId.startsWith("cs_"))
       .map(({ kind, transferId, amount }) => [kind, transferId, printUsd(amount), reasons.get(transferId)]);

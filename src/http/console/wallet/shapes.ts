@@ -77,7 +77,9 @@ export const transfersShape = pageOf(
     balance_after_usd: usd,
     request_id: t.Nullable(t.String()),
     reason: t.Nullable(
-      t.String({ description: "of a correction, or of what gives it back; of the end of a credit, the credit's id" }),
+      t.String({
+        description: "of a correction, or of what gives it back; of the end of a credit, the credit's id",
+      }),
     ),
     has_receipt: t.Boolean({ description: "a payment at Stripe, which has a receipt there" }),
   }),
