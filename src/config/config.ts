@@ -1,5 +1,6 @@
 import { DEMO_MODEL } from "../demo/demo-model.ts";
 import type { DefaultModels, Model } from "../domain/model.ts";
+import type { Plan } from "../domain/plan.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
@@ -23,6 +24,7 @@ import type { FilledIn } from "./known.ts";
 import { readTokens } from "./ledger.ts";
 import type { PaymentsConfig } from "./payments.ts";
 import type { Environment, Variables } from "./placeholders.ts";
+import { readPlans } from "./plans.ts";
 import { ConfigError, createProblems, type Problems } from "./problems.ts";
 import { rereadRedis } from "./redis.ts";
 import { fillSecrets, GATEWAY_SECRETS, readSecretsNow, reportSecrets, STORAGE_SECRETS } from "./secrets.ts";
@@ -54,6 +56,8 @@ export interface LiveConfig {
   readonly models: readonly Model[];
   /** The models of requests that name none. Default: none. */
   readonly defaultModels?: DefaultModels | undefined;
+  /** The plans that accounts may be subscribed to. Default: none. */
+  readonly plans?: readonly Plan[] | undefined;
   /** Limits of keys that set none of their own. */
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
@@ -276,6 +280,21 @@ function rereadStorage({ running, variables, folder }: Reread<LedgerProcessConfi
     database: readDatabase(variables.values, folder, problems),
     ledger: { ...running.ledger, tokens },
   };
+}
+
+/** Reads the plans of the file, for commands. Needs no keys of upstreams. Throws {@link ConfigError}. */
+export function loadPlans(
+  environment: Environment = Bun.env,
+  { folder = "." }: LoadOptions = {},
+): readonly Plan[] {
+  const place = placeSources(environment, folder, []);
+  const sources = readSourcesNow(place);
+  const problems = createProblems();
+  const variables = readVariables(place, sources, problems);
+  const options = { mayBeAbsent: !place.isNamed, keys: ["plans"] as const };
+  const { content } = checkFile(sources.file, variables, options, problems);
+  throwAny(problems);
+  return deepFreeze(readPlans(content));
 }
 
 /** Reads where a gateway of this environment listens. Throws {@link ConfigError}. */

@@ -4,6 +4,7 @@ import { Value, ValuePointer } from "@sinclair/typebox/value";
 import type { Path, Problems } from "./problems.ts";
 import { Model, Upstream } from "./schema-entries.ts";
 import { Count, Mapping, Text } from "./schema-parts.ts";
+import { Plan } from "./schema-plans.ts";
 
 const Origins = Type.Union([Type.Literal("*"), Type.Array(Text("an origin"), { maxItems: 1_000 })], {
   description: '"*" or a list of origins such as https://app.example.com',
@@ -62,6 +63,7 @@ export const ConfigFileSchema = Mapping({
       images: Type.Optional(Text("the id of a model")),
     }),
   ),
+  plans: Type.Optional(Type.Record(Type.String(), Plan, { description: "a mapping by plan id" })),
   limits: Type.Optional(
     Mapping({
       requests_per_minute: Type.Optional(Bound),
@@ -142,6 +144,7 @@ export const ConfigFileSchema = Mapping({
 export type ConfigFile = Static<typeof ConfigFileSchema>;
 export type UpstreamEntry = Static<typeof Upstream>;
 export type ModelEntry = Static<typeof Model>;
+export type PlanEntry = Static<typeof Plan>;
 export type ExportEntry = Static<typeof ExportEntrySchema>;
 
 /** A document whose members are `undefined` where they did not fit the schema. */

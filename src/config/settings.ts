@@ -5,6 +5,7 @@ import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { KeyConfig, UpstreamConfig, UpstreamTimeouts } from "../upstream/upstream.ts";
 import { readPayments } from "./payments.ts";
+import { readPlans } from "./plans.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, UpstreamEntry } from "./schema.ts";
 import { baseUrlOf, GLOBAL_LOCATION } from "./upstream-rules.ts";
 
@@ -24,6 +25,7 @@ export function readSettings(file: ConfigFile) {
   return {
     upstreams: Object.entries(file.upstreams ?? {}).map(([name, entry]) => readUpstream(name, entry)),
     defaultModels: file.default_models,
+    plans: readPlans(file),
     keyLimits: readKeyLimits(file),
     accountLimits: readAccountLimits(file),
     limiter: readLimiter(file),

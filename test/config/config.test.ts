@@ -33,8 +33,9 @@ function keysOf(node: unknown, section = ""): readonly string[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) => {
     const isName =
-      ["upstreams", "keys", "models", "exports", "headers", "anthropic_beta_names"].includes(section) ||
-      Array.isArray(node);
+      ["upstreams", "keys", "models", "plans", "exports", "headers", "anthropic_beta_names"].includes(
+        section,
+      ) || Array.isArray(node);
     const place = isName ? `${section}.*` : key;
     return isName ? keysOf(value, place) : [`${section} ${key}`, ...keysOf(value, key)];
   });
