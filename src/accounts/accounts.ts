@@ -1,6 +1,6 @@
 import { and, asc, eq, or, sql } from "drizzle-orm";
 import type { Database, Db, Tables } from "../db/database.ts";
-import { type Markup, printMarkup } from "../domain/money.ts";
+import type { Markup } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { platform } from "../platform.ts";
@@ -18,6 +18,8 @@ export interface Account {
   readonly version: number;
   /** The factor over upstream costs; `undefined` for the prices of the models. Only operators see it. */
   readonly markup?: Markup | undefined;
+  /** The factor that comes with its plan, for an account without one of its own. */
+  readonly planMarkup?: Markup | undefined;
   /** How receipts name end users. Default: by the text that was sent. */
   readonly endUsers?: "hashed" | "off" | undefined;
   /** The keys that tags of requests may have, sorted. Default: none. */
@@ -158,39 +160,6 @@ export function changeAccount(
   });
 }
 
-interface MarkupChange {
-  readonly accountId: string;
-  /** `undefined` returns the account to the prices of the models. */
-  readonly markup: Markup | undefined;
-  readonly reason: string;
-}
-
-/**
- * Sets the factor over upstream costs that an account pays. Gateways apply it within a second to requests that
- * begin later. Its audit entry is of the platform, because only operators see markups. Rejects with
- * `unknown_item`.
- */
-export function setMarkup(
-  parts: { readonly database: Database; readonly now: () => number },
-  actor: AuditActor,
-  { accountId, markup, reason }: MarkupChange,
-): Promise<Account> {
-  return changeAccount(parts, actor, accountId, (before) => {
-    if (before.markup === markup) return undefined;
-    const entry = {
-      action: "account.markup_changed",
-      target: accountId,
-      before: { markup: printOptional(before.markup) },
-      after: { markup: printOptional(markup), reason },
-    };
-    return { columns: { markup: markup === undefined ? null : Number(markup) }, entry };
-  });
-}
-
-function printOptional(markup: Markup | undefined): string | null {
-  return markup === undefined ? null : printMarkup(markup);
-}
-
 /**
  * Locks an account until the transaction ends, so that changes of its members and its state run one after the
  * other. Returns `undefined` for an unknown account.
@@ -229,11 +198,17 @@ export async function listAccounts({ db, tables: { accounts } }: Database): Prom
 }
 
 /** Converts a row of the table to an account. */
-export function readAccount({ hasScopes: _, ...row }: Tables["accounts"]["$inferSelect"]): Account {
+export function readAccount({
+  hasScopes: _,
+  planModels: __,
+  planMarkup,
+  ...row
+}: Tables["accounts"]["$inferSelect"]): Account {
   return {
     ...row,
     email: row.email ?? undefined,
     markup: readMarkup(row.markup),
+    planMarkup: readMarkup(planMarkup),
     endUsers: row.endUsers ?? undefined,
     tagKeys: row.tagKeys ?? undefined,
   };

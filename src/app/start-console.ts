@@ -17,6 +17,7 @@ import { startAutoTopUps } from "../payments/auto-job.ts";
 import { addressOfWallet, createStripeClient } from "../payments/stripe.ts";
 import type { StripeSettings } from "../payments/stripe-library.ts";
 import { startPaymentSweep } from "../payments/sweep.ts";
+import { startPlanPasses } from "../plans/pass.ts";
 import { loadPart } from "../program-files.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -78,6 +79,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
     notices,
     startPaymentSweep(parts),
     ...startAutomaticTopUps(parts),
+    startPlanPasses(parts),
     startSessionSweep(parts),
     ...(mailServer ? [mailServer] : []),
   ];
@@ -188,6 +190,9 @@ function readSettings(
     },
     get payments() {
       return config().payments ?? readPayments({});
+    },
+    get plans() {
+      return config().plans;
     },
     get isDemoOnly() {
       return config().models.every(({ id }) => id === DEMO_MODEL.id);

@@ -1,4 +1,4 @@
-import { createAccount, listAccounts, setMarkup } from "../accounts/accounts.ts";
+import { createAccount, listAccounts } from "../accounts/accounts.ts";
 import {
   attributionOf,
   type EndUserNames,
@@ -7,6 +7,7 @@ import {
   TAG_KEYS_MAX,
 } from "../accounts/attribution/settings.ts";
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
+import { setMarkup } from "../accounts/markup.ts";
 import { createOperator } from "../accounts/people/operators.ts";
 import { createPasswords } from "../accounts/people/passwords.ts";
 import { resumeAccount, suspendAccount } from "../accounts/suspension.ts";

@@ -24,6 +24,7 @@ import {
   withScopes,
 } from "./options.ts";
 import { addMemberCommands, addProjectCommands } from "./project-commands.ts";
+import { addPlanCommands, addSubscriptionCommands } from "./subscription-commands.ts";
 
 /** Defines the command line. The code of a command is loaded when the command runs. */
 export function createProgram(): Command {
@@ -54,6 +55,8 @@ export function createProgram(): Command {
   addMemberCommands(program.command("member").description("people with a role in an account"));
   addProjectCommands(program.command("project").description("projects of accounts, which own keys"));
   addKeyCommands(program.command("key").description("API keys of accounts"));
+  addPlanCommands(program.command("plan").description("plans of the configuration file"));
+  addSubscriptionCommands(program.command("subscription").description("subscriptions of accounts to plans"));
   addMoneyCommands(program);
   addDataCommands(program);
   addModelCommands(program);

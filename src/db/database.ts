@@ -10,8 +10,9 @@ import * as accountTables from "./tables/accounts.ts";
 import * as consoleTables from "./tables/console.ts";
 import * as paymentTables from "./tables/payments.ts";
 import * as peopleTables from "./tables/people.ts";
+import * as planTables from "./tables/plans.ts";
 
-const DECLARED = { ...accountTables, ...peopleTables, ...consoleTables, ...paymentTables };
+const DECLARED = { ...accountTables, ...peopleTables, ...consoleTables, ...paymentTables, ...planTables };
 const SQLITE_TABLES = declareTables(DECLARED, SQLITE_COLUMNS);
 
 /** The tables outside the ledger, of either dialect. */

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { createAccount, findAccount, setMarkup } from "../../src/accounts/accounts.ts";
+import { createAccount, findAccount } from "../../src/accounts/accounts.ts";
 import { COMMAND_LINE, listAuditEntries } from "../../src/accounts/audit-trail.ts";
 import { createAuthenticate, findCaller } from "../../src/accounts/keys/authenticate.ts";
 import { issueKey } from "../../src/accounts/keys/keys.ts";
+import { setMarkup } from "../../src/accounts/markup.ts";
 import { parseMarkup } from "../../src/domain/money.ts";
 import { actionsOf } from "./actors.ts";
 import { DIALECTS, storageForTests } from "./temp-storage.ts";

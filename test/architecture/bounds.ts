@@ -1,20 +1,21 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 44, lines: 5100 },
+  cli: { files: 46, lines: 5400 },
   app: { files: 22, lines: 2400 },
-  config: { files: 29, lines: 4200 },
+  config: { files: 30, lines: 4300 },
   http: { files: 19, lines: 2400 },
-  "http/console": { files: 56, lines: 8000 },
+  "http/console": { files: 56, lines: 8250 },
   backup: { files: 5, lines: 850 },
   usage: { files: 10, lines: 1250 },
   forecast: { files: 5, lines: 850 },
   payments: { files: 28, lines: 3700 },
+  plans: { files: 10, lines: 1200 },
   gateway: { files: 27, lines: 4500 },
   notices: { files: 12, lines: 1850 },
   exports: { files: 6, lines: 800 },
   mail: { files: 4, lines: 550 },
   delivery: { files: 3, lines: 500 },
-  accounts: { files: 51, lines: 6900 },
+  accounts: { files: 52, lines: 6950 },
   "ledger-grpc": { files: 29, lines: 4500 },
   "settlement-outbox": { files: 5, lines: 1150 },
   ledger: { files: 108, lines: 15900 },
@@ -30,8 +31,8 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   catalog: { files: 13, lines: 1700 },
   db: { files: 28, lines: 3000 },
   telemetry: { files: 15, lines: 2150 },
-  console: { files: 169, lines: 19200 },
-  domain: { files: 22, lines: 1550 },
+  console: { files: 173, lines: 19650 },
+  domain: { files: 24, lines: 1700 },
 };
 
 /** The most files of src that take part in one plain chat request. */

@@ -44,7 +44,15 @@ test("a reopened database keeps its rows, with the types of SQLite", async () =>
   await first.db.insert(apiKeys).values({ ...key, models: ["a", 'b"\\'], allowsClamp: true });
   await first.close();
   const again = await openPostgres(empty.url);
-  const unset = { email: null, markup: null, endUsers: null, tagKeys: null, hasScopes: false };
+  const unset = {
+    email: null,
+    markup: null,
+    endUsers: null,
+    tagKeys: null,
+    hasScopes: false,
+    planModels: null,
+    planMarkup: null,
+  };
   expect(await again.db.select().from(accounts)).toEqual([
     { id: "1", name: "acme", state: "active", createdAtMs: 5, version: 1, ...unset },
   ]);
@@ -261,6 +269,7 @@ const TABLES = [
     "notices",
     "open_notices",
     "people",
+    "plan_grants",
     "projects",
     "proofs",
     "redeem_codes",
@@ -277,6 +286,7 @@ const TABLES = [
     "spend_limits",
     "subject_crossings",
     "subject_positions",
+    "subscriptions",
     "tag_values",
     "transfers",
   ],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { setMarkup } from "../../src/accounts/accounts.ts";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
+import { setMarkup } from "../../src/accounts/markup.ts";
 import { scalePrice } from "../../src/domain/model.ts";
 import { parseMarkup } from "../../src/domain/money.ts";
 import { CHAT, post } from "../support/client.ts";

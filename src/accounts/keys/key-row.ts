@@ -55,8 +55,9 @@ function readLimits({ requestsPerMinute, tokensPerMinute, concurrentRequests }: 
 
 /** The columns of a caller: those of its key, its account, and the person who made the key. */
 export function callerColumns({ tables: { accounts, apiKeys, people } }: Database) {
-  const { state, markup, endUsers, tagKeys, hasScopes } = accounts;
-  return { key: apiKeys, state, markup, endUsers, tagKeys, hasScopes, memberId: people.id };
+  const { state, markup, endUsers, tagKeys, hasScopes, planModels, planMarkup } = accounts;
+  const ofPlan = { planModels, planMarkup };
+  return { key: apiKeys, state, markup, endUsers, tagKeys, hasScopes, ...ofPlan, memberId: people.id };
 }
 
 interface CallerRow {
@@ -66,6 +67,8 @@ interface CallerRow {
   readonly endUsers: "hashed" | "off" | null;
   readonly tagKeys: readonly string[] | null;
   readonly hasScopes: boolean;
+  readonly planModels: readonly string[] | null;
+  readonly planMarkup: number | null;
   readonly memberId: string | null;
 }
 
@@ -76,15 +79,24 @@ export function readCaller({
   endUsers,
   tagKeys,
   hasScopes,
+  planModels,
+  planMarkup,
   memberId,
 }: CallerRow): Caller {
   return {
-    key: readKey(key),
+    key: withinPlan(readKey(key), planModels),
     accountSuspended: state === "suspended",
-    markup: readMarkup(markup),
+    markup: readMarkup(markup ?? planMarkup),
     endUsers: endUsers ?? undefined,
     tagKeys: tagKeys ?? undefined,
     hasScopes,
     memberId: memberId ?? undefined,
   };
+}
+
+/** Returns a key with those of its models that the plan of its account has. */
+function withinPlan(key: ApiKey, models: readonly string[] | null): ApiKey {
+  if (models === null) return key;
+  const allowed = key.models?.filter((model) => models.includes(model)) ?? models;
+  return Object.freeze({ ...key, models: Object.freeze(allowed) });
 }

@@ -24,6 +24,7 @@ import removal from "./migrations/0019_removal.sql" with { type: "text" };
 import credits from "./migrations/0020_credits.sql" with { type: "text" };
 import codeCredits from "./migrations/0021_code-credits.sql" with { type: "text" };
 import payments from "./migrations/0022_payments.sql" with { type: "text" };
+import plans from "./migrations/0023_plans.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -53,6 +54,7 @@ export const MIGRATIONS: readonly string[] = [
   credits,
   codeCredits,
   payments,
+  plans,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

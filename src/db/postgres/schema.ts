@@ -6,6 +6,7 @@ import * as consoleTables from "../tables/console.ts";
 import * as ledgerTables from "../tables/ledger.ts";
 import * as paymentTables from "../tables/payments.ts";
 import * as peopleTables from "../tables/people.ts";
+import * as planTables from "../tables/plans.ts";
 import * as usageTables from "../tables/usage.ts";
 import { POSTGRES_COLUMNS } from "./columns.ts";
 
@@ -39,6 +40,7 @@ export const {
   webhookCalls,
   sharedLinks,
 } = declareTables(consoleTables, POSTGRES_COLUMNS);
+export const { subscriptions, planGrants } = declareTables(planTables, POSTGRES_COLUMNS);
 export const { wallets, transfers, credits, holds, spendLimits, limitCounters, forgottenNames } =
   declareTables(ledgerTables, POSTGRES_COLUMNS);
 export const {

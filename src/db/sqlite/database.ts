@@ -27,6 +27,7 @@ import removal from "./migrations/0020_removal.sql" with { type: "text" };
 import credits from "./migrations/0021_credits.sql" with { type: "text" };
 import codeCredits from "./migrations/0022_code-credits.sql" with { type: "text" };
 import payments from "./migrations/0023_payments.sql" with { type: "text" };
+import plans from "./migrations/0024_plans.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -141,6 +142,7 @@ export const MIGRATIONS: readonly string[] = [
   credits,
   codeCredits,
   payments,
+  plans,
 ];
 
 /**

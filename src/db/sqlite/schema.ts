@@ -4,6 +4,7 @@ import * as consoleTables from "../tables/console.ts";
 import * as ledgerTables from "../tables/ledger.ts";
 import * as paymentTables from "../tables/payments.ts";
 import * as peopleTables from "../tables/people.ts";
+import * as planTables from "../tables/plans.ts";
 import * as usageTables from "../tables/usage.ts";
 import { declareTables, SQLITE_COLUMNS } from "./columns.ts";
 export const { accounts, apiKeys, tagValues, runs, gateways, instance, projects } = declareTables(
@@ -36,6 +37,7 @@ export const {
   webhookCalls,
   sharedLinks,
 } = declareTables(consoleTables, SQLITE_COLUMNS);
+export const { subscriptions, planGrants } = declareTables(planTables, SQLITE_COLUMNS);
 export const { wallets, transfers, credits, holds, spendLimits, limitCounters, forgottenNames } =
   declareTables(ledgerTables, SQLITE_COLUMNS);
 export const {

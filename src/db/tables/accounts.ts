@@ -20,6 +20,9 @@ export const accounts = (t: Columns) =>
     tagKeys: t.printedJson("tag_keys").$type<readonly string[]>(),
     /** Whether holds count for project and member: from the first project or limit of one on. */
     hasScopes: t.flag("has_scopes").notNull().default(false),
+    /** The models and the markup that come with its plan; the account's own markup goes first. */
+    planModels: t.printedJson("plan_models").$type<readonly string[]>(),
+    planMarkup: t.whole("plan_markup"),
   });
 
 /** The projects of accounts, which own keys. The default project of an account has its id, and a row once changed. */

@@ -1,5 +1,6 @@
 import { Elysia, type Static, t } from "elysia";
 import type { Account } from "../../accounts/accounts.ts";
+import { markupOf } from "../../accounts/markup.ts";
 import { DEMO_MODEL } from "../../demo/demo-model.ts";
 import { type ClientSurface, type Model, printPrices, type Route } from "../../domain/model.ts";
 import { printPrice, printUsd } from "../../domain/money.ts";
@@ -77,7 +78,7 @@ export function modelsRoutes(parts: Parts) {
       ({ actor, account }) => {
         const { catalog, upstreams } = parts.gateway();
         const print = (each: Model) => printModel(each, { upstreams, showsRoutes: actor.isOperator });
-        return { items: catalog.list(account.markup).map(print) };
+        return { items: catalog.list(markupOf(account)).map(print) };
       },
       {
         summary: "List the models with their prices",
@@ -147,10 +148,10 @@ function surfacesOf({ routes, outputTokensMax, price }: Model, upstreams: Gatewa
 
 async function estimateOf(
   { catalog, tokens }: Gateway,
-  { markup }: Pick<Account, "markup">,
+  account: Pick<Account, "markup" | "planMarkup">,
   body: Static<typeof estimateBody>,
 ): Promise<Static<typeof estimate>> {
-  const found = catalog.find(body.model, markup);
+  const found = catalog.find(body.model, markupOf(account));
   if (!found) throw new GatewayError("unknown_model");
   const { text, input_tokens: given, output_tokens: outputTokens } = body;
   const counted = given ?? (text ? (await tokens.count({ input: text, output: "" })).inputTokens : 0);

@@ -30,6 +30,7 @@ import { requestsRoutes } from "./requests/routes.ts";
 import { meRoutes, mySessionsRoutes } from "./session/me.ts";
 import { signInRoutes } from "./session/sign-in.ts";
 import { sharedLinksRoutes } from "./shared-links.ts";
+import { subscriptionCommandsRoutes, subscriptionsRoutes } from "./subscriptions/routes.ts";
 import { teamRoutes } from "./team.ts";
 import { usageRoutes } from "./usage/routes.ts";
 import { walletRoutes } from "./wallet/routes.ts";
@@ -64,6 +65,7 @@ export function createConsoleApi(parts: ConsoleParts) {
     .use(requestsRoutes(parts))
     .use(sessionRoutes(parts))
     .use(sharedLinksRoutes(parts))
+    .use(subscriptionsRoutes(parts))
     .use(teamRoutes(parts))
     .use(usageRoutes(parts))
     .use(walletRoutes(parts));
@@ -104,6 +106,7 @@ function operatorRoutes(parts: ConsoleParts) {
     .use(operatorAccountsRoutes(parts))
     .use(operatorMoneyRoutes(parts))
     .use(operatorPeopleRoutes(parts))
+    .use(subscriptionCommandsRoutes(parts))
     .use(operatorHealthRoutes(parts))
     .use(operatorAuditRoutes(parts));
 }

@@ -1,6 +1,6 @@
 import { Elysia, t } from "elysia";
 import { type ListedAccount, listAccountsWithUsage } from "../../../accounts/account-list.ts";
-import { setMarkup } from "../../../accounts/accounts.ts";
+import { setMarkup } from "../../../accounts/markup.ts";
 import { beginActing, endActing } from "../../../accounts/people/operators.ts";
 import { resumeAccount, suspendAccount } from "../../../accounts/suspension.ts";
 import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../../domain/money.ts";

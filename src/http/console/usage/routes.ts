@@ -1,5 +1,6 @@
 import { Elysia, t } from "elysia";
 import type { Account } from "../../../accounts/accounts.ts";
+import { markupOf } from "../../../accounts/markup.ts";
 import { type Cell, printCsv } from "../../../domain/csv.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
@@ -137,8 +138,9 @@ async function readUsage(
 }
 
 /** Compares charges with the prices of another model, as shown to clients. Throws `unknown_model`. */
-function compareModel(parts: Parts, { id: accountId, markup }: Account, body: typeof whatIfBody.static) {
-  const model = parts.gateway().catalog.find(body.model, markup);
+function compareModel(parts: Parts, account: Account, body: typeof whatIfBody.static) {
+  const accountId = account.id;
+  const model = parts.gateway().catalog.find(body.model, markupOf(account));
   if (!model) throw new GatewayError("unknown_model");
   const range = readRange(body, { nowMs: parts.now(), defaultMs: 0 });
   return comparePrices(parts, { accountId, keyId: body.key, range }, model.price);

@@ -1,0 +1,189 @@
+import { Elysia, type Static, t } from "elysia";
+import type { Actor } from "../../../accounts/audit-trail.ts";
+import { GatewayError } from "../../../errors.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
+import type { PlanCommand } from "../../../plans/decide.ts";
+import { command, previewCommand, previewSubscribe, requirePlan, subscribe } from "../../../plans/plans.ts";
+import { printGrant, printPreview } from "../../../plans/print.ts";
+import { findLive, findSubscription, listGrants, listSubscriptions } from "../../../plans/reads.ts";
+import type { Subscription } from "../../../plans/subscription.ts";
+import { reason } from "../accounts/shapes.ts";
+import type { ConsoleSettings } from "../console-parts.ts";
+import { readConflict } from "../errors.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
+import { errorEnvelope, pageOf } from "../shapes.ts";
+import {
+  newSubscription,
+  path,
+  planShape,
+  previewShape,
+  query,
+  type SubscriptionShape,
+  shapePlan,
+  shapeSubscription,
+  subscriptionShape,
+  wantedCommand,
+  withGrants,
+  withoutMarkup,
+} from "./shapes.ts";
+
+interface Parts extends GuardParts {
+  readonly ledger: Ledger;
+  readonly settings: ConsoleSettings;
+}
+
+const PAGE_SIZE = 50;
+/** Credits of a subscription that are shown. */
+const GRANTS_MAX = 50;
+
+/** Plans of the configuration file, and subscriptions of accounts to them. */
+export function subscriptionsRoutes(parts: Parts) {
+  const { database, settings } = parts;
+  return new Elysia()
+    .use(createGuard(parts, "Plans"))
+    .get(
+      "/accounts/:account/subscription",
+      async ({ account }) => {
+        const live = await findLive(database, account.id);
+        return { subscription: live ? withoutMarkup(await withCredits(parts, live)) : null };
+      },
+      {
+        summary: "Show the account's subscription and its credits",
+        needs: "wallet.read",
+        response: t.Object({ subscription: t.Nullable(withGrants) }),
+      },
+    )
+    .get("/operator/plans", () => ({ items: (settings.plans ?? []).map(shapePlan) }), {
+      summary: "List the plans of the configuration file",
+      needsOperator: true,
+      response: t.Object({ items: t.Array(planShape) }),
+    })
+    .get("/operator/subscriptions", ({ query: wanted }) => list(parts, wanted), {
+      summary: "List subscriptions, newest first",
+      needsOperator: true,
+      query,
+      response: pageOf(subscriptionShape),
+    })
+    .get(
+      "/operator/subscriptions/:id",
+      async ({ params }) => withCredits(parts, await require(parts, params.id)),
+      {
+        summary: "Show a subscription and its newest credits",
+        needsOperator: true,
+        params: path,
+        response: withGrants,
+      },
+    );
+}
+
+/** What operators do with subscriptions. Each change can be previewed: the preview says what it would do. */
+export function subscriptionCommandsRoutes(parts: Parts) {
+  return new Elysia()
+    .use(createGuard(parts, "Plans"))
+    .post(
+      "/operator/accounts/:id/subscription/preview",
+      async ({ params, body }) =>
+        printPreview(await previewSubscribe(parts, readNew(parts, params.id, body))),
+      {
+        summary: "Show what a subscription of an account would grant",
+        needsOperator: true,
+        params: path,
+        body: newSubscription,
+        response: previewShape,
+      },
+    )
+    .post(
+      "/operator/accounts/:id/subscription",
+      async ({ params, body, actor }) => {
+        const wanted = { ...readNew(parts, params.id, body), reason: body.reason };
+        return shapeSubscription(await subscribe(parts, actor, wanted));
+      },
+      {
+        summary: "Subscribe an account to a plan",
+        needsOperator: true,
+        confirmed: true,
+        params: path,
+        body: t.Composite([newSubscription, t.Object({ reason })]),
+        response: subscriptionShape,
+      },
+    )
+    .post(
+      "/operator/subscriptions/:id/preview",
+      async ({ params, body }) => {
+        const change = { subscriptionId: params.id, command: readCommand(parts, body) };
+        return printPreview(await previewCommand(parts, change));
+      },
+      {
+        summary: "Show what a change of a subscription would do",
+        needsOperator: true,
+        params: path,
+        body: wantedCommand,
+        response: previewShape,
+      },
+    )
+    .post(
+      "/operator/subscriptions/:id",
+      async ({ params, body, actor, status }) => {
+        try {
+          return await change(parts, actor, params.id, body);
+        } catch (fault) {
+          return status(409, readConflict<Subscription, SubscriptionShape>(fault, shapeSubscription));
+        }
+      },
+      {
+        summary: "Pause, resume, change or cancel a subscription",
+        needsOperator: true,
+        confirmed: true,
+        params: path,
+        body: t.Composite([wantedCommand, t.Object({ version: t.Integer(), reason })]),
+        response: {
+          200: subscriptionShape,
+          409: t.Composite([errorEnvelope, t.Object({ current: subscriptionShape })]),
+        },
+      },
+    );
+}
+
+async function list({ database }: Parts, { page, size = PAGE_SIZE, account, live }: Static<typeof query>) {
+  const filter = { accountId: account, isLive: live };
+  const found = await listSubscriptions(database, filter, { size, after: page });
+  const items = found.map(shapeSubscription);
+  return { items, next: found.length < size ? null : (found.at(-1)?.id ?? null) };
+}
+
+async function require({ database }: Parts, subscriptionId: string): Promise<Subscription> {
+  const found = await findSubscription(database, subscriptionId);
+  if (!found) throw new GatewayError("unknown_item");
+  return found;
+}
+
+async function withCredits({ database }: Parts, subscription: Subscription) {
+  const grants = await listGrants(database, subscription.id, GRANTS_MAX);
+  return { ...shapeSubscription(subscription), grants: grants.map(printGrant) };
+}
+
+function readNew({ settings }: Parts, accountId: string, body: Static<typeof newSubscription>) {
+  return { accountId, plan: requirePlan(settings.plans, body.plan), timeZone: body.time_zone };
+}
+
+/** Throws `wrong_shape` for a change that names no plan. */
+function readCommand(
+  { settings }: Parts,
+  { action, plan: named, when: at }: Static<typeof wantedCommand>,
+): PlanCommand {
+  if (action === "pause" || action === "resume") return { kind: action };
+  if (action === "cancel") return { kind: "cancel", when: at ?? "period_end" };
+  if (named === undefined) throw new GatewayError("wrong_shape", { path: "plan" });
+  return { kind: "change", plan: requirePlan(settings.plans, named), when: at };
+}
+
+interface ChangeBody extends Static<typeof wantedCommand> {
+  readonly version: number;
+  readonly reason: string;
+}
+
+async function change(parts: Parts, actor: Actor, subscriptionId: string, body: ChangeBody) {
+  const { version, reason: because } = body;
+  const wanted = { subscriptionId, command: readCommand(parts, body), version, reason: because };
+  return shapeSubscription(await command(parts, actor, wanted));
+}

@@ -1,0 +1,210 @@
+import { eq, sql } from "drizzle-orm";
+import { EditConflict, lockAccount } from "../accounts/accounts.ts";
+import { type AuditActor, recordChange, SYSTEM } from "../accounts/audit-trail.ts";
+import type { Database, Db } from "../db/database.ts";
+import { printUsd } from "../domain/money.ts";
+import { isTimeZone } from "../domain/period.ts";
+import type { Plan } from "../domain/plan.ts";
+import { GatewayError } from "../errors.ts";
+import { platform } from "../platform.ts";
+import { advance, type Decision, decide, type PlanCommand } from "./decide.ts";
+import { findLive } from "./reads.ts";
+import { type Grant, readSubscription, type Subscription, writeSubscription } from "./subscription.ts";
+
+interface StoreParts {
+  readonly database: Database;
+  readonly now: () => number;
+}
+
+export interface NewSubscription {
+  readonly accountId: string;
+  readonly plan: Plan;
+  /** The zone of its periods and limits, an IANA name. Default: UTC. */
+  readonly timeZone?: string | undefined;
+  /** Shown in the audit trail. */
+  readonly reason?: string | undefined;
+}
+
+/** Returns what a new subscription would be and grant. Throws `wrong_shape` for a zone that is none. */
+export function draftSubscription(
+  { accountId, plan, timeZone = "UTC" }: NewSubscription,
+  { id, createdBy, nowMs }: { readonly id: string; readonly createdBy: string; readonly nowMs: number },
+): Decision {
+  if (!isTimeZone(timeZone)) throw new GatewayError("wrong_shape", { path: "time_zone" });
+  const draft: Subscription = {
+    id,
+    accountId,
+    state: "active",
+    plan,
+    nextPlan: undefined,
+    timeZone,
+    anchorMs: nowMs,
+    anchorPeriod: 0,
+    nextPeriod: 0,
+    periodGrant: 0n,
+    isCancelling: false,
+    createdAtMs: nowMs,
+    createdBy,
+    pausedAtMs: undefined,
+    endedAtMs: undefined,
+    version: 1,
+    appliedVersion: 0,
+  };
+  return advance(draft, nowMs);
+}
+
+/**
+ * Subscribes an account to a plan from now on, with the credit of the first period. Rejects with `unknown_item` for an
+ * unknown account, and with `conflict` where it has a subscription that has not ended.
+ */
+export async function addSubscription(
+  { database, now }: StoreParts,
+  actor: AuditActor,
+  wanted: NewSubscription,
+): Promise<Subscription> {
+  const nowMs = now();
+  const decision = draftSubscription(wanted, { id: platform.uuidV7(nowMs), createdBy: actor.name, nowMs });
+  const { accountId, plan, timeZone } = decision.after;
+  await database.transact(async (tx) => {
+    if (!(await lockAccount(database, tx, accountId))) throw new GatewayError("unknown_item");
+    if (await findLive(database, accountId, tx)) {
+      throw new GatewayError("conflict", { message: "The account has a subscription already." });
+    }
+    await tx.insert(database.tables.subscriptions).values(writeSubscription(decision.after));
+    await saveGrants(database, tx, decision.grants);
+    await bindAccount(database, tx, decision.after);
+    const after = {
+      plan: plan.id,
+      grant_usd: printUsd(plan.grant),
+      period: plan.period,
+      time_zone: timeZone,
+      reason: wanted.reason,
+    };
+    const change = { accountId, action: "subscription.created", target: decision.after.id, after };
+    await recordChange(database, tx, actor, change, nowMs);
+  });
+  return decision.after;
+}
+
+/** A command for one subscription. */
+export interface SubscriptionChange {
+  readonly subscriptionId: string;
+  readonly command: PlanCommand;
+  /** The version that its author has read. Default: any. */
+  readonly version?: number | undefined;
+  /** Shown in the audit trail. */
+  readonly reason?: string | undefined;
+}
+
+/**
+ * Changes a subscription, with its audit entry. Rejects with `unknown_item`, with {@link EditConflict} for an older
+ * version, and with `conflict` where its state forbids the command.
+ */
+export async function changeSubscription(
+  { database, now }: StoreParts,
+  actor: AuditActor,
+  { subscriptionId, command, version, reason }: SubscriptionChange,
+): Promise<Subscription> {
+  return database.transact(async (tx) => {
+    const before = await lockSubscription(database, tx, subscriptionId);
+    if (!before) throw new GatewayError("unknown_item");
+    if (version !== undefined && version !== before.version) throw new EditConflict(before);
+    const nowMs = now();
+    const decision = decide(before, command, nowMs);
+    await save(database, tx, decision);
+    const after = { ...describe(decision.after), reason };
+    const { accountId } = decision.after;
+    const change = {
+      accountId,
+      action: ACTIONS[command.kind],
+      target: subscriptionId,
+      before: describe(before),
+      after,
+    };
+    await recordChange(database, tx, actor, change, nowMs);
+    return decision.after;
+  });
+}
+
+const ACTIONS: Readonly<Record<PlanCommand["kind"], string>> = {
+  pause: "subscription.paused",
+  resume: "subscription.resumed",
+  change: "subscription.changed",
+  cancel: "subscription.cancelled",
+};
+
+/** What the audit trail shows of a subscription: no markup, which only operators see. */
+function describe({ plan, nextPlan, state, isCancelling }: Subscription): object {
+  return {
+    plan: plan.id,
+    grant_usd: printUsd(plan.grant),
+    ...(nextPlan && { next_plan: nextPlan.id }),
+    state,
+    ...(isCancelling && { ends: "period_end" }),
+  };
+}
+
+/**
+ * Begins the periods of a subscription that are due, or ends it where it is cancelled. Returns whether it changed. Two
+ * processes at once begin each period once, because the row is locked.
+ */
+export async function advanceSubscription(
+  { database, now }: StoreParts,
+  subscriptionId: string,
+): Promise<boolean> {
+  return database.transact(async (tx) => {
+    const before = await lockSubscription(database, tx, subscriptionId);
+    if (!before) return false;
+    const nowMs = now();
+    const { after, grants } = advance(before, nowMs);
+    if (after === before) return false;
+    const isBound = after.plan === before.plan && after.state === before.state;
+    await save(database, tx, { after: { ...after, version: before.version + (isBound ? 0 : 1) }, grants });
+    if (!isBound) {
+      const { accountId, id: target } = after;
+      const action = after.state === "ended" ? "subscription.ended" : "subscription.changed";
+      const change = { accountId, action, target, before: describe(before), after: describe(after) };
+      await recordChange(database, tx, SYSTEM, change, nowMs);
+    }
+    return true;
+  });
+}
+
+async function save(database: Database, tx: Db, { after, grants }: Decision): Promise<void> {
+  const { subscriptions } = database.tables;
+  await tx.update(subscriptions).set(writeSubscription(after)).where(eq(subscriptions.id, after.id));
+  await saveGrants(database, tx, grants);
+  await bindAccount(database, tx, after);
+}
+
+/** A grant is decided with its amount and its end before the ledger hears of it: a repeated top-up has the same ones. */
+async function saveGrants({ tables }: Database, tx: Db, grants: readonly Grant[]): Promise<void> {
+  if (grants.length === 0) return;
+  await tx.insert(tables.planGrants).values(grants.map((grant) => ({ ...grant, bookedAtMs: null })));
+}
+
+/** Gives an account the models and the markup of its plan, or takes them with the end of the subscription. */
+async function bindAccount(
+  { tables: { accounts } }: Database,
+  tx: Db,
+  { accountId, state, plan }: Subscription,
+): Promise<void> {
+  const { models, markup } = state === "ended" ? {} : plan;
+  const planModels = models ?? null;
+  const planMarkup = markup === undefined ? null : Number(markup);
+  await tx.update(accounts).set({ planModels, planMarkup }).where(eq(accounts.id, accountId));
+}
+
+/** Locks a subscription until the transaction ends, so that its changes follow each other. */
+async function lockSubscription(
+  { tables: { subscriptions } }: Database,
+  tx: Db,
+  id: string,
+): Promise<Subscription | undefined> {
+  const [row] = await tx
+    .update(subscriptions)
+    .set({ version: sql`${subscriptions.version}` })
+    .where(eq(subscriptions.id, id))
+    .returning();
+  return row && readSubscription(row);
+}
