@@ -53,6 +53,11 @@ describe.each(DIALECTS)("subscriptions in %s", (dialect) => {
     ]);
   const grantsOf = (id: string) => listGrants(storage.database, id, 100);
 
+  const toppedUp = async () => {
+    const { items } = await storage.ledger.transfers(accountId, { size: 50 });
+    return items.filter(({ kind }) => kind === "top_up");
+  };
+
   /** A ledger that is away, or whose answer is lost after it has booked a top-up. */
   function withLedger(books: boolean): PlanParts {
     const topUp: PlanParts["ledger"]["topUp"] = async (request) => {
@@ -74,8 +79,7 @@ describe.each(DIALECTS)("subscriptions in %s", (dialect) => {
       [`plan-${id}-1`, true],
       [`plan-${id}-0`, true],
     ]);
-    const { items } = await storage.ledger.transfers(accountId, { size: 10 });
-    expect(items.map(({ transferId, amount }) => [transferId, amount])).toEqual([
+    expect((await toppedUp()).map(({ transferId, amount }) => [transferId, amount])).toEqual([
       [`plan-${id}-1`, PRO.grant],
       [`plan-${id}-0`, PRO.grant],
     ]);
@@ -86,8 +90,7 @@ describe.each(DIALECTS)("subscriptions in %s", (dialect) => {
     storage.clock.nowMs = at("2026-10-15");
     await Promise.all(Array.from({ length: 4 }, () => passOf()));
     expect(await grantsOf(id)).toHaveLength(5);
-    const { items } = await storage.ledger.transfers(accountId, { size: 20 });
-    expect(items.map(({ transferId }) => transferId).toSorted()).toEqual(
+    expect((await toppedUp()).map(({ transferId }) => transferId).toSorted()).toEqual(
       [0, 1, 2, 3, 4].map((period) => `plan-${id}-${period}`),
     );
   });
@@ -110,9 +113,20 @@ describe.each(DIALECTS)("subscriptions in %s", (dialect) => {
     expect(await grantsOf(id)).toMatchObject([{ bookedAtMs: undefined }]);
     storage.clock.nowMs += 3_600_000;
     await passOf();
-    const { items } = await storage.ledger.transfers(accountId, { size: 10 });
-    expect(items).toHaveLength(1);
+    expect(await toppedUp()).toHaveLength(1);
     expect(await grantsOf(id)).toMatchObject([{ bookedAtMs: storage.now() }]);
+  });
+
+  test("a credit whose end passed while the ledger was away is granted with another end, by two gateways alike", async () => {
+    const { id } = await begin({ ...PRO, lateDays: 3 }, withLedger(false));
+    storage.clock.nowMs = at("2026-08-15");
+    await Promise.all([passOf(), passOf()]);
+    await passOf();
+    const [third, second, first] = await grantsOf(id);
+    expect(first).toMatchObject({ period: 0, expiresAtMs: at("2026-08-18"), bookedAtMs: storage.now() });
+    expect([second?.expiresAtMs, third?.expiresAtMs]).toEqual([at("2026-08-18"), at("2026-09-01")]);
+    expect(await posted()).toBe("60.00");
+    expect(await toppedUp()).toHaveLength(3);
   });
 
   test("an account has one subscription at a time, whoever is first of two", async () => {
@@ -234,8 +248,7 @@ describe.each(DIALECTS)("subscriptions in %s", (dialect) => {
     await suspendAccount(storage, OPERATOR, accountId, "unpaid");
     storage.clock.nowMs = at("2026-07-01");
     expect(await passOf()).toBe("");
-    const { items } = await storage.ledger.transfers(accountId, { size: 10 });
-    expect(items).toHaveLength(2);
+    expect(await toppedUp()).toHaveLength(2);
   });
 
   test("every change has an audit entry, and none shows a markup", async () => {
