@@ -1,6 +1,5 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Plan } from "../domain/plan.ts";
-import { printTime } from "../time.ts";
 import type { Decision } from "./decide.ts";
 import { type Grant, nextAtMsOf, periodEndOf, type Subscription } from "./subscription.ts";
 
@@ -37,30 +36,34 @@ export function previewOf(before: Subscription | undefined, { after, grants }: D
 function explain(facts: Omit<Preview, "sentences">): readonly string[] {
   const { before, after, grants } = facts;
   return [
-    ...grants.map(explainGrant),
+    ...grants.map((grant) => explainGrant(grant, after)),
     ...(before ? ["Credit that was granted before is kept until its own end."] : []),
     ...explainBinding(before, after),
     explainNext(facts),
   ];
 }
 
-function explainGrant({ amount, isRaise, expiresAtMs }: Grant): string {
+function explainGrant({ amount, isRaise, expiresAtMs }: Grant, after: Subscription): string {
   const what = isRaise ? "for the rest of the running period" : "for a period";
-  return `${printUsd(amount)} USD are granted now ${what}, to be spent until ${printTime(expiresAtMs)}.`;
+  return `${printUsd(amount)} USD are granted now ${what}, to be spent until ${printMinute(expiresAtMs, after)}.`;
 }
 
 function explainBinding(before: Subscription | undefined, after: Subscription): readonly string[] {
   if (after.state === "ended") return ["Models, spending limits and markup of the plan end now."];
-  const parts = partsOf(after.plan);
   if (before?.plan === after.plan) return [];
-  if (parts.length === 0)
-    return ["The plan brings no models, spending limits or markup: none bind the account."];
-  return [`From now on, the plan's ${parts.join(", ")} bind the account.`];
+  const parts = partsOf(after.plan);
+  if (parts.length > 0) return [`From now on, the plan's ${parts.join(", ")} bind the account.`];
+  const brings = "The plan brings no models, spending limits or markup";
+  return [before ? `${brings}; those of the former plan end.` : `${brings}.`];
 }
 
+/** The most models that a sentence names. */
+const NAMED_MAX = 5;
+
 function partsOf({ models, limits, markup }: Plan): readonly string[] {
+  const names = models && (models.length > NAMED_MAX ? String(models.length) : models.join(", "));
   return [
-    ...(models ? [`models (${models.join(", ")})`] : []),
+    ...(names ? [`models (${names})`] : []),
     ...limits.map(({ amount, period }) => `spending limit of ${printUsd(amount)} USD (${period})`),
     ...(markup === undefined ? [] : ["markup"]),
   ];
@@ -69,11 +72,19 @@ function partsOf({ models, limits, markup }: Plan): readonly string[] {
 function explainNext({ after, nextPeriodAtMs, nextGrant, endsAtMs }: Omit<Preview, "sentences">): string {
   if (after.state === "ended") return "No further period begins.";
   if (endsAtMs !== undefined) {
-    return `The subscription ends at ${printTime(endsAtMs)}, with the plan's models, spending limits and markup.`;
+    const what = "with the plan's models, spending limits and markup";
+    return `The subscription ends on ${printMinute(endsAtMs, after)}, ${what}.`;
   }
   if (nextPeriodAtMs === undefined || nextGrant === undefined) {
     return "No period begins until the subscription is resumed; what binds the account stays.";
   }
   const { name } = after.nextPlan ?? after.plan;
-  return `The next period begins at ${printTime(nextPeriodAtMs)} with ${printUsd(nextGrant)} USD of plan ${name}.`;
+  const start = printMinute(nextPeriodAtMs, after);
+  return `The next period begins on ${start} with ${printUsd(nextGrant)} USD of plan ${name}.`;
+}
+
+/** Prints a time to the minute in the zone of a subscription: "2026-02-28 10:00 UTC". */
+function printMinute(ms: number, { timeZone }: Subscription): string {
+  const local = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).toPlainDateTime();
+  return `${local.toString({ smallestUnit: "minute" }).replace("T", " ")} ${timeZone}`;
 }

@@ -175,6 +175,64 @@ test("an account is made, and codes are shown once, listed and revoked", async (
   });
 });
 
+test("an account is subscribed, and its plan changed and cancelled, each after a preview", async () => {
+  const before = await readPosted(world);
+  await visit("/operator/accounts?q=Acme", async (page) => {
+    await choose(page, "Subscribe to a plan");
+    const form = page.getByRole("dialog", { name: "Subscribe Acme" });
+    await form.getByText(/^20\.00 USD are granted now for a period/).waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    expect(await readPosted(world)).toBe(before);
+    await form.getByLabel("Reason").fill("contract");
+    await form.getByRole("button", { name: "Subscribe" }).click();
+    await confirm(page);
+    await form.waitFor({ state: "detached" });
+    expect(await readPosted(world)).toBe(before + parseUsd("20"));
+  });
+  await visit("/operator/subscriptions", async (page) => {
+    const start = async (action: string) => {
+      await page.getByRole("button", { name: "Actions of the subscription of Acme" }).click();
+      await page.getByRole("menuitem", { name: action }).click();
+      return page.getByRole("dialog");
+    };
+    const send = async (action: string) => {
+      await page.getByRole("dialog").getByLabel("Reason").fill("asked for it");
+      await page.getByRole("dialog").getByRole("button", { name: action }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    };
+    const change = await start("Change the plan");
+    await change.getByText(/are granted now for the rest of the running period/).waitFor();
+    await change.getByLabel("When").selectOption("period_end");
+    await change.getByText(/with 50\.00 USD of plan Max/).waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    await send("Change the plan");
+    await page.getByRole("row", { name: /Acme.*Pro.*then Max.*active/ }).waitFor();
+    const cancel = await start("Cancel");
+    await cancel.getByText(/^The subscription ends on/).waitFor();
+    await send("Cancel the subscription");
+    await page.getByRole("row", { name: /Acme.*ends/ }).waitFor();
+    await start("Resume");
+    await send("Resume");
+    await page.getByRole("row", { name: /Acme.*active/ }).waitFor();
+    await start("Pause");
+    await page.getByText(/^No period begins until the subscription is resumed/).waitFor();
+    await send("Pause");
+    await page.getByRole("row", { name: /Acme.*paused/ }).waitFor();
+  });
+});
+
+/** Gives the password where the page asks for it again. */
+async function confirm(page: Page): Promise<void> {
+  const asked = page.getByRole("dialog", { name: "Confirm your password" });
+  const isAsked = await asked.waitFor({ timeout: 2_000 }).then(
+    () => true,
+    () => false,
+  );
+  if (!isAsked) return;
+  await asked.getByLabel("Password").fill(PASSWORD);
+  await asked.getByRole("button", { name: "Confirm" }).click();
+}
+
 /** Uses a page of the console, by default as the operator. */
 function visit(path: string, use: (page: Page) => Promise<void>, person: SignedIn = world.operator) {
   return browse(browser, { url: world.url, path: `/console${path}`, person }, use);

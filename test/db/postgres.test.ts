@@ -249,6 +249,7 @@ const TABLES = [
     "card_setups",
     "checkouts",
     "credentials",
+    "credits",
     "dropped_counters",
     "dropped_receipts",
   ],

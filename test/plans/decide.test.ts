@@ -286,17 +286,17 @@ describe("a preview says in sentences", () => {
       markup: 11_500n,
     });
     expect(sentences({ kind: "change", plan: rich })).toEqual([
-      "15.00 USD are granted now for the rest of the running period, to be spent until 2026-02-28T10:00:00.000Z.",
+      "15.00 USD are granted now for the rest of the running period, to be spent until 2026-02-28 10:00 UTC.",
       KEPT,
       "From now on, the plan's models (m1, m2), spending limit of 9.00 USD (day), markup bind the account.",
-      "The next period begins at 2026-02-28T10:00:00.000Z with 50.00 USD of plan Max.",
+      "The next period begins on 2026-02-28 10:00 UTC with 50.00 USD of plan Max.",
     ]);
   });
 
   test("when a downgrade begins", () => {
     expect(sentences({ kind: "change", plan: MINI })).toEqual([
       KEPT,
-      "The next period begins at 2026-02-28T10:00:00.000Z with 5.00 USD of plan Mini.",
+      "The next period begins on 2026-02-28 10:00 UTC with 5.00 USD of plan Mini.",
     ]);
   });
 
@@ -310,7 +310,7 @@ describe("a preview says in sentences", () => {
   test("when a cancellation ends it", () => {
     expect(sentences({ kind: "cancel", when: "period_end" })).toEqual([
       KEPT,
-      "The subscription ends at 2026-02-28T10:00:00.000Z, with the plan's models, spending limits and markup.",
+      "The subscription ends on 2026-02-28 10:00 UTC, with the plan's models, spending limits and markup.",
     ]);
     expect(sentences({ kind: "cancel", when: "now" })).toEqual([
       KEPT,

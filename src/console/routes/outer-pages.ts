@@ -92,6 +92,12 @@ export const operatorPages = [
   }),
   createRoute({
     getParentRoute: () => operator,
+    path: "/subscriptions",
+    validateSearch: filters("state", "page"),
+    component: lazyPart(() => import("../pages/operator/subscriptions-page.tsx"), "SubscriptionsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
     path: "/management-keys",
     component: lazyPart(
       () => import("../pages/management-keys/management-keys-page.tsx"),

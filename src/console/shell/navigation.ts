@@ -73,6 +73,7 @@ const OPERATOR_NAV: NavGroup = {
     { to: "/operator/usage", text: "All usage", icon: "usage" },
     { to: "/operator/health", text: "Health", icon: "health", letter: "h" },
     { to: "/operator/audit", text: "Audit", icon: "audit" },
+    { to: "/operator/subscriptions", text: "Subscriptions", icon: "wallet" },
     { to: "/operator/codes", text: "Redeem codes", icon: "code" },
     { to: "/operator/audit-trail", text: "Audit trail", icon: "trail" },
     { to: "/operator/management-keys", text: "Management keys", icon: "api" },

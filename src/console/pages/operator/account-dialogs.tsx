@@ -7,10 +7,11 @@ import { CorrectionDialog, CreditDialog, RefundDialog } from "../../parts/money-
 import { ACCOUNTS_KEY, type ListedAccount } from "../../queries/operator.ts";
 import { meQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
+import { SubscribeDialog } from "./subscription-dialogs.tsx";
 
 /** What an operator is about to do with an account. */
 export interface AccountTask {
-  readonly kind: "credit" | "correct" | "refund" | "markup" | "act" | "suspend" | "resume";
+  readonly kind: "credit" | "correct" | "refund" | "markup" | "subscribe" | "act" | "suspend" | "resume";
   readonly account: ListedAccount;
 }
 
@@ -31,6 +32,7 @@ export function AccountDialog({
   if (kind === "correct") return <CorrectionDialog account={account} onClose={onClose} />;
   if (kind === "refund") return <RefundDialog account={account} onClose={onClose} />;
   if (kind === "markup") return <MarkupDialog account={account} onClose={onClose} />;
+  if (kind === "subscribe") return <SubscribeDialog account={account} onClose={onClose} />;
   if (kind === "act") return <ActDialog account={account} onClose={onClose} />;
   return <StateDialog account={account} state={kind} onClose={onClose} />;
 }

@@ -95,6 +95,11 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
             },
             { text: "Refund a request…", icon: "wallet", onSelect: () => start({ kind: "refund", account }) },
             { text: "Set the markup…", icon: "usage", onSelect: () => start({ kind: "markup", account }) },
+            {
+              text: "Subscribe to a plan…",
+              icon: "code",
+              onSelect: () => start({ kind: "subscribe", account }),
+            },
             { text: "Act inside…", icon: "person", onSelect: () => start({ kind: "act", account }) },
             null,
             account.state === "suspended"

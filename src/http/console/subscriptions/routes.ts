@@ -1,5 +1,6 @@
 import { Elysia, type Static, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
+import { findAccountNames } from "../../../accounts/find-items.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { PlanCommand } from "../../../plans/decide.ts";
@@ -62,7 +63,7 @@ export function subscriptionsRoutes(parts: Parts) {
       summary: "List subscriptions, newest first",
       needsOperator: true,
       query,
-      response: pageOf(subscriptionShape),
+      response: pageOf(t.Composite([subscriptionShape, t.Object({ account_name: t.Nullable(t.String()) })])),
     })
     .get(
       "/operator/subscriptions/:id",
@@ -147,7 +148,14 @@ export function subscriptionCommandsRoutes(parts: Parts) {
 async function list({ database }: Parts, { page, size = PAGE_SIZE, account, live }: Static<typeof query>) {
   const filter = { accountId: account, isLive: live };
   const found = await listSubscriptions(database, filter, { size, after: page });
-  const items = found.map(shapeSubscription);
+  const names = await findAccountNames(
+    database,
+    found.map((each) => each.accountId),
+  );
+  const items = found.map((each) => ({
+    ...shapeSubscription(each),
+    account_name: names.get(each.accountId) ?? null,
+  }));
   return { items, next: found.length < size ? null : (found.at(-1)?.id ?? null) };
 }
 
