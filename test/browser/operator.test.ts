@@ -219,6 +219,13 @@ test("an account is subscribed, and its plan changed and cancelled, each after a
     await send("Pause");
     await page.getByRole("row", { name: /Acme.*paused/ }).waitFor();
   });
+  const wallet = `/accounts/${world.acme.accountId}/wallet`;
+  const seesPlan = async (page: Page) => {
+    await page.getByRole("heading", { name: "Plan Pro" }).waitFor();
+    await page.getByText("The plan is paused: no credit follows until it is resumed.").waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+  };
+  await visit(wallet, seesPlan, world.owner);
 });
 
 /** Gives the password where the page asks for it again. */

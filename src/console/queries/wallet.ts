@@ -101,3 +101,12 @@ export const checkoutQuery = (account: string, checkout: string) =>
     queryFn: () => call(() => walletOf(account).checkouts({ checkout }).get()),
     refetchInterval: ({ state }) => (state.data?.state === "open" ? CHECKOUT_EVERY_MS : false),
   });
+
+/** The subscription of an account, as its members see it. */
+export type OwnSubscription = NonNullable<DataOf<typeof subscriptionQuery>["subscription"]>;
+
+export const subscriptionQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "wallet", "subscription"],
+    queryFn: () => call(() => api.accounts({ account }).subscription.get()),
+  });

@@ -20,6 +20,7 @@ import { withSearch } from "../../search.ts";
 import { setupQuery, useAccount, useMay, useMe } from "../../session.ts";
 import { AutoTopUpPanel } from "./auto-top-up.tsx";
 import { Credits } from "./credits.tsx";
+import { PlanPanel } from "./plan-panel.tsx";
 import { WalletProof } from "./proof.tsx";
 import { Statements } from "./statements.tsx";
 import { TopUp } from "./top-up.tsx";
@@ -60,6 +61,7 @@ export function WalletPage() {
       )}
       <Equation account={account.id} />
       <AutoTopUpPanel account={account.id} />
+      <PlanPanel account={account.id} />
       <Rows account={account.id} />
       {mayTopUp && topup && <TopUp account={account.id} onClose={() => change({ topup: undefined })} />}
       {isCrediting && <CreditDialog account={account} onClose={() => setIsCrediting(false)} />}
