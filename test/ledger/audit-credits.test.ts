@@ -114,12 +114,32 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of credits in %s", (
   });
 });
 
+test("a wallet with 1,000 live credits adds a top-up to one of its source and end", async () => {
+  const open = await openLedger(0n);
+  const { ledger, clock } = open;
+  const grant = (at: number, more: object = {}) =>
+    ledger.topUp({ walletId, topUpId: `t${at}`, amount: 2n, ...more });
+  await Promise.all(Array.from({ length: 1_000 }, (_, at) => grant(at)));
+  expect(await grant(1_000)).toMatchObject({ replayed: false, balances: { posted: 2_002n } });
+  expect(await grant(1_000)).toMatchObject({ replayed: true, balances: { posted: 2_002n } });
+  const other = { source: "promotion", expiresAtMs: clock.nowMs + 1_000 };
+  await expect(grant(1_001, other)).rejects.toMatchObject({ code: "invalid_credit" });
+  const { items } = await ledger.credits(walletId, { size: 1_000 });
+  expect(items).toHaveLength(1_000);
+  expect(items[0]).toMatchObject({ creditId: "t999", amount: 4n, left: 4n });
+  await charge(open, "c1", 2_001n);
+  expect((await ledger.credits(walletId, { size: 9 }, { isLive: true })).items).toMatchObject([{ left: 1n }]);
+  expect((await auditSqlite(open.database, clock.nowMs)).findings).toEqual([]);
+  await open.close();
+});
+
 test.each(Array.from({ length: 12 }, (_, seed) => seed))(
   "the audit finds nothing after random grants, ends, holds and refunds of seed %i",
   async (seed) => {
     const open = await openLedger(0n);
     const next = createRandom(seed);
     for (let step = 0; step < 120; step += 1) await act(open, next, step).catch(ignoreDecline);
+    while (await open.ledger.rollUp());
     const { findings } = await auditSqlite(open.database, open.clock.nowMs);
     expect(findings).toEqual([]);
     await open.close();
@@ -131,13 +151,13 @@ async function act(open: OpenLedger, next: (below: number) => number, step: numb
   const { ledger, clock } = open;
   const which = { walletId, holdId: holdIdOf(`h${next(step + 1)}`) };
   const amount = BigInt(1 + next(30));
-  clock.nowMs += next(4) * 1_000;
+  clock.nowMs += next(4) * (next(9) === 0 ? 1_800_000 : 1_000);
   const expiresAtMs = next(3) === 0 ? undefined : clock.nowMs + (1 + next(20)) * 1_000;
   const source = next(2) === 0 ? "promotion" : "purchase";
   const grant = () => ledger.topUp({ walletId, topUpId: `t${step}`, amount, source, expiresAtMs });
   const hold = () =>
     ledger.hold(holdOf(amount, { holdId: holdIdOf(`h${step}`), ttlMs: (1 + next(30)) * 1_000 }));
-  const acts = [
+  const acts: readonly (() => Promise<unknown>)[] = [
     grant,
     grant,
     hold,
@@ -151,6 +171,7 @@ async function act(open: OpenLedger, next: (below: number) => number, step: numb
     () => ledger.topUp({ walletId, topUpId: `t${step}`, amount: -amount, creditId: `t${next(step + 1)}` }),
     () => charge(open, `c${step}`, amount),
     () => ledger.sweep(),
+    () => ledger.rollUp(),
   ];
   await acts[next(acts.length)]?.();
 }

@@ -16,12 +16,15 @@ const REFUND_LIFE_MS = 7 * DAY_MS;
 
 type GrantedCredit = Omit<Credit, "left" | "expired" | "claims" | "endedAtMs">;
 
-/** Grants a credit, which first pays what the wallet owes. Declines `invalid_credit` for too many credits. */
+/**
+ * Grants a credit, which first pays what the wallet owes. A wallet with 1,000 live ones adds it to one of its source and
+ * end, or declines it with `invalid_credit`.
+ */
 export function grantCredit(money: CreditedMoney, granted: GrantedCredit): CreditChanges | Declined {
   const credits = creditsOf(money);
-  if (credits.live.length >= CREDITS_MAX) return decline("invalid_credit");
   const debt = debtOf(money.wallet, credits);
   const left = granted.amount > debt ? granted.amount - debt : 0n;
+  if (credits.live.length >= CREDITS_MAX) return addToAlike(credits, granted, left);
   const changed = [
     ...keptOf(money, credits),
     { ...granted, left, expired: 0n, claims: undefined, endedAtMs: undefined },
@@ -29,6 +32,20 @@ export function grantCredit(money: CreditedMoney, granted: GrantedCredit): Credi
   const { seq } = granted;
   const isPlain = debt === 0n && !isMixedOf(withCredits(credits, changed), seq);
   return { credits: changed, parts: isPlain ? undefined : [[seq, left]], expired: [], newestCredit: seq };
+}
+
+/** Adds to the newest credit of one source and end, so that no payment is refused because many are unspent. */
+function addToAlike(
+  { live }: Credits,
+  { source, expiresAtMs, amount }: GrantedCredit,
+  left: Nanos,
+): CreditChanges | Declined {
+  const alike = live.findLast(
+    (credit) => credit.claims === undefined && credit.source === source && credit.expiresAtMs === expiresAtMs,
+  );
+  if (!alike) return decline("invalid_credit");
+  const changed = { ...alike, amount: alike.amount + amount, left: alike.left + left };
+  return { credits: [changed], parts: [[alike.seq, left]], expired: [] };
 }
 
 /** The newest credit of a wallet, whose rest no longer follows from the balance. */
