@@ -8,7 +8,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   backup: { files: 5, lines: 850 },
   usage: { files: 10, lines: 1250 },
   forecast: { files: 5, lines: 850 },
-  payments: { files: 28, lines: 3700 },
+  payments: { files: 30, lines: 3700 },
   plans: { files: 10, lines: 1200 },
   gateway: { files: 27, lines: 4500 },
   notices: { files: 12, lines: 1850 },
@@ -18,7 +18,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   accounts: { files: 52, lines: 6950 },
   "ledger-grpc": { files: 29, lines: 4500 },
   "settlement-outbox": { files: 5, lines: 1150 },
-  ledger: { files: 108, lines: 15900 },
+  ledger: { files: 109, lines: 16050 },
   refusals: { files: 4, lines: 800 },
   "limiter/redis": { files: 12, lines: 1700 },
   limiter: { files: 4, lines: 800 },
@@ -37,7 +37,6 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
 
 /** The most files of src that take part in one plain chat request. */
 export const PLAIN_CHAT_FILES_MAX = 104;
-export const PLAIN_CHAT_FILES_MAX = 101;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;
