@@ -1,5 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
 import { api, call } from "../../api.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -31,6 +31,7 @@ const renews = (account: string) => [["account", account, "wallet", "auto-top-up
 /** What is added to the wallet by itself, and what was added last. Absent where payments are not set up. */
 export function AutoTopUpPanel({ account }: AutoTopUpProps) {
   const { data } = useQuery(autoTopUpQuery(account));
+  useRenewal(account, data);
   const mayWrite = useMay("wallet.write");
   const [isEditing, setIsEditing] = useState(false);
   if (!data?.is_offered) return null;
@@ -58,6 +59,19 @@ export function AutoTopUpPanel({ account }: AutoTopUpProps) {
       {isEditing && <TermsDialog account={account} terms={data} onClose={() => setIsEditing(false)} />}
     </Panel>
   );
+}
+
+/** Reads the wallet and its entries again when a payment has come in. */
+function useRenewal(account: string, autoTopUp: AutoTopUp | undefined): void {
+  const queryClient = useQueryClient();
+  const seen = useRef<string>(undefined);
+  const paid = autoTopUp && (autoTopUp.last?.state === "paid" ? (autoTopUp.last.id ?? "") : "");
+  useEffect(() => {
+    if (seen.current !== undefined && paid !== seen.current) {
+      void queryClient.invalidateQueries({ queryKey: ["account", account, "wallet"] });
+    }
+    seen.current = paid;
+  }, [paid, account, queryClient]);
 }
 
 function Facts({ autoTopUp: { card, month_usd, month_max_usd, last } }: { readonly autoTopUp: AutoTopUp }) {
