@@ -284,6 +284,8 @@ const TABLES = [
     "sessions",
     "shared_links",
     "shared_values",
+    "signed_days",
+    "signed_payments",
     "spend_limits",
     "subject_crossings",
     "subject_positions",

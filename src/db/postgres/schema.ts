@@ -61,7 +61,7 @@ export const {
   exportEnds,
   exportNumbers,
 } = declareTables(usageTables, POSTGRES_COLUMNS);
-export const { autoTopUps, autoPayments, cardSetups, reversals } = declareTables(
+export const { autoTopUps, autoPayments, cardSetups, reversals, signedDays, signedPayments } = declareTables(
   paymentTables,
   POSTGRES_COLUMNS,
 );

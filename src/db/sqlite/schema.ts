@@ -58,7 +58,7 @@ export const {
   exportEnds,
   exportNumbers,
 } = declareTables(usageTables, SQLITE_COLUMNS);
-export const { autoTopUps, autoPayments, cardSetups, reversals } = declareTables(
+export const { autoTopUps, autoPayments, cardSetups, reversals, signedDays, signedPayments } = declareTables(
   paymentTables,
   SQLITE_COLUMNS,
 );

@@ -1,5 +1,6 @@
-// Automatic top-ups, the cards that pay them, and payments that Stripe has reversed.
+// Automatic top-ups and the cards that pay them, payments that Stripe has reversed, and payments by signed calls.
 import { sql } from "drizzle-orm";
+import type { CreditSource } from "../../domain/credit.ts";
 import type { Columns } from "../sqlite/columns.ts";
 
 /** The automatic top-up of an account: below `below`, `amount` is added, at most `monthMax` in a UTC month. */
@@ -93,4 +94,39 @@ export const reversals = (t: Columns) =>
       returnBookedAtMs: t.whole("return_booked_at_ms"),
     },
     (table) => [t.index("reversals_payment").on(table.paymentId)],
+  );
+
+/** Payments by signed calls, and what takes them back. The id is that of the top-up, or of the correction. */
+export const signedPayments = (t: Columns) =>
+  t.createTable(
+    "signed_payments",
+    {
+      id: t.text("id").primaryKey(),
+      callerId: t.text("caller_id").notNull(),
+      accountId: t.text("account_id").notNull(),
+      /** Above 0, also where it is taken off the wallet. */
+      amount: t.nanos("amount").notNull(),
+      /** The payment that is taken back. Null for a payment. */
+      paymentId: t.text("payment_id"),
+      source: t.text("source").$type<CreditSource>().notNull(),
+      expiresAtMs: t.whole("expires_at_ms"),
+      /** What was taken back of a payment so far. */
+      reversed: t.nanos("reversed").notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      bookedAtMs: t.whole("booked_at_ms"),
+    },
+    (table) => [t.index("signed_payments_unbooked").on(table.createdAtMs).where(sql`booked_at_ms IS NULL`)],
+  );
+
+/** What the signed calls of a caller have added in a UTC day. */
+export const signedDays = (t: Columns) =>
+  t.createTable(
+    "signed_days",
+    {
+      callerId: t.text("caller_id").notNull(),
+      /** "2026-11-27" */
+      day: t.text("day").notNull(),
+      amount: t.nanos("amount").notNull(),
+    },
+    (table) => [t.primaryKey({ columns: [table.callerId, table.day] })],
   );

@@ -119,7 +119,7 @@ export const auditEntries = (t: Columns) =>
       accountId: t.text("account_id"),
       actorKind: t
         .text("actor_kind")
-        .$type<"person" | "management_key" | "api_key" | "command_line" | "system">()
+        .$type<"person" | "management_key" | "api_key" | "payment_caller" | "command_line" | "system">()
         .notNull(),
       actorId: t.text("actor_id").notNull(),
       /** The e-mail of a person or the hint of a management key, at the time of the change. */
