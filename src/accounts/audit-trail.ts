@@ -3,9 +3,12 @@ import type { Database, Db, Tables } from "../db/database.ts";
 import { platform } from "../platform.ts";
 import { containsText } from "./contains-text.ts";
 
-/** The author of a change: a person, a management key, an API key that makes another, the command line, or the gateway. */
+/**
+ * The author of a change: a person, a management key, an API key that makes another, a caller that tops up by signed
+ * calls, the command line, or the gateway.
+ */
 export interface AuditActor {
-  readonly kind: Actor["kind"] | "api_key" | "command_line" | "system";
+  readonly kind: Actor["kind"] | "api_key" | "payment_caller" | "command_line" | "system";
   readonly id: string;
   readonly name: string;
   readonly acting?: Actor["acting"];

@@ -194,6 +194,9 @@ function readSettings(
     get plans() {
       return config().plans;
     },
+    get paymentCallers() {
+      return config().payments?.callers;
+    },
     get isDemoOnly() {
       return config().models.every(({ id }) => id === DEMO_MODEL.id);
     },

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { isPrivateHost } from "../domain/addresses.ts";
 import { checkPlans } from "./plans.ts";
+import { checkPaymentCallers } from "./payment-callers.ts";
 import { checkPrices, isPricedByUnit } from "./price-rules.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, Partly } from "./schema.ts";
@@ -26,6 +27,7 @@ export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
   checkDefaultModels(file, problems);
   checkExports(file.exports ?? {}, problems);
   checkPlans(file, problems);
+  checkPaymentCallers(file.payments?.callers, problems);
 }
 
 /** Checks that the default model of a route exists, and that the route can be answered by it. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Value, ValuePointer } from "@sinclair/typebox/value";
+import { PaymentCallers } from "./payment-callers.ts";
 import type { Path, Problems } from "./problems.ts";
 import { Model, Upstream } from "./schema-entries.ts";
 import { Count, Mapping, Text } from "./schema-parts.ts";
@@ -129,6 +130,7 @@ export const ConfigFileSchema = Mapping({
       on_dispute: Type.Optional(ReversalEffect),
       invoices: Type.Optional(Type.Boolean({ description: "true or false" })),
       automatic_tax: Type.Optional(Type.Boolean({ description: "true or false" })),
+      callers: Type.Optional(PaymentCallers),
     }),
   ),
   exports: Type.Optional(

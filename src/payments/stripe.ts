@@ -1,6 +1,7 @@
 // The face of Stripe: its pages, its signed events, saved cards and past payments.
 import type { Nanos } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
+import type { PaymentProvider } from "./provider.ts";
 import { createSavedCards, type SavedCards } from "./stripe-cards.ts";
 import { METADATA, readStripeEvent, type StripeEvent } from "./stripe-events.ts";
 import {
@@ -11,7 +12,7 @@ import {
   type Stripe,
   type StripeSettings,
 } from "./stripe-library.ts";
-import { createPaymentRecords, type PaymentRecords } from "./stripe-records.ts";
+import { createPaymentRecords, type PaymentRecords, type StripeRefund } from "./stripe-records.ts";
 
 /** What a page of Stripe asks for. */
 export interface CheckoutOrder {
@@ -46,7 +47,11 @@ export interface StripeClient {
 }
 
 /** Everything that is asked of Stripe. */
-export interface FullStripe extends StripeClient, SavedCards, PaymentRecords {}
+export interface FullStripe
+  extends StripeClient,
+    SavedCards,
+    PaymentRecords,
+    PaymentProvider<CheckoutOrder, CheckoutPage, StripeEvent, StripeRefund> {}
 
 interface SignedEvent {
   readonly body: Uint8Array;

@@ -6,6 +6,7 @@ import { creditCheckout, findUncreditedCheckouts } from "./checkouts.ts";
 import { creditCode, findUncreditedCodes } from "./redeem-codes.ts";
 import { findUnbooked } from "./reversal-claims.ts";
 import { bookEffect, type ReversalParts } from "./reversals.ts";
+import { bookSignedPayment, findUnbookedSigned } from "./signed-payments.ts";
 
 /** The most payments of one kind that one sweep credits. */
 const SWEEP_MAX = 100;
@@ -32,6 +33,9 @@ export async function sweepPayments(parts: SweepParts): Promise<number> {
   }
   for (const reversal of await findUnbooked(parts.database, SWEEP_MAX)) {
     credited += await attempt(parts, reversal.id, () => bookEffect(parts, reversal));
+  }
+  for (const payment of await findUnbookedSigned(parts, SWEEP_MAX)) {
+    credited += await attempt(parts, payment.id, () => bookSignedPayment(parts, payment));
   }
   return credited;
 }

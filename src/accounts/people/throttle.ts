@@ -30,6 +30,8 @@ const RULES = {
   guess: { perAddress: 20, perSubject: 20, forgetsSuccess: true },
   /** Bodies that the console refuses, and those of an address that are being read. */
   body: { perAddress: 120, perSubject: 120, forgetsSuccess: true },
+  /** Signed calls of one caller. */
+  signed: { perAddress: 300, perSubject: 300, forgetsSuccess: false },
 } as const satisfies Record<string, ThrottleRule>;
 
 type ThrottleKind = keyof typeof RULES;
@@ -38,7 +40,7 @@ interface Attempt {
   /** The caller's address. An IPv6 address counts with its /64 network. */
   readonly address: string | undefined;
   readonly subject?: string | undefined;
-  /** A session or a known device. It counts alone, as one address does: no stranger can use up its attempts. */
+  /** A session, a known device or a caller whose signature was checked. It counts alone, as one address does: no stranger can use up its attempts. */
   readonly trusted?: string | undefined;
 }
 

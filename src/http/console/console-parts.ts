@@ -11,6 +11,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { Mails } from "../../mail/mails.ts";
 import type { MailServerState } from "../../mail/server-watch.ts";
 import type { PaymentRules } from "../../payments/reversals.ts";
+import type { PaymentCaller } from "../../payments/signed-days.ts";
 import type { BackgroundState } from "../../telemetry/background-metrics.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { SignInMetrics } from "../../telemetry/metrics.ts";
@@ -38,6 +39,8 @@ export interface ConsoleSettings {
     | undefined;
   /** Follows the configuration file. */
   readonly payments: PaymentRules;
+  /** Who may top up wallets by signed calls. Follows the configuration file. Default: no one. */
+  readonly paymentCallers?: readonly PaymentCaller[] | undefined;
   /** For tests: webhooks may be sent to this machine, without TLS. Default: false. */
   readonly allowsLoopbackWebhooks?: boolean | undefined;
 }

@@ -27,8 +27,8 @@ const STRUCTURE_MAX: JsonBounds = { values: 5_000, members: 5_000, escapes: 100_
 const DEPTH_MAX = 32;
 /** Statuses of a body that cannot be read or that its schema refuses. */
 const REFUSED_BODY: ReadonlySet<number> = new Set([400, 413, 422]);
-/** Reads its raw body itself, and no cookie. */
-const WEBHOOK_PATH = `${API}/stripe/webhook`;
+/** Webhooks and signed calls: they read their raw body themselves, and no cookie. */
+const SIGNED_PATH = /^\/console\/api\/(stripe\/webhook|signed\/[\w-]{1,32})$/;
 
 /** Creates the entry of `/console`: the API, and the pages of the browser's console. */
 export function createConsole(parts: ConsoleParts): ConsoleEntry {
@@ -77,7 +77,7 @@ interface Visit {
  * `not_permitted` for another site, uncounted: it could use up the bound of a person who visits it.
  */
 async function admit(parts: ConsoleParts, request: Request, { address, run }: Visit): Promise<Response> {
-  if (!hasBody(request) || pathOf(request) === WEBHOOK_PATH) return run();
+  if (!hasBody(request) || SIGNED_PATH.test(pathOf(request))) return run();
   if (!isSameOrigin(request, parts.settings.publicUrl)) throw new GatewayError("not_permitted");
   const counted = async () => {
     const response = await run();
@@ -109,7 +109,7 @@ function isBelow(root: string, path: string): boolean {
  */
 async function prepare(request: Request): Promise<Request> {
   if (targetOf(request).includes("%00")) throw new GatewayError("wrong_shape");
-  if (!hasBody(request) || pathOf(request) === WEBHOOK_PATH) return request;
+  if (!hasBody(request) || SIGNED_PATH.test(pathOf(request))) return request;
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   const body = await readRequestBody(request, BODY_BOUNDS);
   if (body.byteLength > 0 && type !== "application/json") throw new GatewayError("not_json");

@@ -71,6 +71,7 @@ export const auditEntry = t.Object({
     t.Literal("person"),
     t.Literal("management_key"),
     t.Literal("api_key"),
+    t.Literal("payment_caller"),
     t.Literal("command_line"),
     t.Literal("system"),
   ]),

@@ -46,6 +46,7 @@ import {
   webhookShape,
 } from "../wallet/shapes.ts";
 import { autoTopUpRoutes } from "./auto-top-up.ts";
+import { signedCallRoutes } from "./signed-calls.ts";
 import { receiveEvent } from "./webhook.ts";
 
 interface Parts extends GuardParts {
@@ -130,6 +131,7 @@ export function paymentsRoutes(parts: Parts) {
       parse: "none",
       response: webhookShape,
     })
+    .use(signedCallRoutes(parts))
     .use(autoTopUpRoutes(parts, () => requireStripe(stripe)))
     .use(codesRoutes(parts));
 }

@@ -1,0 +1,180 @@
+import { Elysia, type Static, type TSchema, t } from "elysia";
+import type { AuditActor } from "../../../accounts/audit-trail.ts";
+import { type Nanos, parseUsd, printUsd } from "../../../domain/money.ts";
+import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
+import { isGenuine } from "../../../domain/signed-message.ts";
+import { GatewayError } from "../../../errors.ts";
+import { LedgerError } from "../../../ledger/ledger.ts";
+import type { PaymentCaller } from "../../../payments/signed-days.ts";
+import { type Claimed, payIn, type SignedBy, takeBack } from "../../../payments/signed-payments.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
+import { createBodyCheck, readRequestBody } from "../request-body.ts";
+import { contextOf } from "../request-context.ts";
+import { id, time, usd } from "../shapes.ts";
+
+type Parts = Pick<ConsoleParts, "database" | "identify" | "ledger" | "settings" | "throttle" | "now" | "log">;
+
+const BODY_BOUNDS = {
+  bytesMax: 16 * 1024,
+  message: "The call exceeds the size limit of 16 KiB.",
+};
+
+/** The caller's own id of a payment or reversal: behind its prefixes, it fits the id of a top-up. */
+const ownId = t.String({ pattern: "^[A-Za-z0-9._-]{1,80}$" });
+const amount = t.String({ pattern: "^\\d{1,9}(\\.\\d{1,9})?$", description: "USD above 0" });
+const reason = t.Optional(t.String({ maxLength: 200, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` }));
+const CLOSED = { additionalProperties: false } as const;
+
+const topUpBody = t.Object(
+  {
+    type: t.Literal("top_up"),
+    id: ownId,
+    account: id,
+    amount_usd: amount,
+    source: t.Optional(
+      t.Union([t.Literal("purchase"), t.Literal("promotion"), t.Literal("plan"), t.Literal("adjustment")]),
+    ),
+    expires_at: t.Optional(time),
+    reason,
+  },
+  CLOSED,
+);
+
+const reversalBody = t.Object(
+  { type: t.Literal("reversal"), id: ownId, payment: ownId, amount_usd: amount, reason },
+  CLOSED,
+);
+
+const CHECKS = { top_up: createCheck(topUpBody), reversal: createCheck(reversalBody) };
+
+const signedCallShape = t.Object({
+  id: t.String({ description: "of the top-up, or of the correction" }),
+  account_id: t.String(),
+  amount_usd: usd,
+  left_usd: t.String({ description: "USD that may still be taken back of the payment" }),
+  replayed: t.Boolean({ description: "an earlier call with the id has booked it" }),
+});
+
+/** The calls of the operator's own provider of payments. */
+export function signedCallRoutes(parts: Parts) {
+  return new Elysia().use(createGuard(parts, "Wallet")).post(
+    "/signed/:caller",
+    async ({ request, params }) => {
+      const { caller, body } = await authenticate(parts, request, params.caller);
+      // Counted behind the signature: no stranger can use up the calls of a caller.
+      return parts.throttle("signed", { address: undefined, trusted: caller.id }, () =>
+        apply(parts, { caller, actor: actorOf(caller, request) }, body),
+      );
+    },
+    {
+      summary: "Top up a wallet, or take a payment back, by a signed call",
+      isPublic: true,
+      parse: "none",
+      response: signedCallShape,
+    },
+  );
+}
+
+/** Stands in for the secret of an unknown caller, which then takes as long to refuse. */
+const NO_SECRET = `whsec_${"A".repeat(32)}`;
+
+/** Reads a call and checks its signature. Rejects alike for an unknown caller and for a wrong signature. */
+async function authenticate(
+  { settings, throttle, now }: Parts,
+  request: Request,
+  callerId: string,
+): Promise<{ readonly caller: PaymentCaller; readonly body: Uint8Array }> {
+  return throttle("body", { address: contextOf(request).address }, async () => {
+    const body = await readRequestBody(request, BODY_BOUNDS);
+    const caller = settings.paymentCallers?.find((each) => each.id === callerId);
+    const header = (name: string) => request.headers.get(`webhook-${name}`) ?? "";
+    const message = {
+      id: header("id"),
+      timestamp: header("timestamp"),
+      signature: header("signature"),
+      body,
+    };
+    const isSigned = isGenuine(message, caller?.secrets ?? [NO_SECRET], now());
+    if (!isSigned || !caller) throw new GatewayError("wrong_signature");
+    return { caller, body };
+  });
+}
+
+function actorOf({ id: callerId }: PaymentCaller, request: Request): AuditActor {
+  return { kind: "payment_caller", id: callerId, name: callerId, address: contextOf(request).address };
+}
+
+/** Applies a genuine call. What is refused is logged with its caller, as no one else can have sent it. */
+async function apply(parts: Parts, by: SignedBy, body: Uint8Array) {
+  const { log } = parts;
+  const caller = by.caller.id;
+  try {
+    const { row, left, isReplay } = await book(parts, by, readJson(body)).catch(throwRefusal);
+    log.info({ caller, payment: row.id, replayed: isReplay }, "signed call applied");
+    const { id: topUpId, accountId, amount: booked } = row;
+    return {
+      id: topUpId,
+      account_id: accountId,
+      amount_usd: printUsd(booked),
+      left_usd: printUsd(left),
+      replayed: isReplay,
+    };
+  } catch (thrown) {
+    const cause = thrown instanceof GatewayError ? thrown.kind : undefined;
+    log.warn({ caller, cause }, "signed call refused");
+    throw thrown;
+  }
+}
+
+async function book(parts: Parts, by: SignedBy, call: unknown): Promise<Claimed> {
+  const type = typeof call === "object" && call !== null && "type" in call ? call.type : undefined;
+  if (type === "top_up") {
+    const {
+      id: own,
+      account,
+      amount_usd,
+      source = "purchase",
+      expires_at,
+      reason: why,
+    } = CHECKS.top_up(call);
+    const expiresAtMs = expires_at === undefined ? undefined : Date.parse(expires_at);
+    const topUp = { id: own, accountId: account, amount: readAmount(amount_usd), source, expiresAtMs };
+    return payIn(parts, by, { ...topUp, reason: why });
+  }
+  if (type === "reversal") {
+    const { id: own, payment, amount_usd, reason: why } = CHECKS.reversal(call);
+    return takeBack(parts, by, { id: own, paymentId: payment, amount: readAmount(amount_usd), reason: why });
+  }
+  throw new GatewayError("wrong_shape", { path: "type" });
+}
+
+function readJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    throw new GatewayError("not_json");
+  }
+}
+
+function readAmount(text: string): Nanos {
+  const nanos = parseUsd(text);
+  if (nanos === 0n) throw new GatewayError("wrong_shape", { path: "amount_usd" });
+  return nanos;
+}
+
+/** The wallet may refuse a credit that is stored: one that has ended by now, or one too many. The sweep repeats it. */
+function throwRefusal(thrown: unknown): never {
+  if (!(thrown instanceof LedgerError) || thrown.code !== "invalid_credit") throw thrown;
+  const message = "The wallet takes no such credit: its end has passed, or the wallet has too many credits.";
+  throw new GatewayError("conflict", { message, reason: thrown });
+}
+
+function createCheck<Schema extends TSchema>(schema: Schema): (value: unknown) => Static<Schema> {
+  const check = createBodyCheck(schema);
+  return (value) => {
+    check(value);
+    // Safe because the check throws for every value that does not fit the schema.
+    return value as Static<Schema>;
+  };
+}
