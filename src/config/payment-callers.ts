@@ -1,8 +1,7 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { type Nanos, parseUsd } from "../domain/money.ts";
 import { SIGNING_SECRET } from "../domain/signed-message.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { ConfigFile, Partly } from "./schema.ts";
 import { Mapping } from "./schema-parts.ts";
 
 /** A program of the operator's own that tops up wallets by signed calls. */
@@ -33,7 +32,9 @@ export const PaymentCallers = Type.Record(
   { maxProperties: 16, description: "a mapping of at most 16 names" },
 );
 
-type Callers = NonNullable<NonNullable<ConfigFile["payments"]>["callers"]>;
+type Callers = Static<typeof PaymentCallers>;
+/** Members that did not fit the schema are `undefined`. */
+type Unchecked = { readonly [Key in keyof Callers[string]]?: Callers[string][Key] | undefined };
 
 /** Reads the callers of a checked file. */
 export function readPaymentCallers(callers: Callers = {}): readonly PaymentCallerConfig[] {
@@ -49,7 +50,10 @@ export function readPaymentCallers(callers: Callers = {}): readonly PaymentCalle
  * Reports names, maxima and secrets that are used twice: a call is no proof of its caller where two have one secret. No
  * text quotes a secret.
  */
-export function checkPaymentCallers(callers: Partly<Callers> = {}, problems: Problems): void {
+export function checkPaymentCallers(
+  callers: Readonly<Record<string, Unchecked | undefined>> = {},
+  problems: Problems,
+): void {
   const secrets = new Set<string>();
   for (const [id, entry = {}] of Object.entries(callers)) {
     const path = ["payments", "callers", id];
@@ -68,11 +72,7 @@ export function checkPaymentCallers(callers: Partly<Callers> = {}, problems: Pro
   }
 }
 
-function checkMaxima(
-  path: Path,
-  { max_usd: call, max_day_usd: day }: Partly<Callers[string]>,
-  problems: Problems,
-): void {
+function checkMaxima(path: Path, { max_usd: call, max_day_usd: day }: Unchecked, problems: Problems): void {
   if (call === undefined || day === undefined) return;
   if (parseUsd(call) === 0n) problems.add([...path, "max_usd"], "is 0", "USD above 0");
   if (parseUsd(day) < parseUsd(call)) {

@@ -33,7 +33,7 @@ function keysOf(node: unknown, section = ""): readonly string[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) => {
     const isName =
-      ["upstreams", "keys", "models", "plans", "exports", "headers", "anthropic_beta_names"].includes(
+      ["upstreams", "keys", "models", "plans", "exports", "callers", "headers", "anthropic_beta_names"].includes(
         section,
       ) || Array.isArray(node);
     const place = isName ? `${section}.*` : key;
@@ -204,6 +204,8 @@ describe("loadConfig", () => {
       GEMINI_API_KEY: "gemini-k",
       GOOGLE_CREDENTIALS: '{ "type": "service_account" }',
       EXPORT_SECRET: "sixteen-characters",
+      SHOP_SECRET: `whsec_${"a".repeat(32)}`,
+      SHOP_OLD_SECRET: `whsec_${"b".repeat(32)}`,
       EXPORT_TOKEN: "t",
     };
     const config = loadConfig(environment, { folder: configFolder() });

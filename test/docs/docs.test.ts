@@ -17,6 +17,7 @@ import { PROGRAMS, WEBHOOK_BODY, WEBHOOK_CHECK } from "./console-blocks.ts";
 import { EXPORT_YAML, EXPORTED_LINE, VERIFY_EXPORT } from "./export-blocks.ts";
 import { KNOWN_YAML, MODEL_COMMANDS } from "./model-blocks.ts";
 import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
+import { PAYMENT_BLOCKS } from "./payment-blocks.ts";
 import { PROJECT_BLOCKS } from "./project-blocks.ts";
 import { PROVIDER_BLOCKS } from "./provider-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
@@ -115,6 +116,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     KNOWN_YAML,
     PROMPT_CACHING,
     ...PROJECT_BLOCKS,
+    ...PAYMENT_BLOCKS,
   ].map(({ text }) => text);
   const blocks = readPages().flatMap(({ snippets }) => snippets);
   const unrun = blocks.filter(({ language, text }) => language !== "text" && !run.includes(text));
