@@ -3,13 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
-import { CALLER_SECRET } from "../support/signed-call.ts";
+import { CALLER_SECRET, signCall } from "../support/signed-call.ts";
+import { until } from "../support/until.ts";
 import { CALLER_YAML, SIGNED_CALLS } from "./payment-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-docs-"));
 const shell = createReaderShell(folder);
 const TOLLGATE_CONFIG = join(folder, "tollgate.yaml");
+/** As in the block of the page. */
+const PLACEHOLDER = `\${SHOP_SECRET}`;
 let served: ServedProcess;
 
 beforeAll(async () => {
@@ -52,4 +55,24 @@ test("a call of the page with another secret is refused, and fails the command",
   });
   expect(exitCode).not.toBe(0);
   expect(stdout).toContain("wrong, or out of date");
+});
+
+test("a secret that is rotated in the file applies to the running gateway", async () => {
+  const next = `whsec_${Buffer.alloc(32, 2).toString("base64")}`;
+  const call = async (secret: string) => {
+    const body = JSON.stringify({ type: "reversal", id: "none", payment: "none", amount_usd: "1" });
+    const url = `${served.url}/console/api/signed/shop`;
+    return (await fetch(url, { method: "POST", headers: signCall(body, { secret }), body })).status;
+  };
+  expect([await call(CALLER_SECRET), await call(next)]).toEqual([404, 400]);
+  const both = `secret: ${next}\n      old_secret: ${PLACEHOLDER}`;
+  writeFileSync(
+    TOLLGATE_CONFIG,
+    CALLER_YAML.text.replace(`secret: ${PLACEHOLDER}`, () => both),
+  );
+  await until(async () => (await call(next)) === 404);
+  expect(await call(CALLER_SECRET)).toBe(404);
+  writeFileSync(TOLLGATE_CONFIG, CALLER_YAML.text.replace(PLACEHOLDER, next));
+  await until(async () => (await call(CALLER_SECRET)) === 400);
+  expect(await call(next)).toBe(404);
 });

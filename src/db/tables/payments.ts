@@ -96,13 +96,17 @@ export const reversals = (t: Columns) =>
     (table) => [t.index("reversals_payment").on(table.paymentId)],
   );
 
-/** Payments by signed calls, and what takes them back. The id is that of the top-up, or of the correction. */
+/**
+ * Payments by signed calls, and what takes them back: the id is that of the top-up, or of the correction. Batches of
+ * redeem codes too, so that each is made once.
+ */
 export const signedPayments = (t: Columns) =>
   t.createTable(
     "signed_payments",
     {
       id: t.text("id").primaryKey(),
       callerId: t.text("caller_id").notNull(),
+      /** Empty for a batch of codes. */
       accountId: t.text("account_id").notNull(),
       /** Above 0, also where it is taken off the wallet. */
       amount: t.nanos("amount").notNull(),

@@ -242,6 +242,26 @@ describe.each(DIALECTS)("signed calls in %s", (dialect) => {
     expect(statuses).toEqual([400, 400, 422, 422, 422, 422, 413]);
   });
 
+  test("a signed call creates redeem codes once, within the maxima of its caller", async () => {
+    const codes = (id: string, more: object = {}) =>
+      JSON.stringify({ type: "codes", id, amount_usd: "20", count: 5, ...more });
+    const id = newId();
+    const answers = await Promise.all([1, 2, 3].map(() => send(codes(id))));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const made = answers.find(({ status }) => status === 200)?.json;
+    expect(made).toMatchObject({ id: `codes:shop:${id}`, codes: Array(5).fill({ amount_usd: "20.00" }) });
+    const path = `/accounts/${account.id}/wallet/redeem`;
+    expect((await console.call(owner, "POST", path, { code: made.codes[0].code })).status).toBe(200);
+    expect(await availableNow()).toBe("20.00");
+    const listed = (await console.call(console.newOperator(), "GET", "/operator/codes")).json.items;
+    const own = listed.filter(({ note }: { note: string }) => note === `codes:shop:${id}`);
+    expect(own.map(({ created_by }: { created_by: string }) => created_by)).toEqual(Array(5).fill("shop"));
+    expect((await send(codes(newId(), { count: 6 }))).status).toBe(403);
+    for (const more of [{ count: 101 }, { amount_usd: "0" }, { expires_at: "2020-01-01T00:00:00Z" }]) {
+      expect((await send(codes(newId(), more))).status).toBe(422);
+    }
+  });
+
   test("the longest ids fit the ledger", async () => {
     const id = "p".repeat(80);
     expect((await send(topUp(id))).status).toBe(200);

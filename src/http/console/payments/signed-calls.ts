@@ -5,8 +5,16 @@ import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
 import { isGenuine } from "../../../domain/signed-message.ts";
 import { GatewayError } from "../../../errors.ts";
 import { LedgerError } from "../../../ledger/ledger.ts";
+import type { IssuedCode } from "../../../payments/redeem-codes.ts";
+import { issueCodes } from "../../../payments/signed-codes.ts";
 import type { PaymentCaller } from "../../../payments/signed-days.ts";
-import { type Claimed, payIn, type SignedBy, takeBack } from "../../../payments/signed-payments.ts";
+import {
+  type Claimed,
+  payIn,
+  type SignedBy,
+  type SignedTopUp,
+  takeBack,
+} from "../../../payments/signed-payments.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { createBodyCheck, readRequestBody } from "../request-body.ts";
@@ -46,15 +54,36 @@ const reversalBody = t.Object(
   CLOSED,
 );
 
-const CHECKS = { top_up: createCheck(topUpBody), reversal: createCheck(reversalBody) };
+const signedCodesBody = t.Object(
+  {
+    type: t.Literal("codes"),
+    id: ownId,
+    amount_usd: amount,
+    count: t.Optional(t.Integer({ minimum: 1, maximum: 100 })),
+    note: reason,
+    expires_at: t.Optional(time),
+  },
+  CLOSED,
+);
 
-const signedCallShape = t.Object({
+const CHECKS = {
+  top_up: createCheck(topUpBody),
+  reversal: createCheck(reversalBody),
+  codes: createCheck(signedCodesBody),
+};
+
+const signedPaymentShape = t.Object({
   id: t.String({ description: "of the top-up, or of the correction" }),
   account_id: t.String(),
   amount_usd: usd,
   left_usd: t.String({ description: "USD that may still be taken back of the payment" }),
   replayed: t.Boolean({ description: "an earlier call with the id has booked it" }),
 });
+
+const signedCallShape = t.Union([
+  signedPaymentShape,
+  t.Object({ id, codes: t.Array(t.Object({ id, code: t.String(), amount_usd: usd })) }),
+]);
 
 /** The calls of the operator's own provider of payments. */
 export function signedCallRoutes(parts: Parts) {
@@ -68,7 +97,7 @@ export function signedCallRoutes(parts: Parts) {
       );
     },
     {
-      summary: "Top up a wallet, or take a payment back, by a signed call",
+      summary: "Top up a wallet, take a payment back, or create redeem codes, by a signed call",
       isPublic: true,
       parse: "none",
       response: signedCallShape,
@@ -106,20 +135,13 @@ function actorOf({ id: callerId }: PaymentCaller, request: Request): AuditActor 
 }
 
 /** Applies a genuine call. What is refused is logged with its caller, as no one else can have sent it. */
-async function apply(parts: Parts, by: SignedBy, body: Uint8Array) {
+async function apply(parts: Parts, by: SignedBy, body: Uint8Array): Promise<typeof signedCallShape.static> {
   const { log } = parts;
   const caller = by.caller.id;
   try {
-    const { row, left, isReplay } = await book(parts, by, readJson(body)).catch(throwRefusal);
-    log.info({ caller, payment: row.id, replayed: isReplay }, "signed call applied");
-    const { id: topUpId, accountId, amount: booked } = row;
-    return {
-      id: topUpId,
-      account_id: accountId,
-      amount_usd: printUsd(booked),
-      left_usd: printUsd(left),
-      replayed: isReplay,
-    };
+    const answer = await book(parts, by, readJson(body)).catch(throwRefusal);
+    log.info({ caller, payment: answer.id }, "signed call applied");
+    return answer;
   } catch (thrown) {
     const cause = thrown instanceof GatewayError ? thrown.kind : undefined;
     log.warn({ caller, cause }, "signed call refused");
@@ -127,26 +149,57 @@ async function apply(parts: Parts, by: SignedBy, body: Uint8Array) {
   }
 }
 
-async function book(parts: Parts, by: SignedBy, call: unknown): Promise<Claimed> {
+async function book(parts: Parts, by: SignedBy, call: unknown) {
   const type = typeof call === "object" && call !== null && "type" in call ? call.type : undefined;
-  if (type === "top_up") {
-    const {
-      id: own,
-      account,
-      amount_usd,
-      source = "purchase",
-      expires_at,
-      reason: why,
-    } = CHECKS.top_up(call);
-    const expiresAtMs = expires_at === undefined ? undefined : Date.parse(expires_at);
-    const topUp = { id: own, accountId: account, amount: readAmount(amount_usd), source, expiresAtMs };
-    return payIn(parts, by, { ...topUp, reason: why });
+  switch (type) {
+    case "top_up":
+      return printClaimed(await payIn(parts, by, readTopUp(CHECKS.top_up(call))));
+    case "reversal": {
+      const { id: own, payment, amount_usd, reason: why } = CHECKS.reversal(call);
+      const reversal = { id: own, paymentId: payment, amount: readAmount(amount_usd), reason: why };
+      return printClaimed(await takeBack(parts, by, reversal));
+    }
+    case "codes": {
+      const { id: own, count = 1, note, ...more } = CHECKS.codes(call);
+      const expiresAtMs = readEnd(more.expires_at);
+      if (expiresAtMs !== undefined && expiresAtMs <= parts.now()) {
+        throw new GatewayError("wrong_shape", { path: "expires_at" });
+      }
+      const wanted = { id: own, amount: readAmount(more.amount_usd), count, note, expiresAtMs };
+      const batch = await issueCodes(parts, by, wanted);
+      return { id: batch.id, codes: printIssued(batch.codes) };
+    }
+    default:
+      throw new GatewayError("wrong_shape", { path: "type" });
   }
-  if (type === "reversal") {
-    const { id: own, payment, amount_usd, reason: why } = CHECKS.reversal(call);
-    return takeBack(parts, by, { id: own, paymentId: payment, amount: readAmount(amount_usd), reason: why });
-  }
-  throw new GatewayError("wrong_shape", { path: "type" });
+}
+
+function readTopUp(call: typeof topUpBody.static): SignedTopUp {
+  const { id: own, account, amount_usd, source = "purchase", expires_at, reason: why } = call;
+  const money = { amount: readAmount(amount_usd), source, expiresAtMs: readEnd(expires_at) };
+  return { id: own, accountId: account, ...money, reason: why };
+}
+
+function readEnd(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
+}
+
+function printClaimed({ row, left, isReplay }: Claimed): typeof signedPaymentShape.static {
+  return {
+    id: row.id,
+    account_id: row.accountId,
+    amount_usd: printUsd(row.amount),
+    left_usd: printUsd(left),
+    replayed: isReplay,
+  };
+}
+
+function printIssued(codes: readonly IssuedCode[]) {
+  return codes.map(({ id: codeId, code, amount: each }) => ({
+    id: codeId,
+    code,
+    amount_usd: printUsd(each),
+  }));
 }
 
 function readJson(body: Uint8Array): unknown {
@@ -166,7 +219,8 @@ function readAmount(text: string): Nanos {
 /** The wallet may refuse a credit that is stored: one that has ended by now, or one too many. The sweep repeats it. */
 function throwRefusal(thrown: unknown): never {
   if (!(thrown instanceof LedgerError) || thrown.code !== "invalid_credit") throw thrown;
-  const message = "The wallet takes no such credit: its end has passed, or the wallet has too many credits.";
+  const message =
+    "The payment is stored and not credited: its end has passed, or the wallet has too many credits.";
   throw new GatewayError("conflict", { message, reason: thrown });
 }
 
