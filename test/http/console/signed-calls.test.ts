@@ -257,7 +257,12 @@ describe.each(DIALECTS)("signed calls in %s", (dialect) => {
     const own = listed.filter(({ note }: { note: string }) => note === `codes:shop:${id}`);
     expect(own.map(({ created_by }: { created_by: string }) => created_by)).toEqual(Array(5).fill("shop"));
     expect((await send(codes(newId(), { count: 6 }))).status).toBe(403);
-    for (const more of [{ count: 101 }, { amount_usd: "0" }, { expires_at: "2020-01-01T00:00:00Z" }]) {
+    for (const more of [
+      { count: 101 },
+      { amount_usd: "0" },
+      { expires_at: "2020-01-01T00:00:00Z" },
+      { credit_days: 0 },
+    ]) {
       expect((await send(codes(newId(), more))).status).toBe(422);
     }
   });

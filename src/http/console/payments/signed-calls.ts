@@ -32,6 +32,9 @@ const BODY_BOUNDS = {
 const ownId = t.String({ pattern: "^[A-Za-z0-9._-]{1,80}$" });
 const amount = t.String({ pattern: "^\\d{1,9}(\\.\\d{1,9})?$", description: "USD above 0" });
 const reason = t.Optional(t.String({ maxLength: 200, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` }));
+const source = t.Optional(
+  t.Union([t.Literal("purchase"), t.Literal("promotion"), t.Literal("plan"), t.Literal("adjustment")]),
+);
 const CLOSED = { additionalProperties: false } as const;
 
 const topUpBody = t.Object(
@@ -40,9 +43,7 @@ const topUpBody = t.Object(
     id: ownId,
     account: id,
     amount_usd: amount,
-    source: t.Optional(
-      t.Union([t.Literal("purchase"), t.Literal("promotion"), t.Literal("plan"), t.Literal("adjustment")]),
-    ),
+    source,
     expires_at: t.Optional(time),
     reason,
   },
@@ -61,6 +62,8 @@ const signedCodesBody = t.Object(
     amount_usd: amount,
     count: t.Optional(t.Integer({ minimum: 1, maximum: 100 })),
     note: reason,
+    source,
+    credit_days: t.Optional(t.Integer({ minimum: 1, maximum: 36_500 })),
     expires_at: t.Optional(time),
   },
   CLOSED,
@@ -160,13 +163,13 @@ async function book(parts: Parts, by: SignedBy, call: unknown) {
       return printClaimed(await takeBack(parts, by, reversal));
     }
     case "codes": {
-      const { id: own, count = 1, note, ...more } = CHECKS.codes(call);
+      const { id: own, count = 1, note, credit_days: creditDays, ...more } = CHECKS.codes(call);
       const expiresAtMs = readEnd(more.expires_at);
       if (expiresAtMs !== undefined && expiresAtMs <= parts.now()) {
         throw new GatewayError("wrong_shape", { path: "expires_at" });
       }
-      const wanted = { id: own, amount: readAmount(more.amount_usd), count, note, expiresAtMs };
-      const batch = await issueCodes(parts, by, wanted);
+      const credit = { amount: readAmount(more.amount_usd), source: more.source, creditDays };
+      const batch = await issueCodes(parts, by, { id: own, count, note, expiresAtMs, ...credit });
       return { id: batch.id, codes: printIssued(batch.codes) };
     }
     default:
@@ -175,8 +178,12 @@ async function book(parts: Parts, by: SignedBy, call: unknown) {
 }
 
 function readTopUp(call: typeof topUpBody.static): SignedTopUp {
-  const { id: own, account, amount_usd, source = "purchase", expires_at, reason: why } = call;
-  const money = { amount: readAmount(amount_usd), source, expiresAtMs: readEnd(expires_at) };
+  const { id: own, account, amount_usd, expires_at, reason: why } = call;
+  const money = {
+    amount: readAmount(amount_usd),
+    source: call.source ?? "purchase",
+    expiresAtMs: readEnd(expires_at),
+  };
   return { id: own, accountId: account, ...money, reason: why };
 }
 
