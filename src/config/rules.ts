@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { isPrivateHost } from "../domain/addresses.ts";
-import { checkPlans } from "./plans.ts";
 import { checkPaymentCallers } from "./payment-callers.ts";
+import { checkPlans } from "./plans.ts";
 import { checkPrices, isPricedByUnit } from "./price-rules.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, Partly } from "./schema.ts";

@@ -33,9 +33,16 @@ function keysOf(node: unknown, section = ""): readonly string[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) => {
     const isName =
-      ["upstreams", "keys", "models", "plans", "exports", "callers", "headers", "anthropic_beta_names"].includes(
-        section,
-      ) || Array.isArray(node);
+      [
+        "upstreams",
+        "keys",
+        "models",
+        "plans",
+        "exports",
+        "callers",
+        "headers",
+        "anthropic_beta_names",
+      ].includes(section) || Array.isArray(node);
     const place = isName ? `${section}.*` : key;
     return isName ? keysOf(value, place) : [`${section} ${key}`, ...keysOf(value, key)];
   });
