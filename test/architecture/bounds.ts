@@ -2,9 +2,9 @@
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
   cli: { files: 46, lines: 5400 },
   app: { files: 22, lines: 2400 },
-  config: { files: 30, lines: 4300 },
+  config: { files: 32, lines: 4500 },
   http: { files: 19, lines: 2400 },
-  "http/console": { files: 56, lines: 8250 },
+  "http/console": { files: 58, lines: 8600 },
   backup: { files: 5, lines: 850 },
   usage: { files: 10, lines: 1250 },
   forecast: { files: 5, lines: 850 },
@@ -29,10 +29,10 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
   catalog: { files: 13, lines: 1700 },
-  db: { files: 28, lines: 3000 },
+  db: { files: 29, lines: 3150 },
   telemetry: { files: 15, lines: 2150 },
-  console: { files: 173, lines: 19650 },
-  domain: { files: 24, lines: 1700 },
+  console: { files: 173, lines: 19850 },
+  domain: { files: 25, lines: 1750 },
 };
 
 /** The most files of src that take part in one plain chat request. */
