@@ -23,6 +23,7 @@ interface Part {
 }
 
 interface Taken {
+  /** How many holds had been taken with it. */
   readonly place: number;
   readonly granted: bigint;
   isOpen: boolean;
@@ -38,10 +39,21 @@ export class CreditModel {
   readonly lots: Lot[] = [];
   readonly holds = new Map<string, Taken>();
   posted = 0n;
+  readonly #open = new Set<Taken>();
+  #taken = 0;
   #ends = 0;
 
   get held(): bigint {
-    return sum(this.#open().map(({ granted }) => granted));
+    return sum([...this.#open].map(({ granted }) => granted));
+  }
+
+  get available(): bigint {
+    return this.posted - this.held;
+  }
+
+  /** What the wallet owes. */
+  get debt(): bigint {
+    return sum(this.lots.map(({ left }) => left)) - this.posted;
   }
 
   topUp(
@@ -49,7 +61,7 @@ export class CreditModel {
     now: number,
   ): void {
     this.end(now);
-    const debt = sum(this.lots.map(({ left }) => left)) - this.posted;
+    const { debt } = this;
     const { id, source, amount, ends = NEVER } = given;
     const left = amount > debt ? amount - debt : 0n;
     this.lots.push({
@@ -74,11 +86,18 @@ export class CreditModel {
 
   /** Returns whether the hold is granted. */
   hold(id: string, granted: bigint, now: number): boolean {
-    const after = this.#copyAt(now);
-    if (after.posted - after.held < granted) return false;
-    this.end(now);
-    this.holds.set(id, { place: this.holds.size + 1, granted, isOpen: true, parts: [], refunded: 0n });
+    if (this.viewAt(now).available < granted) return false;
+    this.take(id, granted, now);
     return true;
+  }
+
+  /** Takes a hold, whatever is available. */
+  take(id: string, granted: bigint, now: number): void {
+    this.end(now);
+    this.#taken += 1;
+    const hold = { place: this.#taken, granted, isOpen: true, parts: [], refunded: 0n };
+    this.holds.set(id, hold);
+    this.#open.add(hold);
   }
 
   settle(id: string, amount: bigint, now: number): void {
@@ -92,22 +111,20 @@ export class CreditModel {
     const only = newest?.ends === NEVER ? newest : undefined;
     if (amount > 0n) hold.parts.push(...(isAlone ? [{ lot: only, amount }] : parts));
     this.posted -= amount;
-    hold.isOpen = false;
-    this.#trim();
+    this.#close(hold);
   }
 
   release(id: string, now: number): void {
     this.end(now);
     const hold = this.holds.get(id);
-    if (hold) hold.isOpen = false;
-    this.#trim();
+    if (hold) this.#close(hold);
   }
 
-  refund(id: string, refundId: string, amount: bigint, now: number): void {
+  refund(id: string, refundId: string, amount: bigint, now: number, lifeMs = WEEK_MS): void {
     this.end(now);
     const hold = this.holds.get(id);
     if (!hold) throw new Error("no such hold");
-    let debt = sum(this.lots.map(({ left }) => left)) - this.posted;
+    let { debt } = this;
     const newest = this.lots.at(-1);
     const back = lastOf(hold.parts, hold.refunded, amount);
     let made: Lot | undefined;
@@ -117,7 +134,7 @@ export class CreditModel {
       if (part === paid) continue;
       const open = lot ? (lot.endedAfter === undefined && lot.ends > now ? lot : undefined) : endless(newest);
       if (!open && !made) {
-        const ends = back.some((each) => !each.lot) ? NEVER : now + WEEK_MS;
+        const ends = back.some((each) => !each.lot) ? NEVER : now + lifeMs;
         made = {
           id: refundId,
           source: "refund",
@@ -143,7 +160,7 @@ export class CreditModel {
   end(now: number): void {
     for (const lot of this.lots) {
       if (lot.endedAfter !== undefined || lot.ends > now || lot.left === 0n) continue;
-      lot.endedAfter = this.holds.size;
+      lot.endedAfter = this.#taken;
       lot.endPlace = this.#ends;
     }
     this.#ends += 1;
@@ -162,13 +179,16 @@ export class CreditModel {
     copy.posted = this.posted;
     copy.#ends = this.#ends;
     for (const lot of this.lots) copy.lots.push({ ...lot });
-    for (const [id, hold] of this.holds) copy.holds.set(id, { ...hold });
+    for (const hold of this.#open) copy.#open.add(hold);
+    copy.#taken = this.#taken;
     copy.end(now);
     return copy;
   }
 
-  #open(): readonly Taken[] {
-    return [...this.holds.values()].filter(({ isOpen }) => isOpen);
+  #close(hold: Taken): void {
+    hold.isOpen = false;
+    this.#open.delete(hold);
+    this.#trim();
   }
 
   #live(): readonly Lot[] {
@@ -203,7 +223,8 @@ export class CreditModel {
 
   /** Takes off ended lots what no open hold from before their end can spend, as a flow from holds to lots. */
   #trim(): void {
-    const rest = this.#open().map(({ place, granted }) => ({ place, granted }));
+    if (!this.lots.some(({ endedAfter, left }) => endedAfter !== undefined && left > 0n)) return;
+    const rest = [...this.#open].map(({ place, granted }) => ({ place, granted }));
     for (const lot of this.#live()) {
       if (lot.endedAfter === undefined) continue;
       let kept = 0n;

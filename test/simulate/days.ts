@@ -6,6 +6,8 @@ import { proveWallet } from "../../src/payments/proof.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { endingName, sendRequest } from "./clients.ts";
+import { checkCredits } from "./credits/check.ts";
+import { grantFirstCredits } from "./credits/operators.ts";
 import type { SimulatedGateway } from "./gateway.ts";
 import { createKey } from "./key-operators.ts";
 import { readSlots, Violation } from "./model.ts";
@@ -60,6 +62,7 @@ async function createKeys(world: World): Promise<void> {
       createAccount({ database, ledger }, { name: `account ${account}` });
     const { id: walletId } = await world.command("an operator creates an account", create);
     await world.topUp(walletId, drawOne(draw, FUNDS));
+    await grantFirstCredits(world, walletId);
     await limitEndUsers(world, walletId);
     world.owners.set(walletId, await createOwner(world, walletId));
     const keys = Math.min(drawInteger(draw, 1, 4), keysMax - world.keys.length);
@@ -118,7 +121,8 @@ async function rest(world: World): Promise<void> {
   }
   model.admissions.checkCancelled(world.requests.values());
   world.requests.clear();
-  await model.checkMoney(ledger);
+  await checkCredits(world, ledger);
+  await model.checkMoney(ledger, world.credits);
   await world.exports?.checkWallets(ledger);
   world.notices?.model.checkAtRest();
   world.retention.lookAtClock();

@@ -17,6 +17,8 @@ import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
 import { openInlineScratch } from "../ledger/inline-scratch.ts";
 import { closeConnections } from "./connections.ts";
+import { withLateSweeps } from "./credits/operators.ts";
+import { openWatchedStore } from "./credits/watched-store.ts";
 import { createDisk } from "./disk.ts";
 import type { Faults } from "./faults.ts";
 import { createSimulatedTransport } from "./grpc/transport.ts";
@@ -70,6 +72,7 @@ export async function startGateway(
         openScratch: () => openInlineScratch(sqlite.path),
         dropper: createSimulatedDropper(world),
         observer: metrics.ledger,
+        openStore: (parts) => openWatchedStore(world.credits, parts),
       });
   const books = local ?? connectTo(world, machine);
   const instance = await claimInstance(database);
@@ -103,7 +106,10 @@ export async function startGateway(
   });
   const onError = (fault: unknown) => world.scheduler.note(`a background job failed: ${String(fault)}`);
   const jobs = local
-    ? [startSweeper({ ledger: local, onError }), startRollUps({ ledger: local, onError })]
+    ? [
+        startSweeper({ ledger: withLateSweeps(world, local), onError }),
+        startRollUps({ ledger: local, onError }),
+      ]
     : [];
   const retention = local && startSimulatedRetention(world, local);
   const exports = local && (await world.exports?.start(machine));

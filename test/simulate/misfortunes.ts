@@ -23,6 +23,8 @@ export const MISFORTUNES = {
   death_between_steps: { chance: 0.004, does: "a gateway dies between two steps" },
   death_at_a_call: { chance: 0.002, does: "a gateway dies as it calls an upstream" },
   death_at_a_write: { chance: 0.0005, does: "a gateway dies as it writes to a client" },
+  death_at_an_end: { chance: 0.05, does: "a gateway dies as a credit ends" },
+  sweep_missed: { chance: 0.2, does: "a sweep of holds and credits does not happen" },
   drain: { chance: 0.002, does: "a gateway is stopped in an orderly way" },
   power_loss: { chance: 0.01, does: "power is lost: what was not synced is gone" },
   // The disk, chances per sync or second.
@@ -72,6 +74,8 @@ export const MISFORTUNES = {
   sink_late: { chance: 0.03, does: "the receiver of an export takes a batch, and answers too late" },
   // Operators, chances per second.
   refund: { chance: 0.05, does: "an operator refunds a request" },
+  credit_granted: { chance: 0.08, does: "an operator grants a credit" },
+  correction: { chance: 0.02, does: "an operator takes money off a wallet" },
   key_created: { chance: 0.005, does: "a key is created" },
   key_rotated: { chance: 0.005, does: "the secret of a key is rotated" },
   old_secret_ended: { chance: 0.003, does: "the secret of a key before its rotation is ended" },

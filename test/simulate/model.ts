@@ -5,6 +5,7 @@ import type { Limiter } from "../../src/limiter/limiter.ts";
 import { AdmissionModel } from "./admission-model.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import { CostsAbove } from "./costs-above.ts";
+import type { CreditReckoning } from "./credits/reckoning.ts";
 import { KeyModel } from "./key-model.ts";
 import { LedgerTroubles } from "./ledger-troubles.ts";
 import type { MisfortuneCounts } from "./misfortunes.ts";
@@ -135,12 +136,14 @@ export class Model {
   }
 
   /** Checks the money of each wallet when nothing runs. */
-  async checkMoney(ledger: LocalLedger): Promise<void> {
+  async checkMoney(ledger: LocalLedger, credits: CreditReckoning): Promise<void> {
     for (const [walletId, toppedUp] of this.toppedUp) {
       const { posted, held } = await ledger.balances(walletId);
       const spent = this.#spent.get(walletId) ?? 0n;
       require(held === 0n, `wallet ${walletId} holds ${held} when nothing runs`);
-      require(posted === toppedUp - spent, `wallet ${walletId} has ${posted}, of ${toppedUp} less ${spent}`);
+      const expired = credits.expired(walletId);
+      require(posted ===
+        toppedUp - spent - expired, `wallet ${walletId} has ${posted}, of ${toppedUp} less ${spent}`);
       const { rows } = await ledger.usage({ walletId, groupBy: [] });
       const used = rows[0]?.captured ?? 0n;
       require(used === spent, `the usage of wallet ${walletId} is ${used}, and its receipts were ${spent}`);

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import type { WalletState } from "../../src/ledger/records.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { connectionsTo } from "./connections.ts";
+import { strikeCredits } from "./credits/operators.ts";
 import type { SimulatedGateway } from "./gateway.ts";
 import type { LedgerProcess } from "./grpc/ledger-process.ts";
 import { strikeKeys } from "./key-operators.ts";
@@ -36,6 +37,7 @@ export function strike(world: World): void {
   strikeConfiguration(world);
   strikeKeys(world);
   strikeProjects(world);
+  strikeCredits(world);
   if (luck.strikes("wallet_frozen")) void freeze(world);
 }
 
@@ -65,6 +67,7 @@ function losePower(world: World): void {
   world.power.lose(world.folder, () => {
     world.watch?.close();
     world.watch = undefined;
+    world.credits.losePower();
     world.ledger?.die();
     for (const { machine } of alive) world.kill(machine);
   });

@@ -6,6 +6,7 @@ import type { Config } from "../../src/config/config.ts";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import type { SimulatedRequest } from "./clients.ts";
 import { closeConnections } from "./connections.ts";
+import { CreditReckoning } from "./credits/reckoning.ts";
 import { SimulatedExports } from "./exports.ts";
 import type { Faults } from "./faults.ts";
 import { type SimulatedGateway, startGateway } from "./gateway.ts";
@@ -81,6 +82,10 @@ export class World {
   readonly notices: SimulatedNotices | undefined;
   /** `undefined` in a world without any. */
   readonly exports: SimulatedExports | undefined;
+  /** What the credits of all wallets must come to. */
+  readonly credits: CreditReckoning;
+  /** Whether operators grant credits with ends, and take money off. */
+  readonly hasCredits: boolean;
   /** The configuration file as it is now. */
   config: Config;
   readonly bounds: Bounds;
@@ -127,6 +132,8 @@ export class World {
     const isDrawn = draw() < 0.2 || realRedis !== undefined;
     this.redis = (bounds.hasRedis ?? isDrawn) ? new SimulatedRedis(this, realRedis) : undefined;
     this.exports = draw() < 0.33 ? new SimulatedExports(this) : undefined;
+    this.credits = new CreditReckoning((claim) => this.model.report(claim));
+    this.hasCredits = draw() < 0.5;
     this.config = drawConfig(this.folder, draw, bounds.upstreams);
   }
 
@@ -197,7 +204,7 @@ export class World {
     const machine: Machine = { name, isAlive: true };
     const start = () => startGateway(this, machine, this.#options.faults);
     this.gateways.set(name, await this.on(machine, `${name} starts`, start));
-    this.watch ??= new WalletWatch(`${this.folder}/tollgate.db`, this.model.costsAbove);
+    this.watch ??= new WalletWatch(`${this.folder}/tollgate.db`, this.model.costsAbove, this.credits);
   }
 
   /**

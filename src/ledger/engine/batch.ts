@@ -21,11 +21,10 @@ export interface BatchBounds {
   readonly now: () => number;
 }
 
-/** A batch taken from the head of the queue. `queued` and `decisions` are filled by the store's calls. */
+/** A batch taken from the head of the queue. `queued` is filled by the store's calls. */
 export interface QueueBatch extends Batch {
   readonly walletIds: ReadonlySet<string>;
   readonly queued: readonly QueuedCommand[];
-  readonly decisions: readonly Decision<CommandResult>[];
 }
 
 export function createBatch(queue: QueuedCommand[], bounds: BatchBounds): QueueBatch {

@@ -1,5 +1,5 @@
 import { firstIdOf, hourOf } from "../../domain/id-time.ts";
-import type { Command, ExpireRequest } from "../core/command.ts";
+import type { Command, CommandResult, Decision, ExpireRequest } from "../core/command.ts";
 import type { WorkingBook } from "../core/working-book.ts";
 
 /** Where the ledger's rows are stored. A store locks, loads and writes; it has no rules. */
@@ -46,6 +46,8 @@ export interface Batch {
    * every command changed its book: none was declined or repeated. A second call decides them anew.
    */
   decide(books: ReadonlyMap<string, WorkingBook>, nowMs: number): boolean;
+  /** What was decided of each collected command, in their order. */
+  readonly decisions: readonly Decision<CommandResult>[];
 }
 
 /** `unknown` when the database can never report it: after a failover, or when it no longer has the id. */

@@ -27,6 +27,8 @@ export interface SqliteLedgerOptions extends BatchOptions {
   readonly openScratch?: () => WorkerReader;
   /** Drops old receipts. Default: a worker. */
   readonly dropper?: RetentionDropper;
+  /** Opens what commits batches. Default: the file. */
+  readonly openStore?: typeof createSqliteStore;
 }
 
 /**
@@ -40,6 +42,7 @@ export function createSqliteLedger({
   reader = createWorkerReader({ path }),
   openScratch = () => createWorkerReader({ path, replyMsMax: SCRATCH_MS_MAX }),
   dropper,
+  openStore = createSqliteStore,
   ...options
 }: SqliteLedgerOptions): LocalLedger {
   const client = connect(path, OPEN_MS);
@@ -47,7 +50,7 @@ export function createSqliteLedger({
   client.run("PRAGMA synchronous = NORMAL");
   client.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const log = openLog(path);
-  const store = createSqliteStore({ client, now, sync: log.sync });
+  const store = openStore({ client, now, sync: log.sync });
   const reads = createSqliteReads({ client, path, now, reader });
   const rollUps = createSqliteRollUpStore({
     client,

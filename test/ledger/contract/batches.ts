@@ -61,6 +61,7 @@ async function runBatch(store: Store, commands: readonly Command[]): Promise<rea
   const decisions: Decision<CommandResult>[] = [];
   const walletIds = new Set(commands.map(({ request }) => request.walletId));
   await store.transact(walletIds, {
+    decisions,
     collect: () => commands,
     decide(env, nowMs) {
       decisions.length = 0;

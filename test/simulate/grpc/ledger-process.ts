@@ -11,6 +11,8 @@ import { platform } from "../../../src/platform.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { openInlineScratch } from "../../ledger/inline-scratch.ts";
 import { closeConnections } from "../connections.ts";
+import { withLateSweeps } from "../credits/operators.ts";
+import { openWatchedStore } from "../credits/watched-store.ts";
 import { createDisk } from "../disk.ts";
 import type { Faults } from "../faults.ts";
 import { createSimulatedDropper, startSimulatedRetention } from "../retention.ts";
@@ -127,9 +129,13 @@ export class LedgerProcess {
       openScratch: () => openInlineScratch(sqlite.path),
       dropper: createSimulatedDropper(world),
       observer,
+      openStore: (parts) => openWatchedStore(world.credits, parts),
     });
     const onError = (fault: unknown) => world.scheduler.note(`a background job failed: ${String(fault)}`);
-    const jobs = [startSweeper({ ledger, onError }), startRollUps({ ledger, onError })];
+    const jobs = [
+      startSweeper({ ledger: withLateSweeps(world, ledger), onError }),
+      startRollUps({ ledger, onError }),
+    ];
     const retention = startSimulatedRetention(world, ledger);
     const exports = await world.exports?.start(machine);
     const target = { ledger, onFault: onError };
