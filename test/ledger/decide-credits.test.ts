@@ -1,0 +1,234 @@
+import { describe, expect, test } from "bun:test";
+import { CREDIT_SOURCES, type CreditSource } from "../../src/domain/credit.ts";
+import { Credits, creditsOf, debtOf } from "../../src/ledger/core/credits.ts";
+import { charge, command, create, DAY_MS, type Given, hold, lastDecision, refund, settle } from "./given.ts";
+import { emptyWallet, type MemoryWallet } from "./memory-wallet.ts";
+import { holdIdOf, NOON_MS, WALLET } from "./samples.ts";
+
+const walletId = WALLET;
+
+/** Grants a credit that ends so many days after noon; without days it never ends. */
+const grant = (topUpId: string, amount: bigint, source: CreditSource = "purchase", days?: number) => {
+  const expiresAtMs = days === undefined ? undefined : NOON_MS + days * DAY_MS;
+  return command("top_up", { walletId, topUpId, amount, source, expiresAtMs });
+};
+const correct = (amount: bigint, creditId?: string) =>
+  command("top_up", { walletId, topUpId: "c", amount: -amount, creditId });
+/** A hold that outlives every end. */
+const held = (amount: bigint, changes = {}) => hold(amount, { ttlMs: 300 * DAY_MS, ...changes });
+const [one, two] = [{ holdId: holdIdOf("h1") }, { holdId: holdIdOf("h2") }];
+/** A hold that is taken a day after noon. */
+const late = { holdId: holdIdOf("late", NOON_MS + DAY_MS) };
+const spend = (amount: bigint) => [held(amount), settle(amount)];
+const releaseOf = ({ holdId }: { readonly holdId: string }) =>
+  command("release", { walletId, holdId, facts: { outcome: "ok", source: "none", attempts: [] } });
+const sweep = command("expire_credits", { walletId });
+
+function walletAfter(given: readonly Given[]): MemoryWallet {
+  const stored = emptyWallet();
+  lastDecision([create, ...given], stored);
+  return stored;
+}
+
+/** What is left of each credit in the order of spending, and what the wallet owes. */
+function leftAfter(given: readonly Given[]): string {
+  const { wallet, credits } = walletAfter(given);
+  if (!wallet) throw new Error("There is no wallet");
+  const all = creditsOf({ wallet, credits: new Credits(credits.values()) });
+  const debt = debtOf(wallet, all);
+  const lefts = all.live.map(({ creditId, left }) => `${creditId} ${left}`);
+  return [...lefts, ...(debt > 0n ? [`owes ${debt}`] : [])].join(", ");
+}
+
+/** The transfers of a wallet: what moved, and of which credits it says so. */
+function transfersAfter(given: readonly Given[]): string {
+  const { transfers } = walletAfter(given);
+  const lines = transfers.map(({ transferId, amount, credits }) => {
+    const parts = credits?.map(([seq, part]) => `${part} of ${seq}`).join(" and ") ?? "-";
+    return `${transferId.replace(one.holdId, "h1")}: ${amount}, ${parts}`;
+  });
+  return lines.join("; ");
+}
+
+describe("credits are spent", () => {
+  const all = CREDIT_SOURCES.toReversed().map((source) => grant(source, 1n, source));
+
+  test.each<[string, readonly Given[], string]>([
+    ["by source", all, "promotion 1, plan 1, refund 1, adjustment 1, purchase 1"],
+    ["the first end first", [grant("b", 1n, "plan", 2), grant("a", 1n, "plan", 1)], "a 1, b 1"],
+    ["by end before source", [grant("b", 1n, "promotion", 2), grant("a", 1n, "purchase", 1)], "a 1, b 1"],
+    ["with an end before without", [grant("b", 1n, "promotion"), grant("a", 1n, "purchase", 9)], "a 1, b 1"],
+    ["the oldest first", [grant("a", 1n), grant("b", 1n), grant("d", 1n, "plan")], "d 1, a 1, b 1"],
+    ["one after the other", [grant("a", 5n, "plan"), grant("b", 5n), ...spend(7n)], "b 3"],
+    ["to the nano", [grant("a", 5n, "plan"), grant("b", 5n), ...spend(5n)], "b 5"],
+    ["into debt", [grant("a", 5n, "plan"), grant("b", 5n), held(1n), settle(13n)], "owes 3"],
+    ["by a charge", [grant("a", 5n, "plan"), grant("b", 5n), charge(6n)], "b 4"],
+    ["by a correction", [grant("a", 5n, "plan"), grant("b", 5n), correct(6n)], "b 4"],
+    ["by a correction of one first", [grant("a", 5n, "plan"), grant("b", 5n), correct(6n, "b")], "a 4"],
+    ["by a correction of none", [grant("a", 5n, "plan"), grant("b", 5n), correct(6n, "x")], "b 4"],
+  ])("%s", (_name, given, left) => {
+    expect(leftAfter(given)).toBe(left);
+  });
+});
+
+describe("the end of a credit", () => {
+  const soon = [grant("base", 10n), grant("soon", 10n, "purchase", 1)];
+  const over = [...soon, held(6n), DAY_MS];
+
+  test.each<[string, readonly Given[], string]>([
+    ["is not before its time", [...soon, DAY_MS - 1, sweep], "soon 10, base 10"],
+    ["is at its very millisecond", [...soon, DAY_MS, sweep], "base 10"],
+    ["is booked before a hold", [...soon, DAY_MS, held(1n, late)], "base 10"],
+    ["is booked before a charge", [...soon, DAY_MS, charge(1n)], "base 9"],
+    ["is booked before a credit", [...soon, DAY_MS, grant("new", 1n, "plan")], "new 1, base 10"],
+    ["is booked before a correction", [...soon, DAY_MS, correct(3n, "soon")], "base 7"],
+    ["leaves what an open hold may spend", [...over, sweep], "soon 6, base 10"],
+    ["leaves no more than the credit has", [...soon, held(16n), DAY_MS, sweep], "soon 10, base 10"],
+    [
+      "leaves what several holds may spend",
+      [...soon, held(3n), held(4n, two), DAY_MS, sweep],
+      "soon 7, base 10",
+    ],
+    ["takes what a settled hold leaves", [...over, settle(2n)], "base 10"],
+    ["takes what a released hold leaves", [...over, releaseOf(one)], "base 10"],
+    [
+      "keeps what the next hold claims",
+      [...soon, held(3n), held(4n, two), DAY_MS, settle(1n)],
+      "soon 4, base 10",
+    ],
+    ["lets no hold take more of it than it held", [...over, settle(9n)], "base 7"],
+    ["lets no later hold take of it", [...over, held(3n, late), settle(3n, late)], "soon 6, base 7"],
+    ["lets no charge take of it", [...over, charge(3n)], "soon 6, base 7"],
+    ["lets no correction take of it", [...over, correct(3n, "soon")], "soon 6, base 7"],
+    ["keeps a claim beside a later hold", [...over, held(3n, late), releaseOf(late)], "soon 6, base 10"],
+    [
+      "of two credits keeps a claim once",
+      [...soon, grant("too", 10n, "purchase", 1), held(12n), DAY_MS, sweep],
+      "soon 10, too 2, base 10",
+    ],
+    [
+      "of a second credit keeps nothing for a hold that the first one covers",
+      [...soon, grant("then", 10n, "purchase", 2), held(6n), DAY_MS, sweep, DAY_MS, sweep],
+      "soon 6, base 10",
+    ],
+    [
+      "comes first in the order for the hold that claims it",
+      [...soon, grant("now", 5n, "promotion", 2), held(6n), DAY_MS, settle(6n)],
+      "now 5, base 10",
+    ],
+  ])("%s", (_name, given, left) => {
+    expect(leftAfter(given)).toBe(left);
+  });
+
+  test("is no end of a hold: one that fits what is left is granted, and one that does not is declined", () => {
+    expect(lastDecision([create, ...soon, DAY_MS, held(10n, late)])).toMatchObject({ granted: 10n });
+    expect(lastDecision([create, ...soon, DAY_MS, held(11n, late)])).toBe("insufficient_balance");
+  });
+
+  test("is booked by transfers: what no hold claims at once, the rest after the hold has ended", () => {
+    expect(transfersAfter([...over, settle(2n)])).toBe(
+      "base: 10, -; soon: 10, 10 of 2; expiry-2-3: 4, 4 of 2; h1: 2, 2 of 2; expiry-2-5: 4, 4 of 2",
+    );
+  });
+});
+
+describe("a credit first pays what the wallet owes", () => {
+  const owing = [grant("a", 5n), held(5n), settle(8n)];
+
+  test.each<[string, readonly Given[], string]>([
+    ["all of it", [...owing, grant("b", 5n)], "b 2"],
+    ["a part of it", [...owing, grant("b", 2n)], "owes 1"],
+    ["exactly", [...owing, grant("b", 3n)], ""],
+    ["also one that ends", [...owing, grant("b", 5n, "plan", 1)], "b 2"],
+    ["also a refund", [...owing, refund(4n)], "a 1"],
+    [
+      "after credits that were spent",
+      [grant("a", 5n, "plan"), grant("b", 1n), ...spend(6n), charge(2n), grant("d", 3n)],
+      "d 1",
+    ],
+  ])("%s", (_name, given, left) => {
+    expect(leftAfter(given)).toBe(left);
+  });
+});
+
+describe("a refund", () => {
+  const taken = [grant("base", 10n), grant("soon", 10n, "plan", 2), ...spend(15n)];
+
+  test.each<[string, readonly Given[], string]>([
+    ["returns the last part first", [...taken, refund(3n)], "base 8"],
+    ["returns the parts before it then", [...taken, refund(7n)], "soon 2, base 10"],
+    ["returns what is left of a refund before", [...taken, refund(3n), refund(4n, "r2")], "soon 2, base 10"],
+    ["of an ended credit grants a new one", [...taken, 2 * DAY_MS, refund(7n)], "r1 2, base 10"],
+    ["of all grants one for all ended parts", [...taken, 2 * DAY_MS, refund(15n)], "r1 10, base 10"],
+    ["a millisecond before the end goes back", [...taken, 2 * DAY_MS - 1, refund(7n)], "soon 2, base 10"],
+    ["of debt goes to the newest credit without end", [...owed(), refund(3n)], "b 3"],
+    [
+      "of debt grants one without end after a credit with one",
+      [...owed(grant("b", 3n, "plan", 1)), refund(3n)],
+      "r1 3",
+    ],
+  ])("%s", (_name, given, left) => {
+    expect(leftAfter(given)).toBe(left);
+  });
+
+  /** Owes three, which a later credit has paid. */
+  function owed(paying = grant("b", 3n)): readonly Given[] {
+    return [grant("a", 5n, "plan", 9), held(5n), settle(8n), paying];
+  }
+
+  test("of an ended credit lasts for seven days, or as long as it says", () => {
+    const lasting = (creditLifeMs?: number) =>
+      command("refund", { walletId, refundId: "r1", holdId: one.holdId, amount: 7n, creditLifeMs });
+    const ended = [...taken, 2 * DAY_MS];
+    expect(leftAfter([...ended, lasting(), 7 * DAY_MS - 1, sweep])).toBe("r1 2, base 10");
+    expect(leftAfter([...ended, lasting(), 7 * DAY_MS, sweep])).toBe("base 10");
+    expect(leftAfter([...ended, lasting(5), 4, sweep])).toBe("r1 2, base 10");
+    expect(leftAfter([...ended, lasting(5), 5, sweep])).toBe("base 10");
+  });
+});
+
+describe("a wallet", () => {
+  const isMixed = (...given: readonly Given[]) => walletAfter(given).wallet?.isMixed;
+
+  test.each<[string, boolean, readonly Given[]]>([
+    ["with one credit is simple", false, [grant("a", 5n)]],
+    ["with one credit that ends is mixed", true, [grant("a", 5n, "purchase", 1)]],
+    ["with two credits is mixed", true, [grant("a", 5n), grant("b", 5n)]],
+    ["whose first credit is spent is simple", false, [grant("a", 5n), ...spend(5n), grant("b", 5n)]],
+    ["whose newest credit is left is simple again", false, [grant("a", 5n), grant("b", 5n), ...spend(6n)]],
+    ["whose older credit is left stays mixed", true, [grant("a", 5n), grant("b", 5n, "plan"), ...spend(5n)]],
+    ["whose credit has ended is simple again", false, [grant("a", 5n, "plan", 1), DAY_MS, sweep]],
+    [
+      "whose spent credit gets a refund is mixed",
+      true,
+      [grant("a", 5n), ...spend(5n), grant("b", 5n), refund(2n)],
+    ],
+  ])("%s", (_name, mixed, given) => {
+    expect(isMixed(...given)).toBe(mixed);
+  });
+
+  test("says what a transfer was taken from only while it is mixed", () => {
+    const given = [grant("a", 5n), grant("b", 5n), ...spend(6n), charge(1n)];
+    expect(transfersAfter(given)).toBe("a: 5, -; b: 5, 5 of 2; h1: 6, 5 of 1 and 1 of 2; c1: 1, -");
+  });
+});
+
+describe("a credit is declined", () => {
+  test.each<[string, readonly Given[], string]>([
+    ["with an end that is now", [grant("a", 1n, "plan", 0)], "invalid_credit"],
+    ["with another source for its id", [grant("a", 1n), grant("a", 1n, "plan")], "conflict"],
+    ["with another end for its id", [grant("a", 1n), grant("a", 1n, "purchase", 1)], "conflict"],
+    ["with a source that is none", [grant("a", 1n, "gift" as CreditSource)], "invalid_credit"],
+    ["beside a thousand with something left", [...thousand(1_000), grant("a", 1n)], "invalid_credit"],
+  ])("%s", (_name, given, code) => {
+    expect(lastDecision([create, ...given])).toBe(code);
+  });
+
+  test("not beside 999 with something left", () => {
+    expect(lastDecision([create, ...thousand(999), grant("a", 1n)])).toMatchObject({ replayed: false });
+  });
+
+  function thousand(count: number): readonly Given[] {
+    return Array.from({ length: count }, (_, index) => grant(`g${index}`, 1n));
+  }
+});
