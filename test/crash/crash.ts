@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import type { Cluster, KillTarget } from "./cluster.ts";
+import { type CreditedWallet, startCreditLoad, verifyCredits } from "./credit-load.ts";
 import { startHttpLoad } from "./http-load.ts";
 import { startLedgerLoad } from "./ledger-load.ts";
 import { openRecorder } from "./recorder.ts";
@@ -23,6 +24,8 @@ const ALIVE_MS = { least: 200, most: 1_500 };
 /** How long a killed process stays down: long enough that some commands give up. */
 const AWAY_MS = { least: 0, most: 3_000 };
 const RECOVERY_MS = 30_000;
+/** When the last credits have ended, and were swept. */
+const ENDS_MS = 15_000;
 
 for (const [name, open] of Object.entries(CLUSTERS)) {
   if (values.cluster && values.cluster !== name) continue;
@@ -42,11 +45,13 @@ for (const [name, open] of Object.entries(CLUSTERS)) {
 async function runRounds(cluster: Cluster, target: KillTarget, rounds: number): Promise<void> {
   const recorder = openRecorder(`${process.env.TMPDIR ?? "/tmp"}/recorder-${cluster.name}-${target.name}`);
   const recoveries: number[] = [];
+  const credited: CreditedWallet[] = [];
   let acknowledged = 0;
   for (let round = 1; round <= rounds; round++) {
     const sinceMs = Date.now();
     const http = startHttpLoad(cluster.url, cluster.secret, CLIENTS, recorder);
     const direct = cluster.ledger && startLedgerLoad(cluster.ledger, cluster.walletId, CLIENTS, recorder);
+    const credits = cluster.ledger && startCreditLoad(cluster.ledger, recorder);
     await Bun.sleep(between(ALIVE_MS));
     await target.kill();
     const killedAt = performance.now();
@@ -56,16 +61,19 @@ async function runRounds(cluster: Cluster, target: KillTarget, rounds: number): 
     const awayMs = performance.now() - killedAt;
     await untilMore(http.finished);
     recoveries.push(performance.now() - startedAt);
-    await Promise.all([http.stop(), direct?.stop()]);
+    const [wallet] = await Promise.all([credits?.stop(), http.stop(), direct?.stop()]);
+    if (wallet) credited.push(wallet);
     const lines = recorder.take();
     acknowledged += lines.length;
     await verify(cluster, lines, { sinceMs, awayMs });
     process.stdout.write(`${cluster.name}: ${target.name} killed ${round} times\r`);
   }
+  await Bun.sleep(ENDS_MS);
+  for (const wallet of credited) if (cluster.ledger) await verifyCredits(cluster.ledger, wallet);
   const slowest = Math.max(...recoveries);
   console.log(
     `${cluster.name}: ${target.name} killed ${rounds} times; ${acknowledged} acknowledgements, none lost; ` +
-      `audit without findings after each; serving again after ${slowest.toFixed(0)} ms at most`,
+      `audit without findings after each; ${credited.length} wallets of credits add up; serving again after ${slowest.toFixed(0)} ms at most`,
   );
 }
 

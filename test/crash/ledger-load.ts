@@ -1,5 +1,6 @@
-import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Recorder } from "./recorder.ts";
+import { retry } from "./retry.ts";
 
 /** A service that holds and settles over gRPC, and repeats every command until it is answered. */
 export interface LedgerLoad {
@@ -8,7 +9,6 @@ export interface LedgerLoad {
   stop(): Promise<void>;
 }
 
-const PAUSE_MS = 50;
 const GRANT = 1_000_000n;
 const OUTCOME = { outcome: "ok", source: "reported", attempts: [] } as const;
 
@@ -54,17 +54,4 @@ export function startLedgerLoad(
       await all;
     },
   };
-}
-
-/** Repeats a command while its result is unknown. */
-async function retry<Answer>(submit: () => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    try {
-      return await submit();
-    } catch (error) {
-      const mayPass = error instanceof LedgerError && ["unavailable", "queue_full"].includes(error.code);
-      if (!mayPass) throw error;
-      await Bun.sleep(PAUSE_MS);
-    }
-  }
 }

@@ -1,7 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { CREDIT_SOURCES, type CreditSource } from "../../src/domain/credit.ts";
 import { Credits, creditsOf, debtOf } from "../../src/ledger/core/credits.ts";
-import { charge, command, create, DAY_MS, type Given, hold, lastDecision, refund, settle } from "./given.ts";
+import {
+  AFTER_EXPIRY,
+  charge,
+  command,
+  create,
+  DAY_MS,
+  expire,
+  extend,
+  type Given,
+  hold,
+  lastDecision,
+  refund,
+  settle,
+} from "./given.ts";
 import { emptyWallet, type MemoryWallet } from "./memory-wallet.ts";
 import { holdIdOf, NOON_MS, WALLET } from "./samples.ts";
 
@@ -35,6 +48,7 @@ function leftAfter(given: readonly Given[]): string {
   const { wallet, credits } = walletAfter(given);
   if (!wallet) throw new Error("There is no wallet");
   const all = creditsOf({ wallet, credits: new Credits(credits.values()) });
+  for (const { creditId, left } of all) if (left < 0n) throw new Error(`${creditId} has ${left}`);
   const debt = debtOf(wallet, all);
   const lefts = all.live.map(({ creditId, left }) => `${creditId} ${left}`);
   return [...lefts, ...(debt > 0n ? [`owes ${debt}`] : [])].join(", ");
@@ -65,6 +79,11 @@ describe("credits are spent", () => {
     ["by a charge", [grant("a", 5n, "plan"), grant("b", 5n), charge(6n)], "b 4"],
     ["by a correction", [grant("a", 5n, "plan"), grant("b", 5n), correct(6n)], "b 4"],
     ["by a correction of one first", [grant("a", 5n, "plan"), grant("b", 5n), correct(6n, "b")], "a 4"],
+    [
+      "by a correction of more than there is",
+      [grant("a", 5n, "plan"), grant("b", 5n), correct(12n, "b")],
+      "owes 2",
+    ],
     ["by a correction of none", [grant("a", 5n, "plan"), grant("b", 5n), correct(6n, "x")], "b 4"],
   ])("%s", (_name, given, left) => {
     expect(leftAfter(given)).toBe(left);
@@ -102,6 +121,26 @@ describe("the end of a credit", () => {
     ["lets no correction take of it", [...over, correct(3n, "soon")], "soon 6, base 7"],
     ["keeps a claim beside a later hold", [...over, held(3n, late), releaseOf(late)], "soon 6, base 10"],
     [
+      "lets a hold take what it held, beside another hold",
+      [...soon, held(3n), held(4n, two), DAY_MS, settle(5n)],
+      "soon 4, base 8",
+    ],
+    [
+      "of two credits lets a hold take what it held once",
+      [...soon, grant("too", 10n, "purchase", 1), held(12n), held(5n, two), DAY_MS, settle(15n)],
+      "too 5, base 7",
+    ],
+    [
+      "by a clock that was set back is booked after those before, which keep the claims",
+      [grant("base", 10n), grant("soon", 10n, "purchase", 2), held(6n), ...setBackAfterEnd()],
+      "soon 6, base 10",
+    ],
+    [
+      "by a clock that was set back leaves the claims of holds before",
+      [grant("base", 10n), held(10n), -2 * DAY_MS, grant("soon", 20n, "plan", -1), DAY_MS, sweep, settle(4n)],
+      "base 10",
+    ],
+    [
       "of two credits keeps a claim once",
       [...soon, grant("too", 10n, "purchase", 1), held(12n), DAY_MS, sweep],
       "soon 10, too 2, base 10",
@@ -118,6 +157,15 @@ describe("the end of a credit", () => {
     ],
   ])("%s", (_name, given, left) => {
     expect(leftAfter(given)).toBe(left);
+  });
+
+  /** The end of "soon" is booked, then that of a credit with an earlier end. */
+  function setBackAfterEnd(): readonly Given[] {
+    return [2 * DAY_MS, sweep, -1.5 * DAY_MS, grant("back", 4n, "purchase", 1), DAY_MS, sweep];
+  }
+
+  test("is noted on the credit, whole", () => {
+    expect(walletAfter([...over, settle(2n)]).credits.get(2)).toMatchObject({ left: 0n, expired: 8n });
   });
 
   test("is no end of a hold: one that fits what is left is granted, and one that does not is declined", () => {
@@ -141,6 +189,8 @@ describe("a credit first pays what the wallet owes", () => {
     ["exactly", [...owing, grant("b", 3n)], ""],
     ["also one that ends", [...owing, grant("b", 5n, "plan", 1)], "b 2"],
     ["also a refund", [...owing, refund(4n)], "a 1"],
+    ["also a refund of a credit that ends", [...owingOfPlan(), refund(4n)], "a 1"],
+    ["once with all parts of a refund", [...owingOfPlan(), refund(8n)], "a 5"],
     [
       "after credits that were spent",
       [grant("a", 5n, "plan"), grant("b", 1n), ...spend(6n), charge(2n), grant("d", 3n)],
@@ -151,6 +201,15 @@ describe("a credit first pays what the wallet owes", () => {
   });
 });
 
+function owingOfPlan(): readonly Given[] {
+  return [grant("a", 5n, "plan", 9), held(5n), settle(8n)];
+}
+
+test("a credit that pays a debt says what is left of it", () => {
+  const given = [...owingOfPlan(), grant("b", 5n)];
+  expect(transfersAfter(given)).toBe("a: 5, 5 of 1; h1: 8, 5 of 1; b: 5, 2 of 3");
+});
+
 describe("a refund", () => {
   const taken = [grant("base", 10n), grant("soon", 10n, "plan", 2), ...spend(15n)];
 
@@ -158,6 +217,26 @@ describe("a refund", () => {
     ["returns the last part first", [...taken, refund(3n)], "base 8"],
     ["returns the parts before it then", [...taken, refund(7n)], "soon 2, base 10"],
     ["returns what is left of a refund before", [...taken, refund(3n), refund(4n, "r2")], "soon 2, base 10"],
+    [
+      "goes to the newest credit of the time",
+      [grant("a", 5n), ...spend(5n), grant("b", 5n), ...spendLater(), refund(2n, "r1", two.holdId)],
+      "b 4",
+    ],
+    [
+      "of an end that is booked grants a new credit, also after the clock was set back",
+      [
+        grant("base", 10n),
+        grant("soon", 10n, "plan", 2),
+        ...spend(4n),
+        2 * DAY_MS,
+        sweep,
+        -DAY_MS,
+        refund(3n),
+      ],
+      "r1 3, base 10",
+    ],
+    ["of debt never ends", [...owed(grant("b", 3n, "plan", 1)), refund(3n), 8 * DAY_MS, sweep], "r1 3"],
+    ["returns the last capture first", [...takenTwice(), refund(4n)], "base 10"],
     ["of an ended credit grants a new one", [...taken, 2 * DAY_MS, refund(7n)], "r1 2, base 10"],
     ["of all grants one for all ended parts", [...taken, 2 * DAY_MS, refund(15n)], "r1 10, base 10"],
     ["a millisecond before the end goes back", [...taken, 2 * DAY_MS - 1, refund(7n)], "soon 2, base 10"],
@@ -170,6 +249,25 @@ describe("a refund", () => {
   ])("%s", (_name, given, left) => {
     expect(leftAfter(given)).toBe(left);
   });
+
+  test("leaves what was granted as it was", () => {
+    expect(walletAfter([...taken, refund(7n)]).credits.get(2)).toMatchObject({ amount: 10n, left: 2n });
+  });
+
+  test("without end is the newest credit of its wallet, which is simple then", () => {
+    const { wallet } = walletAfter([...owed(grant("b", 3n, "plan", 1)), refund(3n)]);
+    expect(wallet).toMatchObject({ newestCredit: 4, isMixed: false });
+  });
+
+  /** An expiry captures three of "soon", a late settlement one more and four of "base". */
+  function takenTwice(): readonly Given[] {
+    const granted = [grant("base", 10n), grant("soon", 4n, "plan", 2)];
+    return [...granted, hold(9n), extend(3n), AFTER_EXPIRY, expire, settle(8n)];
+  }
+
+  function spendLater(): readonly Given[] {
+    return [held(3n, two), settle(3n, two)];
+  }
 
   /** Owes three, which a later credit has paid. */
   function owed(paying = grant("b", 3n)): readonly Given[] {
@@ -211,6 +309,23 @@ describe("a wallet", () => {
     const given = [grant("a", 5n), grant("b", 5n), ...spend(6n), charge(1n)];
     expect(transfersAfter(given)).toBe("a: 5, -; b: 5, 5 of 2; h1: 6, 5 of 1 and 1 of 2; c1: 1, -");
   });
+});
+
+test("a credit that is spent is no longer live, also in a book that listed it", () => {
+  const credits = new Credits(walletAfter([grant("a", 5n), grant("b", 5n)]).credits.values());
+  expect(credits.live.map(({ creditId }) => creditId)).toEqual(["a", "b"]);
+  const [first] = credits.live;
+  if (first) credits.set({ ...first, left: 0n });
+  expect(credits.live.map(({ creditId }) => creditId)).toEqual(["b"]);
+});
+
+test("what a wallet had before credits were kept is its first credit", () => {
+  const stored = walletAfter([grant("a", 10n)]);
+  stored.credits.clear();
+  if (stored.wallet) stored.wallet = { ...stored.wallet, newestCredit: 0 };
+  lastDecision([grant("b", 5n), ...spend(4n)], stored);
+  const lefts = [...stored.credits.values()].map(({ creditId, left }) => `${creditId} ${left}`);
+  expect(lefts.sort()).toEqual(["b 5", "before-credits 6"]);
 });
 
 describe("a credit is declined", () => {

@@ -580,11 +580,6 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["what expires is not noted on its credit", "left, expired: credit.expired + lost", "left"],
     ["what expired before is forgotten", "credit.expired + lost", "lost"],
     ["what expires has no transfer", "expired.push([credit.seq, lost]);", ""],
-    [
-      "credits are spent one time only in a step",
-      "this.#changed.get(seq) ?? this.#credits.get(seq)",
-      "this.#credits.get(seq)",
-    ],
   ],
   "core/grant-credits.ts": [
     [

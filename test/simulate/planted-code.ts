@@ -20,6 +20,7 @@ const SETTLE = "src/gateway/settle.ts";
 const HEARTBEATS = "src/gateway/heartbeats.ts";
 const CHARGE = "src/gateway/charge.ts";
 const CORE_SETTLE = "src/ledger/core/settle.ts";
+const SPEND_CREDITS = "src/ledger/core/spend-credits.ts";
 const POST = "src/ledger/core/post.ts";
 const REPLAY = "src/settlement-outbox/replay.ts";
 const WINDOW = "src/limiter/window.ts";
@@ -293,6 +294,92 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
         file: "src/gateway/caller-watch.ts",
         from: "for (const caller of callers.get(keyId) ?? []) caller.end(why);",
         to: "if (why === undefined) callers.get(keyId);",
+      },
+    ],
+  },
+  end_not_looked_at: {
+    breaks: "a hold does not look at the ends of credits, as before a sweep",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/ledger/core/decide.ts",
+        from: 'command.kind === "expire_credits" ? undefined',
+        to: 'command.kind === "expire_credits" || command.kind === "hold" ? undefined',
+      },
+    ],
+  },
+  claim_not_taken_off: {
+    breaks: "what a hold leaves of an ended credit stays",
+    isQuick: true,
+    edits: [{ file: SPEND_CREDITS, from: "if (claim) draft.dropClaims(claim);", to: "" }],
+  },
+  refund_to_ended_credit: {
+    breaks: "a refund goes to a credit that has ended",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/ledger/core/grant-credits.ts",
+        from: "if (credit) return hasEnded(credit, nowMs) ? undefined : credit;",
+        to: "if (credit) return credit;",
+      },
+    ],
+  },
+  end_booked_twice: {
+    breaks:
+      "the end of a credit is booked twice while a hold claims it, the second time with the holds from after it",
+    isQuick: true,
+    edits: [
+      { file: SPEND_CREDITS, from: "return claimed === undefined && expiresAtMs", to: "return expiresAtMs" },
+    ],
+  },
+  credit_spent_twice: {
+    breaks: "of two credits, a charge takes its whole amount of both",
+    isQuick: true,
+    edits: [{ file: SPEND_CREDITS, from: "    rest -= taken;\n", to: "" }],
+  },
+  last_end_first: {
+    breaks: "the credit that ends last is spent first",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/ledger/core/credits.ts",
+        from: "if (end !== otherEnd) return end < otherEnd ? -1 : 1;",
+        to: "if (end !== otherEnd) return end > otherEnd ? -1 : 1;",
+      },
+    ],
+  },
+  claim_of_later_hold: {
+    breaks: "a hold that came after the end of a credit spends of it",
+    edits: [{ file: SPEND_CREDITS, from: "claim && claims(claim, credit) ?", to: "claim ?" }],
+  },
+  debt_not_paid: {
+    breaks: "a credit does not pay what its wallet owes",
+    edits: [
+      {
+        file: "src/ledger/core/grant-credits.ts",
+        from: "granted.amount > debt ? granted.amount - debt : 0n",
+        to: "granted.amount",
+      },
+    ],
+  },
+  newest_not_kept: {
+    breaks: "when a second credit comes, what was left of the first one is not written down",
+    edits: [
+      {
+        file: "src/ledger/core/grant-credits.ts",
+        from: "const newest = wallet.isMixed ? undefined : credits.get(wallet.newestCredit);",
+        to: "const newest = wallet.newestCredit < 0 ? credits.get(0) : undefined;",
+      },
+    ],
+  },
+  ends_not_shown: {
+    breaks: "balances show credits as available that have ended and are not swept",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/ledger/queries/wallets.ts",
+        from: "available: booked.available - endedOf(row, held)",
+        to: "available: booked.available + 0n * endedOf(row, held)",
       },
     ],
   },

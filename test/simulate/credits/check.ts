@@ -39,6 +39,18 @@ export async function checkCredits({ credits, watch, scheduler }: World, ledger:
   }
 }
 
+/** Checks while requests run that what a reader sees as available counts nothing that has ended. */
+export async function checkAvailable(world: World, walletId: string): Promise<void> {
+  const { credits, scheduler, model } = world;
+  const ledger = world.ledger ? world.ledger.machine && world.ledger.local : world.alive()[0]?.local;
+  const wallet = credits.wallets.get(walletId);
+  if (!ledger || !wallet || credits.mayHaveLost) return;
+  const { available } = wallet.viewAt(scheduler.wallMs());
+  const balances = await ledger.balances(walletId);
+  if (balances.available !== available)
+    model.report(`wallet ${walletId} shows ${balances.available} as available, not ${available}`);
+}
+
 /** What is left of all credits is what is posted and what is owed. */
 function requireSums(walletId: string, { available, held }: Balances, credits: readonly Credit[]): void {
   // The end of a credit may not be booked yet, in what is posted.

@@ -2,6 +2,7 @@ import { CREDIT_SOURCES } from "../../../src/domain/credit.ts";
 import { LedgerError } from "../../../src/ledger/ledger.ts";
 import { drawInteger, drawOne } from "../../support/seeded-random.ts";
 import type { World } from "../world.ts";
+import { checkAvailable } from "./check.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -48,7 +49,7 @@ async function grant(world: World, walletId: string): Promise<void> {
     lifeMs === Number.POSITIVE_INFINITY ? undefined : Math.floor(scheduler.wallMs()) + lifeMs;
   const topUpId = `credit ${scheduler.steps} ${draw()}`;
   const request = { walletId, topUpId, amount, source: drawOne(draw, CREDIT_SOURCES), expiresAtMs };
-  if (lifeMs <= 2 * MINUTE_MS) watchEnd(world, lifeMs);
+  if (lifeMs <= 2 * MINUTE_MS) watchEnd(world, walletId, lifeMs);
   const isGranted = await world.command("an operator grants a credit", ({ ledger }) =>
     ledger.topUp(request).then(() => true, isTooLate),
   );
@@ -60,12 +61,13 @@ function isTooLate(fault: unknown): false {
   throw fault;
 }
 
-/** A gateway may die around the end of a credit. */
-function watchEnd(world: World, lifeMs: number): void {
+/** Around the end of a credit, a reader looks at its wallet, and a gateway may die. */
+function watchEnd(world: World, walletId: string, lifeMs: number): void {
   const { scheduler, luck } = world;
   const { draw } = scheduler;
   const atMs = lifeMs + (draw() - 0.5) * NEAR_MS;
   scheduler.after(atMs, "a credit ends about now", () => {
+    void checkAvailable(world, walletId);
     const [victim] = world.alive();
     if (victim && luck.strikes("death_at_an_end")) world.kill(victim.machine);
   });

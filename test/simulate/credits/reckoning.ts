@@ -82,6 +82,11 @@ export class CreditReckoning {
     return this.#overdrawn.get(walletId) ?? 0n;
   }
 
+  /** Whether commits may have been lost that are still reckoned with. */
+  get mayHaveLost(): boolean {
+    return this.#isPowerLost;
+  }
+
   /** What has expired of a wallet, as far as it is booked. */
   expired(walletId: string): bigint {
     const lots = this.#wallets.get(walletId)?.lots ?? [];
