@@ -48,7 +48,8 @@ function leftAfter(given: readonly Given[]): string {
   const { wallet, credits } = walletAfter(given);
   if (!wallet) throw new Error("There is no wallet");
   const all = creditsOf({ wallet, credits: new Credits(credits.values()) });
-  for (const { creditId, left } of all) if (left < 0n) throw new Error(`${creditId} has ${left}`);
+  for (const { creditId, left } of credits.values())
+    if (left < 0n) throw new Error(`${creditId} has ${left}`);
   const debt = debtOf(wallet, all);
   const lefts = all.live.map(({ creditId, left }) => `${creditId} ${left}`);
   return [...lefts, ...(debt > 0n ? [`owes ${debt}`] : [])].join(", ");
@@ -134,6 +135,11 @@ describe("the end of a credit", () => {
       "by a clock that was set back is booked after those before, which keep the claims",
       [grant("base", 10n), grant("soon", 10n, "purchase", 2), held(6n), ...setBackAfterEnd()],
       "soon 6, base 10",
+    ],
+    [
+      "by a clock that was ahead lets no later hold take of it",
+      [...over, DAY_MS, sweep, -DAY_MS, held(3n, late), settle(3n, late)],
+      "soon 6, base 7",
     ],
     [
       "by a clock that was set back leaves the claims of holds before",

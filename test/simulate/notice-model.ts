@@ -56,6 +56,14 @@ const LIMITS = `SELECT coalesce(k.id, l.limit_id) AS key_id, amount, coalesce(us
   WHERE l.wallet_id = ?1 AND deleted_at_ms IS NULL AND revoked_at_ms IS NULL AND each_kind IS NULL
     AND (k.id IS NOT NULL OR (instr(l.key_id, char(10)) > 0 AND l.key_id NOT LIKE 'run' || char(10) || '%'))`;
 
+/** Without what has ended and is not booked yet, as far as no hold claims it. */
+const AVAILABLE = `SELECT posted - held - CASE WHEN mixed THEN max(0, due - max(0, held - kept)) ELSE 0 END AS available
+  FROM wallets w LEFT JOIN (
+    SELECT wallet_id, coalesce(sum(left_amount) FILTER (WHERE claims IS NULL AND expires_at_ms <= ?2), 0) AS due,
+      coalesce(sum(left_amount) FILTER (WHERE claims IS NOT NULL), 0) AS kept
+    FROM credits WHERE wallet_id = ?1) USING (wallet_id)
+  WHERE w.wallet_id = ?1`;
+
 /** Knows when thresholds are crossed, which notices that must raise, and what a receiver got of them. */
 export class NoticeModel {
   readonly #scheduler: Scheduler;
@@ -92,7 +100,10 @@ export class NoticeModel {
   look(client: Database): void {
     this.#client = client;
     for (const rule of this.#rules) {
-      if (rule.kind === "balance_below") this.#note(rule, rule.accountId, isLow(client, rule), false);
+      if (rule.kind === "balance_below") {
+        const isCrossed = isLow(client, rule, this.#scheduler.wallMs());
+        this.#note(rule, rule.accountId, isCrossed, false);
+      }
       if (rule.kind === "key_limit") this.#lookAtLimits(client, rule);
     }
     this.#lookAtNotices(client);
@@ -191,12 +202,11 @@ export class NoticeModel {
 function isLow(
   client: Database,
   { accountId, balance }: Extract<NoticeRule, { readonly balance: bigint }>,
+  nowMs: number,
 ): boolean {
   const [row] = client
-    .query<{ available: bigint }, [string]>(
-      "SELECT posted - held AS available FROM wallets WHERE wallet_id = ?",
-    )
+    .query<{ available: bigint }, [string, number]>(AVAILABLE)
     .safeIntegers(true)
-    .all(accountId);
+    .all(accountId, nowMs);
   return row !== undefined && row.available < balance;
 }
