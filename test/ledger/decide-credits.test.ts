@@ -340,13 +340,25 @@ describe("a credit is declined", () => {
     ["with another source for its id", [grant("a", 1n), grant("a", 1n, "plan")], "conflict"],
     ["with another end for its id", [grant("a", 1n), grant("a", 1n, "purchase", 1)], "conflict"],
     ["with a source that is none", [grant("a", 1n, "gift" as CreditSource)], "invalid_credit"],
-    ["beside a thousand with something left", [...thousand(1_000), grant("a", 1n)], "invalid_credit"],
+    ["beside a thousand others", [...thousand(1_000), grant("a", 1n, "plan")], "invalid_credit"],
+    [
+      "beside a thousand of other ends",
+      [...thousand(1_000), grant("a", 1n, "purchase", 1)],
+      "invalid_credit",
+    ],
   ])("%s", (_name, given, code) => {
     expect(lastDecision([create, ...given])).toBe(code);
   });
 
-  test("not beside 999 with something left", () => {
-    expect(lastDecision([create, ...thousand(999), grant("a", 1n)])).toMatchObject({ replayed: false });
+  test("not beside 999 others", () => {
+    const { credits } = walletAfter([...thousand(999), grant("a", 1n, "plan")]);
+    expect(credits.get(1_000)).toMatchObject({ left: 1n });
+  });
+
+  test("not beside a thousand with one alike, which it is added to", () => {
+    const { credits } = walletAfter([...thousand(1_000), grant("a", 5n)]);
+    expect(credits.get(1_000)).toMatchObject({ creditId: "g999", amount: 6n, left: 6n });
+    expect(credits.size).toBe(1_000);
   });
 
   function thousand(count: number): readonly Given[] {

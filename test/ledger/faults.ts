@@ -597,6 +597,18 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "credits.live.length >= CREDITS_MAX",
       "credits.live.length > CREDITS_MAX",
     ],
+    [
+      "a credit too many is added to any",
+      "credit.source === source && credit.expiresAtMs",
+      "credit.expiresAtMs",
+    ],
+    ["a credit too many is added to one of another end", " && credit.expiresAtMs === expiresAtMs", ""],
+    ["a credit too many is added to the oldest", "live.findLast(", "live.find("],
+    [
+      "a credit too many is no part of what was granted",
+      "amount: alike.amount + amount",
+      "amount: alike.amount",
+    ],
     ["a credit that pays does not say what is left", "debt === 0n && !isMixedOf", "!isMixedOf"],
     [
       "the credit before the newest loses what was left",
