@@ -114,20 +114,18 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of credits in %s", (
   });
 });
 
-test("a wallet with 1,000 live credits adds a top-up to one of its source and end", async () => {
+test("a wallet with 100 live credits adds a top-up to one of its source and end", async () => {
   const open = await openLedger(0n);
   const { ledger, clock } = open;
   const grant = (at: number, more: object = {}) =>
     ledger.topUp({ walletId, topUpId: `t${at}`, amount: 2n, ...more });
-  await Promise.all(Array.from({ length: 1_000 }, (_, at) => grant(at)));
-  expect(await grant(1_000)).toMatchObject({ replayed: false, balances: { posted: 2_002n } });
-  expect(await grant(1_000)).toMatchObject({ replayed: true, balances: { posted: 2_002n } });
-  const other = { source: "promotion", expiresAtMs: clock.nowMs + 1_000 };
-  await expect(grant(1_001, other)).rejects.toMatchObject({ code: "invalid_credit" });
+  await Promise.all(Array.from({ length: 100 }, (_, at) => grant(at)));
+  expect(await grant(100)).toMatchObject({ replayed: false, balances: { posted: 202n } });
+  expect(await grant(100)).toMatchObject({ replayed: true, balances: { posted: 202n } });
   const { items } = await ledger.credits(walletId, { size: 1_000 });
-  expect(items).toHaveLength(1_000);
-  expect(items[0]).toMatchObject({ creditId: "t999", amount: 4n, left: 4n });
-  await charge(open, "c1", 2_001n);
+  expect(items).toHaveLength(100);
+  expect(items[0]).toMatchObject({ creditId: "t99", amount: 4n, left: 4n });
+  await charge(open, "c1", 201n);
   expect((await ledger.credits(walletId, { size: 9 }, { isLive: true })).items).toMatchObject([{ left: 1n }]);
   expect((await auditSqlite(open.database, clock.nowMs)).findings).toEqual([]);
   await open.close();

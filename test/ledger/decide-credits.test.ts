@@ -343,7 +343,7 @@ describe("a credit is declined", () => {
     ["beside a thousand others", [...thousand(1_000), grant("a", 1n, "plan")], "invalid_credit"],
     [
       "beside a thousand of other ends",
-      [...thousand(1_000), grant("a", 1n, "purchase", 1)],
+      [...thousand(1_000), grant("a", 1n, "promotion", 2_000)],
       "invalid_credit",
     ],
   ])("%s", (_name, given, code) => {
@@ -352,16 +352,24 @@ describe("a credit is declined", () => {
 
   test("not beside 999 others", () => {
     const { credits } = walletAfter([...thousand(999), grant("a", 1n, "plan")]);
-    expect(credits.get(1_000)).toMatchObject({ left: 1n });
+    expect(credits.get(1_000)).toMatchObject({ creditId: "a", left: 1n });
   });
 
   test("not beside a thousand with one alike, which it is added to", () => {
-    const { credits } = walletAfter([...thousand(1_000), grant("a", 5n)]);
+    const { credits } = walletAfter([...thousand(1_000), grant("a", 5n, "promotion", 1_000)]);
     expect(credits.get(1_000)).toMatchObject({ creditId: "g999", amount: 6n, left: 6n });
     expect(credits.size).toBe(1_000);
   });
 
+  test("not from a hundred on with one alike, which it is added to", () => {
+    const alike = (count: number) => Array.from({ length: count }, (_, index) => grant(`g${index}`, 1n));
+    expect(walletAfter(alike(100)).credits.size).toBe(100);
+    const { credits } = walletAfter([...alike(100), grant("a", 5n)]);
+    expect(credits.get(100)).toMatchObject({ creditId: "g99", amount: 6n, left: 6n });
+    expect(credits.size).toBe(100);
+  });
+
   function thousand(count: number): readonly Given[] {
-    return Array.from({ length: count }, (_, index) => grant(`g${index}`, 1n));
+    return Array.from({ length: count }, (_, index) => grant(`g${index}`, 1n, "promotion", index + 1));
   }
 });

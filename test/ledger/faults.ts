@@ -598,6 +598,11 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "credits.live.length > CREDITS_MAX",
     ],
     [
+      "a credit alike is added to later",
+      "credits.live.length < CREDITS_ALIKE",
+      "credits.live.length <= CREDITS_ALIKE",
+    ],
+    [
       "a credit too many is added to any",
       "credit.source === source && credit.expiresAtMs",
       "credit.expiresAtMs",

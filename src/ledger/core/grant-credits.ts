@@ -10,6 +10,8 @@ import type { CreditChanges } from "./spend-credits.ts";
 
 /** The most credits of a wallet that have something left. */
 const CREDITS_MAX = 1_000;
+/** From so many on, a top-up adds to a credit alike: decisions take longer with many. */
+const CREDITS_ALIKE = 100;
 
 /** How long the credit of a refund can be spent whose own credit has ended, unless the refund says. */
 const REFUND_LIFE_MS = 7 * DAY_MS;
@@ -17,14 +19,16 @@ const REFUND_LIFE_MS = 7 * DAY_MS;
 type GrantedCredit = Omit<Credit, "left" | "expired" | "claims" | "endedAtMs">;
 
 /**
- * Grants a credit, which first pays what the wallet owes. A wallet with 1,000 live ones adds it to one of its source and
- * end, or declines it with `invalid_credit`.
+ * Grants a credit, which first pays what the wallet owes. A wallet with 100 live ones adds it to one of its source and
+ * end, if there is one. A wallet with 1,000 declines others with `invalid_credit`.
  */
 export function grantCredit(money: CreditedMoney, granted: GrantedCredit): CreditChanges | Declined {
   const credits = creditsOf(money);
   const debt = debtOf(money.wallet, credits);
   const left = granted.amount > debt ? granted.amount - debt : 0n;
-  if (credits.live.length >= CREDITS_MAX) return addToAlike(credits, granted, left);
+  const alike = credits.live.length < CREDITS_ALIKE ? undefined : alikeOf(credits, granted);
+  if (alike) return addTo(alike, granted, left);
+  if (credits.live.length >= CREDITS_MAX) return decline("invalid_credit");
   const changed = [
     ...keptOf(money, credits),
     { ...granted, left, expired: 0n, claims: undefined, endedAtMs: undefined },
@@ -34,16 +38,14 @@ export function grantCredit(money: CreditedMoney, granted: GrantedCredit): Credi
   return { credits: changed, parts: isPlain ? undefined : [[seq, left]], expired: [], newestCredit: seq };
 }
 
-/** Adds to the newest credit of one source and end, so that no payment is refused because many are unspent. */
-function addToAlike(
-  { live }: Credits,
-  { source, expiresAtMs, amount }: GrantedCredit,
-  left: Nanos,
-): CreditChanges | Declined {
-  const alike = live.findLast(
+/** Returns the newest live credit of one source and end, so that no payment is refused because many are unspent. */
+function alikeOf({ live }: Credits, { source, expiresAtMs }: GrantedCredit): Credit | undefined {
+  return live.findLast(
     (credit) => credit.claims === undefined && credit.source === source && credit.expiresAtMs === expiresAtMs,
   );
-  if (!alike) return decline("invalid_credit");
+}
+
+function addTo(alike: Credit, { amount }: GrantedCredit, left: Nanos): CreditChanges {
   const changed = { ...alike, amount: alike.amount + amount, left: alike.left + left };
   return { credits: [changed], parts: [[alike.seq, left]], expired: [] };
 }
