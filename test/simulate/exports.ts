@@ -61,8 +61,19 @@ export class SimulatedExports {
   async checkWallets(ledger: Ledger): Promise<void> {
     for (const walletId of this.#world.model.toppedUp.keys()) {
       const { posted } = await ledger.balances(walletId);
-      for (const { model } of this.#exports) model.checkWallet(walletId, posted);
+      for (const { model } of this.#exports)
+        model.checkWallet(walletId, [posted, ...this.#beforeEnds(walletId)]);
     }
+  }
+
+  /** The balances before the ends of credits that were booked in the last minute: time alone books them, also at rest. */
+  #beforeEnds(walletId: string): readonly bigint[] {
+    const { watch, scheduler } = this.#world;
+    const rows = watch?.client
+      .query<{ balance: bigint }, [string, number]>(BEFORE_ENDS)
+      .safeIntegers(true)
+      .all(walletId, scheduler.wallMs() - 60_000);
+    return rows?.map(({ balance }) => balance) ?? [];
   }
 
   /** Starts the exports of a process that has a ledger, over connections of their own. */
@@ -93,6 +104,9 @@ export class SimulatedExports {
     };
   }
 }
+
+const BEFORE_ENDS = `SELECT posted_after + amount AS balance FROM transfers
+  WHERE wallet_id = ? AND kind = 7 AND created_at_ms > ?`;
 
 /** The receiver's end. What it has taken stays, whatever its sender hears of it. */
 function createSimulatedSink({ scheduler, luck }: World, model: ExportModel): Sink {
