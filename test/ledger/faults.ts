@@ -78,7 +78,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "request.accrued > hold.accrued ?",
       "request.accrued < hold.accrued ?",
     ],
-    ["a heartbeat shortens a hold's life", "Math.max(", "Math.min("],
+    ["a heartbeat shortens a hold's life", "Math.max(hold.expiresAtMs", "Math.min(hold.expiresAtMs"],
     ["a heartbeat extends a resolved hold", 'if (hold.state !== "held")', 'if (hold.state === "settled")'],
   ],
   "core/working-book.ts": [["a limit set in the batch does not bind", "this.#inForce.forget();", ""]],
@@ -275,7 +275,11 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a cost of 0 writes a transfer", "isMoved = booked > 0n", "isMoved = booked >= 0n"],
     ["two transfers have one number", "seq: wallet.lastSeq", "seq: wallet.lastSeq - 1"],
     ["the wallet does not count its transfers", "isMoved ? lastSeq + 1 : lastSeq", "lastSeq"],
-    ["a capture debits the wrong account", "debitAccount: ACCOUNTS.wallet", "debitAccount: ACCOUNTS.funding"],
+    [
+      "a capture debits the wrong account",
+      "debitAccount: ACCOUNTS.wallet,\n    creditAccount: ACCOUNTS.usageRevenue",
+      "debitAccount: ACCOUNTS.funding,\n    creditAccount: ACCOUNTS.usageRevenue",
+    ],
     [
       "the largest remainder bounds the bookable amount",
       "if (left < most) most = left;",
@@ -302,18 +306,18 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ],
     [
       "a top-up of another amount is a replay",
-      "stored.amount === amount && stored.debitAccount",
-      "stored.debitAccount",
+      "stored.amount !== amount || direction !== ACCOUNTS.wallet",
+      "direction !== ACCOUNTS.wallet",
     ],
     [
       "a correction of a top-up's amount is its replay",
-      "stored.amount === amount && stored.debitAccount === debitAccount",
-      "stored.amount === amount",
+      "stored.amount !== amount || direction !== ACCOUNTS.wallet",
+      "stored.amount !== amount",
     ],
     [
       "a correction adds money",
-      "isCorrection\n    ? [ACCOUNTS.wallet, ACCOUNTS.funding]",
-      "isCorrection\n    ? [ACCOUNTS.funding, ACCOUNTS.wallet]",
+      "debitAccount: ACCOUNTS.wallet, creditAccount: ACCOUNTS.funding",
+      "debitAccount: ACCOUNTS.funding, creditAccount: ACCOUNTS.wallet",
     ],
     ["a correction raises the balance", "wallet.posted - transfer.amount", "wallet.posted + transfer.amount"],
     ["a top-up is booked as a refund", "kind: TRANSFER_KINDS.topUp", "kind: TRANSFER_KINDS.refund"],
@@ -322,6 +326,8 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       'if (!isStorableSum(posted)) return decline("balance_overflow");',
       "",
     ],
+  ],
+  "core/charge.ts": [
     [
       "a charge counts against no limit",
       "limits: limitsOf(book, request, nowMs).map(({ key }) => key)",
