@@ -256,7 +256,7 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
     edits: [
       {
         file: POST,
-        from: "if (stored) return replayCredit(book.wallet, stored.amount === amount && stored.holdId === holdId);",
+        from: "if (stored) return replay(wallet, stored.amount === amount && stored.holdId === holdId);",
         to: "",
       },
       { file: POST, from: "transferId: refundId,", to: "transferId: refundId + book.wallet.lastSeq," },
@@ -267,13 +267,13 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
     edits: [
       {
         file: POST,
-        from: "  if (stored)\n    return replayCredit",
-        to: "  if (false)\n    return replayCredit",
+        from: "if (stored) return replay(wallet, isSameTopUp",
+        to: "if (stored && false) return replay(wallet, isSameTopUp",
       },
       {
         file: POST,
-        from: "transferId: request.topUpId,",
-        to: "transferId: request.topUpId + book.wallet.lastSeq,",
+        from: "transferId: topUpId,",
+        to: "transferId: topUpId + book.wallet.lastSeq,",
       },
     ],
   },
