@@ -27,7 +27,8 @@ const EVERYBODY = [
 ];
 const OWNERS = ["Shared links", "Management keys", "Audit trail"];
 const OPERATORS = [
-  ...["Accounts", "People", "All usage", "Health", "Audit", "Redeem codes", "Audit trail", "Management keys"],
+  ...["Accounts", "People", "All usage", "Health", "Audit", "Redeem codes", "Subscriptions"],
+  ...["Audit trail", "Management keys"],
 ];
 
 const SHOWN: Readonly<Record<Visitor, readonly string[]>> = {

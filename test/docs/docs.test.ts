@@ -18,6 +18,7 @@ import { EXPORT_YAML, EXPORTED_LINE, VERIFY_EXPORT } from "./export-blocks.ts";
 import { KNOWN_YAML, MODEL_COMMANDS } from "./model-blocks.ts";
 import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
 import { PAYMENT_BLOCKS } from "./payment-blocks.ts";
+import { PLAN_BLOCKS } from "./plan-blocks.ts";
 import { PROJECT_BLOCKS } from "./project-blocks.ts";
 import { PROVIDER_BLOCKS } from "./provider-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
@@ -117,6 +118,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     PROMPT_CACHING,
     ...PROJECT_BLOCKS,
     ...PAYMENT_BLOCKS,
+    ...PLAN_BLOCKS,
   ].map(({ text }) => text);
   const blocks = readPages().flatMap(({ snippets }) => snippets);
   const unrun = blocks.filter(({ language, text }) => language !== "text" && !run.includes(text));

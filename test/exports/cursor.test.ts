@@ -322,7 +322,7 @@ test("a batch that commits late is exported after batches that began later", asy
       await transaction.unsafe("UPDATE wallets SET last_seq = 1, posted = 5 WHERE wallet_id = $1", [slow]);
       const values = [slow, `${env.clock.nowMs}`];
       await transaction.unsafe(
-        "INSERT INTO transfers VALUES ($1, 1, 'late', 1, 2, 1, 5, 5, NULL, $2)",
+        "INSERT INTO transfers VALUES ($1, 1, 'late', 1, 2, 1, 5, 5, NULL, $2, NULL)",
         values,
       );
       const holdId = holdIdOf("late end", env.clock.nowMs);

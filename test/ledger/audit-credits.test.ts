@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
-import { ALLOW_DAMAGE, audited } from "./audited.ts";
+import { ALLOW_DAMAGE, useAudited } from "./audited.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, type OpenLedger, openLedger, WALLET } from "./samples.ts";
+
+const audited = useAudited();
 
 const walletId = WALLET;
 const MINUTE_MS = 60_000;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { ALLOW_DAMAGE, audited } from "./audited.ts";
+import { ALLOW_DAMAGE, useAudited } from "./audited.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, type OpenLedger, openLedger, WALLET } from "./samples.ts";
+
+const audited = useAudited();
 
 const walletId = WALLET;
 const [h1, h2, h3, h4, h5] = ["h1", "h2", "h3", "h4", "h5"].map((name) => holdIdOf(name)) as [

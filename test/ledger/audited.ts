@@ -12,8 +12,17 @@ export interface AuditedStore {
   close(): Promise<void>;
 }
 
-export const audited: Readonly<Record<"SQLite" | "PostgreSQL", (open: OpenLedger) => Promise<AuditedStore>>> =
-  {
+type OpenAudited = (open: OpenLedger) => Promise<AuditedStore>;
+
+/** Opens copies of ledgers in either store for the tests of one file, which drops the database at its end. */
+export function useAudited(): Readonly<Record<"SQLite" | "PostgreSQL", OpenAudited>> {
+  let opened: ReturnType<typeof openDamageable> | undefined;
+  afterAll(async () => {
+    const { database, server } = (await opened) ?? {};
+    await database?.close();
+    await server?.drop();
+  });
+  return {
     SQLite: async ({ database, close }) => ({
       run: async (statement) => database.client.run(statement),
       audit: (nowMs = NOON_MS, walletsPerSnapshot = 1_000) =>
@@ -21,7 +30,8 @@ export const audited: Readonly<Record<"SQLite" | "PostgreSQL", (open: OpenLedger
       close,
     }),
     PostgreSQL: async (source) => {
-      const { database } = await openPostgresOnce();
+      opened ??= openDamageable();
+      const { database } = await opened;
       const emptied = ["wallets", "transfers", "holds", "spend_limits", "limit_counters", "credits"];
       await database.client.unsafe(`TRUNCATE ${emptied.join(", ")}`);
       await copyLedger(source.database.client, database.client);
@@ -34,25 +44,18 @@ export const audited: Readonly<Record<"SQLite" | "PostgreSQL", (open: OpenLedger
       };
     },
   };
-
-let opened: Promise<{ database: PostgresDatabase; server: TestDatabase }> | undefined;
-
-function openPostgresOnce() {
-  opened ??= (async () => {
-    const server = await createTestDatabase();
-    const database = await openPostgres(server.url);
-    // The triggers would reject the damage and the TRUNCATE before the next test.
-    await database.client.unsafe("ALTER TABLE transfers DISABLE TRIGGER USER");
-    return { server, database };
-  })();
-  return opened;
 }
 
-afterAll(async () => {
-  const { database, server } = (await opened) ?? {};
-  await database?.close();
-  await server?.drop();
-});
+async function openDamageable(): Promise<{
+  readonly database: PostgresDatabase;
+  readonly server: TestDatabase;
+}> {
+  const server = await createTestDatabase();
+  const database = await openPostgres(server.url);
+  // The triggers would reject the damage and the TRUNCATE before the next test.
+  await database.client.unsafe("ALTER TABLE transfers DISABLE TRIGGER USER");
+  return { server, database };
+}
 
 /** Statements that allow changes of transfers. */
 export const ALLOW_DAMAGE = {

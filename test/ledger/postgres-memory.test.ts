@@ -233,6 +233,9 @@ test("the checked statement fails when the time assumed is off by more than a se
     wallet.credit_limit,
     wallet.state,
     wallet.last_seq,
+    wallet.newest_credit,
+    wallet.mixed,
+    wallet.newest_hold_ms,
   ];
   const rows = `{"(${[...row, wallet.created_at_ms].join(",")})"}`;
   const run = (nowMs: number | null) =>

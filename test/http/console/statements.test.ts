@@ -66,10 +66,10 @@ describe.each(DIALECTS)("a split statement in the console on %s", (dialect) => {
     const { headers, text } = await get(`/statement.csv?month=${MONTH}&by=key`);
     expect(headers.get("content-disposition")).toBe(`attachment; filename="statement-${MONTH}-by-key.csv"`);
     expect(text.split("\r\n").slice(1, -1)).toEqual([
-      "opening,,,,,,,,,0.00",
-      `key,${keyId},batch,3.000000001,0.00,0.00,0.00,-3.000000001,2,`,
-      "wallet,,,0.00,0.00,10.00,0.00,10.00,1,",
-      "closing,,,,,,,,,6.999999999",
+      "opening,,,,,,,,,,0.00",
+      `key,${keyId},batch,3.000000001,0.00,0.00,0.00,0.00,-3.000000001,2,`,
+      "wallet,,,0.00,0.00,10.00,0.00,0.00,10.00,1,",
+      "closing,,,,,,,,,,6.999999999",
     ]);
   });
 

@@ -41,7 +41,7 @@ const DAMAGES: readonly (readonly [string, string, readonly string[]])[] = [
   [
     "an invented capture of a dropped receipt",
     `INSERT INTO transfers SELECT wallet_id, seq + 100, 'again', 4, debit_account, credit_account, amount, 0,
-          hold_id, 0 FROM transfers WHERE hold_id = '${OLD.settled}' AND kind = 2`,
+          hold_id, 0, NULL FROM transfers WHERE hold_id = '${OLD.settled}' AND kind = 2`,
     ["I2", "I4", "I9", "U1"],
   ],
   [
