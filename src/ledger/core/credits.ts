@@ -33,16 +33,28 @@ export class Credits implements CreditsRead {
   }
 
   set(credit: Credit): void {
+    const before = this.#bySeq.get(credit.seq);
     this.#bySeq.set(credit.seq, credit);
-    const place = this.#live?.findIndex(({ seq }) => seq === credit.seq) ?? -1;
-    // What a credit is spent after never changes.
-    if (this.#live && place !== -1 && credit.left > 0n) this.#live[place] = credit;
-    else this.#live = undefined;
+    const live = this.#live;
+    if (!live) return;
+    // Kept in order: a wallet may be topped up, and a credit spent, thousands of times a second.
+    const isMoved = before?.endedAtMs !== credit.endedAtMs;
+    const place = before && before.left > 0n ? live.findIndex(({ seq }) => seq === credit.seq) : -1;
+    if (place !== -1 && credit.left > 0n && !isMoved) live[place] = credit;
+    else {
+      if (place !== -1) live.splice(place, 1);
+      if (credit.left > 0n) insert(live, credit);
+    }
   }
 
   [Symbol.iterator](): Iterator<Credit> {
     return this.#bySeq.values();
   }
+}
+
+function insert(live: Credit[], credit: Credit): void {
+  const place = live.findIndex((other) => compareCredits(credit, other) < 0);
+  live.splice(place === -1 ? live.length : place, 0, credit);
 }
 
 /** The order of spending: the ended ones, then the first end first, then by source, then the oldest. */
@@ -78,9 +90,9 @@ export function newestEndOf({ live }: CreditsRead): number {
 }
 
 /** The credits of a wallet with what is left of its newest one, also where that follows from the balance. */
-export function creditsOf({ wallet, credits }: CreditedMoney): Credits {
+export function creditsOf({ wallet, credits }: CreditedMoney): CreditsRead {
+  if (wallet.isMixed) return credits;
   const all = new Credits(credits);
-  if (wallet.isMixed) return all;
   const left = wallet.posted > 0n ? wallet.posted : 0n;
   const newest = credits.get(wallet.newestCredit);
   if (newest) all.set({ ...newest, left });

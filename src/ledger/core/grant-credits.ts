@@ -3,7 +3,7 @@ import { DAY_MS } from "../../domain/id-time.ts";
 import type { Nanos } from "../../domain/money.ts";
 import type { RefundRequest } from "../ledger.ts";
 import type { Credit } from "../records.ts";
-import type { CreditPart, Transfer } from "./book.ts";
+import type { CreditPart, CreditsRead, Transfer } from "./book.ts";
 import { type Declined, decline } from "./command.ts";
 import { type CreditedMoney, Credits, creditsOf, debtOf, isMixedOf, withCredits } from "./credits.ts";
 import type { CreditChanges } from "./spend-credits.ts";
@@ -34,12 +34,15 @@ export function grantCredit(money: CreditedMoney, granted: GrantedCredit): Credi
     { ...granted, left, expired: 0n, claims: undefined, endedAtMs: undefined },
   ];
   const { seq } = granted;
-  const isPlain = debt === 0n && !isMixedOf(withCredits(credits, changed), seq);
-  return { credits: changed, parts: isPlain ? undefined : [[seq, left]], expired: [], newestCredit: seq };
+  // Any credit but the newest makes a wallet mixed, and so does one that ends.
+  const isMixed = credits.live.length > 0 || (left > 0n && granted.expiresAtMs !== undefined);
+  const isPlain = debt === 0n && !isMixed;
+  const parts: CreditPart[] | undefined = isPlain ? undefined : [[seq, left]];
+  return { credits: changed, parts, expired: [], newest: { seq, isMixed } };
 }
 
 /** Returns the newest live credit of one source and end, so that no payment is refused because many are unspent. */
-function alikeOf({ live }: Credits, { source, expiresAtMs }: GrantedCredit): Credit | undefined {
+function alikeOf({ live }: CreditsRead, { source, expiresAtMs }: GrantedCredit): Credit | undefined {
   return live.findLast(
     (credit) => credit.claims === undefined && credit.source === source && credit.expiresAtMs === expiresAtMs,
   );
@@ -51,7 +54,7 @@ function addTo(alike: Credit, { amount }: GrantedCredit, left: Nanos): CreditCha
 }
 
 /** The newest credit of a wallet, whose rest no longer follows from the balance. */
-function keptOf({ wallet }: CreditedMoney, credits: Credits): readonly Credit[] {
+function keptOf({ wallet }: CreditedMoney, credits: CreditsRead): readonly Credit[] {
   const newest = wallet.isMixed ? undefined : credits.get(wallet.newestCredit);
   return newest ? [newest] : [];
 }
@@ -97,8 +100,9 @@ export function returnCredits(
     changed.set({ ...credit, amount: granted, left: credit.left + amount });
     parts.push([credit.seq, amount]);
   }
-  const newestCredit = changed.get(seq) ? seq : wallet.newestCredit;
-  return { credits: [...changed], parts, expired: [], newestCredit };
+  const newest = changed.get(seq) ? seq : wallet.newestCredit;
+  const isMixed = isMixedOf(withCredits(credits, changed), newest);
+  return { credits: [...changed], parts, expired: [], newest: { seq: newest, isMixed } };
 }
 
 /** A part of a refund, and the credit that it was taken from; `undefined` for what no credit covered. */

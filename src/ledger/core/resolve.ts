@@ -90,7 +90,7 @@ function spentCredits({ credits }: Money, hold: Hold, booked: Nanos): CreditChan
 /** Adds the changes of credits to those of a step, with a transfer for each amount that expired. */
 export function applyCredits(
   step: Changes & { readonly wallet: Wallet },
-  { credits, expired, newestCredit: newest }: CreditChanges,
+  { credits, expired, newest }: CreditChanges,
   { before, nowMs }: { readonly before: CreditsRead; readonly nowMs: number },
 ): Changes & { readonly wallet: Wallet } {
   const transfers = [...(step.transfers ?? NO_TRANSFERS)];
@@ -100,10 +100,13 @@ export function applyCredits(
     wallet = { ...wallet, posted: wallet.posted - amount, lastSeq: wallet.lastSeq + 1 };
     transfers.push(expiryTransfer(wallet, part, nowMs));
   }
-  const newestCredit = newest ?? wallet.newestCredit;
-  // While no credit comes or goes, a mixed wallet stays one.
-  const isSame = newest === undefined && credits.every(({ left }) => left > 0n);
-  const isMixed = isSame ? wallet.isMixed : isMixedOf(withCredits(before, credits), newestCredit);
+  const { seq: newestCredit, isMixed } = newest ?? {
+    seq: wallet.newestCredit,
+    // While no credit goes, a mixed wallet stays one.
+    isMixed: credits.every(({ left }) => left > 0n)
+      ? wallet.isMixed
+      : isMixedOf(withCredits(before, credits), wallet.newestCredit),
+  };
   return { ...step, wallet: { ...wallet, newestCredit, isMixed }, transfers, credits };
 }
 

@@ -12,8 +12,8 @@ export interface CreditChanges {
   readonly parts: readonly CreditPart[] | undefined;
   /** What then expired, because no hold claims it any more. */
   readonly expired: readonly CreditPart[];
-  /** The wallet's newest credit afterwards, where money came in. */
-  readonly newestCredit?: number;
+  /** The wallet's newest credit where money came in, and whether the wallet is mixed then. */
+  readonly newest?: { readonly seq: number; readonly isMixed: boolean };
 }
 
 /** The hold that a capture is for: its claim on credits that have ended since it was taken. */

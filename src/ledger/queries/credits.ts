@@ -1,5 +1,5 @@
 import type { Wallet } from "../core/book.ts";
-import { Credits, creditsOf } from "../core/credits.ts";
+import { Credits, creditsOf, withCredits } from "../core/credits.ts";
 import { endCredits } from "../core/spend-credits.ts";
 import { LedgerError } from "../ledger.ts";
 import type { Credit, CreditFilter, Page, PageRequest } from "../records.ts";
@@ -73,8 +73,7 @@ async function readCurrent(
   const stored = new Credits(rows.filter(({ seq }) => seq !== null).map(readCredit));
   const wallet = walletOf(walletId, first);
   const credits = creditsOf({ wallet, credits: stored });
-  for (const credit of endCredits({ wallet, credits }, nowMs)?.credits ?? []) credits.set(credit);
-  return credits;
+  return withCredits(credits, endCredits({ wallet, credits }, nowMs)?.credits ?? []);
 }
 
 interface LiveRow extends CreditRow {

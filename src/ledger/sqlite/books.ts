@@ -287,6 +287,7 @@ class BookReader implements RowReader {
   }
 
   #credit(seq: number): void {
+    if (this.#book.credits.get(seq)) return;
     const row = this.#statements.credit.get(this.#walletId, seq);
     if (row) this.#addCredit(row);
   }
