@@ -6,7 +6,7 @@ import { copyLedger } from "./copy-ledger.ts";
 import { NOON_MS, type OpenLedger } from "./samples.ts";
 
 /** A copy of a ledger in a store, which its owner may damage. */
-export interface AuditedStore {
+interface AuditedStore {
   run(statement: string): Promise<unknown>;
   audit(nowMs?: number, walletsPerSnapshot?: number): Promise<AuditReport>;
   close(): Promise<void>;
