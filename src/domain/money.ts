@@ -118,6 +118,11 @@ export function formatCents(nanos: Nanos): string {
   return `${signOf(nanos)}$${group(cents / 100n)}.${(cents % 100n).toString().padStart(2, "0")}`;
 }
 
+/** The smaller of two amounts. */
+export function leastOf(one: Nanos, other: Nanos): Nanos {
+  return one < other ? one : other;
+}
+
 /** Prints every digit that is not zero, at least the cents: "$0.0000125". */
 export function formatExact(nanos: Nanos): string {
   const [whole = "0", fraction = "00"] = printUsd(sizeOf(nanos)).split(".");

@@ -1,5 +1,5 @@
 import type { Caller } from "../accounts/keys/key.ts";
-import { type Nanos, printUsd } from "../domain/money.ts";
+import { leastOf, type Nanos, printUsd } from "../domain/money.ts";
 import type { Scope, ScopeKind } from "../domain/scope.ts";
 import { TenantMemory } from "../domain/tenant-memory.ts";
 import type { Cause } from "../errors.ts";
@@ -80,10 +80,6 @@ function isTighter(one: SpendLimitUsage, other: SpendLimitUsage): boolean {
 
 function leftOf({ amount, used, held }: SpendLimitUsage): Nanos {
   return amount - used - held;
-}
-
-function leastOf(one: Nanos, other: Nanos): Nanos {
-  return one < other ? one : other;
 }
 
 function describeLimit({ limitId, keyId, scope, each, subject }: SpendLimitUsage): DecliningLimit {

@@ -325,6 +325,14 @@ test("a credit that is spent is no longer live, also in a book that listed it", 
   expect(credits.live.map(({ creditId }) => creditId)).toEqual(["b"]);
 });
 
+test("a credit that comes to a book that listed others has its place in the order of spending", () => {
+  const credits = new Credits(walletAfter([grant("a", 5n), grant("b", 5n, "promotion", 9)]).credits.values());
+  expect(credits.live.map(({ creditId }) => creditId)).toEqual(["b", "a"]);
+  const [first] = credits.live;
+  if (first) credits.set({ ...first, seq: 9, creditId: "soon", expiresAtMs: NOON_MS + DAY_MS });
+  expect(credits.live.map(({ creditId }) => creditId)).toEqual(["soon", "b", "a"]);
+});
+
 test("what a wallet had before credits were kept is its first credit", () => {
   const stored = walletAfter([grant("a", 10n)]);
   stored.credits.clear();
@@ -367,6 +375,8 @@ describe("a credit is declined", () => {
     const { credits } = walletAfter([...alike(100), grant("a", 5n)]);
     expect(credits.get(100)).toMatchObject({ creditId: "g99", amount: 6n, left: 6n });
     expect(credits.size).toBe(100);
+    const others = [grant("a", 5n, "plan"), grant("b", 5n, "purchase", 1)];
+    expect(walletAfter([...alike(100), ...others]).credits.size).toBe(102);
   });
 
   function thousand(count: number): readonly Given[] {

@@ -6,7 +6,7 @@ import type { CreditsRead, Wallet } from "./book.ts";
 /** The credits of a book by their numbers. */
 export class Credits implements CreditsRead {
   readonly #bySeq = new Map<number, Credit>();
-  /** `undefined` since a credit came or went. */
+  /** In the order of spending; `undefined` until it is first asked for. */
   #live: Credit[] | undefined;
 
   constructor(credits: Iterable<Credit> = []) {
@@ -38,13 +38,9 @@ export class Credits implements CreditsRead {
     const live = this.#live;
     if (!live) return;
     // Kept in order: a wallet may be topped up, and a credit spent, thousands of times a second.
-    const isMoved = before?.endedAtMs !== credit.endedAtMs;
     const place = before && before.left > 0n ? live.findIndex(({ seq }) => seq === credit.seq) : -1;
-    if (place !== -1 && credit.left > 0n && !isMoved) live[place] = credit;
-    else {
-      if (place !== -1) live.splice(place, 1);
-      if (credit.left > 0n) insert(live, credit);
-    }
+    if (place !== -1) live.splice(place, 1);
+    if (credit.left > 0n) insert(live, credit);
   }
 
   [Symbol.iterator](): Iterator<Credit> {
@@ -122,11 +118,15 @@ export function firstCreditOf({ posted, createdAtMs }: Wallet): Credit {
 
 /** What a wallet owes: what was booked above its credits. */
 export function debtOf({ posted }: Pick<Wallet, "posted">, { live }: CreditsRead): Nanos {
-  return live.reduce((sum, { left }) => sum + left, 0n) - posted;
+  return sumOfLeft(live) - posted;
 }
 
-/** Whether transfers of a wallet must say which credits they are taken from. */
-export function isMixedOf({ live }: CreditsRead, newestCredit: number): boolean {
+export function sumOfLeft(credits: readonly Credit[]): Nanos {
+  return credits.reduce((sum, { left }) => sum + left, 0n);
+}
+
+/** Whether transfers of a wallet with these live credits must say which of them they are taken from. */
+export function isMixedOf(live: readonly Credit[], newestCredit: number): boolean {
   return live.some(({ seq, expiresAtMs }) => seq !== newestCredit || expiresAtMs !== undefined);
 }
 

@@ -1,6 +1,6 @@
 // How money comes into credits: by top-ups, and back by refunds.
 import { DAY_MS } from "../../domain/id-time.ts";
-import type { Nanos } from "../../domain/money.ts";
+import { leastOf, type Nanos } from "../../domain/money.ts";
 import type { RefundRequest } from "../ledger.ts";
 import type { Credit } from "../records.ts";
 import type { CreditPart, CreditsRead, Transfer } from "./book.ts";
@@ -29,13 +29,10 @@ export function grantCredit(money: CreditedMoney, granted: GrantedCredit): Credi
   const alike = credits.live.length < CREDITS_ALIKE ? undefined : alikeOf(credits, granted);
   if (alike) return addTo(alike, granted, left);
   if (credits.live.length >= CREDITS_MAX) return decline("invalid_credit");
-  const changed = [
-    ...keptOf(money, credits),
-    { ...granted, left, expired: 0n, claims: undefined, endedAtMs: undefined },
-  ];
+  const added = { ...granted, left, expired: 0n, claims: undefined, endedAtMs: undefined };
+  const changed = [...keptOf(money, credits), added];
   const { seq } = granted;
-  // Any credit but the newest makes a wallet mixed, and so does one that ends.
-  const isMixed = credits.live.length > 0 || (left > 0n && granted.expiresAtMs !== undefined);
+  const isMixed = isMixedOf(left > 0n ? [...credits.live, added] : credits.live, seq);
   const isPlain = debt === 0n && !isMixed;
   const parts: CreditPart[] | undefined = isPlain ? undefined : [[seq, left]];
   return { credits: changed, parts, expired: [], newest: { seq, isMixed } };
@@ -89,7 +86,7 @@ export function returnCredits(
   const isEndless = sources.some(({ credit }) => !credit);
   let debt = debtOf(wallet, credits);
   for (const source of sources) {
-    const paid = debt < source.amount ? debt : source.amount;
+    const paid = leastOf(debt, source.amount);
     debt -= paid;
     const amount = source.amount - paid;
     if (amount === 0n) continue;
@@ -101,7 +98,7 @@ export function returnCredits(
     parts.push([credit.seq, amount]);
   }
   const newest = changed.get(seq) ? seq : wallet.newestCredit;
-  const isMixed = isMixedOf(withCredits(credits, changed), newest);
+  const isMixed = isMixedOf(withCredits(credits, changed).live, newest);
   return { credits: [...changed], parts, expired: [], newest: { seq: newest, isMixed } };
 }
 
@@ -120,10 +117,10 @@ function sourcesOf({ credits }: CreditedMoney, { captures, refunded, amount }: R
   let skipped = refunded;
   let rest = amount;
   for (const { credit, amount: part } of taken) {
-    const before = part < skipped ? part : skipped;
+    const before = leastOf(part, skipped);
     skipped -= before;
     const free = part - before;
-    const back = free < rest ? free : rest;
+    const back = leastOf(free, rest);
     if (back > 0n) sources.push({ credit, amount: back });
     rest -= back;
   }
@@ -138,7 +135,7 @@ function partsOf(credits: CreditedMoney["credits"], capture: Transfer): readonly
   return debt > 0n ? [{ credit: undefined, amount: debt }, ...covered] : covered;
 }
 
-/** What a capture was taken from that does not say so. One that ends would have said so: it had nothing left. */
+/** The credit of a capture that names none: the newest one before it, unless that ends and so had nothing left. */
 function newestBefore(credits: CreditedMoney["credits"], seq: number): Credit | undefined {
   const newest = credits.newestBefore(seq);
   return newest?.expiresAtMs === undefined ? newest : undefined;

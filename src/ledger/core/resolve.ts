@@ -105,7 +105,7 @@ export function applyCredits(
     // While no credit goes, a mixed wallet stays one.
     isMixed: credits.every(({ left }) => left > 0n)
       ? wallet.isMixed
-      : isMixedOf(withCredits(before, credits), wallet.newestCredit),
+      : isMixedOf(withCredits(before, credits).live, wallet.newestCredit),
   };
   return { ...step, wallet: { ...wallet, newestCredit, isMixed }, transfers, credits };
 }

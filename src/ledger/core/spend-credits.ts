@@ -1,5 +1,5 @@
 // How money leaves credits: by captures, by corrections and at their ends.
-import type { Nanos } from "../../domain/money.ts";
+import { leastOf, type Nanos } from "../../domain/money.ts";
 import type { Credit } from "../records.ts";
 import type { CreditPart, CreditsRead, Hold } from "./book.ts";
 import { type CreditedMoney, compareCredits, newestEndOf } from "./credits.ts";
@@ -24,11 +24,7 @@ export type Claim = Pick<Hold, "createdAtMs" | "granted">;
  * may take from credits that ended after it was taken, up to its granted amount, and then claims nothing of them.
  */
 export function spendCredits(credits: CreditsRead, amount: Nanos, claim: Claim | undefined): CreditChanges {
-  const draft = new CreditDraft(credits);
-  const parts = takenFrom(credits.live, amount, claim);
-  for (const [seq, taken] of parts) draft.add(seq, -taken);
-  if (claim) draft.dropClaims(claim);
-  return draft.finish(parts);
+  return take(credits, credits.live, { amount, claim });
 }
 
 /** Takes a correction off the credits of a mixed wallet, from a named one first. */
@@ -39,18 +35,23 @@ export function correctCredits(
 ): CreditChanges {
   const named = credits.live.filter((credit) => credit.creditId === creditId);
   const others = credits.live.filter((credit) => credit.creditId !== creditId);
+  return take(credits, [...named, ...others], { amount, claim: undefined });
+}
+
+function take(
+  credits: CreditsRead,
+  order: readonly Credit[],
+  { amount, claim }: { readonly amount: Nanos; readonly claim: Claim | undefined },
+): CreditChanges {
   const draft = new CreditDraft(credits);
-  const parts = takenFrom([...named, ...others], amount, undefined);
+  const parts = takenFrom(order, amount, claim);
   for (const [seq, taken] of parts) draft.add(seq, -taken);
+  if (claim) draft.dropClaims(claim);
   return draft.finish(parts);
 }
 
 /** Returns what an amount takes from credits in their order; of ended ones only what a hold claims. */
-export function takenFrom(
-  live: readonly Credit[],
-  amount: Nanos,
-  claim: Claim | undefined,
-): readonly CreditPart[] {
+function takenFrom(live: readonly Credit[], amount: Nanos, claim: Claim | undefined): readonly CreditPart[] {
   const parts: CreditPart[] = [];
   let rest = amount;
   let claimed = claim?.granted ?? 0n;
@@ -139,8 +140,4 @@ class CreditDraft {
       .filter(({ claims: claimed, left }) => claimed !== undefined && left > 0n)
       .sort(compareCredits);
   }
-}
-
-function leastOf(one: Nanos, other: Nanos): Nanos {
-  return one < other ? one : other;
 }

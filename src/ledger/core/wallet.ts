@@ -1,7 +1,7 @@
 // The commands of a wallet that move no money: its creation, its state and its spending limits.
 
 import { firstIdOf } from "../../domain/id-time.ts";
-import { NANOS_MAX } from "../../domain/money.ts";
+import { leastOf, NANOS_MAX } from "../../domain/money.ts";
 import { isCalendar, isLimitPeriod, isTimeZone, periodStart } from "../../domain/period.ts";
 import type {
   DeleteSpendLimitRequest,
@@ -198,8 +198,4 @@ export function holdsToBind(
 
 function lists({ limits }: Hold, { counterId, periodStartMs }: CounterKey): boolean {
   return limits.some((each) => each.counterId === counterId && each.periodStartMs === periodStartMs);
-}
-
-function leastOf(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

@@ -1,7 +1,6 @@
 import type { Wallet } from "../core/book.ts";
 import { fitCredits } from "../core/fit-credits.ts";
 import { isId } from "../core/validate.ts";
-import type { WorkingBook } from "../core/working-book.ts";
 import type { Batch } from "../engine/store.ts";
 import { readWallet, type WalletRow } from "../queries/rows.ts";
 import { spoil, VersionedBooks } from "./books.ts";
@@ -127,16 +126,10 @@ export async function decideUnderLock(
       ];
     }),
   );
-  for (const book of opened.values()) fitCreditsOf(book);
+  for (const book of opened.values()) fitCredits(book);
   batch.decide(opened, nowMs);
   await commit(connection, encodeWrites(opened, fence), transactionId);
   books.keep(opened, versionOf(transactionId));
-}
-
-function fitCreditsOf(book: WorkingBook): void {
-  const { wallet, credits } = book;
-  const changes = wallet && fitCredits({ wallet, credits });
-  if (changes) book.apply(changes);
 }
 
 /** A wallet as it was locked, with its version. */

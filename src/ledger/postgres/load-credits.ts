@@ -1,7 +1,13 @@
 import { postingKey, TRANSFER_KINDS, type Transfer } from "../core/book.ts";
 import type { ReadSet } from "../core/read-set.ts";
 import type { LoadedBook } from "../core/working-book.ts";
-import { type CreditRow, readCredit, readTransfer, type TransferRow } from "../queries/rows.ts";
+import {
+  CREDIT_COLUMNS,
+  type CreditRow,
+  readCredit,
+  readTransfer,
+  type TransferRow,
+} from "../queries/rows.ts";
 import { TRANSFER_COLUMNS, type WalletOwned } from "./load-statements.ts";
 import { createBatchReads, encodeArray } from "./run-query.ts";
 import type { Connection } from "./session.ts";
@@ -67,12 +73,9 @@ function addCredits(books: Books, rows: readonly CreditRow[]): void {
   for (const row of rows) books.get(row.wallet_id)?.credits.set(readCredit(row));
 }
 
-const COLUMNS = `c.wallet_id, c.seq, c.credit_id, c.source, c.amount, c.left_amount, c.expired, c.expires_at_ms,
-  c.created_at_ms, c.claims, c.ended_at_ms`;
+const LIVE = `SELECT ${CREDIT_COLUMNS} FROM credits c WHERE c.wallet_id = ANY($1::text[]) AND c.live`;
 
-const LIVE = `SELECT ${COLUMNS} FROM credits c WHERE c.wallet_id = ANY($1::text[]) AND c.live`;
-
-const NAMED = `SELECT ${COLUMNS} FROM unnest($1::text[], $2::bigint[]) AS k (wallet_id, seq)
+const NAMED = `SELECT ${CREDIT_COLUMNS} FROM unnest($1::text[], $2::bigint[]) AS k (wallet_id, seq)
   JOIN LATERAL (SELECT * FROM credits WHERE wallet_id = k.wallet_id AND seq <= k.seq
     ORDER BY seq DESC LIMIT 1) AS c ON true`;
 

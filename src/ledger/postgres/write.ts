@@ -170,28 +170,7 @@ function addOpenings(rows: Rows, walletId: string, { openings }: WorkingBook["wr
 }
 
 function walletValues(wallet: Wallet): readonly Value[] {
-  const {
-    walletId,
-    posted,
-    held,
-    creditLimit,
-    state,
-    lastSeq,
-    newestCredit,
-    isMixed,
-    newestHoldMs,
-    createdAtMs,
-  } = wallet;
-  return [
-    walletId,
-    posted,
-    held,
-    creditLimit,
-    state,
-    lastSeq,
-    newestCredit,
-    isMixed,
-    newestHoldMs,
-    createdAtMs,
-  ];
+  const { posted, held, creditLimit, lastSeq, newestCredit, newestHoldMs, createdAtMs } = wallet;
+  const balance = [wallet.walletId, posted, held, creditLimit, wallet.state, lastSeq];
+  return [...balance, newestCredit, wallet.isMixed, newestHoldMs, createdAtMs];
 }

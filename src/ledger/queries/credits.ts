@@ -1,4 +1,3 @@
-import type { Wallet } from "../core/book.ts";
 import { Credits, creditsOf, withCredits } from "../core/credits.ts";
 import { endCredits } from "../core/spend-credits.ts";
 import { LedgerError } from "../ledger.ts";
@@ -13,10 +12,7 @@ import {
   type RunQuery,
   readPage,
 } from "./query.ts";
-import { type CreditRow, readCredit } from "./rows.ts";
-
-const CREDIT_COLUMNS = `c.wallet_id, c.seq, c.credit_id, c.source, c.amount, c.left_amount, c.expired, c.expires_at_ms,
-  c.created_at_ms, c.claims, c.ended_at_ms`;
+import { CREDIT_COLUMNS, type CreditRow, readCredit, readWallet, type WalletRow } from "./rows.ts";
 
 /** The credits of a wallet, newest first, or those with something left in the order of spending. */
 export function createCreditList(run: RunQuery, dialect: Dialect, now: () => number) {
@@ -61,9 +57,9 @@ async function readCurrent(
 ): Promise<Credits | undefined> {
   const values = createValues(dialect);
   // One statement: the balance and the credits of one moment.
-  const sql = `SELECT ${CREDIT_COLUMNS}, w.posted, w.held, w.newest_credit, w.newest_hold_ms,
-      w.created_at_ms AS wallet_created_at_ms,
-      CASE WHEN w.mixed THEN 1 ELSE 0 END AS mixed
+  const sql = `SELECT ${CREDIT_COLUMNS}, w.posted, w.held, w.credit_limit, w.state, w.last_seq, w.newest_credit,
+      w.newest_hold_ms, w.created_at_ms AS wallet_created_at_ms,
+      CASE WHEN w.mixed THEN CAST(1 AS bigint) ELSE CAST(0 AS bigint) END AS mixed
     FROM wallets w LEFT JOIN credits c ON c.wallet_id = w.wallet_id AND (c.live OR c.seq = w.newest_credit)
     WHERE w.wallet_id = ${values.add(walletId)}`;
   // Safe because the statement selects these columns, which have the schema's types.
@@ -71,31 +67,12 @@ async function readCurrent(
   const [first] = rows;
   if (!first) return undefined;
   const stored = new Credits(rows.filter(({ seq }) => seq !== null).map(readCredit));
-  const wallet = walletOf(walletId, first);
+  const wallet = readWallet({ ...first, wallet_id: walletId, created_at_ms: first.wallet_created_at_ms });
   const credits = creditsOf({ wallet, credits: stored });
   return withCredits(credits, endCredits({ wallet, credits }, nowMs)?.credits ?? []);
 }
 
-interface LiveRow extends CreditRow {
-  readonly posted: bigint;
-  readonly held: bigint;
-  readonly newest_credit: bigint;
-  readonly newest_hold_ms: bigint;
-  readonly mixed: bigint | number;
+/** A row of the wallet, with a credit or nulls. */
+interface LiveRow extends Omit<WalletRow, "wallet_id" | "created_at_ms">, CreditRow {
   readonly wallet_created_at_ms: bigint;
-}
-
-function walletOf(walletId: string, row: LiveRow): Wallet {
-  return {
-    walletId,
-    posted: row.posted,
-    held: row.held,
-    creditLimit: 0n,
-    state: "active",
-    lastSeq: 0,
-    createdAtMs: Number(row.wallet_created_at_ms),
-    newestCredit: Number(row.newest_credit),
-    isMixed: Number(row.mixed) === 1,
-    newestHoldMs: Number(row.newest_hold_ms),
-  };
 }

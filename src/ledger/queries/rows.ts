@@ -120,6 +120,10 @@ export function readWallet(row: WalletRow): Wallet {
   };
 }
 
+/** The columns of {@link CreditRow}, of a table named `c`. */
+export const CREDIT_COLUMNS = `c.wallet_id, c.seq, c.credit_id, c.source, c.amount, c.left_amount, c.expired,
+  c.expires_at_ms, c.created_at_ms, c.claims, c.ended_at_ms`;
+
 export function readCredit(row: CreditRow): Credit {
   return {
     seq: Number(row.seq),

@@ -1,5 +1,6 @@
 import { DAY_MS } from "../../domain/id-time.ts";
 import { ACCOUNTS, TRANSFER_KINDS, type TransferKind } from "../core/book.ts";
+import { isTime } from "../core/validate.ts";
 import { LedgerError } from "../ledger.ts";
 import type { JournalLine, Page, PageRequest, TransferKindName, TransferRange } from "../records.ts";
 import {
@@ -90,7 +91,7 @@ function nameOf(walletId: string, { fromMs, toMs, order, kinds = [] }: TransferR
 
 export function checkRange(walletId: string, { fromMs, toMs, order }: TransferRange): void {
   const isOrder = order === undefined || order === "newest_first" || order === "oldest_first";
-  if (!isStorable(walletId) || !isTime(fromMs) || !isTime(toMs) || !isOrder)
+  if (!isStorable(walletId) || !isBound(fromMs) || !isBound(toMs) || !isOrder)
     throw new LedgerError("invalid_query");
 }
 
@@ -101,8 +102,8 @@ export function timesOf({ fromMs, toMs }: TransferRange, values: Values): readon
   ];
 }
 
-function isTime(ms: number | undefined): boolean {
-  return ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48);
+function isBound(ms: number | undefined): boolean {
+  return ms === undefined || isTime(ms);
 }
 
 function isPosition(text: string): boolean {

@@ -283,7 +283,7 @@ class BookReader implements RowReader {
     if (this.#book.hasCredits) return;
     for (const row of this.#statements.liveCredits.all(this.#walletId)) this.#addCredit(row);
     this.#book.hasCredits = true;
-    fitCreditsOf(this.#book);
+    fitCredits(this.#book);
   }
 
   #credit(seq: number): void {
@@ -315,12 +315,6 @@ class BookReader implements RowReader {
     const { latest_ms: latestMs, next_ms: nextMs } = row ?? {};
     this.#book.windowStarts.set(counterId, { latestMs: latestMs ?? undefined, nextMs: nextMs ?? undefined });
   }
-}
-
-function fitCreditsOf(book: KeptBook): void {
-  const { wallet, credits } = book;
-  const changes = wallet && fitCredits({ wallet, credits });
-  if (changes) book.apply(changes);
 }
 
 type Statements = ReturnType<typeof prepare>;
