@@ -60,7 +60,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   end_user_not_held: {
     breaks: "a hold does not count for the end user that its request names",
-    isQuick: true,
     edits: [
       {
         file: "src/gateway/scopes.ts",
@@ -143,14 +142,12 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   lease_not_renewed: {
     breaks: "the hold of a running request is not extended",
-    isQuick: true,
     edits: [
       { file: HEARTBEATS, from: "await Promise.all([...live].map(beat))", to: "await Promise.all([])" },
     ],
   },
   receipt_before_transfer: {
     breaks: "a receipt is written in one transaction, and its transfer later in another",
-    isQuick: true,
     edits: [
       {
         file: "src/ledger/sqlite/write.ts",
@@ -170,7 +167,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   entry_deleted_early: {
     breaks: "an entry leaves the settlement outbox although the ledger was away",
-    isQuick: true,
     edits: [
       {
         file: REPLAY,
@@ -315,7 +311,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   refund_to_ended_credit: {
     breaks: "a refund goes to a credit that has ended",
-    isQuick: true,
     edits: [
       {
         file: "src/ledger/core/grant-credits.ts",
@@ -327,7 +322,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   end_booked_twice: {
     breaks:
       "the end of a credit is booked twice while a hold claims it, the second time with the holds from after it",
-    isQuick: true,
     edits: [
       { file: SPEND_CREDITS, from: "return claimed === undefined && expiresAtMs", to: "return expiresAtMs" },
     ],
@@ -374,7 +368,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   ends_not_shown: {
     breaks: "balances show credits as available that have ended and are not swept",
-    isQuick: true,
     edits: [
       {
         file: "src/ledger/queries/wallets.ts",
@@ -405,7 +398,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   slot_kept_after_leaving: {
     breaks: "the slot of a client that leaves is not given back",
-    isQuick: true,
     edits: [
       {
         file: SETTLE,
