@@ -1,10 +1,11 @@
 import { bytesOf, joinBlocks } from "../domain/byte-blocks.ts";
-import type { Surface } from "../domain/model.ts";
+import type { Capability, Surface } from "../domain/model.ts";
 import type { PrintOptions, WireFormat } from "../wire/format.ts";
 import { lazily } from "../wire/host-reasoning.ts";
 import { findMember } from "../wire/json/edit.ts";
 import { type JsonMeasure, skipSpace } from "../wire/json/scan.ts";
 import type { ModelRequest } from "../wire/model-request.ts";
+import { joinNeeds } from "../wire/request-needs.ts";
 import { decodeBody, type NewBody } from "./body.ts";
 import { type History, type KnownHistories, sumOfMeasures, tagOf } from "./known-histories.ts";
 import { type ConversationFormat, extendHistory, learnHistory, parseRest, TOOLS } from "./learn-history.ts";
@@ -153,13 +154,14 @@ function decodeAround(bytes: Uint8Array, cuts: readonly Cut[]): string | undefin
 }
 
 /** Returns the request with what was cut. Decodes and parses all of it only where all is needed. */
-function wholeRequest(wire: WireFormat, { bytes, history, rest }: Known): ModelRequest {
+function wholeRequest(wire: WireFormat, { bytes, history, cuts, rest }: Known): ModelRequest {
   const text = lazily(() => decodeBody([bytes]));
   const parsed = lazily(() => wire.parseRequest(text()));
   const mediaBytes = rest.input.mediaBytes + history.mediaBytes;
   const images = rest.input.images + history.images;
   return {
     ...rest,
+    needs: joinNeeds(rest.needs, needsOfCut(cuts, history)),
     input: { ...rest.input, textBytes: bytes.byteLength - mediaBytes, mediaBytes, images },
     get text() {
       return text();
@@ -168,6 +170,12 @@ function wholeRequest(wire: WireFormat, { bytes, history, rest }: Known): ModelR
     readChat: () => parsed().readChat(),
     readEchoedFields: () => parsed().readEchoedFields?.(),
   };
+}
+
+/** What the cut messages and tools need. Bodies with documents or audio have no history. */
+function needsOfCut(cuts: readonly Cut[], { images }: History): readonly Capability[] {
+  const hasTools = cuts.some(({ member, start, end }) => member === TOOLS && end > start);
+  return [...(hasTools ? (["tools"] as const) : []), ...(images > 0 ? (["images"] as const) : [])];
 }
 
 /** Prints the rest, with the bytes of the cuts in their lists; `undefined` where an edit may concern these. */

@@ -120,10 +120,15 @@ function learnTools(wire: ConversationFormat, rest: ModelRequest): KnownTools | 
   return { offset, bytes: bytes.byteLength, tag: tagOf(bytes), measured };
 }
 
-/** The facts of a request beside the length of its text. */
+/** The facts of a request beside the length of its text, and that it needs tools. */
 function headOf(request: ModelRequest): RequestHead {
   const facts = factsOf(request);
-  return { ...facts, input: { ...facts.input, textBytes: 0 } };
+  const needs = facts.needs?.filter((need) => need !== "tools");
+  return {
+    ...facts,
+    needs: needs?.length === 0 ? undefined : needs,
+    input: { ...facts.input, textBytes: 0 },
+  };
 }
 
 /** Parses a body that lacks some parts; `undefined` for one that is refused or has more structure than `max`. */

@@ -1,4 +1,4 @@
-import type { ModelTraits } from "../domain/model.ts";
+import type { ModelTraits, Route } from "../domain/model.ts";
 
 /** The traits of a route in the configuration. */
 export interface TraitEntry {
@@ -33,4 +33,9 @@ const UNKNOWN: ModelTraits = { reasoning: "none", sampling: true };
 export function readTraits(upstreamModel: string, entry: TraitEntry): ModelTraits {
   const [, known] = FAMILIES.find(([name]) => name.test(upstreamModel)) ?? [undefined, UNKNOWN];
   return { reasoning: entry.reasoning ?? known.reasoning, sampling: entry.sampling ?? known.sampling };
+}
+
+/** Returns the abilities of a route. A list of prompt caching alone says nothing of what requests need. */
+export function readAbilities(can: Route["can"]): Route["can"] {
+  return can?.length === 1 && can[0] === "prompt_caching" ? undefined : can;
 }

@@ -194,6 +194,9 @@ function valuesOfRoute(route: Members, known: KnownModel, model: Members, fillin
       model: upstreamModelOf(known),
       reasoning: known.reasoning,
       sampling: known.sampling,
+      can: known.can.length > 0 ? known.can : undefined,
+      context_window: lowerThan(model.context_window, known.context_window),
+      max_output_tokens: lowerThan(model.max_output_tokens, outputWithin(route, known)),
     }),
     ...mergedCost(route, "cost", cost ?? known.unit_cost),
     ...(isLong ? mergedCost(route, "long_context_cost", long?.cost ?? cost) : {}),
@@ -273,6 +276,17 @@ function mergedCost(written: Members, key: string, cost: object | undefined): Me
   if (!cost || (own !== undefined && !isMembers(own))) return {};
   if (own && Object.keys(cost).every((name) => Object.hasOwn(own, name))) return {};
   return { [key]: { ...cost, ...own } };
+}
+
+/** The known output limit, within the window that the route has in the file. */
+function outputWithin(route: Members, { max_output_tokens: max }: KnownModel): number | undefined {
+  return max && Math.min(max, countOr(route.context_window, max) ?? max);
+}
+
+/** The limit of a route, where it is below that of its model, which is written or known. */
+function lowerThan(ofModel: unknown, ofRoute: number | undefined): number | undefined {
+  const own = countOr(ofModel, undefined);
+  return own !== undefined && ofRoute !== undefined && ofRoute < own ? ofRoute : undefined;
 }
 
 function countOr(written: unknown, known: number | undefined): number | undefined {

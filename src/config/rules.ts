@@ -4,7 +4,7 @@ import { checkPaymentCallers } from "./payment-callers.ts";
 import { checkPlans } from "./plans.ts";
 import { checkPrices, isPricedByUnit } from "./price-rules.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { ConfigFile, ExportEntry, ModelEntry, Partly } from "./schema.ts";
+import type { ConfigFile, ExportEntry, ModelEntry, Partly, RouteEntry } from "./schema.ts";
 import { TOKENS_MAX } from "./schema-parts.ts";
 import { checkUpstream, DEMO_UPSTREAM } from "./upstream-rules.ts";
 
@@ -74,10 +74,21 @@ function checkRoutes(
   { known, expected, problems }: { known: ReadonlySet<string>; expected: string; problems: Problems },
 ): void {
   for (const [index, route] of Object.entries(model.routes ?? {})) {
+    checkRouteTokens([...path, "routes", index], route ?? {}, problems);
     const upstream = route?.upstream;
     if (upstream === undefined || known.has(upstream)) continue;
     problems.add([...path, "routes", index, "upstream"], "is not the name of an upstream", expected);
   }
+}
+
+/** Checks max_output_tokens ≤ context_window of a route, for the given ones. */
+function checkRouteTokens(
+  path: Path,
+  { context_window: window, max_output_tokens: max }: Partly<RouteEntry>,
+  problems: Problems,
+): void {
+  if (max === undefined || window === undefined || max <= window) return;
+  problems.add([...path, "max_output_tokens"], "is above context_window", `at most ${window}`);
 }
 
 /** Checks that a model that is priced by tokens has a window and an output limit. */

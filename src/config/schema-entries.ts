@@ -68,6 +68,14 @@ const Price = Mapping({
 
 const Known = Text("the id of a known model, such as anthropic/claude-sonnet-4-5");
 
+const Abilities = Type.Array(
+  Type.Union(
+    CAPABILITIES.map((name) => Type.Literal(name)),
+    { description: `one of ${CAPABILITIES.join(", ")}` },
+  ),
+  { uniqueItems: true, description: "a list of what the model can do" },
+);
+
 const Route = Mapping({
   known: Type.Optional(Known),
   upstream: Text("the name of an upstream"),
@@ -89,22 +97,15 @@ const Route = Mapping({
     ),
   ),
   sampling: Type.Optional(Type.Boolean({ description: "true or false" })),
+  can: Type.Optional(Abilities),
+  context_window: Type.Optional(Count(1, TOKENS_MAX)),
+  max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
 });
 
 /** A model of tollgate.yaml. */
 export const Model = Mapping({
   known: Type.Optional(Known),
-  can: Type.Optional(
-    Type.Array(
-      Type.Union(
-        CAPABILITIES.map((name) => Type.Literal(name)),
-        {
-          description: `one of ${CAPABILITIES.join(", ")}`,
-        },
-      ),
-      { uniqueItems: true, description: "a list of what the model can do" },
-    ),
-  ),
+  can: Type.Optional(Abilities),
   routes: Type.Array(Route, { minItems: 1, maxItems: 32, description: "a list of 1 to 32 routes" }),
   context_window: Type.Optional(Count(1, TOKENS_MAX)),
   max_output_tokens: Type.Optional(Count(0, TOKENS_MAX)),

@@ -146,6 +146,7 @@ export const ConfigFileSchema = Mapping({
 export type ConfigFile = Static<typeof ConfigFileSchema>;
 export type UpstreamEntry = Static<typeof Upstream>;
 export type ModelEntry = Static<typeof Model>;
+export type RouteEntry = ModelEntry["routes"][number];
 export type PlanEntry = Static<typeof Plan>;
 export type ExportEntry = Static<typeof ExportEntrySchema>;
 

@@ -1,5 +1,5 @@
 import { readRoutePrices } from "../catalog/prices.ts";
-import { readTraits } from "../catalog/traits.ts";
+import { readAbilities, readTraits } from "../catalog/traits.ts";
 import type { LongContext, Model, Route } from "../domain/model.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
@@ -193,6 +193,9 @@ function readRoutes(entry: ModelEntry, upstreams: NonNullable<ConfigFile["upstre
     }),
     betas: readBetas(entry.anthropic_betas, upstreams[route.upstream]?.anthropic_betas),
     traits: readTraits(route.model, route),
+    can: readAbilities(route.can ?? entry.can),
+    contextWindow: route.context_window,
+    outputTokensMax: route.max_output_tokens,
     known: route.known ?? entry.known,
   }));
   return routes.sort((one, other) => one.priority - other.priority);

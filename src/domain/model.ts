@@ -89,6 +89,9 @@ export type RouteChoice = "priority" | "cheapest" | "fastest" | "least_busy";
  */
 export type RouteReason = RouteChoice | "weight" | "affinity" | "failover";
 
+/** Why a route was not tried for a request that another one of its model can answer. */
+export type SkipReason = `cannot_${Capability | "output" | "context_window"}`;
+
 /** Multiplies the prices of every class by a markup, each rounded up. */
 export function scalePrice(price: Price, markup: Markup): Price {
   return {
@@ -138,6 +141,12 @@ export interface Route extends RoutePrices {
   /** The allowed Anthropic betas that change a price or the window; a trailing `*` matches any suffix. */
   readonly betas?: readonly string[] | undefined;
   readonly traits: ModelTraits;
+  /** Tokens of input and output together, where they differ from the model's. */
+  readonly contextWindow?: number | undefined;
+  /** The maximum of output tokens, where it is below the model's. */
+  readonly outputTokensMax?: number | undefined;
+  /** What it can do; `undefined` where it is unknown. Requests that need more take other routes. */
+  readonly can?: readonly Capability[] | undefined;
   /** Id of the known model that its facts came from, "anthropic/claude-sonnet-4-5". */
   readonly known?: string | undefined;
 }
@@ -181,7 +190,7 @@ export interface Model {
   readonly promptCaching?: "auto" | undefined;
   /** The price shown to clients; the price of a route may differ. */
   readonly price: Price;
-  /** What it can do; `undefined` where it is unknown. Nothing is refused for it. */
+  /** What clients are told that it can do; `undefined` where it is unknown. Routes have lists of their own. */
   readonly can?: readonly Capability[] | undefined;
   /** The upstream cost behind `price`; `undefined` when it is unknown. Never shown to clients. */
   readonly cost?: Price | undefined;

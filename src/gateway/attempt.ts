@@ -12,7 +12,7 @@ import { failed, type HeldRequest, type Outcome, outcomeName } from "./request.t
 import type { RoutePermit } from "./route-queue.ts";
 import { AttemptTimeouts, type Timeout } from "./timeouts.ts";
 import { beginAttemptTrace, endAttemptTrace, type Unprinted, withTraceHeaders } from "./upstream-call.ts";
-import { promptTooLong, readUpstreamError, wereMetByOnePerson } from "./upstream-error.ts";
+import { readUpstreamError, rejectedAsTooLong, wereMetByOnePerson } from "./upstream-error.ts";
 import { type Evidence, endPermit } from "./verdict.ts";
 
 /** Average of ordinary text. */
@@ -206,11 +206,12 @@ export function endedBy(
 }
 
 /** Reads an error event inside a 2xx answer. Ignored once output has begun. */
-function errorInAnswer(fault: unknown, { held }: AttemptContext): Outcome | undefined {
+function errorInAnswer(fault: unknown, context: AttemptContext): Outcome | undefined {
+  const { held } = context;
   if (!(fault instanceof UpstreamFault) || held.meter.hasOutput) return undefined;
   if (fault.isFlagged) return failed("rejected_by_upstream", { isFinal: true });
   const tooLong = fault.promptTooLong;
-  return tooLong && { kind: "failed", error: promptTooLong(tooLong.tokens, held), isFinal: true };
+  return tooLong && rejectedAsTooLong(tooLong.tokens, context);
 }
 
 interface FailedAttempt extends Pick<AttemptResult, "attempt">, Pick<Evidence, "timedOut"> {

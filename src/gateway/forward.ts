@@ -3,6 +3,7 @@ import { NO_USAGE } from "../domain/usage.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/records.ts";
 import type { Upstream, UpstreamKey } from "../upstream/upstream.ts";
+import { outputLimitOf } from "./abilities.ts";
 import { attemptCandidate, endedBy } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";
 import {
@@ -59,6 +60,7 @@ export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply)
         return { outcome: withRetryAfter(outcome, request), attempts };
       }
       const { candidate, key } = next;
+      if (candidate.route.outputTokensMax !== undefined) announceLimit(held, candidate, reply);
       const preparing = prepareCall(held, candidate);
       const prepared = preparing instanceof Promise ? await preparing : preparing;
       const startedAt = gateway.clock();
@@ -155,11 +157,18 @@ function countHostFailure({ keys }: Upstream, tried: UpstreamKey): void {
 
 /** Sets the header of an output limit that is not the client's own, and starts the keep-alive of a stream. */
 function announce({ quote }: HeldRequest, reply: Reply): void {
-  const { request, outputTokensMax } = quote;
-  if (outputTokensMax !== request.outputTokensMax && request.outputTokensBound === undefined) {
-    reply.setHeaders({ "x-tollgate-max-tokens": String(outputTokensMax) });
-  }
-  if (request.stream) reply.beginStream();
+  setLimitHeader(quote, quote.outputTokensMax, reply);
+  if (quote.request.stream) reply.beginStream();
+}
+
+/** Sets the header of a route whose own output limit is lower. */
+function announceLimit({ quote }: HeldRequest, { route }: Candidate, reply: Reply): void {
+  setLimitHeader(quote, outputLimitOf(route, quote.outputTokensMax), reply);
+}
+
+function setLimitHeader({ request }: Quote, outputTokensMax: number, reply: Reply): void {
+  if (outputTokensMax === request.outputTokensMax || request.outputTokensBound !== undefined) return;
+  reply.setHeaders({ "x-tollgate-max-tokens": String(outputTokensMax) });
 }
 
 /** The time of all attempts together, in milliseconds. */

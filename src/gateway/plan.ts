@@ -8,6 +8,7 @@ import type { PrintOptions } from "../wire/format.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
 import { type FormatPair, findFormatPair, passthroughContext } from "../wire/format-pair.ts";
 import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
+import { chooseAble } from "./abilities.ts";
 import type { Gateway } from "./gateway.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
@@ -46,9 +47,11 @@ export function planRequest(gateway: Gateway, { call, caller, body }: Planning):
   const reachable = findReachable(gateway, { call, model, request });
   const isPassthrough = reachable.every(({ pair }) => pair.isPassthrough);
   const planOf = ({ candidates, textBytes }: Candidates): Plan => {
-    call.trace?.note({ candidates: candidates.length });
+    const able = chooseAble(candidates, { model, request });
+    call.trace?.note({ candidates: able.candidates.length });
+    if (able.skipped) noteSkipped(call, able.skipped);
     const mayClamp = call.allowsClamp || caller.key.allowsClamp;
-    return { model, request, candidates, textBytes, mayClamp };
+    return { model, request, ...able, textBytes, mayClamp };
   };
   return isPassthrough ? planOf(passThrough(reachable, request)) : translate(reachable, body).then(planOf);
 }
@@ -100,16 +103,27 @@ function findReachable(
     const printOptions = hostOptions ? { ...own, ...hostOptions } : own;
     // Features of the client are sent only where its body passes through.
     const window = pair.isPassthrough && optIns ? optIns.windowOn(route, call.headers, request) : 0;
-    reachable.push({ route, upstream, pair, printOptions, contextWindow: widenedWindow(model, window) });
+    reachable.push({ route, upstream, pair, printOptions, contextWindow: windowOf(route, model, window) });
   }
   if (refused !== undefined && reachable.length === 0)
     throw new GatewayError("untranslatable", { path: refused });
   return reachable;
 }
 
-/** The window that features of the client open; `undefined` for the model's own. */
-export function widenedWindow({ contextWindow, longContext }: Model, opened: number): number | undefined {
-  return opened === 0 ? undefined : Math.max(contextWindow, longContext?.contextWindow ?? opened);
+/** The window of a route, and what features of the client open of it; `undefined` for the model's own. */
+export function windowOf(
+  { contextWindow: own }: Pick<Route, "contextWindow">,
+  { contextWindow, longContext }: Model,
+  opened: number,
+): number | undefined {
+  return opened === 0 ? own : Math.max(own ?? contextWindow, longContext?.contextWindow ?? opened);
+}
+
+/** Records the routes that were left out: "small cannot_images". */
+function noteSkipped(call: Call, skipped: NonNullable<Plan["skipped"]>): void {
+  const names = skipped.map(({ upstream, reason }) => `${upstream} ${reason}`);
+  call.record.skipped = names;
+  call.trace?.note({ skipped: names });
 }
 
 function printOptionsFor(

@@ -33,7 +33,7 @@ const READINGS_MAX = 1_000;
 export interface PricedCandidate {
   readonly route: Route;
   readonly codec: Pick<AnswerReader, "isPassthrough">;
-  /** Tokens of the context window that the client has opened on this route; default: the model's. */
+  /** Tokens of the context window of this route, or that the client has opened on it; default: the model's. */
   readonly contextWindow?: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface QuotedPlan {
 export interface Quote {
   readonly model: Model;
   readonly request: RequestHead;
-  /** Most tokens of one prompt and its answer: the model's, or more on a route that allows it. */
+  /** Most tokens of one prompt and its answer: the widest window of the candidates. */
   readonly contextWindow: number;
   /** The highest prices among the candidates; `units` is that of all units together. */
   readonly prices: {
@@ -92,7 +92,8 @@ export function outputTokensMaxOf(model: Model, request: RequestHead): number {
   return Math.min(wanted, model.outputTokensMax);
 }
 
-function leastOutput({ thinkingTokens }: RequestHead): number {
+/** Output tokens that an answer needs beside its reasoning. */
+export function leastOutput({ thinkingTokens }: RequestHead): number {
   return thinkingTokens + OUTPUT_TOKENS_MIN;
 }
 
@@ -194,8 +195,8 @@ function isLongContext({ longContext }: Model, inputTokens: number, contextWindo
 }
 
 function widestWindow(model: Model, candidates: readonly PricedCandidate[]): number {
-  let widest = model.contextWindow;
-  for (const { contextWindow = 0 } of candidates) widest = Math.max(widest, contextWindow);
+  let widest = 0;
+  for (const { contextWindow = model.contextWindow } of candidates) widest = Math.max(widest, contextWindow);
   return widest;
 }
 

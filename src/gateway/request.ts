@@ -1,5 +1,4 @@
-// The types of one request, in the order in which `run-request.ts` makes them, so that the verbs of the
-// story share types without a circle.
+// The types of one request, in the order in which `run-request.ts` makes them; they make no circle.
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Body } from "../bodies/body.ts";
 import type { Nanos } from "../domain/money.ts";
@@ -84,6 +83,8 @@ export interface RequestRecord {
   model?: string;
   upstream?: string | undefined;
   attempts?: number;
+  /** Routes that cannot do what the request needs, with what they lack. */
+  skipped?: readonly string[];
   /** `ok`, a code of the error contract, or `client_closed`. */
   outcome?: string;
   chargedUsd?: string;
@@ -139,6 +140,8 @@ export interface Candidate extends PricedCandidate {
 export interface Plan extends QuotedPlan {
   /** Never empty, in the order of the model's routes. */
   readonly candidates: readonly Candidate[];
+  /** Routes that cannot do what the request needs, as lines of the receipt; `undefined` without any. */
+  readonly skipped?: readonly Attempt[] | undefined;
 }
 
 /** Money that is reserved for a running request. */

@@ -117,7 +117,8 @@ interface Settling {
 }
 
 function outcomeFacts({ clock }: Gateway, { held, answer, charge }: Settling): OutcomeFacts {
-  const { call, meter } = held;
+  const { call, meter, plan } = held;
+  const attempts = charge.source === "estimated" ? withReport(answer.attempts, meter) : answer.attempts;
   const route = meter.candidate?.route;
   const firstOutputMs = meter.firstOutputAt === undefined ? undefined : meter.firstOutputAt - call.startedAt;
   return {
@@ -130,7 +131,7 @@ function outcomeFacts({ clock }: Gateway, { held, answer, charge }: Settling): O
     usage: charge.usage,
     firstOutputMs: firstOutputMs === undefined ? undefined : Math.round(firstOutputMs),
     totalMs: Math.round(clock() - call.startedAt),
-    attempts: charge.source === "estimated" ? withReport(answer.attempts, meter) : answer.attempts,
+    attempts: plan.skipped ? [...plan.skipped, ...attempts] : attempts,
   };
 }
 

@@ -8,6 +8,7 @@ import type { AttemptTrace, TraceFacts, TraceFailure } from "../telemetry/reques
 import type { CallBody, UpstreamCall } from "../upstream/upstream.ts";
 import type { PrintOptions, UpstreamFormat } from "../wire/format.ts";
 import type { HostOptions } from "../wire/model-request.ts";
+import { outputLimitOf } from "./abilities.ts";
 import type { Quote } from "./quote.ts";
 import { type Candidate, type HeldRequest, type Outcome, outcomeName } from "./request.ts";
 
@@ -92,8 +93,9 @@ export function forwardedHeaders(
   return { ...format.headers, ...sent };
 }
 
-/** The planned options, unless limits or the grant have lowered the output limit since. */
-function printOptionsOf({ printOptions }: Candidate, { outputTokensMax }: Quote): PrintOptions {
+/** The planned options, unless limits, the grant or the route have lowered the output limit since. */
+function printOptionsOf({ printOptions, route }: Candidate, quote: Quote): PrintOptions {
+  const outputTokensMax = outputLimitOf(route, quote.outputTokensMax);
   return printOptions.outputTokensMax === outputTokensMax
     ? printOptions
     : { ...printOptions, outputTokensMax };
@@ -134,7 +136,7 @@ export async function endAttemptTrace(
     operation: operationOf(candidate),
     provider: upstream.provider,
     model: route.upstreamModel,
-    maxTokens: held.quote.outputTokensMax,
+    maxTokens: outputLimitOf(route, held.quote.outputTokensMax),
     status: attempt.status === 0 ? undefined : attempt.status,
     outcome: outcomeName(outcome),
     ...usageFacts(held),

@@ -136,8 +136,20 @@ function startCooldown({ status, headers }: Response, { candidate, key }: ErrorC
 /** Another upstream may accept a body that is too large for this one. */
 function rejected(status: number, text: string, { held, candidate }: ErrorContext): Outcome {
   const tooLong = candidate.codec.format.readPromptTooLong(text);
+  if (tooLong && status !== 413) return rejectedAsTooLong(tooLong.tokens, { held, candidate });
   const error = tooLong ? promptTooLong(tooLong.tokens, held) : new GatewayError("rejected_by_upstream");
   return { kind: "failed", error, isFinal: status !== 413 };
+}
+
+/** The outcome of a prompt that is too long for a candidate. Final unless another one has a wider window. */
+export function rejectedAsTooLong(
+  tokens: number | undefined,
+  { held, candidate }: Pick<RelayContext, "held" | "candidate">,
+): Outcome {
+  const { candidates, model } = held.plan;
+  const window = candidate.contextWindow ?? model.contextWindow;
+  const isFinal = candidates.every(({ contextWindow = model.contextWindow }) => contextWindow <= window);
+  return { kind: "failed", error: promptTooLong(tokens, held), isFinal };
 }
 
 /** Reads for at most 5 s, then aborts and returns "". Returns "" for a text above 64 KiB as well. */
@@ -148,7 +160,7 @@ async function readErrorText(answer: Response, timeouts: AttemptTimeouts): Promi
 }
 
 /** Our own fixed text with the two numbers that Claude Code reads before it compacts a conversation. */
-export function promptTooLong(tokens: number | undefined, { quote }: HeldRequest): GatewayError {
+function promptTooLong(tokens: number | undefined, { quote }: HeldRequest): GatewayError {
   if (tokens === undefined) return new GatewayError("prompt_too_long");
   const message = `prompt is too long: ${tokens} tokens > ${quote.contextWindow} maximum`;
   return new GatewayError("prompt_too_long", { message });

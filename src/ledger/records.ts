@@ -226,7 +226,7 @@ export interface Attempt {
   readonly upstream: string;
   /** The label of the upstream's key; absent for an upstream with one key. */
   readonly key?: string | undefined;
-  /** Why the route and key were taken; absent without a choice. */
+  /** Why the route and key were taken, or what a route that was not called cannot; absent without a choice. */
   readonly reason?: string | undefined;
   /**
    * Why the usage that the upstream reported was not charged as it was: "missing", "uncountable", or "above_bound"

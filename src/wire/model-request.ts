@@ -1,5 +1,5 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
-import type { MessagesHost } from "../domain/model.ts";
+import type { Capability, MessagesHost } from "../domain/model.ts";
 import type { UnitDemand } from "../domain/units.ts";
 
 /** The size of a request's input, as far as its price can depend on it. */
@@ -42,6 +42,8 @@ export interface RequestHead {
   /** Whether the client requested usage in a stream. */
   readonly wantsUsage: boolean;
   readonly input: InputSize;
+  /** What a model must be able to do beside text; `undefined` for nothing. */
+  readonly needs?: readonly Capability[] | undefined;
   /** Anthropic betas named in the body; betas of the header are not included. */
   readonly betas?: readonly string[] | undefined;
   /** Path of the first field that no other host of Anthropic's models can serve; `undefined` for none. */

@@ -10,10 +10,15 @@ export interface PartSize {
   readonly isUnbounded: boolean;
   /** Whether the part is a tool that runs at the upstream, whose results can be of any size. */
   readonly isServerTool: boolean;
+  /** Whether the part is a document or a recording; false when omitted. */
+  readonly isDocument?: boolean | undefined;
+  readonly isAudio?: boolean | undefined;
 }
 
 export const TEXT_SIZE: PartSize = { images: 0, inlineChars: 0, isUnbounded: false, isServerTool: false };
 export const UNBOUNDED_SIZE: PartSize = { ...TEXT_SIZE, isUnbounded: true };
+export const DOCUMENT_SIZE: PartSize = { ...UNBOUNDED_SIZE, isDocument: true };
+export const AUDIO_SIZE: PartSize = { ...UNBOUNDED_SIZE, isAudio: true };
 export const SERVER_TOOL_SIZE: PartSize = { ...TEXT_SIZE, isServerTool: true };
 /** Size of a tool that runs at the provider: its results are unbounded, and each result rereads the prompt. */
 export const REMOTE_TOOL_SIZE: PartSize = { ...UNBOUNDED_SIZE, isServerTool: true };
@@ -44,13 +49,17 @@ export function sumOfSizes(sizes: readonly PartSize[]): PartSize {
   let inlineChars = 0;
   let isUnbounded = false;
   let isServerTool = false;
+  let isDocument = false;
+  let isAudio = false;
   for (const size of sizes) {
     images += size.images;
     inlineChars += size.inlineChars;
     isUnbounded ||= size.isUnbounded;
     isServerTool ||= size.isServerTool;
+    isDocument ||= size.isDocument === true;
+    isAudio ||= size.isAudio === true;
   }
-  return { images, inlineChars, isUnbounded, isServerTool };
+  return { images, inlineChars, isUnbounded, isServerTool, isDocument, isAudio };
 }
 
 /**

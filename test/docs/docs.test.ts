@@ -22,7 +22,7 @@ import { PLAN_BLOCKS } from "./plan-blocks.ts";
 import { PROJECT_BLOCKS } from "./project-blocks.ts";
 import { PROVIDER_BLOCKS } from "./provider-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
-import { POOL_YAML } from "./routing-blocks.ts";
+import { ABILITIES_YAML, POOL_YAML } from "./routing-blocks.ts";
 
 const README = readPage("README.md");
 const CLIENTS = readPage("docs/clients.md");
@@ -107,6 +107,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     WEBHOOK_BODY,
     WEBHOOK_CHECK,
     EXPORT_YAML,
+    ABILITIES_YAML,
     POOL_YAML,
     EXPORTED_LINE,
     VERIFY_EXPORT,

@@ -4,7 +4,7 @@ import { openBody } from "../../src/bodies/open-body.ts";
 import type { Model, Route } from "../../src/domain/model.ts";
 import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
 import { Meter } from "../../src/gateway/meter.ts";
-import { widenedWindow } from "../../src/gateway/plan.ts";
+import { windowOf } from "../../src/gateway/plan.ts";
 import { quoteRequest } from "../../src/gateway/quote.ts";
 import type { Call, Candidate, HeldRequest, Plan, RunningCaller } from "../../src/gateway/request.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
@@ -128,7 +128,7 @@ function createCandidate(
       stream,
       traits,
     },
-    contextWindow: widenedWindow(model, opened),
+    contextWindow: windowOf(route, model, opened),
   };
 }
 

@@ -4,6 +4,7 @@ import { isJsonObject, isSet, type JsonObject, parseJsonObject, readArray, readT
 import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import {
+  DOCUMENT_SIZE,
   imageSize,
   inputSizeOf,
   type PartSize,
@@ -25,6 +26,7 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { nameEndUser } from "../request-fields.ts";
+import { hasElements, isSchemaFormat, needsOf } from "../request-needs.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { rejectTool, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
@@ -74,6 +76,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
   const messages = requireMessages(body);
   readList(body, "tools");
   rejectUnpriced(body, messages, repeatsKeys);
+  const size = sizeOfMessages(body, messages);
   return {
     text,
     model,
@@ -84,9 +87,16 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     choices: 1,
     wantsUsage: true,
     input: {
-      ...inputSizeOf(text, sizeOfMessages(body, messages), repeatsKeys),
+      ...inputSizeOf(text, size, repeatsKeys),
       readings: countReadings(body),
     },
+    needs: needsOf(size, {
+      tools: hasElements(body.tools) || hasElements(body.mcp_servers),
+      reasoning: asksForThinking(body),
+      schema:
+        isSchemaFormat(body.output_format) ||
+        isSchemaFormat(isJsonObject(body.output_config) && body.output_config.format),
+    }),
     endUser: nameEndUser(readEndUser(body)),
     betas: readBodyBetas(body),
     unhosted: findUnhosted(body),
@@ -132,6 +142,10 @@ export function dropForeignReasoning(messages: string): string {
     });
     return isEmpty ? undefined : kept;
   });
+}
+
+function asksForThinking({ thinking }: JsonObject): boolean {
+  return isJsonObject(thinking) && (thinking.type === "enabled" || thinking.type === "adaptive");
 }
 
 function isForeignReasoning(block: string): boolean {
@@ -222,5 +236,5 @@ function sizeOfImage(source: unknown): PartSize {
 function sizeOfDocument(source: unknown, depth: number): PartSize {
   if (!isJsonObject(source)) return UNBOUNDED_SIZE;
   if (source.type === "text") return TEXT_SIZE;
-  return source.type === "content" ? sizeOfContent(source.content, depth + 1) : UNBOUNDED_SIZE;
+  return source.type === "content" ? sizeOfContent(source.content, depth + 1) : DOCUMENT_SIZE;
 }

@@ -4,6 +4,8 @@ import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../js
 import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import {
+  AUDIO_SIZE,
+  DOCUMENT_SIZE,
   inputSizeOf,
   type PartSize,
   promptTextOf,
@@ -26,6 +28,7 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { nameEndUser, readEndUser } from "../request-fields.ts";
+import { asksForEffort, hasElements, isSchemaFormat, needsOf } from "../request-needs.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { rejectPaidTools, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
@@ -74,6 +77,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
   rejectUnpriced(body, repeatsKeys);
   // A deferred answer would have to be fetched later, which the gateway does not support.
   if (readFlag(body, "deferred")) rejectUntranslatable("deferred");
+  const size = sizeOfChat(body, messages);
   return {
     text,
     model,
@@ -83,7 +87,12 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     thinkingTokens: readThinkingTokens(body),
     choices: readPositive(body, "n", CHOICES_MAX) ?? 1,
     wantsUsage: readObject(body, "stream_options")?.include_usage === true,
-    input: inputSizeOf(text, sizeOfChat(body, messages), repeatsKeys),
+    input: inputSizeOf(text, size, repeatsKeys),
+    needs: needsOf(size, {
+      tools: hasElements(body.tools) || hasElements(body.functions),
+      reasoning: asksForReasoning(body),
+      schema: isSchemaFormat(body.response_format),
+    }),
     endUser: nameEndUser(readEndUser(body)),
     promptText: () => promptTextOf(reread(), ["messages", "tools", "functions"]),
     readChat: () => readChatRequest(reread()),
@@ -114,6 +123,14 @@ function readThinkingTokens({ thinking, reasoning }: JsonObject): number {
   return readBudget(
     isJsonObject(thinking) ? thinking.budget_tokens : isJsonObject(reasoning) && reasoning.max_tokens,
   );
+}
+
+/** Hosts differ in the field that asks for reasoning. */
+function asksForReasoning({ reasoning_effort: effort, reasoning, thinking }: JsonObject): boolean {
+  if (asksForEffort(effort)) return true;
+  if (isJsonObject(thinking)) return thinking.type !== "disabled";
+  if (!isJsonObject(reasoning) || reasoning.enabled === false) return false;
+  return asksForEffort(reasoning.effort) || isSet(reasoning.max_tokens) || reasoning.enabled === true;
 }
 
 function smallerOf(one: number | undefined, other: number | undefined): number | undefined {
@@ -167,7 +184,7 @@ function runsAtUpstream(tool: unknown): boolean {
 }
 
 function sizeOfMessage(message: JsonObject): PartSize {
-  if (isSet(message.audio)) return UNBOUNDED_SIZE;
+  if (isSet(message.audio)) return AUDIO_SIZE;
   return Array.isArray(message.content) ? sumOfSizes(message.content.map(sizeOfPart)) : TEXT_SIZE;
 }
 
@@ -175,5 +192,7 @@ function sizeOfPart(part: unknown): PartSize {
   if (!isJsonObject(part)) return TEXT_SIZE;
   if (part.type === "image_url")
     return sizeOfImageUrl(isJsonObject(part.image_url) ? part.image_url.url : part.image_url);
-  return typeof part.type === "string" && TEXT_PARTS.has(part.type) ? TEXT_SIZE : UNBOUNDED_SIZE;
+  if (typeof part.type === "string" && TEXT_PARTS.has(part.type)) return TEXT_SIZE;
+  if (part.type === "input_audio") return AUDIO_SIZE;
+  return part.type === "file" ? DOCUMENT_SIZE : UNBOUNDED_SIZE;
 }

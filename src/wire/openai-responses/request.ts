@@ -15,6 +15,7 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { nameEndUser, readEndUser } from "../request-fields.ts";
+import { asksForEffort, hasElements, isSchemaFormat, needsOf } from "../request-needs.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
 import { rejectUnpricedAbilities, rejectUnpricedTools, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { readEchoedFields } from "./ingress/echoed-fields.ts";
@@ -64,6 +65,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
   if (repeatsKeys) throw new GatewayError("wrong_shape");
   rejectStored(body, items);
   rejectUnpriced(body, items);
+  const size = sizeOfInput(body, items);
   return {
     text,
     model,
@@ -73,7 +75,12 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     thinkingTokens: 0,
     choices: 1,
     wantsUsage: true,
-    input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
+    input: { ...inputSizeOf(text, size, repeatsKeys), readings: countReadings(body) },
+    needs: needsOf(size, {
+      tools: hasElements(body.tools) || items.some(({ tools }) => hasElements(tools)),
+      reasoning: asksForEffort(readObject(body, "reasoning")?.effort),
+      schema: isSchemaFormat(readObject(body, "text")?.format),
+    }),
     endUser: nameEndUser(readEndUser(body)),
     promptText: () => promptTextOf(reread(), ["instructions", "input", "tools"]),
     readChat: () => readChatRequest(reread()),

@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject, readArray, readText } from "../json/read.ts";
 import {
+  AUDIO_SIZE,
+  DOCUMENT_SIZE,
   type PartSize,
   SERVER_TOOL_SIZE,
   sizeOfImageUrl,
@@ -74,5 +76,7 @@ function sizeOfParts(parts: unknown): PartSize {
 function sizeOfPart(part: unknown): PartSize {
   if (!isJsonObject(part)) return TEXT_SIZE;
   if (part.type === "input_image") return sizeOfImageUrl(part.image_url);
-  return TEXT_PARTS.has(readText(part.type)) ? TEXT_SIZE : UNBOUNDED_SIZE;
+  if (TEXT_PARTS.has(readText(part.type))) return TEXT_SIZE;
+  if (part.type === "input_audio") return AUDIO_SIZE;
+  return part.type === "input_file" ? DOCUMENT_SIZE : UNBOUNDED_SIZE;
 }

@@ -17,7 +17,7 @@ import { Arithmetic } from "./arithmetic.tsx";
 import styles from "./receipt.module.css";
 import { Refund } from "./refund.tsx";
 import { ScopeFacts } from "./scopes.tsx";
-import { Story } from "./story.tsx";
+import { isCalled, Story } from "./story.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/requests/$request");
 
@@ -185,9 +185,9 @@ function writeQuestion(account: string, receipt: ReceiptData): string {
     outcome_text,
     attempts,
   } = receipt;
-  const tried = attempts.map(
-    ({ upstream: name, status }) => `${name} ${status === 0 ? "no answer" : status}`,
-  );
+  const tried = attempts
+    .filter(isCalled)
+    .map(({ upstream: name, status }) => `${name} ${status === 0 ? "no answer" : status}`);
   const refunded = readUsd(refunded_usd) > 0n ? `, ${formatExact(readUsd(refunded_usd))} refunded` : "";
   return [
     "Please look into this request:",

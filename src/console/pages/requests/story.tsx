@@ -18,6 +18,18 @@ const REASONS: Readonly<Record<string, string>> = {
   failover: "a preferred one could not take it",
 };
 
+/** What a skipped upstream lacks for a request. */
+const LACKS: Readonly<Record<string, string>> = {
+  cannot_tools: "its model has no tools",
+  cannot_images: "its model reads no images",
+  cannot_documents: "its model reads no documents",
+  cannot_audio: "its model hears no audio",
+  cannot_reasoning: "its model does not reason",
+  cannot_structured_output: "its model follows no JSON schema",
+  cannot_context_window: "the prompt and its answer do not fit its context window",
+  cannot_output: "its output limit is below the reasoning that was asked for",
+};
+
 /** What happened to the money, in order: hold, attempts, settlement. */
 export function Story({ receipt }: { readonly receipt: ReceiptData }) {
   const { at, granted_usd, attempts } = receipt;
@@ -27,7 +39,12 @@ export function Story({ receipt }: { readonly receipt: ReceiptData }) {
         <Step title="Money was held" when={<Time at={at} as="second" />}>
           <Money usd={granted_usd} isExact /> of the wallet, before any upstream was called.
         </Step>
-        {attempts.map(({ upstream, key, reason, status, ms }, index) => (
+        {attempts.filter(isSkipped).map(({ upstream, reason }) => (
+          <Step key={`${upstream} ${reason}`} title={`${upstream} was not asked`} when="–">
+            {LACKS[reason ?? ""] ?? reason}
+          </Step>
+        ))}
+        {attempts.filter(isCalled).map(({ upstream, key, reason, status, ms }, index) => (
           <Step
             // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no id and never change their order.
             key={index}
@@ -49,6 +66,17 @@ export function Story({ receipt }: { readonly receipt: ReceiptData }) {
       </ol>
     </Panel>
   );
+}
+
+type AttemptData = ReceiptData["attempts"][number];
+
+/** Whether a line of a receipt is of an upstream that was skipped instead of called. */
+function isSkipped({ reason }: AttemptData): boolean {
+  return reason?.startsWith("cannot_") ?? false;
+}
+
+export function isCalled(attempt: AttemptData): boolean {
+  return !isSkipped(attempt);
 }
 
 function End({ receipt }: { readonly receipt: ReceiptData }) {

@@ -68,7 +68,9 @@ export const receiptAnswer = t.Object({
     t.Object({
       upstream: t.String(),
       key: t.Nullable(t.String({ description: "Label of the upstream's key" })),
-      reason: t.Nullable(t.String({ description: "Why the route and key were taken" })),
+      reason: t.Nullable(
+        t.String({ description: "Why the route and key were taken, or what a skipped route cannot" }),
+      ),
       report: t.Nullable(
         t.String({
           description: "Why its reported usage was not charged: missing, uncountable, above_bound",
