@@ -1,4 +1,5 @@
 // What a subscription must grant, reckoned from docs/plans.md alone: no code of src/plans, and no calendar of it.
+import { instantOf, wallOf } from "./zone-calendar.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -10,6 +11,8 @@ export interface ReckonedPlan {
   readonly days: number;
   readonly grant: bigint;
   readonly carryOver: number;
+  /** Days that a late credit lasts at least. Default: 1. */
+  readonly lateDays?: number;
 }
 
 /** A credit that must be granted. */
@@ -29,9 +32,10 @@ export type ReckonedCommand =
     }
   | { readonly kind: "cancel"; readonly when: "now" | "period_end" };
 
-/** One subscription in UTC, with every period that it has had. */
+/** One subscription in its zone, with every period that it has had. */
 export class Reckoning {
   readonly credits: ReckonedCredit[] = [];
+  readonly #timeZone: string;
   #plan: ReckonedPlan;
   #next: ReckonedPlan | undefined;
   /** The anchor, and how many periods began since. */
@@ -43,14 +47,19 @@ export class Reckoning {
   #isCancelled = false;
   #isOver = false;
 
-  constructor(plan: ReckonedPlan, nowMs: number) {
+  constructor(plan: ReckonedPlan, nowMs: number, timeZone = "UTC") {
     this.#plan = plan;
+    this.#timeZone = timeZone;
     this.#anchorMs = nowMs;
     this.#begin(nowMs, nowMs);
   }
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  get plan(): ReckonedPlan {
+    return this.#plan;
   }
 
   /** Lets time pass. */
@@ -127,7 +136,8 @@ export class Reckoning {
     this.#best = this.#plan.grant;
     const endMs = this.#boundary(this.#sinceAnchor + this.#plan.carryOver);
     const isLate = nowMs - startMs > HOUR_MS;
-    const expiresAtMs = isLate && endMs < nowMs + DAY_MS ? nowMs + DAY_MS : endMs;
+    const leastMs = nowMs + (this.#plan.lateDays ?? 1) * DAY_MS;
+    const expiresAtMs = isLate && endMs < leastMs ? leastMs : endMs;
     this.credits.push({ name: String(this.#begun), amount: this.#plan.grant, expiresAtMs });
     this.#begun += 1;
   }
@@ -136,12 +146,15 @@ export class Reckoning {
     return this.#boundary(this.#sinceAnchor);
   }
 
-  /** The calendar by hand: the day of the anchor, or the last one of its month. */
+  /** The calendar by hand: the day of the anchor, or the last one of its month, at the anchor's time of the clock. */
   #boundary(index: number): number {
-    if (this.#plan.days > 0) return this.#anchorMs + index * this.#plan.days * DAY_MS;
-    const anchor = new Date(this.#anchorMs);
+    if (index === 0) return this.#anchorMs;
+    const wallMs = wallOf(this.#anchorMs, this.#timeZone);
+    if (this.#plan.days > 0) return instantOf(wallMs + index * this.#plan.days * DAY_MS, this.#timeZone);
+    const anchor = new Date(wallMs);
     const [year, month] = [anchor.getUTCFullYear(), anchor.getUTCMonth() + index];
     const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
-    return Date.UTC(year, month, Math.min(anchor.getUTCDate(), lastDay)) + (this.#anchorMs % DAY_MS);
+    const dayMs = Date.UTC(year, month, Math.min(anchor.getUTCDate(), lastDay));
+    return instantOf(dayMs + (wallMs % DAY_MS), this.#timeZone);
   }
 }

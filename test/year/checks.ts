@@ -1,0 +1,107 @@
+// What is compared when a month has ended.
+import { expect } from "bun:test";
+import { auditDatabase } from "../../src/ledger/audit/audit.ts";
+import { listMonths, openStatement, printStatement, readMonth } from "../../src/payments/statement.ts";
+import { findReasons } from "../../src/payments/transfer-notes.ts";
+import { findSubscription, listGrants } from "../../src/plans/reads.ts";
+import type { TempStorage } from "../accounts/temp-storage.ts";
+import type { AccountYear } from "./account-year.ts";
+import type { ReckonedLine } from "./wallet-book.ts";
+
+/** Compares each account's statement of every month, and audits the ledger. Returns how many statements there were. */
+export async function checkStatements(
+  storage: TempStorage,
+  accounts: readonly AccountYear[],
+): Promise<number> {
+  const { database, ledger } = storage;
+  let statements = 0;
+  for (const account of accounts) {
+    const { id } = account;
+    const months = await listMonths(ledger, id, storage.now());
+    for (const { month: name, opening, closing, lines } of months.slice(0, 3)) {
+      const month = readMonth(name);
+      const reckoned = account.book.lines.filter(({ atMs }) => atMs >= month.fromMs && atMs < month.toMs);
+      const [before = 0n, after] = balancesOf(account, reckoned, month.fromMs);
+      expect([id, name, opening, closing, lines]).toEqual([
+        id,
+        name,
+        before,
+        after ?? before,
+        reckoned.length,
+      ]);
+      const statement = await openStatement(ledger, id, month);
+      const reasonOf = async (lineId: string) => (await findReasons(database, id, [lineId])).get(lineId);
+      const printed: string[] = [];
+      for await (const part of printStatement(month, statement, { nowMs: storage.now(), reasonOf }))
+        printed.push(...part.split("\r\n").filter((row) => row !== ""));
+      const rows = reckoned.map((line) => rowOf(account, line));
+      expect([id, name, printed.slice(2, -1)]).toEqual([id, name, rows]);
+      statements += 1;
+    }
+    const balances = await ledger.balances(id);
+    const { posted, held } = account.book.money;
+    expect([id, balances.posted, balances.held]).toEqual([id, posted, held]);
+    expect([id, balances.available]).toEqual([id, account.book.availableAt(storage.now())]);
+  }
+  const { findings } = await auditDatabase(database, storage.now());
+  expect(findings).toEqual([]);
+  return statements;
+}
+
+function balancesOf(
+  { book }: AccountYear,
+  reckoned: readonly ReckonedLine[],
+  fromMs: number,
+): readonly [opening: bigint, closing: bigint | undefined] {
+  const opening = book.lines.findLast(({ atMs }) => atMs < fromMs)?.balance ?? 0n;
+  return [opening, reckoned.at(-1)?.balance];
+}
+
+/** A row of the file, printed apart from the program. */
+function rowOf(account: AccountYear, { atMs, kind, id, holdId, amount, balance }: ReckonedLine): string {
+  const time = new Date(atMs).toISOString();
+  const cells = [
+    time,
+    kind,
+    id,
+    holdId ?? "",
+    usd(amount),
+    usd(balance),
+    quoted(account.reasons.get(id) ?? ""),
+  ];
+  return cells.join(",");
+}
+
+function quoted(cell: string): string {
+  return cell.includes(",") ? `"${cell}"` : cell;
+}
+
+function usd(nanos: bigint): string {
+  const digits = String(nanos < 0n ? -nanos : nanos).padStart(10, "0");
+  const cents = digits.slice(-9).replace(/0{1,7}$/, "");
+  return `${nanos < 0n ? "-" : ""}${digits.slice(0, -9)}.${cents}`;
+}
+
+/** Compares the credits of each subscription: every period once, and none missing. */
+export async function checkPeriods(
+  { database }: TempStorage,
+  accounts: readonly AccountYear[],
+): Promise<void> {
+  for (const { subscriptions } of accounts) {
+    for (const { id, reckoning } of subscriptions) {
+      const grants = await listGrants(database, id, 10_000);
+      const shown = grants.map(({ id: grantId, amount, expiresAtMs, bookedAtMs }) => ({
+        ...{ name: grantId.slice(`plan-${id}-`.length), amount, expiresAtMs },
+        isBooked: bookedAtMs !== undefined,
+      }));
+      const expected = reckoning.credits.map((credit) => ({ ...credit, isBooked: true }));
+      expect([id, sorted(shown)]).toEqual([id, sorted(expected)]);
+      const state = (await findSubscription(database, id))?.state;
+      expect([id, state === "ended"]).toEqual([id, reckoning.isOver]);
+    }
+  }
+}
+
+function sorted<Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] {
+  return items.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
