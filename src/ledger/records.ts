@@ -45,6 +45,8 @@ export interface LedgerReads {
   journalTotals(walletId: string, options?: JournalTotalsOptions): Promise<JournalTotals>;
   /** Sums of the transfers of a range of time, by kind and by a scope of their receipts. */
   transferTotals(walletId: string, query: TransferTotalsQuery): Promise<readonly TransferTotal[]>;
+  /** Sums of what top-ups granted and what credits lost at their ends, by source. */
+  creditTotals(query: CreditTotalsQuery): Promise<readonly CreditTotal[]>;
   /** Rejects with `invalid_query` above 10,000 rows. */
   usage(query: UsageQuery): Promise<UsageReport>;
   rollUps(): Promise<RollUpState>;
@@ -302,6 +304,22 @@ export interface TransferTotal {
   /** The change of `posted`: positive into the wallet. */
   readonly amount: Nanos;
   readonly transfers: number;
+}
+
+/** Selects transfers by the time of their commit. Without a wallet, those of all. */
+export interface CreditTotalsQuery extends Pick<TransferRange, "fromMs" | "toMs"> {
+  readonly walletId?: string | undefined;
+}
+
+/** What credits of one source were granted by top-ups, and what they lost at their ends. */
+export interface CreditTotal {
+  readonly source: CreditSource;
+  readonly granted: Nanos;
+  /** The number of top-ups. */
+  readonly grants: number;
+  readonly expired: Nanos;
+  /** The number of transfers that took something off at an end. */
+  readonly ends: number;
 }
 
 /** Why money moved: a hold's capture, its expiry, its late settlement, or a posting with an id of its own. */

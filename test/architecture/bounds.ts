@@ -8,7 +8,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   backup: { files: 5, lines: 850 },
   usage: { files: 10, lines: 1250 },
   forecast: { files: 5, lines: 850 },
-  payments: { files: 34, lines: 4250 },
+  payments: { files: 38, lines: 4900 },
   plans: { files: 10, lines: 1200 },
   gateway: { files: 28, lines: 4600 },
   notices: { files: 12, lines: 1850 },
@@ -16,9 +16,9 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   mail: { files: 4, lines: 550 },
   delivery: { files: 3, lines: 500 },
   accounts: { files: 52, lines: 6950 },
-  "ledger-grpc": { files: 29, lines: 4500 },
+  "ledger-grpc": { files: 30, lines: 4600 },
   "settlement-outbox": { files: 5, lines: 1150 },
-  ledger: { files: 109, lines: 16050 },
+  ledger: { files: 111, lines: 16200 },
   refusals: { files: 4, lines: 800 },
   "limiter/redis": { files: 12, lines: 1700 },
   limiter: { files: 4, lines: 800 },
@@ -32,7 +32,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   db: { files: 29, lines: 3150 },
   telemetry: { files: 15, lines: 2150 },
   console: { files: 173, lines: 19850 },
-  domain: { files: 25, lines: 1750 },
+  domain: { files: 26, lines: 1770 },
 };
 
 /** The most files of src that take part in one plain chat request. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import { CREDIT_SOURCES } from "../../src/domain/credit.ts";
 import type { LimitPeriod } from "../../src/domain/period.ts";
 import { FILTER_SCOPES_MAX, SCOPE_KINDS, SCOPES_MAX } from "../../src/domain/scope.ts";
 import type { Balances, TransferKindName } from "../../src/ledger/records.ts";
@@ -9,6 +10,12 @@ import {
   type UsageDimension,
   type UsageReport,
 } from "../../src/ledger/usage-records.ts";
+import {
+  decodeCreditTotal,
+  decodeCreditTotalsQuery,
+  encodeCreditTotal,
+  encodeCreditTotalsQuery,
+} from "../../src/ledger-grpc/codec/credit-totals.ts";
 import {
   decodeRefundRequest,
   decodeTopUpRequest,
@@ -486,6 +493,26 @@ describe("a message survives encoding and decoding:", () => {
       }),
       encodeTransferTotal,
       decodeTransferTotal,
+    ));
+  test("a query of credits", () =>
+    survives(
+      "SumCreditsRequest",
+      fc.record({ walletId: maybe(TEXT), fromMs: maybe(ID_TIME), toMs: maybe(ID_TIME) }),
+      encodeCreditTotalsQuery,
+      decodeCreditTotalsQuery,
+    ));
+  test("CreditTotal", () =>
+    survives(
+      "CreditTotal",
+      fc.record({
+        source: fc.constantFrom(...CREDIT_SOURCES),
+        granted: NANOS,
+        grants: COUNT,
+        expired: NANOS,
+        ends: COUNT,
+      }),
+      encodeCreditTotal,
+      decodeCreditTotal,
     ));
   test("RollUpState", () =>
     survives(

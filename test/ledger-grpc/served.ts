@@ -149,6 +149,7 @@ export function stubLedger(changes: Partial<Ledger> = {}): Ledger {
     charge: async () => ({ balances: BALANCES, replayed: false, receiptId: "receipt" }),
     refund: async () => ({ balances: BALANCES, replayed: false }),
     transferTotals: decline,
+    creditTotals: decline,
     fullLimits: decline,
     setSpendLimit: async () => undefined,
     deleteSpendLimit: async () => undefined,

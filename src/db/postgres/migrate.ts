@@ -26,6 +26,7 @@ import codeCredits from "./migrations/0021_code-credits.sql" with { type: "text"
 import payments from "./migrations/0022_payments.sql" with { type: "text" };
 import plans from "./migrations/0023_plans.sql" with { type: "text" };
 import signedPayments from "./migrations/0024_signed_payments.sql" with { type: "text" };
+import grantedTransfers from "./migrations/0025_granted_transfers.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -57,6 +58,7 @@ export const MIGRATIONS: readonly string[] = [
   payments,
   plans,
   signedPayments,
+  grantedTransfers,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

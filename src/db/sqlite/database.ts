@@ -29,6 +29,7 @@ import codeCredits from "./migrations/0022_code-credits.sql" with { type: "text"
 import payments from "./migrations/0023_payments.sql" with { type: "text" };
 import plans from "./migrations/0024_plans.sql" with { type: "text" };
 import signedPayments from "./migrations/0025_signed_payments.sql" with { type: "text" };
+import grantedTransfers from "./migrations/0026_granted_transfers.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -145,6 +146,7 @@ export const MIGRATIONS: readonly string[] = [
   payments,
   plans,
   signedPayments,
+  grantedTransfers,
 ];
 
 /**

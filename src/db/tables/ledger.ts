@@ -60,6 +60,8 @@ export const transfers = (t: Columns) =>
           ]),
       // Top-ups and refunds: few, so that settlements cost nothing more.
       t.index("transfers_in").on(table.walletId, table.kind, table.amount).where(sql`kind IN (1, 5)`),
+      // What top-ups granted and what credits lost at their ends, by time: sums of all wallets read these alone.
+      t.index("transfers_granted").on(table.createdAtMs, table.walletId).where(sql`kind IN (1, 7)`),
       // A charge has an id of its own: a refund finds it by its receipt.
       t.index("transfers_charges").on(table.walletId, table.holdId).where(sql`kind = 6`),
       t.check("transfers_amount", sql`${table.amount} > 0`),

@@ -2,6 +2,7 @@ import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
 import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
 import type { LedgerReads, SpendLimit } from "../../ledger/records.ts";
 import { platform } from "../../platform.ts";
+import { decodeCreditTotal, encodeCreditTotalsQuery } from "../codec/credit-totals.ts";
 import { decodeCredit } from "../codec/credits.ts";
 import { encodeId, encodeText } from "../codec/fields.ts";
 import { decodeFullLimits, decodeSpendLimitUsage, encodeFullLimitsQuery } from "../codec/limits.ts";
@@ -105,7 +106,10 @@ export function createRemoteReads({
   };
 }
 
-type JournalReads = Pick<LedgerReads, "credits" | "transfers" | "journalTotals" | "transferTotals">;
+type JournalReads = Pick<
+  LedgerReads,
+  "credits" | "creditTotals" | "transfers" | "journalTotals" | "transferTotals"
+>;
 
 function createJournalReads(readRows: RemoteCalls["readRows"]): JournalReads {
   return {
@@ -113,6 +117,10 @@ function createJournalReads(readRows: RemoteCalls["readRows"]): JournalReads {
       const request = { walletId: encodeText(walletId), ...encodePage(page), isLive };
       const { credits, nextPageToken } = await readRows(ledgerService.ListCredits, request);
       return { items: credits.map(decodeCredit), nextToken: nextPageToken || undefined };
+    },
+    async creditTotals(query) {
+      const request = encodeCreditTotalsQuery(query);
+      return (await readRows(ledgerService.SumCredits, request)).totals.map(decodeCreditTotal);
     },
     async transfers(walletId, page, range = {}) {
       const request = {

@@ -2,6 +2,7 @@ import type { handleUnaryCall, ServerUnaryCall, sendUnaryData } from "@grpc/grpc
 import type * as Proto from "../../gen/messages.ts";
 import { type Ledger, LedgerError } from "../../ledger/ledger.ts";
 import { platform } from "../../platform.ts";
+import { decodeCreditTotalsQuery, encodeCreditTotal } from "../codec/credit-totals.ts";
 import { encodeCredit } from "../codec/credits.ts";
 import { InvalidField } from "../codec/fields.ts";
 import { decodeFullLimitsQuery, encodeFullLimits, encodeSpendLimitUsage } from "../codec/limits.ts";
@@ -163,6 +164,7 @@ type ReadName =
   | "ListRunningHolds"
   | "SumRunningHolds"
   | "ListCredits"
+  | "SumCredits"
   | "ListTransfers"
   | "SumTransfers"
   | "SumTransfersByScope"
@@ -206,6 +208,10 @@ function createReadHandlers(ledger: Ledger, read: CreateRead): Pick<Proto.Ledger
       const filter = { isLive: wire.isLive };
       const { items, nextToken } = await ledger.credits(wire.walletId, decodePage(wire), filter);
       return { credits: items.map(encodeCredit), nextPageToken: nextToken ?? "" };
+    }),
+    SumCredits: read(async (wire) => {
+      const totals = await ledger.creditTotals(decodeCreditTotalsQuery(wire));
+      return { totals: totals.map(encodeCreditTotal) };
     }),
     ListTransfers: read(async (wire) => {
       const { items, nextToken } = await ledger.transfers(

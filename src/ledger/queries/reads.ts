@@ -1,5 +1,6 @@
 import type { LedgerReads } from "../records.ts";
 import { createRollUpsRead } from "./coverage.ts";
+import { createCreditTotalsRead } from "./credit-totals.ts";
 import { createCreditList } from "./credits.ts";
 import { createFullLimitsRead } from "./full-limits.ts";
 import { createJournalTotalsRead } from "./journal-sums.ts";
@@ -39,6 +40,7 @@ export function createLedgerReads(database: LedgerDatabase, now: () => number): 
     transfers: createTransferList(runLong, dialect),
     journalTotals: createJournalTotalsRead(runLong, dialect),
     transferTotals: createTransferTotalsRead(runLong, dialect),
+    creditTotals: createCreditTotalsRead(runLong, dialect),
     usage: createUsageRead(runLong, dialect, now),
     rollUps: createRollUpsRead(runShort),
   };

@@ -5,6 +5,7 @@ import { describeClosing } from "./closing.ts";
 import { describeConcurrency } from "./concurrency.ts";
 import { describeConsoleReads } from "./console-reads.ts";
 import { describeCorrections } from "./corrections.ts";
+import { describeCreditTotals } from "./credit-totals.ts";
 import { describeCredits } from "./credits.ts";
 import { type OpenLedger, useLedgerEnv } from "./env.ts";
 import { describeExactness } from "./exactness.ts";
@@ -79,6 +80,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeUsage(env);
     describeConsoleReads(env);
     describeTransferTotals(env);
+    describeCreditTotals(env);
     describeFullLimits(env);
     describeConcurrency(env);
     describeTwoProcesses(env);

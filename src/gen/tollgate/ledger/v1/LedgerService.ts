@@ -54,6 +54,8 @@ import type { SettleHoldRequest as _tollgate_ledger_v1_SettleHoldRequest, Settle
 import type { SettleHoldResponse as _tollgate_ledger_v1_SettleHoldResponse, SettleHoldResponse__Output as _tollgate_ledger_v1_SettleHoldResponse__Output } from '../../../tollgate/ledger/v1/SettleHoldResponse.ts';
 import type { StreamMutationsRequest as _tollgate_ledger_v1_StreamMutationsRequest, StreamMutationsRequest__Output as _tollgate_ledger_v1_StreamMutationsRequest__Output } from '../../../tollgate/ledger/v1/StreamMutationsRequest.ts';
 import type { StreamMutationsResponse as _tollgate_ledger_v1_StreamMutationsResponse, StreamMutationsResponse__Output as _tollgate_ledger_v1_StreamMutationsResponse__Output } from '../../../tollgate/ledger/v1/StreamMutationsResponse.ts';
+import type { SumCreditsRequest as _tollgate_ledger_v1_SumCreditsRequest, SumCreditsRequest__Output as _tollgate_ledger_v1_SumCreditsRequest__Output } from '../../../tollgate/ledger/v1/SumCreditsRequest.ts';
+import type { SumCreditsResponse as _tollgate_ledger_v1_SumCreditsResponse, SumCreditsResponse__Output as _tollgate_ledger_v1_SumCreditsResponse__Output } from '../../../tollgate/ledger/v1/SumCreditsResponse.ts';
 import type { SumRunningHoldsRequest as _tollgate_ledger_v1_SumRunningHoldsRequest, SumRunningHoldsRequest__Output as _tollgate_ledger_v1_SumRunningHoldsRequest__Output } from '../../../tollgate/ledger/v1/SumRunningHoldsRequest.ts';
 import type { SumRunningHoldsResponse as _tollgate_ledger_v1_SumRunningHoldsResponse, SumRunningHoldsResponse__Output as _tollgate_ledger_v1_SumRunningHoldsResponse__Output } from '../../../tollgate/ledger/v1/SumRunningHoldsResponse.ts';
 import type { SumTransfersByScopeRequest as _tollgate_ledger_v1_SumTransfersByScopeRequest, SumTransfersByScopeRequest__Output as _tollgate_ledger_v1_SumTransfersByScopeRequest__Output } from '../../../tollgate/ledger/v1/SumTransfersByScopeRequest.ts';
@@ -292,6 +294,15 @@ export interface LedgerServiceClient extends grpc.Client {
   streamMutations(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_tollgate_ledger_v1_StreamMutationsRequest, _tollgate_ledger_v1_StreamMutationsResponse__Output>;
   streamMutations(options?: grpc.CallOptions): grpc.ClientDuplexStream<_tollgate_ledger_v1_StreamMutationsRequest, _tollgate_ledger_v1_StreamMutationsResponse__Output>;
   
+  SumCredits(argument: _tollgate_ledger_v1_SumCreditsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumCreditsResponse__Output>): grpc.ClientUnaryCall;
+  SumCredits(argument: _tollgate_ledger_v1_SumCreditsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_SumCreditsResponse__Output>): grpc.ClientUnaryCall;
+  SumCredits(argument: _tollgate_ledger_v1_SumCreditsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumCreditsResponse__Output>): grpc.ClientUnaryCall;
+  SumCredits(argument: _tollgate_ledger_v1_SumCreditsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_SumCreditsResponse__Output>): grpc.ClientUnaryCall;
+  sumCredits(argument: _tollgate_ledger_v1_SumCreditsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumCreditsResponse__Output>): grpc.ClientUnaryCall;
+  sumCredits(argument: _tollgate_ledger_v1_SumCreditsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_SumCreditsResponse__Output>): grpc.ClientUnaryCall;
+  sumCredits(argument: _tollgate_ledger_v1_SumCreditsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumCreditsResponse__Output>): grpc.ClientUnaryCall;
+  sumCredits(argument: _tollgate_ledger_v1_SumCreditsRequest, callback: grpc.requestCallback<_tollgate_ledger_v1_SumCreditsResponse__Output>): grpc.ClientUnaryCall;
+  
   SumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
   SumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
   SumRunningHolds(argument: _tollgate_ledger_v1_SumRunningHoldsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollgate_ledger_v1_SumRunningHoldsResponse__Output>): grpc.ClientUnaryCall;
@@ -374,6 +385,8 @@ export interface LedgerServiceHandlers extends grpc.UntypedServiceImplementation
   
   StreamMutations: grpc.handleBidiStreamingCall<_tollgate_ledger_v1_StreamMutationsRequest__Output, _tollgate_ledger_v1_StreamMutationsResponse>;
   
+  SumCredits: grpc.handleUnaryCall<_tollgate_ledger_v1_SumCreditsRequest__Output, _tollgate_ledger_v1_SumCreditsResponse>;
+  
   SumRunningHolds: grpc.handleUnaryCall<_tollgate_ledger_v1_SumRunningHoldsRequest__Output, _tollgate_ledger_v1_SumRunningHoldsResponse>;
   
   SumTransfers: grpc.handleUnaryCall<_tollgate_ledger_v1_SumTransfersRequest__Output, _tollgate_ledger_v1_SumTransfersResponse>;
@@ -409,6 +422,7 @@ export interface LedgerServiceDefinition extends grpc.ServiceDefinition {
   SetWalletState: MethodDefinition<_tollgate_ledger_v1_SetWalletStateRequest, _tollgate_ledger_v1_SetWalletStateResponse, _tollgate_ledger_v1_SetWalletStateRequest__Output, _tollgate_ledger_v1_SetWalletStateResponse__Output>
   SettleHold: MethodDefinition<_tollgate_ledger_v1_SettleHoldRequest, _tollgate_ledger_v1_SettleHoldResponse, _tollgate_ledger_v1_SettleHoldRequest__Output, _tollgate_ledger_v1_SettleHoldResponse__Output>
   StreamMutations: MethodDefinition<_tollgate_ledger_v1_StreamMutationsRequest, _tollgate_ledger_v1_StreamMutationsResponse, _tollgate_ledger_v1_StreamMutationsRequest__Output, _tollgate_ledger_v1_StreamMutationsResponse__Output>
+  SumCredits: MethodDefinition<_tollgate_ledger_v1_SumCreditsRequest, _tollgate_ledger_v1_SumCreditsResponse, _tollgate_ledger_v1_SumCreditsRequest__Output, _tollgate_ledger_v1_SumCreditsResponse__Output>
   SumRunningHolds: MethodDefinition<_tollgate_ledger_v1_SumRunningHoldsRequest, _tollgate_ledger_v1_SumRunningHoldsResponse, _tollgate_ledger_v1_SumRunningHoldsRequest__Output, _tollgate_ledger_v1_SumRunningHoldsResponse__Output>
   SumTransfers: MethodDefinition<_tollgate_ledger_v1_SumTransfersRequest, _tollgate_ledger_v1_SumTransfersResponse, _tollgate_ledger_v1_SumTransfersRequest__Output, _tollgate_ledger_v1_SumTransfersResponse__Output>
   SumTransfersByScope: MethodDefinition<_tollgate_ledger_v1_SumTransfersByScopeRequest, _tollgate_ledger_v1_SumTransfersByScopeResponse, _tollgate_ledger_v1_SumTransfersByScopeRequest__Output, _tollgate_ledger_v1_SumTransfersByScopeResponse__Output>

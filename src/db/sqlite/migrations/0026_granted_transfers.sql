@@ -1,0 +1,1 @@
+CREATE INDEX `transfers_granted` ON `transfers` (`created_at_ms`,`wallet_id`) WHERE kind IN (1, 7);
