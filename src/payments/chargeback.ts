@@ -18,7 +18,7 @@ export type ChargebackKind = "project" | "member" | "key";
  */
 type LineKind = ChargebackKind | "none" | "dropped_receipts" | "wallet";
 
-interface ChargebackLine extends TransferSums {
+export interface ChargebackLine extends TransferSums {
   readonly kind: LineKind;
   readonly id: string | undefined;
   /** `undefined` for what is no project, member or key of the account. */
