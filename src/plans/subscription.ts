@@ -35,6 +35,10 @@ export interface Subscription {
   readonly version: number;
   /** The version whose spending limits the ledger has. */
   readonly appliedVersion: number;
+  /** The subscription at Stripe that pays for it; `undefined` for one that an operator has assigned. */
+  readonly stripeId?: string | undefined;
+  /** The end of the latest period that was paid at Stripe. */
+  readonly paidUntilMs?: number | undefined;
 }
 
 /** The credit of one period, or a raise of it. */
@@ -108,12 +112,15 @@ export function readSubscription({ nextAtMs: _, ...row }: SubscriptionRow): Subs
     nextPlan: row.nextPlan ? readPlan(row.nextPlan) : undefined,
     pausedAtMs: row.pausedAtMs ?? undefined,
     endedAtMs: row.endedAtMs ?? undefined,
+    stripeId: row.stripeId ?? undefined,
+    paidUntilMs: row.paidUntilMs ?? undefined,
   };
 }
 
 /** Converts a subscription to its row. */
 export function writeSubscription(subscription: Subscription): SubscriptionRow {
   const { plan, nextPlan, pausedAtMs = null, endedAtMs = null } = subscription;
+  const { stripeId = null, paidUntilMs = null } = subscription;
   return {
     ...subscription,
     plan: printPlan(plan),
@@ -121,6 +128,8 @@ export function writeSubscription(subscription: Subscription): SubscriptionRow {
     nextAtMs: nextAtMsOf(subscription) ?? null,
     pausedAtMs,
     endedAtMs,
+    stripeId,
+    paidUntilMs,
   };
 }
 

@@ -271,6 +271,8 @@ const TABLES = [
     "open_notices",
     "people",
     "plan_grants",
+    "plan_invoices",
+    "plan_orders",
     "projects",
     "proofs",
     "redeem_codes",

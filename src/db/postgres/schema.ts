@@ -40,7 +40,10 @@ export const {
   webhookCalls,
   sharedLinks,
 } = declareTables(consoleTables, POSTGRES_COLUMNS);
-export const { subscriptions, planGrants } = declareTables(planTables, POSTGRES_COLUMNS);
+export const { planGrants, planInvoices, planOrders, subscriptions } = declareTables(
+  planTables,
+  POSTGRES_COLUMNS,
+);
 export const { wallets, transfers, credits, holds, spendLimits, limitCounters, forgottenNames } =
   declareTables(ledgerTables, POSTGRES_COLUMNS);
 export const {

@@ -30,6 +30,7 @@ import payments from "./migrations/0023_payments.sql" with { type: "text" };
 import plans from "./migrations/0024_plans.sql" with { type: "text" };
 import signedPayments from "./migrations/0025_signed_payments.sql" with { type: "text" };
 import grantedTransfers from "./migrations/0026_granted_transfers.sql" with { type: "text" };
+import planOrders from "./migrations/0027_plan_orders.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -147,6 +148,7 @@ export const MIGRATIONS: readonly string[] = [
   plans,
   signedPayments,
   grantedTransfers,
+  planOrders,
 ];
 
 /**

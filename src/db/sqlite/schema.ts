@@ -37,7 +37,10 @@ export const {
   webhookCalls,
   sharedLinks,
 } = declareTables(consoleTables, SQLITE_COLUMNS);
-export const { subscriptions, planGrants } = declareTables(planTables, SQLITE_COLUMNS);
+export const { planGrants, planInvoices, planOrders, subscriptions } = declareTables(
+  planTables,
+  SQLITE_COLUMNS,
+);
 export const { wallets, transfers, credits, holds, spendLimits, limitCounters, forgottenNames } =
   declareTables(ledgerTables, SQLITE_COLUMNS);
 export const {

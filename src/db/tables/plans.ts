@@ -34,11 +34,16 @@ export const subscriptions = (t: Columns) =>
       version: t.whole("version").notNull().default(1),
       /** The version whose spending limits the ledger has. */
       appliedVersion: t.whole("applied_version").notNull().default(0),
+      /** The subscription at Stripe that pays for it; null for one that an operator has assigned. */
+      stripeId: t.text("stripe_id"),
+      /** The end of the latest period that was paid at Stripe. */
+      paidUntilMs: t.whole("paid_until_ms"),
     },
     (table) => [
       t.index("subscriptions_account").on(table.accountId, table.id),
       t.uniqueIndex("subscriptions_live").on(table.accountId).where(sql`ended_at_ms IS NULL`),
       t.index("subscriptions_next").on(table.nextAtMs).where(sql`next_at_ms IS NOT NULL`),
+      t.uniqueIndex("subscriptions_stripe").on(table.stripeId),
       t.index("subscriptions_unapplied").on(table.id).where(sql`applied_version < version`),
     ],
   );
@@ -68,5 +73,72 @@ export const planGrants = (t: Columns) =>
     (table) => [
       t.index("plan_grants_subscription").on(table.subscriptionId, table.period),
       t.index("plan_grants_unbooked").on(table.decidedAtMs).where(sql`booked_at_ms IS NULL`),
+    ],
+  );
+
+/**
+ * Orders of plans at Stripe. The row is committed before Stripe is called; its id is the idempotency key, and comes back
+ * in the metadata of the subscription there.
+ */
+export const planOrders = (t: Columns) =>
+  t.createTable(
+    "plan_orders",
+    {
+      id: t.text("id").primaryKey(),
+      accountId: t.text("account_id").notNull(),
+      /** The plans that its prices stand for, as they were when each price was first seen. */
+      terms: t.printedJson("terms").$type<object>().notNull(),
+      createdBy: t.text("created_by").notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      /** The page of Stripe. */
+      sessionId: t.text("session_id"),
+      customerId: t.text("customer_id"),
+      /** The subscription at Stripe, from the first time it was seen. */
+      stripeId: t.text("stripe_id"),
+      /** The subscription here, from the first paid invoice on. */
+      subscriptionId: t.text("subscription_id"),
+      /** How often Stripe's state was applied: of two readers at once, the second reads again. */
+      reads: t.whole("reads").notNull().default(0),
+      /** When Stripe is asked next, whatever events come; null once nothing more can follow. */
+      nextReadAtMs: t.whole("next_read_at_ms"),
+      /** When the subscription ended at Stripe. */
+      endedAtMs: t.whole("ended_at_ms"),
+    },
+    (table) => [
+      t.index("plan_orders_account").on(table.accountId, table.id),
+      t.uniqueIndex("plan_orders_stripe").on(table.stripeId),
+      t.index("plan_orders_next").on(table.nextReadAtMs),
+    ],
+  );
+
+/** Paid invoices of subscriptions at Stripe. The id is Stripe's: each is granted once. */
+export const planInvoices = (t: Columns) =>
+  t.createTable(
+    "plan_invoices",
+    {
+      id: t.text("id").primaryKey(),
+      orderId: t.text("order_id").notNull(),
+      subscriptionId: t.text("subscription_id").notNull(),
+      accountId: t.text("account_id").notNull(),
+      planId: t.text("plan_id").notNull(),
+      /** The payment, which refunds and disputes name. */
+      intentId: t.text("intent_id"),
+      /** The top-up. */
+      grantId: t.text("grant_id").notNull(),
+      /** What was paid, taxes included, and without them. */
+      paid: t.nanos("paid").notNull(),
+      net: t.nanos("net").notNull(),
+      /** The credit that it granted. */
+      credited: t.nanos("credited").notNull(),
+      /** The period that it pays for. */
+      startsAtMs: t.whole("starts_at_ms").notNull(),
+      endsAtMs: t.whole("ends_at_ms").notNull(),
+      paidAtMs: t.whole("paid_at_ms").notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+    },
+    (table) => [
+      t.index("plan_invoices_account").on(table.accountId, table.paidAtMs),
+      t.index("plan_invoices_subscription").on(table.subscriptionId, table.startsAtMs),
+      t.index("plan_invoices_intent").on(table.intentId),
     ],
   );
