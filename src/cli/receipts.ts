@@ -62,6 +62,7 @@ function printReceipt(receipt: Receipt) {
     surface: request.surface,
     model: request.model,
     upstream: outcome?.upstream ?? null,
+    tier: outcome?.tier ?? null,
     state: receipt.state,
     outcome: outcome?.outcome ?? null,
     input_tokens: outcome?.usage?.inputTokens ?? null,

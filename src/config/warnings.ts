@@ -1,5 +1,5 @@
 import { DAY_MS } from "../domain/id-time.ts";
-import { longCostOf, type Model, type Price, type Route } from "../domain/model.ts";
+import { longCostOf, type Model, type Price, type Route, type TokenPrice } from "../domain/model.ts";
 import { dearestUnit, findUnpriced, type UnitPrice } from "../domain/units.ts";
 import type { FilledIn } from "./known.ts";
 import { formatPath } from "./problems.ts";
@@ -84,7 +84,7 @@ interface PriceBelowCost {
 }
 
 /** The classes of a price, with their keys in the file. */
-const CLASSES: readonly (readonly [name: Exclude<keyof Price, "unit">, key: string])[] = [
+const CLASSES: readonly (readonly [name: keyof TokenPrice, key: string])[] = [
   ["input", "input"],
   ["output", "output"],
   ["cachedInput", "cached_input"],

@@ -6,6 +6,7 @@ import {
   printPrice,
   scalePicos,
 } from "./money.ts";
+import type { Tier } from "./tiers.ts";
 import { mapUnitPrice, type UnitPrice } from "./units.ts";
 import { type InputClass, inputTokensOf, type Usage } from "./usage.ts";
 
@@ -67,10 +68,15 @@ export interface TokenPrice {
 export interface Price extends TokenPrice {
   /** Set for a model that is priced by unit; its tokens are free then. */
   readonly unit?: UnitPrice | undefined;
+  /** The prices of service tiers; absent where only the standard one has a price. */
+  readonly tiers?: TierPrices | undefined;
 }
 
+/** The prices of service tiers, by their names. Never empty. */
+export type TierPrices = Readonly<Partial<Record<Tier, TokenPrice>>>;
+
 /** Converts prices to JSON: decimal strings of USD per million tokens. */
-export function printPrices(price: Price) {
+export function printPrices(price: TokenPrice) {
   return {
     input: printPrice(price.input),
     output: printPrice(price.output),

@@ -24,6 +24,7 @@ export function printReceipt(receipt: Receipt): object {
     refunded_usd: printUsd(receipt.refunded),
     charge_source: outcome?.source ?? null,
     usage: outcome?.usage ? printUsage(outcome.usage) : null,
+    tier: outcome?.tier ?? null,
     price_usd_per_million_tokens: outcome?.price ? printPrices(outcome.price) : null,
     saved_by_caching_usd: printSaved(receipt),
     units: outcome ? printUnits(outcome) : null,

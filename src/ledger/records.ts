@@ -208,6 +208,8 @@ export interface OutcomeFacts {
   readonly upstream?: string | undefined;
   readonly upstreamModel?: string | undefined;
   readonly price?: Price | undefined;
+  /** The service tier of the price; `undefined` for the standard one. */
+  readonly tier?: string | undefined;
   /** What the upstream bills the operator for the charged usage; `undefined` when that is unknown. */
   readonly upstreamCost?: Nanos | undefined;
   readonly usage?: Usage | undefined;

@@ -127,6 +127,7 @@ const OUTCOME = fc.record({
   upstreamModel: maybe(TEXT),
   price: maybe(PRICE),
   upstreamCost: maybe(NANOS),
+  tier: maybe(TEXT),
   usage: maybe(USAGE),
   firstOutputMs: maybe(MS),
   totalMs: maybe(MS),

@@ -273,7 +273,14 @@ test("the row types of the database equal those of the write statements", async 
       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.relkind = 'c' ORDER BY c.relname, a.attnum`,
   );
   // The types of versions before, for replicas that still use them.
-  const old = ["batch_hold_ending", "batch_hold", "batch_limit", "batch_wallet", "batch_transfer"];
+  const old = [
+    "batch_hold_ending",
+    "batch_hold_end",
+    "batch_hold",
+    "batch_limit",
+    "batch_wallet",
+    "batch_transfer",
+  ];
   const stored = Object.groupBy(
     rows.filter(({ type }) => !old.includes(type)),
     ({ type }) => type,

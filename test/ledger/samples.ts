@@ -19,6 +19,7 @@ export const FACTS: OutcomeFacts = {
   upstreamModel: "claude-x",
   price: { input: 3n, output: 15n, cachedInput: 1n, cacheWrite: 4n, cacheWrite1h: 6n },
   upstreamCost: 4n,
+  tier: "priority",
   usage: {
     inputTokens: 11,
     cachedInputTokens: 7,

@@ -28,6 +28,7 @@ import plans from "./migrations/0023_plans.sql" with { type: "text" };
 import signedPayments from "./migrations/0024_signed_payments.sql" with { type: "text" };
 import grantedTransfers from "./migrations/0025_granted_transfers.sql" with { type: "text" };
 import planOrders from "./migrations/0026_plan_orders.sql" with { type: "text" };
+import tiers from "./migrations/0027_tiers.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -61,6 +62,7 @@ export const MIGRATIONS: readonly string[] = [
   signedPayments,
   grantedTransfers,
   planOrders,
+  tiers,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

@@ -31,6 +31,7 @@ import plans from "./migrations/0024_plans.sql" with { type: "text" };
 import signedPayments from "./migrations/0025_signed_payments.sql" with { type: "text" };
 import grantedTransfers from "./migrations/0026_granted_transfers.sql" with { type: "text" };
 import planOrders from "./migrations/0027_plan_orders.sql" with { type: "text" };
+import tiers from "./migrations/0028_tiers.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -149,6 +150,7 @@ export const MIGRATIONS: readonly string[] = [
   signedPayments,
   grantedTransfers,
   planOrders,
+  tiers,
 ];
 
 /**

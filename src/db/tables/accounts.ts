@@ -1,5 +1,6 @@
 // Accounts, their keys, the gateways of a database, and the database itself.
 import { sql } from "drizzle-orm";
+import type { Tier } from "../../domain/tiers.ts";
 import type { Columns } from "../sqlite/columns.ts";
 
 /** Accounts. The wallet of an account has its id. */
@@ -59,6 +60,8 @@ export const apiKeys = (t: Columns) =>
       tokensPerMinute: t.whole("tokens_per_minute"),
       concurrentRequests: t.whole("concurrent_requests"),
       models: t.printedJson("models").$type<readonly string[]>(),
+      /** The service tiers that the key may ask for; null for all. */
+      tiers: t.printedJson("tiers").$type<readonly Tier[]>(),
       allowsClamp: t.flag("allows_clamp").notNull().default(false),
       createdAtMs: t.whole("created_at_ms").notNull(),
       expiresAtMs: t.whole("expires_at_ms"),

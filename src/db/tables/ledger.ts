@@ -162,6 +162,8 @@ export const holds = (t: Columns) =>
       units: t.whole("units"),
       /** Pico-USD per unit. */
       unitPrice: t.nanos("unit_price"),
+      /** The service tier of the price; null for the standard one. */
+      tier: t.text("tier"),
     },
     (table) => [
       t.primaryKey({ columns: t.isSqlite ? [table.holdId, table.walletId] : [table.walletId, table.holdId] }),

@@ -114,9 +114,9 @@ export function reasonAgainst({
  * Written without loops, because it runs for every settlement.
  */
 export function areOutcomeFacts(facts: OutcomeFacts): boolean {
-  const { outcome, source, upstream = "", upstreamModel = "", price, usage, attempts } = facts;
+  const { outcome, source, upstream = "", upstreamModel = "", tier = "", price, usage, attempts } = facts;
   if (!isFact(outcome) || !isFact(source) || !isFact(upstream) || !isFact(upstreamModel)) return false;
-  if (price !== undefined && !isPrice(price)) return false;
+  if (!isFact(tier) || (price !== undefined && !isPrice(price))) return false;
   if (facts.upstreamCost !== undefined && !isAmount(facts.upstreamCost)) return false;
   if (usage !== undefined && !isUsage(usage)) return false;
   if (!isDuration(facts.firstOutputMs) || !isDuration(facts.totalMs)) return false;

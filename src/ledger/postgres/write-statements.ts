@@ -54,6 +54,7 @@ const RESOLUTION: readonly Column[] = [
   ["unit_name", "text"],
   ["units", "bigint"],
   ["unit_price", "bigint"],
+  ["tier", "text"],
 ];
 
 const WALLET_KEY: readonly Column[] = [["wallet_id", "text"]];
@@ -140,13 +141,13 @@ const CREATED: Column = ["created_at_ms", "bigint"];
 
 /**
  * The row types that batches are sent as, with their fields in order. The migrations create them. Programs of earlier
- * versions, which may run beside this one, send batch_hold, batch_limit, batch_wallet and batch_transfer.
+ * versions, which may run beside this one, send batch_hold, batch_hold_end, batch_limit, batch_wallet and batch_transfer.
  */
 export const ROW_TYPES = {
   batch_credit_wallet: [...WALLET_KEY, ...WALLET, CREATED],
   batch_scoped_hold: [...HOLD_KEY, ...STATE, ...REQUEST],
   batch_hold_state: [...HOLD_KEY, ...STATE],
-  batch_hold_end: [...HOLD_KEY, ...STATE, ...RESOLUTION],
+  batch_hold_outcome: [...HOLD_KEY, ...STATE, ...RESOLUTION],
   batch_credit_transfer: TRANSFER,
   batch_credit: [...CREDIT_KEY, ...CREDIT, ...GRANT],
   batch_counter: [...COUNTER_KEY, ...COUNTER],
@@ -161,7 +162,7 @@ const WRITES = {
   wallets: update("wallets", "batch_credit_wallet", { key: WALLET_KEY, set: WALLET }),
   newHolds: insert("holds", "batch_scoped_hold"),
   holds: update("holds", "batch_hold_state", { key: HOLD_KEY, set: STATE }),
-  resolutions: update("holds", "batch_hold_end", { key: HOLD_KEY, set: [...STATE, ...RESOLUTION] }),
+  resolutions: update("holds", "batch_hold_outcome", { key: HOLD_KEY, set: [...STATE, ...RESOLUTION] }),
   transfers: insert("transfers", "batch_credit_transfer"),
   counters: upsert("limit_counters", "batch_counter", { key: COUNTER_KEY, set: COUNTER }),
   limits: upsert("spend_limits", "batch_bound_limit", { key: LIMIT_KEY, set: LIMIT }),

@@ -45,7 +45,7 @@ const RECEIPT_COLUMNS = `wallet_id, hold_id, key_id, state, late, granted, captu
   surface, model, outcome, source, upstream, upstream_model, price_input, price_output, price_cached_input,
   price_cache_write, price_cache_write_1h, input_tokens, cached_input_tokens, cache_write_tokens,
   cache_write_1h_tokens, output_tokens, first_output_ms, total_ms, upstream_cost, unit_name,
-  units, unit_price`;
+  units, unit_price, tier`;
 const JSON_COLUMNS = ["scopes", "metadata", "settle_metadata", "attempts"];
 
 /** The columns that {@link readReceipt} reads. */
@@ -88,6 +88,7 @@ interface ReceiptRow {
   readonly unit_name: UnitName | null;
   readonly units: bigint | null;
   readonly unit_price: bigint | null;
+  readonly tier: string | null;
   readonly metadata: string | null;
   readonly settle_metadata: string | null;
   readonly attempts: string | null;
@@ -122,6 +123,7 @@ function readOutcome(row: ReceiptRow): OutcomeFacts | undefined {
     upstream: row.upstream ?? undefined,
     upstreamModel: row.upstream_model ?? undefined,
     price: readPrice(row),
+    tier: row.tier ?? undefined,
     upstreamCost: row.upstream_cost ?? undefined,
     usage: readUsage(row),
     firstOutputMs: readNumber(row.first_output_ms),

@@ -253,7 +253,7 @@ export function stateValues(hold: Hold): readonly Value[] {
   ];
 }
 
-/** The columns of a hold that its resolution sets, `outcome` to `unit_price`. */
+/** The columns of a hold that its resolution sets, `outcome` to `tier`. */
 export function resolutionValues({ facts, metadata }: Resolution): readonly Value[] {
   const { price, usage, firstOutputMs, totalMs } = facts;
   return [
@@ -279,6 +279,7 @@ export function resolutionValues({ facts, metadata }: Resolution): readonly Valu
     price?.unit?.name ?? null,
     usage?.units ?? null,
     price?.unit?.picos ?? null,
+    facts.tier ?? null,
   ];
 }
 

@@ -94,7 +94,7 @@ function describeHold({ charged_usd, granted_usd }: ReceiptData): string {
 const ANSWERED = ["ok", "empty_completion"];
 
 function Facts({ account, receipt }: { readonly account: string; readonly receipt: ReceiptData }) {
-  const { at, key_id, key_name, model, surface, upstream, upstream_model } = receipt;
+  const { at, key_id, key_name, model, surface, tier, upstream, upstream_model } = receipt;
   return (
     <Panel title="Request">
       <dl className={styles.facts}>
@@ -113,6 +113,12 @@ function Facts({ account, receipt }: { readonly account: string; readonly receip
         <dd>{model}</dd>
         <dt>{ANSWERED.includes(receipt.outcome ?? "") ? "Answered by" : "Sent to"}</dt>
         <dd>{upstream ? `${upstream} · ${upstream_model ?? model}` : "no upstream"}</dd>
+        {tier !== null && (
+          <>
+            <dt>Service tier</dt>
+            <dd>{tier}</dd>
+          </>
+        )}
         <dt>API</dt>
         <dd>{surface}</dd>
       </dl>

@@ -82,6 +82,7 @@ export function printReceipt(
     refunded_usd: printUsd(receipt.refunded),
     released_usd: printUsd(isReleased ? granted - captured : 0n),
     upstream_model: outcome?.upstreamModel ?? null,
+    tier: outcome?.tier ?? null,
     attempts: (outcome?.attempts ?? []).map(
       ({ upstream, key = null, reason = null, report = null, status, ms }) => ({
         ...{ upstream, key, reason, report, status, ms },

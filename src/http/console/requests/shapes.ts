@@ -64,6 +64,7 @@ export const receiptAnswer = t.Object({
   refunded_usd: usd,
   released_usd: usd,
   upstream_model: t.Nullable(t.String()),
+  tier: t.Nullable(t.String({ description: "the service tier of the price; null for the standard one" })),
   attempts: t.Array(
     t.Object({
       upstream: t.String(),

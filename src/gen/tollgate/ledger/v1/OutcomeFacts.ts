@@ -17,12 +17,14 @@ export interface OutcomeFacts {
   'totalMs'?: (number | string | Long);
   'attempts'?: (_tollgate_ledger_v1_Attempt)[];
   'upstreamCostNanos'?: (number | string | Long);
+  'tier'?: (string);
   '_outcome'?: "outcome";
   '_upstream'?: "upstream";
   '_upstreamModel'?: "upstreamModel";
   '_firstOutputMs'?: "firstOutputMs";
   '_totalMs'?: "totalMs";
   '_upstreamCostNanos'?: "upstreamCostNanos";
+  '_tier'?: "tier";
 }
 
 export interface OutcomeFacts__Output {
@@ -36,10 +38,12 @@ export interface OutcomeFacts__Output {
   'totalMs'?: (Long);
   'attempts': (_tollgate_ledger_v1_Attempt__Output)[];
   'upstreamCostNanos'?: (Long);
+  'tier'?: (string);
   '_outcome'?: "outcome";
   '_upstream'?: "upstream";
   '_upstreamModel'?: "upstreamModel";
   '_firstOutputMs'?: "firstOutputMs";
   '_totalMs'?: "totalMs";
   '_upstreamCostNanos'?: "upstreamCostNanos";
+  '_tier'?: "tier";
 }

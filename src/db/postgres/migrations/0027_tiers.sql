@@ -1,0 +1,38 @@
+ALTER TABLE "api_keys" ADD COLUMN "tiers" text;--> statement-breakpoint
+ALTER TABLE "holds" ADD COLUMN "tier" text COLLATE "C";--> statement-breakpoint
+-- Beside batch_hold_end, which replicas of the version before go on to use.
+CREATE TYPE "batch_hold_outcome" AS (
+	"wallet_id" text,
+	"hold_id" uuid,
+	"state" text,
+	"late" boolean,
+	"accrued" bigint,
+	"actual" bigint,
+	"captured" bigint,
+	"refunded" bigint,
+	"expires_at_ms" bigint,
+	"resolved_at_ms" bigint,
+	"outcome" text,
+	"source" text,
+	"upstream" text,
+	"upstream_model" text,
+	"price_input" bigint,
+	"price_output" bigint,
+	"price_cached_input" bigint,
+	"price_cache_write" bigint,
+	"price_cache_write_1h" bigint,
+	"input_tokens" bigint,
+	"cached_input_tokens" bigint,
+	"cache_write_tokens" bigint,
+	"cache_write_1h_tokens" bigint,
+	"output_tokens" bigint,
+	"first_output_ms" bigint,
+	"total_ms" bigint,
+	"attempts" json,
+	"settle_metadata" json,
+	"upstream_cost" bigint,
+	"unit_name" text,
+	"units" bigint,
+	"unit_price" bigint,
+	"tier" text
+);

@@ -1,0 +1,2 @@
+ALTER TABLE `api_keys` ADD `tiers` text;--> statement-breakpoint
+ALTER TABLE `holds` ADD `tier` text;
