@@ -29,10 +29,10 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
   catalog: { files: 13, lines: 1700 },
-  db: { files: 29, lines: 3150 },
+  db: { files: 29, lines: 3300 },
   telemetry: { files: 15, lines: 2150 },
   console: { files: 173, lines: 19850 },
-  domain: { files: 26, lines: 1770 },
+  domain: { files: 29, lines: 2100 },
 };
 
 /** The most files of src that take part in one plain chat request. */
@@ -48,6 +48,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "cli/import/litellm-config.ts": "one conversion: deployments become models, upstreams and aliases together",
   "config/config.ts": "what a configuration is, and how it is loaded and read again",
   "config/known.ts": "one pass that fills in what the catalog knows",
+  "domain/model.ts": "a model, its routes and its prices, which the whole gateway imports together",
   "errors.ts": "the one table of errors",
   "gateway/relay.ts": "one answer on its way to the client, whole or streamed",
   "http/v1-routes.ts": "the one table of the routes of /v1, as their description shows it",
