@@ -1,5 +1,13 @@
-import { type Price, type RoutePrices, scalePrice } from "../domain/model.ts";
+import {
+  mapTiers,
+  type Price,
+  type RoutePrices,
+  scalePrice,
+  type TokenPrice,
+  withLongTiers,
+} from "../domain/model.ts";
 import { parseMarkup, parsePrice, parseUnitPrice } from "../domain/money.ts";
+import type { Tier } from "../domain/tiers.ts";
 import type { UnitPrice, UnitVariant } from "../domain/units.ts";
 
 /** Prices in the configuration: decimal USD per million tokens. */
@@ -15,7 +23,10 @@ interface PriceTexts {
 }
 
 /** Costs in the configuration: of tokens, or of one unit. */
-interface CostEntry extends Partial<PriceTexts>, UnitPriceTexts {}
+interface CostEntry extends Partial<PriceTexts>, UnitPriceTexts {
+  /** The prices of tokens under service tiers. */
+  readonly tiers?: Readonly<Partial<Record<Tier, PriceTexts>>> | undefined;
+}
 
 /** A price in the configuration: prices per class or unit, or a factor over the cost. */
 interface PriceEntry extends CostEntry {
@@ -31,7 +42,12 @@ interface PriceEntries {
 }
 
 /** Parses a price and applies the defaults. Throws RangeError for an invalid price. */
-export function readPrice(texts: PriceTexts): Price {
+export function readPrice(texts: PriceTexts & Pick<CostEntry, "tiers">): Price {
+  const { tiers } = texts;
+  return tiers ? { ...readClasses(texts), tiers: mapTiers(tiers, readClasses) } : readClasses(texts);
+}
+
+function readClasses(texts: PriceTexts): TokenPrice {
   const input = parsePrice(texts.input);
   const parseOr = (text: string | undefined, fallback: bigint) =>
     text === undefined ? fallback : parsePrice(text);
@@ -53,10 +69,13 @@ export function readRoutePrices({ price, longPrice, cost, longCost }: PriceEntri
   // Prices that are written count for long input too.
   const followsCost = costs.longCost !== undefined && (!price || price.markup !== undefined);
   const longByCost = followsCost ? priceOver(costs.longCost, price) : undefined;
+  const written = priceOver(costs.cost, price);
+  const long = longPrice ? readCost(longPrice) : longByCost;
   return {
-    price: priceOver(costs.cost, price),
-    longPrice: longPrice ? readCost(longPrice) : longByCost,
-    ...costs,
+    price: written,
+    longPrice: long && withLongTiers(long, written),
+    cost: costs.cost,
+    longCost: costs.longCost && costs.cost ? withLongTiers(costs.longCost, costs.cost) : costs.longCost,
   };
 }
 

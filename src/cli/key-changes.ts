@@ -4,6 +4,7 @@ import type { SpendingLimit } from "../accounts/spending-limits.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { LimitPeriod } from "../domain/period.ts";
+import type { Tier } from "../domain/tiers.ts";
 import { GatewayError } from "../errors.ts";
 import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
@@ -21,6 +22,7 @@ export interface KeyUpdateOptions {
   readonly tokensPerMinute?: number | false;
   readonly concurrentRequests?: number | false;
   readonly models?: readonly string[] | false;
+  readonly tiers?: readonly Tier[] | false;
   readonly allowClamp?: boolean;
   readonly allowChildren?: boolean;
   readonly project?: string;
@@ -47,6 +49,7 @@ export async function runKeyUpdate(
       tokensPerMinute: orNull(tokensPerMinute),
       concurrentRequests: orNull(concurrentRequests),
       models: orNull(models),
+      tiers: orNull(options.tiers),
       allowsClamp: options.allowClamp,
       allowsChildren: options.allowChildren,
       projectId,

@@ -11,6 +11,7 @@ import {
   parseName,
   parseNames,
   parsePeriod,
+  parseTiers,
   withJson,
 } from "./options.ts";
 import { RESET } from "./project-commands.ts";
@@ -31,6 +32,11 @@ export function addKeyCommands(key: Command): void {
     .option("--tokens-per-minute <n>", "overrides the configured limit", parseCount)
     .option("--concurrent-requests <n>", "overrides the configured limit", parseCount)
     .option("--models <ids>", "models that it may use, separated by commas (default: all)", parseNames)
+    .option(
+      "--tiers <names|none>",
+      "service tiers that it may ask for, separated by commas (default: all)",
+      parseTiers,
+    )
     .option("--allow-clamp", "lower output limits of requests to what the wallet can pay")
     .option("--expires-in-days <n>", "days until the key expires", parseDays)
     .action(onStorage(async () => (await import("./key.ts")).runKeyCreate));
@@ -80,6 +86,11 @@ function addKeyUpdate(key: Command): void {
       orWord("default", parseCount),
     )
     .option("--models <ids|all>", "models that it may use, separated by commas", orWord("all", parseNames))
+    .option(
+      "--tiers <names|none|all>",
+      "service tiers that it may ask for, separated by commas",
+      orWord("all", parseTiers),
+    )
     .option("--allow-clamp", "lower output limits of requests to what the wallet can pay")
     .option("--no-allow-clamp", "refuse requests that the wallet cannot pay")
     .option("--expires-in-days <n|never>", "days until the key expires", orWord("never", parseDays))

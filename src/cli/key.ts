@@ -5,6 +5,7 @@ import { loadConfig } from "../config/config.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { LimitPeriod } from "../domain/period.ts";
+import type { Tier } from "../domain/tiers.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { SpendLimitUsage } from "../ledger/records.ts";
@@ -22,6 +23,7 @@ export interface KeyCreateOptions {
   readonly tokensPerMinute?: number;
   readonly concurrentRequests?: number;
   readonly models?: readonly string[];
+  readonly tiers?: readonly Tier[];
   readonly allowClamp?: boolean;
   readonly allowChildren?: boolean;
   /** Id or name of a project of the account. */
@@ -49,6 +51,7 @@ export async function runKeyCreate(storage: KeyParts, options: KeyCreateOptions)
     name,
     limits: { requestsPerMinute, tokensPerMinute, concurrentRequests },
     models,
+    tiers: options.tiers,
     allowsClamp: allowClamp,
     allowsChildren: options.allowChildren,
     expiresAtMs: options.expiresInDays && now() + options.expiresInDays * DAY_MS,

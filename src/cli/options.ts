@@ -4,6 +4,7 @@ import { type Markup, type Nanos, parseMarkup, parseUsd } from "../domain/money.
 import { NAME } from "../domain/name-characters.ts";
 import { isLimitPeriod, type LimitPeriod } from "../domain/period.ts";
 import { readScope, type Scope } from "../domain/scope.ts";
+import { isTier, TIERS, type Tier } from "../domain/tiers.ts";
 import { type CommandResult, printResult } from "./command.ts";
 import type { Storage } from "./storage.ts";
 import type { UsageBy } from "./usage.ts";
@@ -70,6 +71,15 @@ export function parseNames(text: string): readonly string[] {
   const names = text.split(",").map((name) => name.trim());
   if (names.includes("")) throw new InvalidArgumentError("Expected names with commas between them.");
   return [...new Set(names)];
+}
+
+/** Parses service tiers with commas between them; "none" is an empty list. */
+export function parseTiers(text: string): readonly Tier[] {
+  if (text === "none") return [];
+  const names = parseNames(text);
+  const unknown = names.find((name) => !isTier(name));
+  if (unknown !== undefined) throw new InvalidArgumentError(`Expected tiers among ${TIERS.join(", ")}.`);
+  return TIERS.filter((tier) => names.includes(tier));
 }
 
 /** Parses the origin of an HTTP server, such as "http://127.0.0.1:8080". */

@@ -47,6 +47,7 @@ export function printKey(key: ApiKey, spendLimit: SpendLimitUsage | undefined) {
     tokens_per_minute: key.limits.tokensPerMinute ?? null,
     concurrent_requests: key.limits.concurrentRequests ?? null,
     models: key.models ?? null,
+    tiers: key.tiers ?? null,
     allows_clamp: key.allowsClamp,
     allows_children: key.allowsChildren,
     project_id: key.projectId ?? key.accountId,

@@ -1,5 +1,5 @@
 import type { DatabaseLocation } from "../db/location.ts";
-import { type Model, type Price, printPrices, type Route } from "../domain/model.ts";
+import { listPrices, type Model, type Price, type Route } from "../domain/model.ts";
 import { printUnitPrice } from "../domain/units.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
@@ -202,7 +202,7 @@ function pricesOf({ price, cost, longPrice, longCost }: Route): Readonly<Record<
 
 function printGroup(name: string, price: Price): readonly (readonly [string, string])[] {
   if (!price.unit)
-    return Object.entries(printPrices(price)).map(([key, usd]) => [`${name}.${key}`, usd] as const);
+    return Object.entries(listPrices(price)).map(([key, usd]) => [`${name}.${key}`, usd] as const);
   const { unit, usd, kinds } = printUnitPrice(price.unit);
   const byKind = Object.entries(kinds ?? { "": usd });
   return byKind.map(([kind, each]) => [`${name}.${unit} ${kind}`.trimEnd(), each] as const);

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { DAY_MS } from "../domain/id-time.ts";
 import { CAPABILITIES } from "../domain/model.ts";
 import { MARKUP_PATTERN } from "../domain/money.ts";
+import { TIERS } from "../domain/tiers.ts";
 import { BetaNames, Betas, Count, Mapping, Text, TOKENS_MAX, Usd } from "./schema-parts.ts";
 
 const CACHE_PRICES = {
@@ -42,7 +43,22 @@ const UNIT_PRICES = {
   minute: Type.Optional(UsdPerUnit),
 };
 
-const LongPrices = Mapping({ input: Usd, output: Usd, ...CACHE_PRICES });
+/** The prices of tokens under service tiers. */
+const TIER_PRICES = {
+  tiers: Type.Optional(
+    Type.Record(
+      Type.Union(TIERS.map((tier) => Type.Literal(tier))),
+      Mapping({ input: Usd, output: Usd, ...CACHE_PRICES }),
+      {
+        additionalProperties: false,
+        minProperties: 1,
+        description: `a mapping of service tiers (${TIERS.join(", ")}) to their prices`,
+      },
+    ),
+  ),
+};
+
+const LongPrices = Mapping({ input: Usd, output: Usd, ...CACHE_PRICES, ...TIER_PRICES });
 
 /** Either `input` and `output`, or one unit; see `price-rules.ts`. */
 const Prices = Mapping({
@@ -50,6 +66,7 @@ const Prices = Mapping({
   output: Type.Optional(Usd),
   ...CACHE_PRICES,
   ...UNIT_PRICES,
+  ...TIER_PRICES,
 });
 
 /** Either `markup` alone, or prices as of a cost; see `price-rules.ts`. */
@@ -64,6 +81,7 @@ const Price = Mapping({
   output: Type.Optional(Usd),
   ...CACHE_PRICES,
   ...UNIT_PRICES,
+  ...TIER_PRICES,
 });
 
 const Known = Text("the id of a known model, such as anthropic/claude-sonnet-4-5");

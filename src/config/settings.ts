@@ -1,6 +1,6 @@
 import { readRoutePrices } from "../catalog/prices.ts";
 import { readAbilities, readTraits } from "../catalog/traits.ts";
-import type { LongContext, Model, Route } from "../domain/model.ts";
+import type { LongContext, Model, Route, RoutePrices } from "../domain/model.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { KeyConfig, UpstreamConfig, UpstreamTimeouts } from "../upstream/upstream.ts";
@@ -180,24 +180,27 @@ function readLimiter({ limiter = {} }: ConfigFile) {
 
 /** Sorts by priority. The sort is stable: routes of one priority keep the order of the file. */
 function readRoutes(entry: ModelEntry, upstreams: NonNullable<ConfigFile["upstreams"]>): readonly Route[] {
-  const routes = entry.routes.map((route) => ({
-    upstream: route.upstream,
-    upstreamModel: route.model,
-    priority: route.priority ?? 1,
-    weight: route.weight ?? 1,
-    ...readRoutePrices({
+  const routes = entry.routes.map((route) => {
+    const prices = readRoutePrices({
       price: route.price ?? entry.price,
       longPrice: route.long_context_price ?? entry.long_context?.price,
       cost: route.cost ?? entry.cost,
       longCost: route.long_context_cost ?? entry.long_context?.cost,
-    }),
-    betas: readBetas(entry.anthropic_betas, upstreams[route.upstream]?.anthropic_betas),
-    traits: readTraits(route.model, route),
-    can: readAbilities(route.can ?? entry.can),
-    contextWindow: route.context_window,
-    outputTokensMax: route.max_output_tokens,
-    known: route.known ?? entry.known,
-  }));
+    });
+    return {
+      upstream: route.upstream,
+      upstreamModel: route.model,
+      priority: route.priority ?? 1,
+      weight: route.weight ?? 1,
+      ...prices,
+      betas: readBetas(entry.anthropic_betas, upstreams[route.upstream]?.anthropic_betas, betasOf(prices)),
+      traits: readTraits(route.model, route),
+      can: readAbilities(route.can ?? entry.can),
+      contextWindow: route.context_window,
+      outputTokensMax: route.max_output_tokens,
+      known: route.known ?? entry.known,
+    };
+  });
   return routes.sort((one, other) => one.priority - other.priority);
 }
 
@@ -209,6 +212,11 @@ function readLongContext({ context_window, long_context: long }: ModelEntry): Lo
       aboveInputTokens: long.above_input_tokens ?? context_window ?? UNIT_CONTEXT_WINDOW,
     }
   );
+}
+
+/** The betas of a fast answer have a price where the tier `fast` has one. */
+function betasOf({ price: { tiers } }: RoutePrices): readonly string[] | undefined {
+  return tiers?.fast || tiers?.fast_us ? ["fast-mode-*"] : undefined;
 }
 
 function readBetas(...lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {

@@ -1,11 +1,18 @@
+import type { ServedTier } from "./tiers.ts";
 import type { Usage } from "./usage.ts";
 
 /** One step of an answer in the neutral form. A whole answer is read as a list of all its steps. */
-export type ChatEvent = BeganEvent | OutputEvent | FinishEvent | UsageEvent;
+export type ChatEvent = BeganEvent | TierEvent | OutputEvent | FinishEvent | UsageEvent;
 
 /** The model began to work; output may follow or not. */
 interface BeganEvent {
   readonly kind: "began";
+}
+
+/** The service tier that serves the answer. Replaces that of earlier events. */
+interface TierEvent {
+  readonly kind: "tier";
+  readonly tier: ServedTier;
 }
 
 /** One piece of output of the model. */

@@ -6,7 +6,7 @@ import {
   printPrice,
   scalePicos,
 } from "./money.ts";
-import type { Tier } from "./tiers.ts";
+import { TIERS, type Tier } from "./tiers.ts";
 import { mapUnitPrice, type UnitPrice } from "./units.ts";
 import { type InputClass, inputTokensOf, type Usage } from "./usage.ts";
 
@@ -86,6 +86,19 @@ export function printPrices(price: TokenPrice) {
   };
 }
 
+/** Converts the prices of tiers to JSON; `undefined` without any. */
+export function printTiers({ tiers }: Price) {
+  return tiers && mapTiers(tiers, printPrices);
+}
+
+/** Converts prices to JSON with one member per class and tier: "input", "tiers.priority.input". */
+export function listPrices(price: Price): Readonly<Record<string, string>> {
+  const tiers = Object.entries(printTiers(price) ?? {}).flatMap(([tier, printed]) =>
+    Object.entries(printed).map(([name, usd]) => [`tiers.${tier}.${name}`, usd] as const),
+  );
+  return { ...printPrices(price), ...Object.fromEntries(tiers) };
+}
+
 /** How a route is chosen among those of one priority. */
 export type RouteChoice = "priority" | "cheapest" | "fastest" | "least_busy";
 
@@ -98,16 +111,54 @@ export type RouteReason = RouteChoice | "weight" | "affinity" | "failover";
 /** Why a route was not tried for a request that another one of its model can answer. */
 export type SkipReason = `cannot_${Capability | "output" | "context_window"}`;
 
-/** Multiplies the prices of every class by a markup, each rounded up. */
+/** Multiplies the prices of every class and tier by a markup, each rounded up. */
 export function scalePrice(price: Price, markup: Markup): Price {
+  const { unit, tiers } = price;
+  return {
+    ...scaleClasses(price, markup),
+    unit: unit && mapUnitPrice(unit, (picos) => scalePicos(picos, markup)),
+    ...(tiers && { tiers: mapTiers(tiers, (each) => scaleClasses(each, markup)) }),
+  };
+}
+
+function scaleClasses(price: TokenPrice, markup: Markup): TokenPrice {
   return {
     input: scalePicos(price.input, markup),
     output: scalePicos(price.output, markup),
     cachedInput: scalePicos(price.cachedInput, markup),
     cacheWrite: scalePicos(price.cacheWrite, markup),
     cacheWrite1h: scalePicos(price.cacheWrite1h, markup),
-    unit: price.unit && mapUnitPrice(price.unit, (picos) => scalePicos(picos, markup)),
   };
+}
+
+/** Returns the prices of tiers, each replaced. */
+export function mapTiers<From, To>(
+  tiers: Readonly<Partial<Record<Tier, From>>>,
+  map: (each: From) => To,
+): Readonly<Partial<Record<Tier, To>>> {
+  const mapped: Partial<Record<Tier, To>> = {};
+  for (const tier of TIERS) {
+    const each = tiers[tier];
+    if (each !== undefined) mapped[tier] = map(each);
+  }
+  return mapped;
+}
+
+/**
+ * Adds the tiers to the price of long input that only the ordinary price has: in each class the dearer of tier and
+ * long price.
+ */
+export function withLongTiers(long: Price, { tiers }: Price): Price {
+  if (!tiers) return long;
+  const dearer = (one: PicosPerToken, other: PicosPerToken) => (one > other ? one : other);
+  const filled = mapTiers(tiers, (each) => ({
+    input: dearer(each.input, long.input),
+    output: dearer(each.output, long.output),
+    cachedInput: dearer(each.cachedInput, long.cachedInput),
+    cacheWrite: dearer(each.cacheWrite, long.cacheWrite),
+    cacheWrite1h: dearer(each.cacheWrite1h, long.cacheWrite1h),
+  }));
+  return { ...long, tiers: { ...filled, ...long.tiers } };
 }
 
 /** What a wallet pays for answers of one route, and what the route costs the operator. */
@@ -128,12 +179,14 @@ export function longCostOf({ longPrice, cost, longCost }: RoutePrices): Price | 
 
 /** Returns prices at a markup over the cost. Where the cost is unknown, the price stays. */
 export function pricesAt({ price, longPrice, cost, longCost }: RoutePrices, markup: Markup): RoutePrices {
-  return {
-    price: cost ? scalePrice(cost, markup) : price,
-    longPrice: longCost ? scalePrice(longCost, markup) : longPrice,
-    cost,
-    longCost,
-  };
+  const priced = cost ? withOtherTiers(scalePrice(cost, markup), price) : price;
+  const long = longCost ? scalePrice(longCost, markup) : longPrice;
+  return { price: priced, longPrice: long && withLongTiers(long, priced), cost, longCost };
+}
+
+/** Adds the tiers whose cost is unknown, at the prices that they have. */
+function withOtherTiers(price: Price, { tiers }: Price): Price {
+  return tiers ? { ...price, tiers: { ...tiers, ...price.tiers } } : price;
 }
 
 /** One way to reach a model: an upstream, its name for the model, and its prices there. */
@@ -246,7 +299,7 @@ export function cheapestFirst(price: Price): readonly InputClass[] {
 }
 
 /** Returns the highest price of an input token. */
-export function dearestInput(price: Price): PicosPerToken {
+export function dearestInput(price: TokenPrice): PicosPerToken {
   let dearest = price.input;
   if (price.cachedInput > dearest) dearest = price.cachedInput;
   if (price.cacheWrite > dearest) dearest = price.cacheWrite;

@@ -23,3 +23,27 @@ export const TIERS = [
 ] as const;
 
 export type Tier = (typeof TIERS)[number];
+
+/** What a request asks for; `auto` leaves the tier to the provider. */
+export interface TierDemand {
+  readonly asked: Tier | "auto";
+  /** The field that asks for it, for errors. */
+  readonly path: string;
+}
+
+/** The tier that an answer reports. A report of any other name is `unknown`. */
+export type ServedTier = Tier | "standard" | "unknown";
+
+/** What one route is asked for, and what its provider may serve of its own choice. */
+export interface TierOffer {
+  /** `undefined` for the standard tier. */
+  readonly asked: Tier | undefined;
+  /** The tiers with a price that the provider may choose, beside the one that is asked for. */
+  readonly choices: readonly Tier[];
+}
+
+const NAMES: ReadonlySet<unknown> = new Set(TIERS);
+
+export function isTier(name: unknown): name is Tier {
+  return NAMES.has(name);
+}

@@ -1,6 +1,7 @@
 import type { Body, Soon } from "../bodies/body.ts";
 import { costOf, type Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
+import type { Tier } from "../domain/tiers.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/records.ts";
 import type { Gateway } from "./gateway.ts";
@@ -14,6 +15,10 @@ export interface Charge {
   readonly usage: Usage | undefined;
   /** The price of those tokens; `undefined` when nothing is charged. */
   readonly price: Price | undefined;
+  /** The service tier of that price; `undefined` for the standard one. */
+  readonly tier?: Tier | undefined;
+  /** Whether the answer reported a tier that was not believed. */
+  readonly isTierDoubted?: true | undefined;
   /** What the upstream bills for that usage, 0 when nothing is charged; `undefined` when it is unknown. */
   readonly upstreamCost: Nanos | undefined;
 }
@@ -153,20 +158,22 @@ function mayUndercharge({ meter, quote }: Metered, reported: Usage): boolean {
   if (!candidate || !excess || inputTokensOf(excess.reported) <= excess.bound.inputTokens) return false;
   const input = { ...reported, outputTokens: 0 };
   const counted = { ...NO_USAGE, inputTokens: quote.inputTokens };
-  return (
-    costOf(input, priceOf(quote, candidate, input)) < costOf(counted, priceOf(quote, candidate, counted))
-  );
+  const { servedTier: served } = meter;
+  const ofInput = costOf(input, priceOf(quote, candidate, input, served));
+  return ofInput < costOf(counted, priceOf(quote, candidate, counted, served));
 }
 
 function chargeUsage({ meter, quote }: Metered, source: ChargeSource, usage: Usage): Charge {
   if (!meter.candidate) return NOTHING;
-  const { price, cost } = pricesOf(quote, meter.candidate, usage);
+  const { price, cost, tier, isDoubted } = pricesOf(quote, meter.candidate, usage, meter.servedTier);
   const amount = costOf(usage, price);
   return {
     amount,
     source,
     usage: usage.unitKind ? withoutKind(usage) : usage,
     price,
+    tier,
+    isTierDoubted: isDoubted,
     upstreamCost: cost === price ? amount : cost && costOf(usage, cost),
   };
 }

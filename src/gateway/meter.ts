@@ -1,5 +1,6 @@
 import { cheapestFirst, costOf } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
+import type { ServedTier } from "../domain/tiers.ts";
 import {
   countedOf,
   cutUsage,
@@ -49,6 +50,8 @@ export class Meter {
   generatedChars = 0;
   /** Images that came or began without a report of their tokens; `undefined` before them and in other answers. */
   unreportedImages: number | undefined;
+  /** The service tier that the answer reported last. */
+  servedTier: ServedTier | undefined;
   readonly #quote: Quote;
   readonly #clock: () => number;
   /** The latest report. */
@@ -74,6 +77,7 @@ export class Meter {
     this.isCommitted = false;
     this.generatedChars = 0;
     this.unreportedImages = undefined;
+    this.servedTier = undefined;
     this.#usage = undefined;
     this.#isWhole = false;
     this.#counted = undefined;
@@ -94,6 +98,7 @@ export class Meter {
       this.generatedChars += part.generated.length;
     }
     if (part.unreportedImages !== undefined) this.unreportedImages = part.unreportedImages;
+    if (part.tier !== undefined) this.servedTier = part.tier;
     if (part.isOutput) this.firstOutputAt ??= this.#clock();
     this.isReadable ||= part.isReadable;
   }
@@ -150,7 +155,7 @@ export class Meter {
     const { counted } = this.#boundedUsage();
     const input = this.#isWhole ? counted : withEstimatedInput(counted, this.#quote);
     const accrued = withUnits(withOutputAtLeast(input, this.generatedChars), this.#quote);
-    return costOf(accrued, priceOf(this.#quote, candidate, accrued));
+    return costOf(accrued, priceOf(this.#quote, candidate, accrued, this.servedTier));
   }
 
   #boundedUsage(): BoundedUsage {

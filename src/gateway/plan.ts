@@ -2,6 +2,7 @@ import type { Caller } from "../accounts/keys/key.ts";
 import type { Body, Soon } from "../bodies/body.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model, Route } from "../domain/model.ts";
+import type { TierOffer } from "../domain/tiers.ts";
 import { GatewayError } from "../errors.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { PrintOptions } from "../wire/format.ts";
@@ -12,6 +13,7 @@ import { chooseAble } from "./abilities.ts";
 import type { Gateway } from "./gateway.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
+import { mayAsk, offerTier } from "./tier-prices.ts";
 
 /**
  * A route whose upstream speaks a format that the client's format passes through to or can be translated to.
@@ -22,6 +24,7 @@ interface ReachableRoute {
   readonly pair: FormatPair;
   readonly printOptions: PrintOptions;
   readonly contextWindow: number | undefined;
+  readonly tier: TierOffer | undefined;
 }
 
 /** A request that is planned. */
@@ -44,7 +47,7 @@ export function planRequest(gateway: Gateway, { call, caller, body }: Planning):
   const model = selectModel(gateway.catalog, caller, request);
   call.record.model = model.id;
   call.trace?.note({ model: model.id });
-  const reachable = findReachable(gateway, { call, model, request });
+  const reachable = findReachable(gateway, { call, caller, model, request });
   const isPassthrough = reachable.every(({ pair }) => pair.isPassthrough);
   const planOf = ({ candidates, textBytes }: Candidates): Plan => {
     const able = chooseAble(candidates, { model, request });
@@ -81,7 +84,7 @@ export function mayUse(key: Caller["key"], modelId: string): boolean {
 
 function findReachable(
   { upstreams }: Gateway,
-  { call, model, request }: { readonly call: Call; readonly model: Model; readonly request: RequestHead },
+  { call, caller, model, request }: Omit<Planning, "body"> & Pick<Plan, "model" | "request">,
 ): readonly ReachableRoute[] {
   const outputTokensMax = outputTokensMaxOf(model, request);
   const marksPrefixes = model.promptCaching === "auto" && !call.wire.hasCacheMarks;
@@ -89,6 +92,8 @@ function findReachable(
   const { stream, unhosted } = request;
   const options = { stream, outputTokensMax, marksPrefixes };
   let refused: string | undefined;
+  /** Whether a route has the tier that the request asks for, which the key may not. */
+  let isTierForbidden = false;
   for (const route of model.routes) {
     const upstream = upstreams.get(route.upstream);
     const pair = upstream && findFormatPair(call.wire, upstream.surfacesOf(route.upstreamModel));
@@ -97,17 +102,32 @@ function findReachable(
       refused = unhosted;
       continue;
     }
+    const tier = request.tier && offerTier(route, placeOf(pair, upstream), request.tier);
+    if (request.tier && !tier) continue;
+    if (tier && !mayAsk(caller.key.tiers, tier)) {
+      isTierForbidden = true;
+      continue;
+    }
     const { optIns } = pair.format;
     const hostOptions = optIns?.optionsFor(route, upstream.messagesHost, call.headers);
     const own = printOptionsFor(route, upstream, options);
-    const printOptions = hostOptions ? { ...own, ...hostOptions } : own;
+    const hosted = hostOptions ? { ...own, ...hostOptions } : own;
+    const printOptions = request.tier ? { ...hosted, tier: request.tier.asked } : hosted;
     // Features of the client are sent only where its body passes through.
     const window = pair.isPassthrough && optIns ? optIns.windowOn(route, call.headers, request) : 0;
-    reachable.push({ route, upstream, pair, printOptions, contextWindow: windowOf(route, model, window) });
+    const contextWindow = windowOf(route, model, window);
+    reachable.push({ route, upstream, pair, printOptions, contextWindow, tier });
   }
+  if (reachable.length === 0 && isTierForbidden) throw new GatewayError("tier_not_allowed");
   if (refused !== undefined && reachable.length === 0)
     throw new GatewayError("untranslatable", { path: refused });
+  if (reachable.length === 0 && request.tier)
+    throw new GatewayError("unpriced_field", { path: request.tier.path });
   return reachable;
+}
+
+function placeOf({ format }: FormatPair, { messagesHost, provider }: Upstream) {
+  return { surface: format.surface, messagesHost, provider };
 }
 
 /** The window of a route, and what features of the client open of it; `undefined` for the model's own. */
@@ -201,6 +221,6 @@ function isAlike({ traits: one }: PrintOptions, { traits: other }: PrintOptions)
 }
 
 function candidateOf(reachable: ReachableRoute, codec: AnswerReader): Candidate {
-  const { route, upstream, printOptions, contextWindow } = reachable;
-  return { route, upstream, codec, printOptions, contextWindow };
+  const { route, upstream, printOptions, contextWindow, tier } = reachable;
+  return { route, upstream, codec, printOptions, contextWindow, tier };
 }

@@ -7,6 +7,7 @@ import {
   type RoutePrices,
 } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
+import type { ServedTier, TierOffer } from "../domain/tiers.ts";
 import { answeredUnit, dearestUnit, findUnpriced, type UnitKind, type UnitPrice } from "../domain/units.ts";
 import {
   BYTES_PER_TOKEN,
@@ -19,6 +20,7 @@ import { GatewayError } from "../errors.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
 import type { InputSize, RequestHead } from "../wire/model-request.ts";
+import { dearestOf, offeredPrices, servedPrices, type TieredPrices } from "./tier-prices.ts";
 
 /**
  * An output limit that the client did not set is never lowered below this many tokens beside its reasoning.
@@ -35,6 +37,8 @@ export interface PricedCandidate {
   readonly codec: Pick<AnswerReader, "isPassthrough">;
   /** Tokens of the context window of this route, or that the client has opened on it; default: the model's. */
   readonly contextWindow?: number | undefined;
+  /** The service tier that it is asked for; `undefined` for the standard one. */
+  readonly tier?: TierOffer | undefined;
 }
 
 /** As much of a plan as its quote depends on. */
@@ -161,17 +165,31 @@ export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBou
 }
 
 /**
- * The prices of a candidate's answer: the route's long price when the usage is above the model's threshold,
- * and the price of the images that the answer reports.
+ * The price of a candidate's answer: the route's long price when the usage is above the model's threshold, that
+ * of the tier that served it, and that of the images that the answer reports.
  */
-export function priceOf(quote: Quote, candidate: PricedCandidate, usage: Usage): Price {
-  return pricesOf(quote, candidate, usage).price;
+export function priceOf(quote: Quote, candidate: PricedCandidate, usage: Usage, served?: ServedTier): Price {
+  return pricesOf(quote, candidate, usage, served).price;
 }
 
 type AnswerPrices = Pick<RoutePrices, "price" | "cost">;
 
-/** The prices of a candidate's answer, see {@link priceOf}, with their upstream cost. */
-export function pricesOf(quote: Quote, candidate: PricedCandidate, usage: Usage): AnswerPrices {
+/**
+ * The prices of a candidate's answer, see {@link priceOf}, with their upstream cost. `served` is the tier that the
+ * answer reports.
+ */
+export function pricesOf(
+  quote: Quote,
+  candidate: PricedCandidate,
+  usage: Usage,
+  served?: ServedTier,
+): TieredPrices {
+  const prices = standardPricesOf(quote, candidate, usage);
+  const isStandard = candidate.tier === undefined && served === undefined;
+  return isStandard ? prices : servedPrices(prices, candidate.tier, served);
+}
+
+function standardPricesOf(quote: Quote, candidate: PricedCandidate, usage: Usage): AnswerPrices {
   const { route } = candidate;
   if (route.price.unit) return unitPricesOf(quote, route, usage);
   if (!route.longPrice && !route.longCost) return route;
@@ -223,8 +241,17 @@ function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: num
   let input: PicosPerToken = 0n;
   let output: PicosPerToken = 0n;
   let units = 0n;
-  for (const { route } of plan.candidates) {
+  for (const { route, tier } of plan.candidates) {
     const { price, longPrice = price } = route;
+    if (tier) {
+      const offered = [price, ...(isLong ? [longPrice] : [])].flatMap((each) => offeredPrices(each, tier));
+      input = larger(input, dearestOf(offered, dearestInput));
+      output = larger(
+        output,
+        dearestOf(offered, (each) => each.output),
+      );
+      continue;
+    }
     if (price.unit) units = larger(units, dearestUnits(price.unit, plan.request));
     input = larger(input, dearestInput(price));
     output = larger(output, price.output);

@@ -37,6 +37,7 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
   const charging = chargeFor(answer.outcome, held, gateway);
   const charge = charging instanceof Promise ? await charging : charging;
   if (charge.usage) reportExcess(gateway, held);
+  if (charge.isTierDoubted) reportTier(gateway, held);
   const { walletId, holdId } = held.hold;
   const { amount } = charge;
   const facts = outcomeFacts(gateway, { held, answer, charge });
@@ -52,10 +53,11 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
     granted,
     charged,
     upstreamCost: charge.upstreamCost,
+    tier: charge.tier,
     ...meteredOf(held, charge),
   };
   await released;
-  trace?.note({ chargedUsd: printUsd(charged), source: charge.source });
+  trace?.note({ chargedUsd: printUsd(charged), source: charge.source, tier: charge.tier });
   return { charged, balances: settlement?.balances };
 }
 
@@ -118,7 +120,7 @@ interface Settling {
 
 function outcomeFacts({ clock }: Gateway, { held, answer, charge }: Settling): OutcomeFacts {
   const { call, meter, plan } = held;
-  const attempts = charge.source === "estimated" ? withReport(answer.attempts, meter) : answer.attempts;
+  const attempts = isReportAsCharged(charge) ? answer.attempts : withReport(answer.attempts, meter, charge);
   const route = meter.candidate?.route;
   const firstOutputMs = meter.firstOutputAt === undefined ? undefined : meter.firstOutputAt - call.startedAt;
   return {
@@ -127,6 +129,7 @@ function outcomeFacts({ clock }: Gateway, { held, answer, charge }: Settling): O
     upstream: route?.upstream,
     upstreamModel: route?.upstreamModel,
     price: charge.price ?? route?.price,
+    tier: charge.tier,
     upstreamCost: charge.upstreamCost,
     usage: charge.usage,
     firstOutputMs: firstOutputMs === undefined ? undefined : Math.round(firstOutputMs),
@@ -135,10 +138,14 @@ function outcomeFacts({ clock }: Gateway, { held, answer, charge }: Settling): O
   };
 }
 
+function isReportAsCharged({ source, isTierDoubted }: Charge): boolean {
+  return source !== "estimated" && !isTierDoubted;
+}
+
 /** Notes at the last attempt why its report was not charged as it was; nothing for one that came to no end. */
-function withReport(attempts: readonly Attempt[], meter: Meter): readonly Attempt[] {
+function withReport(attempts: readonly Attempt[], meter: Meter, charge: Charge): readonly Attempt[] {
   const last = attempts.at(-1);
-  const report = faultOfReport(meter);
+  const report = charge.isTierDoubted ? "tier" : faultOfReport(meter);
   return last && report ? [...attempts.slice(0, -1), { ...last, report }] : attempts;
 }
 
@@ -146,6 +153,18 @@ function faultOfReport(meter: Meter): string | undefined {
   if (meter.excess()) return "above_bound";
   if (meter.isUsageRejected) return "uncountable";
   return meter.reported() ? undefined : "missing";
+}
+
+/** Logs and counts a tier that was not believed: the provider may bill more than was charged here. */
+function reportTier({ log, metrics }: Gateway, { call, meter }: HeldRequest): void {
+  if (!meter.candidate) return;
+  const { route, tier } = meter.candidate;
+  metrics.aboveBound(route.upstream, "tier");
+  const tiers = { asked: tier?.asked ?? "standard", served: meter.servedTier };
+  log.error(
+    { request: call.id, upstream: route.upstream, model: route.upstreamModel, ...tiers },
+    "service tier not asked for",
+  );
 }
 
 /**

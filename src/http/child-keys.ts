@@ -4,6 +4,7 @@ import type { NewChild } from "../accounts/keys/own-keys.ts";
 import { parseUsd, printUsd } from "../domain/money.ts";
 import { NAME } from "../domain/name-characters.ts";
 import { isLimitPeriod, type LimitPeriod } from "../domain/period.ts";
+import { isTier, TIERS, type Tier } from "../domain/tiers.ts";
 import { GatewayError } from "../errors.ts";
 import { admitCaller } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -52,6 +53,7 @@ async function makeChild(gateway: Gateway, { parts, request, caller }: Making): 
     secret: made.secret,
     parent_id: caller.key.id,
     models: key.models ?? null,
+    tiers: key.tiers ?? null,
     expires_at: printTime(key.expiresAtMs),
     allows_children: key.allowsChildren,
     spending_limit: {
@@ -79,7 +81,7 @@ async function readJson(gateway: Gateway, { parts, request, caller }: Making): P
 
 type Members = Readonly<Record<string, unknown>>;
 
-const MEMBERS = ["name", "spending_limit_usd", "period", "expires_in_s", "models"];
+const MEMBERS = ["name", "spending_limit_usd", "period", "expires_in_s", "models", "tiers"];
 
 /** Reads what a child is to be. Throws `wrong_shape`, also for a member that no child has. */
 function readChild({ catalog }: Gateway, body: unknown): NewChild {
@@ -97,7 +99,17 @@ function readChild({ catalog }: Gateway, body: unknown): NewChild {
     },
     lifeMs: readLife(members.get("expires_in_s") ?? LIFE_S_DEFAULT) * 1_000,
     models,
+    tiers: readTiers(members.get("tiers") ?? undefined),
   };
+}
+
+/** An empty list allows the standard tier alone. */
+function readTiers(value: unknown): readonly Tier[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) throw wrong("tiers");
+  const bad = value.findIndex((tier) => !isTier(tier));
+  if (bad >= 0) throw wrong(`tiers[${bad}]`);
+  return TIERS.filter((tier) => value.includes(tier));
 }
 
 function readName(value: unknown): string {

@@ -42,6 +42,7 @@ async function printKey(gateway: Gateway, caller: Caller, headers: Headers): Pro
     name: key.name,
     hint: key.hint,
     models: key.models ?? null,
+    tiers: key.tiers ?? null,
     parent_id: key.parentIds[0] ?? null,
     project: printScope(scopes, "project"),
     member: printScope(scopes, "member"),

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { type Capability, type Model, printPrices } from "../domain/model.ts";
+import { type Capability, type Model, printPrices, printTiers } from "../domain/model.ts";
 import { printUnitPrice } from "../domain/units.ts";
 import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/plan.ts";
@@ -67,6 +67,7 @@ function printModel(model: Model): object {
     max_tokens: model.outputTokensMax,
     default_max_output_tokens: model.outputTokensDefault,
     price_usd_per_million_tokens: printPrices(model.price),
+    ...(model.price.tiers ? { tier_prices_usd_per_million_tokens: printTiers(model.price) } : {}),
     ...(model.can ? printAbilities(model.can) : {}),
     ...(model.price.unit ? { price_usd_per_unit: printUnitPrice(model.price.unit) } : {}),
   };

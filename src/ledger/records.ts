@@ -233,8 +233,8 @@ export interface Attempt {
   /** Why the route and key were taken, or what a route that was not called cannot; absent without a choice. */
   readonly reason?: string | undefined;
   /**
-   * Why the usage that the upstream reported was not charged as it was: "missing", "uncountable", or "above_bound"
-   * of what the request allowed. Absent when it was.
+   * Why the usage that the upstream reported was not charged as it was: "missing", "uncountable", "above_bound"
+   * of what the request allowed, or a "tier" that it did not ask for. Absent when it was.
    */
   readonly report?: string | undefined;
   /** The HTTP status; 0 without a response. */

@@ -22,6 +22,7 @@ export function requestFamilies(tallies: RequestTallies): readonly Family[] {
     ...timeFamilies(tallies),
     ...tokenFamilies(tallies),
     ...moneyFamilies(tallies),
+    tierFamily(tallies),
   ];
 }
 
@@ -121,6 +122,18 @@ function tokenFamilies({ routes }: RequestTallies): readonly Family[] {
 
 const NANOS_PER_USD = 1e9;
 
+function tierFamily({ routes }: RequestTallies): Family {
+  return counter(
+    "tollgate_tier_requests_total",
+    "Charged requests that another service tier than the standard one served, by tier.",
+    function* () {
+      for (const { model, upstream, settled } of routes()) {
+        for (const [tier, count] of settled?.tiers ?? []) yield [{ model, upstream, tier }, count];
+      }
+    },
+  );
+}
+
 function moneyFamilies({ routes }: RequestTallies): readonly Family[] {
   const usd = (name: string, help: string, read: (settled: SettledTally) => number) =>
     counter(name, help, function* () {
@@ -159,6 +172,8 @@ export interface SettledRequest {
   readonly charged: bigint;
   /** `undefined` when it is unknown. */
   readonly upstreamCost?: bigint | undefined;
+  /** The service tier; `undefined` for the standard one. */
+  readonly tier?: string | undefined;
   /** From arrival to the first output of a stream; `undefined` for a whole answer. */
   readonly firstOutputMs: number | undefined;
   /** `undefined` when nothing was charged. */
@@ -189,8 +204,10 @@ export class SettledTally implements ChargedTokens {
   cacheWriteTokens = 0;
   cacheWrite1hTokens = 0;
   outputTokens = 0;
+  /** Requests by service tier; `undefined` before the first that was not of the standard one. */
+  tiers: Map<string, number> | undefined;
 
-  add({ granted, charged, upstreamCost, usage }: SettledRequest): void {
+  add({ granted, charged, upstreamCost, usage, tier }: SettledRequest): void {
     this.granted += Number(granted);
     this.captured += Number(charged);
     if (upstreamCost !== undefined) {
@@ -198,6 +215,10 @@ export class SettledTally implements ChargedTokens {
       this.costed += Number(charged);
     }
     if (charged > granted) this.overspent += Number(charged - granted);
+    if (tier !== undefined) {
+      this.tiers ??= new Map();
+      this.tiers.set(tier, (this.tiers.get(tier) ?? 0) + 1);
+    }
     if (!usage) return;
     const { inputTokens, cachedInputTokens, cacheWriteTokens, cacheWrite1hTokens, outputTokens } = usage;
     this.inputTokens += inputTokens;

@@ -20,7 +20,7 @@ export interface UpstreamMetrics {
   aboveBound(upstream: string, kind: UsageKind): void;
 }
 
-type UsageKind = "input" | "output" | "units";
+type UsageKind = "input" | "output" | "units" | "tier";
 
 /** {@link UpstreamMetrics} that can be printed. */
 export interface CountedUpstreams extends UpstreamMetrics {
@@ -69,7 +69,12 @@ export function countUpstreams(): CountedUpstreams {
     const known = tallies.get(upstream);
     if (known) return known;
     const attempts = new Map(INITIAL_OUTCOMES.map((outcome) => [outcome, new Histogram(REQUEST_SECONDS)]));
-    const tally = { isOpen: false, calls: 0, attempts, aboveBound: { input: 0, output: 0, units: 0 } };
+    const tally = {
+      isOpen: false,
+      calls: 0,
+      attempts,
+      aboveBound: { input: 0, output: 0, units: 0, tier: 0 },
+    };
     tallies.set(upstream, tally);
     return tally;
   }

@@ -70,7 +70,10 @@ const REPORTS: Readonly<Record<string, string>> = {
   uncountable:
     "The provider left out a number, or sent one that cannot be counted: the gateway counted instead.",
   missing: "The provider reported no tokens: the gateway counted prompt and answer.",
+  tier: "The gateway counted, at the price of the service tier that the request asked for.",
 };
+const TIER_REPORT =
+  "The provider reported these tokens, and a service tier that was not asked for: that of the request was charged.";
 const UNIT_REPORTS: typeof REPORTS = {
   ...REPORTS,
   uncountable: "The provider reported a number that cannot be counted: it was taken from request and answer.",
@@ -110,7 +113,8 @@ function describeSource(outcome: OutcomeFacts, captured: Nanos): string {
   return captured === 0n ? `${text} They cost nothing.` : text;
 }
 
-function describeReport({ price }: OutcomeFacts): string {
+function describeReport({ price, attempts }: OutcomeFacts): string {
+  if (attempts.at(-1)?.report === "tier") return TIER_REPORT;
   return price?.unit ? "The provider reported this number with its answer." : SOURCES.reported;
 }
 

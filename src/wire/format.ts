@@ -2,6 +2,7 @@ import type { ChatEvent, ChatReply, FinishEvent, OutputEvent, UsageEvent } from 
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { LimitWindows } from "../domain/limit-windows.ts";
 import type { ClientSurface, MessagesHost, ModelTraits, Route, Surface } from "../domain/model.ts";
+import type { Tier } from "../domain/tiers.ts";
 import type { GatewayError } from "../errors.ts";
 import type { FormFormat } from "./form.ts";
 import type { JsonMeasure } from "./json/scan.ts";
@@ -178,6 +179,8 @@ export interface PrintOptions extends UpstreamRequestOptions {
   readonly traits: ModelTraits;
   /** Whether cache marks are set in a prompt that has none. */
   readonly marksPrefixes?: boolean | undefined;
+  /** The service tier that the upstream is asked for; `auto` leaves it to the provider. */
+  readonly tier?: Tier | "auto" | undefined;
   /** The {@link Source.origin} of the upstream; without it, no signed or encrypted reasoning is sent. */
   readonly origin?: string | undefined;
 }

@@ -1,5 +1,6 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Capability, MessagesHost } from "../domain/model.ts";
+import type { TierDemand } from "../domain/tiers.ts";
 import type { UnitDemand } from "../domain/units.ts";
 
 /** The size of a request's input, as far as its price can depend on it. */
@@ -48,6 +49,8 @@ export interface RequestHead {
   readonly betas?: readonly string[] | undefined;
   /** Path of the first field that no other host of Anthropic's models can serve; `undefined` for none. */
   readonly unhosted?: string | undefined;
+  /** The service tier that the request asks for; `undefined` for the standard one. */
+  readonly tier?: TierDemand | undefined;
   /** What a model that is priced by unit charges for; `undefined` for formats without units. */
   readonly units?: UnitDemand | undefined;
   /** "model" in formats that cannot limit the output: each choice may have the model's maximum. */

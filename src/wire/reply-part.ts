@@ -1,4 +1,5 @@
 import type { Surface } from "../domain/model.ts";
+import type { ServedTier } from "../domain/tiers.ts";
 import type { UnitKind } from "../domain/units.ts";
 import type { Usage } from "../domain/usage.ts";
 import { editElements, sliceMember } from "./json/edit.ts";
@@ -19,6 +20,8 @@ export interface ReplyPart {
   readonly generated: string;
   /** The latest usage of the answer; replaces the usage of earlier parts. */
   readonly usage: Usage | undefined;
+  /** The service tier that the answer reports; replaces that of earlier parts. */
+  readonly tier?: ServedTier | undefined;
   /** The units that the answer counts or reports; replaces those of earlier parts. */
   readonly units?: ReportedUnits | undefined;
   /** Images that came or began, and whose tokens `usage` lacks; replaces those of earlier parts. */

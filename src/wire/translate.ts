@@ -41,7 +41,7 @@ export function translateStream(
         const event = normalise(read);
         tally.add(event);
         if (event.kind === "finish") finish ??= event;
-        else if (event.kind !== "began" && event.kind !== "usage") text += printer.print(event, usage);
+        else if (isOutput(event)) text += printer.print(event, usage);
       }
       return tally.part(text);
     },
@@ -81,7 +81,7 @@ export function collectReply(events: readonly ChatEvent[]): ChatReply {
   for (const event of events) {
     if (event.kind === "finish") finish = event;
     else if (event.kind === "usage") usage = event;
-    else if (event.kind !== "began") collected.add(event);
+    else if (isOutput(event)) collected.add(event);
   }
   if (!finish) throw new UpstreamFault("The answer has no finish");
   return { blocks: collected.blocks, finish, usage };
@@ -104,19 +104,26 @@ function createNormaliser(restoreName: RestoreName): (event: ChatEvent) => ChatE
   };
 }
 
+function isOutput(event: ChatEvent): event is OutputEvent {
+  const { kind } = event;
+  return kind !== "began" && kind !== "usage" && kind !== "tier" && kind !== "finish";
+}
+
 /** Sums up what the gateway meters of several events. */
 function createTally() {
   let generated = "";
   let isReadable = false;
-  let isOutput = false;
+  let hasOutput = false;
   let usage: ReplyPart["usage"];
+  let tier: ReplyPart["tier"];
   return {
     add(event: ChatEvent): void {
       if (event.kind === "usage") usage = event.usage;
+      else if (event.kind === "tier") tier = event.tier;
       else if (event.kind === "finish") isReadable ||= event.reason === "content_filter";
-      else if (event.kind === "began") isOutput = true;
+      else if (event.kind === "began") hasOutput = true;
       else {
-        isOutput = true;
+        hasOutput = true;
         const text = generatedTextOf(event);
         generated += text;
         isReadable ||= event.kind === "tool_call" || (text !== "" && event.kind !== "reasoning");
@@ -127,7 +134,8 @@ function createTally() {
       generated,
       isReadable,
       usage,
-      isOutput: isOutput || isReadable,
+      isOutput: hasOutput || isReadable,
+      ...(tier && { tier }),
     }),
   };
 }

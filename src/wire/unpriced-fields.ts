@@ -124,14 +124,18 @@ interface UnpricedRule {
 }
 
 /**
- * Creates the rule of a format. In a body that repeats keys, only the fields of `sentOnce` may have a value.
+ * Creates the rule of a format. In a body that repeats keys, only the fields of `sentOnce` may have a value. The
+ * format itself checks the fields of `priced`.
  */
-export function createUnpricedRule(sentOnce: ReadonlySet<string>): UnpricedRule {
-  const entries = Object.entries(UNPRICED_FIELDS).map(([path, harmless]) =>
-    readEntry(path, harmless, sentOnce),
-  );
+export function createUnpricedRule(
+  sentOnce: ReadonlySet<string>,
+  priced: readonly string[] = [],
+): UnpricedRule {
+  const entries = Object.entries(UNPRICED_FIELDS)
+    .filter(([path]) => !priced.includes(path))
+    .map(([path, harmless]) => readEntry(path, harmless, sentOnce));
   const byField = Map.groupBy(entries, ({ holder, name }) => holder ?? name);
-  const names = [...byField.keys(), EXTRA_BODY];
+  const names = [...byField.keys(), ...priced, EXTRA_BODY];
   const extraNames = new Set([...names, ...PRICED_NAMES]);
   return {
     names,

@@ -17,6 +17,7 @@ const PLAIN: KeyValues = {
   concurrent_requests: null,
   models: null,
   expires_at: null,
+  tiers: null,
   allows_clamp: false,
   allows_children: false,
   project_id: null,

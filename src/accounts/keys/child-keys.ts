@@ -91,11 +91,11 @@ async function store(
     const { accountId, projectId, createdBy, parentIds } = parent;
     if (projectId !== undefined) await lockOpenProject(database, tx, { id: projectId, accountId });
     const [parent2Id, parent3Id] = parentIds;
-    const { name, models, lifeMs } = child;
+    const { name, models, tiers, lifeMs } = child;
     const secret = createSecret();
     const owner = { accountId, projectId, createdBy, parentId, parent2Id, parent3Id, parentDigest };
     const expiresAtMs = Math.min(createdAtMs + lifeMs, endsAtMs);
-    const rights = { models, expiresAtMs, allowsChildren: parentIds.length + 1 < PARENTS_MAX };
+    const rights = { models, tiers, expiresAtMs, allowsChildren: parentIds.length + 1 < PARENTS_MAX };
     const values = { id, name, createdAtMs, digest: digestOf(secret), hint: hintOf(secret) };
     const [inserted] = await tx
       .insert(apiKeys)
@@ -155,9 +155,18 @@ function endOfParent(
   return endsAtMs;
 }
 
-function requireMaker({ allowsChildren, models: allowed }: ApiKey, { models }: NewChild): void {
-  if (!allowsChildren) throw new GatewayError("not_permitted");
-  if (!models || !allowed) return;
-  const foreign = models.findIndex((model) => !allowed.includes(model));
-  if (foreign >= 0) throw new GatewayError("wrong_shape", { path: `models[${foreign}]` });
+function requireMaker(parent: ApiKey, { models, tiers }: NewChild): void {
+  if (!parent.allowsChildren) throw new GatewayError("not_permitted");
+  requireAmong("models", models, parent.models);
+  requireAmong("tiers", tiers, parent.tiers);
+}
+
+/** Throws `wrong_shape` for a model or tier that the parent does not have. */
+function requireAmong(
+  name: string,
+  list: readonly string[] | undefined,
+  allowed: readonly string[] | undefined,
+): void {
+  const foreign = allowed ? (list?.findIndex((each) => !allowed.includes(each)) ?? -1) : -1;
+  if (foreign >= 0) throw new GatewayError("wrong_shape", { path: `${name}[${foreign}]` });
 }

@@ -1,5 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
+import type { Tier } from "../../domain/tiers.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Limits } from "../../limiter/limiter.ts";
@@ -38,6 +39,7 @@ type KeyVersion = Pick<ApiKey, "id" | "accountId" | "version">;
 export interface KeyChanges {
   readonly name?: string | undefined;
   readonly models?: readonly string[] | null | undefined;
+  readonly tiers?: readonly Tier[] | null | undefined;
   readonly expiresAtMs?: number | null | undefined;
   readonly allowsClamp?: boolean | undefined;
   readonly allowsChildren?: boolean | undefined;
@@ -126,8 +128,8 @@ async function passOn(
 
 /** Whether a key may do anything that it might not before. */
 function isWider(before: ApiKey, after: ApiKey, defaults: Limits): boolean {
-  const { models: allowed } = before;
-  const hasMoreModels = allowed !== undefined && !after.models?.every((model) => allowed.includes(model));
+  const hasMoreModels = hasOthers(after.models, before.models);
+  const hasMoreTiers = hasOthers(after.tiers, before.tiers);
   const lastsLonger = (after.expiresAtMs ?? Infinity) > (before.expiresAtMs ?? Infinity);
   const hasMoreOf = (name: keyof Limits) =>
     (after.limits[name] ?? defaults[name] ?? Infinity) > (before.limits[name] ?? defaults[name] ?? Infinity);
@@ -136,7 +138,12 @@ function isWider(before: ApiKey, after: ApiKey, defaults: Limits): boolean {
     (after.allowsClamp && !before.allowsClamp) || (after.allowsChildren && !before.allowsChildren);
   // Another project may have wider limits.
   const isMoved = after.projectId !== before.projectId;
-  return hasMoreModels || lastsLonger || hasMore || mayMore || isMoved;
+  return hasMoreModels || hasMoreTiers || lastsLonger || hasMore || mayMore || isMoved;
+}
+
+/** Whether a list has what another lacks; an absent list has everything. */
+function hasOthers(list: readonly string[] | undefined, allowed: readonly string[] | undefined): boolean {
+  return allowed !== undefined && !list?.every((each) => allowed.includes(each));
 }
 
 const LIMITS = ["requestsPerMinute", "tokensPerMinute", "concurrentRequests"] as const;

@@ -14,6 +14,7 @@ export function readKey(row: KeyRow): ApiKey {
     hint: row.hint,
     limits: Object.freeze(readLimits(row)),
     models: row.models ? Object.freeze(row.models) : undefined,
+    tiers: row.tiers ? Object.freeze(row.tiers) : undefined,
     allowsClamp: row.allowsClamp,
     allowsChildren: row.allowsChildren,
     createdAtMs: row.createdAtMs,

@@ -54,6 +54,7 @@ export function inherit(key: ApiKey, above: ReadonlyMap<string, ApiKey>): ApiKey
     allowsClamp: root?.allowsClamp ?? false,
     projectId: root?.projectId,
     models: chain.map((each) => each?.models).reduce(intersect),
+    tiers: chain.map((each) => each?.tiers).reduce(intersect),
     allowsChildren: chain.every((each) => each?.allowsChildren) && key.parentIds.length < PARENTS_MAX,
     expiresAtMs: ends.length === 0 ? undefined : Math.min(...ends),
     // A deleted key ends those below it.
@@ -66,11 +67,11 @@ export function inherit(key: ApiKey, above: ReadonlyMap<string, ApiKey>): ApiKey
 /** The most keys above a key. */
 export const PARENTS_MAX = 3;
 
-type Models = ApiKey["models"];
+type List<Item> = readonly Item[] | undefined;
 
-function intersect(one: Models, other: Models): Models {
+function intersect<Item>(one: List<Item>, other: List<Item>): List<Item> {
   if (one === undefined || other === undefined) return one ?? other;
-  return one.filter((model) => other.includes(model));
+  return one.filter((each) => other.includes(each));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Markup } from "../../domain/money.ts";
+import type { Tier } from "../../domain/tiers.ts";
 import type { Limits } from "../../limiter/limiter.ts";
 import { platform } from "../../platform.ts";
 
@@ -13,6 +14,8 @@ export interface ApiKey {
   readonly limits: Limits;
   /** Ids of the models that the key may use; `undefined` allows every model. */
   readonly models: readonly string[] | undefined;
+  /** The service tiers that the key may ask for; absent for every tier. */
+  readonly tiers?: readonly Tier[] | undefined;
   /** Whether the output limit of a request may be lowered to what the wallet can pay. */
   readonly allowsClamp: boolean;
   /** Whether the key may make keys below it. */

@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
+import type { Tier } from "../../domain/tiers.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Limits } from "../../limiter/limiter.ts";
@@ -35,6 +36,8 @@ export interface NewKey {
   readonly limits?: Limits | undefined;
   /** Ids of the models that the key may use. Default: every model. */
   readonly models?: readonly string[] | undefined;
+  /** The service tiers that it may ask for. Default: every tier. */
+  readonly tiers?: readonly Tier[] | undefined;
   readonly allowsClamp?: boolean | undefined;
   /** Whether the key may make keys below it. Default: false. */
   readonly allowsChildren?: boolean | undefined;
@@ -99,7 +102,7 @@ async function storeKey(
 ): Promise<ApiKey | undefined> {
   const createdAtMs = now();
   const { id = platform.uuidV7(createdAtMs) } = request;
-  const { accountId, name, limits, models, allowsClamp, allowsChildren, expiresAtMs, spendingLimit } =
+  const { accountId, name, limits, models, tiers, allowsClamp, allowsChildren, expiresAtMs, spendingLimit } =
     request;
   const projectId = request.projectId === accountId ? undefined : request.projectId;
   // The spending limit comes first, so that the key is never in force without it.
@@ -108,7 +111,7 @@ async function storeKey(
     await putSpendingLimit(ledger, accountId, { kind: "key", keyId: id }, spendingLimit, isNew);
   }
   const createdBy = actor.kind === "person" || actor.kind === "management_key" ? actor.id : undefined;
-  const rights = { models, allowsClamp, allowsChildren, expiresAtMs };
+  const rights = { models, tiers, allowsClamp, allowsChildren, expiresAtMs };
   const attributes = { accountId, projectId, name, createdBy, ...rights };
   const row = { id, createdAtMs, ...attributes, ...limits, digest, hint };
   return database.transact(async (tx) => {
@@ -131,6 +134,7 @@ export function describeKey(key: ApiKey) {
     name,
     hint,
     models,
+    tiers: key.tiers,
     allows_clamp: allowsClamp,
     allows_children: key.allowsChildren || undefined,
     project_id: key.projectId,

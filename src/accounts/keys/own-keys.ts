@@ -1,5 +1,6 @@
 // What a key may ask of itself, beside requests of models.
 import type { Scope } from "../../domain/scope.ts";
+import type { Tier } from "../../domain/tiers.ts";
 import type { SpendingLimit } from "../spending-limits.ts";
 import type { ApiKey } from "./key.ts";
 import type { IssuedKey } from "./keys.ts";
@@ -12,6 +13,8 @@ export interface NewChild {
   readonly lifeMs: number;
   /** Some of the models that the parent may use. Default: those of the parent. */
   readonly models: readonly string[] | undefined;
+  /** Some of the service tiers that the parent may ask for. Default: those of the parent. */
+  readonly tiers?: readonly Tier[] | undefined;
 }
 
 /** The key that makes another one, as authenticated, and the secret that was sent. */

@@ -4,7 +4,7 @@ import { readPrice } from "../../catalog/prices.ts";
 import { providerBehind } from "../../catalog/providers.ts";
 import { costsAt } from "../../catalog/regional.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
-import { type Model, type Price, printPrices, type Route } from "../../domain/model.ts";
+import { listPrices, type Model, type Price, type Route } from "../../domain/model.ts";
 import { CommandError, type CommandResult } from "../command.ts";
 import { printTable } from "../printing.ts";
 
@@ -105,8 +105,8 @@ type Pair = readonly [key: string, configured: string, catalog: string | undefin
 
 function pricePairs(name: string, own: Price, known: Price | undefined): readonly Pair[] {
   if (!known) return [];
-  const catalog: Readonly<Record<string, string>> = printPrices(known);
-  return Object.entries(printPrices(own)).map(([key, price]) => [`${name}.${key}`, price, catalog[key]]);
+  const catalog: Readonly<Record<string, string>> = listPrices(known);
+  return Object.entries(listPrices(own)).map(([key, price]) => [`${name}.${key}`, price, catalog[key]]);
 }
 
 const NEAREST_MAX = 3;

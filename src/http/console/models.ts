@@ -23,18 +23,23 @@ const price = t.String({ description: "USD per million tokens" });
 const count = t.Integer({ minimum: 0 });
 const tokens = t.Integer({ minimum: 0, maximum: 1_000_000_000 });
 
+const tokenPrice = t.Object({
+  input: price,
+  output: price,
+  cached_input: price,
+  cache_write: price,
+  cache_write_1h: price,
+});
+
 const model = t.Object({
   id: t.String(),
   context_window: count,
   max_output_tokens: count,
   default_max_output_tokens: count,
-  price: t.Object({
-    input: price,
-    output: price,
-    cached_input: price,
-    cache_write: price,
-    cache_write_1h: price,
-  }),
+  price: tokenPrice,
+  tier_prices: t.Nullable(
+    t.Record(t.String(), tokenPrice, { description: "prices of tokens by service tier; null without any" }),
+  ),
   unit_price: t.Nullable(
     t.Object({
       unit: t.String(),
@@ -114,12 +119,18 @@ function printModel(each: Model, { upstreams, showsRoutes }: Shown): Printed {
     max_output_tokens: each.outputTokensMax,
     default_max_output_tokens: each.outputTokensDefault,
     price: printPrices(each.price),
+    tier_prices: printTierPrices(each),
     unit_price: each.price.unit ? printUnitPrice(each.price.unit) : null,
     surfaces: surfacesOf(each, upstreams),
     can: each.can ? [...each.can] : null,
     routes: showsRoutes ? each.routes.map(printRoute) : null,
     is_demo: each.id === DEMO_MODEL.id,
   };
+}
+
+function printTierPrices({ price: { tiers } }: Model): Printed["tier_prices"] {
+  if (!tiers) return null;
+  return Object.fromEntries(Object.entries(tiers).map(([tier, each]) => [tier, printPrices(each)]));
 }
 
 function printRoute({ upstream, upstreamModel }: Route) {

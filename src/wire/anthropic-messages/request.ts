@@ -27,7 +27,8 @@ import {
 } from "../request-body.ts";
 import { nameEndUser } from "../request-fields.ts";
 import { hasElements, isSchemaFormat, needsOf } from "../request-needs.ts";
-import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
+import { readMessagesTier, TIER_NAMES } from "../tiers.ts";
+import { createUnpricedRule } from "../unpriced-fields.ts";
 import { rejectTool, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { findUnhosted, hostEdits } from "./host-edits.ts";
@@ -57,7 +58,7 @@ const SENT_ONCE = new Set([
   ...SEARCH_FIELDS,
   ...BETA_FIELDS,
 ]);
-const UNPRICED_RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "inference_geo"]));
+const UNPRICED_RULE = createUnpricedRule(new Set(), TIER_NAMES);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names]);
 /** A limit of 0 asks for no answer: the provider only writes the prompt to its cache. */
 const OUTPUT_TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER };
@@ -98,6 +99,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
         isSchemaFormat(isJsonObject(body.output_config) && body.output_config.format),
     }),
     endUser: nameEndUser(readEndUser(body)),
+    tier: readMessagesTier(body),
     betas: readBodyBetas(body),
     unhosted: findUnhosted(body),
     promptText: () => promptTextOf(reread(), ["system", "messages", "tools"]),

@@ -29,7 +29,8 @@ import {
 } from "../request-body.ts";
 import { nameEndUser, readEndUser } from "../request-fields.ts";
 import { asksForEffort, hasElements, isSchemaFormat, needsOf } from "../request-needs.ts";
-import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
+import { readServiceTier } from "../tiers.ts";
+import { createUnpricedRule } from "../unpriced-fields.ts";
 import { rejectPaidTools, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 
@@ -57,7 +58,7 @@ const SENT_ONCE = new Set([
   "data_sources",
   "dataSources",
 ]);
-const UNPRICED_RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "models", "modalities"]));
+const UNPRICED_RULE = createUnpricedRule(new Set(["speed", "models", "modalities"]), ["service_tier"]);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names]);
 
 /**
@@ -94,6 +95,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
       schema: isSchemaFormat(body.response_format),
     }),
     endUser: nameEndUser(readEndUser(body)),
+    tier: readServiceTier(body),
     promptText: () => promptTextOf(reread(), ["messages", "tools", "functions"]),
     readChat: () => readChatRequest(reread()),
   };

@@ -6,6 +6,7 @@ import { openaiLimitHeaders } from "../limit-headers.ts";
 import type { ModelRequest, RequestHead, UpstreamRequestOptions } from "../model-request.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import { reject } from "../request-body.ts";
+import { readServed, withServed } from "../tiers.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 import { printEvents, printReply } from "./ingress/print-answer.ts";
 import { readStream, readWhole } from "./passthrough/stream.ts";
@@ -87,15 +88,16 @@ function printCompactRequest(request: ModelRequest, { model }: UpstreamRequestOp
  * Reads a compacted conversation: the user's messages, which are no output, and the encrypted rest. Without a
  * report of usage it therefore costs its input. Throws {@link UpstreamFault}.
  */
-function readCompacted({ model }: RequestHead, text: string): ReplyPart {
+function readCompacted(request: RequestHead, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);
   if (body === undefined || !Array.isArray(body.output) || body.output.length === 0)
     throw new UpstreamFault("The answer is no compacted conversation");
-  return {
-    text: editMembers(text, { model: (value) => value && JSON.stringify(model) }),
+  const part = {
+    text: editMembers(text, { model: (value) => value && JSON.stringify(request.model) }),
     isOutput: true,
     isReadable: true,
     generated: "",
     usage: readUsage(body.usage),
   };
+  return withServed(part, readServed(body.service_tier), request);
 }

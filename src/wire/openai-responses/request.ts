@@ -16,6 +16,7 @@ import {
 } from "../request-body.ts";
 import { nameEndUser, readEndUser } from "../request-fields.ts";
 import { asksForEffort, hasElements, isSchemaFormat, needsOf } from "../request-needs.ts";
+import { readServiceTier } from "../tiers.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
 import { rejectUnpricedAbilities, rejectUnpricedTools, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { readEchoedFields } from "./ingress/echoed-fields.ts";
@@ -46,7 +47,7 @@ export const SENT_ONCE = new Set([
   "context_management",
 ]);
 /** No field may repeat: the request is rejected for repeated keys before this check. */
-const UNPRICED_RULE = createUnpricedRule(new Set());
+const UNPRICED_RULE = createUnpricedRule(new Set(), ["service_tier"]);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names, "plugins", ...SEARCH_FIELDS]);
 
 /**
@@ -82,6 +83,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
       schema: isSchemaFormat(readObject(body, "text")?.format),
     }),
     endUser: nameEndUser(readEndUser(body)),
+    tier: readServiceTier(body),
     promptText: () => promptTextOf(reread(), ["instructions", "input", "tools"]),
     readChat: () => readChatRequest(reread()),
     readEchoedFields: () => readEchoedFields(reread()),

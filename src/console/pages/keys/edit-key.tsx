@@ -114,7 +114,7 @@ function Revoked({ name, onClose }: { readonly name: string; readonly onClose: (
 
 /** Puts every field of a key into words. */
 function describeValues(values: KeyValues, nameOfProject: (id: string) => string): readonly FieldInWords[] {
-  const { models, expires_at, project_id } = values;
+  const { models, tiers, expires_at, project_id } = values;
   return [
     ["Name", values.name],
     ...(project_id === null ? [] : [["Project", nameOfProject(project_id)] as const]),
@@ -123,6 +123,7 @@ function describeValues(values: KeyValues, nameOfProject: (id: string) => string
     ["Tokens per minute", describeCount(values.tokens_per_minute)],
     ["Running at once", describeCount(values.concurrent_requests)],
     ["Models", models ? [...models].sort().join(", ") : "every model"],
+    ["Service tiers", tiers ? ["standard", ...tiers].join(", ") : "every tier"],
     ["Expires", expires_at === null ? "never" : formatTime(expires_at, "second")],
     ["Shortens answers", values.allows_clamp ? "yes" : "no"],
     ["May make keys", values.allows_children ? "yes" : "no"],

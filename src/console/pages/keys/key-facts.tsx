@@ -21,7 +21,7 @@ interface KeyFactsProps {
 
 /** What is set on a key. */
 export function KeyFacts({ account, shown, onEndPrevious }: KeyFactsProps) {
-  const { spending_limit: limit, models, expires_at, previous, last_used_at, id } = shown;
+  const { spending_limit: limit, models, tiers, expires_at, previous, last_used_at, id } = shown;
   // One figure with the chart below, which begins at the viewer's midnight too.
   const { data: usage } = useQuery(
     usageQuery(account, resolveUsage({ range: "30d", key: id }, { isOperator: false })),
@@ -41,6 +41,8 @@ export function KeyFacts({ account, shown, onEndPrevious }: KeyFactsProps) {
         </dd>
         <dt>Models</dt>
         <dd>{models ? models.join(", ") : "every model"}</dd>
+        <dt>Service tiers</dt>
+        <dd>{tiers ? ["standard", ...tiers].join(", ") : "every tier"}</dd>
         <dt>Expires</dt>
         <dd>{expires_at ? <Time at={expires_at} /> : "never"}</dd>
         {previous && (

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { TIERS, type Tier } from "../../../domain/tiers.ts";
 import { formatCount } from "../../format.ts";
 import { Choice, Field, FieldRow, useIsRefused } from "../../parts/field.tsx";
 import { SpendingFields } from "../../parts/spending-limit.tsx";
@@ -44,6 +45,7 @@ export function KeyFields({ account, values, project, isBelow = false }: KeyFiel
       <fieldset className={styles.group}>
         <legend>Models and expiry</legend>
         <ModelFields account={account} chosen={values?.models ?? null} />
+        <TierFields chosen={values?.tiers ?? null} />
         <LastDayField
           subject="The key expires"
           defaultValue={expiry === null ? "" : formatDay(expiry)}
@@ -188,6 +190,46 @@ function ModelFields({ account, chosen }: ModelFieldsProps) {
         <p className={styles.wrong} role="alert">
           Choose at least one model.
         </p>
+      )}
+    </div>
+  );
+}
+
+/** The service tiers that a key may ask for; without a choice, the standard one alone. */
+function TierFields({ chosen }: { readonly chosen: readonly Tier[] | null }) {
+  const [hasSome, setHasSome] = useState(chosen !== null);
+  const scope = (value: "all" | "some", text: string) => (
+    <label className={styles.check}>
+      <input
+        type="radio"
+        name="tier_scope"
+        value={value}
+        checked={hasSome === (value === "some")}
+        onChange={() => setHasSome(value === "some")}
+      />
+      {text}
+    </label>
+  );
+  return (
+    <div role="group" aria-label="Service tiers">
+      <div className={styles.choices}>
+        {scope("all", "Every service tier that has a price")}
+        {scope("some", "The standard tier, and these")}
+      </div>
+      {hasSome && (
+        <div className={styles.checks}>
+          {TIERS.map((tier) => (
+            <label key={tier} className={styles.check}>
+              <input
+                type="checkbox"
+                name="tiers"
+                value={tier}
+                defaultChecked={chosen?.includes(tier) ?? false}
+              />
+              {tier}
+            </label>
+          ))}
+        </div>
       )}
     </div>
   );

@@ -1,3 +1,4 @@
+import { isTier, type Tier } from "../../../domain/tiers.ts";
 import { limitValuesOf, readLimit, type SpendingLimitValues } from "../../spending-limits.ts";
 import { formatDay, readLastDay } from "../../times.ts";
 
@@ -10,6 +11,7 @@ export interface KeyValues {
   readonly concurrent_requests: number | null;
   readonly models: string[] | null;
   readonly expires_at: string | null;
+  readonly tiers: Tier[] | null;
   readonly allows_clamp: boolean;
   readonly allows_children: boolean;
   /** The account's id, or `null`, for its default project. */
@@ -29,6 +31,7 @@ interface ShownKey {
   readonly concurrent_requests: Rate;
   readonly models: string[] | null;
   readonly expires_at: string | null;
+  readonly tiers: Tier[] | null;
   readonly allows_clamp: boolean;
   readonly allows_children: boolean;
   readonly project_id: string | null;
@@ -39,7 +42,7 @@ type Rate = { readonly limit: number; readonly source: "key" | "default" } | nul
 /** Reads the values of a key. A limit that comes from the default counts as unset. */
 export function valuesOf(key: ShownKey): KeyValues {
   const own = (rate: Rate) => (rate?.source === "key" ? rate.limit : null);
-  const { name, spending_limit, models, expires_at, allows_clamp, allows_children, project_id } = key;
+  const { name, spending_limit, models, tiers, expires_at, allows_clamp, allows_children, project_id } = key;
   return {
     name,
     spending_limit: limitValuesOf(spending_limit),
@@ -48,6 +51,7 @@ export function valuesOf(key: ShownKey): KeyValues {
     concurrent_requests: own(key.concurrent_requests),
     models,
     expires_at,
+    tiers,
     allows_clamp,
     allows_children,
     project_id,
@@ -63,6 +67,7 @@ export function readKeyForm(form: FormData, before?: KeyValues): KeyValues {
     ...(hasRates ? {} : ratesOf(before)),
     models: form.get("scope") === "some" ? form.getAll("models").map(String).filter(Boolean).sort() : null,
     expires_at: readExpiry(textOf(form, "expires_at"), before?.expires_at ?? null),
+    tiers: form.get("tier_scope") === "some" ? form.getAll("tiers").filter(isTier) : null,
     allows_clamp: form.get("allows_clamp") === "on",
     allows_children: form.get("allows_children") === "on",
     project_id: textOf(form, "project_id") || (before?.project_id ?? null),

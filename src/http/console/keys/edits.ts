@@ -19,6 +19,7 @@ import {
   revokeKey,
 } from "../../../accounts/keys/keys.ts";
 import type { SpendingLimit } from "../../../accounts/spending-limits.ts";
+import { TIERS, type Tier } from "../../../domain/tiers.ts";
 import { GatewayError } from "../../../errors.ts";
 import { type KeyFacts, newKeyFacts, readFacts } from "../../../forecast/bound-keys.ts";
 import type { TriedLimits } from "../../../forecast/simulation.ts";
@@ -171,6 +172,7 @@ function readNewKey(
     accountId,
     name: readName(body.name),
     models: readModels(parts, body.models) ?? undefined,
+    tiers: readTiers(body.tiers) ?? undefined,
     allowsClamp: body.allows_clamp,
     allowsChildren: body.allows_children,
     projectId: body.project_id ?? undefined,
@@ -189,6 +191,7 @@ function readChanges(
   return {
     name: body.name === undefined ? undefined : readName(body.name),
     models: readModels(parts, body.models, modelsNow),
+    tiers: readTiers(body.tiers),
     expiresAtMs: readExpiry(body.expires_at),
     allowsClamp: body.allows_clamp,
     allowsChildren: body.allows_children,
@@ -218,6 +221,12 @@ function readName(text: string): string {
 
 function readExpiry<Absent extends null | undefined>(text: string | Absent): number | Absent {
   return text ? (readMs(text, "expires_at") as number) : (text as Absent);
+}
+
+function readTiers<Absent extends null | undefined>(
+  tiers: readonly Tier[] | Absent,
+): readonly Tier[] | Absent {
+  return tiers && TIERS.filter((tier) => tiers.includes(tier));
 }
 
 function readModels<Absent extends null | undefined>(

@@ -1,5 +1,6 @@
 import { type TSchema, t } from "elysia";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
+import { TIERS } from "../../../domain/tiers.ts";
 import { nextRefusal } from "../accounts/shapes.ts";
 import { errorEnvelope, id, pageOf, pageQuery, time, usd } from "../shapes.ts";
 import { offsetHours } from "../usage/shapes.ts";
@@ -9,6 +10,22 @@ const bound = t.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const count = t.Integer({ minimum: 0 });
 const name = t.String({ minLength: 1, maxLength: 100, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` });
 const models = t.Array(t.String({ minLength: 1, maxLength: 256 }), { minItems: 1, maxItems: 1000 });
+const tier = t.Union([
+  t.Literal("priority"),
+  t.Literal("flex"),
+  t.Literal("batch"),
+  t.Literal("scale"),
+  t.Literal("performance"),
+  t.Literal("ultrafast"),
+  t.Literal("optimized"),
+  t.Literal("fast"),
+  t.Literal("us"),
+  t.Literal("fast_us"),
+]);
+const tiers = t.Array(tier, {
+  maxItems: TIERS.length,
+  description: "the service tiers that the key may ask for beside the standard one; null for every tier",
+});
 const amount = t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD with up to 9 decimals" });
 export const period = t.String({
   pattern: "^(total|day|week|month|([1-9]\\d?|1[0-5]\\d|16[0-8])h)$",
@@ -36,6 +53,7 @@ export const newKeyBody = t.Object({
   name,
   models: t.Optional(t.Nullable(models)),
   expires_at: t.Optional(t.Nullable(time)),
+  tiers: t.Optional(t.Nullable(tiers)),
   allows_clamp: t.Optional(t.Boolean()),
   allows_children: t.Optional(t.Boolean({ description: "whether the key may make keys below it" })),
   project_id: t.Optional(t.Nullable(projectId)),
@@ -51,6 +69,7 @@ export const keyChangeBody = t.Object({
   name: t.Optional(name),
   models: t.Optional(t.Nullable(models)),
   expires_at: t.Optional(t.Nullable(time)),
+  tiers: t.Optional(t.Nullable(tiers)),
   allows_clamp: t.Optional(t.Boolean()),
   allows_children: t.Optional(t.Boolean()),
   project_id: t.Optional(t.Nullable(projectId)),
@@ -97,6 +116,7 @@ const keyMembers = {
   revoked_at: t.Nullable(time),
   previous: t.Nullable(t.Object({ hint: t.String(), ends_at: time })),
   models: t.Nullable(t.Array(t.String())),
+  tiers: t.Nullable(tiers),
   allows_clamp: t.Boolean(),
   allows_children: t.Boolean(),
   project_id: t.String({ description: "the account's id for its default project" }),

@@ -74,7 +74,7 @@ export const receiptAnswer = t.Object({
       ),
       report: t.Nullable(
         t.String({
-          description: "Why its reported usage was not charged: missing, uncountable, above_bound",
+          description: "Why its reported usage was not charged: missing, uncountable, above_bound, tier",
         }),
       ),
       status: t.Integer({ description: "0 without a response" }),

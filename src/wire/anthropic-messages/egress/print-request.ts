@@ -24,6 +24,7 @@ import { isHostReasoning } from "../../host-reasoning.ts";
 import { joinElements, joinMembers, printMembers } from "../../json/read.ts";
 import { printCacheMark, printEndUser, printStopSequences } from "../../request-fields.ts";
 import { isOpenSchema, printFormat, strictSchema } from "../../strict-schema.ts";
+import { printMessagesTier } from "../../tiers.ts";
 
 /**
  * Prints the body of a messages request. Reasoning and sampling settings are included as far as the model
@@ -46,6 +47,7 @@ export function printRequest(request: ChatRequest, options: PrintOptions): strin
   const settings = {
     ...printTarget(options),
     max_tokens: options.outputTokensMax,
+    ...printMessagesTier(options.tier),
     ...printTools(request, tools),
     thinking: reasoning.thinking,
     output_config: outputConfigOf(format.schema, reasoning),

@@ -3,6 +3,7 @@ import type { Usage } from "../../../domain/usage.ts";
 import type { EventReader } from "../../format.ts";
 import { editElements, sliceMember } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
+import { createTierReader, readEventServed, readMessagesServed } from "../../tiers.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import {
   finishEvents,
@@ -23,6 +24,7 @@ import { createBlockReader } from "./read-blocks.ts";
 export function readEvents(): EventReader {
   const usage = createUsageReader();
   const blocks = createBlockReader();
+  const tiers = createTierReader();
   let started: JsonObject | undefined;
   /** Whether the start contained the whole message, including its usage. */
   let isWhole = false;
@@ -30,8 +32,7 @@ export function readEvents(): EventReader {
   let isFinished = false;
   let isDone = false;
 
-  const report = (read: Usage | undefined): readonly ChatEvent[] =>
-    read ? [{ kind: "usage", usage: read, reasoningTokens: usage.thinkingTokens() }] : [];
+  const report = (read: Usage | undefined) => usageEvents(read, usage.thinkingTokens());
 
   const finish = (reason: string, holder: JsonObject): readonly ChatEvent[] => {
     isFinished = true;
@@ -99,7 +100,7 @@ export function readEvents(): EventReader {
     read(event) {
       if (isDone) return [];
       const parsed = parseEvent(event);
-      if (parsed) return readEvent(parsed);
+      if (parsed) return tiers(readEventServed(parsed), readEvent(parsed));
       // An answer that has finished stays complete when a later event is malformed.
       if (isFinished) return [];
       throw new UpstreamFault("An event is not JSON");
@@ -113,12 +114,10 @@ export function readReply(text: string): readonly ChatEvent[] {
   const reader = createBlockReader();
   const inputs = blocks.some(({ type }) => type === "tool_use") ? readRawInputs(text) : [];
   const output = blocks.flatMap((block, index) => reader.start(index, block, inputs[index]));
-  return [
-    ...output,
-    ...reader.finish(stopReason),
-    ...finishEvents(stopReason, body),
-    ...usageEvents(body.usage),
-  ];
+  const { usage } = body;
+  const counted = isJsonObject(usage) ? usageEvents(readUsage(usage), readThinkingTokens(usage)) : [];
+  const events = [...output, ...reader.finish(stopReason), ...finishEvents(stopReason, body), ...counted];
+  return createTierReader()(readMessagesServed(usage), events);
 }
 
 /**
@@ -134,9 +133,6 @@ function readRawInputs(text: string): readonly (string | undefined)[] {
   return inputs;
 }
 
-function usageEvents(reported: unknown): readonly ChatEvent[] {
-  const usage = isJsonObject(reported) ? readUsage(reported) : undefined;
-  return usage && isJsonObject(reported)
-    ? [{ kind: "usage", usage, reasoningTokens: readThinkingTokens(reported) }]
-    : [];
+function usageEvents(usage: Usage | undefined, reasoningTokens: number | undefined): readonly ChatEvent[] {
+  return usage ? [{ kind: "usage", usage, reasoningTokens }] : [];
 }

@@ -5,6 +5,7 @@ import { joinPromptText } from "../../prompt-size.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
+import { readEventServed, readMessagesServed, withServed } from "../../tiers.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { isRefusal, parseEvent, parseMessage, readStopReason, requireEventType } from "../finish-reason.ts";
 import { createUsageReader, readUsage } from "../usage.ts";
@@ -85,7 +86,7 @@ export function readStream(request: RequestHead): ReplyReader {
       repeated.forget();
       if (isDone) return SILENT;
       const parsed = parseEvent(event);
-      if (parsed) return readEvent(parsed, event);
+      if (parsed) return withServed(readEvent(parsed, event), readEventServed(parsed), request);
       // An answer that has finished stays complete when a later event is malformed.
       if (ending.isFinished()) return SILENT;
       throw new UpstreamFault("An event is not JSON");
@@ -216,7 +217,7 @@ function createEnding() {
 export function readWhole(request: RequestHead, text: string): ReplyPart {
   const { body, blocks, stopReason } = parseMessage(text);
   const content = readBlocks(blocks);
-  return {
+  const part = {
     text: editMembers(text, { model: () => JSON.stringify(request.model) }),
     isOutput: true,
     // A request with an output limit of 0 only fills the cache, and its answer is an empty message.
@@ -224,6 +225,7 @@ export function readWhole(request: RequestHead, text: string): ReplyPart {
     generated: content.generated,
     usage: isJsonObject(body.usage) ? readUsage(body.usage) : undefined,
   };
+  return withServed(part, readMessagesServed(body.usage), request);
 }
 
 /** Reads a content block, whole or as it starts. Results of server tools do not count as generated. */

@@ -6,6 +6,7 @@ import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { joinElements, joinMembers, printMembers } from "../../json/read.ts";
 import { printStopSequences } from "../../request-fields.ts";
 import { isOpenSchema, printFormat, strictSchema } from "../../strict-schema.ts";
+import { printConverseTier } from "../../tiers.ts";
 import { featuresOf, type ModelFeatures } from "../model-id.ts";
 import { createReasoningPrinter } from "../reasoning.ts";
 import { createDocumentNamer, printCachePoint, printMessage } from "./print-messages.ts";
@@ -63,6 +64,7 @@ function settingsOf(request: ChatRequest, { options, features, thinking, schema 
       ...(sampling && samplingOf(request, features)),
       stopSequences: printStopSequences(request),
     },
+    ...printConverseTier(options.tier),
     outputConfig: isConfigured ? { textFormat: textFormatOf(schema), effort } : undefined,
     additionalModelRequestFields: filled({
       top_k: sampling && features.isClaude ? request.topK : undefined,

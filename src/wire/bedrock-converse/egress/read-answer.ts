@@ -13,6 +13,7 @@ import {
 } from "../../json/read.ts";
 import { BLOCKS_MAX, printCallInput, textEvents } from "../../output-events.ts";
 import type { SseEvent } from "../../sse.ts";
+import { createTierReader, readConverseServed } from "../../tiers.ts";
 import {
   findPromptTooLong,
   type PromptTooLong,
@@ -60,7 +61,7 @@ export function readEvents(source?: Source): EventReader {
       // An answer that has finished stays complete when its usage is malformed.
       if (!event && !isFinished) throw new UpstreamFault("An event is not JSON");
       isReported = true;
-      return readUsageEvents(event?.usage);
+      return event ? withTier(event, readUsageEvents(event.usage)) : [];
     },
   };
 }
@@ -79,7 +80,11 @@ export function readReply(text: string, source?: Source): readonly ChatEvent[] {
   const blocks = message.content;
   const inputs = blocks.some((block) => isJsonObject(block) && "toolUse" in block) ? readRawInputs(text) : [];
   const output = readArray(blocks).flatMap((block, index) => reader.whole(index, block, inputs[index]));
-  return [...output, readFinish(body.stopReason), ...readUsageEvents(body.usage)];
+  return withTier(body, [...output, readFinish(body.stopReason), ...readUsageEvents(body.usage)]);
+}
+
+function withTier(answer: JsonObject, events: readonly ChatEvent[]): readonly ChatEvent[] {
+  return createTierReader()(readConverseServed(answer), events);
 }
 
 /** Returns the original text of each block's tool input, because parsing would round long numbers. */

@@ -14,6 +14,7 @@ import {
   readCount,
   readText,
 } from "../../json/read.ts";
+import { createTierReader, readGeminiServed } from "../../tiers.ts";
 import {
   findPromptTooLong,
   type PromptTooLong,
@@ -63,6 +64,7 @@ export function readReply(text: string, source?: Source): readonly ChatEvent[] {
 /** Reads the `GenerateContentResponse` objects of one answer: one object, or one for each chunk. */
 function createResponseReader(source: Source | undefined) {
   const parts = createPartReader(source);
+  const tiers = createTierReader();
   let isFinished = false;
 
   function readCandidate(candidate: JsonObject): readonly ChatEvent[] {
@@ -94,7 +96,9 @@ function createResponseReader(source: Source | undefined) {
         throw new UpstreamFault("The upstream reported an error", readPromptTooLong(text));
       }
       parts.begin(readText(response.responseId));
-      return [...readOutput(response), ...readUsageEvents(response.usageMetadata)];
+      const { usageMetadata: usage } = response;
+      const events = [...readOutput(response), ...readUsageEvents(usage)];
+      return isJsonObject(usage) ? tiers(readGeminiServed(usage), events) : events;
     },
   };
 }

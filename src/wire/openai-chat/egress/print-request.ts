@@ -59,6 +59,7 @@ export function printRequest(chat: ChatRequest, options: PrintOptions): string {
     ...(isClaude && printCacheMark(chat.cache)),
     stop: chat.stopSequences.length > 0 ? chat.stopSequences : undefined,
     user: chat.endUser === undefined ? undefined : printEndUser(chat.endUser),
+    service_tier: options.tier,
     stream,
     stream_options: stream ? { include_usage: true } : undefined,
   });

@@ -11,6 +11,7 @@ import {
   readText,
 } from "../../json/read.ts";
 import { readUsageEvents, usageOfChunk } from "../../openai-usage.ts";
+import { createTierReader, readServed } from "../../tiers.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import {
   callIdPrefixOf,
@@ -36,6 +37,7 @@ import { createDeltaReader } from "./read-deltas.ts";
 export function readEvents(source?: Source): EventReader {
   const deltas = createDeltaReader(source);
   const calls = createCallReader(source);
+  const tiers = createTierReader();
   let isFinished = false;
   let isDone = false;
 
@@ -78,7 +80,7 @@ export function readEvents(source?: Source): EventReader {
         return [];
       }
       const chunk = parseChunk(event);
-      if (chunk) return readChunk(chunk);
+      if (chunk) return tiers(readServed(chunk.service_tier), readChunk(chunk));
       // Invalid JSON after the finish does not invalidate a complete answer.
       if (isFinished) return [];
       throw new UpstreamFault("A chunk is not JSON");
@@ -108,7 +110,8 @@ export function readReply(text: string, source?: Source): readonly ChatEvent[] {
   const reason = readFinishReason(choice.finish_reason, calls.hasCalls());
   if (reason === undefined) throw new UpstreamFault("The answer has no finish");
   calls.close(reason);
-  return [...output, finishEvent(reason), ...readUsageEvents(body.usage)];
+  const events = [...output, finishEvent(reason), ...readUsageEvents(body.usage)];
+  return createTierReader()(readServed(body.service_tier), events);
 }
 
 /** A call whose name may not have arrived yet. */

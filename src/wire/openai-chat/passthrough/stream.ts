@@ -1,3 +1,4 @@
+import type { ServedTier } from "../../../domain/tiers.ts";
 import { editElements, editMembers, findMember, type Path, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import type { RequestHead } from "../../model-request.ts";
@@ -5,6 +6,7 @@ import { readUsage, usageOfChunk } from "../../openai-usage.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type RepeatedPart, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
+import { readServed, withServed } from "../../tiers.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { callIdPrefixOf, END_MARK, parseChunk, readIndex, rejectSurplus, requireChoice } from "../chunk.ts";
 import { ChoiceReader, type ChoiceStep } from "./choice.ts";
@@ -29,6 +31,7 @@ class StreamReader implements ReplyReader {
   readonly #repeated = createRepeatedEvents();
   #held = "";
   #usageChunk: UsageChunk | undefined;
+  #tierName: unknown;
   #isDone = false;
 
   constructor(request: RequestHead) {
@@ -59,10 +62,18 @@ class StreamReader implements ReplyReader {
       return SILENT;
     }
     const chunk = parseChunk(event);
-    if (chunk) return this.#readChunk(chunk, event);
+    if (chunk)
+      return withServed(this.#readChunk(chunk, event), this.#readTier(chunk.service_tier), this.#request);
     // Invalid JSON after the finish does not invalidate a complete answer.
     if (this.finished) return SILENT;
     throw new UpstreamFault("A chunk is not JSON");
+  }
+
+  /** Returns the tier of a chunk, unless the one before had it too. */
+  #readTier(name: unknown): ServedTier | undefined {
+    if (name === this.#tierName) return undefined;
+    this.#tierName = name;
+    return readServed(name);
   }
 
   ending(): string {

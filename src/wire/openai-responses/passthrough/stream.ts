@@ -13,6 +13,7 @@ import type { RequestHead } from "../../model-request.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
+import { readServed, withServed } from "../../tiers.ts";
 import { isFlagged, UpstreamFault } from "../../upstream-fault.ts";
 import { isFiltered, readPromptTooLong, readUsage, requireFinished } from "../response.ts";
 
@@ -47,7 +48,8 @@ export function readStream(request: RequestHead): ReplyReader {
     const isReadable = content.isReadable || isFiltered(response);
     const isOutput = isReadable || content.generated !== "";
     ending = frame(event, type, data);
-    return { ...content, text: "", isOutput, isReadable, usage: readUsage(response.usage) };
+    const part = { ...content, text: "", isOutput, isReadable, usage: readUsage(response.usage) };
+    return withServed(part, readServed(response.service_tier), request);
   };
 
   const readEvent = (event: JsonObject, sseEvent: SseEvent): ReplyPart => {
@@ -165,13 +167,14 @@ export function readWhole(request: RequestHead, text: string): ReplyPart {
   if (body === undefined || !Array.isArray(body.output)) throw new UpstreamFault("The answer is no response");
   requireFinished(body);
   const { generated, isReadable } = readOutput(body.output);
-  return {
+  const part = {
     text: editMembers(text, { model: () => JSON.stringify(request.model) }),
     isOutput: true,
     isReadable: isReadable || isFiltered(body),
     generated,
     usage: readUsage(body.usage),
   };
+  return withServed(part, readServed(body.service_tier), request);
 }
 
 function readOutput(output: unknown): Content {
