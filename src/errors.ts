@@ -45,6 +45,10 @@ export const ERRORS = {
   wrong_signature: invalid(400, "The signature of this event is missing, wrong, or out of date."),
 
   unknown_key: unauthenticated("invalid_api_key", "The API key is missing or not recognised."),
+  key_in_url: unauthenticated(
+    "invalid_api_key",
+    "The API key is in the URL, where logs keep it: send it as the header x-goog-api-key.",
+  ),
   key_revoked: unauthenticated("invalid_api_key", "The API key was revoked while the request ran."),
   key_revoked_charged: unauthenticated(
     "invalid_api_key",

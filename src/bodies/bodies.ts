@@ -1,9 +1,8 @@
 import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
-import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
 import type { PrintOptions } from "../wire/format.ts";
 import { type JsonMeasure, measureJson } from "../wire/json/scan.ts";
-import type { ModelRequest } from "../wire/model-request.ts";
+import type { CountOptions, ModelRequest } from "../wire/model-request.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { type Body, decodeBody, type NewAnswer, type NewBody, type Soon } from "./body.ts";
 import { IDLE_MS, JOB_MS_MAX } from "./body-jobs.ts";

@@ -1,8 +1,7 @@
 import type { ClientSurface, Surface } from "../domain/model.ts";
 import { type Cause, GatewayError } from "../errors.ts";
-import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerContext, AnswerHead, PrintOptions } from "../wire/format.ts";
-import type { RequestHead } from "../wire/model-request.ts";
+import type { CountOptions, RequestHead } from "../wire/model-request.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { type PromptTooLong, UpstreamFault } from "../wire/upstream-fault.ts";
 import type { PlanQuestion } from "./open-body.ts";

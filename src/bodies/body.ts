@@ -1,10 +1,9 @@
 import { decodeBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
-import type { CountOptions } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerHead, PrintOptions, WireFormat } from "../wire/format.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
-import type { RequestHead } from "../wire/model-request.ts";
+import type { CountOptions, RequestHead } from "../wire/model-request.ts";
 import type { Planned, PlanQuestion, Printed } from "./open-body.ts";
 
 /** A value, or a promise of one that comes from the worker or after a yield to the event loop. */

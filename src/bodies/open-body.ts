@@ -1,11 +1,10 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
-import { type CountOptions, printCountRequest } from "../wire/anthropic-messages/count-tokens.ts";
 import type { AnswerContext, PrintOptions, WireFormat } from "../wire/format.ts";
 import { type CodecSession, findFormatPair } from "../wire/format-pair.ts";
 import { lazily } from "../wire/host-reasoning.ts";
-import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
+import type { CountOptions, ModelRequest, RequestHead } from "../wire/model-request.ts";
 import { hashBeginning } from "../wire/prompt-beginning.ts";
 
 /** A body for an upstream: its text, or its bytes in blocks, so that the blocks of the client are not copied. */
@@ -79,7 +78,9 @@ export class ParsedBody implements OpenBody {
   }
 
   printCount(options: CountOptions): string {
-    return printCountRequest(this.request, options);
+    const { count } = this.#wire;
+    if (!count) throw new GatewayError("not_built");
+    return count.printRequest(this.request, options);
   }
 
   beginning(): number | undefined {

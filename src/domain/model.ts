@@ -13,12 +13,13 @@ import { type InputClass, inputTokensOf, type Usage } from "./usage.ts";
 /** The kinds of providers: which formats an upstream speaks, and how its calls are addressed and authenticated. */
 export type Protocol = "openai" | "anthropic" | "azure" | "bedrock" | "gemini" | "vertex";
 
-/** The wire formats of conversations, which are translated to each other. */
+/** The wire formats of conversations at OpenAI and Anthropic. They and Gemini's are translated to each other. */
 export type ChatSurface = "chat" | "messages" | "responses";
 
 /** The wire formats of clients, by their names in receipts and logs. An upstream may speak several. */
 export type ClientSurface =
   | ChatSurface
+  | "gemini"
   | "compact"
   | "embeddings"
   | "rerank"
@@ -31,7 +32,7 @@ export type ClientSurface =
 export type DefaultModels = Readonly<Partial<Record<"moderations" | "images", string>>>;
 
 /** Every wire format: those of clients, and those that only upstreams speak. */
-export type Surface = ClientSurface | "converse" | "gemini";
+export type Surface = ClientSurface | "converse";
 
 /** A cloud that hosts Anthropic's models. The URL of a call has the model, which the body then lacks. */
 export interface MessagesHost {

@@ -1,7 +1,8 @@
 import type { Body } from "../bodies/body.ts";
 import type { Model, Route } from "../domain/model.ts";
+import { GatewayError } from "../errors.ts";
 import type { Upstream, UpstreamCall, UpstreamKey } from "../upstream/upstream.ts";
-import { COUNT_PATH, printCount, readCount } from "../wire/anthropic-messages/count-tokens.ts";
+import type { CountFormat } from "../wire/format.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { admit, authenticate, readRequest } from "./admit.ts";
 import { describeReason } from "./attempt.ts";
@@ -20,6 +21,7 @@ const COUNT_BYTES_MAX = 64 * 1024;
 /** A prompt whose tokens are counted. */
 interface CountedPrompt {
   readonly call: Call;
+  readonly count: CountFormat;
   readonly body: Body;
   readonly model: Model;
   readonly accountId: string;
@@ -36,6 +38,8 @@ type Counter = Pick<Candidate, "route" | "upstream"> & { readonly key: UpstreamK
  * @see https://docs.anthropic.com/en/api/messages-count-tokens
  */
 export async function countTokens(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
+  const { count } = call.wire;
+  if (!count) throw new GatewayError("not_built");
   const sender = await authenticate(gateway, call);
   const { body, caller } = await readRequest(gateway, call, sender);
   const model = selectModel(gateway.catalog, caller, body.request);
@@ -43,11 +47,15 @@ export async function countTokens(gateway: Gateway, call: Call, reply: Reply): P
   readAttribution({ call, caller, request: body.request });
   const slot = await admit(gateway, { call, caller, tokens: 0 }, reply);
   call.trace?.enter("forward");
-  const atUpstream = countAtUpstream(gateway, { call, body, model, accountId: caller.key.accountId }, reply);
+  const atUpstream = countAtUpstream(
+    gateway,
+    { call, count, body, model, accountId: caller.key.accountId },
+    reply,
+  );
   const counted = atUpstream.then((tokens) => tokens ?? countLocally(gateway, body, model));
   const tokens = await counted.finally(() => slot.settle(0));
   call.record.outcome = reply.signal.aborted ? "client_closed" : "ok";
-  reply.end(printCount(tokens));
+  reply.end(count.printCount(tokens));
 }
 
 /** Counts by the local vocabulary, which is close enough to see whether a prompt fits the window. */
@@ -85,7 +93,7 @@ async function countAtUpstream(
   try {
     const answer = await key.send(call, timeouts);
     status = answer.status;
-    return await readAnswer(answer);
+    return await readAnswer(answer, prompt.count);
   } catch (fault) {
     const reason = timeouts.timedOut ? { timeout: timeouts.timedOut } : describeReason(fault);
     if (!signal.aborted) {
@@ -99,10 +107,11 @@ async function countAtUpstream(
 }
 
 /** Skips keys with an open circuit: a count would be one more failing call. */
-function findCounter({ upstreams }: Gateway, { call, model, accountId }: CountedPrompt): Counter | undefined {
+function findCounter({ upstreams }: Gateway, prompt: CountedPrompt): Counter | undefined {
+  const { model, accountId } = prompt;
   for (const route of model.routes) {
     const upstream: Upstream | undefined = upstreams.get(route.upstream);
-    if (!upstream || !counts(upstream, route, call)) continue;
+    if (!upstream || !counts(upstream, route, prompt)) continue;
     const key = upstream.keys.find(({ health }) => !health.isOpen(accountId));
     if (key) return { route, upstream, key };
   }
@@ -110,19 +119,21 @@ function findCounter({ upstreams }: Gateway, { call, model, accountId }: Counted
 }
 
 /** Whether an upstream has the count of the client's format. Not every host of Anthropic's models has it. */
-function counts({ messagesHost, surfacesOf }: Upstream, { upstreamModel }: Route, { wire }: Call): boolean {
-  return (
-    (!messagesHost || messagesHost.countsTokens === true) && surfacesOf(upstreamModel).includes(wire.surface)
-  );
+function counts(
+  { messagesHost, surfacesOf }: Upstream,
+  { upstreamModel }: Route,
+  { call: { wire }, count }: CountedPrompt,
+): boolean {
+  return count.isKnownTo(messagesHost) && surfacesOf(upstreamModel).includes(wire.surface);
 }
 
-async function prepareCount(counter: Counter, { call, body }: CountedPrompt): Promise<UpstreamCall> {
+async function prepareCount(counter: Counter, { call, count, body }: CountedPrompt): Promise<UpstreamCall> {
   const { route, upstream } = counter;
   const { upstreamModel: model } = route;
   const options = { model, ...call.wire.optIns?.optionsFor(route, upstream.messagesHost, call.headers) };
   return {
     surface: call.wire.surface,
-    path: COUNT_PATH,
+    path: count.path(model),
     model,
     body: await printCallBody(() => body.printCount(options)),
     stream: false,
@@ -131,13 +142,13 @@ async function prepareCount(counter: Counter, { call, body }: CountedPrompt): Pr
   };
 }
 
-async function readAnswer(answer: Response): Promise<number> {
+async function readAnswer(answer: Response, count: CountFormat): Promise<number> {
   if (!answer.ok) {
     await answer.body?.cancel();
     throw new UpstreamFault("The prompt was not counted");
   }
   const body = await readBounded(answer, COUNT_BYTES_MAX);
-  const tokens = body && readCount(textOf(body));
+  const tokens = body && count.readCount(textOf(body));
   if (tokens === undefined) throw body?.fault ?? new UpstreamFault("The answer is no count");
   return tokens;
 }

@@ -14,11 +14,12 @@ export function respondWithError(request: Request, error: GatewayError, requestI
 
 /**
  * Returns the format whose error envelope a path gets: that of the inference route the path is below. Other
- * paths below `/v1/` get the messages envelope when the client sends `anthropic-version`, else the chat one.
+ * paths get that of the client's SDK by its headers: Google's, or below `/v1/` Anthropic's, else the chat one.
  */
 export function errorWire(path: string, headers: Headers): WireFormat {
   const wire = Object.values(WIRES).find((each) => isOf(each, path));
   if (wire) return wire;
+  if (headers.has("x-goog-api-key")) return WIRES.gemini;
   return path.startsWith("/v1/") && headers.has("anthropic-version") ? WIRES.messages : WIRES.chat;
 }
 

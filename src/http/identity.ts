@@ -19,13 +19,13 @@ export function idHeaders(requestId: string): Record<string, string> {
 const BEARER = /^bearer[ \t]+(\S+)[ \t]*$/i;
 
 /**
- * Reads the API key of a request from `Authorization: Bearer` or `x-api-key`. The first takes precedence,
- * because Anthropic SDKs send a default `x-api-key` beside a token that was set explicitly.
+ * Reads the API key of a request from `Authorization: Bearer`, `x-api-key` or `x-goog-api-key`. The first takes
+ * precedence, because Anthropic SDKs send a default `x-api-key` beside a token that was set explicitly.
  */
 export function readSecret(headers: Headers): string | undefined {
   const authorization = headers.get("authorization");
   const bearer = authorization === null ? undefined : BEARER.exec(authorization)?.[1];
-  return bearer ?? (headers.get("x-api-key")?.trim() || undefined);
+  return bearer ?? (headers.get("x-api-key")?.trim() || headers.get("x-goog-api-key")?.trim() || undefined);
 }
 
 /**
@@ -45,6 +45,13 @@ export function targetOf({ url }: Request): string {
   if (url.startsWith("/")) return url;
   const pathAt = url.indexOf("/", url.indexOf("//") + 2);
   return pathAt < 0 ? "/" : url.slice(pathAt);
+}
+
+/** Returns the query without its question mark; "" without one. */
+export function queryOf(request: Request): string {
+  const target = targetOf(request);
+  const at = target.indexOf("?");
+  return at < 0 ? "" : target.slice(at + 1);
 }
 
 /** Returns the path without its query, percent codes not decoded. */

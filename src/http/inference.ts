@@ -19,13 +19,17 @@ import type { BodySender } from "./incoming-bodies.ts";
 import { createReply, type HttpReply } from "./reply.ts";
 
 /** A route whose body names a model. */
-interface ModelRoute {
+export interface ModelRoute {
   readonly path: string;
   /** Name of the route in the log. */
   readonly surface: string;
   readonly wire: WireFormat;
   /** Processes a request. Throws `GatewayError`. */
   run(gateway: Gateway, call: Call, reply: Reply): Promise<void>;
+  /** Changes a body before it is read. Throws `GatewayError`. Default: the bytes as they came. */
+  readonly readBytes?: ((blocks: readonly Uint8Array[]) => readonly Uint8Array[]) | undefined;
+  /** Creates the reply of a route whose answers differ from those of its format. */
+  readonly createReply?: typeof createReply | undefined;
 }
 
 /** Answers the `POST` requests of one path. */
@@ -38,24 +42,27 @@ interface InferenceHandler {
 export function inferenceHandlers(parts: HttpParts): readonly InferenceHandler[] {
   return MODEL_ROUTES.map((route) => ({
     path: route.path,
-    answer: (request) => answer(request, route, parts),
+    answer: (request) => answerModel(request, route, parts),
   }));
 }
 
 const MODEL_ROUTES: readonly ModelRoute[] = [
-  ...Object.values(WIRES).flatMap((wire) =>
-    [wire.path, ...(wire.aliases ?? [])].map((path) => ({
-      path,
-      surface: wire.surface,
-      wire,
-      run: runRequest,
-    })),
-  ),
+  ...Object.values(WIRES)
+    .filter(({ hasModelInPath }) => !hasModelInPath)
+    .flatMap((wire) =>
+      [wire.path, ...(wire.aliases ?? [])].map((path) => ({
+        path,
+        surface: wire.surface,
+        wire,
+        run: runRequest,
+      })),
+    ),
   { path: COUNT_PATH, surface: "count_tokens", wire: anthropicMessages, run: countTokens },
 ];
 
-function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<Response> {
-  const { wire } = route;
+/** Answers one request of a route. */
+export function answerModel(request: Request, route: ModelRoute, parts: HttpParts): Promise<Response> {
+  const { wire, readBytes } = route;
   const { headers } = request;
   const gateway = parts.gateway();
   const body = createBodyReader(request, parts);
@@ -69,11 +76,18 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     attribution: readAttributionHeaders(headers),
     startedAt: gateway.clock(),
     createdAtS: Math.floor(platform.now() / 1000),
-    readBody: (caller) => body.read(senderOf(caller, gateway)),
+    readBody: readBytes
+      ? async (caller) => readBytes(await body.read(senderOf(caller, gateway)))
+      : (caller) => body.read(senderOf(caller, gateway)),
     record: readClientRetry(headers),
     progress: { waitedMs: 0 },
   };
-  const reply = createReply({ request, requestId: call.id, wire, onEnd: () => body.replied() });
+  const reply = (route.createReply ?? createReply)({
+    request,
+    requestId: call.id,
+    wire,
+    onEnd: () => body.replied(),
+  });
   void runRoute(gateway, { route, call, reply, body, request, running: parts.running });
   return reply.response;
 }

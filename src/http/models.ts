@@ -27,9 +27,14 @@ export function modelRoutes(parts: HttpParts) {
     );
 }
 
-/** An id may contain slashes, plain or as `%2F`. A model that the key may not use is `unknown_model`. */
-function findModel(catalog: Catalog, { key, markup }: Caller, request: Request): Model {
-  const path = pathOf(request).slice("/v1/models/".length);
+/** Finds the model of a path below `root`. An id may contain slashes, plain or as `%2F`. A model that the key may not use is `unknown_model`. */
+export function findModel(
+  catalog: Catalog,
+  { key, markup }: Caller,
+  request: Request,
+  root = "/v1/models/",
+): Model {
+  const path = pathOf(request).slice(root.length);
   const model = catalog.find(decodePath(path), markup);
   if (!model || !mayUse(key, model.id)) throw new GatewayError("unknown_model");
   return model;

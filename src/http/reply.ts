@@ -22,10 +22,12 @@ const STREAM_HEADERS = {
 
 const WHOLE_HEADERS = { "content-type": "application/json" };
 
-interface ReplyOptions {
+export interface ReplyOptions {
   readonly request: Request;
   readonly requestId: string;
   readonly wire: WireFormat;
+  /** The content type of streams. Default: events. */
+  readonly streamType?: string | undefined;
   /** Called before the last bytes are written. */
   onEnd(): void;
 }
@@ -113,8 +115,10 @@ class ClientReply implements HttpReply {
   }
 
   #openStream(): EventStream {
-    const { keepAlive } = this.#options.wire;
-    this.#stream ??= createEventStream({ keepAlive, onOpen: (body) => this.#succeed(body, STREAM_HEADERS) });
+    const { wire, streamType: type } = this.#options;
+    const headers = type === undefined ? STREAM_HEADERS : { ...STREAM_HEADERS, "content-type": type };
+    const { keepAlive } = wire;
+    this.#stream ??= createEventStream({ keepAlive, onOpen: (body) => this.#succeed(body, headers) });
     return this.#stream;
   }
 

@@ -47,7 +47,7 @@ export function makeRoutable(request: Request): Request {
 }
 
 /**
- * Routes of the OpenAI and Anthropic APIs that Tollgate does not implement. Their status is 501, that of
+ * Routes of the OpenAI, Anthropic and Gemini APIs that Tollgate does not implement. Their status is 501, that of
  * unknown paths 404. `*` matches the rest of a path, also an empty one.
  * @see https://platform.openai.com/docs/api-reference
  * @see https://docs.anthropic.com/en/api/overview
@@ -79,6 +79,13 @@ const NOT_BUILT: readonly (readonly [methods: string, path: string])[] = [
   ["GET POST DELETE", "/v1/realtime*"],
   ["GET POST DELETE", "/v1/skills*"],
   ["DELETE", "/v1/models/*"],
+  ["GET POST PATCH DELETE", "/v1beta/cachedContents*"],
+  ["GET POST DELETE", "/v1beta/files*"],
+  ["GET POST DELETE", "/v1beta/batches*"],
+  ["GET POST DELETE", "/v1beta/interactions*"],
+  ["GET POST PATCH DELETE", "/v1beta/fileSearchStores*"],
+  ["GET POST PATCH DELETE", "/v1beta/tunedModels*"],
+  ["POST", "/upload/v1beta/*"],
 ];
 
 /** Paths of the routes that are not implemented, in the syntax of {@link rawRoutes}. */
@@ -88,8 +95,13 @@ export const NOT_BUILT_PATHS: readonly string[] = NOT_BUILT.flatMap(([, pattern]
     : [pattern],
 );
 
+/** Methods of a model in Google's form that Tollgate does not implement. */
+const MODEL_METHODS =
+  /^\/v1(?:beta)?\/models\/.+:(?:batchGenerateContent|asyncBatchEmbedContent|predict|predictLongRunning|generateAnswer|bidiGenerateContent)$/;
+
 /** Whether a method and path belong to a route that is not implemented. */
 export function isNotBuilt(method: string, path: string): boolean {
+  if (method === "POST" && MODEL_METHODS.test(path)) return true;
   return NOT_BUILT.some(
     ([methods, pattern]) => methods.split(" ").includes(method) && matches(pattern, path),
   );

@@ -11,6 +11,8 @@ import { childKeysRoute } from "./child-keys.ts";
 import { createConnectionIdle } from "./connection-idle.ts";
 import { answerBrowser } from "./cors.ts";
 import { errorResponse, respondWithError } from "./errors.ts";
+import { geminiHandler } from "./gemini.ts";
+import { geminiModelRoutes } from "./gemini-models.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { idHeaders, newRequestId, pathOf } from "./identity.ts";
 import { inferenceHandlers } from "./inference.ts";
@@ -116,6 +118,9 @@ async function drain(server: Server<undefined>): Promise<void> {
   while (server.pendingRequests > 0) await Bun.sleep(DRAIN_POLL_MS);
 }
 
+/** Paths of one model, and of its methods in Google's form. */
+const MODEL_PATHS = ["/v1beta/models/*", "/v1/models/*"];
+
 /** Returns the routes of Bun's router, and `fetch` for all other paths. */
 function createRoutes(parts: HttpParts, peerOf: (request: Request) => string | undefined): Routes {
   const app = createApp(parts);
@@ -129,11 +134,14 @@ function createRoutes(parts: HttpParts, peerOf: (request: Request) => string | u
     forBrowsers((request) => (request.method === "POST" ? answer(request) : rejectUnrouted(request)));
   const appPaths = app.routes.map(({ path }) => path);
   const inference = inferenceHandlers(parts).map(({ path, answer }) => [path, answerPosts(answer)]);
+  const gemini = forBrowsers(geminiHandler(parts, rejectUnrouted));
+  const answerModels: Handle = (request) => (request.method === "POST" ? gemini(request) : handle(request));
   const openConsole = (request: Request) => parts.console(request, peerOf(request));
   return {
     routes: {
       ...rawRoutes(NOT_BUILT_PATHS, forBrowsers(rejectUnrouted), reject),
       ...rawRoutes(appPaths, handle, reject),
+      ...rawRoutes(MODEL_PATHS, answerModels, reject),
       ...Object.fromEntries(inference),
       "/console": openConsole,
       "/console/*": openConsole,
@@ -146,6 +154,7 @@ function createRoutes(parts: HttpParts, peerOf: (request: Request) => string | u
 function createApp(parts: HttpParts) {
   return new Elysia({ strictPath: true })
     .use(modelRoutes(parts))
+    .use(geminiModelRoutes(parts))
     .use(keyRoute(parts))
     .use(childKeysRoute(parts))
     .use(receiptRoute(parts))

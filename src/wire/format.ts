@@ -7,6 +7,7 @@ import type { GatewayError } from "../errors.ts";
 import type { FormFormat } from "./form.ts";
 import type { JsonMeasure } from "./json/scan.ts";
 import type {
+  CountOptions,
   EchoedFields,
   HostOptions,
   ModelRequest,
@@ -72,11 +73,26 @@ export interface Conversation {
   keeps(list: string): boolean;
 }
 
+/** The count of a prompt's tokens in a format, at the gateway and at upstreams. */
+export interface CountFormat {
+  /** Returns the path of a count after an upstream's `base_url`. */
+  path(model: string): `/${string}`;
+  /** Whether an upstream counts; `host` is set for clouds that host Anthropic's models. */
+  isKnownTo(host: MessagesHost | undefined): boolean;
+  printRequest(request: ModelRequest, options: CountOptions): string;
+  /** Returns the tokens that an upstream counted, an integer from 0, or `undefined` for any other answer. */
+  readCount(text: string): number | undefined;
+  /** Prints the answer for the client. */
+  printCount(tokens: number): string;
+}
+
 /** One wire format of clients, and of upstreams that speak it too. */
 export interface WireFormat extends UpstreamFormat {
   readonly surface: ClientSurface;
-  /** The route on the gateway. */
-  readonly path: `/v1/${string}`;
+  /** The route on the gateway; where {@link hasModelInPath} is set, what all routes of the format are below. */
+  readonly path: `/v1/${string}` | "/v1beta";
+  /** Set in formats whose clients name the model in the path; their routes add it to the body. */
+  readonly hasModelInPath?: true | undefined;
   /** Other routes that take the same bodies. */
   readonly aliases?: readonly `/v2/${string}`[] | undefined;
 
@@ -84,6 +100,8 @@ export interface WireFormat extends UpstreamFormat {
   readonly hasCacheMarks?: true | undefined;
   /** Set in formats whose bodies repeat the messages of the request before. */
   readonly conversation?: Conversation | undefined;
+  /** Set in formats whose clients count tokens. */
+  readonly count?: CountFormat | undefined;
   /** Set in formats whose bodies are forms with a file; then only it reads requests. */
   readonly form?: FormFormat | undefined;
   /**

@@ -111,6 +111,9 @@ export interface HostOptions {
   readonly headerBetas?: string | undefined;
 }
 
+/** What the gateway changes in a body for a count of its tokens. */
+export type CountOptions = Pick<UpstreamRequestOptions, "model" | "betas" | "messagesHost" | "headerBetas">;
+
 /** The fields of a request that a responses answer repeats. */
 export interface EchoedFields {
   /** JSON members without the surrounding braces. */

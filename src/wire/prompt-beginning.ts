@@ -16,13 +16,14 @@ const USER_CHARS_MAX = 32_768;
 /** Clients move their cache marks as a conversation grows. */
 const CACHE_MARK = /,"cache_control":\{[^{}]*\}/g;
 
-const INSTRUCTIONS = ['"system"', '"instructions"', '"tools"'] as const;
+const INSTRUCTIONS = ['"system"', '"systemInstruction"', '"instructions"', '"tools"'] as const;
 /** The member with the messages of a format; a format without prompts has none. */
 const MESSAGES: Readonly<Record<string, string>> = {
   chat: '"messages"',
   messages: '"messages"',
   responses: '"input"',
   compact: '"input"',
+  gemini: '"contents"',
 } satisfies Partial<Record<ClientSurface, string>>;
 
 /** A range of a text. */

@@ -86,6 +86,7 @@ const UNREAD = new Set([
   "role",
   "signature",
   "thought_signature",
+  "thoughtSignature",
   "type",
 ]);
 /** Member names that belong to the wire format; other names come from the client and are read as words. */

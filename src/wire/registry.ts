@@ -17,6 +17,7 @@ export const WIRES: Readonly<Record<ClientSurface, WireFormat>> = {
   chat: openaiChat,
   messages: anthropicMessages,
   responses: openaiResponses,
+  gemini: googleGemini,
   compact: openaiCompact,
   embeddings: openaiEmbeddings,
   rerank,
@@ -30,5 +31,4 @@ export const WIRES: Readonly<Record<ClientSurface, WireFormat>> = {
 export const FORMATS: Readonly<Record<Surface, UpstreamFormat>> = {
   ...WIRES,
   converse: bedrockConverse,
-  gemini: googleGemini,
 };

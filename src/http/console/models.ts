@@ -137,7 +137,7 @@ function printRoute({ upstream, upstreamModel }: Route) {
   return { upstream, model: upstreamModel };
 }
 
-const CONVERSATIONS: readonly ClientSurface[] = ["chat", "messages", "responses"];
+const CONVERSATIONS: readonly ClientSurface[] = ["chat", "messages", "responses", "gemini"];
 const WITHOUT_OUTPUT: readonly ClientSurface[] = ["embeddings", "rerank", "moderations"];
 const UNIT_SURFACES: Readonly<Record<UnitName, ClientSurface>> = {
   search: "rerank",

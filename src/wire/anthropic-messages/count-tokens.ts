@@ -1,6 +1,7 @@
+import type { CountFormat } from "../format.ts";
 import { editMembers } from "../json/edit.ts";
 import { parseJsonObject } from "../json/read.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import type { CountOptions, ModelRequest } from "../model-request.ts";
 import { allowBodyBetas } from "./betas.ts";
 import { betaEdits } from "./host-edits.ts";
 import { dropForeignReasoning } from "./request.ts";
@@ -13,8 +14,14 @@ import { dropNewThread } from "./stored.ts";
  */
 export const COUNT_PATH = "/v1/messages/count_tokens";
 
-/** What the gateway changes in a body for a count. */
-export type CountOptions = Pick<UpstreamRequestOptions, "model" | "betas" | "messagesHost" | "headerBetas">;
+/** Anthropic's count of a prompt's tokens. Not every host of its models has it. */
+export const countFormat: CountFormat = {
+  path: () => COUNT_PATH,
+  isKnownTo: (host) => !host || host.countsTokens === true,
+  printRequest: printCountRequest,
+  readCount,
+  printCount,
+};
 
 /**
  * Prints the body for an upstream. Replaces the model name. Drops a new thread, reasoning that another host

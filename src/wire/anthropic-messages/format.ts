@@ -4,6 +4,7 @@ import { anthropicLimitHeaders } from "../limit-headers.ts";
 import { printSse } from "../sse.ts";
 import { findPromptTooLong, type PromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
 import { betas } from "./betas.ts";
+import { countFormat } from "./count-tokens.ts";
 import { findUntranslatable, printRequest } from "./egress/print-request.ts";
 import { readEvents, readReply } from "./egress/read-answer.ts";
 import { printEvents, printReply } from "./ingress/print-answer.ts";
@@ -24,6 +25,7 @@ export const anthropicMessages: WireFormat = {
   forwardedHeaders: ["anthropic-version", "anthropic-beta"],
   optIns: betas,
   hasCacheMarks: true,
+  count: countFormat,
   conversation: { member: "messages", keeps: (list) => dropForeignReasoning(list) === list },
   parseRequest,
   printUpstreamRequest,

@@ -40,3 +40,15 @@ export const BLOCKED: FinishEvent = finishOf("content_filter");
 function finishOf(reason: FinishReason): FinishEvent {
   return { kind: "finish", reason, stopSequence: undefined };
 }
+
+/** Prints a finish. An answer with a refusal ends as one that a filter stopped, unless it was cut off. */
+export function printFinish({ reason }: FinishEvent, hasRefusal: boolean): string {
+  if (reason === "length") return "MAX_TOKENS";
+  const isRefused = hasRefusal && reason !== "tool_calls";
+  return reason === "content_filter" || isRefused ? "SAFETY" : "STOP";
+}
+
+/** Whether the answer was cut off, so that its last call may be incomplete. */
+export function isCutOff({ reason }: FinishEvent): boolean {
+  return reason === "length" || reason === "content_filter";
+}

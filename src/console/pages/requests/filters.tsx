@@ -11,7 +11,7 @@ import styles from "./requests.module.css";
 
 const OUTCOMES = ["ok", "client_closed", "empty_completion", "upstream_unavailable", "upstream_timeout"];
 const STATES = { held: "running", settled: "settled", released: "released", expired: "expired" };
-const SURFACES = ["chat", "messages", "responses", "compact", "embeddings", "playground", "grpc"];
+const SURFACES = ["chat", "messages", "responses", "gemini", "compact", "embeddings", "playground", "grpc"];
 
 interface FiltersProps {
   readonly account: string;

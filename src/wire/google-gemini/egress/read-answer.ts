@@ -1,5 +1,4 @@
-import type { ChatEvent, OutputEvent, UsageEvent } from "../../../domain/chat-event.ts";
-import { isCount, type Usage } from "../../../domain/usage.ts";
+import type { ChatEvent, OutputEvent } from "../../../domain/chat-event.ts";
 import type { EventReader, Source } from "../../format.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { isTooDeep } from "../../json/bounds.ts";
@@ -11,7 +10,6 @@ import {
   type JsonObject,
   parseJsonObject,
   readArray,
-  readCount,
   readText,
 } from "../../json/read.ts";
 import { createTierReader, readGeminiServed } from "../../tiers.ts";
@@ -23,6 +21,7 @@ import {
 } from "../../upstream-fault.ts";
 import { BLOCKED, readFinish } from "../finish-reason.ts";
 import { encodeSignature } from "../thinking.ts";
+import { readUsageEvent } from "../usage.ts";
 
 /**
  * Reads a streamed answer of one candidate into events. The stream has no end mark: it ends with its
@@ -96,9 +95,10 @@ function createResponseReader(source: Source | undefined) {
         throw new UpstreamFault("The upstream reported an error", readPromptTooLong(text));
       }
       parts.begin(readText(response.responseId));
-      const { usageMetadata: usage } = response;
-      const events = [...readOutput(response), ...readUsageEvents(usage)];
-      return isJsonObject(usage) ? tiers(readGeminiServed(usage), events) : events;
+      const { usageMetadata } = response;
+      const usage = readUsageEvent(usageMetadata);
+      const events = usage ? [...readOutput(response), usage] : readOutput(response);
+      return isJsonObject(usageMetadata) ? tiers(readGeminiServed(usageMetadata), events) : events;
     },
   };
 }
@@ -191,42 +191,4 @@ const TOO_LONG: TooLongPhrases = {
  */
 export function readPromptTooLong(text: string): PromptTooLong | undefined {
   return findPromptTooLong(text, TOO_LONG);
-}
-
-/**
- * Returns the usage event of a `usageMetadata`; no event for anything but an object with a prompt count.
- *
- * @see https://ai.google.dev/api/generate-content#UsageMetadata
- */
-function readUsageEvents(reported: unknown): readonly UsageEvent[] {
-  if (!isJsonObject(reported) || typeof reported.promptTokenCount !== "number") return [];
-  const { thoughtsTokenCount: thoughts } = reported;
-  const reasoningTokens = isCount(thoughts) ? thoughts : undefined;
-  return [{ kind: "usage", usage: readUsage(reported), reasoningTokens }];
-}
-
-/**
- * Splits the counts into disjoint classes: the prompt includes the cached tokens, and the candidates exclude
- * the thoughts. Counts of 0 are omitted on the wire. Impossible counts are kept.
- */
-function readUsage(reported: JsonObject): Usage {
-  const prompt = readCount(reported.promptTokenCount);
-  const toolResults = readCount(reported.toolUsePromptTokenCount);
-  const cached = isCount(reported.cachedContentTokenCount) ? reported.cachedContentTokenCount : 0;
-  // More cached than prompt tokens were counted beside the prompt, so both are charged.
-  const uncached = prompt >= cached ? prompt - cached : prompt;
-  return {
-    inputTokens: uncached + toolResults,
-    cachedInputTokens: cached,
-    cacheWriteTokens: 0,
-    cacheWrite1hTokens: 0,
-    outputTokens: readOutput(reported, prompt + toolResults),
-  };
-}
-
-/** Some models report thoughts in the total alone, so what exceeds the input there is output. */
-function readOutput(reported: JsonObject, input: number): number {
-  const output = readCount(reported.candidatesTokenCount) + readCount(reported.thoughtsTokenCount);
-  const { totalTokenCount: total } = reported;
-  return isCount(total) && total - input > output && input >= 0 ? total - input : output;
 }
