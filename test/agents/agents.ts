@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import type { Agent } from "./agent/agent.ts";
 import { claudeCode } from "./agent/claude-code.ts";
 import { codex, codexBaseUrl, codexCode, codexPatch } from "./agent/codex.ts";
+import { geminiCli } from "./agent/gemini-cli.ts";
 import { opencode, opencodeMessages, opencodeResponses } from "./agent/opencode.ts";
 import { UPSTREAMS, type UpstreamKind } from "./env.ts";
 import { requireAgent } from "./install.ts";
@@ -19,6 +20,7 @@ const AGENTS = [
   opencode,
   opencodeMessages,
   opencodeResponses,
+  geminiCli,
 ];
 
 const USAGE = `bun run agents [AGENT …] [--upstream KIND] [--verbose] [--record FOLDER]

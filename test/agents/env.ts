@@ -2,16 +2,17 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { createPaidKey } from "../start/paid-key.ts";
-import type { Script } from "../support/script.ts";
+import { API_KEY, startScriptedGoogle } from "../support/scripted-google.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { Agent } from "./agent/agent.ts";
 import { onInterrupt } from "./interruption.ts";
 import { type RecordedRequest, startRecordingProxy } from "./recording-proxy.ts";
+import type { ScriptedModel } from "./scripted-model.ts";
 
 /** Formats of an upstream. The third offers OpenAI's responses beside chat completions. */
-export const UPSTREAMS = ["openai", "anthropic", "openai+responses"] as const;
+export const UPSTREAMS = ["openai", "anthropic", "openai+responses", "gemini"] as const;
 export type UpstreamKind = (typeof UPSTREAMS)[number];
 
 /** USD per million tokens, at which a token costs whole nano-USD. */
@@ -37,15 +38,26 @@ export interface FinalState {
   readonly auditCode: number;
 }
 
-export async function startEnv(kind: UpstreamKind, agent: Agent, model: Script): Promise<AgentEnv> {
+export async function startEnv(
+  kind: UpstreamKind,
+  agent: Agent,
+  model: Pick<ScriptedModel, "script" | "google">,
+): Promise<AgentEnv> {
   const upstream = await startScriptedUpstream();
+  const google = startScriptedGoogle();
   // The model also answers requests that name no model.
-  for (const name of [...agent.models, ""]) upstream.on(name, model);
+  for (const name of [...agent.models, ""]) {
+    upstream.on(name, model.script);
+    google.on(name, model.google);
+  }
   const folder = tempFolder();
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  await Bun.write(join(folder, "tollgate.yaml"), printConfig(kind, upstream, agent));
+  await Bun.write(
+    join(folder, "tollgate.yaml"),
+    printConfig(kind, { ...upstream, googleUrl: `${google.url}/v1beta` }, agent),
+  );
   const { key, gateway } = await startGateway(folder).catch(async (error) => {
-    await upstream.stop();
+    await Promise.all([upstream.stop(), google.stop()]);
     remove();
     throw error;
   });
@@ -62,7 +74,7 @@ export async function startEnv(kind: UpstreamKind, agent: Agent, model: Script):
       gateway.signal("SIGTERM");
       const exitCode = await gateway.exitCode;
       proxy.stop();
-      await upstream.stop();
+      await Promise.all([upstream.stop(), google.stop()]);
       const accounts = await readAccounts(folder);
       remove();
       removeCallback();
@@ -78,14 +90,20 @@ async function startGateway(folder: string) {
 
 function printConfig(
   kind: UpstreamKind,
-  urls: { openaiUrl: string; anthropicUrl: string },
+  urls: { openaiUrl: string; anthropicUrl: string; googleUrl: string },
   agent: Agent,
 ): string {
   const isAnthropic = kind === "anthropic";
+  const [protocol, baseUrl, apiKey = "provider-secret"] = {
+    openai: ["openai", urls.openaiUrl],
+    "openai+responses": ["openai", urls.openaiUrl],
+    anthropic: ["anthropic", urls.anthropicUrl],
+    gemini: ["gemini", urls.googleUrl, API_KEY],
+  }[kind];
   const upstream = {
-    protocol: isAnthropic ? "anthropic" : "openai",
-    base_url: isAnthropic ? urls.anthropicUrl : urls.openaiUrl,
-    api_key: "provider-secret",
+    protocol,
+    base_url: baseUrl,
+    api_key: apiKey,
     ...(kind === "openai+responses" && { responses: true }),
   };
   const price = { input: `${PRICE.input}.00`, output: `${PRICE.output}.00` };

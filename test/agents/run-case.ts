@@ -30,7 +30,7 @@ const PAID = parseUsd("100");
 export async function runCase(program: string, agent: Agent, upstream: UpstreamKind): Promise<CaseResult> {
   const task = createTask();
   const model = createScriptedModel(agent, task);
-  const env = await startEnv(upstream, agent, model.script);
+  const env = await startEnv(upstream, agent, model);
   const options = { program, agent, task, gatewayUrl: env.url, key: env.key };
   const run = await runAgent(options).catch(async (error) => {
     await env.close();

@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject, parseJsonObject, readArray } from "../../src/wire/json/read.ts";
+import type { ModelOutput } from "../support/model-output.ts";
 import { answer, type Script, type ScriptRequest } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
+import { chunkOf, type GoogleScript, type Json, joinChunks, streamOf } from "../support/scripted-google.ts";
 import type { Agent } from "./agent/agent.ts";
 import { type OfferedTool, readConversation } from "./conversation.ts";
 import type { Task } from "./task.ts";
@@ -8,6 +10,8 @@ import type { Task } from "./task.ts";
 /** A model that knows one task: it calls a tool, reads the result, and ends with a text. */
 export interface ScriptedModel {
   readonly script: Script;
+  /** The same model at an upstream that speaks Gemini's format. */
+  readonly google: GoogleScript;
   /** Every request in order, with the facts of its answer. */
   readonly answered: readonly AnsweredRequest[];
 }
@@ -54,7 +58,40 @@ export function createScriptedModel(agent: Agent, task: Task): ScriptedModel {
       answered.push({ request, ...reply.facts });
       return reply.script(request);
     },
+    google({ path, body }, isStream) {
+      const calls = answered.filter(({ step }) => step === "call").length;
+      const request = { ...GOOGLE_REQUEST, target: path, bodyText: JSON.stringify(body), stream: isStream };
+      const { facts, output } = replyTo(request, { agent, task, mayCall: calls < CALLS_MAX });
+      answered.push({ request, ...facts });
+      return isStream ? streamOf(chunksOf(output)) : Response.json(joinChunks(chunksOf(output)));
+    },
   };
+}
+
+const GOOGLE_REQUEST = {
+  method: "POST",
+  headers: {},
+  protocol: "openai",
+  model: undefined,
+  includeUsage: false,
+} as const;
+const SIGNATURE = "c2lnbmF0dXJl";
+
+/** The answer in chunks of Gemini's. Its call is signed, and the signature must come back with the call. */
+function chunksOf({ reasoning, text, tool, usage }: ModelOutput = {}): readonly Json[] {
+  const call = tool && { id: "call_1", name: tool.name, args: JSON.parse(tool.arguments) };
+  const parts = [
+    ...(reasoning ? [{ text: reasoning, thought: true }] : []),
+    ...(text ? [{ text }] : []),
+    ...(call ? [{ functionCall: call, thoughtSignature: SIGNATURE }] : []),
+  ];
+  const { input = 0, output = 0 } = usage ?? {};
+  const usageMetadata = {
+    promptTokenCount: input,
+    candidatesTokenCount: output,
+    totalTokenCount: input + output,
+  };
+  return [...parts.map((part) => chunkOf([part])), chunkOf([], { usageMetadata }, "STOP")];
 }
 
 interface ReplyContext {
@@ -66,6 +103,8 @@ interface ReplyContext {
 interface Reply {
   readonly facts: Omit<AnsweredRequest, "request">;
   readonly script: Script;
+  /** What the model generates; `undefined` for an answer without text. */
+  readonly output?: ModelOutput;
 }
 
 function replyTo(request: ScriptRequest, context: ReplyContext): Reply {
@@ -98,9 +137,9 @@ function replyWithText(request: ScriptRequest, body: JsonObject, context: ReplyC
   const usage = USAGE[step];
   const rejection = findRejection(body);
   const facts = { step, usage, tools: tools.map(({ name }) => name), result, rejection } as const;
-  if (tool && step === "call") return { facts, script: callTool(tool, usage, context) };
   const text = step === "final" ? task.finalText : TITLE;
-  return { facts, script: answerWith({ text, usage }) };
+  const output = tool && step === "call" ? callTool(tool, usage, context) : { text, usage };
+  return { facts, script: answerWith(output), output };
 }
 
 /** A gateway may have put the namespace of a tool before its name. */
@@ -109,12 +148,12 @@ function isNamed(offered: string, name: string): boolean {
 }
 
 /** Answers with reasoning, a text and the call, as models do. */
-function callTool(offered: OfferedTool, usage: Usage, { agent, task }: ReplyContext): Script {
+function callTool(offered: OfferedTool, usage: Usage, { agent, task }: ReplyContext): ModelOutput {
   const input = agent.tool.input(task);
   // Formats without free-form tools have a function with the text as its only member.
   const isText = typeof input === "string" && offered.takesText;
   const tool = { ...offered, arguments: isText ? input : JSON.stringify(asObject(input)) };
-  return answerWith({ reasoning: "The user wants a file.", text: "I make the file.", tool, usage });
+  return { reasoning: "The user wants a file.", text: "I make the file.", tool, usage };
 }
 
 function asObject(input: string | object): object {
@@ -122,10 +161,17 @@ function asObject(input: string | object): object {
 }
 
 /**
- * Returns why Anthropic would reject a request that the scripted model accepts. With thinking enabled, an
+ * Returns why Anthropic or Google would reject a request that the scripted model accepts. With thinking enabled, an
  * answer that called a tool must come back with its signed thinking.
  */
-function findRejection({ thinking, messages }: JsonObject): string | undefined {
+function findRejection({ thinking, messages, contents }: JsonObject): string | undefined {
+  const parts = readArray(contents)
+    .filter(isJsonObject)
+    .flatMap((content) => readArray(content.parts));
+  const isUnsigned = parts.some(
+    (part) => isJsonObject(part) && isJsonObject(part.functionCall) && part.thoughtSignature !== SIGNATURE,
+  );
+  if (isUnsigned) return "the signature of a call did not come back";
   if (!isJsonObject(thinking) || thinking.type === "disabled") return undefined;
   const turns = readArray(messages).filter(isJsonObject);
   const calls = turns.map(({ content }) => readArray(content).filter(isJsonObject)).filter(hasCall);

@@ -201,7 +201,7 @@ export function streamOf(chunks: readonly Json[]): Response {
 }
 
 /** Joins the chunks of an answer into a whole one. */
-function joinChunks(chunks: readonly Json[]): Json {
+export function joinChunks(chunks: readonly Json[]): Json {
   const parts = chunks.flatMap((chunk) => partsOf(chunk));
   const last = chunks.at(-1) ?? {};
   const [candidate] = (last.candidates ?? []) as readonly Json[];

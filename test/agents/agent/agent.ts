@@ -6,7 +6,7 @@ export interface Agent {
   readonly name: string;
   readonly pack: Package;
   /** The API with which the agent calls the gateway. */
-  readonly surface: "chat" | "messages" | "responses";
+  readonly surface: "chat" | "messages" | "responses" | "gemini";
   /** The agent's main model, and its model for small tasks. */
   readonly models: readonly [main: string, small: string];
   /** The tool that the scripted model calls. */
