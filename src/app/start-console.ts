@@ -194,6 +194,9 @@ function readSettings(
     get plans() {
       return config().plans;
     },
+    get company() {
+      return config().company;
+    },
     get paymentCallers() {
       return config().payments?.callers;
     },

@@ -129,6 +129,10 @@ function addViewCommands(program: Command): void {
     .option("--month <month>", "such as 2026-11, in UTC (default: the month before this one)")
     .option("--account <account>", "id or name of one account")
     .option("--csv", "print CSV, with the total in its last row")
+    .option(
+      "--sheet",
+      "show all of one account's month: what was granted, charged and taken off, and for what",
+    )
     .addOption(
       new Option(
         "--by <kind>",

@@ -9,6 +9,7 @@ import { findTransferNotes } from "../payments/transfer-notes.ts";
 import { showChargeback } from "./chargeback.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";
+import { showSheet } from "./sheet.ts";
 import { requireAccount, type Storage } from "./storage.ts";
 
 export interface WalletOptions {
@@ -112,17 +113,26 @@ export interface StatementOptions {
   readonly csv?: boolean;
   /** Splits the statement of each account. */
   readonly by?: ChargebackKind;
+  /** Shows all of one account's month. */
+  readonly sheet?: boolean;
 }
 
 /** Shows the opening, the transfers by kind and the closing of a month, per account and over all of them. */
 export async function runStatement(
   { database, ledger }: Storage,
-  { month: name, account, csv = false, by }: StatementOptions,
+  { month: name, account, csv = false, by, sheet = false }: StatementOptions,
   now: () => number = Date.now,
 ): Promise<CommandResult> {
   const month = parseMonth(name ?? lastMonth(now()));
   const accounts =
     account === undefined ? await listAccounts(database) : [await requireAccount(database, account)];
+  const [only] = accounts;
+  if (sheet) {
+    if (account === undefined || !only || by) {
+      throw new CommandError("The option --sheet needs --account, and goes without --by.", 2);
+    }
+    return showSheet({ database, ledger }, { account: only, month, csv, now });
+  }
   if (by) return showChargeback({ database, ledger }, { accounts, month, by, csv, nowMs: now() });
   const ends: (MonthEnd & { readonly id: string; readonly name: string })[] = [];
   // One after the other: a month may have millions of transfers.

@@ -29,6 +29,7 @@ type Read = (config: Config) => unknown;
 const LIVE: Readonly<Record<string, Read>> = {
   default_models: ({ defaultModels }) => defaultModels,
   plans: ({ plans }) => plans,
+  company: ({ company }) => company,
   limits: ({ keyLimits }) => keyLimits,
   account_limits: ({ accountLimits }) => accountLimits,
   "billing.refund_credit_days": ({ refundCreditDays }) => refundCreditDays,

@@ -1,4 +1,5 @@
 import { DEMO_MODEL } from "../demo/demo-model.ts";
+import type { Company } from "../domain/company.ts";
 import type { DefaultModels, Model } from "../domain/model.ts";
 import type { Plan } from "../domain/plan.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
@@ -8,6 +9,7 @@ import type { TracesConfig } from "../telemetry/request-tracing.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
 import { createWorkerQueue } from "../workers/worker-queue.ts";
 import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
+import { readCompany } from "./company.ts";
 import { type ConsoleConfig, readConsole } from "./console.ts";
 import type { Endpoint } from "./endpoint.ts";
 import {
@@ -56,6 +58,8 @@ export interface LiveConfig {
   readonly models: readonly Model[];
   /** The models of requests that name none. Default: none. */
   readonly defaultModels?: DefaultModels | undefined;
+  /** Who operates this gateway, as statements name it. */
+  readonly company?: Company | undefined;
   /** The plans that accounts may be subscribed to. Default: none. */
   readonly plans?: readonly Plan[] | undefined;
   /** Limits of keys that set none of their own. */
@@ -283,18 +287,27 @@ function rereadStorage({ running, variables, folder }: Reread<LedgerProcessConfi
 }
 
 /** Reads the plans of the file, for commands. Needs no keys of upstreams. Throws {@link ConfigError}. */
-export function loadPlans(
+export function loadPlans(environment: Environment = Bun.env, options: LoadOptions = {}): readonly Plan[] {
+  return deepFreeze(readPlans(loadPart(environment, options, "plans")));
+}
+
+/** Reads who operates this gateway, for commands. Like {@link loadPlans}. */
+export function loadCompany(
   environment: Environment = Bun.env,
-  { folder = "." }: LoadOptions = {},
-): readonly Plan[] {
+  options: LoadOptions = {},
+): Company | undefined {
+  return readCompany(loadPart(environment, options, "company"));
+}
+
+function loadPart(environment: Environment, { folder = "." }: LoadOptions, key: "plans" | "company") {
   const place = placeSources(environment, folder, []);
   const sources = readSourcesNow(place);
   const problems = createProblems();
   const variables = readVariables(place, sources, problems);
-  const options = { mayBeAbsent: !place.isNamed, keys: ["plans"] as const };
+  const options = { mayBeAbsent: !place.isNamed, keys: [key] as const };
   const { content } = checkFile(sources.file, variables, options, problems);
   throwAny(problems);
-  return deepFreeze(readPlans(content));
+  return content;
 }
 
 /** Reads where a gateway of this environment listens. Throws {@link ConfigError}. */

@@ -54,6 +54,8 @@ const ReversalEffect = Type.Union([Type.Literal("debit"), Type.Literal("freeze")
   description: "debit, freeze or record",
 });
 
+const CompanyText = (description: string) => Type.String({ minLength: 1, maxLength: 200, description });
+
 /** The shape of tollgate.yaml, with every key. Rules that span several keys are in `rules.ts`. */
 export const ConfigFileSchema = Mapping({
   upstreams: Type.Optional(Type.Record(Type.String(), Upstream, { description: "a mapping by name" })),
@@ -122,6 +124,13 @@ export const ConfigFileSchema = Mapping({
           description: "charge_input or free",
         }),
       ),
+    }),
+  ),
+  company: Type.Optional(
+    Mapping({
+      name: CompanyText("a text of at most 200 characters"),
+      address: Type.Optional(CompanyText("a text of at most 200 characters, in one line or several")),
+      tax_id: Type.Optional(CompanyText("a text of at most 200 characters")),
     }),
   ),
   payments: Type.Optional(

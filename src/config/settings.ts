@@ -4,6 +4,7 @@ import type { LongContext, Model, Route, RoutePrices } from "../domain/model.ts"
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { KeyConfig, UpstreamConfig, UpstreamTimeouts } from "../upstream/upstream.ts";
+import { readCompany } from "./company.ts";
 import { readPayments } from "./payments.ts";
 import { readPlans } from "./plans.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, UpstreamEntry } from "./schema.ts";
@@ -26,6 +27,7 @@ export function readSettings(file: ConfigFile) {
     upstreams: Object.entries(file.upstreams ?? {}).map(([name, entry]) => readUpstream(name, entry)),
     defaultModels: file.default_models,
     plans: readPlans(file),
+    company: readCompany(file),
     keyLimits: readKeyLimits(file),
     accountLimits: readAccountLimits(file),
     limiter: readLimiter(file),

@@ -3,7 +3,6 @@ import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { JournalLine } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
-import { hasReason } from "./bookings.ts";
 
 type StatementReads = Pick<Ledger, "transfers">;
 
@@ -167,8 +166,8 @@ const TITLES = ["time", "kind", "id", "request_id", "amount_usd", "balance_usd",
 
 interface StatementOptions {
   readonly nowMs: number;
-  /** The reason of a correction, or of what gives it back. */
-  reasonOf(id: string): Promise<string | undefined>;
+  /** The reason of a correction, or of what gives it back; of the end of a credit, the credit's id. */
+  noteOf(line: JournalLine): Promise<string | undefined>;
 }
 
 /**
@@ -178,7 +177,7 @@ interface StatementOptions {
 export async function* printStatement(
   month: Month,
   { opening, lines }: Statement,
-  { nowMs, reasonOf }: StatementOptions,
+  { nowMs, noteOf }: StatementOptions,
 ): AsyncGenerator<string> {
   yield printCsvRow(TITLES) + printBalance("opening", month.fromMs, opening);
   let closing = opening;
@@ -186,7 +185,7 @@ export async function* printStatement(
   for await (const line of lines()) {
     closing = line.balance;
     lastMs = Math.max(lastMs, line.line.createdAtMs);
-    yield printLine(line, hasReason(line.line) ? await reasonOf(line.line.transferId) : undefined);
+    yield printLine(line, await noteOf(line.line));
   }
   // A running month closes now; a line of another process's clock may be later.
   yield printBalance("closing", Math.min(month.toMs - 1, lastMs), closing);

@@ -7,24 +7,56 @@ import { CORRECTED, hasReason, TOPPED_UP } from "./bookings.ts";
 
 const ENDED = /^expiry-(\d+)-\d+$/;
 
+interface NoteParts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "credits">;
+}
+
 /**
  * What transfers say beside their ids: the reasons of corrections and of what gives them back, and of ends of credits
- * the ids of those. */
+ * the ids of those.
+ */
 export async function findTransferNotes(
-  { database, ledger }: { readonly database: Database; readonly ledger: Pick<Ledger, "credits"> },
+  { database, ledger }: NoteParts,
   accountId: string,
   lines: readonly JournalLine[],
 ): Promise<ReadonlyMap<string, string>> {
-  const idsOf = (wanted: JournalLine["kind"]) =>
-    lines.filter(({ kind }) => kind === wanted).map(({ transferId }) => transferId);
   const ids = lines.filter(hasReason).map(({ transferId }) => transferId);
-  const reasons = await findReasons(database, accountId, ids);
-  const ended = idsOf("credit_expiry");
-  if (ended.length === 0) return reasons;
-  const { items } = await ledger.credits(accountId, { size: PAGE_SIZE_MAX });
-  const names = new Map(items.map(({ seq, creditId }) => [`${seq}`, creditId]));
-  const endsOf = (id: string) => names.get(ENDED.exec(id)?.[1] ?? "");
-  return new Map([...reasons, ...ended.map((id) => [id, endsOf(id) ?? ""] as const)]);
+  const notes = new Map(await findReasons(database, accountId, ids));
+  const credits = createCreditNames(ledger, accountId);
+  for (const line of lines) {
+    if (line.kind === "credit_expiry") notes.set(line.transferId, await credits.endedBy(line));
+  }
+  return notes;
+}
+
+/** Returns what one transfer after the other says beside its id, for a statement of any length. */
+export function createNoteReader({ database, ledger }: NoteParts, accountId: string) {
+  const credits = createCreditNames(ledger, accountId);
+  return async (line: JournalLine): Promise<string | undefined> => {
+    if (line.kind === "credit_expiry") return credits.endedBy(line);
+    if (!hasReason(line)) return undefined;
+    return (await findReasons(database, accountId, [line.transferId])).get(line.transferId);
+  };
+}
+
+/** Names the credits of a wallet, which are read page by page, the newest first, as far as they are asked for. */
+function createCreditNames(ledger: NoteParts["ledger"], accountId: string) {
+  const names = new Map<number, string>();
+  let token: string | undefined;
+  let isAtEnd = false;
+  return {
+    async endedBy({ transferId }: JournalLine): Promise<string> {
+      const seq = Number(ENDED.exec(transferId)?.[1]);
+      while (!names.has(seq) && !isAtEnd) {
+        const page = await ledger.credits(accountId, { size: PAGE_SIZE_MAX, token });
+        for (const credit of page.items) names.set(credit.seq, credit.creditId);
+        token = page.nextToken;
+        isAtEnd = token === undefined;
+      }
+      return names.get(seq) ?? "";
+    },
+  };
 }
 
 /** The reasons of corrections, and of what gives them back, by their ids. */

@@ -49,6 +49,27 @@ test("a wallet proves itself, and its terms lead to their rows", async () => {
   await finish(watched);
 });
 
+test("the statement of a month is one page that prints without the console around it, also from the dark", async () => {
+  const month = new Date().toISOString().slice(0, 7);
+  for (const width of [390, 1440]) {
+    const watched = await open("/wallet?tab=statements", { width, height: 900, theme: "dark" });
+    const { page } = watched;
+    await page.locator(`a[href$="/statements/${month}"]`).click();
+    await page.getByRole("article", { name: /^Statement of/ }).waitFor();
+    await page.getByText("its closing is that of now").waitFor();
+    expect(await isTooWide(page)).toBe(false);
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    await page.emulateMedia({ media: "print" });
+    expect(await isTooWide(page)).toBe(false);
+    expect(await page.getByRole("button", { name: "Print" }).isVisible()).toBe(false);
+    expect(await page.getByRole("navigation").first().isVisible()).toBe(false);
+    expect(await page.getByRole("rowheader", { name: "Closing balance" }).isVisible()).toBe(true);
+    const color = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(color).toBe("rgb(255, 255, 255)");
+    await finish(watched);
+  }
+});
+
 test("a running request is listed with what it holds, on a phone too, until it ends", async () => {
   const { secret } = await world.owner.call("POST", `${root()}/keys`, { name: "streams" });
   const end = gate();

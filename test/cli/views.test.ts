@@ -9,6 +9,8 @@ import { runStatement, runWallet } from "../../src/cli/wallet.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import type { Scope } from "../../src/domain/scope.ts";
 import { redeemCode } from "../../src/payments/redeem-codes.ts";
+import { readMonth } from "../../src/payments/statement.ts";
+import { statementLines } from "../../src/payments/statement-digest.ts";
 import { storageForTests } from "../accounts/temp-storage.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { runTollgate } from "./run-tollgate.ts";
@@ -260,6 +262,28 @@ describe("statement", () => {
       total: { opening_usd: "8.00", topped_up_usd: "3.00", refunded_usd: "0.50", closing_usd: "11.50" },
     });
     expect(july.text).toEndWith("The month is not over: its closing is that of now.");
+  });
+
+  test("is one page of one account, with the digest of the file of its transfers", async () => {
+    const sheet = { month: "2026-06", account: "acme", sheet: true } as const;
+    const { json, text } = await runStatement(storage, sheet, now);
+    expect(json).toMatchObject({
+      granted: [{ source: "purchase", amount_usd: "10.00" }],
+      charged_usd: "2.00",
+      closing_usd: "8.00",
+      projects: [{ id: account.id, charged_usd: "2.00" }],
+      keys: [{ id: keyId, charged_usd: "2.00" }],
+    });
+    const parts = { ...storage, now };
+    const file = await Array.fromAsync(await statementLines(parts, account.id, readMonth("2026-06")));
+    const sha256 = Bun.CryptoHasher.hash("sha256", file.join(""), "hex");
+    expect(json.digest).toEqual({ sha256, transfers: 3, closing_usd: "8.00" });
+    expect(text).toContain(sha256);
+    expect((await runStatement(storage, { ...sheet, csv: true }, now)).text).toContain("charged,,,-2.00,");
+    const running = await runStatement(storage, { ...sheet, month: "2026-07" }, now);
+    expect(running.json).toMatchObject({ is_running: true, digest: null });
+    const all = runStatement(storage, { month: "2026-06", sheet: true }, now);
+    await expect(all).rejects.toMatchObject({ exitCode: 2 });
   });
 
   test("is split by project, so that its lines sum to the change of the balance", async () => {

@@ -5,6 +5,7 @@ import type { JournalLine } from "../../src/ledger/records.ts";
 import { type MonthSheet, readMonthSheet } from "../../src/payments/month-sheet.ts";
 import { printMonthSheet, printSheetCsv } from "../../src/payments/print-sheet.ts";
 import { listMonths, readMonth } from "../../src/payments/statement.ts";
+import { readStatementDigest, statementLines } from "../../src/payments/statement-digest.ts";
 import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 import { MoneyHistory, step } from "./money-history.ts";
 
@@ -149,6 +150,23 @@ describe.each(DIALECTS)("the statement of a month as one page in %s", (dialect) 
     expect(csv).toContain("charged,,,-0.000000007,");
     expect(csv).toContain("charged_by_project,p2,,-0.000000007,");
     expect(csv.at(-2)).toEndWith(",dispute of payment pi_1,-2.00,");
+  });
+
+  test("has a file of its transfers, which names the credit that an end took", async () => {
+    const history = await startHistory();
+    const { account } = history;
+    await history.run({ kind: "ending", pick: 0, amount: 100n, waitMs: 0 });
+    await history.run({ kind: "top_up", pick: 3, amount: 1n, waitMs: DAY_MS });
+    const month = readMonth("2026-06");
+    const file = async () =>
+      (await Array.fromAsync(await statementLines(storage, account.id, month))).join("");
+    const row = (await file()).split("\r\n").find((each) => each.includes("credit_expiry"));
+    expect(row).toEndWith("credit_expiry,expiry-1-2,,-0.0000001,0.00,s1");
+    expect(await readStatementDigest(storage, account.id, month)).toBeUndefined();
+    storage.clock.nowMs += 60 * DAY_MS;
+    const sha256 = Bun.CryptoHasher.hash("sha256", await file(), "hex");
+    const digest = await readStatementDigest(storage, account.id, month);
+    expect(digest).toEqual({ sha256, transfers: 3, closing_usd: "0.000000001" });
   });
 
   test("of a past month is not changed by what follows", async () => {

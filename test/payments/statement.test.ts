@@ -33,7 +33,7 @@ describe.each(DIALECTS)("statements in %s", (dialect) => {
     const month = readMonth(name);
     let text = "";
     const statement = await openStatement(ledger, walletId, month);
-    const options = { nowMs: storage.clock.nowMs, reasonOf: async () => undefined };
+    const options = { nowMs: storage.clock.nowMs, noteOf: async () => undefined };
     for await (const piece of printStatement(month, statement, options)) text += piece;
     return text;
   }

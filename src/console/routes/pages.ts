@@ -109,6 +109,11 @@ export const moneyPages = [
   }),
   createRoute({
     getParentRoute: () => account,
+    path: "/statements/$month",
+    component: lazyPart(() => import("../pages/wallet/statement-page.tsx"), "StatementPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
     path: "/notices",
     validateSearch: filters("tab", "page"),
     component: lazyPart(() => import("../pages/notices/notices-page.tsx"), "NoticesPage"),

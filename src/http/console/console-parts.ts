@@ -4,6 +4,7 @@ import type { CredentialParts } from "../../accounts/people/credentials.ts";
 import type { SignUpParts } from "../../accounts/people/sign-up.ts";
 import type { Throttle } from "../../accounts/people/throttle.ts";
 import type { Database } from "../../db/database.ts";
+import type { Company } from "../../domain/company.ts";
 import type { Plan } from "../../domain/plan.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { AuditReport } from "../../ledger/audit/audit.ts";
@@ -27,6 +28,8 @@ export interface ConsoleSettings {
   readonly refundCreditDays?: number | undefined;
   /** The plans that accounts may be subscribed to. Follows the configuration file. Default: none. */
   readonly plans?: readonly Plan[] | undefined;
+  /** Who operates this gateway, as statements name it. Follows the configuration file. */
+  readonly company?: Company | undefined;
   /** Whether the demo's model is the only one. */
   readonly isDemoOnly: boolean;
   /** Addresses, and networks such as "10.0.0.0/8", whose `x-forwarded-for` names the caller. */

@@ -19,6 +19,12 @@ type OpenDialog = (page: Page) => Promise<void>;
 /** A path below the root of its group, or a path with the dialog to open there. */
 type Listing = string | readonly [path: string, open: OpenDialog];
 
+/** The month before this one in UTC. */
+function lastMonth(): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1)).toISOString().slice(0, 7);
+}
+
 /** Every page of the console in a furnished world, and its dialogs as entries of their own. */
 export function listPages(world: World, furniture: Furniture): readonly ListedPage[] {
   const account = `/console/accounts/${world.acme.accountId}`;
@@ -84,6 +90,8 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "wallet-expired": "/wallet?kind=credit_expiry",
       "wallet-holds": "/wallet?tab=holds",
       "wallet-statements": "/wallet?tab=statements",
+      statement: `/statements/${new Date().toISOString().slice(0, 7)}`,
+      "statement-past": `/statements/${lastMonth()}`,
       "wallet-proof": ["/wallet?tab=proof", prove],
       notices: "/notices",
       "notices-of-users": "/notices?tab=subjects",

@@ -14,6 +14,9 @@ const READS = [
   "/holds",
   "/statements",
   `/statement.csv?month=${MONTH}`,
+  `/statements/${MONTH}/sheet`,
+  `/statements/${MONTH}/digest`,
+  `/statement.csv?month=${MONTH}&sheet=true`,
   "/proof",
   "/checkouts/cs_test_1",
 ] as const;

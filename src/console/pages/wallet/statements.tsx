@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { formatCount } from "../../format.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -31,7 +32,11 @@ function statementColumns(account: string): readonly Column<Statement>[] {
     {
       id: "month",
       header: "Month (UTC)",
-      cell: ({ month }) => MONTH.format(new Date(`${month}-01T00:00:00Z`)),
+      cell: ({ month }) => (
+        <Link to="/accounts/$account/statements/$month" params={{ account, month }}>
+          {MONTH.format(new Date(`${month}-01T00:00:00Z`))}
+        </Link>
+      ),
     },
     { id: "opening", header: "Opening", align: "end", cell: (row) => <Money usd={row.opening_usd} /> },
     { id: "closing", header: "Closing", align: "end", cell: (row) => <Money usd={row.closing_usd} /> },

@@ -9,6 +9,7 @@ import { proveWallet, type WalletProof } from "../../../payments/proof.ts";
 import { findReceipts } from "../../../payments/receipts.ts";
 import { findTransferNotes } from "../../../payments/transfer-notes.ts";
 import { printTime } from "../../../time.ts";
+import type { ConsoleSettings } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { pageQuery } from "../shapes.ts";
 import {
@@ -24,6 +25,7 @@ import { statementRoutes } from "./statements.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
+  readonly settings: Pick<ConsoleSettings, "company">;
 }
 
 const PAGE_SIZE = 50;

@@ -1,26 +1,25 @@
 import { Elysia, t } from "elysia";
+import type { Account } from "../../../accounts/accounts.ts";
 import { printUsd } from "../../../domain/money.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { printChargeback, printChargebackCsv, readChargeback } from "../../../payments/chargeback.ts";
-import {
-  listMonths,
-  type MonthSummary,
-  openStatement,
-  printStatement,
-  readMonth,
-} from "../../../payments/statement.ts";
-import { findReasons } from "../../../payments/transfer-notes.ts";
+import { readMonthSheet } from "../../../payments/month-sheet.ts";
+import { printMonthSheet, printSheetCsv } from "../../../payments/print-sheet.ts";
+import { listMonths, type Month, type MonthSummary, readMonth } from "../../../payments/statement.ts";
+import { readStatementDigest, statementLines } from "../../../payments/statement-digest.ts";
+import type { ConsoleSettings } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { csvHeaders, streamText } from "../text-stream.ts";
-import { chargebackBy, chargebackShape, month, statementsShape } from "./shapes.ts";
+import { chargebackBy, chargebackShape, digestShape, month, sheetShape, statementsShape } from "./shapes.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
+  readonly settings: Pick<ConsoleSettings, "company">;
 }
 
 /** The statements of a wallet by month, whole or split by project, member or key. */
 export function statementRoutes(parts: Parts) {
-  const { database, ledger, now } = parts;
+  const { ledger, now } = parts;
   return new Elysia({ prefix: "/accounts/:account/wallet" })
     .use(createGuard(parts, "Wallet"))
     .get(
@@ -45,25 +44,56 @@ export function statementRoutes(parts: Parts) {
       },
     )
     .get(
+      "/statements/:month/sheet",
+      ({ account, params }) => readSheet(parts, account, readMonth(params.month)),
+      {
+        summary: "Read the statement of a month as one page",
+        needs: "wallet.read",
+        params: t.Object({ account: t.String(), month }),
+        response: sheetShape,
+      },
+    )
+    .get(
+      "/statements/:month/digest",
+      async ({ account, params }) => ({
+        digest: (await readStatementDigest(parts, account.id, readMonth(params.month))) ?? null,
+      }),
+      {
+        summary: "Add up the transfers of a past month, and name the digest of their file",
+        needs: "wallet.read",
+        params: t.Object({ account: t.String(), month }),
+        response: digestShape,
+      },
+    )
+    .get(
       "/statement.csv",
-      async ({ account, query, query: { by } }) => {
+      async ({ account, query, query: { by, sheet } }) => {
         const chosen = readMonth(query.month);
         if (by) {
           const split = await readChargeback(parts, { account, month: chosen, by });
           const headers = csvHeaders(`statement-${chosen.name}-by-${by}`);
           return new Response(printChargebackCsv(printChargeback(split, now())), { headers });
         }
-        const statement = await openStatement(ledger, account.id, chosen);
-        const reasonOf = async (id: string) => (await findReasons(database, account.id, [id])).get(id);
-        const csv = printStatement(chosen, statement, { nowMs: now(), reasonOf });
+        if (sheet) {
+          const printed = await readSheet(parts, account, chosen);
+          return new Response(printSheetCsv(printed), {
+            headers: csvHeaders(`statement-${chosen.name}-sheet`),
+          });
+        }
+        const csv = await statementLines(parts, account.id, chosen);
         return streamText(csv, csvHeaders(`statement-${chosen.name}`));
       },
       {
-        summary: "Export the statement of a month, whole or split",
+        summary: "Export the statement of a month: its transfers, split, or its sums on one page",
         needs: "wallet.read",
-        query: t.Object({ month, by: t.Optional(chargebackBy) }),
+        query: t.Object({ month, by: t.Optional(chargebackBy), sheet: t.Optional(t.Boolean()) }),
       },
     );
+}
+
+async function readSheet(parts: Parts, account: Account, chosen: Month) {
+  const sheet = await readMonthSheet(parts, { account, month: chosen });
+  return printMonthSheet(sheet, { account, company: parts.settings.company });
 }
 
 function printMonth({ month: name, opening, closing, lines }: MonthSummary) {
