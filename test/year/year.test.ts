@@ -10,8 +10,8 @@ import { Year } from "./year.ts";
 const SEED = Number(process.env.TEST_YEAR_SEED ?? 1);
 const IS_FULL = process.env.TEST_YEAR === "full";
 const SIZE = IS_FULL
-  ? { accounts: 200, stepHours: 8, busy: 0.3 }
-  : { accounts: 10, stepHours: 48, busy: 0.7 };
+  ? { accounts: 200, stepHours: 12, busy: 0.3 }
+  : { accounts: 10, stepHours: 48, busy: 0.5 };
 
 test("a year of accounts on five plans equals its reckoning to the nano, line by line", async () => {
   const storage = await openTempStorage("sqlite");
@@ -30,7 +30,16 @@ test("a year of accounts on five plans equals its reckoning to the nano, line by
     storage,
     stripe,
     desk,
-    options: { seed: SEED, days: 365, isExact: true, ...SIZE },
+    options: {
+      seed: SEED,
+      days: 365,
+      standstillDays: 7,
+      finishDays: 60,
+      auditsMonths: IS_FULL,
+      isExact: true,
+      onMonth: IS_FULL ? console.log : undefined,
+      ...SIZE,
+    },
   });
   const report = await year.play();
   if (IS_FULL) console.log(JSON.stringify(report));

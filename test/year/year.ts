@@ -7,7 +7,7 @@ import { createDraw, drawInteger, type RandomSource } from "../support/seeded-ra
 import { AccountYear } from "./account-year.ts";
 import { KIOSK_DAY_MAX } from "./acts.ts";
 import { AutoReckoning } from "./auto-reckoning.ts";
-import { checkPeriods, checkStatements } from "./checks.ts";
+import { checkBooks, checkPeriods, checkStatements } from "./checks.ts";
 import type { Desk } from "./desk.ts";
 import { begin, endOld, playAccount, type Stage, setTerms } from "./script.ts";
 import { StripeYear } from "./stripe-year.ts";
@@ -22,10 +22,18 @@ export interface YearOptions {
   readonly accounts: number;
   readonly days: number;
   readonly stepHours: number;
+  /** Days in which nothing runs, over the end of a month in the middle of the year. */
+  readonly standstillDays: number;
+  /** Days after the year, in which what is on its way arrives. */
+  readonly finishDays: number;
   /** The part of the accounts that does something in a step. */
   readonly busy: number;
+  /** Whether the ledger is audited at the end of each month, or only at that of the year. */
+  readonly auditsMonths: boolean;
   /** Whether clocks stand still but for the script, so that each automatic payment can be foretold. */
   readonly isExact: boolean;
+  /** Called with the month whose statements equal their reckoning. */
+  readonly onMonth?: ((month: string) => void) | undefined;
 }
 
 interface YearParts {
@@ -66,20 +74,19 @@ export class Year {
   async play(): Promise<YearReport> {
     const { storage, options } = this.#parts;
     const steps = Math.floor((options.days * 24) / options.stepHours);
-    // A week in which nothing runs, over the end of a month.
-    const standstill = [
-      Math.floor(steps * 0.41),
-      Math.floor(steps * 0.41) + Math.ceil(168 / options.stepHours),
-    ];
+    const standstillMs = YEAR_FROM_MS + Math.floor(options.days * 0.41) * DAY_MS;
+    const resumedMs = standstillMs + options.standstillDays * DAY_MS;
     let month = monthOf(storage.now());
     for (let step = 0; step < steps; step += 1) {
       const jitterMs = Math.floor(this.#draw() * 0.9 * options.stepHours * HOUR_MS);
-      storage.clock.nowMs = YEAR_FROM_MS + step * options.stepHours * HOUR_MS + jitterMs;
-      if (step >= (standstill[0] ?? 0) && step < (standstill[1] ?? 0)) continue;
+      const nowMs = YEAR_FROM_MS + step * options.stepHours * HOUR_MS + jitterMs;
+      if (nowMs >= standstillMs && nowMs < resumedMs) continue;
+      storage.clock.nowMs = Math.max(storage.now(), nowMs);
       await this.#step(step);
       if (monthOf(storage.now()) === month) continue;
+      await this.#check(options.auditsMonths);
+      options.onMonth?.(month);
       month = monthOf(storage.now());
-      await this.#check();
     }
     await this.#finish();
     return this.report;
@@ -244,8 +251,9 @@ export class Year {
     return (await ledger.transfers(id, { size: 1_000 }, { order: "oldest_first", fromMs })).items;
   }
 
-  async #check(): Promise<void> {
+  async #check(audits: boolean): Promise<void> {
     const { storage } = this.#parts;
+    if (audits) await checkBooks(storage);
     this.report.statements += await checkStatements(storage, this.#accounts);
     await checkPeriods(storage, this.#accounts);
   }
@@ -254,7 +262,7 @@ export class Year {
   async #finish(): Promise<void> {
     const { storage, desk, stripe, options } = this.#parts;
     desk.trouble?.("none");
-    for (let day = 1; day <= 60; day += 1) {
+    for (let day = 2; day <= options.finishDays; day += 2) {
       storage.clock.nowMs = YEAR_FROM_MS + (options.days + day) * DAY_MS;
       await desk.run("sweep");
       for (const account of this.#accounts) account.sweep(this.#nowMs);
@@ -262,7 +270,7 @@ export class Year {
       await this.#deliver();
       await this.#each(this.#accounts, (account) => endOld(this.#stage(), account), true);
       await this.#payAutomatically();
-      if (day === 30 || day === 60) await this.#check();
+      if (day === 30 || day === options.finishDays) await this.#check(true);
     }
     const { report } = this;
     report.accounts = this.#accounts.length;
