@@ -39,6 +39,7 @@ export async function live(world: World, days: number): Promise<void> {
   for (const name of names) await world.start(name);
   await createKeys(world);
   await world.notices?.createRules();
+  await world.plans?.subscribeAccounts();
   const lived = Math.max(days, (world.config.receiptsDays ?? -2) + 3);
   for (let day = 0; day < lived; day += 1) {
     const beganAtMs = world.scheduler.monotonicMs;
@@ -122,6 +123,7 @@ async function rest(world: World): Promise<void> {
   model.admissions.checkCancelled(world.requests.values());
   world.requests.clear();
   await checkCredits(world, ledger);
+  if (world.watch) world.plans?.model.check(world.watch.client);
   await model.checkMoney(ledger, world.credits);
   await world.exports?.checkWallets(ledger);
   world.notices?.model.checkAtRest();

@@ -114,6 +114,7 @@ export async function startGateway(
   const retention = local && startSimulatedRetention(world, local);
   const exports = local && (await world.exports?.start(machine));
   const notices = world.notices?.start({ database, ledger, log }, metrics.upstream);
+  const plans = world.plans?.start({ database, ledger, log });
   let latest = config;
   let gateway: Gateway = { ...parts.gateway(), tokens: COUNTER };
   return {
@@ -138,6 +139,7 @@ export async function startGateway(
       retention?.stop();
       await exports?.close();
       await notices?.close();
+      await plans?.close();
       await runningLimiter.close();
       await Promise.all(jobs.map((job) => job.stop()));
       await close();

@@ -431,4 +431,25 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
       },
     ],
   },
+  period_granted_twice: {
+    breaks: "the credit of a period is booked under two ids",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/plans/booking.ts",
+        from: "if (grant.amount > 0n) await topUp(parts, grant);",
+        to: "if (grant.amount > 0n) for (const end of ['', '-']) await topUp(parts, { ...grant, id: grant.id + end });",
+      },
+    ],
+  },
+  period_skipped: {
+    breaks: "a period that begins a minute late takes the place of the one after it",
+    edits: [
+      {
+        file: "src/plans/decide.ts",
+        from: "nextPeriod: period + 1,",
+        to: "nextPeriod: decidedAtMs - startsAtMs > 60_000 ? period + 2 : period + 1,",
+      },
+    ],
+  },
 };

@@ -119,6 +119,7 @@ export async function leapAtNight(world: World): Promise<void> {
   const byMs = drawOne(scheduler.draw, [4, 30, 400]) * DAY_MS;
   scheduler.shiftMs += byMs;
   await world.sleep(20 * 60_000, "an operator notices the clock");
+  world.plans?.model.lookAtClock();
   scheduler.shiftMs -= byMs;
   await world.sleep(5 * 60_000, "the clock is right again");
 }

@@ -90,6 +90,7 @@ class SeedRun {
       Error.stackTraceLimit = framesMax;
     };
     this.#world = new World({
+      seed,
       scheduler,
       world: machine,
       counts: this.#counts,

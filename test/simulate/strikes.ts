@@ -38,6 +38,7 @@ export function strike(world: World): void {
   strikeKeys(world);
   strikeProjects(world);
   strikeCredits(world);
+  world.plans?.strike();
   if (luck.strikes("wallet_frozen")) void freeze(world);
 }
 
@@ -75,6 +76,7 @@ function losePower(world: World): void {
 
 function setClock(world: World, byMs: number): void {
   if (byMs < 0) world.retention.lookAtClock();
+  if (byMs < 0) world.plans?.model.lookAtClock();
   world.scheduler.shiftMs += byMs;
   world.model.shared.onClockSet(byMs);
   if (byMs > 0) world.model.clockSetAtMs = world.scheduler.monotonicMs;

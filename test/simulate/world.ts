@@ -16,6 +16,7 @@ import { type Kinds, Luck, type MisfortuneCounts } from "./misfortunes.ts";
 import { Model, Violation } from "./model.ts";
 import type { Nights } from "./nights.ts";
 import { SimulatedNotices } from "./notices.ts";
+import { drawPlans, type SimulatedPlans } from "./plans/plans.ts";
 import type { PowerModel } from "./power.ts";
 import type { SimulatedOwner } from "./project-operators.ts";
 import type { RealRedis } from "./redis/real-redis.ts";
@@ -55,6 +56,7 @@ export interface Bounds {
 }
 
 export interface WorldOptions {
+  readonly seed: number;
   readonly scheduler: Scheduler;
   readonly world: Machine;
   readonly counts: MisfortuneCounts;
@@ -82,6 +84,8 @@ export class World {
   readonly notices: SimulatedNotices | undefined;
   /** `undefined` in a world without any. */
   readonly exports: SimulatedExports | undefined;
+  /** Subscriptions to plans; `undefined` in a world without any. */
+  readonly plans: SimulatedPlans | undefined;
   /** What the credits of all wallets must come to. */
   readonly credits: CreditReckoning;
   /** Whether operators grant credits with ends, and take money off. */
@@ -134,6 +138,7 @@ export class World {
     this.exports = draw() < 0.33 ? new SimulatedExports(this) : undefined;
     this.credits = new CreditReckoning((claim) => this.model.report(claim));
     this.hasCredits = draw() < 0.5;
+    this.plans = drawPlans(this, options.seed);
     this.config = drawConfig(this.folder, draw, bounds.upstreams);
   }
 
