@@ -88,6 +88,11 @@ export class AccountYear {
     return this.expected.size > 0 || this.book.lines.length > this.#followed;
   }
 
+  /** The source of a credit, by the id of what granted it. */
+  sourceOf(id: string): string {
+    return this.book.money.lots.find((lot) => lot.id === id)?.source ?? "none";
+  }
+
   expect(id: string, expected: Expected): void {
     this.expected.set(id, expected);
     if (expected.reason !== undefined) this.reasons.set(id, expected.reason);

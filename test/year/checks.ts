@@ -6,19 +6,21 @@ import { findReasons } from "../../src/payments/transfer-notes.ts";
 import { findSubscription, listGrants } from "../../src/plans/reads.ts";
 import type { TempStorage } from "../accounts/temp-storage.ts";
 import type { AccountYear } from "./account-year.ts";
+import { checkSheet } from "./sheet-check.ts";
 import type { ReckonedLine } from "./wallet-book.ts";
 
-/** Compares each account's statement of every month. Returns how many statements there were. */
+/** Compares each account's statements of some months, 0 for the running one. Returns how many statements there were. */
 export async function checkStatements(
   storage: TempStorage,
   accounts: readonly AccountYear[],
+  months: readonly [from: number, to: number],
 ): Promise<number> {
   const { database, ledger } = storage;
   let statements = 0;
   for (const account of accounts) {
     const { id } = account;
-    const months = await listMonths(ledger, id, storage.now());
-    for (const { month: name, opening, closing, lines } of months.slice(0, 3)) {
+    const listed = await listMonths(ledger, id, storage.now());
+    for (const { month: name, opening, closing, lines } of listed.slice(...months)) {
       const month = readMonth(name);
       const reckoned = account.book.lines.filter(({ atMs }) => atMs >= month.fromMs && atMs < month.toMs);
       const [before = 0n, after] = balancesOf(account, reckoned, month.fromMs);
@@ -36,6 +38,7 @@ export async function checkStatements(
         printed.push(...part.split("\r\n").filter((row) => row !== ""));
       const rows = reckoned.map((line) => rowOf(account, line));
       expect([id, name, printed.slice(2, -1)]).toEqual([id, name, rows]);
+      await checkSheet(storage, account, month, reckoned);
       statements += 1;
     }
     const balances = await ledger.balances(id);

@@ -11,7 +11,7 @@ const SEED = Number(process.env.TEST_YEAR_SEED ?? 1);
 const IS_FULL = process.env.TEST_YEAR === "full";
 const SIZE = IS_FULL
   ? { accounts: 200, stepHours: 12, busy: 0.3 }
-  : { accounts: 10, stepHours: 48, busy: 0.5 };
+  : { accounts: 7, stepHours: 60, busy: 0.7 };
 
 test("a year of accounts on five plans equals its reckoning to the nano, line by line", async () => {
   const storage = await openTempStorage("sqlite");

@@ -82,8 +82,8 @@ export class Year {
       const nowMs = YEAR_FROM_MS + step * options.stepHours * HOUR_MS + jitterMs;
       if (nowMs >= standstillMs && nowMs < resumedMs) continue;
       storage.clock.nowMs = Math.max(storage.now(), nowMs);
-      await this.#step(step);
-      if (monthOf(storage.now()) === month) continue;
+      const isAway = await this.#step(step);
+      if (isAway || monthOf(storage.now()) === month) continue;
       await this.#check(options.auditsMonths);
       options.onMonth?.(month);
       month = monthOf(storage.now());
@@ -92,13 +92,14 @@ export class Year {
     return this.report;
   }
 
-  async #step(step: number): Promise<void> {
+  /** Returns whether the ledger was away. */
+  async #step(step: number): Promise<boolean> {
     const { desk, options } = this.#parts;
     const isAway = this.#trouble(step);
     await desk.run("sweep");
     for (const account of this.#accounts) account.sweep(this.#nowMs);
     await this.#pass();
-    if (isAway) return;
+    if (isAway) return true;
     await this.#join(step);
     await this.#deliver();
     const busy = this.#accounts.filter(() => this.#draw() < options.busy);
@@ -113,6 +114,7 @@ export class Year {
       const [missing] = account.expected.keys();
       if (missing !== undefined) throw new Error(`${account.id} lacks ${missing}`);
     }
+    return false;
   }
 
   /** The ledger is away for a day at times, or its answers are lost. */
@@ -251,10 +253,10 @@ export class Year {
     return (await ledger.transfers(id, { size: 1_000 }, { order: "oldest_first", fromMs })).items;
   }
 
-  async #check(audits: boolean): Promise<void> {
+  async #check(audits: boolean, months: readonly [from: number, to: number] = [1, 2]): Promise<void> {
     const { storage } = this.#parts;
     if (audits) await checkBooks(storage);
-    this.report.statements += await checkStatements(storage, this.#accounts);
+    this.report.statements += await checkStatements(storage, this.#accounts, months);
     await checkPeriods(storage, this.#accounts);
   }
 
@@ -270,8 +272,9 @@ export class Year {
       await this.#deliver();
       await this.#each(this.#accounts, (account) => endOld(this.#stage(), account), true);
       await this.#payAutomatically();
-      if (day === 30 || day === options.finishDays) await this.#check(true);
     }
+    // All months that had lines since the last one that was compared.
+    await this.#check(true, [0, 4]);
     const { report } = this;
     report.accounts = this.#accounts.length;
     report.payments = [...stripe.books.intents.values()].filter(
