@@ -1,17 +1,23 @@
 import { readFileSync } from "node:fs";
 import type { Capability } from "../domain/model.ts";
+import type { Tier } from "../domain/tiers.ts";
 import { programFile } from "../program-files.ts";
 
 /** What a model is for. Tollgate's surfaces follow from it. */
 export type KnownMode = "chat" | "embedding" | "rerank" | "moderation" | "image" | "speech" | "transcription";
 
 /** Decimal USD per million tokens. A class without a member costs what its default in the configuration is. */
-export interface KnownCost {
+export interface KnownClasses {
   readonly input: string;
   readonly output: string;
   readonly cached_input?: string;
   readonly cache_write?: string;
   readonly cache_write_1h?: string;
+}
+
+/** The cost of each class, and under each service tier that the provider sells. */
+export interface KnownCost extends KnownClasses {
+  readonly tiers?: Readonly<Partial<Record<Tier, KnownClasses>>>;
 }
 
 /** Decimal USD per unit of a model that is not sold by tokens. One member, named as in the configuration. */

@@ -5,6 +5,7 @@ import {
   scalePrice,
   type TokenPrice,
   withLongTiers,
+  withSoldTiers,
 } from "../domain/model.ts";
 import { parseMarkup, parsePrice, parseUnitPrice } from "../domain/money.ts";
 import type { Tier } from "../domain/tiers.ts";
@@ -73,7 +74,7 @@ export function readRoutePrices({ price, longPrice, cost, longCost }: PriceEntri
   const long = longPrice ? readCost(longPrice) : longByCost;
   return {
     price: written,
-    longPrice: long && withLongTiers(long, written),
+    longPrice: long && withSoldTiers(long, written),
     cost: costs.cost,
     longCost: costs.longCost && costs.cost ? withLongTiers(costs.longCost, costs.cost) : costs.longCost,
   };

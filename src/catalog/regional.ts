@@ -1,4 +1,4 @@
-import { printPrices, scalePrice } from "../domain/model.ts";
+import { printPrices, printTiers, scalePrice } from "../domain/model.ts";
 import { parseMarkup } from "../domain/money.ts";
 import { type KnownCost, type KnownModel, type KnownModels, providerOf } from "./known-models.ts";
 import { readPrice } from "./prices.ts";
@@ -60,5 +60,7 @@ function isRegional(known: KnownModel, { location = "global", baseUrl }: Upstrea
 }
 
 function scaleCost(cost: KnownCost, factor: string): KnownCost {
-  return printPrices(scalePrice(readPrice(cost), parseMarkup(factor)));
+  const scaled = scalePrice(readPrice(cost), parseMarkup(factor));
+  const tiers = printTiers(scaled);
+  return tiers ? { ...printPrices(scaled), tiers } : printPrices(scaled);
 }

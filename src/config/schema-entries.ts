@@ -47,7 +47,7 @@ const UNIT_PRICES = {
 const TIER_PRICES = {
   tiers: Type.Optional(
     Type.Record(
-      Type.Union(TIERS.map((tier) => Type.Literal(tier))),
+      Type.String({ pattern: `^(${TIERS.join("|")})$` }),
       Mapping({ input: Usd, output: Usd, ...CACHE_PRICES }),
       {
         additionalProperties: false,

@@ -146,12 +146,11 @@ export function mapTiers<From, To>(
 }
 
 /**
- * Adds the tiers to the price of long input that only the ordinary price has: in each class the dearer of tier and
+ * Adds the tiers to a price or cost of long input that only the ordinary one has: in each class the dearer of tier and
  * long price.
  */
 export function withLongTiers(long: Price, { tiers }: Price): Price {
   if (!tiers) return long;
-  const dearer = (one: PicosPerToken, other: PicosPerToken) => (one > other ? one : other);
   const filled = mapTiers(tiers, (each) => ({
     input: dearer(each.input, long.input),
     output: dearer(each.output, long.output),
@@ -160,6 +159,18 @@ export function withLongTiers(long: Price, { tiers }: Price): Price {
     cacheWrite1h: dearer(each.cacheWrite1h, long.cacheWrite1h),
   }));
   return { ...long, tiers: { ...filled, ...long.tiers } };
+}
+
+/** Gives a price of long input the tiers of the ordinary price, and no others: only those are sold. */
+export function withSoldTiers(long: Price, price: Price): Price {
+  const { tiers, ...standard } = withLongTiers(long, price);
+  if (!tiers || !price.tiers) return tiers ? standard : long;
+  const sold = Object.entries(tiers).filter(([tier]) => Object.hasOwn(price.tiers ?? {}, tier));
+  return { ...standard, tiers: Object.fromEntries(sold) };
+}
+
+function dearer(one: PicosPerToken, other: PicosPerToken): PicosPerToken {
+  return one > other ? one : other;
 }
 
 /** What a wallet pays for answers of one route, and what the route costs the operator. */
@@ -182,7 +193,7 @@ export function longCostOf({ longPrice, cost, longCost }: RoutePrices): Price | 
 export function pricesAt({ price, longPrice, cost, longCost }: RoutePrices, markup: Markup): RoutePrices {
   const priced = cost ? withOtherTiers(scalePrice(cost, markup), price) : price;
   const long = longCost ? scalePrice(longCost, markup) : longPrice;
-  return { price: priced, longPrice: long && withLongTiers(long, priced), cost, longCost };
+  return { price: priced, longPrice: long && withSoldTiers(long, priced), cost, longCost };
 }
 
 /** Adds the tiers whose cost is unknown, at the prices that they have. */

@@ -42,6 +42,7 @@ function keysOf(node: unknown, section = ""): readonly string[] {
         "callers",
         "headers",
         "anthropic_beta_names",
+        "tiers",
       ].includes(section) || Array.isArray(node);
     const place = isName ? `${section}.*` : key;
     return isName ? keysOf(value, place) : [`${section} ${key}`, ...keysOf(value, key)];

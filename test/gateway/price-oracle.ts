@@ -4,8 +4,9 @@
 export const CLASSES = ["input", "output", "cached_input", "cache_write", "cache_write_1h"] as const;
 type Class = (typeof CLASSES)[number];
 
-/** Prices of a file: USD per million tokens. */
-export type Prices = Readonly<Partial<Record<Class, string>>>;
+/** Prices of a file: USD per million tokens, and those of service tiers. */
+export type Prices = ClassPrices & { readonly tiers?: Readonly<Partial<Record<string, ClassPrices>>> };
+type ClassPrices = Readonly<Partial<Record<Class, string>>>;
 type PriceKey = Prices | { readonly markup: string };
 
 /** The keys of a route, with those of its model where it has none. */
@@ -21,16 +22,80 @@ export interface Charged {
   readonly isLong: boolean;
   /** The account's markup. */
   readonly markup: string | undefined;
+  /** The tier that is asked for; `auto` leaves it to the provider. Default: the standard one. */
+  readonly asked?: string | undefined;
+  /** The tier that the answer reports. */
+  readonly served?: string | undefined;
 }
+
+/** The tiers that a provider of OpenAI's formats may choose. */
+const CHOSEN = ["priority", "flex", "scale", "performance"];
 
 /** A fraction; the denominator is positive. */
 type Fraction = readonly [numerator: bigint, denominator: bigint];
 
-/** Returns charge and upstream cost in nano-USD, the cost `undefined` where it is unknown. */
+/**
+ * Returns charge and upstream cost in nano-USD, the cost `undefined` where it is unknown, and the tier that is charged;
+ * `undefined` for a tier that is not sold.
+ */
 export function expectedMoney(keys: RouteKeys, charged: Charged) {
-  const cost = costKeys(keys, charged);
+  const { asked, tokens } = charged;
+  const named = asked === "auto" ? undefined : asked;
+  if (named !== undefined && !pricesOf(keys, { ...charged, isLong: false }, named)) return undefined;
+  const tier = chargedTier(keys, charged, named);
+  const prices = pricesOf(keys, charged, tier);
+  const cost = costsOf(keys, charged, tier);
+  if (!prices) throw new Error("A tier is charged that has no price");
+  return { tier, charge: sum(prices, tokens), upstreamCost: cost && sum(cost, tokens) };
+}
+
+/** The tier that an answer reports, unless it has no price or is dearer than everything that was asked for. */
+function chargedTier(keys: RouteKeys, charged: Charged, named: string | undefined): string | undefined {
+  const { asked, served = named ?? "standard" } = charged;
+  const tier = served === "standard" ? undefined : served;
+  const wanted = asked === "auto" ? [undefined, ...CHOSEN] : [named];
+  const allowed = wanted.flatMap((each) => pricesOf(keys, charged, each) ?? []);
+  const found = pricesOf(keys, charged, tier);
+  const isAllowed = CLASSES.every((name) => allowed.some((each) => found && isAtMost(found[name], each[name])));
+  return isAllowed ? tier : named;
+}
+
+/** USD per token of each class. */
+type Scaled = Readonly<Record<Class, Fraction>>;
+
+/** The prices of a tier; `undefined` where it has none. */
+function pricesOf(keys: RouteKeys, charged: Charged, tier: string | undefined): Scaled | undefined {
   const [prices, factor] = priceKeys(keys, charged);
-  return { charge: sum(prices, factor, charged), upstreamCost: cost && sum(cost, undefined, charged) };
+  if (tier === undefined) return scale(prices, factor);
+  const own = prices.tiers?.[tier];
+  if (charged.isLong && (keys.longPrice || keys.longCost)) {
+    // A tier is sold where the ordinary price has it.
+    const ordinary = pricesOf(keys, { ...charged, isLong: false }, tier);
+    return ordinary && (own ? scale(own, factor) : dearer(ordinary, scale(prices, factor)));
+  }
+  if (own) return scale(own, factor);
+  const { price } = keys;
+  const written = price && !("markup" in price) ? price.tiers?.[tier] : undefined;
+  return written && scale(written, undefined);
+}
+
+/** The upstream costs of a tier; `undefined` where they are unknown. */
+function costsOf(keys: RouteKeys, charged: Charged, tier: string | undefined): Scaled | undefined {
+  const cost = costKeys(keys, charged);
+  if (!cost) return undefined;
+  if (tier === undefined) return scale(cost, undefined);
+  const own = cost.tiers?.[tier];
+  if (own) return scale(own, undefined);
+  const ordinary = cost === keys.longCost ? keys.cost?.tiers?.[tier] : undefined;
+  return ordinary && dearer(scale(ordinary, undefined), scale(cost, undefined));
+}
+
+function dearer(one: Scaled, other: Scaled): Scaled {
+  return byClass((name) => (isAtMost(one[name], other[name]) ? other[name] : one[name]));
+}
+
+function isAtMost([a, b]: Fraction, [c, d]: Fraction): boolean {
+  return a * d <= c * b;
 }
 
 /** The cost of long input is unknown where only its price is written. */
@@ -51,20 +116,30 @@ function priceKeys(keys: RouteKeys, { isLong, markup }: Charged): [Prices, strin
   return [followed, price?.markup];
 }
 
-/** Rounds each scaled price up to 1e-12 USD per token, and the sum up to 1e-9 USD. */
-function sum(prices: Prices, factor: string | undefined, { tokens }: Charged): bigint {
-  let total: Fraction = [0n, 1n];
-  for (const name of CLASSES) {
+/** Rounds each scaled price up to 1e-12 USD per token. */
+function scale(prices: ClassPrices, factor: string | undefined): Scaled {
+  return byClass((name) => {
     const price = priceOf(prices, name);
-    const scaled = factor === undefined ? price : ceilTo(times(price, decimal(factor)), 10n ** 12n);
-    total = plus(total, times(scaled, [BigInt(tokens[name]), 1n]));
-  }
+    return factor === undefined ? price : ceilTo(times(price, decimal(factor)), 10n ** 12n);
+  });
+}
+
+function byClass(read: (name: Class) => Fraction): Scaled {
+  const [input, output, cached, write, write1h] = CLASSES.map(read);
+  if (!input || !output || !cached || !write || !write1h) throw new Error("A class has no price");
+  return { input, output, cached_input: cached, cache_write: write, cache_write_1h: write1h };
+}
+
+/** Rounds the sum up to 1e-9 USD. */
+function sum(prices: Scaled, tokens: Charged["tokens"]): bigint {
+  let total: Fraction = [0n, 1n];
+  for (const name of CLASSES) total = plus(total, times(prices[name], [BigInt(tokens[name]), 1n]));
   const [nanos] = ceilTo(total, 10n ** 9n);
   return nanos;
 }
 
 /** USD per token. */
-function priceOf(prices: Prices, name: Class): Fraction {
+function priceOf(prices: ClassPrices, name: Class): Fraction {
   const text = prices[name];
   if (text !== undefined) return times(decimal(text), [1n, 10n ** 6n]);
   const input = priceOf(prices, "input");

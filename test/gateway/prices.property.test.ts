@@ -7,9 +7,11 @@ import { checkShape } from "../../src/config/schema.ts";
 import { readModels } from "../../src/config/settings.ts";
 import type { Model } from "../../src/domain/model.ts";
 import { parseMarkup } from "../../src/domain/money.ts";
+import type { Tier } from "../../src/domain/tiers.ts";
 import { chargeFor } from "../../src/gateway/charge.ts";
 import { Meter } from "../../src/gateway/meter.ts";
 import { amountOf, quoteRequest } from "../../src/gateway/quote.ts";
+import { offerTier } from "../../src/gateway/tier-prices.ts";
 import { createHeldRequest } from "./held-request.ts";
 import { type Charged, CLASSES, expectedMoney, type Prices, type RouteKeys } from "./price-oracle.ts";
 
@@ -23,10 +25,12 @@ const text = (digits: number, decimals: number) =>
       length === 0 ? `${whole}` : `${whole}.${`${part}`.padStart(decimals, "0").slice(0, length)}`,
     );
 const usd = text(3, 6);
-const prices: fc.Arbitrary<Prices> = fc.record(
-  { input: usd, output: usd, cached_input: usd, cache_write: usd, cache_write_1h: usd },
-  { requiredKeys: ["input", "output"] },
-);
+const classes = { input: usd, output: usd, cached_input: usd, cache_write: usd, cache_write_1h: usd };
+const tierPrices = fc.record(classes, { requiredKeys: ["input", "output"] });
+const tiers = fc
+  .record({ priority: tierPrices, flex: tierPrices, scale: tierPrices }, { requiredKeys: [] })
+  .filter((each) => Object.keys(each).length > 0);
+const prices: fc.Arbitrary<Prices> = fc.record({ ...classes, tiers }, { requiredKeys: ["input", "output"] });
 const factor = fc.oneof(
   fc.constantFrom("1", "1.15", "0.0001", "1000", "0.9999"),
   text(2, 4).filter((markup) => Number(markup) > 0),
@@ -54,6 +58,8 @@ const cases = fc.record({
   textBytes: fc.nat({ max: 2 * WINDOW }),
   shares: fc.tuple(fc.nat({ max: 99 }), fc.nat({ max: 99 }), fc.nat({ max: 99 }), fc.nat({ max: 99 })),
   outputTokens: fc.nat({ max: OUTPUT_MAX }),
+  asked: fc.constantFrom(undefined, "priority", "flex", "auto"),
+  served: fc.constantFrom(undefined, "standard", "priority", "flex", "scale", "unknown"),
 });
 type Case = typeof cases extends fc.Arbitrary<infer Each> ? Each : never;
 
@@ -121,10 +127,19 @@ test("charge and upstream cost equal those of an independent oracle, and an hone
       const held = createHeldRequest({ model, input, request: { outputTokensMax: OUTPUT_MAX } });
       const [first] = held.plan.candidates;
       if (!first) throw new Error("There is no candidate");
-      const candidates = model.routes.map((its) => ({ ...first, route: its }));
+      const { asked, served } = each;
+      const place = { surface: "chat", messagesHost: undefined, provider: "openai" } as const;
+      const demand = asked && { asked, path: "service_tier" };
+      const candidates = model.routes.map((its) => ({
+        ...first,
+        route: its,
+        tier: demand && offerTier(its, place, demand),
+      }));
       const index = each.chosen % candidates.length;
       const candidate = candidates[index] ?? first;
-      const quote = quoteRequest({ ...held.plan, model, candidates });
+      // A route that does not sell the tier is no candidate.
+      const sold = candidates.filter(({ tier }) => !demand || tier);
+      const quote = quoteRequest({ ...held.plan, model, candidates: sold });
       const tokens = tokensOf(each, quote.inputTokens);
       const meter = new Meter(quote, () => 0);
       meter.restart(candidate);
@@ -135,7 +150,7 @@ test("charge and upstream cost equal those of an independent oracle, and an hone
         cacheWrite1hTokens: tokens.cache_write_1h,
         outputTokens: tokens.output,
       };
-      meter.add({ text: "", isOutput: true, isReadable: true, generated: "", usage });
+      meter.add({ text: "", isOutput: true, isReadable: true, generated: "", usage, tier: served });
       const counter = {
         hurry() {},
         close() {},
@@ -145,8 +160,12 @@ test("charge and upstream cost equal those of an independent oracle, and an hone
       const charge = await chargeFor({ kind: "finished", ending: "" }, { ...held, quote, meter }, gateway);
       const total = CLASSES.filter((name) => name !== "output").reduce((sum, name) => sum + tokens[name], 0);
       const isLong = each.long !== undefined && total > each.long.above;
-      const expected = expectedMoney(writtenKeys(each, index), { tokens, isLong, markup: each.markup });
+      const charged = { tokens, isLong, markup: each.markup, asked, served };
+      const expected = expectedMoney(writtenKeys(each, index), charged);
+      expect(expected === undefined).toBe(demand !== undefined && !candidate.tier);
+      if (!expected) return;
       expect(charge).toMatchObject({ amount: expected.charge, source: "reported" });
+      expect(charge.tier).toBe(expected.tier as Tier | undefined);
       expect(charge.upstreamCost).toBe(expected.upstreamCost as bigint);
       expect(charge.amount >= 0n && charge.amount <= amountOf(quote, quote.outputTokensMax)).toBe(true);
     }),

@@ -18,9 +18,11 @@ const FORMATS = (Object.keys(WIRES) as (keyof typeof WIRES)[]).filter(
 
 /** Fields that every format rejects, by the path in the error. */
 const EVERYWHERE: readonly (readonly [path: string, members: object])[] = [
-  ["service_tier", { service_tier: "priority" }],
-  ["service_tier", { service_tier: "ultrafast" }],
-  ["speed", { speed: "fast" }],
+  ["service_tier", { service_tier: "platinum" }],
+  ["service_tier", { service_tier: ["priority"] }],
+  ["speed", { speed: "faster" }],
+  ["extra_body.service_tier", { extra_body: { service_tier: "priority" } }],
+  ["extra_body.Speed", { extra_body: { Speed: "fast" } }],
   ["fallbacks", { fallbacks: [{ model: "dear" }] }],
   ["fallbacks", { fallbacks: "default" }],
   ["fallback_model", { fallback_model: "dear" }],
@@ -51,7 +53,7 @@ const EVERYWHERE: readonly (readonly [path: string, members: object])[] = [
   ["modalities", { modalities: "audio" }],
   ["compound_custom.models", { compound_custom: { models: { answering_model: "dear" } } }],
   ["safety_model", { safety_model: "guard" }],
-  ["inference_geo", { inference_geo: "us" }],
+  ["inference_geo", { inference_geo: "eu" }],
   ["billing_policy.bill_to", { billing_policy: { bill_to: "user_profile" } }],
   ["extra_headers.anthropic-beta", { extra_headers: { "anthropic-beta": "fast-mode-2026-02-01" } }],
   ["extra_headers.anthropic-beta", { extra_headers: { "Anthropic-Beta": "fast-mode-2026-02-01" } }],

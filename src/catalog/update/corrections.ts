@@ -1,4 +1,4 @@
-import type { KnownCost, KnownModel } from "../known-models.ts";
+import type { KnownClasses, KnownModel } from "../known-models.ts";
 import type { ListSource } from "./read-list.ts";
 
 /** Facts that the list has wrong or not at all, with a source of their own. */
@@ -11,12 +11,12 @@ interface Correction {
 }
 
 interface Facts extends Partial<Pick<KnownModel, "context_window" | "can" | "regional">> {
-  readonly cost?: Partial<KnownCost>;
+  readonly cost?: Partial<KnownClasses>;
 }
 
 interface Instead extends Pick<Facts, "context_window"> {
   /** A class that the list does not have is `undefined`. */
-  readonly cost?: Partial<Record<keyof KnownCost, string | undefined>>;
+  readonly cost?: Partial<Record<keyof KnownClasses, string | undefined>>;
 }
 
 const FABLE = {
@@ -137,9 +137,9 @@ function merge(before: KnownModel | undefined, { cost, ...facts }: Facts): Parti
 function fits(before: KnownModel | undefined, instead: Correction["instead"]): boolean {
   if (!before || !instead) return before === instead;
   const { cost = {}, context_window: window } = instead;
-  const had: Partial<KnownCost> = before.cost ?? {};
+  const had: Partial<KnownClasses> = before.cost ?? {};
   const hasCosts = Object.entries({ ...cost }).every(
-    ([name, value]) => had[name as keyof KnownCost] === value,
+    ([name, value]) => had[name as keyof KnownClasses] === value,
   );
   return hasCosts && (window === undefined || before.context_window === window);
 }

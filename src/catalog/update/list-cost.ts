@@ -1,4 +1,5 @@
-import type { KnownCost, KnownMode, KnownModel, KnownUnitCost } from "../known-models.ts";
+import type { KnownClasses, KnownCost, KnownMode, KnownModel, KnownUnitCost } from "../known-models.ts";
+import { withTierCosts } from "./list-tiers.ts";
 
 const PER_MILLION = 1_000_000;
 const PRICE_DECIMALS = 6;
@@ -16,7 +17,7 @@ const CLASSES = {
 } as const;
 
 /** Kinds of tokens that are the whole input or output of a mode, and replace the class of text. */
-const OTHER_TOKENS: Readonly<Partial<Record<KnownMode, Partial<Record<keyof KnownCost, string>>>>> = {
+const OTHER_TOKENS: Readonly<Partial<Record<KnownMode, Partial<Record<keyof KnownClasses, string>>>>> = {
   image: { output: "output_cost_per_image_token" },
   speech: { output: "output_cost_per_audio_token" },
   transcription: { input: "input_cost_per_audio_token" },
@@ -26,6 +27,20 @@ type ClassName = keyof typeof CLASSES;
 
 /** Reads the costs per class of tokens. Returns `undefined` for an entry that is not sold by tokens. */
 export function readTokenCost(entry: ListEntry, mode: KnownMode): KnownCost | undefined {
+  const cost = readStandardCost(entry, mode);
+  if (!cost || mode !== "chat") return cost;
+  return withTierCosts(cost, entry, (tier) => {
+    const find = (name: ClassName) => largestIn(entry, ...CLASSES[name].map((each) => `${each}_${tier}`));
+    return hasBoth(find) ? printClasses(find) : undefined;
+  });
+}
+
+/** Whether a tier lists both input and output: the rest of one that lacks either is not known. */
+function hasBoth(find: (name: ClassName) => number | undefined): boolean {
+  return Boolean(find("input") && find("output"));
+}
+
+function readStandardCost(entry: ListEntry, mode: KnownMode): KnownClasses | undefined {
   return printClasses((name) =>
     largestIn(
       entry,
@@ -51,12 +66,17 @@ export function readLongCost(entry: ListEntry, mode: KnownMode): KnownModel["lon
       largestIn(entry, ...CLASSES[name].flatMap(above)) ??
       (name === "input" || name === "output" ? largestIn(entry, ...CLASSES[name]) : undefined),
   );
-  const isDifferent = cost && !Bun.deepEquals(cost, readTokenCost(entry, mode));
-  return isDifferent ? { above_input_tokens: Math.min(...thresholds) * 1_000, cost } : undefined;
+  if (!cost || Bun.deepEquals(cost, readStandardCost(entry, mode))) return undefined;
+  const tiered = withTierCosts(cost, entry, (tier) => {
+    const find = (name: ClassName) =>
+      largestIn(entry, ...CLASSES[name].flatMap(above).map((each) => `${each}_${tier}`));
+    return hasBoth(find) ? printClasses(find) : undefined;
+  });
+  return { above_input_tokens: Math.min(...thresholds) * 1_000, cost: tiered };
 }
 
 /** A class of the cache that is listed as free is not listed: its default is never below the true cost. */
-function printClasses(find: (name: ClassName) => number | undefined): KnownCost | undefined {
+function printClasses(find: (name: ClassName) => number | undefined): KnownClasses | undefined {
   const [input, output] = [find("input"), find("output")];
   if (input === undefined && output === undefined) return undefined;
   const print = (name: ClassName) => {

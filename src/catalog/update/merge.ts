@@ -62,6 +62,13 @@ function comparePrices(before: KnownModel | undefined, after: KnownModel): reado
   });
 }
 
+function costGroups(prefix: string, cost: KnownCost | undefined): readonly (readonly [string, object])[] {
+  if (!cost) return [];
+  const { tiers = {}, ...classes } = cost;
+  const ofTiers = Object.entries(tiers).map(([tier, each]) => [`${prefix}${tier} `, each] as const);
+  return [[prefix, classes], ...ofTiers];
+}
+
 function costsOf({
   cost,
   long,
@@ -70,8 +77,8 @@ function costsOf({
 }: KnownModel): ReadonlyMap<string, string> {
   const { image, ...units } = unit ?? {};
   const groups: readonly (readonly [string, object | undefined])[] = [
-    ["", cost satisfies KnownCost | undefined],
-    [`above ${long?.above_input_tokens} `, long?.cost],
+    ...costGroups("", cost),
+    ...costGroups(`above ${long?.above_input_tokens} `, long?.cost),
     ["per ", units],
     ["per ", typeof image === "string" ? { image } : undefined],
     ["per image ", typeof image === "string" ? undefined : image],

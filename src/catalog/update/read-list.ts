@@ -258,7 +258,9 @@ function checkCost({ mode, cost, long, unit_cost: unitCost }: Costs): void {
     throw new RangeError("has cached input that costs more than input");
   if (long && Number(long.cost.input) < Number(cost.input))
     throw new RangeError("has long input that costs less than input");
-  const dearest = Math.max(...Object.values({ ...cost, long: long?.cost.output ?? "0" }).map(Number));
+  const { tiers, ...classes } = cost;
+  const listed = [classes, ...Object.values(tiers ?? {}), { long: long?.cost.output ?? "0" }];
+  const dearest = Math.max(...listed.flatMap((each) => Object.values(each)).map(Number));
   if (dearest > USD_PER_MILLION_MAX)
     throw new RangeError(`has a cost above ${USD_PER_MILLION_MAX} USD per million tokens`);
 }

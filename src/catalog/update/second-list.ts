@@ -1,12 +1,12 @@
 import { printPrices } from "../../domain/model.ts";
-import { type KnownCost, type KnownModel, providerOf, upstreamModelOf } from "../known-models.ts";
+import { type KnownClasses, type KnownModel, providerOf, upstreamModelOf } from "../known-models.ts";
 import { readPrice } from "../prices.ts";
 import { type ListEntry, numberIn, printScaled, textIn } from "./list-cost.ts";
 
 /** What a second list has of one model. A class of the cost that it does not have is left out. */
 interface SecondFacts {
   readonly id: string;
-  readonly cost: Partial<KnownCost>;
+  readonly cost: Partial<KnownClasses>;
   readonly context_window?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ const PROVIDERS: Readonly<Record<string, readonly string[]>> = {
   zai: ["zai"],
 };
 
-const CLASSES: Readonly<Record<keyof KnownCost, string>> = {
+const CLASSES: Readonly<Record<keyof KnownClasses, string>> = {
   input: "input_mtok",
   output: "output_mtok",
   cached_input: "cache_read_mtok",
@@ -177,7 +177,7 @@ function nameOf(model: KnownModel): string {
 }
 
 function compareModel(model: KnownModel, other: SecondFacts): readonly string[] {
-  const classes: readonly (keyof KnownCost)[] = [
+  const classes: readonly (keyof KnownClasses)[] = [
     "input",
     "output",
     "cached_input",

@@ -62,9 +62,9 @@ describe("parseRequest", () => {
   });
 
   test.each<[string, object]>([
-    ["service_tier", { service_tier: "priority" }],
-    ["speed", { speed: "fast" }],
-    ["inference_geo", { inference_geo: "us" }],
+    ["service_tier", { service_tier: "priority", speed: "fast" }],
+    ["speed", { speed: "turbo" }],
+    ["inference_geo", { inference_geo: "eu" }],
   ])("throws unpriced_field for %s when it changes the price", (path, members) => {
     const error = errorOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("unpriced_field");

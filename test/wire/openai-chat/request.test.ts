@@ -109,8 +109,7 @@ describe("parseRequest", () => {
   });
 
   test.each<[string, object]>([
-    ["service_tier", { service_tier: "priority" }],
-    ["service_tier", { service_tier: "flex" }],
+    ["service_tier", { service_tier: "Priority" }],
     ["service_tier", { service_tier: ["default"] }],
     ["speed", { speed: "fast" }],
     ["modalities", { modalities: ["text", "audio"] }],

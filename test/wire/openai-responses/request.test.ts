@@ -107,8 +107,8 @@ describe("parseRequest", () => {
     expect(errorOf(openaiResponses, twice).kind).toBe("wrong_shape");
   });
 
-  test("throws unpriced_field for a service tier with its own price", () =>
-    expect(errorOf(openaiResponses, { ...ASK, service_tier: "priority" }).kind).toBe("unpriced_field"));
+  test("throws unpriced_field for an unknown service tier", () =>
+    expect(errorOf(openaiResponses, { ...ASK, service_tier: "platinum" }).kind).toBe("unpriced_field"));
 
   test("rejects a body that is no JSON object", () => {
     expect(errorOf(openaiResponses, "{").kind).toBe("not_json");
