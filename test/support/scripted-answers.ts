@@ -34,7 +34,8 @@ function bodyFor(request: ScriptRequest, modelOutput: ModelOutput, how: Omit<Ans
   return { body: JSON.stringify(wholeFor(request, modelOutput)) };
 }
 
-function wholeFor(request: ScriptRequest, modelOutput: ModelOutput): object {
+/** The JSON of a whole answer, in the format of the called path. */
+export function wholeFor(request: ScriptRequest, modelOutput: ModelOutput): object {
   if (isOnResponses(request)) return responsesWhole(modelOutput);
   return request.protocol === "openai" ? chatWhole(modelOutput) : messagesWhole(modelOutput);
 }

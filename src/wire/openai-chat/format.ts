@@ -7,6 +7,7 @@ import type { RequestHead } from "../model-request.ts";
 import { readUsage } from "../openai-usage.ts";
 import type { Content, ReplyPart } from "../reply-part.ts";
 import { printSse } from "../sse.ts";
+import { readServed, withServed } from "../tiers.ts";
 import {
   findPromptTooLong,
   type PromptTooLong,
@@ -110,7 +111,8 @@ function readWhole(request: RequestHead, text: string): ReplyPart {
     if (choice.reason !== choice.upstreamReason) edits.choices ??= (raw) => editReasons(raw, choices);
   }
   const usage = readUsage(body.usage);
-  return { text: editMembers(text, edits), isOutput: true, isReadable, generated, usage };
+  const part = { text: editMembers(text, edits), isOutput: true, isReadable, generated, usage };
+  return withServed(part, readServed(body.service_tier), request);
 }
 
 interface WholeChoice extends Content {
