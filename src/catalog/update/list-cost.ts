@@ -1,5 +1,5 @@
 import type { KnownClasses, KnownCost, KnownMode, KnownModel, KnownUnitCost } from "../known-models.ts";
-import { withTierCosts } from "./list-tiers.ts";
+import { type TierFactors, withTierCosts } from "./list-tiers.ts";
 
 const PER_MILLION = 1_000_000;
 const PRICE_DECIMALS = 6;
@@ -29,10 +29,19 @@ type ClassName = keyof typeof CLASSES;
 export function readTokenCost(entry: ListEntry, mode: KnownMode): KnownCost | undefined {
   const cost = readStandardCost(entry, mode);
   if (!cost || mode !== "chat") return cost;
-  return withTierCosts(cost, entry, (tier) => {
+  return withTierCosts(cost, readFactors(entry), (tier) => {
     const find = (name: ClassName) => largestIn(entry, ...CLASSES[name].map((each) => `${each}_${tier}`));
     return hasBoth(find) ? printClasses(find) : undefined;
   });
+}
+
+/** Reads the factors of Anthropic's tiers. */
+function readFactors({ provider_specific_entry: factors }: ListEntry): TierFactors {
+  const read = (name: string) => {
+    const value = typeof factors === "object" && factors !== null ? Reflect.get(factors, name) : undefined;
+    return typeof value === "number" && value > 0 ? printScaled(value, 1, FACTOR_DECIMALS) : undefined;
+  };
+  return { fast: read("fast"), us: read("us") };
 }
 
 /** Whether a tier lists both input and output: the rest of one that lacks either is not known. */
@@ -67,7 +76,7 @@ export function readLongCost(entry: ListEntry, mode: KnownMode): KnownModel["lon
       (name === "input" || name === "output" ? largestIn(entry, ...CLASSES[name]) : undefined),
   );
   if (!cost || Bun.deepEquals(cost, readStandardCost(entry, mode))) return undefined;
-  const tiered = withTierCosts(cost, entry, (tier) => {
+  const tiered = withTierCosts(cost, readFactors(entry), (tier) => {
     const find = (name: ClassName) =>
       largestIn(entry, ...CLASSES[name].flatMap(above).map((each) => `${each}_${tier}`));
     return hasBoth(find) ? printClasses(find) : undefined;

@@ -3,13 +3,14 @@ import { parseMarkup } from "../../domain/money.ts";
 import type { Tier } from "../../domain/tiers.ts";
 import type { KnownClasses, KnownCost } from "../known-models.ts";
 import { readPrice } from "../prices.ts";
-import { type ListEntry, printScaled } from "./list-cost.ts";
 
 /** The tiers whose costs an entry lists by class, with a suffix of their name. */
 const LISTED = ["priority", "flex", "ultrafast"] as const satisfies readonly Tier[];
-/** The member of an entry with the factors of Anthropic's tiers over every class. */
-const FACTORS = "provider_specific_entry";
-const FACTOR_DECIMALS = 4;
+/** The factors of Anthropic's tiers over the cost of every class, such as "1.10". */
+export interface TierFactors {
+  readonly fast?: string | undefined;
+  readonly us?: string | undefined;
+}
 
 /**
  * Adds the costs of service tiers to a cost. `read` returns the listed costs of a tier, which is left out unless it
@@ -17,32 +18,25 @@ const FACTOR_DECIMALS = 4;
  */
 export function withTierCosts(
   cost: KnownCost,
-  entry: ListEntry,
+  factors: TierFactors,
   read: (tier: Tier) => KnownClasses | undefined,
 ): KnownCost {
   const listed = LISTED.flatMap((tier) => {
     const classes = read(tier);
     return classes ? [[tier, classes] as const] : [];
   });
-  const tiers = Object.fromEntries([...listed, ...readFactors(cost, entry)]);
+  const tiers = Object.fromEntries([...listed, ...scaleTiers(cost, factors)]);
   return Object.keys(tiers).length > 0 ? { ...cost, tiers } : cost;
 }
 
-/** Anthropic's tiers multiply every class; a fast answer in one region costs the product of both. */
-function readFactors(cost: KnownCost, entry: ListEntry): readonly (readonly [Tier, KnownClasses])[] {
-  const fast = factorIn(entry, "fast");
-  const us = factorIn(entry, "us");
-  const ofFast = fast && scaleCost(cost, fast);
+/** A fast answer in one region costs the product of both factors. */
+function scaleTiers(cost: KnownCost, { fast, us }: TierFactors): readonly (readonly [Tier, KnownClasses])[] {
+  const ofFast = fast === undefined ? undefined : scaleCost(cost, fast);
   return [
     ...(ofFast ? [["fast", ofFast] as const] : []),
-    ...(us ? [["us", scaleCost(cost, us)] as const] : []),
-    ...(ofFast && us ? [["fast_us", scaleCost(ofFast, us)] as const] : []),
+    ...(us === undefined ? [] : [["us", scaleCost(cost, us)] as const]),
+    ...(ofFast && us !== undefined ? [["fast_us", scaleCost(ofFast, us)] as const] : []),
   ];
-}
-
-function factorIn({ [FACTORS]: factors }: ListEntry, name: string): string | undefined {
-  const value = typeof factors === "object" && factors !== null ? Reflect.get(factors, name) : undefined;
-  return typeof value === "number" && value > 0 ? printScaled(value, 1, FACTOR_DECIMALS) : undefined;
 }
 
 function scaleCost(cost: KnownClasses, factor: string): KnownClasses {
