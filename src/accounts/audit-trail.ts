@@ -67,6 +67,7 @@ export interface AuditFilter {
   readonly accountId?: string | undefined;
   /** The id of an author, or a part of its name in any case. */
   readonly actor?: string | undefined;
+  readonly actorKind?: AuditEntry["actorKind"] | undefined;
   /** An action, or its noun: "member" selects "member.removed" too. */
   readonly action?: string | undefined;
   readonly fromMs?: number | undefined;
@@ -84,6 +85,7 @@ export async function listAuditEntries(
     filter.actor
       ? or(containsText([auditEntries.actorName], filter.actor), eq(auditEntries.actorId, filter.actor))
       : undefined,
+    filter.actorKind === undefined ? undefined : eq(auditEntries.actorKind, filter.actorKind),
     filter.action === undefined ? undefined : isActionOf(auditEntries.action, filter.action),
     filter.fromMs === undefined ? undefined : gte(auditEntries.atMs, filter.fromMs),
     filter.toMs === undefined ? undefined : lt(auditEntries.atMs, filter.toMs),

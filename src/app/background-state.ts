@@ -1,4 +1,4 @@
-import { count, isNotNull, min } from "drizzle-orm";
+import { count, isNotNull, isNull, min } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Platform } from "../http/console/console-parts.ts";
 import type { Readiness } from "../http/readiness.ts";
@@ -40,19 +40,21 @@ export function createBackgroundReader({
   const { mails, webhookCalls } = database.tables;
   const readMails = bounded(() => readBacklog(database, mails));
   const readWebhooks = bounded(() => readBacklog(database, webhookCalls));
+  const readPlanCredits = bounded(() => readUnbooked(database));
   const readLedger = ledgerReader(ledger);
   const readExported = exports && exportReader(exports);
   return async () => {
-    const [mail, webhook, ledgerState, exported, ready] = await Promise.all([
+    const [mail, webhook, planCredits, ledgerState, exported, ready] = await Promise.all([
       readMails(),
       readWebhooks(),
+      readPlanCredits(),
       readLedger(),
       readExported?.(),
       readiness().then(printReadiness),
     ]);
     const settlement = { entries: outbox.pending(), oldestAtMs: outbox.oldestAtMs() };
     const outboxes = { mail, webhook, settlement };
-    return { outboxes, ...ledgerState, exports: exported, readiness: ready };
+    return { outboxes, ...ledgerState, exports: exported, planCredits, readiness: ready };
   };
 }
 
@@ -119,6 +121,15 @@ async function readBacklog({ db }: Database, table: OutboxTable): Promise<Backlo
     .select({ entries: count(), oldestAtMs: min(table.createdAtMs) })
     .from(table)
     .where(isNotNull(table.nextAtMs));
+  return { entries: row?.entries ?? 0, oldestAtMs: row?.oldestAtMs ?? undefined };
+}
+
+/** Counts the credits of plans that are decided and not booked, by an index of these alone. */
+async function readUnbooked({ db, tables: { planGrants } }: Database): Promise<Backlog> {
+  const [row] = await db
+    .select({ entries: count(), oldestAtMs: min(planGrants.decidedAtMs) })
+    .from(planGrants)
+    .where(isNull(planGrants.bookedAtMs));
   return { entries: row?.entries ?? 0, oldestAtMs: row?.oldestAtMs ?? undefined };
 }
 

@@ -39,7 +39,7 @@ interface Foundation {
   /** Origin of the listening server. */
   url(): string;
   readonly background: ReadBackground;
-  readonly metrics: Pick<Metrics, "upstream" | "signIns">;
+  readonly metrics: Pick<Metrics, "upstream" | "signIns" | "plans">;
   readonly log: Log;
 }
 
@@ -79,7 +79,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
     notices,
     startPaymentSweep(parts),
     ...startAutomaticTopUps(parts),
-    startPlanPasses(parts),
+    startPlanPasses({ ...parts, metrics: foundation.metrics.plans }),
     startSessionSweep(parts),
     ...(mailServer ? [mailServer] : []),
   ];

@@ -42,7 +42,7 @@ function explainLedgerError({ code, cause }: LedgerError): string {
 
 const LEDGER_SENTENCES: Readonly<Partial<Record<LedgerErrorCode, string>>> = {
   invalid_amount: "The amount is out of range.",
-  invalid_id: "The id is not usable: it has 1 to 128 characters.",
+  invalid_id: "The id is not usable: it has 1 to 128 characters, and is none of a plan's credits.",
   wallet_not_found: "The account has no wallet.",
   wallet_frozen: "The wallet is frozen.",
   hold_not_found: "The account has no such receipt.",

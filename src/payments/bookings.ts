@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { findAccount, lockAccount } from "../accounts/accounts.ts";
 import { type AuditActor, type Change, recordChange } from "../accounts/audit-trail.ts";
 import type { Database } from "../db/database.ts";
-import type { CreditSource } from "../domain/credit.ts";
+import { type CreditSource, isPlanCreditId } from "../domain/credit.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
@@ -44,6 +44,7 @@ export async function bookTopUp(
   { accountId, id, reason, amount, source, expiresAtMs }: Granted,
 ): Promise<Posting> {
   await requireAccount(parts.database, accountId);
+  refuseReserved(id);
   const posting = await parts.ledger.topUp({ walletId: accountId, topUpId: id, amount, source, expiresAtMs });
   const expires_at = expiresAtMs === undefined ? undefined : printTime(expiresAtMs);
   const after = { amount_usd: printUsd(amount), source, expires_at, reason };
@@ -61,11 +62,17 @@ export async function bookCorrection(
   { accountId, id, reason, amount, creditId }: Correction,
 ): Promise<Posting> {
   await requireAccount(parts.database, accountId);
+  refuseReserved(id);
   await requireCredited(parts.ledger, { accountId, id, amount });
   const posting = await parts.ledger.topUp({ walletId: accountId, topUpId: id, amount: -amount, creditId });
   const after = { amount_usd: printUsd(amount), credit: creditId, reason };
   await recordOnce(parts, actor, { accountId, action: CORRECTED, target: id, after });
   return posting;
+}
+
+/** A booking with the id of a plan's credit, whatever its source, would take the place of that credit. */
+function refuseReserved(id: string): void {
+  if (isPlanCreditId(id)) throw new LedgerError("invalid_id");
 }
 
 interface Correction extends Booking {

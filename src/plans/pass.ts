@@ -2,6 +2,7 @@ import { and, asc, gt, isNotNull, isNull, lte, sql } from "drizzle-orm";
 import { GatewayError } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import type { PlanMetrics } from "../telemetry/plan-metrics.ts";
 import { repeat } from "../time.ts";
 import { alignLimits, bookGrant, type PlanParts } from "./booking.ts";
 import { readGrant } from "./subscription.ts";
@@ -13,6 +14,8 @@ const PAGE_SIZE = 100;
 
 interface PassParts extends PlanParts {
   readonly log: Log;
+  /** Default: nothing is counted. */
+  readonly metrics?: PlanMetrics | undefined;
 }
 
 /**
@@ -37,7 +40,10 @@ export async function runPlanPass(parts: PassParts): Promise<void> {
         )
         .orderBy(asc(subscriptions.id))
         .limit(PAGE_SIZE),
-    ({ id }) => attempt(parts, { subscription: id }, () => advanceSubscription(parts, id)),
+    ({ id }) => attempt(parts, { subscription: id }, async () => {
+        const periods = await advanceSubscription(parts, id);
+        parts.metrics?.granted(periods);
+      }),
   );
   await eachRow(
     (after) =>
@@ -76,12 +82,13 @@ async function eachRow<Row extends { readonly id: string }>(
 }
 
 /** One subscription that fails must not hold up the others: the next pass repeats it. */
-async function attempt({ log }: PassParts, what: object, work: () => Promise<unknown>): Promise<void> {
+async function attempt({ log, metrics }: PassParts, what: object, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (thrown) {
     // Another process is at it.
     if (thrown instanceof GatewayError && thrown.kind === "conflict") return;
+    metrics?.failed();
     const code = thrown instanceof LedgerError ? thrown.code : undefined;
     log.warn({ ...what, ledgerCode: code, ...describeFault(thrown) }, "plan step failed");
   }
@@ -92,6 +99,9 @@ export function startPlanPasses(parts: PassParts): { close(): Promise<void> } {
   return repeat({
     everyMs: PASS_MS,
     run: () => runPlanPass(parts),
-    onFault: (fault) => parts.log.warn(describeFault(fault), "plan pass failed"),
+    onFault(fault) {
+      parts.metrics?.failed();
+      parts.log.warn(describeFault(fault), "plan pass failed");
+    },
   });
 }

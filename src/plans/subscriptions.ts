@@ -145,19 +145,19 @@ function describe({ plan, nextPlan, state, isCancelling }: Subscription): object
 }
 
 /**
- * Begins the periods of a subscription that are due, or ends it where it is cancelled. Returns whether it changed. Two
- * processes at once begin each period once, because the row is locked.
+ * Begins the periods of a subscription that are due, or ends it where it is cancelled. Returns how many periods began.
+ * Two processes at once begin each period once, because the row is locked.
  */
 export async function advanceSubscription(
   { database, now }: StoreParts,
   subscriptionId: string,
-): Promise<boolean> {
+): Promise<number> {
   return database.transact(async (tx) => {
     const before = await lockSubscription(database, tx, subscriptionId);
-    if (!before) return false;
+    if (!before) return 0;
     const nowMs = now();
     const { after, grants } = advance(before, nowMs);
-    if (after === before) return false;
+    if (after === before) return 0;
     const isBound = after.plan === before.plan && after.state === before.state;
     await save(database, tx, { after: { ...after, version: before.version + (isBound ? 0 : 1) }, grants });
     if (!isBound) {
@@ -166,7 +166,7 @@ export async function advanceSubscription(
       const change = { accountId, action, target, before: describe(before), after: describe(after) };
       await recordChange(database, tx, SYSTEM, change, nowMs);
     }
-    return true;
+    return grants.length;
   });
 }
 

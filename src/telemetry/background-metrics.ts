@@ -14,6 +14,8 @@ export interface BackgroundState {
   /** The open holds of the whole ledger. */
   readonly holds: OpenHolds | undefined;
   readonly exports?: ExportState | undefined;
+  /** Credits of plans that the ledger has not taken. Absent in a process that runs the ledger alone. */
+  readonly planCredits?: Backlog | undefined;
   /** Absent in a process that runs the ledger alone. */
   readonly readiness?: ReadinessState | undefined;
 }
@@ -57,6 +59,7 @@ export function backgroundFamilies(state: BackgroundState, nowMs: number): reado
     ...rollUpFamilies(state, nowMs),
     ...holdFamilies(state, nowMs),
     ...exportFamilies(state, nowMs),
+    ...planFamilies(state, nowMs),
     ...(state.readiness ? readinessFamilies(state.readiness) : []),
   ];
 }
@@ -139,6 +142,19 @@ function exportFamilies({ exports }: BackgroundState, nowMs: number): readonly F
       "tollgate_export_failures_total",
       "Tries of a batch that failed in this process, and lines that a receiver rejected.",
       () => counts.map(([name, { failures }]) => [{ export: name }, failures]),
+    ),
+  ];
+}
+
+function planFamilies({ planCredits }: BackgroundState, nowMs: number): readonly Family[] {
+  return [
+    gauge("tollgate_plan_credits_waiting", "Credits of plans that the ledger has not taken.", () =>
+      planCredits ? [[{}, planCredits.entries]] : [],
+    ),
+    gauge(
+      "tollgate_plan_credits_oldest_seconds",
+      "Age of the credit of a plan that waits longest for the ledger; 0 without one.",
+      () => (planCredits ? [[{}, ageOf(planCredits.oldestAtMs, nowMs)]] : []),
     ),
   ];
 }

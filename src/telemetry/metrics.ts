@@ -1,6 +1,7 @@
 import type { Registry } from "prom-client";
 import { backgroundFamilies, type ReadBackground } from "./background-metrics.ts";
 import { countLedger, type LedgerMetrics } from "./ledger-metrics.ts";
+import { countPlans, type PlanMetrics } from "./plan-metrics.ts";
 import { collectProcess } from "./process-metrics.ts";
 import { type CountedRequests, countRequests, type RequestMetrics } from "./request-metrics.ts";
 import { counter, type Family, gauge, type Labels } from "./series.ts";
@@ -57,6 +58,7 @@ export interface Metrics extends PrintedMetrics {
   readonly requests: RequestMetrics & Pick<CountedRequests, "announce">;
   readonly ledger: LedgerMetrics;
   readonly signIns: SignInMetrics;
+  readonly plans: PlanMetrics;
 }
 
 /** The metrics of a process that runs the ledger alone. */
@@ -92,12 +94,14 @@ export function createMetrics(info: Labels = {}): Metrics {
   const upstream = countUpstreams();
   const requests = countRequests();
   const ledger = countLedger();
+  const plans = countPlans();
   const signIns: Record<SignInResult, number> = { accepted: 0, wrong: 0, throttled: 0, failed: 0 };
   const printed = createPrinted(info, [
     ...limiterFamilies(state),
     ...upstream.families,
     ...requests.families,
     ...ledger.families,
+    ...plans.families,
     counter("tollgate_console_sign_ins_total", "Sign-ins at the console, by result.", () =>
       Object.entries(signIns).map(([result, count]) => [{ result }, count]),
     ),
@@ -116,6 +120,7 @@ export function createMetrics(info: Labels = {}): Metrics {
     upstream,
     requests,
     ledger,
+    plans,
     signIns: {
       signedIn(result) {
         signIns[result] += 1;

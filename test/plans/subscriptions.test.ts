@@ -8,10 +8,12 @@ import { suspendAccount } from "../../src/accounts/suspension.ts";
 import { parseMarkup, parseUsd, printUsd } from "../../src/domain/money.ts";
 import type { Plan } from "../../src/domain/plan.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
+import { bookCorrection, bookTopUp } from "../../src/payments/bookings.ts";
 import type { PlanParts } from "../../src/plans/booking.ts";
 import { runPlanPass } from "../../src/plans/pass.ts";
 import { command, previewCommand, previewSubscribe, subscribe } from "../../src/plans/plans.ts";
 import { findSubscription, listGrants, listSubscriptions } from "../../src/plans/reads.ts";
+import type { PlanMetrics } from "../../src/telemetry/plan-metrics.ts";
 import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { PRO } from "./samples.ts";
@@ -67,6 +69,39 @@ describe.each(DIALECTS)("subscriptions in %s", (dialect) => {
     const { spendLimits, setSpendLimit, deleteSpendLimit } = storage.ledger;
     return { ...storage, ledger: { topUp, spendLimits, setSpendLimit, deleteSpendLimit } };
   }
+
+  test("no other top-up or correction takes the id of a plan's credit, by any entrance", async () => {
+    const { id } = await begin();
+    const ids = [`plan-${id}-1`, `plan-${id}-0-raise-2`];
+    const code = (call: Promise<unknown>) => call.then(String, (fault) => fault.code);
+    for (const topUpId of ids) {
+      const topUp = { walletId: accountId, topUpId, amount: 1n };
+      expect(await code(storage.ledger.topUp(topUp))).toBe("invalid_id");
+      expect(await code(storage.ledger.topUp({ ...topUp, amount: -1n, source: "plan" }))).toBe("invalid_id");
+      const booking = { accountId, id: topUpId, amount: 1n, source: "plan" } as const;
+      expect(await code(bookTopUp(storage, OPERATOR, booking))).toBe("invalid_id");
+      expect(await code(bookCorrection(storage, OPERATOR, booking))).toBe("invalid_id");
+    }
+    await bookTopUp(storage, OPERATOR, { accountId, id: "plan-of-june", amount: 1n });
+    storage.clock.nowMs = at("2026-07-01");
+    await passOf();
+    expect((await grantsOf(id)).every(({ bookedAtMs }) => bookedAtMs !== undefined)).toBe(true);
+  });
+
+  test("the job counts the periods that it began, and the steps that failed", async () => {
+    const counts = { periods: 0, failures: 0 };
+    const metrics: PlanMetrics = {
+      granted: (periods) => void (counts.periods += periods),
+      failed: () => void (counts.failures += 1),
+    };
+    await begin();
+    storage.clock.nowMs = at("2026-09-01");
+    const log = createCapturedLog();
+    await runPlanPass({ ...withLedger(false), log, metrics });
+    expect(counts).toEqual({ periods: 3, failures: 3 });
+    await runPlanPass({ ...storage, log, metrics });
+    expect(counts).toEqual({ periods: 3, failures: 3 });
+  });
 
   test("a subscription grants its first period at once, and each later one at its time", async () => {
     const { id } = await begin();

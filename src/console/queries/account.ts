@@ -30,9 +30,25 @@ export const managementKeysQuery = (account: string) =>
     queryFn: () => call(() => api.accounts({ account })["management-keys"].get()),
   });
 
+/** Every kind of author, in the words of the console. */
+export const AUTHOR_KINDS = {
+  person: "person",
+  management_key: "management key",
+  api_key: "API key",
+  payment_caller: "payment caller",
+  command_line: "command line",
+  system: "system",
+} as const;
+export type AuthorKind = keyof typeof AUTHOR_KINDS;
+
+export function isAuthorKind(text: string | undefined): text is AuthorKind {
+  return text !== undefined && Object.hasOwn(AUTHOR_KINDS, text);
+}
+
 /** The filters of an audit trail, as the API takes them. */
 export interface TrailQuery {
   readonly actor?: string;
+  readonly actor_kind?: AuthorKind;
   readonly action?: string;
   readonly page?: string;
   readonly from?: string;

@@ -81,7 +81,7 @@ export const operatorPages = [
   createRoute({
     getParentRoute: () => operator,
     path: "/audit-trail",
-    validateSearch: rangeAnd("actor", "action", "page"),
+    validateSearch: rangeAnd("actor", "by", "action", "page"),
     component: lazyPart(() => import("../pages/audit-trail/audit-trail-page.tsx"), "OperatorAuditTrailPage"),
   }),
   createRoute({

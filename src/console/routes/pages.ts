@@ -141,7 +141,7 @@ export const teamPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/audit-trail",
-    validateSearch: rangeAnd("actor", "action", "page"),
+    validateSearch: rangeAnd("actor", "by", "action", "page"),
     component: lazyPart(() => import("../pages/audit-trail/audit-trail-page.tsx"), "AuditTrailPage"),
   }),
   createRoute({

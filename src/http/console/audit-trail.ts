@@ -10,13 +10,14 @@ import type { Database } from "../../db/database.ts";
 import { printCsvRow } from "../../domain/csv.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
-import { type AuditNames, auditEntry, printAuditEntry } from "./accounts/shapes.ts";
+import { type AuditNames, actorKind, auditEntry, printAuditEntry } from "./accounts/shapes.ts";
 import { createGuard, type GuardParts } from "./guard.ts";
 import { id, pageOf, pageQuery } from "./shapes.ts";
 import { csvHeaders, streamText } from "./text-stream.ts";
 
 const filterQuery = t.Object({
   actor: t.Optional(t.String({ maxLength: 254, description: "Id of the author, or a part of its name" })),
+  actor_kind: t.Optional(actorKind),
   action: t.Optional(t.String({ maxLength: 100, description: '"member.removed", or "member" for all' })),
   from: t.Optional(t.String({ format: "date-time" })),
   to: t.Optional(t.String({ format: "date-time" })),
@@ -86,9 +87,10 @@ function operatorTrailRoutes(parts: GuardParts) {
     });
 }
 
-function readFilter({ actor, action, from, to }: Filter): AuditFilter {
+function readFilter({ actor, actor_kind, action, from, to }: Filter): AuditFilter {
   return {
     actor,
+    actorKind: actor_kind,
     action,
     fromMs: from === undefined ? undefined : Date.parse(from),
     toMs: to === undefined ? undefined : Date.parse(to),

@@ -1,5 +1,5 @@
 // The postings that bring money into a wallet or take it back: top-ups, corrections and refunds.
-import { isCreditSource } from "../../domain/credit.ts";
+import { isCreditSource, isPlanCreditId } from "../../domain/credit.ts";
 import type { Posting, RefundRequest, TopUpRequest } from "../ledger.ts";
 import {
   ACCOUNTS,
@@ -20,7 +20,7 @@ import { isAmount, isHoldId, isId, isStorableSum, isTime, isTtl } from "./valida
 
 /**
  * Grants a credit, also to a frozen wallet. A negative amount is a correction: it takes money off, whatever the
- * balance. Declines, in order: `invalid_id`, `invalid_amount` (also 0), `invalid_credit` (its source, or an end that is
+ * balance. Declines, in order: `invalid_id` (also that of a plan's credit, for any other), `invalid_amount` (also 0), `invalid_credit` (its source, or an end that is
  * not to come), `wallet_not_found`, `conflict` (the id was used with another amount, source or end),
  * `balance_overflow`, `invalid_credit` (too many credits).
  */
@@ -29,6 +29,7 @@ export const topUp: Rule<TopUpRequest, Posting> = (book, request, nowMs) => {
   if (!isId(walletId) || !isId(topUpId) || (creditId !== undefined && !isId(creditId)))
     return decline("invalid_id");
   const isCorrection = typeof request.amount === "bigint" && request.amount < 0n;
+  if (isPlanCreditId(topUpId) && (isCorrection || request.source !== "plan")) return decline("invalid_id");
   const amount = isCorrection ? -request.amount : request.amount;
   if (!isAmount(amount) || amount === 0n) return decline("invalid_amount");
   if (!isGrant(request)) return decline("invalid_credit");

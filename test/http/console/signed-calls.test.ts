@@ -79,7 +79,11 @@ describe.each(DIALECTS)("signed calls in %s", (dialect) => {
       left_usd: "10.000000001",
     });
     expect(await availableNow()).toBe("10.000000001");
-    const { json } = await console.call(owner, "GET", `/accounts/${account.id}/audit-trail`);
+    const trail = `/accounts/${account.id}/audit-trail`;
+    const { json } = await console.call(owner, "GET", `${trail}?actor_kind=payment_caller`);
+    expect(json.items).toHaveLength(1);
+    expect((await console.call(owner, "GET", `${trail}?actor_kind=api_key`)).json.items).toEqual([]);
+    expect((await console.call(owner, "GET", `${trail}?actor_kind=robot`)).status).toBe(422);
     const own = json.items.filter(({ target }: { target: string }) => target === `signed:shop:${id}`);
     expect(own).toHaveLength(1);
     expect(own[0]).toMatchObject({

@@ -5,7 +5,7 @@ import { SearchField, Select } from "../../parts/filters.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import styles from "../../parts/stack.module.css";
-import { auditTrailQuery, type TrailQuery } from "../../queries/account.ts";
+import { AUTHOR_KINDS, auditTrailQuery, isAuthorKind, type TrailQuery } from "../../queries/account.ts";
 import { platformTrailQuery } from "../../queries/operator.ts";
 import { type RangeSearch, resolveRange } from "../../ranges.ts";
 import { type Filters, withSearch } from "../../search.ts";
@@ -55,7 +55,7 @@ export function OperatorAuditTrailPage() {
 }
 
 /** The filters of an audit trail, as the URL holds them. */
-type TrailSearch = RangeSearch & Filters<"actor" | "action" | "page">;
+type TrailSearch = RangeSearch & Filters<"actor" | "by" | "action" | "page">;
 
 const IN_ACCOUNTS = [
   ...[
@@ -69,19 +69,30 @@ const IN_ACCOUNTS = [
     "member",
     "notice_rule",
   ],
-  ...["project", "shared_link", "wallet"],
+  ...["project", "shared_link", "subscription", "wallet"],
 ];
 const ON_PLATFORM = ["operator", "password", "payment", "person", "session", "sessions", "upstream"];
 
 /** Who changed, and what was changed. Every value of `action` that is in the URL can be chosen. */
 function TrailFilters({ search, isPlatform }: { search: TrailSearch; isPlatform: boolean }) {
   const navigate = useNavigate();
-  const { actor, action = "" } = search;
+  const { actor, action = "", by } = search;
   const nouns = isPlatform ? [...IN_ACCOUNTS, ...ON_PLATFORM].sort() : IN_ACCOUNTS;
   const listed = action === "" || nouns.includes(action) ? nouns : [action, ...nouns];
   return (
     <div className={styles.filters}>
       <SearchField name="actor" value={actor} label="Name or id of the author" />
+      <Select
+        label="Author"
+        value={isAuthorKind(by) ? by : ""}
+        options={[
+          { value: "", text: "anyone" },
+          ...Object.entries(AUTHOR_KINDS).map(([value, text]) => ({ value, text })),
+        ]}
+        onChange={(next) =>
+          void navigate({ to: ".", search: withSearch({ by: next || undefined, page: undefined }) })
+        }
+      />
       <Select
         label="What"
         value={action}
@@ -99,11 +110,12 @@ function TrailFilters({ search, isPlatform }: { search: TrailSearch; isPlatform:
 }
 
 /** The query of the API for a search. Without a range in the URL it selects all times. */
-function queryOf({ actor, action, page, ...range }: TrailSearch): TrailQuery {
+function queryOf({ actor, by, action, page, ...range }: TrailSearch): TrailQuery {
   const hasRange = range.range !== undefined || range.from !== undefined;
   const { from, to } = resolveRange(range);
   return {
     ...(actor && { actor }),
+    ...(isAuthorKind(by) && { actor_kind: by }),
     ...(action && { action }),
     ...(page && { page }),
     ...(hasRange && { from, to }),

@@ -98,6 +98,7 @@ const KINDS: Readonly<Record<string, string>> = {
   person: "person",
   management_key: "management key",
   api_key: "API key",
+  payment_caller: "payment caller",
 };
 
 type Values = Readonly<Record<string, unknown>> | null;

@@ -62,19 +62,21 @@ export const managementKey = t.Object({
 
 type ManagementKeyShape = typeof managementKey.static;
 
+export const actorKind = t.Union([
+  t.Literal("person"),
+  t.Literal("management_key"),
+  t.Literal("api_key"),
+  t.Literal("payment_caller"),
+  t.Literal("command_line"),
+  t.Literal("system"),
+]);
+
 export const auditEntry = t.Object({
   id,
   at: time,
   account_id: t.Nullable(t.String()),
   account_name: t.Nullable(t.String()),
-  actor_kind: t.Union([
-    t.Literal("person"),
-    t.Literal("management_key"),
-    t.Literal("api_key"),
-    t.Literal("payment_caller"),
-    t.Literal("command_line"),
-    t.Literal("system"),
-  ]),
+  actor_kind: actorKind,
   actor_id: t.String(),
   actor_name: t.String(),
   is_acting: t.Boolean(),
