@@ -28,7 +28,7 @@ export interface Body {
    * Counts the units of a file, and returns the facts with them. Until then the facts have the least that the
    * file can be charged for. Absent where the facts are whole.
    */
-  measure?(): Promise<RequestHead>;
+  readonly measure?: (() => Promise<RequestHead>) | undefined;
 }
 
 /** Returns a body whose facts name a model, for a client that named none. */

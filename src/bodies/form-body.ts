@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import type { Form, FormFormat } from "../wire/form.ts";
+import type { Form, FormField, FormFormat } from "../wire/form.ts";
 import type { PrintOptions } from "../wire/format.ts";
 import type { RequestHead } from "../wire/model-request.ts";
 import { createWorkerQueue, type WorkerQueue } from "../workers/worker-queue.ts";
@@ -11,9 +11,14 @@ export type FormJob =
   | { readonly kind: "read"; readonly blocks: readonly Uint8Array[] }
   | { readonly kind: "measure"; readonly bytes: Uint8Array<ArrayBuffer> };
 
-/** A form that was read: its fields, and its file with name, type and bytes. */
+/** A form that was read, and the contents of its files in their order. */
 export interface ReadForm {
   readonly form: Form;
+  readonly contents: readonly FileContent[];
+}
+
+/** What a file of a form holds, and what its client calls it. */
+export interface FileContent {
   readonly name: string;
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -68,8 +73,9 @@ interface FormParts {
 class FormBody implements Body {
   readonly request: RequestHead;
   readonly contentType: string;
+  readonly measure: (() => Promise<RequestHead>) | undefined;
   readonly #parts: FormParts;
-  /** Its bytes are in the worker while they are measured. */
+  /** The bytes of its file are in the worker while they are measured. */
   #read: ReadForm;
   readonly #boundary = `tollgate-${crypto.randomUUID()}`;
 
@@ -78,17 +84,21 @@ class FormBody implements Body {
     this.contentType = `multipart/form-data; boundary=${this.#boundary}`;
     this.#parts = parts;
     this.#read = read;
+    this.measure = parts.format.countsPlayTime ? () => this.#measure() : undefined;
   }
 
-  async measure(): Promise<RequestHead> {
+  async #measure(): Promise<RequestHead> {
     const { format, owner, queue } = this.#parts;
-    const { form } = this.#read;
-    const done = await queue.run(owner, { kind: "measure", bytes: this.#read.bytes });
+    const { form, contents } = this.#read;
+    const [file] = form.files;
+    const [content] = contents;
+    if (!file || !content) throw new Error("The form has no file to measure");
+    const done = await queue.run(owner, { kind: "measure", bytes: content.bytes });
     if ("error" in done) throw deserializeError(done.error);
     if (!("seconds" in done)) throw new Error("The form worker did not measure the file");
     const { seconds, bytes } = done;
-    this.#read = { ...this.#read, bytes };
-    return format.readForm({ ...form, file: { ...form.file, seconds } });
+    this.#read = { form, contents: [{ ...content, bytes }] };
+    return format.readForm({ ...form, files: [{ ...file, seconds }] });
   }
 
   /** No provider caches the prompt of a form. */
@@ -102,14 +112,17 @@ class FormBody implements Body {
   }
 
   print(_: unknown, { model }: PrintOptions): readonly Uint8Array[] {
-    const { form, name, type, bytes } = this.#read;
-    const fields = form.fields.map((field) => ({
-      name: field.name,
-      value: field.name === "model" ? model : field.value,
-    }));
-    const head = `${fields.map((field) => this.#printField(field)).join("")}${this.#printFileHead(name, type)}`;
-    const end = `\r\n--${this.#boundary}--\r\n`;
-    return [Buffer.from(head), bytes, Buffer.from(end)];
+    const { form, contents } = this.#read;
+    const { format } = this.#parts;
+    const sent = form.fields.filter((field) => format.isSent?.(field, this.request) ?? true);
+    // A client may leave out the model, which then has a default.
+    const fields = [{ name: "model", value: model }, ...sent.filter(({ name }) => name !== "model")];
+    const files = contents.flatMap((content, position) => {
+      const head = this.#printFileHead(form.files[position]?.field ?? "file", content);
+      return [Buffer.from(head), content.bytes, Buffer.from("\r\n")];
+    });
+    const head = fields.map((field) => this.#printField(field)).join("");
+    return [Buffer.from(head), ...files, Buffer.from(`--${this.#boundary}--\r\n`)];
   }
 
   /** Forms are never counted at an upstream. */
@@ -121,14 +134,14 @@ class FormBody implements Body {
     return this.#parts.format.promptText(this.#read.form);
   }
 
-  #printField({ name, value }: { readonly name: string; readonly value: string }): string {
+  #printField({ name, value }: FormField): string {
     return `${this.#printDisposition(name)}\r\n\r\n${value}\r\n`;
   }
 
-  #printFileHead(name: string, type: string): string {
+  #printFileHead(field: string, { name, type }: FileContent): string {
     const fileName = escapeName(name.slice(-NAME_CHARS_MAX) || "file");
     const contentType = PLAIN_TYPE.test(type) ? type : UNKNOWN_TYPE;
-    return `${this.#printDisposition("file")}; filename="${fileName}"\r\ncontent-type: ${contentType}\r\n\r\n`;
+    return `${this.#printDisposition(field)}; filename="${fileName}"\r\ncontent-type: ${contentType}\r\n\r\n`;
   }
 
   #printDisposition(name: string): string {

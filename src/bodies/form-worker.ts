@@ -1,14 +1,14 @@
 import { parentPort } from "node:worker_threads";
 import { joinBlocks } from "../domain/byte-blocks.ts";
 import { GatewayError } from "../errors.ts";
-import type { FormField } from "../wire/form.ts";
-import { reject } from "../wire/request-body.ts";
+import type { FormField, FormFile } from "../wire/form.ts";
 import { bufferOf, serializeError } from "./body-jobs.ts";
-import type { FormJob, FormResult, ReadForm } from "./form-body.ts";
+import type { FileContent, FormJob, FormResult, ReadForm } from "./form-body.ts";
 import { readPlayTime } from "./play-time/read-play-time.ts";
 
 const FIELDS_MAX = 100;
-const FILE = "file";
+/** 16 images and a mask, which is more than any other form has. */
+const FILES_MAX = 17;
 /** The first line of a form. No known client sends text before it. */
 const FIRST_LINE = /^--([\w'()+,./:=?-]{1,70})\r\n/;
 const FIRST_LINE_BYTES_MAX = 74;
@@ -29,23 +29,24 @@ async function perform(job: FormJob): Promise<FormResult> {
 
 function buffersOf(done: FormResult): ArrayBuffer[] {
   if ("error" in done) return [];
-  return [bufferOf("form" in done ? done.form.bytes : done.bytes)];
+  return "form" in done ? done.form.contents.map(({ bytes }) => bufferOf(bytes)) : [bufferOf(done.bytes)];
 }
 
-/** Reads a form with one file. Throws `wrong_shape` for anything else, and above 100 fields. */
+/** Reads a form with files. Throws `wrong_shape` for anything else, and above 100 fields or 17 files. */
 async function readForm(body: Uint8Array<ArrayBuffer>): Promise<ReadForm> {
   const fields: FormField[] = [];
-  let file: File | undefined;
+  const files: FormFile[] = [];
+  const contents: FileContent[] = [];
   for (const [name, value] of await parse(body)) {
     if (typeof value === "string") fields.push({ name, value });
-    else if (name !== FILE || file) reject(FILE);
-    else file = value;
-    if (fields.length > FIELDS_MAX) throw new GatewayError("wrong_shape");
+    else {
+      const bytes = await value.bytes();
+      files.push({ field: name, bytes: bytes.byteLength });
+      contents.push({ name: value.name, type: value.type, bytes });
+    }
+    if (fields.length > FIELDS_MAX || files.length > FILES_MAX) throw new GatewayError("wrong_shape");
   }
-  if (!file) reject(FILE);
-  const bytes = await file.bytes();
-  const { name, type } = file;
-  return { form: { fields, file: { bytes: bytes.byteLength } }, name, type, bytes };
+  return { form: { fields, files }, contents };
 }
 
 async function parse(body: Uint8Array<ArrayBuffer>): Promise<FormData> {
@@ -60,12 +61,12 @@ async function parse(body: Uint8Array<ArrayBuffer>): Promise<FormData> {
   }
 }
 
-/** Whether a form has more parts than fields and a file may be. Reading half a million would take a second. */
+/** Whether a form has more parts than fields and files may be. Reading half a million would take a second. */
 function hasTooManyParts(body: Uint8Array<ArrayBuffer>, boundary: string): boolean {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   let at = 0;
-  for (let parts = 0; parts <= FIELDS_MAX + 1; parts += 1) {
+  for (let parts = 0; parts <= FIELDS_MAX + FILES_MAX; parts += 1) {
     at = text.indexOf(delimiter, at);
     if (at < 0) return false;
     at += delimiter.length;

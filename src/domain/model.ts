@@ -25,8 +25,11 @@ export type ClientSurface =
   | "rerank"
   | "moderations"
   | "images"
+  | "image_edits"
+  | "image_variations"
   | "speech"
-  | "transcriptions";
+  | "transcriptions"
+  | "translations";
 
 /** The routes whose clients may leave out the model, with the models that then answer. */
 export type DefaultModels = Readonly<Partial<Record<"moderations" | "images", string>>>;

@@ -1,9 +1,12 @@
-import type { Capability, Model, Route, SkipReason } from "../domain/model.ts";
+import type { Capability, Model, Route } from "../domain/model.ts";
 import { BYTES_PER_TOKEN } from "../domain/usage.ts";
 import type { Attempt } from "../ledger/records.ts";
 import type { RequestHead } from "../wire/model-request.ts";
 import { leastOutput } from "./quote.ts";
 import type { Candidate } from "./request.ts";
+
+/** Why a route was not tried for a request that another one of its model can answer. */
+type SkipReason = `cannot_${Capability | "output" | "context_window"}`;
 
 /** Skipped routes on one receipt; with the attempts they are as many as it lists. */
 const SKIPPED_MAX = 4;

@@ -161,7 +161,8 @@ export async function readRequest(gateway: Gateway, call: Call, caller: Caller):
 
 /** Returns the default model of a route. Throws `wrong_shape` where there is none. */
 function requireDefault({ defaultModels = {} }: Gateway, { wire: { surface } }: Call): string {
-  const model = surface === "moderations" || surface === "images" ? defaultModels[surface] : undefined;
+  const route = surface === "image_edits" || surface === "image_variations" ? "images" : surface;
+  const model = route === "moderations" || route === "images" ? defaultModels[route] : undefined;
   if (model === undefined) throw new GatewayError("wrong_shape", { path: "model" });
   return model;
 }

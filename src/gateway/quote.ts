@@ -96,7 +96,6 @@ export function outputTokensMaxOf(model: Model, request: RequestHead): number {
   return Math.min(wanted, model.outputTokensMax);
 }
 
-/** Output tokens that an answer needs beside its reasoning. */
 export function leastOutput({ thinkingTokens }: RequestHead): number {
   return thinkingTokens + OUTPUT_TOKENS_MIN;
 }
@@ -226,14 +225,16 @@ function readingsOf({ serverTools, readings = 1 }: InputSize): number {
 /** Upper bound of the input tokens, by the larger of the client's body and the largest translated body. */
 function boundInput(plan: QuotedPlan, contextWindow: number): number {
   const { model, request, candidates } = plan;
-  const { images, unbounded, serverTools, prompts = 1, readings = 1 } = request.input;
+  const { images, imageWeight = 1, unbounded, serverTools, prompts = 1, readings = 1 } = request.input;
   const isPassthrough = (serverTools || readings > 1) && candidates.some(({ codec }) => codec.isPassthrough);
   const inputTokensMax = contextWindow * prompts;
   // The tokens of a model that is priced by unit count against limits only.
   const fillsWindow = unbounded && !model.price.unit;
   if (fillsWindow || (serverTools && isPassthrough)) return inputTokensMax;
   const text = Math.ceil(Math.max(request.input.textBytes, plan.textBytes) / BYTES_PER_TOKEN_MIN);
-  return Math.min(text + images * model.imageTokens, inputTokensMax) * (isPassthrough ? readings : 1);
+  return (
+    Math.min(text + images * imageWeight * model.imageTokens, inputTokensMax) * (isPassthrough ? readings : 1)
+  );
 }
 
 function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: number): Quote["prices"] {

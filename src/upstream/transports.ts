@@ -68,8 +68,11 @@ const OPENAI_SURFACES = [
   "rerank",
   "moderations",
   "images",
+  "image_edits",
+  "image_variations",
   "speech",
   "transcriptions",
+  "translations",
 ] as const;
 const WITH_RESPONSES = [...OPENAI_SURFACES, "responses", "compact"] as const;
 

@@ -11,6 +11,8 @@ export interface InputSize {
   readonly mediaBytes: number;
   /** Number of inline images. */
   readonly images: number;
+  /** How many images' tokens each image may take at most. Default: 1. */
+  readonly imageWeight?: number | undefined;
   /** Whether a remote file or an inline document may fill the context window. */
   readonly unbounded: boolean;
   /**

@@ -6,11 +6,12 @@ import { googleGemini } from "./google-gemini/format.ts";
 import { openaiChat } from "./openai-chat/format.ts";
 import { openaiCompact, openaiResponses } from "./openai-responses/format.ts";
 import { openaiEmbeddings } from "./untranslated/embeddings.ts";
+import { openaiImageEdits, openaiImageVariations } from "./untranslated/image-forms.ts";
 import { openaiImages } from "./untranslated/images.ts";
 import { openaiModerations } from "./untranslated/moderations.ts";
 import { rerank } from "./untranslated/rerank.ts";
 import { openaiSpeech } from "./untranslated/speech.ts";
-import { openaiTranscriptions } from "./untranslated/transcriptions.ts";
+import { openaiTranscriptions, openaiTranslations } from "./untranslated/transcriptions.ts";
 
 /** Every wire format of clients, by its surface. */
 export const WIRES: Readonly<Record<ClientSurface, WireFormat>> = {
@@ -23,8 +24,11 @@ export const WIRES: Readonly<Record<ClientSurface, WireFormat>> = {
   rerank,
   moderations: openaiModerations,
   images: openaiImages,
+  image_edits: openaiImageEdits,
+  image_variations: openaiImageVariations,
   speech: openaiSpeech,
   transcriptions: openaiTranscriptions,
+  translations: openaiTranslations,
 };
 
 /** Every wire format of upstreams, by its surface. */

@@ -6,8 +6,8 @@ import { fieldOf } from "./scripted-upstream.ts";
 interface Required {
   readonly path: string;
   readonly members?: readonly string[];
-  /** A form instead of JSON, with a file. */
-  readonly isForm?: boolean;
+  /** A form instead of JSON, with files of these fields. */
+  readonly files?: RegExp;
 }
 
 /** Returns a script that answers requests of one route, as strictly as the provider documents it. */
@@ -16,26 +16,28 @@ function strictly(required: Required, given: (request: ScriptRequest) => Answer)
     answer(isAccepted(request, required) ? given(request) : { status: 400, body: "{}" })(request);
 }
 
-function isAccepted(request: ScriptRequest, { path, members = [], isForm = false }: Required): boolean {
+function isAccepted(request: ScriptRequest, { path, members = [], files }: Required): boolean {
   const { method, target, headers, bodyText } = request;
   if (method !== "POST" || target !== path || headers.authorization !== "Bearer provider-secret")
     return false;
   const type = headers["content-type"] ?? "";
-  if (isForm) return isFormAccepted(type, bodyText);
+  if (files) return isFormAccepted(type, bodyText, files) && members.every((name) => fieldOf(bodyText, name));
   if (type !== "application/json") return false;
   const body: unknown = JSON.parse(bodyText);
   return typeof body === "object" && body !== null && members.every((name) => name in body);
 }
 
-/** One part for the model, one for a file, and an end, all with the boundary of the header. */
-function isFormAccepted(type: string, bodyText: string): boolean {
+/** One part for the model, some for files, and an end, all with the boundary of the header. */
+function isFormAccepted(type: string, bodyText: string, files: RegExp): boolean {
   const boundary = /^multipart\/form-data; boundary=([\w-]{1,70})$/.exec(type)?.[1];
   return (
     boundary !== undefined &&
     bodyText.startsWith(`--${boundary}\r\n`) &&
     bodyText.endsWith(`\r\n--${boundary}--\r\n`) &&
     bodyText.split('name="model"').length === 2 &&
-    /name="file"; filename="[^"]+"\r\ncontent-type: \S+\r\n/.test(bodyText)
+    [...bodyText.matchAll(/name="([^"]*)"; filename="[^"]+"\r\ncontent-type: \S+\r\n/g)].every(
+      ([, name = ""]) => files.test(name),
+    )
   );
 }
 
@@ -117,7 +119,7 @@ export function answerSpeechEvents(usage?: object): Script {
 
 /** Transcribes a file in the format that the request asks for. */
 export function answerTranscript(more: object = {}, how: Omit<Answer, "body"> = {}): Script {
-  return strictly({ path: "/v1/audio/transcriptions", isForm: true }, ({ bodyText }) => {
+  return strictly({ path: "/v1/audio/transcriptions", files: /^file$/ }, ({ bodyText }) => {
     if (fieldOf(bodyText, "stream") === "true") {
       const events = [
         { type: "transcript.text.delta", delta: "Good " },
@@ -132,6 +134,33 @@ export function answerTranscript(more: object = {}, how: Omit<Answer, "body"> = 
     }
     return { ...how, body: JSON.stringify({ text: "Good morning.", ...more }) };
   });
+}
+
+/** Sends this number of images as an edit of others, whole or streamed as the request asks. */
+export function answerEdits(count: number, more: object = {}): Script {
+  const required = { path: "/v1/images/edits", members: ["prompt"], files: /^(image(\[\])?|mask)$/ };
+  return strictly(required, ({ bodyText }) => {
+    const data = Array.from({ length: count }, () => ({ b64_json: "aW1hZ2U=" }));
+    if (fieldOf(bodyText, "stream") !== "true")
+      return { body: JSON.stringify({ created: 1_790_000_000, data, ...more }) };
+    const events = [
+      partialImage(0, { type: "image_edit.partial_image" }),
+      ...data.map(() => completedImage(100, { type: "image_edit.completed" })),
+    ];
+    return { headers: EVENT_STREAM, body: events.map(printEvent).join("") };
+  });
+}
+
+/** Sends one variation of an image. */
+export function answerVariation(): Script {
+  const body = JSON.stringify({ created: 1_790_000_000, data: [{ url: "https://images.example/1.png" }] });
+  return strictly({ path: "/v1/images/variations", files: /^image$/ }, () => ({ body }));
+}
+
+/** Transcribes a file into English. */
+export function answerTranslation(): Script {
+  const body = JSON.stringify({ text: "Good morning." });
+  return strictly({ path: "/v1/audio/translations", files: /^file$/ }, () => ({ body }));
 }
 
 function printEvent(event: object): string {

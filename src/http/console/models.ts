@@ -139,17 +139,17 @@ function printRoute({ upstream, upstreamModel }: Route) {
 
 const CONVERSATIONS: readonly ClientSurface[] = ["chat", "messages", "responses", "gemini"];
 const WITHOUT_OUTPUT: readonly ClientSurface[] = ["embeddings", "rerank", "moderations"];
-const UNIT_SURFACES: Readonly<Record<UnitName, ClientSurface>> = {
-  search: "rerank",
-  image: "images",
-  character: "speech",
-  second: "transcriptions",
+const UNIT_SURFACES: Readonly<Record<UnitName, readonly ClientSurface[]>> = {
+  search: ["rerank"],
+  image: ["images", "image_edits", "image_variations"],
+  character: ["speech"],
+  second: ["transcriptions", "translations"],
 };
 
 /** The formats in which clients reach a model: its upstream's own, and those that are translated to it. */
 function surfacesOf({ routes, outputTokensMax, price }: Model, upstreams: Gateway["upstreams"]): string[] {
   const byTokens = outputTokensMax === 0 ? WITHOUT_OUTPUT : CONVERSATIONS;
-  const wires = (price.unit ? [UNIT_SURFACES[price.unit.name]] : byTokens).map((surface) => WIRES[surface]);
+  const wires = (price.unit ? UNIT_SURFACES[price.unit.name] : byTokens).map((surface) => WIRES[surface]);
   const isReached = (wire: WireFormat) =>
     routes.some(({ upstream, upstreamModel }) =>
       findFormatPair(wire, upstreams.get(upstream)?.surfacesOf(upstreamModel) ?? []),

@@ -1,5 +1,5 @@
 import type { UnitDemand } from "../../domain/units.ts";
-import { type Form, type FormField, type FormFile, readField } from "../form.ts";
+import { type Form, type FormField, type FormFile, foldedName, readField, readFormFlag } from "../form.ts";
 import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
 import type { RequestHead } from "../model-request.ts";
 import { readUsage } from "../openai-responses/response.ts";
@@ -8,7 +8,7 @@ import { reject, requireName } from "../request-body.ts";
 import { readTypedStream } from "../typed-stream.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
-import { createUntranslated, plainFacts } from "./untranslated.ts";
+import { createUntranslated, plainFacts, readsForms } from "./untranslated.ts";
 
 /**
  * OpenAI's transcription of audio. Its request body is a form with a file.
@@ -19,14 +19,23 @@ export const openaiTranscriptions = createUntranslated({
   surface: "transcriptions",
   path: "/v1/audio/transcriptions",
   upstreamPath: "/audio/transcriptions",
-  form: { readForm, promptText },
-  parseRequest() {
-    throw new Error("A transcription request is a form");
-  },
-  printUpstreamRequest() {
-    throw new Error("A transcription request is a form");
-  },
+  form: { readForm, promptText, countsPlayTime: true },
+  ...readsForms("transcription"),
   readStream,
+  readWhole,
+});
+
+/**
+ * OpenAI's transcription into English. The form and the answer are those of transcriptions, without streams.
+ *
+ * @see https://platform.openai.com/docs/api-reference/audio/createTranslation
+ */
+export const openaiTranslations = createUntranslated({
+  surface: "translations",
+  path: "/v1/audio/translations",
+  upstreamPath: "/audio/translations",
+  form: { readForm: readWholeForm, promptText, countsPlayTime: true },
+  ...readsForms("translation"),
   readWhole,
 });
 
@@ -35,7 +44,6 @@ const TEXT_FORMATS: readonly string[] = ["text", "srt", "vtt"];
 const FORM_RULE = createUnpricedRule(new Set());
 /** Fields that the gateway checks or edits. */
 const FIELDS = new Set(["model", "file", "prompt", "response_format", "stream"]);
-const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false };
 /** Eight channels of 192 kHz in samples of 32 bits. */
 const BYTES_PER_SECOND_MAX = 6_144_000;
 /** OpenAI's models make a token of every 100 ms. */
@@ -45,14 +53,15 @@ const PLAY_TIME_TOLERANCE = 100;
 
 /** Checks a transcription form. The upstream checks the other fields. */
 function readForm(form: Form): RequestHead {
-  const { file } = form;
+  const [file, ...others] = form.files;
+  if (file?.field !== "file" || others.length > 0) reject("file");
   for (const field of form.fields) checkName(field);
   const model = requireName(readField(form, "model"), "model");
   if (file.bytes === 0) reject("file");
   const format = readField(form, "response_format") ?? "json";
   const answersText = TEXT_FORMATS.includes(format);
   if (!answersText && !JSON_FORMATS.includes(format)) reject("response_format");
-  const stream = FLAGS[readField(form, "stream") ?? "false"] ?? reject("stream");
+  const stream = readFormFlag(form, "stream");
   return plainFacts({
     model,
     stream,
@@ -70,9 +79,15 @@ function readForm(form: Form): RequestHead {
   });
 }
 
+/** Checks a form whose answer is never streamed. */
+function readWholeForm(form: Form): RequestHead {
+  const facts = readForm(form);
+  return facts.stream ? reject("stream") : facts;
+}
+
 /** Throws for a field that changes the price, and for another spelling of a field that is read here. */
 function checkName({ name, value }: FormField): void {
-  const folded = name.toLowerCase();
+  const folded = foldedName(name);
   if (FIELDS.has(folded) && folded !== name) reject(folded);
   FORM_RULE.reject({ [folded]: value }, false);
 }

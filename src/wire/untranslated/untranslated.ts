@@ -48,6 +48,14 @@ export function createUntranslated({ upstreamPath, ...own }: UntranslatedFormat)
   };
 }
 
+/** The functions of a format whose requests are forms: it never reads or prints a body of JSON. */
+export function readsForms(request: string): Pick<WireFormat, "parseRequest" | "printUpstreamRequest"> {
+  const refuse = () => {
+    throw new Error(`A ${request} request is a form`);
+  };
+  return { parseRequest: refuse, printUpstreamRequest: refuse };
+}
+
 const TIERS = Object.keys(TIER_FIELDS);
 /** The rule of formats whose bodies are sent with each field of a service tier once. */
 export const UNPRICED_RULE = createUnpricedRule(new Set(TIERS));

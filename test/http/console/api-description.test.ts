@@ -101,9 +101,12 @@ describe("GET /console/api/openapi.json", () => {
     expect(posted.map(({ path }) => path).sort()).toEqual([
       "/v1/audio/speech",
       "/v1/audio/transcriptions",
+      "/v1/audio/translations",
       "/v1/chat/completions",
       "/v1/embeddings",
+      "/v1/images/edits",
       "/v1/images/generations",
+      "/v1/images/variations",
       "/v1/messages",
       "/v1/messages/count_tokens",
       "/v1/moderations",
