@@ -41,6 +41,22 @@ export const ERRORS = {
   untranslatable: invalid(422, "The request has a part that no upstream of this model understands."),
   nothing_stored: invalid(422, NOTHING_STORED),
   thread_not_stored: invalid(422, NOTHING_STORED),
+  unknown_previous_response: knownAs(
+    invalid(400, "The previous response is not known on this connection: send the whole input again."),
+    "previous_response_not_found",
+  ),
+  wrong_stream_id: knownAs(
+    invalid(400, "A stream_id has 1 to 256 letters, digits, underscores, hyphens and periods."),
+    "invalid_stream_id",
+  ),
+  too_many_streams: knownAs(
+    invalid(400, "This connection has had 32 values of stream_id: use one of them, or connect again."),
+    "websocket_stream_limit_reached",
+  ),
+  socket_too_old: knownAs(
+    invalid(400, "This connection has been open for 60 minutes: connect again."),
+    "websocket_connection_limit_reached",
+  ),
 
   wrong_signature: invalid(400, "The signature of this event is missing, wrong, or out of date."),
 
@@ -132,6 +148,10 @@ export const ERRORS = {
   no_websocket: final({
     ...columns("not_implemented", [426, "server_error"], [426, "api_error"]),
     message: "WebSockets are not available here: send the request over HTTP.",
+  }),
+  too_many_sockets: final({
+    ...columns("not_implemented", [426, "server_error"], [426, "api_error"]),
+    message: "Too many WebSockets are open: send the request over HTTP.",
   }),
   not_built: final({
     ...columns("not_implemented", [501, "server_error"], [501, "api_error"]),

@@ -1,5 +1,7 @@
+import { createFindEndedKeys } from "../accounts/keys/ended-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
+import { createCallerWatch } from "../gateway/caller-watch.ts";
 import type { HoldHealth } from "../gateway/hold-health.ts";
 import { createRunningRequests } from "../http/http-parts.ts";
 import { createBodyBudget, createIncomingBodies } from "../http/incoming-bodies.ts";
@@ -23,6 +25,9 @@ const BODY_GRACE_MS = 2_000;
 const ABORT_MS = 3_000;
 /** Time to settle it. With the default drain limit and the outbox's last replay, a stop takes under 30 s. */
 const SETTLE_MS = 4_000;
+
+/** Idle WebSockets of a key that has ended only take memory, so that a slow look is enough. */
+const SOCKET_CALLERS_EVERY_MS = 10_000;
 
 /** Serves requests and metrics. Rejects when a port cannot be used. */
 export async function listen(
@@ -77,6 +82,11 @@ async function serveRequests(config: Config, parts: GatewayParts, { readiness, .
   const running = createRunningRequests({ files, log });
   const { outbox } = parts;
   const corsOrigins = () => parts.config().corsOrigins;
+  const socketCallers = createCallerWatch({
+    findEnded: createFindEndedKeys(database),
+    log,
+    everyMs: SOCKET_CALLERS_EVERY_MS,
+  });
   const url = () => server.url;
   const console = startConsole(config, {
     database,
@@ -98,8 +108,11 @@ async function serveRequests(config: Config, parts: GatewayParts, { readiness, .
     readiness,
     isDraining: () => isDraining,
     console: console.entry,
+    socketBounds: config.sockets,
+    socketCallers,
   };
   const server = await listenOrClose(() => listenHttp(http, config), console);
+  readings.metrics.watchSockets(server.sockets);
   const announceStop = () => {
     isDraining = true;
     server.closeAfterResponses();
@@ -113,6 +126,7 @@ async function serveRequests(config: Config, parts: GatewayParts, { readiness, .
     parts.abortRequests();
     await waitAtMost(ABORT_MS, ended);
     await server.close();
+    socketCallers.close();
     await console.close();
     await waitAtMost(SETTLE_MS, running.idle());
     running.close();

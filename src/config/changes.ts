@@ -57,6 +57,9 @@ const AT_START: Readonly<Record<string, Read>> = {
   "limits.body_bytes_in_flight": ({ bodyBytesInFlightMax }) => bodyBytesInFlightMax,
   "account_limits.body_bytes_in_flight": ({ accountBodyBytesMax }) => accountBodyBytesMax,
   "http.idle_s": ({ idleS }) => idleS,
+  "http.websockets": ({ sockets }) => sockets.total,
+  "account_limits.websockets": ({ sockets }) => sockets.perAccount,
+  "limits.websockets": ({ sockets }) => sockets.perKey,
   "limiter.on_failure": ({ limiter }) => limiter.onFailure,
   "limiter.replicas": ({ limiter }) => limiter.replicas,
   "ledger.wallets_per_batch": ({ walletsPerBatch }) => walletsPerBatch,
@@ -88,9 +91,24 @@ export function compareStorage(running: LedgerProcessConfig, next: LedgerProcess
 
 /** Returns the next configuration with the running values of settings that apply at the next start. */
 export function keepStartSettings(running: Config, next: Config): Config {
-  const { bodyBytesInFlightMax, accountBodyBytesMax, idleS, walletsPerBatch, receiptsDays, holdTtlMs } =
-    running;
-  const kept = { bodyBytesInFlightMax, accountBodyBytesMax, idleS, walletsPerBatch, receiptsDays, holdTtlMs };
+  const {
+    bodyBytesInFlightMax,
+    accountBodyBytesMax,
+    idleS,
+    sockets,
+    walletsPerBatch,
+    receiptsDays,
+    holdTtlMs,
+  } = running;
+  const kept = {
+    bodyBytesInFlightMax,
+    accountBodyBytesMax,
+    idleS,
+    sockets,
+    walletsPerBatch,
+    receiptsDays,
+    holdTtlMs,
+  };
   const limiter = { ...running.limiter, redis: keepStartRedis(running.limiter.redis, next.limiter.redis) };
   return Object.freeze({ ...next, ...kept, limiter, database: keepStartDatabase(running, next) });
 }

@@ -2,6 +2,7 @@ import { DEMO_MODEL } from "../demo/demo-model.ts";
 import type { Company } from "../domain/company.ts";
 import type { DefaultModels, Model } from "../domain/model.ts";
 import type { Plan } from "../domain/plan.ts";
+import type { SocketBounds } from "../domain/socket-bounds.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
@@ -49,6 +50,8 @@ export interface Config extends LedgerProcessConfig, LiveConfig, HttpAddress {
   readonly accountBodyBytesMax: number | undefined;
   /** Seconds after which an idle connection is closed. Default: 75. */
   readonly idleS: number | undefined;
+  /** How many WebSockets may be open. */
+  readonly sockets: SocketBounds;
   readonly holdTtlMs: number;
 }
 

@@ -73,6 +73,7 @@ export const ConfigFileSchema = Mapping({
       tokens_per_minute: Type.Optional(Bound),
       concurrent_requests: Type.Optional(Bound),
       body_bytes_in_flight: Type.Optional(Count(1, Number.MAX_SAFE_INTEGER)),
+      websockets: Type.Optional(Bound),
     }),
   ),
   account_limits: Type.Optional(
@@ -81,12 +82,14 @@ export const ConfigFileSchema = Mapping({
       tokens_per_minute: Type.Optional(Bound),
       concurrent_requests: Type.Optional(Bound),
       body_bytes_in_flight: Type.Optional(Count(1, Number.MAX_SAFE_INTEGER)),
+      websockets: Type.Optional(Bound),
     }),
   ),
   http: Type.Optional(
     Mapping({
       cors_origins: Type.Optional(Origins),
       idle_s: Type.Optional(Count(4, 255)),
+      websockets: Type.Optional(Bound),
     }),
   ),
   console: Type.Optional(

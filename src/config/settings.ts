@@ -8,6 +8,7 @@ import { readCompany } from "./company.ts";
 import { readPayments } from "./payments.ts";
 import { readPlans } from "./plans.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, UpstreamEntry } from "./schema.ts";
+import { readSocketBounds } from "./sockets.ts";
 import { baseUrlOf, GLOBAL_LOCATION } from "./upstream-rules.ts";
 
 /** 128 MiB. An account's share, a quarter, fits the largest body; the whole fits a container of 1 GB. */
@@ -36,6 +37,7 @@ export function readSettings(file: ConfigFile) {
     clientDisconnect: file.billing?.client_disconnect ?? "charge_input",
     accountBodyBytesMax: file.account_limits?.body_bytes_in_flight,
     idleS: file.http?.idle_s,
+    sockets: readSocketBounds(file, BODY_BYTES_IN_FLIGHT_MAX),
     corsOrigins: file.http?.cors_origins,
     signUp: file.console?.sign_up ?? "invited",
     payments: readPayments(file),

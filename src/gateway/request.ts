@@ -96,6 +96,8 @@ export interface RequestRecord {
   traceId?: string | undefined;
   /** Set when the ledger was away and the settlement went to the outbox. */
   journaled?: true;
+  /** Set when the request came through a WebSocket. */
+  socket?: true;
 }
 
 /** The HTTP reply. A stream opens as late as possible, so that a failure before it has its own status. */

@@ -133,6 +133,9 @@ function isEncoded(headers: Headers): boolean {
   return encoding !== null && !/^\s*(identity)?\s*$/i.test(encoding);
 }
 
+/** As much of a request as remains of it when its body is not read. */
+export type ReceivedRequest = Pick<Request, "headers" | "body">;
+
 /** Beyond this size, the rest of a body is not read, and the client may lose the response. */
 const DISCARDED_BYTES_MAX = 64 * 1024 * 1024;
 const DISCARD_MS_MAX = 10_000;
@@ -144,14 +147,14 @@ const SILENCE_MS_MAX = 500;
  * the kernel reset the connection, so that the client never sees the error. Bun does so itself for
  * connections that stay open. Reads at most 64 MiB and 10 s. Never rejects.
  */
-export async function discardBody(request: Request, isClosing = asksToClose(request)): Promise<void> {
+export async function discardBody(request: ReceivedRequest, isClosing = asksToClose(request)): Promise<void> {
   if (!isClosing) return;
   if (Number(request.headers.get("content-length")) > DISCARDED_BYTES_MAX) return;
   const { body } = request;
   if (body && !body.locked) await discard(body.getReader()).catch(() => undefined);
 }
 
-function asksToClose({ headers }: Request): boolean {
+function asksToClose({ headers }: ReceivedRequest): boolean {
   return /\bclose\b/i.test(headers.get("connection") ?? "");
 }
 

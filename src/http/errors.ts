@@ -48,7 +48,7 @@ export function errorResponse(
     "content-type": "application/json",
   };
   // A status of 426 names the protocol to use instead.
-  if (error.kind === "no_websocket") allHeaders.upgrade = "HTTP/1.1";
+  if (wire.statusOf(error) === UPGRADE_STATUS) allHeaders.upgrade = "HTTP/1.1";
   if (!error.row.retry) allHeaders["x-should-retry"] = "false";
   if (error.retryAfterS !== undefined) allHeaders["retry-after"] = String(error.retryAfterS);
   return new Response(wire.printError(error, requestId, betas), {
@@ -68,6 +68,7 @@ export function logInternalError(log: Log, requestId: string, error: GatewayErro
 }
 
 const NOT_BUILT_STATUS = 501;
+const UPGRADE_STATUS = 426;
 
 type RefusedCall = Pick<Call, "id" | "wire" | "surface" | "record" | "progress">;
 

@@ -11,12 +11,12 @@ import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/format.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { WIRES } from "../wire/registry.ts";
-import { type BodyReader, createBodyReader, discardBody } from "./body.ts";
+import { type BodyReader, createBodyReader, discardBody, type ReceivedRequest } from "./body.ts";
 import { logInternalError, reportRefusal } from "./errors.ts";
 import type { HttpParts, RunningRequests } from "./http-parts.ts";
 import { newRequestId, readClientRetry, readSecret } from "./identity.ts";
 import type { BodySender } from "./incoming-bodies.ts";
-import { createReply, type HttpReply } from "./reply.ts";
+import { createReply, type EndedReply } from "./reply.ts";
 
 /** A route whose body names a model. */
 export interface ModelRoute {
@@ -117,9 +117,9 @@ export function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway)
 interface Run {
   readonly route: Pick<ModelRoute, "path" | "surface" | "run">;
   readonly call: Call;
-  readonly reply: HttpReply;
+  readonly reply: EndedReply;
   readonly body: Pick<BodyReader, "release">;
-  readonly request: Request;
+  readonly request: ReceivedRequest;
   readonly running: RunningRequests;
 }
 
@@ -162,7 +162,7 @@ async function fail(gateway: Gateway, { call, reply, body, request }: Run, throw
 }
 
 /** Whether the client disconnected while its body was in transit, which is not an internal error. */
-function isClientDisconnect(thrown: unknown, { signal }: HttpReply): boolean {
+function isClientDisconnect(thrown: unknown, { signal }: EndedReply): boolean {
   return signal.aborted && thrown instanceof Error && thrown.name === "AbortError";
 }
 

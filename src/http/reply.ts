@@ -4,14 +4,18 @@ import type { WireFormat } from "../wire/format.ts";
 import { errorResponse } from "./errors.ts";
 import { type ByteStream, createByteStream, createEventStream, type EventStream } from "./event-stream.ts";
 
-/** A reply with its HTTP response. */
-export interface HttpReply extends Reply {
-  /** Resolves once the status is known: with a whole body, an error, or the first chunk of a stream. */
-  readonly response: Promise<Response>;
+/** A reply that can also be an error. */
+export interface EndedReply extends Reply {
   /** Sends an error: as a status before the stream has opened, else as an event of the stream. */
   fail(thrown: unknown): GatewayError;
   /** The status of the response; 0 until it is known. */
   readonly status: number;
+}
+
+/** A reply with its HTTP response. */
+export interface HttpReply extends EndedReply {
+  /** Resolves once the status is known: with a whole body, an error, or the first chunk of a stream. */
+  readonly response: Promise<Response>;
 }
 
 const STREAM_HEADERS = {

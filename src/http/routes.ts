@@ -6,8 +6,9 @@ const REST_SEGMENTS_MAX = 8;
 const PATH_INDEX_MIN = "http://".length + 4;
 
 export type Handle = (request: Request) => Response | Promise<Response>;
-/** Routes of Bun's router by path pattern. */
-export type RawRoutes = Record<string, (request: Bun.BunRequest) => Response | Promise<Response>>;
+/** Routes of Bun's router by path pattern. A response of `undefined` has made its connection a WebSocket. */
+export type RawRoutes = Record<string, (request: Bun.BunRequest) => RawResponse>;
+export type RawResponse = Response | Promise<Response | undefined>;
 
 /**
  * Returns routes that Bun matches against the path as it was sent. Elysia alone would match the parsed URL,
@@ -104,11 +105,12 @@ export function isNotBuilt(method: string, path: string): boolean {
   );
 }
 
-/** Whether a request for a WebSocket asks for responses through it, as Codex does before it uses HTTP. */
-export function isResponsesSocket({ method, headers }: Request, path: string): boolean {
-  return (
-    method === "GET" && path === "/v1/responses" && headers.get("upgrade")?.toLowerCase() === "websocket"
-  );
+/** The path of WebSockets, which is also that of responses over HTTP. */
+export const SOCKET_PATH = "/v1/responses";
+
+/** Whether a request asks to make its connection a WebSocket. Proxies that know of none drop its `upgrade`. */
+export function asksForSocket({ headers }: Request): boolean {
+  return headers.get("upgrade")?.toLowerCase() === "websocket" || headers.has("sec-websocket-key");
 }
 
 function matches(pattern: string, path: string): boolean {

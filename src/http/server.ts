@@ -19,14 +19,17 @@ import { inferenceHandlers } from "./inference.ts";
 import { keyRoute } from "./key.ts";
 import { modelRoutes } from "./models.ts";
 import {
+  asksForSocket,
   type Handle,
   isNotBuilt,
-  isResponsesSocket,
   makeRoutable,
   NOT_BUILT_PATHS,
+  type RawResponse,
   type RawRoutes,
   rawRoutes,
+  SOCKET_PATH,
 } from "./routes.ts";
+import { type OpenSockets, ResponsesSockets, type SocketData, type SocketsParts } from "./sockets/sockets.ts";
 
 /** Bun closes a connection without traffic after this long. */
 const IDLE_S = 75;
@@ -37,6 +40,8 @@ const DRAIN_POLL_MS = 10;
 
 /** A server that accepts connections. */
 export interface HttpServer {
+  /** The open WebSockets. */
+  sockets(): OpenSockets;
   /** "http://127.0.0.1:8080", also for a server on every address. */
   readonly url: string;
   /** Closes each connection after its next response. Still accepts requests and connections. */
@@ -56,17 +61,19 @@ export interface ListenOptions {
 
 /** Listens. Throws when the port is taken: two gateways on one port would share its requests unnoticed. */
 export function listen(
-  parts: Omit<HttpParts, "connectionIdle">,
+  parts: Omit<HttpParts, "connectionIdle"> & SocketsParts,
   { host, port, idleS = IDLE_S }: ListenOptions,
 ): HttpServer {
   const peerOf = (request: Request): string | undefined => server.requestIP(request)?.address;
   const connectionIdle = createConnectionIdle((request, seconds) => server.timeout(request, seconds), idleS);
-  const routes = createRoutes({ ...parts, connectionIdle }, peerOf);
+  const sockets = new ResponsesSockets(parts);
+  const openSocket = (request: Request) => sockets.open(request, server);
+  const routes = createRoutes({ ...parts, connectionIdle }, { peerOf, openSocket });
   const error = (fault: Error) => {
     parts.gateway().log.error(describeFault(fault), "request failed outside of its route");
     return errorResponse(new GatewayError("internal"), WIRES.chat, { requestId: newRequestId() });
   };
-  const server = Bun.serve({
+  const server: Server<SocketData> = Bun.serve<SocketData>({
     hostname: host,
     port,
     reusePort: false,
@@ -76,6 +83,7 @@ export function listen(
     development: false,
     ...routes,
     error,
+    websocket: sockets.handlers,
   });
   // A browser and a curl line can use it: nothing connects to 0.0.0.0 everywhere.
   const reached = reachableHost(host);
@@ -84,9 +92,19 @@ export function listen(
   return {
     url: url.origin,
     // Other routes instead of a condition in each: requests pay nothing for it before the drain.
-    closeAfterResponses: () => server.reload({ ...withConnectionClose(routes), error }),
-    drain: () => drain(server),
-    close: () => server.stop(true),
+    closeAfterResponses() {
+      server.reload({ ...withConnectionClose(routes), error, websocket: sockets.handlers });
+      sockets.endAfterResponses();
+    },
+    sockets: () => sockets.state(),
+    drain() {
+      sockets.drain();
+      return drain(server);
+    },
+    close() {
+      sockets.close();
+      return server.stop(true);
+    },
   };
 }
 
@@ -101,19 +119,18 @@ interface Routes {
 
 /** Returns the routes with a header in each response that makes Bun and the client close the connection. */
 function withConnectionClose({ routes, fetch }: Routes): Routes {
-  const close = async (answer: Response | Promise<Response>) => {
-    const response = await answer;
-    response.headers.set("connection", "close");
+  const close = <Answer extends Response | undefined>(response: Answer): Answer => {
+    response?.headers.set("connection", "close");
     return response;
   };
   const entries = Object.entries(routes).map(
-    ([path, answer]) => [path, (request: Bun.BunRequest) => close(answer(request))] as const,
+    ([path, answer]) => [path, async (request: Bun.BunRequest) => close(await answer(request))] as const,
   );
-  return { routes: Object.fromEntries(entries), fetch: (request) => close(fetch(request)) };
+  return { routes: Object.fromEntries(entries), fetch: async (request) => close(await fetch(request)) };
 }
 
 /** Does not await `stop`, which waits also for connections that never sent a request. */
-async function drain(server: Server<undefined>): Promise<void> {
+async function drain(server: Server<SocketData>): Promise<void> {
   void server.stop();
   while (server.pendingRequests > 0) await Bun.sleep(DRAIN_POLL_MS);
 }
@@ -121,8 +138,15 @@ async function drain(server: Server<undefined>): Promise<void> {
 /** Paths of one model, and of its methods in Google's form. */
 const MODEL_PATHS = ["/v1beta/models/*", "/v1/models/*"];
 
+/** What the server knows of the connection of a request. */
+interface Connections {
+  peerOf(request: Request): string | undefined;
+  /** Responds with `undefined` when the connection has become a WebSocket. */
+  openSocket(request: Request): Promise<Response | undefined>;
+}
+
 /** Returns the routes of Bun's router, and `fetch` for all other paths. */
-function createRoutes(parts: HttpParts, peerOf: (request: Request) => string | undefined): Routes {
+function createRoutes(parts: HttpParts, { peerOf, openSocket }: Connections): Routes {
   const app = createApp(parts);
   const forBrowsers = (handle: Handle) => (request: Request) => {
     const origins = parts.corsOrigins();
@@ -133,7 +157,10 @@ function createRoutes(parts: HttpParts, peerOf: (request: Request) => string | u
   const answerPosts = (answer: Handle) =>
     forBrowsers((request) => (request.method === "POST" ? answer(request) : rejectUnrouted(request)));
   const appPaths = app.routes.map(({ path }) => path);
-  const inference = inferenceHandlers(parts).map(({ path, answer }) => [path, answerPosts(answer)]);
+  const inference = inferenceHandlers(parts).map(({ path, answer }) => {
+    const answerPost = answerPosts(answer);
+    return [path, path === SOCKET_PATH ? orSocket(answerPost, openSocket) : answerPost] as const;
+  });
   const gemini = forBrowsers(geminiHandler(parts, rejectUnrouted));
   const answerModels: Handle = (request) => (request.method === "POST" ? gemini(request) : handle(request));
   const openConsole = (request: Request) => parts.console(request, peerOf(request));
@@ -148,6 +175,12 @@ function createRoutes(parts: HttpParts, peerOf: (request: Request) => string | u
     },
     fetch: reject,
   };
+}
+
+/** Lets requests for a WebSocket through to it. Requests by POST pay one comparison. */
+function orSocket(answer: Handle, open: Connections["openSocket"]) {
+  return (request: Request): RawResponse =>
+    request.method === "GET" && asksForSocket(request) ? open(request) : answer(request);
 }
 
 /** Assembles the routes that name no model. Bun calls the others itself: a second router costs 2 µs. */
@@ -166,10 +199,9 @@ function createApp(parts: HttpParts) {
     });
 }
 
-/** Rejects a known path whose method has no handler: `no_websocket`, `not_built` or `unknown_route`. */
+/** Rejects a known path whose method has no handler: `not_built` or `unknown_route`. */
 function rejectUnrouted(request: Request): Promise<Response> {
   const path = pathOf(request);
-  if (isResponsesSocket(request, path)) return rejectAfterBody(request, "no_websocket");
   return rejectAfterBody(request, isNotBuilt(request.method, path) ? "not_built" : "unknown_route");
 }
 

@@ -92,7 +92,7 @@ export const V1_ROUTES: readonly V1Route[] = [
     method: "post",
     path: "/v1/responses",
     summary: "Create a response",
-    text: "The responses surface of OpenAI. Nothing is stored: `store` must be false or absent.",
+    text: "The responses surface of OpenAI. Nothing is stored: `store` must be false or absent. A `GET` opens a WebSocket for many responses.",
     surface: "responses",
     example: { model: "demo", input: "Hello", store: false },
     isStreamed: true,

@@ -40,6 +40,8 @@ export interface SignInMetrics {
 export interface PrintedMetrics {
   /** Shows the state of the work in the background. Must be called before the first reading. */
   watchBackground(read: ReadBackground): void;
+  /** Shows the open WebSockets. Must be called before the first reading. */
+  watchSockets(read: () => OpenSockets): void;
   /** Shows what the telemetry has lost. Must be called before the first reading. */
   watchLosses(read: () => Losses): void;
   /**
@@ -142,10 +144,14 @@ function createPrinted(info: Labels, families: readonly Family[]): PrintedMetric
   ];
   let read: ReadBackground | undefined;
   let losses: (() => Losses) | undefined;
+  let sockets: (() => OpenSockets) | undefined;
   let collected: Promise<Registry> | undefined;
   return {
     watchBackground(reader) {
       read = reader;
+    },
+    watchSockets(reader) {
+      sockets = reader;
     },
     watchLosses(reader) {
       losses = reader;
@@ -159,7 +165,10 @@ function createPrinted(info: Labels, families: readonly Family[]): PrintedMetric
       const [process, state] = await Promise.all([collected.then((each) => each.metrics()), read?.()]);
       const background = state ? backgroundFamilies(state, Date.now()) : [];
       const lost = losses ? lossFamilies(losses()) : [];
-      return [process, ...[...all, ...lost, ...background].map((family) => family.print())].join("\n");
+      const open = sockets ? socketFamilies(sockets()) : [];
+      return [process, ...[...all, ...open, ...lost, ...background].map((family) => family.print())].join(
+        "\n",
+      );
     },
     contentType: "text/plain; version=0.0.4; charset=utf-8",
   };
@@ -195,6 +204,22 @@ function rowsOf({ decisions }: LimiterState) {
   return stores
     .flatMap((store) => outcomes.map((outcome) => ({ store, outcome, count: decisions[store][outcome] })))
     .filter(({ store, outcome, count }) => count > 0 || INITIAL_OUTCOMES[store].includes(outcome));
+}
+
+/** The WebSockets of this process. */
+interface OpenSockets {
+  readonly count: number;
+  /** What their conversations take. */
+  readonly memoryBytes: number;
+}
+
+function socketFamilies({ count, memoryBytes }: OpenSockets): readonly Family[] {
+  return [
+    gauge("tollgate_websockets_open", "WebSockets of responses that are open.", () => [[{}, count]]),
+    gauge("tollgate_websocket_memory_bytes", "Memory of the conversations of open WebSockets.", () => [
+      [{}, memoryBytes],
+    ]),
+  ];
 }
 
 /** What the telemetry of this process has lost since its start. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
-import { CHAT, MESSAGES, post } from "../support/client.ts";
+import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { sendRaw } from "../support/raw-client.ts";
@@ -9,6 +9,7 @@ import { scriptedModel } from "../support/test-catalog.ts";
 const models = [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic"), DEMO_MODEL];
 const gateway = gatewayForTests({ models });
 
+const WEBSOCKET = { "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" };
 const UNMATCHED = [
   ["POST", "/chat/completions"],
   ["POST", "/messages"],
@@ -94,18 +95,16 @@ describe("case 8: a path or method that matches no route", () => {
 });
 
 describe("a known route that is not implemented", () => {
-  test("is 426 for responses through a WebSocket, with the protocol to use", async () => {
-    const headers = {
-      connection: "Upgrade",
-      upgrade: "WebSocket",
-      "sec-websocket-version": "13",
-      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
-    };
+  test("is 426 for responses through a WebSocket behind a proxy that knows of none", async () => {
+    const headers = { ...WEBSOCKET, authorization: `Bearer ${gateway.secret}` };
     const answer = await fetch(`${gateway.url}/v1/responses`, { headers });
     expect([answer.status, answer.headers.get("upgrade")]).toEqual([426, "HTTP/1.1"]);
-    await expectError(answer, CHAT, "no_websocket");
-    const other = await fetch(`${gateway.url}/v1/realtime`, { headers });
-    await expectError(other, CHAT, "not_built");
+    await expectError(answer, RESPONSES, "no_websocket");
+  });
+
+  test("is 501 for other WebSockets", async () => {
+    const headers = { ...WEBSOCKET, connection: "Upgrade", upgrade: "WebSocket" };
+    await expectError(await fetch(`${gateway.url}/v1/realtime`, { headers }), CHAT, "not_built");
   });
 
   test.each(NOT_BUILT)("such as %s %s is 501", async (method, path) => {

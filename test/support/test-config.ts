@@ -34,6 +34,10 @@ export function testConfig(folder: string, more: Partial<Config>): Config {
     clientDisconnect: "charge_input",
     accountBodyBytesMax: undefined,
     idleS: undefined,
+    sockets: {
+      ...{ total: 10_000, perAccount: 10_000, perKey: 10_000 },
+      ...{ memoryBytes: 256 * 1024 * 1024, accountMemoryBytes: 64 * 1024 * 1024 },
+    },
     holdTtlMs: 60_000,
     drainMs: 2_000,
     ...more,

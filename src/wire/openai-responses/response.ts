@@ -1,6 +1,6 @@
 import type { FinishReason, UsageEvent } from "../../domain/chat-event.ts";
 import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
-import type { GatewayError } from "../../errors.ts";
+import type { Cause, GatewayError } from "../../errors.ts";
 import type { ReplyHead, SentStream } from "../format.ts";
 import { isJsonObject, type JsonObject, parseJsonObject } from "../json/read.ts";
 import type { EchoedFields } from "../model-request.ts";
@@ -28,14 +28,23 @@ const TOO_LONG: TooLongPhrases = {
   ],
 };
 
+/** Errors whose own codes clients act on: they compact the conversation, send it whole, or connect again. */
+const KNOWN_CODES: ReadonlySet<Cause> = new Set<Cause>([
+  "prompt_too_long",
+  "unknown_previous_response",
+  "wrong_stream_id",
+  "too_many_streams",
+  "socket_too_old",
+]);
+
 /**
- * Prints the error body of the responses format. Type and code are those of chat completions. The exception
- * is the code of `prompt_too_long`, on which agents compact the conversation.
+ * Prints the error body of the responses format. Type and code are those of chat completions, except for the codes
+ * that clients act on.
  */
 export function printError(error: GatewayError): string {
   const { chat, code } = error.row;
   const [, type] = chat;
-  const knownCode = error.kind === "prompt_too_long" ? error.row.responses[1] : code;
+  const knownCode = KNOWN_CODES.has(error.kind) ? error.row.responses[1] : code;
   return JSON.stringify({ error: { message: error.publicMessage, type, code: knownCode } });
 }
 
@@ -48,11 +57,32 @@ export function printError(error: GatewayError): string {
  */
 export function printErrorFrame(error: GatewayError, requestId: string, sent = NOTHING_SENT): string {
   const failure = { code: error.row.responses[1], message: error.publicMessage };
-  const { model } = sent;
-  const print = (type: `response.${string}`, sequenceNumber: number, reported?: typeof failure) =>
-    printResponseEvent(type, { sequenceNumber, response: printFailure({ requestId, model }, reported) });
-  if (sent.last !== "") return print("response.failed", nextNumber(sent), failure);
-  return print("response.created", 0) + print("response.failed", 1, failure);
+  return printEnd("response.failed", { requestId, sent, ended: { status: "failed", error: failure } });
+}
+
+/**
+ * Prints the end of a response that its client cancelled on a WebSocket, as {@link printErrorFrame} does. The format
+ * has no event for it: an incomplete response is an end that every client reads.
+ */
+export function printCancelledFrame(requestId: string, sent = NOTHING_SENT): string {
+  const ended = { status: "incomplete", incomplete_details: { reason: "cancelled" } };
+  return printEnd("response.incomplete", { requestId, sent, ended });
+}
+
+interface UnfinishedEnd {
+  readonly requestId: string;
+  readonly sent: SentStream;
+  /** The members of the response that differ from one that begins. */
+  readonly ended: object;
+}
+
+function printEnd(type: `response.${string}`, { requestId, sent, ended }: UnfinishedEnd): string {
+  const { model, last } = sent;
+  const response = printUnfinished({ requestId, model }, ended);
+  if (last !== "") return printResponseEvent(type, { sequenceNumber: nextNumber(sent), response });
+  const begun = printUnfinished({ requestId, model });
+  const created = printResponseEvent("response.created", { sequenceNumber: 0, response: begun });
+  return created + printResponseEvent(type, { sequenceNumber: 1, response });
 }
 
 /** Returns the sequence number of the next event, 0 when the events sent have none. */
@@ -112,21 +142,22 @@ export function printResponse(
 }
 
 /**
- * Prints the response object of a stream that failed or, without a failure, of one that begins. Only the
- * model of the request is known here, so that every echoed field has its default.
+ * Prints the response object of a stream that ended without a finish or, without `ended`, of one that begins. Only
+ * the model of the request is known here, so that every echoed field has its default.
  */
-function printFailure(
+function printUnfinished(
   { requestId, model }: { readonly requestId: string; readonly model: string },
-  failure: { readonly code: string; readonly message: string } | undefined,
+  ended: object = {},
 ): string {
   const own = {
     ...identityOf(`resp_${requestId.replaceAll("-", "")}`, timeOf(requestId)),
-    status: failure ? "failed" : "in_progress",
-    error: failure ?? null,
+    status: "in_progress",
+    error: null,
     incomplete_details: null,
     model,
     output: [],
     usage: null,
+    ...ended,
   };
   return join(own, NOTHING_ECHOED.members);
 }

@@ -431,6 +431,15 @@ describe("the printed response", () => {
 // Safe because the keys of the table are the causes.
 const CAUSES = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
 
+/** The codes of OpenAI on which clients act. */
+const KNOWN_CODES: Partial<Record<keyof typeof ERRORS, string>> = {
+  prompt_too_long: "context_length_exceeded",
+  unknown_previous_response: "previous_response_not_found",
+  wrong_stream_id: "invalid_stream_id",
+  too_many_streams: "websocket_stream_limit_reached",
+  socket_too_old: "websocket_connection_limit_reached",
+};
+
 describe("a printed error", () => {
   test.each(CAUSES)(
     "for %s has the envelope of chat completions, its own status, and no internal reason",
@@ -442,7 +451,7 @@ describe("a printed error", () => {
         error: {
           message,
           type: chat[1],
-          code: cause === "prompt_too_long" ? "context_length_exceeded" : code,
+          code: KNOWN_CODES[cause] ?? code,
         },
       });
       expect(openaiResponses.printErrorFrame(error, "r")).not.toContain("canary");

@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
+import { answer, type ScriptRequest } from "../support/script.ts";
+import { EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.ts";
+import { scriptedModel, scriptedUpstream } from "../support/test-catalog.ts";
+import { until } from "../support/until.ts";
+
+const TOTAL_MS = 2_000;
+const timeouts = { connectMs: 60_000, firstOutputMs: 60_000, idleMs: 500, totalMs: TOTAL_MS };
+const gateway = gatewayForTests({
+  models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
+  upstreams: ({ openaiUrl }) => [
+    scriptedUpstream("scripted-openai", "openai", { baseUrl: openaiUrl, timeouts }),
+    scriptedUpstream("scripted-anthropic", "openai", { baseUrl: openaiUrl }),
+  ],
+});
+/** More than all socket buffers between upstream and client. */
+const LARGE_CHARS = 12 * 1024 * 1024;
+
+/** Encodes a short text as one masked frame of a client. */
+function maskedFrame(text: string): Buffer {
+  const payload = Buffer.from(text);
+  const head = Buffer.from([0x81, 0x80 | 126, payload.length >> 8, payload.length & 0xff, 0, 0, 0, 0]);
+  return Buffer.concat([head, payload]);
+}
+
+/** Asks for a response and reads nothing of it. */
+async function askWithoutReading(model: string): Promise<Socket> {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on("error", () => {});
+  socket.write(
+    `GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${gateway.secret}\r\n` +
+      "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n" +
+      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+  );
+  await new Promise((resolve) => socket.once("data", resolve));
+  socket.pause();
+  const input = "x".repeat(200);
+  socket.write(maskedFrame(JSON.stringify({ type: "response.create", model, input })));
+  return socket;
+}
+
+/** Streams an answer of LARGE_CHARS characters, in words of 64 KiB. */
+function streamLarge(model: string): void {
+  const word = ` ${"y".repeat(64 * 1024 - 1)}`;
+  const modelOutput = { text: word.repeat(LARGE_CHARS / word.length), usage: { input: 11, output: 7 } };
+  gateway.upstream.on(model, (request: ScriptRequest) => {
+    const body = frame(request.protocol, streamedLines(request, modelOutput));
+    return answer({ headers: EVENT_STREAM, body, pieces: [256 * 1024] })(request);
+  });
+}
+
+const SHORT = "chat";
+const LONG = "claude";
+
+test("a client of a WebSocket that does not read pauses the upstream, and is ended by the total timeout", async () => {
+  streamLarge(SHORT);
+  const socket = await askWithoutReading(SHORT);
+  await gateway.upstream.waitForSeen(1);
+  await Bun.sleep(TOTAL_MS / 2);
+  // Neither ended by the idle timeout nor read completely into memory.
+  expect(gateway.upstream.seen[0]?.disconnectedAtMs).toBeUndefined();
+  await gateway.upstream.seen[0]?.over;
+  expect(gateway.upstream.seen[0]?.disconnectedAtMs).toBeNumber();
+  await gateway.nothingIsHeld();
+  const findId = () => /"request":"([^"]+)"[^\n]*"socket":true/.exec(gateway.log.text())?.[1];
+  await until(() => findId() !== undefined);
+  expect((await gateway.receiptOf(findId() ?? "")).outcome).toMatchObject({ outcome: "upstream_timeout" });
+  socket.destroy();
+});
+
+test("a client of a WebSocket that reads later gets the whole answer", async () => {
+  streamLarge(LONG);
+  const socket = await askWithoutReading(LONG);
+  await gateway.upstream.waitForSeen(1);
+  await Bun.sleep(200);
+  let bytes = 0;
+  let tail = "";
+  const ended = new Promise<void>((resolve) => {
+    socket.on("data", (chunk) => {
+      bytes += chunk.length;
+      tail = (tail + chunk.toString("latin1")).slice(-2_000);
+      if (tail.includes('"total_tokens":18')) resolve();
+    });
+    socket.on("close", () => resolve());
+  });
+  socket.resume();
+  await ended;
+  expect(tail).toContain('"total_tokens":18');
+  expect(bytes).toBeGreaterThan(LARGE_CHARS);
+  await gateway.nothingIsHeld();
+  socket.destroy();
+});
