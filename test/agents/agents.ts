@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Agent } from "./agent/agent.ts";
 import { claudeCode } from "./agent/claude-code.ts";
-import { codex, codexBaseUrl, codexCode, codexPatch } from "./agent/codex.ts";
+import { codex, codexBaseUrl, codexCode, codexPatch, codexSocket } from "./agent/codex.ts";
 import { geminiCli } from "./agent/gemini-cli.ts";
 import { opencode, opencodeMessages, opencodeResponses } from "./agent/opencode.ts";
 import { UPSTREAMS, type UpstreamKind } from "./env.ts";
@@ -14,6 +14,7 @@ import { type CaseResult, runCase } from "./run-case.ts";
 const AGENTS = [
   claudeCode,
   codex,
+  codexSocket,
   codexBaseUrl,
   codexPatch,
   codexCode,

@@ -14,7 +14,15 @@ export const codex: Agent = codexWith("codex", "agents-model", {
   result: ({ result }) => result,
 });
 
-/** Codex with its own provider at another base URL, which it first asks for a WebSocket. */
+/** Codex with a WebSocket, on which it sends only what is new in a conversation. */
+export const codexSocket: Agent = codexWith(
+  "codex-socket",
+  "agents-model",
+  codex.tool,
+  (model, gatewayUrl) => `${printConfig(model, gatewayUrl)}supports_websockets = true\n`,
+);
+
+/** Codex with its own provider at another base URL, where it uses a WebSocket too. */
 export const codexBaseUrl: Agent = codexWith("codex-base-url", "agents-model", codex.tool, printBaseUrl);
 
 /** Codex with a model for which it offers a free-form tool that patches files. */
